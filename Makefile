@@ -1,0 +1,54 @@
+# All commands of a developer. `make help` lists them.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+BIN := .venv/bin
+JOBS ?= 2
+BENCHES := processes statemachine submit latency idle
+
+.PHONY: help setup demo test test-full test-faults fmt lint types arch bench verify check clean
+
+help: ## list these commands
+	@sed -nE 's/^([a-z-]+):.*## (.*)/\1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name text; do printf '  %-12s %s\n' "$$name" "$$text"; done
+
+setup: ## make .venv from the pinned requirements (done by the others when needed)
+	@tools/setup.sh
+
+demo: setup ## run the example pipeline on a throw-away server and compare its result
+	@$(BIN)/python examples/stdlib/demo.py
+
+test: setup ## run the tests, but those marked heavy or fault
+	@$(BIN)/pytest -n $(JOBS) -m 'not heavy and not fault' --cov --cov-report=term:skip-covered --no-cov-on-fail $(ARGS)
+
+test-faults: setup ## kill real processes at named points and audit what is left
+	@$(BIN)/pytest -m fault --timeout 900 $(ARGS)
+
+test-full: setup ## run every test, also those that take minutes
+	@$(BIN)/pytest --timeout 1800 $(ARGS)
+
+fmt: setup ## lay out the code
+	@$(BIN)/ruff format src tests examples tools
+	@$(BIN)/ruff check --fix-only --quiet src tests examples tools
+
+lint: setup ## look for mistakes and bad habits
+	@$(BIN)/ruff format --check --quiet src tests examples tools || { echo 'Run `make fmt`.' >&2; exit 1; }
+	@$(BIN)/ruff check src tests examples tools
+
+types: setup ## check the types, strictly
+	@$(BIN)/mypy
+
+arch: setup ## check who imports whom
+	@$(BIN)/lint-imports --no-logo 2>/dev/null || $(BIN)/lint-imports
+
+bench: setup ## measure, each beside its reference
+	@for name in $(BENCHES); do $(BIN)/weft bench $$name; done
+
+verify: setup ## check that generated files are fresh
+	@$(BIN)/python tools/generate_errors.py --check
+	@$(BIN)/python tools/check_requirements.py
+
+check: lint types arch verify ## all checks that are not tests
+
+clean: ## remove what can be made again
+	@rm -rf .venv .tools .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .coverage .coverage.* dist build
+	@find src tests examples tools -name __pycache__ -prune -exec rm -rf {} +

@@ -1,0 +1,52 @@
+"""Names of things as people write them: `b12`, `b12.j7`."""
+
+import re
+from typing import NewType
+
+from weft.core.errors import BadId
+
+TenantId = NewType("TenantId", int)
+UserId = NewType("UserId", int)
+BatchId = NewType("BatchId", int)
+UpdateId = NewType("UpdateId", int)
+JobId = NewType("JobId", int)
+GroupId = NewType("GroupId", int)
+PoolId = NewType("PoolId", int)
+IncarnationId = NewType("IncarnationId", int)
+
+_BATCH = re.compile(r"b?([1-9][0-9]{0,17})")
+_JOB = re.compile(r"(?:b?([1-9][0-9]{0,17})\.)?j?([1-9][0-9]{0,8})")
+
+
+def parse_batch_id(text: str) -> BatchId:
+    """Read `b12` or `12`. Raise `BadId` for anything else."""
+    match = _BATCH.fullmatch(text)
+    if match is None:
+        raise BadId(text, expected="a batch is written b12 or 12")
+    return BatchId(int(match[1]))
+
+
+def parse_job_id(text: str) -> JobId:
+    """Read the number of a job within its batch: `j7` or `7`. Raise `BadId` for anything else."""
+    match = _JOB.fullmatch(text)
+    if match is None or match[1]:
+        raise BadId(text, expected="a job within its batch is written j7 or 7")
+    return JobId(int(match[2]))
+
+
+def parse_job_ref(text: str) -> tuple[BatchId, JobId]:
+    """Read `b12.j7` (or `12.7`). Raise `BadId` for anything else."""
+    match = _JOB.fullmatch(text)
+    if match is None or not match[1]:
+        raise BadId(text, expected="a job is written b12.j7")
+    return BatchId(int(match[1])), JobId(int(match[2]))
+
+
+def format_batch_id(batch_id: int) -> str:
+    """Write `b12`."""
+    return f"b{batch_id}"
+
+
+def format_job_ref(batch_id: int, job_id: int) -> str:
+    """Write `b12.j7`."""
+    return f"b{batch_id}.j{job_id}"

@@ -1,0 +1,115 @@
+"""The words of the state machine: states, phases, outcomes and reasons, and which transition is legal.
+
+The same table stands in SQL (`weft.job_transition`), where it is enforced; `tests/store/test_states.py` proves that
+the two agree. Numbers are stored in the database and sent on the wire, so they never change their meaning.
+"""
+
+from enum import IntEnum
+from types import MappingProxyType
+
+
+class JobState(IntEnum):
+    """Where a job stands (DESIGN section 3)."""
+
+    PENDING = 0
+    READY = 1
+    QUEUED = 2
+    CREATING = 3
+    RUNNING = 4
+    BLOCKED = 5
+    SUCCESS = 6
+    FAILED = 7
+    ERROR = 8
+    CANCELLED = 9
+
+    @property
+    def word(self) -> str:
+        """Return the name used in documents and on the command line."""
+        return self.name.lower()
+
+    @property
+    def is_terminal(self) -> bool:
+        """Say whether a job in this state has ended."""
+        return self >= JobState.SUCCESS
+
+
+class Phase(IntEnum):
+    """What a running attempt is doing."""
+
+    ASSIGNED = 1
+    PREPARING = 2
+    STAGING_INPUTS = 3
+    SUBMITTING = 4
+    QUEUED_REMOTE = 5
+    EXECUTING = 6
+    COLLECTING = 7
+    ARCHIVING = 8
+    PUBLISHING = 9
+
+    @property
+    def word(self) -> str:
+        """Return the name used in documents."""
+        return self.name.lower()
+
+
+class Reason(IntEnum):
+    """Why an attempt did not succeed."""
+
+    EXIT = 1
+    SIGNAL = 2
+    TIMEOUT = 3
+    OOM = 4
+    DISK = 5
+    NO_PROGRAM = 6
+    NO_IMAGE = 7
+    BAD_SPEC = 8
+    CANCELLED = 9
+    PREEMPTED = 10
+    LOST = 11
+    LOG_LIMIT = 12
+    SYSTEM = 13
+
+    @property
+    def word(self) -> str:
+        """Return the name used in documents."""
+        return self.name.lower()
+
+
+_S = JobState
+TRANSITIONS = MappingProxyType(
+    {
+        _S.PENDING: frozenset({_S.READY, _S.CANCELLED}),
+        _S.READY: frozenset({_S.QUEUED, _S.CREATING, _S.RUNNING, _S.ERROR, _S.CANCELLED}),
+        _S.QUEUED: frozenset({_S.READY, _S.RUNNING, _S.BLOCKED, _S.CANCELLED}),
+        _S.CREATING: frozenset({_S.READY, _S.RUNNING, _S.ERROR, _S.CANCELLED}),
+        _S.RUNNING: frozenset(
+            {_S.SUCCESS, _S.FAILED, _S.ERROR, _S.CANCELLED, _S.BLOCKED, _S.READY}
+        ),
+        _S.BLOCKED: frozenset({_S.READY, _S.FAILED, _S.ERROR, _S.CANCELLED}),
+        _S.FAILED: frozenset({_S.PENDING, _S.READY}),
+        _S.ERROR: frozenset({_S.PENDING, _S.READY}),
+        _S.CANCELLED: frozenset({_S.PENDING, _S.READY}),
+        _S.SUCCESS: frozenset[JobState](),
+    }
+)
+
+# An attempt that ended for one of these reasons says that the system could not run the job, not that the job failed.
+SYSTEM_REASONS = frozenset(
+    {
+        Reason.TIMEOUT, Reason.OOM, Reason.DISK, Reason.NO_PROGRAM, Reason.NO_IMAGE,
+        Reason.BAD_SPEC, Reason.LOG_LIMIT, Reason.SYSTEM,
+    }
+)  # fmt: skip
+
+
+def state_of_end(reason: Reason | None) -> JobState:
+    """Return the state of a job whose last attempt ended for `reason`; `None` means that it succeeded."""
+    if reason is None:
+        return JobState.SUCCESS
+    if reason in SYSTEM_REASONS:
+        return JobState.ERROR
+    if reason is Reason.CANCELLED:
+        return JobState.CANCELLED
+    if reason in {Reason.PREEMPTED, Reason.LOST}:
+        return JobState.READY
+    return JobState.FAILED

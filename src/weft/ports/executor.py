@@ -1,0 +1,27 @@
+"""The port `executor`: how an attempt is run.
+
+An executor turns the spec of a job into what the spawner is told. It starts nothing itself.
+Built in: `process`. Loaded by the entry points `weft.executors`.
+"""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from weft.wire.spawner import AttemptKey, StartProcess
+from weft.wire.spec import JobSpec
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExecutorLimits:
+    """What the settings allow one attempt."""
+
+    grace_ms: int
+    stream_bytes_max: int
+    stream_head_bytes: int
+
+
+class Executor(Protocol):
+    """How attempts of one kind are run."""
+
+    def start_of(self, key: AttemptKey, spec: JobSpec, limits: ExecutorLimits) -> StartProcess:
+        """Return what the spawner is told to start. Raise `WeftError` (reason `bad_spec`) if the spec cannot be run."""

@@ -1,5 +1,5 @@
-"""Pure decisions: states, ids, units, errors, and every rule that can be decided from its arguments alone.
+"""Pure decisions: states, ids, units, errors, and every rule that its arguments alone decide.
 
-Owns the words of weft and what follows from them. Must not do I/O, know the time, draw random numbers or be async:
-time, randomness and ids come in as arguments. Imports nothing else of weft.
+Owns the words of weft and what follows from them. Must not do I/O, know the time, draw random
+numbers or be async: time, randomness and ids come in as arguments. Imports nothing else of weft.
 """

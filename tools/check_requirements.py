@@ -1,4 +1,6 @@
-"""Say whether the pinned requirements still answer what pyproject.toml asks for; needs no network."""
+"""Say whether the pinned requirements still answer what pyproject.toml asks for; needs no
+network.
+"""
 
 import re
 import sys

@@ -1,0 +1,141 @@
+"""Log lines: structlog, as JSON for machines or in colour for people.
+
+`configure` once per process, `get_logger` everywhere. A line that cannot be written (the disk is
+full, the reader has gone) is counted and dropped: logging never fails its caller.
+"""
+
+import logging
+import os
+import threading
+from collections.abc import Callable
+from typing import Any, Final, cast
+
+import msgspec
+import structlog
+from structlog.typing import EventDict, FilteringBoundLogger, Processor, WrappedLogger
+
+from weft.telemetry import metrics
+from weft.telemetry.events import EVENTS
+
+STRICT_VARIABLE: Final = "WEFT_STRICT_EVENTS"
+"""When this is `1` in the environment, a name that is not in the catalogue is an error. Tests set
+it."""
+
+
+class UndeclaredEvent(AssertionError):
+    """A log event that `weft/telemetry/events.py` does not declare."""
+
+
+class LineWriter:
+    """Write whole lines to a file descriptor; threads may share one."""
+
+    def __init__(self, fd: int) -> None:
+        self._fd = fd
+        self._lock = threading.Lock()
+
+    def msg(self, line: bytes) -> None:
+        """Write one line; count it as lost if that fails."""
+        rest = memoryview(line + b"\n")
+        try:
+            with self._lock:
+                while rest:
+                    rest = rest[os.write(self._fd, rest) :]
+        except OSError:
+            metrics.LOG_LINES_LOST.inc()
+
+    debug = info = warning = error = critical = msg
+
+
+class _LibraryHandler(logging.Handler):
+    """Turn what libraries say through `logging` into our own lines."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        get_logger().log(
+            record.levelno,
+            "library.logged",
+            logger=record.name,
+            message=record.getMessage(),
+            exc_info=record.exc_info,
+        )
+
+
+def get_logger() -> FilteringBoundLogger:
+    """Return the logger. Cheap; a module keeps one as `log`."""
+    return cast("FilteringBoundLogger", structlog.get_logger())
+
+
+def configure(*, level: str, format: str, role: str, fd: int = 2) -> None:  # noqa: A002 (the setting's name)
+    """Set up logging of this process. `format`: `json`, `console`, or `auto`, which is `console`
+    on a terminal.
+
+    May be called again, which replaces what was before, also in loggers that exist already.
+    """
+    console = format == "console" or (format == "auto" and os.isatty(fd))
+    number = logging.getLevelNamesMapping()[level.upper()]
+    facts = {"role": role, "pid": os.getpid()}
+    structlog.configure(
+        processors=_processors(facts, console=console, colors=os.isatty(fd)),
+        wrapper_class=structlog.make_filtering_bound_logger(number),
+        logger_factory=_factory(LineWriter(fd)),
+        cache_logger_on_first_use=False,
+    )
+    # Libraries are heard when they warn; what they do step by step is not ours to report.
+    logging.basicConfig(handlers=[_LibraryHandler()], level=logging.WARNING, force=True)
+
+
+def _processors(
+    facts: dict[str, Any],  # facts have several types
+    *,
+    console: bool,
+    colors: bool,
+) -> list[Processor]:
+    shared: list[Processor] = [
+        structlog.contextvars.merge_contextvars,
+        _adder(facts),
+        structlog.processors.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True, key="at"),
+    ]
+    if os.environ.get(STRICT_VARIABLE) == "1":
+        shared.append(_refuse_undeclared)
+    if console:
+        return [*shared, _Console(colors=colors)]
+    return [
+        *shared,
+        structlog.processors.format_exc_info,
+        structlog.processors.JSONRenderer(serializer=_to_json),
+    ]
+
+
+def _factory(writer: LineWriter) -> Callable[..., LineWriter]:
+    return lambda *_args: writer
+
+
+def _adder(facts: dict[str, Any]) -> Processor:
+    def add_facts(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+        return {**facts, **event}
+
+    return add_facts
+
+
+def _refuse_undeclared(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+    if event["event"] not in EVENTS:
+        raise UndeclaredEvent(f"{event['event']!r} is not in weft/telemetry/events.py")
+    return event
+
+
+class _Console:
+    """Lines for people, as bytes."""
+
+    def __init__(self, *, colors: bool) -> None:
+        self._render = structlog.dev.ConsoleRenderer(colors=colors, timestamp_key="at")
+
+    def __call__(self, logger: WrappedLogger, method: str, event: EventDict) -> bytes:
+        return self._render(logger, method, event).encode("utf-8", "backslashreplace")
+
+
+def _to_json(event: EventDict, default: Callable[[Any], Any]) -> bytes:
+    try:
+        return msgspec.json.encode(event, enc_hook=default)
+    except (ValueError, TypeError):
+        # A fact with a lone surrogate, such as a file name that is not UTF-8.
+        return msgspec.json.encode({key: ascii(value) for key, value in event.items()})

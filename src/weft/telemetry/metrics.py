@@ -1,0 +1,143 @@
+"""Metrics in the form of Prometheus: every name, and the few functions that set them.
+
+Each process counts for itself. The api shows its own counts and those of its host's other roles,
+which leave theirs in a file (`write_snapshot`); a label `role` tells them apart.
+"""
+
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Final
+
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    ProcessCollector,
+    generate_latest,
+)
+from prometheus_client.metrics_core import Metric
+from prometheus_client.parser import text_string_to_metric_families
+
+REGISTRY: Final = CollectorRegistry(auto_describe=True)
+CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
+_SECONDS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
+
+ProcessCollector(namespace="weft", registry=REGISTRY)
+
+STORE_CALL_SECONDS: Final = Histogram(
+    "weft_store_call_seconds",
+    "time and count of the calls of each database function",
+    ["function"],
+    buckets=_SECONDS,
+    registry=REGISTRY,
+)
+STORE_CALL_FAILURES: Final = Counter(
+    "weft_store_call_failures",
+    "calls of each database function that raised",
+    ["function"],
+    registry=REGISTRY,
+)
+HTTP_REQUESTS: Final = Counter(
+    "weft_http_requests",
+    "requests answered",
+    ["method", "route", "status"],
+    registry=REGISTRY,
+)
+HTTP_REQUEST_SECONDS: Final = Histogram(
+    "weft_http_request_seconds",
+    "time from a request to the first byte of its answer",
+    ["route"],
+    buckets=_SECONDS,
+    registry=REGISTRY,
+)
+HTTP_STREAMS: Final = Gauge(
+    "weft_http_streams", "open streams of events and logs", ["kind"], registry=REGISTRY
+)
+JOBS: Final = Gauge(
+    "weft_jobs", "jobs that have not ended, by state: the lengths of the queues", ["state"],
+    registry=REGISTRY,
+)  # fmt: skip
+WORKERS: Final = Gauge("weft_workers", "workers by state", ["state"], registry=REGISTRY)
+RUNNING_JOBS: Final = Gauge("weft_running_jobs", "job processes that live here", registry=REGISTRY)
+LEASED_JOBS: Final = Gauge(
+    "weft_leased_jobs", "attempts claimed ahead and not started yet", registry=REGISTRY
+)
+ATTEMPTS_ENDED: Final = Counter(
+    "weft_attempts_ended", "attempts that ended here", ["outcome"], registry=REGISTRY
+)
+LEADER: Final = Gauge("weft_driver_leader", "1 while this driver leads", registry=REGISTRY)
+DELTAS_FOLDED: Final = Counter("weft_deltas_folded", "deltas added to the sums", registry=REGISTRY)
+JOBS_SWEPT: Final = Counter(
+    "weft_jobs_swept", "jobs settled because they were cancelled", registry=REGISTRY
+)
+WORKERS_LOST: Final = Counter("weft_workers_lost", "workers declared lost", registry=REGISTRY)
+ROLE_RESTARTS: Final = Counter(
+    "weft_role_restarts", "roles that died and were started again", ["started"], registry=REGISTRY
+)
+LOG_LINES_LOST: Final = Counter(
+    "weft_log_lines_lost", "log lines that could not be written", registry=REGISTRY
+)
+
+
+def observe_call(function: str, seconds: float, failed: bool) -> None:  # noqa: FBT001 (the store's one caller)
+    """Count one call of a database function."""
+    STORE_CALL_SECONDS.labels(function).observe(seconds)
+    if failed:
+        STORE_CALL_FAILURES.labels(function).inc()
+
+
+def observe_request(method: str, route: str, status: int, seconds: float) -> None:
+    """Count one request. `route` is the pattern (`/v1/batches/{b}`), never the path itself."""
+    HTTP_REQUESTS.labels(method, route, str(status)).inc()
+    HTTP_REQUEST_SECONDS.labels(route).observe(seconds)
+
+
+def set_job_counts(count_by_state: Mapping[str, int]) -> None:
+    """Set the lengths of the queues, by the words of the states."""
+    for state, count in count_by_state.items():
+        JOBS.labels(state).set(count)
+
+
+def write_snapshot(path: Path) -> None:
+    """Leave this process's metrics for the api of this host. The file is replaced as a whole."""
+    temporary = path.with_name(f"{path.name}.{os.getpid()}")
+    temporary.write_bytes(generate_latest(REGISTRY))
+    temporary.replace(path)
+
+
+def render(role: str, snapshots: Mapping[str, str] | None = None) -> bytes:
+    """Return the metrics of this process, and those of other roles by their name, as one page."""
+    pages = {role: generate_latest(REGISTRY).decode(), **(snapshots or {})}
+    return generate_latest(_Merged(pages))
+
+
+def read_snapshots(directory: Path) -> dict[str, str]:
+    """Return what `write_snapshot` left in a directory as `<role>.prom`, by role."""
+    pages = {}
+    for path in sorted(directory.glob("*.prom")):
+        try:
+            pages[path.stem] = path.read_text()
+        except FileNotFoundError:
+            continue  # its role has just ended
+    return pages
+
+
+class _Merged:
+    """The families of several pages as one, each sample with its role."""
+
+    def __init__(self, pages: Mapping[str, str]) -> None:
+        self._pages = pages
+
+    def collect(self) -> Iterable[Metric]:
+        families: dict[str, Metric] = {}
+        for role, page in self._pages.items():
+            for family in text_string_to_metric_families(page):
+                into = families.setdefault(
+                    family.name, Metric(family.name, family.documentation, family.type)
+                )
+                for sample in family.samples:
+                    labels = {**sample.labels, "role": role}
+                    into.add_sample(sample.name, labels, sample.value)
+        return families.values()

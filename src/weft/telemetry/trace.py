@@ -1,0 +1,66 @@
+"""Trace ids: one name for all that follows from one request, down to the job's own processes.
+
+The form is that of W3C Trace Context, level 1: 32 hexadecimal digits, carried in `traceparent`.
+"""
+
+import re
+import secrets
+from contextvars import Token
+from types import TracebackType
+from typing import Any, Self
+
+import structlog
+
+_TRACE_ID = re.compile(r"[0-9a-f]{32}")
+_TRACEPARENT = re.compile(r"([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-.*)?")
+
+
+def new_trace_id() -> str:
+    """Return 32 random hexadecimal digits."""
+    return secrets.token_hex(16)
+
+
+def parse_trace_id(text: str) -> str | None:
+    """Return the trace id that `X-Trace-Id` names; `None` if it is not one."""
+    lowered = text.strip().lower()
+    return lowered if _TRACE_ID.fullmatch(lowered) and int(lowered, 16) else None
+
+
+def parse_traceparent(text: str) -> str | None:
+    """Return the trace id of a `traceparent` header; `None` if it is not a valid one.
+
+    A version above 00 may carry more at its end, which is ignored; version ff is invalid.
+    Source: W3C Trace Context level 1, section 3.2.
+    """
+    match = _TRACEPARENT.fullmatch(text.strip())
+    if match is None or match[1] == "ff" or (match[1] == "00" and match[4]):
+        return None
+    return match[2] if int(match[2], 16) and int(match[3], 16) else None
+
+
+def format_traceparent(trace_id: str) -> str:
+    """Write the header for a call or a process that belongs to this trace, as a new span of it."""
+    return f"00-{trace_id}-{secrets.randbits(64) | 1:016x}-01"
+
+
+class bind:  # noqa: N801 (it is used as a verb)
+    """Put facts on every log line of this context.
+
+    From now on, or until the end of the block in `with bind(job="b1.j7"):`.
+    """
+
+    def __init__(self, **facts: Any) -> None:  # noqa: ANN401 (facts have several types)
+        self._tokens: dict[str, Token[Any]] = dict(structlog.contextvars.bind_contextvars(**facts))
+
+    def __enter__(self) -> Self:
+        """Do nothing: the facts are bound already."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Put back what was bound before."""
+        structlog.contextvars.reset_contextvars(**self._tokens)

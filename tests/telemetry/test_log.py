@@ -1,0 +1,152 @@
+import json
+import logging
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import structlog
+
+from weft.telemetry import log, metrics
+from weft.telemetry.trace import bind
+
+
+@pytest.fixture(autouse=True)
+def _restore() -> Iterator[None]:
+    handlers, level = logging.root.handlers[:], logging.root.level
+    yield
+    structlog.reset_defaults()
+    structlog.contextvars.clear_contextvars()
+    logging.root.handlers[:] = handlers
+    logging.root.setLevel(level)
+
+
+class Output:
+    """A file that takes the log of a test."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+
+    def lines(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.path.read_text().splitlines()]
+
+
+@pytest.fixture
+def output(tmp_path: Path) -> Iterator[Output]:
+    result = Output(tmp_path / "log")
+    yield result
+    os.close(result.fd)
+
+
+def test_line_holds_event_role_and_facts(output: Output) -> None:
+    log.configure(level="info", format="json", role="driver", fd=output.fd)
+    log.get_logger().info("role.started", version="1", home=Path("x"))
+
+    (line,) = output.lines()
+
+    assert line.pop("at").endswith("Z")
+    assert line == {
+        "role": "driver",
+        "pid": os.getpid(),
+        "event": "role.started",
+        "level": "info",
+        "version": "1",
+        "home": "PosixPath('x')",
+    }
+
+
+def test_level_hides_what_is_less_important(output: Output) -> None:
+    log.configure(level="warning", format="json", role="api", fd=output.fd)
+    log.get_logger().info("role.started")
+
+    assert output.lines() == []
+
+
+def test_bound_facts_are_on_each_line_until_the_end_of_the_block(output: Output) -> None:
+    log.configure(level="info", format="json", role="api", fd=output.fd)
+    with bind(trace_id="t", job="b1.j7"):
+        with bind(job="b1.j8"):
+            log.get_logger().info("role.started")
+        log.get_logger().info("role.started")
+    log.get_logger().info("role.started")
+
+    assert [line.get("job") for line in output.lines()] == ["b1.j8", "b1.j7", None]
+
+
+def test_undeclared_name_is_refused_when_strict(
+    output: Output, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(log.STRICT_VARIABLE, "1")
+    log.configure(level="info", format="json", role="api", fd=output.fd)
+
+    with pytest.raises(log.UndeclaredEvent, match="exploded"):
+        log.get_logger().info("role.exploded")
+
+
+def test_undeclared_name_is_written_when_not_strict(
+    output: Output, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(log.STRICT_VARIABLE, raising=False)
+    log.configure(level="info", format="json", role="api", fd=output.fd)
+    log.get_logger().info("role.exploded")
+
+    assert [line["event"] for line in output.lines()] == ["role.exploded"]
+
+
+def test_console_form_is_text(output: Output) -> None:
+    log.configure(level="info", format="console", role="up", fd=output.fd)
+    log.get_logger().info("role.started", version="1")
+
+    assert "role.started" in output.path.read_text()
+    assert "version=1" in output.path.read_text()
+
+
+def test_auto_is_json_when_nobody_looks(output: Output) -> None:
+    log.configure(level="info", format="auto", role="up", fd=output.fd)
+    log.get_logger().info("role.started")
+
+    assert len(output.lines()) == 1
+
+
+def test_name_that_is_not_utf8_is_written(output: Output) -> None:
+    log.configure(level="info", format="json", role="up", fd=output.fd)
+    log.get_logger().info("role.started", home="\udcff")
+
+    assert output.lines()[0]["home"] == "'\\udcff'"
+
+
+def test_exception_is_on_the_line(output: Output) -> None:
+    log.configure(level="info", format="json", role="up", fd=output.fd)
+    try:
+        int("a reason")
+    except ValueError:
+        log.get_logger().exception("role.failed")
+
+    assert "ValueError: invalid literal" in output.lines()[0]["exception"]
+
+
+def test_warning_of_a_library_becomes_a_line(output: Output) -> None:
+    log.configure(level="info", format="json", role="api", fd=output.fd)
+    logging.getLogger("somebody").warning("so %s", "what")
+
+    (line,) = output.lines()
+
+    assert (line["event"], line["logger"], line["message"], line["level"]) == (
+        "library.logged",
+        "somebody",
+        "so what",
+        "warning",
+    )
+
+
+def test_line_that_cannot_be_written_is_counted_and_fails_nobody() -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    before = metrics.REGISTRY.get_sample_value("weft_log_lines_lost_total") or 0
+    log.configure(level="info", format="json", role="api", fd=writing)
+    log.get_logger().info("role.started")
+    os.close(writing)
+
+    assert metrics.REGISTRY.get_sample_value("weft_log_lines_lost_total") == before + 1

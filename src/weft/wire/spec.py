@@ -5,7 +5,6 @@ A spec never changes after submission. Many specs are stored together in one com
 """
 
 import zlib
-from collections.abc import Sequence
 
 import msgspec
 
@@ -25,17 +24,41 @@ class JobSpec(msgspec.Struct, frozen=True, omit_defaults=True, array_like=False)
     trace_id: str | None = None
 
 
+class _Chunk(msgspec.Struct, frozen=True, array_like=True):
+    """Consecutive specs, and what they all share."""
+
+    inherit_env: dict[str, str] | None
+    specs: list[JobSpec]
+
+
 _ENCODER = msgspec.msgpack.Encoder()
-_DECODER = msgspec.msgpack.Decoder(list[JobSpec])
+_DECODER = msgspec.msgpack.Decoder(_Chunk)
 CHUNK_JOBS_MAX = 256
 """A worker that claims one job reads its whole chunk, so chunks are small; 256 similar specs compress well."""
+CHUNK_BYTES_MAX = 256 * 1024
+"""Before compression, without what is shared. A longer spec is a chunk of its own."""
 
 
-def encode_chunk(specs: Sequence[JobSpec]) -> bytes:
-    """Compress the specs of consecutive jobs."""
-    return zlib.compress(_ENCODER.encode(specs), 1)
+def pack_specs(specs: list[JobSpec], inherit_env: dict[str, str] | None = None) -> bytes:
+    """Encode the specs of consecutive jobs; `inherit_env` is kept once for all of them."""
+    return _ENCODER.encode(_Chunk(inherit_env, specs))
+
+
+def compress_chunk(packed: bytes) -> bytes:
+    """Make a chunk of what `pack_specs` returned."""
+    return zlib.compress(packed, 1)
+
+
+def encode_chunk(specs: list[JobSpec], inherit_env: dict[str, str] | None = None) -> bytes:
+    """Make a chunk of the specs of consecutive jobs."""
+    return compress_chunk(pack_specs(specs, inherit_env))
 
 
 def decode_chunk(body: bytes) -> list[JobSpec]:
-    """Return the specs in the order of their job numbers."""
-    return _DECODER.decode(zlib.decompress(body))
+    """Return the specs in the order of their job numbers. They share one `inherit_env`."""
+    chunk = _DECODER.decode(zlib.decompress(body))
+    if chunk.inherit_env is None:
+        return chunk.specs
+    return [
+        msgspec.structs.replace(spec, inherit_env=chunk.inherit_env) for spec in chunk.specs
+    ]

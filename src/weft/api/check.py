@@ -1,0 +1,133 @@
+"""Limits of the texts of jobs: commands, environments, names, attributes."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from weft.core.errors import EmptyCommand, InvalidValue, NulCharacter
+from weft.core.problems import Problems, pointer_of
+from weft.core.texts import wrong_attributes, wrong_name
+from weft.settings import Settings
+from weft.wire.documents import JobDocument
+
+EXECUTORS = ("process",)
+
+
+def check_jobs(
+    jobs: Sequence[JobDocument], settings: Settings, problems: Problems, *,
+    inherit_env: Mapping[str, str] | None, body_bytes: int, may_hold_nul: bool,
+) -> None:  # fmt: skip
+    """Note everything that is wrong with the texts of these jobs.
+
+    A job that has only a command, short and without a NUL, passes with a few comparisons.
+    """
+    check = _JobCheck(settings, problems, _inherited_bytes(inherit_env, settings, problems))
+    chars_max = check.argv_bytes_max // 4 if body_bytes > check.argv_bytes_max else body_bytes
+    for index, job in enumerate(jobs):
+        command = job.command
+        if (
+            may_hold_nul or not command or not command[0] or sum(map(len, command)) > chars_max
+            or job.name is not None or job.env or job.script is not None or job.cwd is not None
+            or job.attributes or job.executor != "process"
+        ):  # fmt: skip
+            check.check(index, job)
+
+
+def check_name(name: str | None, settings: Settings, problems: Problems, pointer: str) -> None:
+    """Note if this cannot be a name."""
+    if name is not None and (wrong := wrong_name(name, chars_max=settings.name_chars_max)):
+        problems.add(InvalidValue, pointer, wrong)
+
+
+def check_attributes(
+    attributes: Mapping[str, str] | None, settings: Settings, problems: Problems, pointer: str
+) -> None:
+    """Note if these are too many or too long."""
+    wrong = attributes and wrong_attributes(
+        attributes,
+        count_max=settings.attributes_max,
+        bytes_max=settings.attribute_bytes_max,
+    )
+    if wrong:
+        key, message = wrong
+        problems.add(InvalidValue, pointer + (pointer_of(key) if key is not None else ""), message)
+
+
+@dataclass(frozen=True)
+class _JobCheck:
+    settings: Settings
+    problems: Problems
+    inherited_bytes: int
+
+    @property
+    def argv_bytes_max(self) -> int:
+        return max(0, self.settings.argv_bytes_max - self.inherited_bytes)
+
+    def check(self, index: int, job: JobDocument) -> None:
+        """Note what is wrong with one job."""
+        at = pointer_of("jobs", index)
+        self._check_command(job, at)
+        _check_env(job.env, self.problems, f"{at}/env")
+        self._check_size(job, at)
+        check_name(job.name, self.settings, self.problems, f"{at}/name")
+        check_attributes(job.attributes, self.settings, self.problems, f"{at}/attributes")
+        if job.cwd is not None:
+            self._check_cwd(job.cwd, f"{at}/cwd")
+        if job.executor not in EXECUTORS:
+            known = ", ".join(EXECUTORS)
+            self.problems.add(InvalidValue, f"{at}/executor", f"not an executor; known: {known}")
+
+    def _check_command(self, job: JobDocument, at: str) -> None:
+        add = self.problems.add
+        if job.command is not None:
+            if not job.command or not job.command[0]:
+                add(EmptyCommand, f"{at}/command", "no program; leave it out for a job that does nothing")
+            for place, argument in enumerate(job.command):
+                if "\0" in argument:
+                    add(NulCharacter, f"{at}/command/{place}", "an argument cannot hold NUL")
+        if job.script is not None:
+            if job.command is not None:
+                add(InvalidValue, f"{at}/script", "a job has a command or a script, not both")
+            if not job.script.strip():
+                add(EmptyCommand, f"{at}/script", "it is empty")
+            if "\0" in job.script:
+                add(NulCharacter, f"{at}/script", "a script cannot hold NUL")
+
+    def _check_size(self, job: JobDocument, at: str) -> None:
+        texts = [*(job.command or ()), job.script or ""]
+        for key, value in (job.env or {}).items():
+            texts += (key, value)
+        if 4 * sum(map(len, texts)) <= self.argv_bytes_max:
+            return
+        # What the kernel counts: each text ends with a NUL, a pair of the environment has a "=".
+        size = sum(len(text.encode()) + 1 for text in texts)
+        if size > self.argv_bytes_max:
+            field = "script" if job.script is not None else "command"
+            message = f"arguments and environment have {size + self.inherited_bytes} bytes, at most {self.settings.argv_bytes_max}"
+            self.problems.add(InvalidValue, f"{at}/{field}", message)
+
+    def _check_cwd(self, cwd: str, pointer: str) -> None:
+        if "\0" in cwd:
+            self.problems.add(NulCharacter, pointer, "a path cannot hold NUL")
+        elif not cwd.startswith("/"):
+            self.problems.add(InvalidValue, pointer, "not an absolute path")
+
+
+def _inherited_bytes(
+    inherit_env: Mapping[str, str] | None, settings: Settings, problems: Problems
+) -> int:
+    _check_env(inherit_env, problems, "/inherit_env")
+    size = sum(len(k.encode()) + len(v.encode()) + 2 for k, v in (inherit_env or {}).items())
+    if size > settings.argv_bytes_max:
+        problems.add(
+            InvalidValue, "/inherit_env", f"{size} bytes, at most {settings.argv_bytes_max}"
+        )
+        return 0
+    return size
+
+
+def _check_env(env: Mapping[str, str] | None, problems: Problems, at: str) -> None:
+    for key, value in (env or {}).items():
+        if "\0" in key or "\0" in value:
+            problems.add(NulCharacter, at + pointer_of(key), "the environment cannot hold NUL")
+        elif not key or "=" in key:
+            problems.add(InvalidValue, at + pointer_of(key), "not the name of a variable")

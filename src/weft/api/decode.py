@@ -1,0 +1,152 @@
+"""From the bytes of a request to a typed document; every wrong field is named, not only the first."""
+
+import difflib
+from collections.abc import Mapping
+from functools import cache
+from types import UnionType
+from typing import Annotated, Any, Final, TypeVar, get_args, get_origin
+
+import msgspec
+
+from weft.core.errors import MalformedBody, UnknownField, UnsupportedMedia, WrongType
+from weft.core.problems import Problems, pointer_of
+
+JSON: Final = "application/json"
+MSGPACK: Final = "application/msgpack"
+Document = TypeVar("Document", bound=msgspec.Struct)
+_HINT: Final = "Send one document as application/json (UTF-8, no byte order mark) or application/msgpack."
+
+
+def media_of(content_type: str | None) -> str:
+    """Return which of the two forms a body has; none named: JSON. Raise `UnsupportedMedia`."""
+    media = (content_type or JSON).partition(";")[0].strip().lower()
+    if media in {JSON, MSGPACK}:
+        return media
+    raise UnsupportedMedia(
+        f"bodies of type {media[:80]!r} are not read", detail="The header Content-Type says so.",
+        hint=_HINT,
+    )  # fmt: skip
+
+
+def decode(body: bytes, media: str, kind: type[Document]) -> Document:
+    """Read a document. Raise `MalformedBody`, or `InvalidDocument` with all fields of a wrong name or type."""
+    try:
+        return _typed_decoder(kind, media).decode(body)
+    except msgspec.ValidationError as error:
+        raise _explain(body, media, kind, error) from error
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise _malformed(media, error) from error
+
+
+def may_hold_nul(body: bytes, media: str) -> bool:
+    """Say whether a text in this body may hold a NUL; in JSON it can only be written as an escape."""
+    return (b"\\u0000" if media == JSON else b"\0") in body
+
+
+@cache
+def _typed_decoder(kind: type[Document], media: str) -> Any:  # the two decoders share no base
+    return msgspec.json.Decoder(kind) if media == JSON else msgspec.msgpack.Decoder(kind)
+
+
+def _malformed(media: str, error: Exception) -> MalformedBody:
+    form = "JSON" if media == JSON else "msgpack"
+    if isinstance(error, RecursionError):
+        why = "it is nested too deeply"
+    elif isinstance(error, UnicodeDecodeError):
+        why = f"it is not UTF-8: byte 0x{error.object[error.start]:02x}"
+    else:
+        why = str(error)
+    return MalformedBody(
+        f"the body is not {form}", detail=f"{why[:1].upper()}{why[1:]}.", hint=_HINT
+    )
+
+
+def _explain(body: bytes, media: str, kind: type[msgspec.Struct], first: Exception) -> Exception:
+    """Return the error that names all wrong fields; reading again without types costs nothing in the usual case."""
+    problems = Problems()
+    try:
+        value = (msgspec.json if media == JSON else msgspec.msgpack).decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        if not isinstance(error, msgspec.ValidationError):
+            return _malformed(media, error)
+    else:
+        _check(value, kind, "", problems)
+    if not problems.found:  # e.g. a number that only the typed reading can refuse
+        message, _, path = str(first).partition(" - at ")
+        problems.add(WrongType, _pointer_of_path(path), _lowered(message))
+    return problems.error()
+
+
+def _check(value: Any, kind: Any, pointer: str, problems: Problems) -> None:  # any JSON value, any type
+    """Note each part of a value that has not the type it should have."""
+    if problems.is_full:
+        return
+    bare = _without_none(kind)
+    if value is None and bare is not kind:
+        return
+    if isinstance(bare, type) and issubclass(bare, msgspec.Struct):
+        _check_struct(value, bare, pointer, problems)
+    elif get_origin(bare) in {list, tuple} and isinstance(value, list):
+        for index, item in enumerate(value):
+            _check(item, get_args(bare)[0], pointer + pointer_of(index), problems)
+    elif get_origin(bare) is dict and isinstance(value, dict):
+        for key, item in value.items():
+            _check(key, get_args(bare)[0], pointer + pointer_of(str(key)), problems)
+            _check(item, get_args(bare)[1], pointer + pointer_of(str(key)), problems)
+    elif bare is not msgspec.Raw:
+        try:
+            msgspec.convert(value, kind)
+        except (msgspec.ValidationError, RecursionError) as error:
+            problems.add(WrongType, pointer, _lowered(str(error).partition(" - at ")[0]))
+
+
+def _check_struct(
+    value: Any, kind: type[msgspec.Struct], pointer: str, problems: Problems
+) -> None:
+    if not isinstance(value, Mapping):
+        problems.add(WrongType, pointer, f"expected an object, got {_word(value)}")
+        return
+    known = _fields(kind)
+    for key in value:
+        if key not in known:
+            near = difflib.get_close_matches(str(key), known, n=1)
+            hint = f", did you mean {near[0]!r}?" if near else ""
+            problems.add(
+                UnknownField, pointer + pointer_of(str(key)), f"no such field{hint}"
+            )
+    for name, field in known.items():
+        if name in value:
+            _check(value[name], field.type, pointer + pointer_of(name), problems)
+        elif field.required:
+            problems.add(WrongType, pointer + pointer_of(name), "this field is required")
+
+
+@cache
+def _fields(kind: type[msgspec.Struct]) -> dict[str, msgspec.structs.FieldInfo]:
+    return {field.encode_name: field for field in msgspec.structs.fields(kind)}
+
+
+def _without_none(kind: Any) -> Any:  # types of fields are of any form
+    """Return X for `X | None`; everything else as it is, without its limits if it is a container."""
+    if isinstance(kind, UnionType) or get_origin(kind) is not None:
+        rest = [one for one in get_args(kind) if one is not type(None)]
+        if isinstance(kind, UnionType) and len(rest) == 1 and len(get_args(kind)) == 2:  # noqa: PLR2004 (X | None)
+            return rest[0]
+    if get_origin(kind) is Annotated and get_origin(get_args(kind)[0]) is not None:
+        return get_args(kind)[0]
+    return kind
+
+
+def _pointer_of_path(path: str) -> str:
+    """Turn msgspec's `$.jobs[3].env[...]` into a JSON pointer, as far as it says."""
+    text = path.strip("`").removeprefix("$").replace("[...]", "")
+    return text.replace("[", "/").replace("]", "").replace(".", "/")
+
+
+def _word(value: object) -> str:
+    words = {dict: "an object", list: "an array", str: "a string", bool: "a boolean"}
+    return words.get(type(value), "null" if value is None else "a number")
+
+
+def _lowered(message: str) -> str:
+    return message[:1].lower() + message[1:]

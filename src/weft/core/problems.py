@@ -1,0 +1,43 @@
+"""All problems of one document, collected, and then one error that names each of them."""
+
+from dataclasses import dataclass, field
+
+from weft.core.errors import FieldError, InvalidDocument
+
+PROBLEMS_MAX = 100
+"""A document of 10,000 jobs with the same mistake need not be told so 10,000 times."""
+
+
+def pointer_of(*parts: str | int) -> str:
+    """Return the JSON pointer (RFC 6901) of a field."""
+    return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in parts)
+
+
+@dataclass
+class Problems:
+    """What is wrong with one document, in the order of finding."""
+
+    found: list[tuple[type[InvalidDocument], FieldError]] = field(default_factory=list)
+    n_found: int = 0
+
+    def add(self, kind: type[InvalidDocument], pointer: str, message: str) -> None:
+        """Note that a field is wrong; beyond `PROBLEMS_MAX` they are only counted."""
+        self.n_found += 1
+        if len(self.found) < PROBLEMS_MAX:
+            self.found.append((kind, FieldError(pointer, message)))
+
+    @property
+    def is_full(self) -> bool:
+        """Say whether further ones would only be counted."""
+        return len(self.found) >= PROBLEMS_MAX
+
+    def error(self) -> InvalidDocument:
+        """Return one error for all that was found, of their kind if they are of one."""
+        kinds = {kind for kind, _ in self.found}
+        kind = kinds.pop() if len(kinds) == 1 else InvalidDocument
+        return kind.of([error for _, error in self.found], n_found=self.n_found)
+
+    def raise_any(self) -> None:
+        """Raise the error if anything was found."""
+        if self.found:
+            raise self.error()

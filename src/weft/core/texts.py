@@ -1,0 +1,33 @@
+"""Limits of names, attributes and other short texts."""
+
+from collections.abc import Mapping
+
+
+def wrong_name(name: str, *, chars_max: int) -> str | None:
+    """Return why this cannot be a name, or None."""
+    if not name:
+        return "a name is not empty"
+    if len(name) > chars_max:
+        return f"{len(name)} characters, at most {chars_max}"
+    if not name.isprintable():
+        return "a name has printable characters only"
+    return None
+
+
+def wrong_attributes(
+    attributes: Mapping[str, str], *, count_max: int, bytes_max: int
+) -> tuple[str | None, str] | None:
+    """Return the offending key (None: all of them) and why, or None."""
+    if len(attributes) > count_max:
+        return None, f"{len(attributes)} attributes, at most {count_max}"
+    for key, value in attributes.items():
+        if not key or not key.isprintable():
+            return key, "a key has printable characters and at least one"
+        if "\0" in value:
+            return key, "a value holds no NUL character"
+        # A character has at most four bytes, so most need not be encoded to be measured.
+        if 4 * (len(key) + len(value)) > bytes_max:
+            size = len(key.encode()) + len(value.encode())
+            if size > bytes_max:
+                return key, f"{size} bytes, at most {bytes_max}"
+    return None

@@ -1,0 +1,113 @@
+"""The documents that clients send (DESIGN section 8), as JSON or as msgpack.
+
+Types and plain ranges are stated here and checked while decoding; what depends on settings, on other jobs or on the
+workers is checked by `api/translate.py`. An unknown field is an error in every document.
+"""
+
+from typing import Annotated
+
+from msgspec import Meta, Raw, Struct
+
+PositiveInt = Annotated[int, Meta(ge=1, le=2_000_000_000)]
+"""Fits the database's `integer`."""
+JobCount = Annotated[int, Meta(ge=0, le=100_000_000)]
+Priority = Annotated[int, Meta(ge=-1000, le=1000)]
+MaxAttempts = Annotated[int, Meta(ge=1, le=100)]
+Seconds = Annotated[float, Meta(gt=0, le=31_536_000)]
+RelativeNumber = Annotated[int, Meta(ge=-2_000_000_000, le=2_000_000_000)]
+
+
+class JobDocument(Struct, forbid_unknown_fields=True, omit_defaults=True, gc=False):
+    """One job. Neither `command` nor `script`: a no-op that succeeds."""
+
+    command: tuple[str, ...] | None = None
+    """Program and arguments."""
+    script: str | None = None
+    """Text for the shell, instead of a command."""
+    name: str | None = None
+    env: dict[str, str] | None = None
+    cwd: str | None = None
+    """Absolute; none: an empty directory of its own."""
+    stdin: str | None = None
+    resources: Raw = Raw()
+    """`{cpu, memory, storage, gpu}`; kept raw, because thousands of jobs ask for the same."""
+    timeout_s: Seconds | None = None
+    always_run: bool = False
+    parents: tuple[int | str, ...] = ()
+    """Numbers within the update, `"j7"` for an earlier job of the batch, or names within the document."""
+    group: int | str | None = None
+    priority: Priority = 0
+    attributes: dict[str, str] | None = None
+    max_attempts: MaxAttempts = 1
+    retry_on: tuple[str, ...] | None = None
+    """Reasons of failures after which another attempt is made; none: all that another attempt may cure."""
+    executor: str = "process"
+
+
+class GroupDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """A tree group in a document that is submitted in one request; its ancestors are made as needed."""
+
+    path: str
+    attributes: dict[str, str] = {}
+    cancel_after_n_failures: PositiveInt | None = None
+    callback: str | None = None
+
+
+class GroupInBunch(Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """A tree group in a bunch. `parent`: relative to the update, 0 the root, negative an earlier group."""
+
+    name: str
+    parent: RelativeNumber = 0
+    attributes: dict[str, str] = {}
+    cancel_after_n_failures: PositiveInt | None = None
+    callback: str | None = None
+
+
+class BatchDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """`POST /v1/batches`: a batch, and optionally its first groups and jobs, committed at once."""
+
+    name: str | None = None
+    billing_project: str = "default"
+    attributes: dict[str, str] = {}
+    callback: str | None = None
+    cancel_after_n_failures: PositiveInt | None = None
+    max_running: PositiveInt | None = None
+    groups: list[GroupDocument] = []
+    jobs: list[JobDocument] = []
+    inherit_env: dict[str, str] | None = None
+    """The environment of the caller's shell, for all jobs of this request."""
+
+
+class UpdateDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """`POST …/updates`: either numbers to reserve, or groups and jobs to be committed at once."""
+
+    n_jobs: JobCount = 0
+    n_groups: JobCount = 0
+    groups: list[GroupDocument] = []
+    jobs: list[JobDocument] = []
+    inherit_env: dict[str, str] | None = None
+
+
+class JobBunch(Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """`POST …/updates/{u}/jobs`: consecutive jobs, the first of them number `first` of the update."""
+
+    first: PositiveInt
+    jobs: list[JobDocument]
+    inherit_env: dict[str, str] | None = None
+
+
+class GroupBunch(Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """`POST …/updates/{u}/groups`: consecutive tree groups, the first of them number `first` of the update."""
+
+    first: PositiveInt
+    groups: list[GroupInBunch]
+
+
+class CancelDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """`POST …/cancel`. `force`: jobs with `always_run`, too."""
+
+    force: bool = False
+
+
+class Empty(Struct, forbid_unknown_fields=True):
+    """A request that needs no more than its path."""

@@ -1,0 +1,130 @@
+"""Fixtures that all tests share: a real PostgreSQL and a migrated database for each test.
+
+`postgres` is one server per test process (so pytest-xdist is safe), gone at the end. `database` is
+a copy of a template that was migrated once; a test may do with it what it likes.
+"""
+
+import asyncio
+import os
+import secrets
+import shutil
+import tempfile
+from collections.abc import Callable, Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, TypeVar
+
+import asyncpg
+import pytest
+
+from weft.store.embedded import EmbeddedServer
+from weft.telemetry.log import STRICT_VARIABLE
+
+LOGINS = ("weft_api", "weft_driver", "weft_worker")
+SUPERUSER = "postgres"
+TEMPLATE = "weft_template"
+# Safe only because nobody wants these data after a crash of the machine.
+FAST = ("fsync=off", "full_page_writes=off", "max_connections=100")
+
+os.environ[STRICT_VARIABLE] = "1"
+for _name in [name for name in os.environ if name.startswith("WEFT_") and name != STRICT_VARIABLE]:
+    del os.environ[_name]  # settings of the developer's shell are not those of a test
+
+Result = TypeVar("Result")
+
+
+def run_apart(call: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
+    """Run a coroutine on a loop of its own, beside the one that a test may have."""
+    with ThreadPoolExecutor(1) as executor:
+        return executor.submit(lambda: asyncio.run(call())).result()
+
+
+class Postgres:
+    """The server of this test process."""
+
+    def __init__(self, server: EmbeddedServer, password: str) -> None:
+        self.server = server
+        self._password = password
+        self._count = 0
+
+    def dsn(self, database: str = SUPERUSER, user: str = SUPERUSER) -> str:
+        """Return how to reach a database as one of the roles; all have the same password."""
+        return self.server.dsn(user, self._password, database)
+
+    def dsns(self, database: str) -> dict[str, str]:
+        """Return the form of a home's `secrets.json` for a database."""
+        return {
+            "admin": self.dsn(database),
+            **{login: self.dsn(database, login) for login in LOGINS},
+        }
+
+    def execute(self, *statements: str, database: str = SUPERUSER) -> None:
+        """Run statements as the superuser, each in its own transaction."""
+
+        async def run() -> None:
+            connection = await asyncpg.connect(self.dsn(database))
+            try:
+                for statement in statements:
+                    await connection.execute(statement)
+            finally:
+                await connection.close()
+
+        run_apart(run)
+
+    def create_database(self, template: str | None = TEMPLATE) -> str:
+        """Make a database and return its name; without a template it is empty."""
+        self._count += 1
+        name = f"weft_test_{self._count}"
+        self.execute(f"CREATE DATABASE {name} TEMPLATE {template or 'template0'}")
+        return name
+
+    def drop_database(self, name: str) -> None:
+        """Remove a database, whoever is connected."""
+        self.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+
+    def make_template(self) -> None:
+        """Make the migrated database that the others are copies of."""
+        from weft.store import open_admin  # noqa: PLC0415 (tests that need no database start faster)
+
+        self.execute(f"CREATE DATABASE {TEMPLATE} TEMPLATE template0")
+
+        async def migrate() -> None:
+            async with open_admin(self.dsn(TEMPLATE)) as admin:
+                await admin.migrate()
+                await admin.set_login_passwords(dict.fromkeys(LOGINS, self._password))
+
+        run_apart(migrate)
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Postgres]:
+    """Give the server of this test process, with a migrated template."""
+    # Not below pytest's own directory: the path of a socket must be short.
+    directory = Path(tempfile.mkdtemp(prefix="weft-test-"))
+    password = secrets.token_urlsafe(12)
+    server = EmbeddedServer(directory / "pg", directory / "run")
+    try:
+        server.initialise(password, durable=False)
+        server.start(options=FAST)
+        result = Postgres(server, password)
+        result.make_template()
+        yield result
+    finally:
+        server.stop(fast=False)
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+@pytest.fixture
+def database(postgres: Postgres) -> Iterator[dict[str, str]]:
+    """Give the DSNs `admin`, `weft_api`, `weft_driver`, `weft_worker` of a fresh database."""
+    name = postgres.create_database()
+    yield postgres.dsns(name)
+    postgres.drop_database(name)
+
+
+@pytest.fixture
+def empty_database(postgres: Postgres) -> Iterator[dict[str, str]]:
+    """Give the same for a database that was not migrated."""
+    name = postgres.create_database(template=None)
+    yield postgres.dsns(name)
+    postgres.drop_database(name)

@@ -1,0 +1,75 @@
+import contextlib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from weft.core.errors import BadId
+from weft.core.ids import (
+    format_batch_id,
+    format_job_ref,
+    parse_batch_id,
+    parse_job_id,
+    parse_job_ref,
+)
+
+batches = st.integers(1, 10**18 - 1)
+jobs = st.integers(1, 10**9 - 1)
+
+
+@given(batches)
+def test_batch_reads_back(batch: int) -> None:
+    assert parse_batch_id(format_batch_id(batch)) == batch
+    assert parse_batch_id(str(batch)) == batch
+
+
+@given(batches, jobs)
+def test_job_reads_back(batch: int, job: int) -> None:
+    assert parse_job_ref(format_job_ref(batch, job)) == (batch, job)
+    assert parse_job_ref(f"{batch}.{job}") == (batch, job)
+    assert parse_job_id(f"j{job}") == job
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "b",
+        "b0",
+        "0",
+        "-1",
+        "b-1",
+        "1.5",
+        " b1",
+        "b1 ",
+        "B1",
+        "j1",
+        "b" + "9" * 19,
+        "b１",
+        "b1\n",
+    ],
+)
+def test_what_is_no_batch_is_refused_with_what_is(text: str) -> None:
+    with pytest.raises(BadId) as caught:
+        parse_batch_id(text)
+
+    assert "b12" in caught.value.detail
+    assert caught.value.exit_code == 2
+
+
+@pytest.mark.parametrize("text", ["", "b1", "7", "j7", "b1.", ".7", "b1.j0", "b1.j1.2", "b1j7"])
+def test_what_is_no_job_is_refused(text: str) -> None:
+    with pytest.raises(BadId):
+        parse_job_ref(text)
+
+
+def test_a_number_within_a_batch_names_no_batch() -> None:
+    with pytest.raises(BadId):
+        parse_job_id("b1.j7")
+
+
+@given(st.text())
+def test_no_text_breaks_the_parsers(text: str) -> None:
+    for parse in (parse_batch_id, parse_job_id, parse_job_ref):
+        with contextlib.suppress(BadId):
+            parse(text)

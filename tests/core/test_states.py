@@ -1,0 +1,70 @@
+from weft.core.states import TRANSITIONS, JobState, Phase, Reason, state_of_end
+
+
+def test_every_state_has_its_row() -> None:
+    assert set(TRANSITIONS) == set(JobState)
+
+
+def test_table_is_that_of_the_design() -> None:
+    words = {
+        state.word: " ".join(sorted(after.word for after in TRANSITIONS[state]))
+        for state in JobState
+    }
+
+    assert words == {
+        "pending": "cancelled ready",
+        "ready": "cancelled creating error queued running",
+        "queued": "blocked cancelled ready running",
+        "creating": "cancelled error ready running",
+        "running": "blocked cancelled error failed ready success",
+        "blocked": "cancelled error failed ready",
+        "success": "",
+        "failed": "pending ready",
+        "error": "pending ready",
+        "cancelled": "pending ready",
+    }
+
+
+def test_only_the_last_four_states_are_ends() -> None:
+    assert {state for state in JobState if state.is_terminal} == {
+        JobState.SUCCESS,
+        JobState.FAILED,
+        JobState.ERROR,
+        JobState.CANCELLED,
+    }
+
+
+def test_success_is_final() -> None:
+    assert TRANSITIONS[JobState.SUCCESS] == frozenset()
+
+
+def test_a_job_that_runs_can_end_as_every_reason_says() -> None:
+    ends = {state_of_end(reason) for reason in (None, *Reason)}
+
+    assert ends <= TRANSITIONS[JobState.RUNNING]
+
+
+def test_who_is_to_blame_decides_between_failed_and_error() -> None:
+    assert state_of_end(None) is JobState.SUCCESS
+    assert state_of_end(Reason.EXIT) is JobState.FAILED
+    assert state_of_end(Reason.SIGNAL) is JobState.FAILED
+    assert state_of_end(Reason.OOM) is JobState.ERROR
+    assert state_of_end(Reason.TIMEOUT) is JobState.ERROR
+    assert state_of_end(Reason.CANCELLED) is JobState.CANCELLED
+    assert state_of_end(Reason.LOST) is JobState.READY
+    assert state_of_end(Reason.PREEMPTED) is JobState.READY
+
+
+def test_stored_numbers_never_change() -> None:
+    """They are in databases and on the wire."""
+    assert [state.value for state in JobState] == list(range(10))
+    assert [reason.value for reason in Reason] == list(range(1, 14))
+    assert [phase.value for phase in Phase] == list(range(1, 10))
+    assert JobState(6) is JobState.SUCCESS
+    assert Reason(11) is Reason.LOST
+    assert Phase(6) is Phase.EXECUTING
+
+
+def test_words_are_those_of_the_documents() -> None:
+    assert Reason.NO_PROGRAM.word == "no_program"
+    assert Phase.STAGING_INPUTS.word == "staging_inputs"

@@ -1,0 +1,93 @@
+from pathlib import Path
+
+import pytest
+
+from weft.settings import InvalidSetting, Settings, default_home, explain_settings, load_settings
+
+
+def _write(home: Path, text: str) -> None:
+    (home / "weft.toml").write_text(text)
+
+
+def test_default_is_used_when_nobody_says_anything(tmp_path: Path) -> None:
+    settings = load_settings({"home": tmp_path}, {})
+
+    assert settings == Settings(home=tmp_path)
+
+
+def test_flag_beats_environment_beats_file_beats_default(tmp_path: Path) -> None:
+    _write(tmp_path, "port = 1\nhost = 'file'\npool = 'file'\n")
+    environ = {"WEFT_PORT": "2", "WEFT_HOST": "environment"}
+
+    found = explain_settings({"home": tmp_path, "port": 3}, environ)
+
+    names = ("port", "host", "pool", "drivers")
+    assert [(found[name].value, found[name].origin) for name in names] == [
+        (3, "command line"),
+        ("environment", "environment WEFT_HOST"),
+        ("file", str(tmp_path / "weft.toml")),
+        (1, "default"),
+    ]  # fmt: skip
+
+
+def test_flag_of_none_was_not_given(tmp_path: Path) -> None:
+    assert load_settings({"home": tmp_path, "port": None}, {"WEFT_PORT": "2"}).port == 2
+
+
+def test_empty_variable_was_not_given(tmp_path: Path) -> None:
+    assert load_settings({"home": tmp_path}, {"WEFT_PORT": ""}).port == Settings().port
+
+
+def test_home_is_absolute_and_comes_from_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    assert load_settings(environ={"WEFT_HOME": "here"}).home == tmp_path / "here"
+    assert default_home({"WEFT_HOME": "~/x"}) == Path.home() / "x"
+    assert default_home({}).name == "weft"
+
+
+@pytest.mark.parametrize(
+    ("text", "value"), [("true", True), ("1", True), ("no", False), ("FALSE", False)]
+)
+def test_words_for_yes_and_no(tmp_path: Path, text: str, value: bool) -> None:  # noqa: FBT001
+    settings = load_settings({"home": tmp_path}, {"WEFT_DETACH_JOBS": text})
+
+    assert settings.detach_jobs is value
+
+
+def test_sizes_may_have_units(tmp_path: Path) -> None:
+    settings = load_settings({"home": tmp_path}, {"WEFT_STREAM_BYTES_MAX": "8Mi"})
+
+    assert settings.stream_bytes_max == 8 * 2**20
+
+
+def test_all_wrong_settings_are_told_at_once_with_their_origin(tmp_path: Path) -> None:
+    _write(tmp_path, "heartbeat_s = 'soon'\nqueue = 'x'\n")
+
+    with pytest.raises(InvalidSetting) as caught:
+        load_settings(
+            {"home": tmp_path},
+            {"WEFT_PORT": "65536", "WEFT_LOG_LEVEL": "loud", "WEFT_DETACH_JOBS": "maybe"},
+        )
+
+    errors = {error.pointer: error.message for error in caught.value.errors}
+    assert set(errors) == {"/heartbeat_s", "/queue", "/port", "/log_level", "/detach_jobs"}
+    assert "WEFT_PORT" in errors["/port"]
+    assert "debug, info" in errors["/log_level"]
+
+
+@pytest.mark.parametrize("content", [b"port = ", b"\xff"])
+def test_file_that_is_no_toml_is_named(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "weft.toml").write_bytes(content)
+
+    with pytest.raises(InvalidSetting) as caught:
+        load_settings({"home": tmp_path}, {})
+
+    assert str(tmp_path / "weft.toml") in caught.value.message
+
+
+def test_not_a_number_is_not_within_limits(tmp_path: Path) -> None:
+    with pytest.raises(InvalidSetting):
+        load_settings({"home": tmp_path}, {"WEFT_HEARTBEAT_S": "nan"})

@@ -1,0 +1,57 @@
+"""The files of the repository, as the tests of its tidiness see them."""
+
+import ast
+import subprocess
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@cache
+def tracked_files() -> tuple[Path, ...]:
+    """Return the files of the repository: all that git does not ignore."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT, check=False, capture_output=True, text=True,
+    )  # fmt: skip
+    if listed.returncode == 0:
+        paths = [ROOT / name for name in listed.stdout.split("\0") if name]
+    else:  # an unpacked archive
+        paths = [path for top in ("src", "tests", "docs") for path in (ROOT / top).rglob("*")]
+    return tuple(sorted(path for path in paths if path.is_file() and not path.is_symlink()))
+
+
+def python_files(*tops: str) -> list[Path]:
+    """Return the Python files below these folders."""
+    return [
+        path
+        for path in tracked_files()
+        if path.suffix == ".py" and (not tops or relative(path).split("/")[0] in tops)
+    ]
+
+
+def relative(path: Path) -> str:
+    """Return the path as people write it."""
+    return path.relative_to(ROOT).as_posix()
+
+
+@cache
+def tree_of(path: Path) -> ast.Module:
+    """Return the syntax tree."""
+    return ast.parse(path.read_text(), filename=str(path))
+
+
+def named_functions(
+    node: ast.AST, prefix: str = ""
+) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
+    """Yield each function with its qualified name."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield f"{prefix}{child.name}", child
+            yield from named_functions(child, f"{prefix}{child.name}.")
+        elif isinstance(child, ast.ClassDef):
+            yield from named_functions(child, f"{prefix}{child.name}.")
+        else:
+            yield from named_functions(child, prefix)

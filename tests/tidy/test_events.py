@@ -1,0 +1,50 @@
+"""The catalogue of log events and the code agree."""
+
+import ast
+import re
+from pathlib import Path
+
+from tidy.source_files import python_files, relative, tree_of
+from weft.telemetry.events import EVENTS
+
+LEVELS = {"debug", "info", "warning", "error", "exception", "critical", "log"}
+_NAME = re.compile(r"[a-z_]+(\.[a-z_]+)+")
+
+
+def _logged_names(path: Path) -> list[str]:
+    """Return the names in calls such as `log.info("role.started")`, also those chosen by `if`."""
+    names = []
+    for node in ast.walk(tree_of(path)):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+            continue
+        owner = ast.unparse(node.func.value)
+        if node.func.attr in LEVELS and owner.split(".")[-1] in {"log", "_log", "get_logger()"}:
+            names += [
+                part.value
+                for argument in node.args[:2]
+                for part in ast.walk(argument)
+                if isinstance(part, ast.Constant) and isinstance(part.value, str)
+            ]
+    return names
+
+
+def test_every_logged_event_is_declared() -> None:
+    undeclared = [
+        f"{relative(path)}: {name}"
+        for path in python_files("src")
+        for name in _logged_names(path)
+        if name not in EVENTS
+    ]
+
+    assert undeclared == []
+
+
+def test_every_declared_event_is_logged() -> None:
+    logged = {name for path in python_files("src") for name in _logged_names(path)}
+
+    assert sorted(EVENTS.keys() - logged) == []
+
+
+def test_every_event_has_a_past_tense_name_and_a_sentence() -> None:
+    assert [name for name in EVENTS if not _NAME.fullmatch(name)] == []
+    assert [name for name, text in EVENTS.items() if len(text) < 10] == []

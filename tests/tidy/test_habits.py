@@ -1,0 +1,88 @@
+import ast
+import re
+from pathlib import Path
+
+from tidy.exceptions import QUERY_TEXT, SLEEPING_TESTS
+from tidy.source_files import ROOT, python_files, relative, tracked_files, tree_of
+
+VAGUE_NAMES = {"utils", "util", "helpers", "helper", "common", "manager", "base", "misc"}
+_QUERY = re.compile(
+    r"\s*(SELECT\s|INSERT\s+INTO\s|UPDATE\s+\S+\s+SET\s|DELETE\s+FROM\s|WITH\s+\w+\s+AS\s*\(|"
+    r"CREATE\s+(TABLE|INDEX|FUNCTION|ROLE|SCHEMA)\s|ALTER\s+(TABLE|ROLE)\s)"
+)
+_MACHINE_PATHS = re.compile(r"/(?:root|home/[a-z]+|work|Users)/")
+_TEXTS = {".py", ".md", ".sql", ".sh", ".toml", ".txt", ".yaml", ".yml", ".json", ".conf", ""}
+
+
+def _calls(path: Path) -> list[ast.Call]:
+    return [node for node in ast.walk(tree_of(path)) if isinstance(node, ast.Call)]
+
+
+def _sleeps(path: Path) -> bool:
+    for call in _calls(path):
+        name = getattr(call.func, "attr", getattr(call.func, "id", ""))
+        yields_only = [getattr(argument, "value", None) for argument in call.args] == [0]
+        if name == "sleep" and not yields_only:
+            return True
+    return False
+
+
+def test_tests_do_not_sleep() -> None:
+    sleeping = {relative(path) for path in python_files("tests") if _sleeps(path)}
+
+    assert sleeping == SLEEPING_TESTS
+
+
+def test_no_file_has_a_vague_name() -> None:
+    vague = [
+        relative(path)
+        for path in python_files()
+        if VAGUE_NAMES & {path.stem, *path.relative_to(ROOT).parts[:-1]}
+    ]
+
+    assert vague == []
+
+
+def test_every_package_says_what_it_owns_and_must_not_do() -> None:
+    silent = [
+        relative(path)
+        for path in python_files("src")
+        if path.name == "__init__.py" and len(ast.get_docstring(tree_of(path)) or "") < 80
+    ]
+
+    assert silent == []
+
+
+def test_every_folder_with_modules_is_a_package() -> None:
+    missing = {
+        relative(path.parent)
+        for path in python_files("src")
+        if not (path.parent / "__init__.py").exists()
+    }
+
+    assert missing == set()
+
+
+def test_no_query_text_in_python() -> None:
+    found = {
+        relative(path)
+        for path in python_files("src")
+        for node in ast.walk(tree_of(path))
+        if isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and _QUERY.match(node.value)
+    }
+
+    assert found == QUERY_TEXT
+
+
+def test_no_path_of_a_machine_is_in_the_repository() -> None:
+    found = [
+        f"{relative(path)}:{number}"
+        for path in tracked_files()
+        if path.suffix in _TEXTS
+        for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1)
+        if _MACHINE_PATHS.search(line)
+    ]
+
+    assert found == []

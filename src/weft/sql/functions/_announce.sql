@@ -1,0 +1,33 @@
+-- _announce: wake who waits for what this transaction did, and make users with new ready work visible to claimers.
+-- Called by: every function that changes a state, as its last act.   Safe to repeat: yes.
+-- Locks: shared advisory (7701, 0), held until commit; those who go to sleep take it exclusively, so no wake-up is lost.
+-- Owner: weft_system.  Granted to: weft_tenant.
+CREATE OR REPLACE FUNCTION weft._announce(pool_ids int[] DEFAULT '{}', user_ids int[] DEFAULT '{}')
+RETURNS void LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_generic_plan
+AS $$
+DECLARE
+    v_pool int;
+BEGIN
+    PERFORM pg_advisory_xact_lock_shared(7701, 0);
+    IF cardinality(pool_ids) > 0 THEN
+        INSERT INTO weft.user_share AS s (pool_id, user_id, tenant_id, active, weight)
+        SELECT n.pool_id, n.user_id, u.tenant_id, true, u.weight
+        FROM (SELECT DISTINCT x.pool_id, x.user_id FROM unnest(_announce.pool_ids, _announce.user_ids) x (pool_id, user_id) ORDER BY 1, 2) n
+        JOIN weft.tenant_user u USING (user_id)
+        WHERE NOT EXISTS (SELECT FROM weft.user_share a WHERE a.pool_id = n.pool_id AND a.user_id = n.user_id AND a.active)
+        ON CONFLICT (pool_id, user_id) DO UPDATE SET active = true;
+        FOR v_pool IN
+            SELECT DISTINCT x FROM unnest(pool_ids) x
+            WHERE EXISTS (SELECT FROM weft.worker_incarnation i WHERE i.pool_id = x AND i.ended_at IS NULL AND i.waiting)
+        LOOP
+            PERFORM pg_notify('work', v_pool::text);
+        END LOOP;
+    END IF;
+    IF (SELECT waiting FROM weft.driver_state) THEN
+        PERFORM pg_notify('driver', '');
+    END IF;
+    IF EXISTS (SELECT FROM weft.event_listener WHERE waiting) THEN
+        PERFORM pg_notify('events', '');
+    END IF;
+END $$;

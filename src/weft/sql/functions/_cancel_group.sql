@@ -1,0 +1,25 @@
+-- _cancel_group: mark a group cancelled, after every claim that is under way.
+-- Called by: cancel_group, _count_failures, which announce it.   Safe to repeat: yes.   Returns: whether it was not cancelled before.
+-- Locks: exclusive advisory on the batch: claims hold it shared, so after this commits none of them commits (invariant 6).
+-- Owner: weft_system.  Granted to: weft_tenant.
+CREATE OR REPLACE FUNCTION weft._cancel_group(batch_id bigint, group_id int, actor text, force boolean, at timestamptz)
+RETURNS boolean LANGUAGE plpgsql
+AS $$
+#variable_conflict use_column
+DECLARE
+    v_is_new boolean;
+BEGIN
+    PERFORM pg_advisory_xact_lock(_cancel_group.batch_id);
+    INSERT INTO weft.group_cancel AS c (batch_id, group_id, tenant_id, cancelled_at, actor, force)
+    SELECT g.batch_id, g.group_id, g.tenant_id, _cancel_group.at, _cancel_group.actor, _cancel_group.force
+    FROM weft.job_group g WHERE g.batch_id = _cancel_group.batch_id AND g.group_id = _cancel_group.group_id
+    ON CONFLICT (batch_id, group_id) DO UPDATE SET force = true, swept = false, sweep_job = 0 WHERE excluded.force AND NOT c.force
+    RETURNING true INTO v_is_new;
+    IF v_is_new THEN
+        INSERT INTO weft.event (at, tenant_id, batch_id, kind, groups)
+        SELECT _cancel_group.at, g.tenant_id, g.batch_id, CASE g.group_id WHEN 0 THEN 'batch.cancelled' ELSE 'group.cancelled' END, ARRAY[g.group_id]
+        FROM weft.job_group g WHERE g.batch_id = _cancel_group.batch_id AND g.group_id = _cancel_group.group_id;
+        PERFORM pg_notify('cancel', _cancel_group.batch_id::text);
+    END IF;
+    RETURN coalesce(v_is_new, false);
+END $$;

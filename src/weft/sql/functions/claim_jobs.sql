@@ -1,0 +1,199 @@
+-- claim_jobs: give up to limit_jobs ready jobs to a worker, as new attempts.
+-- Called by: Store.claim_jobs (worker agent).   Safe to repeat: no; what a lost reply claimed comes back when the worker is lost.
+-- Locks: batch (shared advisory, tried), job rows SKIP LOCKED; never waits for another claimer.
+-- Plan: users by load, then their work by priority and age: ready_job and runnable by key, job by key from the hint on.
+-- Returns: one row per attempt, in the order of the queue; no rows if nothing fits. The first may exceed the budget as long as
+--   the worker as a whole can hold it; with it the sums of cpu and memory stay within the budget.
+-- Owner: weft_system.  Granted to: weft_worker.
+CREATE OR REPLACE FUNCTION weft.claim_jobs(
+    incarnation_id int, budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs int,
+    hint_runnable bigint[] DEFAULT '{}', hint_job int[] DEFAULT '{}', at timestamptz DEFAULT clock_timestamp()
+) RETURNS TABLE (
+    batch_id bigint, job_id int, attempt smallint, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu int,
+    spec_first int, runnable_id bigint
+) LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_bitmapscan = off
+AS $$
+#variable_conflict use_column
+DECLARE
+    v_worker record;
+    v_card smallint;
+    v_user record;
+    v_source record;          -- next place to take jobs from
+    v_batch record;
+    v_limit int;
+    v_from int;
+    v_listed_rank smallint;   -- position among the user's listed jobs
+    v_listed_batch bigint;
+    v_range_batch bigint;     -- position among the user's ranges
+    v_range_first int;
+    v_pass int := 1;
+    v_many boolean;
+    v_left int := claim_jobs.limit_jobs;
+    v_cpu bigint := claim_jobs.budget_cpu_m;
+    v_memory bigint := claim_jobs.budget_memory_mib;
+    v_is_first boolean := true;
+    v_full boolean := false;
+    v_cut int[];
+    v_taken_cpu bigint;
+    v_taken_memory bigint;
+    v_job int[]; v_attempt smallint[]; v_shape int[]; v_spec int[]; v_found int;
+    r_batch bigint[] := '{}'; r_job int[] := '{}'; r_attempt smallint[] := '{}'; r_shape int[] := '{}'; r_spec int[] := '{}'; r_runnable bigint[] := '{}';
+BEGIN
+    SELECT i.* INTO v_worker FROM weft.worker_incarnation i
+    WHERE i.incarnation_id = claim_jobs.incarnation_id AND i.ended_at IS NULL AND NOT i.draining;
+    IF NOT FOUND THEN
+        RETURN;
+    END IF;
+    SELECT c.rate_card_id INTO v_card FROM weft.rate_card c WHERE c.valid_from <= claim_jobs.at ORDER BY c.valid_from DESC LIMIT 1;
+    SELECT count(*) > 1 INTO v_many FROM (SELECT FROM weft.user_share s WHERE s.pool_id = v_worker.pool_id AND s.active LIMIT 2) x;
+
+    -- Between two folds the order does not move, so who was served since then comes last (second pass).
+    <<users>>
+    WHILE v_pass <= 2 AND v_left > 0 AND NOT v_full LOOP
+    FOR v_user IN
+        SELECT s.user_id, s.tenant_id FROM weft.user_share s
+        WHERE s.pool_id = v_worker.pool_id AND s.active
+        ORDER BY s.load, s.user_id
+    LOOP
+        IF v_many AND (v_pass = 2) <> weft._served_since_fold(v_worker.pool_id, v_user.user_id) THEN
+            CONTINUE;
+        END IF;
+        v_listed_rank := NULL; v_listed_batch := NULL; v_range_batch := 0; v_range_first := 0;
+        LOOP
+            -- The next source: listed jobs of one rank and batch, or one range; by priority, then age, listed first.
+            SELECT * INTO v_source FROM (
+                (SELECT q.rank, q.batch_id, 0 AS first_job, 0 AS last_job, 0 AS low_job, 0::bigint AS runnable_id, q.job_id AS head
+                 FROM weft.ready_job q
+                 WHERE q.pool_id = v_worker.pool_id AND q.user_id = v_user.user_id
+                   AND (v_listed_rank IS NULL OR (q.rank, q.batch_id) > (v_listed_rank, v_listed_batch))
+                 ORDER BY q.rank, q.batch_id, q.job_id LIMIT 1)
+                UNION ALL
+                (SELECT 0::smallint, r.batch_id, r.first_job, r.last_job, r.low_job, r.runnable_id, 0
+                 FROM weft.runnable r
+                 WHERE r.pool_id = v_worker.pool_id AND r.user_id = v_user.user_id
+                   AND (r.batch_id, r.first_job) > (v_range_batch, v_range_first)
+                 ORDER BY r.batch_id, r.first_job LIMIT 1)
+            ) x ORDER BY x.rank, x.batch_id, x.runnable_id LIMIT 1;
+            EXIT WHEN NOT FOUND;
+            IF v_source.runnable_id = 0 THEN
+                v_listed_rank := v_source.rank; v_listed_batch := v_source.batch_id;
+            ELSE
+                v_range_batch := v_source.batch_id; v_range_first := v_source.first_job;
+            END IF;
+
+            -- Invariant 6: a cancel holds this lock exclusively, so it waits for us or we see its row.
+            CONTINUE WHEN NOT pg_try_advisory_xact_lock_shared(v_source.batch_id);
+            SELECT b.max_running, b.held,
+                   EXISTS (SELECT FROM weft.group_cancel c WHERE c.batch_id = b.batch_id) AS has_cancel
+            INTO v_batch FROM weft.batch b WHERE b.batch_id = v_source.batch_id;
+            CONTINUE WHEN v_batch.held;
+            v_limit := v_left;
+            IF v_batch.max_running IS NOT NULL THEN
+                CONTINUE WHEN NOT pg_try_advisory_xact_lock(-v_source.batch_id);  -- one claimer at a time, so that the bound holds
+                v_limit := least(v_limit, v_batch.max_running - weft._n_running(v_source.batch_id));
+                CONTINUE WHEN v_limit <= 0;
+            END IF;
+
+            v_from := greatest(v_source.low_job, coalesce(hint_job[array_position(hint_runnable, v_source.runnable_id)], 0));
+            LOOP
+                IF v_source.runnable_id <> 0 THEN
+                    WITH pick AS MATERIALIZED (
+                        SELECT j.ctid AS tid, j.job_id, s.cpu_m, s.memory_mib
+                        FROM weft.job j
+                        CROSS JOIN LATERAL (
+                            SELECT s.cpu_m, s.memory_mib FROM weft.shape s
+                            WHERE s.shape_id = j.shape_id AND s.cpu_m <= v_worker.cpu_m AND s.memory_mib <= v_worker.memory_mib
+                              AND s.storage_mib <= v_worker.storage_mib AND s.gpu <= v_worker.gpu AND s.countables = '{}'
+                            OFFSET 0) s
+                        WHERE j.batch_id = v_source.batch_id AND j.job_id >= v_from AND j.job_id <= v_source.last_job
+                          AND j.state = 1 AND NOT j.listed
+                          AND (NOT v_batch.has_cancel OR NOT weft._is_cancelled(j.batch_id, j.group_id, j.always_run))
+                        ORDER BY j.job_id LIMIT v_limit FOR UPDATE OF j SKIP LOCKED),
+                    fit AS (
+                        SELECT p.*, sum(p.cpu_m) OVER w AS sum_cpu, sum(p.memory_mib) OVER w AS sum_memory, row_number() OVER w AS n
+                        FROM pick p WINDOW w AS (ORDER BY p.job_id ROWS UNBOUNDED PRECEDING)),
+                    taken AS MATERIALIZED (
+                        SELECT f.* FROM fit f WHERE (v_is_first AND f.n = 1) OR (f.sum_cpu <= v_cpu AND f.sum_memory <= v_memory)),
+                    upd AS (
+                        UPDATE weft.job j SET state = 4, phase = 1, attempt = j.attempt + 1, incarnation_id = claim_jobs.incarnation_id,
+                               claimed_at = claim_jobs.at, started_at = NULL, billed_ms = 0, rate_card_id = v_card
+                        FROM taken t WHERE j.ctid = t.tid
+                        RETURNING j.job_id, j.attempt, j.shape_id, j.spec_first, j.group_id, j.tenant_id, t.cpu_m, t.memory_mib),
+                    del AS (
+                        INSERT INTO weft.job_delta (tenant_id, batch_id, group_id, shape_id, pool_id, n_ready, n_running)
+                        SELECT u.tenant_id, v_source.batch_id, u.group_id, u.shape_id, v_worker.pool_id, -count(*), count(*)
+                        FROM upd u GROUP BY u.tenant_id, u.group_id, u.shape_id)
+                    SELECT array_agg(u.job_id), array_agg(u.attempt), array_agg(u.shape_id), array_agg(u.spec_first),
+                           sum(u.cpu_m), sum(u.memory_mib), (SELECT count(*) FROM pick)
+                    INTO v_job, v_attempt, v_shape, v_spec, v_taken_cpu, v_taken_memory, v_found FROM upd u;
+                ELSE
+                    WITH pick AS MATERIALIZED (
+                        SELECT j.ctid AS tid, q.ctid AS queue_tid, q.job_id, s.cpu_m, s.memory_mib
+                        FROM weft.ready_job q
+                        CROSS JOIN LATERAL (
+                            SELECT y.ctid, y.shape_id, y.group_id, y.always_run FROM weft.job y
+                            WHERE y.batch_id = q.batch_id AND y.job_id = q.job_id AND y.state = 1 OFFSET 0) j
+                        CROSS JOIN LATERAL (
+                            SELECT s.cpu_m, s.memory_mib FROM weft.shape s
+                            WHERE s.shape_id = j.shape_id AND s.cpu_m <= v_worker.cpu_m AND s.memory_mib <= v_worker.memory_mib
+                              AND s.storage_mib <= v_worker.storage_mib AND s.gpu <= v_worker.gpu AND s.countables = '{}'
+                            OFFSET 0) s
+                        WHERE q.pool_id = v_worker.pool_id AND q.user_id = v_user.user_id AND q.rank = v_source.rank
+                          AND q.batch_id = v_source.batch_id
+                          AND (NOT v_batch.has_cancel OR NOT weft._is_cancelled(q.batch_id, j.group_id, j.always_run))
+                        ORDER BY q.job_id LIMIT v_limit FOR UPDATE OF q SKIP LOCKED),
+                    fit AS (
+                        SELECT p.*, sum(p.cpu_m) OVER w AS sum_cpu, sum(p.memory_mib) OVER w AS sum_memory, row_number() OVER w AS n
+                        FROM pick p WINDOW w AS (ORDER BY p.job_id ROWS UNBOUNDED PRECEDING)),
+                    taken AS MATERIALIZED (
+                        SELECT f.* FROM fit f WHERE (v_is_first AND f.n = 1) OR (f.sum_cpu <= v_cpu AND f.sum_memory <= v_memory)),
+                    gone AS (DELETE FROM weft.ready_job q USING taken t WHERE q.ctid = t.queue_tid),
+                    upd AS (
+                        UPDATE weft.job j SET state = 4, phase = 1, attempt = j.attempt + 1, incarnation_id = claim_jobs.incarnation_id,
+                               claimed_at = greatest(claim_jobs.at, j.ready_at), started_at = NULL, billed_ms = 0, rate_card_id = v_card
+                        FROM taken t WHERE j.batch_id = v_source.batch_id AND j.job_id = t.job_id
+                        RETURNING j.job_id, j.attempt, j.shape_id, j.spec_first, j.group_id, j.tenant_id, t.cpu_m, t.memory_mib),
+                    del AS (
+                        INSERT INTO weft.job_delta (tenant_id, batch_id, group_id, shape_id, pool_id, n_ready, n_running)
+                        SELECT u.tenant_id, v_source.batch_id, u.group_id, u.shape_id, v_worker.pool_id, -count(*), count(*)
+                        FROM upd u GROUP BY u.tenant_id, u.group_id, u.shape_id)
+                    SELECT array_agg(u.job_id), array_agg(u.attempt), array_agg(u.shape_id), array_agg(u.spec_first),
+                           sum(u.cpu_m), sum(u.memory_mib), (SELECT count(*) FROM pick)
+                    INTO v_job, v_attempt, v_shape, v_spec, v_taken_cpu, v_taken_memory, v_found FROM upd u;
+                END IF;
+                IF v_job IS NOT NULL THEN
+                    r_batch := r_batch || array_fill(v_source.batch_id, ARRAY[cardinality(v_job)]);
+                    r_job := r_job || v_job; r_attempt := r_attempt || v_attempt; r_shape := r_shape || v_shape; r_spec := r_spec || v_spec;
+                    r_runnable := r_runnable || array_fill(v_source.runnable_id, ARRAY[cardinality(v_job)]);
+                    v_left := v_left - cardinality(v_job); v_limit := v_limit - cardinality(v_job);
+                    v_cpu := v_cpu - v_taken_cpu; v_memory := v_memory - v_taken_memory;
+                    v_is_first := false;
+                    INSERT INTO weft.claim (incarnation_id, batch_id, jobs) VALUES (claim_jobs.incarnation_id, v_source.batch_id, v_job);
+                    INSERT INTO weft.event (at, tenant_id, batch_id, kind, from_state, to_state, jobs)
+                    VALUES (claim_jobs.at, v_user.tenant_id, v_source.batch_id, 'jobs.running', 1, 4, v_job);
+                END IF;
+                v_full := v_left <= 0 OR v_found > coalesce(cardinality(v_job), 0);
+                EXIT WHEN v_full OR v_source.runnable_id = 0 OR v_limit <= 0 OR v_from <= v_source.low_job;
+                v_from := v_source.low_job;  -- the hint was only a hint
+            END LOOP;
+            EXIT users WHEN v_full;
+        END LOOP;
+    END LOOP;
+    EXIT WHEN NOT v_many;
+    v_pass := v_pass + 1;
+    END LOOP;
+
+    IF cardinality(r_job) = 0 THEN
+        RETURN;
+    END IF;
+    IF v_worker.waiting THEN
+        UPDATE weft.worker_incarnation i SET waiting = false WHERE i.incarnation_id = claim_jobs.incarnation_id;
+    END IF;
+    PERFORM weft._announce();
+    RETURN QUERY
+    SELECT t.b, t.j, t.a, s.cpu_m, s.memory_mib, s.storage_mib, s.gpu, t.f, t.r
+    FROM unnest(r_batch, r_job, r_attempt, r_shape, r_spec, r_runnable) t (b, j, a, s, f, r)
+    CROSS JOIN LATERAL (SELECT x.* FROM weft.shape x WHERE x.shape_id = t.s OFFSET 0) s;
+END $$;

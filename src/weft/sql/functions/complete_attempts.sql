@@ -1,0 +1,106 @@
+-- complete_attempts: record ends of attempts: job, attempt, usage, counters, children, failures, event.
+-- Called by: Store.complete_attempts (worker agent).   Safe to repeat: yes, a repeated report is answered ok and changes nothing.
+-- Locks: job rows of the reports in key order; rows of their children in key order; failure counters in key order.
+-- Plan: job by key for each report; edges by parent, only in batches that have any.
+-- Returns: one verdict per report, in their order: ok, or stale if the reporter does not own the attempt.
+-- Owner: weft_system.  Granted to: weft_worker.
+CREATE OR REPLACE FUNCTION weft.complete_attempts(
+    incarnation_id int, batch_ids bigint[], job_ids int[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[],
+    reasons smallint[], exit_codes int[], signals smallint[], cpu_mss bigint[], memory_peaks bigint[],
+    stdout_bytess bigint[], stderr_bytess bigint[], truncateds boolean[], segments int[], offsets bigint[], messages text[],
+    at timestamptz DEFAULT clock_timestamp()
+) RETURNS text[] LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_bitmapscan = off
+AS $$
+#variable_conflict use_column
+DECLARE
+    v_n bigint[]; v_batch bigint[]; v_job int[]; v_state smallint[]; v_verdicts text[];
+    v_pool int;
+    v_again boolean;
+    v_edges boolean;
+    v_failed boolean;
+BEGIN
+    SELECT i.pool_id INTO STRICT v_pool FROM weft.worker_incarnation i WHERE i.incarnation_id = complete_attempts.incarnation_id;
+    WITH report AS MATERIALIZED (
+        SELECT t.*, complete_attempts.at - greatest(t.end_age_us, 0) * interval '1 microsecond' AS end_at,
+               complete_attempts.at - greatest(t.start_age_us, t.end_age_us, 0) * interval '1 microsecond' AS start_at
+        FROM unnest(batch_ids, job_ids, attempts, start_ages_us, end_ages_us, reasons, exit_codes, signals, cpu_mss, memory_peaks,
+                    stdout_bytess, stderr_bytess, truncateds, segments, offsets, messages)
+             WITH ORDINALITY AS t (batch_id, job_id, attempt, start_age_us, end_age_us, reason, exit_code, signal, cpu_ms, memory_peak,
+                                   stdout_bytes, stderr_bytes, truncated, segment, log_offset, message, n)
+        ORDER BY t.batch_id, t.job_id),
+    upd AS (
+        -- The next state, by reason (weft.core.states.state_of_end): a failure with tries left and a lost, preempted or returned
+        -- attempt make the job ready again; after five losses it is an error.
+        UPDATE weft.job j SET
+            state = CASE
+                WHEN r.reason IS NULL THEN 6
+                WHEN r.reason = 9 THEN 9
+                WHEN r.reason IN (10, 11) THEN CASE WHEN j.n_lost >= 5 AND r.start_age_us IS NOT NULL THEN 8 ELSE 1 END
+                WHEN j.attempt - j.n_uncounted < j.max_attempts AND (j.retry_on >> r.reason) & 1 = 1 THEN 1
+                WHEN r.reason IN (3, 4, 5, 6, 7, 8, 12, 13) THEN 8
+                ELSE 7 END,
+            n_uncounted = j.n_uncounted + (r.reason IS NOT NULL AND r.reason IN (10, 11))::int,
+            n_lost = j.n_lost + (r.reason IS NOT NULL AND r.reason IN (10, 11) AND r.start_age_us IS NOT NULL)::int,
+            phase = NULL, incarnation_id = NULL,
+            listed = j.listed OR coalesce(r.reason, 0) NOT IN (0, 9)
+        FROM report r
+        WHERE j.batch_id = r.batch_id AND j.job_id = r.job_id AND j.attempt = r.attempt AND j.state = 4
+          AND j.incarnation_id = complete_attempts.incarnation_id
+        RETURNING r.n, j.batch_id, j.job_id, j.attempt, j.tenant_id, j.group_id, j.shape_id, j.state, j.rate_card_id, j.claimed_at, j.billed_ms,
+            r.reason, r.exit_code, r.signal, r.cpu_ms, r.memory_peak, r.stdout_bytes, r.stderr_bytes, r.truncated, r.segment,
+            r.log_offset, r.message,
+            -- Invariant 12: claim <= start <= end, whatever the ages say.
+            CASE WHEN j.started_at IS NOT NULL THEN j.started_at
+                 WHEN r.start_age_us IS NULL THEN NULL ELSE greatest(j.claimed_at, r.start_at) END AS started_at,
+            greatest(j.claimed_at, j.started_at, r.end_at) AS ended_at),
+    ins AS (
+        INSERT INTO weft.attempt (batch_id, job_id, attempt, tenant_id, incarnation_id, shape_id, rate_card_id, state, reason, exit_code, signal,
+            claimed_at, started_at, ended_at, cpu_ms, memory_peak_bytes, stdout_bytes, stderr_bytes, truncated, log_segment, log_offset, message)
+        SELECT u.batch_id, u.job_id, u.attempt, u.tenant_id, complete_attempts.incarnation_id, u.shape_id, u.rate_card_id, u.state, u.reason,
+            u.exit_code, u.signal, u.claimed_at, u.started_at, u.ended_at, u.cpu_ms, u.memory_peak, u.stdout_bytes, u.stderr_bytes,
+            u.truncated, u.segment, u.log_offset, u.message
+        FROM upd u),
+    del AS (
+        INSERT INTO weft.job_delta (tenant_id, batch_id, group_id, shape_id, pool_id, rate_card_id, usage_on, usage_ms,
+            n_running, n_ready, n_succeeded, n_failed, n_errored, n_cancelled)
+        SELECT u.tenant_id, u.batch_id, u.group_id, u.shape_id, v_pool, u.rate_card_id, (complete_attempts.at AT TIME ZONE 'UTC')::date,
+            sum(coalesce(weft._ms_between(u.started_at, u.ended_at), 0) - u.billed_ms), -count(*),
+            count(*) FILTER (WHERE u.state = 1), count(*) FILTER (WHERE u.state = 6), count(*) FILTER (WHERE u.state = 7),
+            count(*) FILTER (WHERE u.state = 8), count(*) FILTER (WHERE u.state = 9)
+        FROM upd u GROUP BY u.tenant_id, u.batch_id, u.group_id, u.shape_id, u.rate_card_id),
+    eve AS (
+        INSERT INTO weft.event (at, tenant_id, batch_id, kind, from_state, to_state, jobs)
+        SELECT complete_attempts.at, u.tenant_id, u.batch_id, 'jobs.' || (SELECT s.word FROM weft.job_state s WHERE s.state = u.state), 4, u.state, array_agg(u.job_id)
+        FROM upd u GROUP BY u.tenant_id, u.batch_id, u.state)
+    SELECT array_agg(u.n), array_agg(u.batch_id), array_agg(u.job_id), array_agg(u.state),
+           bool_or(u.state = 1), bool_or(u.state IN (7, 8))
+    INTO v_n, v_batch, v_job, v_state, v_again, v_failed FROM upd u;
+
+    IF v_n IS NOT NULL THEN
+        -- The flag is read after the rows were changed, so an edge that is added now waits for us and sees the end (add_jobs).
+        SELECT bool_or(b.has_edges), v_failed AND bool_or(EXISTS (SELECT FROM weft.failure_count f WHERE f.batch_id = b.batch_id))
+        INTO v_edges, v_failed FROM (SELECT DISTINCT x FROM unnest(v_batch) x) d JOIN weft.batch b ON b.batch_id = d.x;
+        -- Before anything announces: this may wait for claims, and those announce (lock order, ADR 0008).
+        IF v_failed THEN
+            PERFORM weft._count_failures(v_batch, v_job, v_state, complete_attempts.at);
+        END IF;
+        IF v_edges THEN
+            PERFORM weft._settle_children(v_batch, v_job, v_state, complete_attempts.at);
+        END IF;
+        IF v_again THEN
+            PERFORM weft._list_ready(v_batch, v_job, v_state, complete_attempts.at);
+        ELSE
+            PERFORM weft._announce();
+        END IF;
+        IF cardinality(v_n) = cardinality(job_ids) THEN
+            RETURN array_fill('ok'::text, ARRAY[cardinality(job_ids)]);
+        END IF;
+    END IF;
+    SELECT array_agg(CASE WHEN t.n = ANY (v_n) OR EXISTS (
+            SELECT FROM weft.attempt a WHERE a.batch_id = t.batch_id AND a.job_id = t.job_id AND a.attempt = t.attempt
+              AND a.incarnation_id = complete_attempts.incarnation_id AND a.reason IS DISTINCT FROM 11) THEN 'ok' ELSE 'stale' END ORDER BY t.n)
+    INTO v_verdicts FROM unnest(batch_ids, job_ids, attempts) WITH ORDINALITY AS t (batch_id, job_id, attempt, n);
+    RETURN v_verdicts;
+END $$;

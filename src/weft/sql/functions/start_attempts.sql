@@ -1,0 +1,30 @@
+-- start_attempts: record that attempts began to run.
+-- Called by: Store.start_attempts (worker agent), for attempts that run longer than a few milliseconds.   Safe to repeat: yes.
+-- Locks: job rows of the reports.   Plan: job by key for each report.
+-- Returns: one verdict per report, in their order: ok or stale.
+-- Owner: weft_system.  Granted to: weft_worker.
+CREATE OR REPLACE FUNCTION weft.start_attempts(
+    incarnation_id int, batch_ids bigint[], job_ids int[], attempts smallint[], ages_us bigint[], at timestamptz DEFAULT clock_timestamp()
+) RETURNS text[] LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_bitmapscan = off
+AS $$
+#variable_conflict use_column
+DECLARE
+    v_verdicts text[];
+BEGIN
+    WITH report AS MATERIALIZED (
+        SELECT * FROM unnest(batch_ids, job_ids, attempts, ages_us) WITH ORDINALITY AS t (batch_id, job_id, attempt, age_us, n)
+        ORDER BY batch_id, job_id),
+    upd AS (
+        UPDATE weft.job j
+        SET phase = 6, started_at = coalesce(j.started_at, greatest(j.claimed_at, least(start_attempts.at, start_attempts.at - r.age_us * interval '1 microsecond')))
+        FROM report r
+        WHERE j.batch_id = r.batch_id AND j.job_id = r.job_id AND j.attempt = r.attempt AND j.state = 4
+          AND j.incarnation_id = start_attempts.incarnation_id
+        RETURNING r.n)
+    SELECT array_agg(CASE WHEN u.n IS NULL THEN 'stale' ELSE 'ok' END ORDER BY r.n) INTO v_verdicts
+    FROM report r LEFT JOIN upd u ON u.n = r.n;
+    PERFORM weft._announce();
+    RETURN v_verdicts;
+END $$;

@@ -1,5 +1,5 @@
-"""The command line: one file per command.
+"""The command line: one file per command, which parses, calls `client` or `run`, and prints.
 
-Parses and prints. Everything else is asked of `client/`, or of `run/` for the commands that start
-a role.
+`app.py` is the entry. Whatever is slow to import is imported by the command that needs it: each
+use of `weft` is a process of its own.
 """

@@ -1,5 +1,7 @@
-"""The public Python client, sync and async; the command line talks to the api through it.
+"""The Python client: talks to the HTTP api and to nothing else.
 
-Owns requests, retries and the translation of problem documents back into `WeftError`. Must not
-know the database.
+`aio.py` is the client, `sync.py` the same for programs without an event loop. Below them, from
+the bottom: `_connection.py` (HTTP/1.1 over one socket), `_session.py` (where the server is,
+repeats, errors), `_sse.py` (server-sent events) and `_routes.py` (one method per route). Nothing
+here prints, and nothing reads the database.
 """

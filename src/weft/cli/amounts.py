@@ -1,0 +1,49 @@
+"""Amounts as people read them."""
+
+from datetime import datetime
+
+MINUTE, HOUR, DAY = 60, 3600, 86400
+KIB = 1024
+
+
+def duration(milliseconds: float | None) -> str:
+    """Write a duration: `12 ms`, `3.4 s`, `2:05`, `1:02:05`, `3 d 4 h`."""
+    if milliseconds is None:
+        return ""
+    seconds = milliseconds / 1000
+    if seconds < 1:
+        return f"{milliseconds:.0f} ms"
+    if seconds < MINUTE:
+        return f"{seconds:.1f} s"
+    whole = int(seconds)
+    if seconds < HOUR:
+        return f"{whole // MINUTE}:{whole % MINUTE:02}"
+    if seconds < DAY:
+        return f"{whole // HOUR}:{whole % HOUR // MINUTE:02}:{whole % MINUTE:02}"
+    return f"{whole // DAY} d {whole % DAY // HOUR} h"
+
+
+def size(count: float | None) -> str:
+    """Write a number of bytes: `12 B`, `3.4 KiB`."""
+    if count is None:
+        return ""
+    amount = float(count)
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if amount < KIB:
+            return f"{amount:.0f} {unit}" if unit == "B" else f"{amount:.1f} {unit}"
+        amount /= KIB
+    return f"{amount:.1f} TiB"
+
+
+def money(amount: float | None) -> str:
+    """Write a cost, with as many digits as say something."""
+    if not amount:
+        return "0"
+    return f"{amount:.4f}" if amount >= 0.01 else f"{amount:.2g}"  # noqa: PLR2004 (a cent)
+
+
+def moment(text: str | None) -> str:
+    """Write a time of the api in this machine's zone."""
+    if not text:
+        return ""
+    return datetime.fromisoformat(text).astimezone().strftime("%Y-%m-%d %H:%M:%S")

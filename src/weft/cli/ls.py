@@ -1,0 +1,67 @@
+"""`weft ls`: the batches of this user."""
+
+import asyncio
+from collections.abc import Mapping
+from contextlib import aclosing
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from weft.cli.amounts import duration, moment, money
+from weft.cli.options import SHARED, Shared
+from weft.cli.plain import one_line
+from weft.cli.report import note
+from weft.cli.screen import print_json, print_table
+from weft.core.ids import format_batch_id
+
+HEADER = ("ID", "Name", "State", "Jobs", "Done", "Failed", "Cost", "Created", "Took")
+NUMBERS = ("Jobs", "Done", "Failed", "Cost", "Took")
+
+
+def ls(
+    *,
+    limit: Annotated[int, Parameter(name=["--limit", "-n"])] = 20,
+    name: str | None = None,
+    shared: Shared = SHARED,
+) -> int:
+    """List batches, newest first.
+
+    Args:
+        limit: How many at most.
+        name: Only those of exactly this name.
+        shared: Options of every command.
+    """
+    batches = asyncio.run(_list(limit, name, shared))
+    if shared.json:
+        print_json(batches)
+    elif batches:
+        print_table(HEADER, map(_row, batches), right=NUMBERS)
+    else:
+        note("no batches yet; `weft run -- date` makes one")
+    return 0
+
+
+async def _list(limit: int, name: str | None, shared: Shared) -> list[Mapping[str, Any]]:
+    found: list[Mapping[str, Any]] = []
+    async with shared.client() as client:
+        rows = client.list_batches(name=name, page_rows=max(1, min(limit, 1000)))
+        async with aclosing(rows) as batches:
+            async for batch in batches:
+                if len(found) >= limit:
+                    break
+                found.append(batch)
+    return found
+
+
+def _row(batch: Mapping[str, Any]) -> tuple[object, ...]:
+    return (
+        format_batch_id(batch["id"]),
+        one_line(batch["name"] or "", width=40),
+        batch["state"],
+        f"{batch['n_jobs']:,}",
+        f"{batch['n_completed']:,}",
+        f"{batch['n_failed'] + batch['n_errored']:,}",
+        money(batch["cost"]),
+        moment(batch["created_at"]),
+        duration(batch["duration_ms"]),
+    )

@@ -1,0 +1,28 @@
+"""Options that every command takes."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from weft.client.aio import Client
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class Shared:
+    """Options that every command takes."""
+
+    home: Path | None = None
+    """Directory of the server's database, logs and token; else WEFT_HOME."""
+
+    json: Annotated[bool, Parameter(name="--json", negative="")] = False
+    """Print JSON."""
+
+    def client(self, *, patience_s: float = 30.0) -> Client:
+        """Return a client for the server of this home, or of WEFT_URL."""
+        return Client(home=self.home, patience_s=patience_s)
+
+
+SHARED = Shared()

@@ -1,0 +1,99 @@
+"""One line of progress on standard error, where a person looks at it."""
+
+import os
+import sys
+from collections.abc import Mapping
+from time import monotonic
+from types import TracebackType
+from typing import Any, Self
+
+REDRAW_S = 0.1
+CLEAR_LINE = b"\r\x1b[2K"
+STDERR = 2
+
+
+class ProgressLine:
+    """A bar that is redrawn in place. `hide` takes it away before other text is written.
+
+    It draws when it is told something new, at most ten times a second; without a terminal it
+    does nothing. rich computes the line; it is written by hand, because outputs of jobs must
+    pass between two drawings as they are.
+    """
+
+    def __init__(self, title: str) -> None:
+        self.is_shown = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+        self._title = title
+        self._drawn_at = 0.0
+        self._is_on_screen = False
+        self._bar: Any = None  # rich's Progress, imported where it is drawn
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.hide()
+
+    def update(self, batch: Mapping[str, Any]) -> None:
+        """Show how far a batch is."""
+        failed = batch["n_failed"] + batch["n_errored"]
+        self.draw(batch["n_completed"], batch["n_jobs"], failed=failed, running=batch["n_running"])
+
+    def draw(self, done: int, total: int | None, *, failed: int = 0, running: int = 0) -> None:
+        """Show these counts, unless the line was drawn just now. `total` `None`: not known yet."""
+        if not self.is_shown:
+            return
+        now = monotonic()
+        if now - self._drawn_at < REDRAW_S and done != total:
+            return
+        self._drawn_at = now
+        os.write(STDERR, CLEAR_LINE + self._render(done, total, failed, running))
+        self._is_on_screen = True
+
+    def hide(self) -> None:
+        """Clear the line."""
+        if self._is_on_screen:
+            os.write(STDERR, CLEAR_LINE)
+            self._is_on_screen = False
+
+    def _render(self, done: int, total: int | None, failed: int, running: int) -> bytes:
+        from rich.console import Console  # noqa: PLC0415
+        from rich.progress import (  # noqa: PLC0415
+            BarColumn,
+            Progress,
+            TextColumn,
+            TimeElapsedColumn,
+            TimeRemainingColumn,
+        )
+
+        if self._bar is None:
+            self._bar = Progress(
+                TextColumn("{task.description}"),
+                BarColumn(bar_width=30),
+                TextColumn("{task.fields[counts]}"),
+                TimeElapsedColumn(),
+                TimeRemainingColumn(),
+                console=Console(stderr=True, force_terminal=True, width=self._width()),
+            )
+            self._bar.add_task(self._title, total=total, counts="")
+        parts = [f"{done:,}/{total:,}" if total is not None else f"{done:,}"]
+        if running:
+            parts.append(f"{running:,} running")
+        if failed:
+            parts.append(f"[red]{failed:,} failed[/]")
+        self._bar.update(0, completed=done, total=total, counts=", ".join(parts))
+        console = self._bar.console
+        with console.capture() as capture:
+            console.print(self._bar.get_renderable(), end="", no_wrap=True, overflow="crop")
+        return str(capture.get()).rstrip("\n").split("\n")[0].encode()
+
+    @staticmethod
+    def _width() -> int:
+        try:
+            return os.get_terminal_size(STDERR).columns - 1
+        except OSError:
+            return 79

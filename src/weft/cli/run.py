@@ -1,0 +1,101 @@
+"""`weft run`: one job, as if it ran here."""
+
+import asyncio
+from collections.abc import Mapping
+from contextlib import aclosing
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from weft.cli.exit_code import exit_code_of, explain_end
+from weft.cli.interrupts import INTERRUPTED, Interrupts
+from weft.cli.job_document import (
+    NO_OPTIONS,
+    JobOptions,
+    caller_environment,
+    job_document,
+    show_command,
+)
+from weft.cli.options import SHARED, Shared
+from weft.cli.raw_output import STDERR, STDOUT, write_all
+from weft.cli.report import note
+from weft.cli.screen import print_json
+from weft.cli.stdin_text import read_stdin
+from weft.client.aio import Client
+from weft.core.errors import Invalid
+from weft.core.ids import format_job_ref
+
+
+class NoCommand(Invalid):
+    """A command line that says nothing to run."""
+
+    code = "CLI.NO_COMMAND"
+
+
+def run(
+    *command: Annotated[str, Parameter(allow_leading_hyphen=True)],
+    no_stdin: Annotated[bool, Parameter(name=["--no-stdin", "-n"], negative="")] = False,
+    options: JobOptions = NO_OPTIONS,
+    shared: Shared = SHARED,
+) -> int:
+    """Run one command as a job, in this directory and environment, with its output and exit code.
+
+    Ctrl-C cancels the job and waits until its processes are dead; a second one leaves at once.
+
+    Args:
+        command: Program and arguments, after `--`.
+        no_stdin: Do not read standard input; the job reads from /dev/null.
+        options: What the job needs.
+        shared: Options of every command.
+    """
+    if not command:
+        raise NoCommand(
+            "nothing to run", hint="Write the command after two hyphens: `weft run -- date`."
+        )
+    stdin = None if no_stdin else read_stdin()
+    job = job_document(command, options, stdin=stdin)
+    document = {
+        "name": show_command(command),
+        "jobs": [job],
+        "inherit_env": caller_environment(),
+    }
+    return asyncio.run(_run(document, shared))
+
+
+async def _run(document: Mapping[str, Any], shared: Shared) -> int:
+    async with shared.client() as client:
+        batch_id = int((await client.create_batch(document))["id"])
+
+        async def cancel() -> None:
+            await client.cancel_batch(batch_id, force=True)
+
+        interrupts = Interrupts(cancel, "")
+        with interrupts:
+            end, output = await _follow(client, batch_id, keep=shared.json)
+    if shared.json:
+        print_json({"batch_id": batch_id, "job_id": 1, **end, **output})
+    elif end["reason"] != "exit" and end["state"] != "success":
+        program = document["jobs"][0]["command"][0]
+        about = f"{program}: " if end["reason"] == "no_program" else ""
+        note(f"{about}{explain_end(end)} ({format_job_ref(batch_id, 1)})")
+    return INTERRUPTED if interrupts.count else exit_code_of(end)
+
+
+async def _follow(
+    client: Client, batch_id: int, *, keep: bool
+) -> tuple[Mapping[str, Any], Mapping[str, str]]:
+    """Pass the output on or keep it until the job ends; return how it ended and what was kept."""
+    kept: dict[str, list[bytes]] = {"stdout": [], "stderr": []}
+    end: Mapping[str, Any] = {}
+    async with aclosing(client.follow_log(batch_id, 1)) as events:
+        async for event in events:
+            if event.kind == "end":
+                end = event.facts
+            elif event.kind == "cut":
+                note(f"{event.facts['bytes']} bytes of {event.facts['stream']} were left out")
+            elif keep:
+                kept[event.kind].append(event.data)
+            else:
+                write_all(STDOUT if event.kind == "stdout" else STDERR, event.data)
+    texts = {name: b"".join(parts).decode("utf-8", "replace") for name, parts in kept.items()}
+    return end, texts

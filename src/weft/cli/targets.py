@@ -1,0 +1,31 @@
+"""What a command is about: a batch `b12`, a job `b12.j7` or a group `b12/stage1`."""
+
+from dataclasses import dataclass
+
+from weft.core.errors import BadId
+from weft.core.ids import BatchId, JobId, parse_batch_id, parse_job_ref
+
+
+@dataclass(frozen=True)
+class Target:
+    """A batch, and within it a job or a group, or neither."""
+
+    batch_id: BatchId
+    job_id: JobId | None = None
+    group: str | None = None
+    """A path that begins with a slash, or the number of a group."""
+
+
+def parse_target(text: str, *, groups: bool = True) -> Target:
+    """Read `b12`, `b12.j7` or `b12/stage1`. Raise `BadId` for anything else."""
+    batch, slash, path = text.partition("/")
+    if slash and groups:
+        return Target(parse_batch_id(batch), group="/" + path.rstrip("/"))
+    if "." in text:
+        batch_id, job_id = parse_job_ref(text)
+        return Target(batch_id, job_id=job_id)
+    try:
+        return Target(parse_batch_id(text))
+    except BadId:
+        kinds = "a batch is written b12, a job b12.j7" + (", a group b12/stage1" if groups else "")
+        raise BadId(text, expected=kinds) from None

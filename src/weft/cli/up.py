@@ -1,0 +1,34 @@
+"""`weft up`: everything on this machine."""
+
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from weft.cli.options import SHARED, Shared
+from weft.cli.settings_options import (
+    NO_SERVER_OPTIONS,
+    NO_WORKER_OPTIONS,
+    ServerOptions,
+    WorkerOptions,
+    settings_of,
+)
+
+
+def up(
+    *,
+    detach: Annotated[bool, Parameter(name=["--detach", "-d"], negative="")] = False,
+    server: ServerOptions = NO_SERVER_OPTIONS,
+    worker: WorkerOptions = NO_WORKER_OPTIONS,
+    shared: Shared = SHARED,
+) -> int:
+    """Start weft on this machine, with its own PostgreSQL, and watch over it until Ctrl-C.
+
+    Args:
+        detach: Return when all is ready; `weft down` stops it.
+        server: Settings of the server.
+        worker: Settings of the worker.
+        shared: Options of every command.
+    """
+    from weft.run.up import run_up  # noqa: PLC0415 (heavy: the server's side)
+
+    return run_up(settings_of(shared, server, worker), detach=detach)

@@ -1,0 +1,102 @@
+"""Where the server is and which token it takes."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from weft.core.errors import Invalid, Unavailable
+from weft.settings import load_settings
+
+_PORTS = {"http": 80, "https": 443}
+
+
+class NotRunning(Unavailable):
+    """Nothing says where a server would be."""
+
+    code = "CLI.NOT_RUNNING"
+
+
+class InvalidUrl(Invalid):
+    """The address of the server has not the form of one."""
+
+    code = "CLI.INVALID_URL"
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """One server."""
+
+    scheme: str
+    host: str
+    port: int
+    path: str
+    """What stands before `/v1`; empty, or begins with a slash and does not end with one."""
+    token: str | None
+
+    @property
+    def url(self) -> str:
+        """Return the address as a person would write it."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{self.scheme}://{host}:{self.port}{self.path}"
+
+
+@dataclass(frozen=True)
+class Locator:
+    """How to find the server: what the caller said, else the settings, else `client.json` of the
+    home.
+
+    `locate` reads the file again each time, so that a client survives a restart of the server on
+    another port.
+    """
+
+    url: str | None = None
+    token: str | None = None
+    home: Path | None = None
+
+    def locate(self) -> Endpoint:
+        """Return the server. Raise `NotRunning` if none was ever started in this home."""
+        settings = load_settings({"url": self.url, "token": self.token, "home": self.home})
+        url, token = settings.url, settings.token
+        if url is None:
+            stored = _read_client_file(settings.home / "client.json")
+            url, token = stored["url"], token or stored["token"]
+        return parse_url(url, token)
+
+
+def parse_url(url: str, token: str | None) -> Endpoint:
+    """Read `http://host:port/path`. Raise `InvalidUrl` for anything else."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port or _PORTS.get(parts.scheme, 0)
+    except ValueError as error:
+        raise _invalid_url(url, f"{error}") from error
+    if parts.scheme not in _PORTS or not parts.hostname:
+        raise _invalid_url(url, "it does not begin with http:// or https:// and a host")
+    return Endpoint(parts.scheme, parts.hostname, port, parts.path.rstrip("/"), token)
+
+
+def _invalid_url(url: str, why: str) -> InvalidUrl:
+    return InvalidUrl(
+        f"{url!r} is not the address of a server",
+        detail=f"{why[0].upper()}{why[1:]}.",
+        hint="Write it as http://127.0.0.1:8765, in WEFT_URL or in weft.toml.",
+    )
+
+
+def _read_client_file(file: Path) -> dict[str, str]:
+    try:
+        stored = json.loads(file.read_bytes())
+        return {"url": str(stored["url"]), "token": str(stored["token"])}
+    except FileNotFoundError:
+        raise NotRunning(
+            "no server is running here",
+            detail=f"{file} does not exist, so no server was started in this home.",
+            hint="Start one with `weft up`, or name another with --home, WEFT_HOME or WEFT_URL.",
+        ) from None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise NotRunning(
+            f"cannot read {file}",
+            detail=f"{type(error).__name__}: {error}.",
+            hint="Restart the server with `weft down` and `weft up`; it writes this file.",
+        ) from error

@@ -1,0 +1,230 @@
+"""One method per route of the api (DESIGN section 8). Documents are plain mappings, as the api
+sends them.
+"""
+
+import base64
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from typing import Any, Literal, Self
+from urllib.parse import quote
+
+import msgspec
+
+from weft.client._session import Query, Session
+
+# Documents have many fields of several types and may grow: they stay mappings.
+Document = Mapping[str, Any]
+Stream = Literal["stdout", "stderr", "both"]
+PAGE_ROWS = 1000
+MSGPACK = "application/msgpack"
+
+_decode = msgspec.json.Decoder().decode
+
+
+class Routes:
+    """The api, method by method."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close the connections."""
+        self._session.close()
+
+    @property
+    def url(self) -> str:
+        """Return the address of the server."""
+        return self._session.endpoint.url
+
+    async def _get(self, path: str, query: Query | None = None) -> Document:
+        answer: Document = _decode(await self._session.request("GET", path, query=query))
+        return answer
+
+    async def _post(
+        self,
+        path: str,
+        document: Any,  # noqa: ANN401 (anything that msgspec encodes)
+        *,
+        creates: bool = False,
+    ) -> Document:
+        answer = await self._session.request(
+            "POST",
+            path,
+            body=msgspec.msgpack.encode(document),
+            content_type=MSGPACK,
+            creates=creates,
+        )
+        result: Document = _decode(answer) if answer else {}
+        return result
+
+    async def _pages(self, path: str, query: Mapping[str, Any]) -> AsyncGenerator[Document, None]:
+        cursor: str | None = None
+        while True:
+            page = await self._get(path, {"limit": PAGE_ROWS, **query, "cursor": cursor})
+            for item in page["items"]:
+                yield item
+            cursor = page.get("cursor")
+            if cursor is None:
+                return
+
+    # ---- batches and updates
+
+    async def create_batch(self, document: Document) -> Document:
+        """Create a batch; with `jobs` inside it is filled and committed in the same request."""
+        return await self._post("/v1/batches", document, creates=True)
+
+    async def get_batch(self, batch_id: int) -> Document:
+        """Return the batch document: state, counts, cost."""
+        return await self._get(f"/v1/batches/{batch_id}")
+
+    def list_batches(
+        self, *, name: str | None = None, page_rows: int = PAGE_ROWS
+    ) -> AsyncGenerator[Document, None]:
+        """Yield batch documents, newest first; `name`: only those of exactly this name."""
+        return self._pages("/v1/batches", {"name": name, "limit": page_rows})
+
+    async def reserve_update(self, batch_id: int, *, n_jobs: int, n_groups: int = 0) -> Document:
+        """Reserve numbers for jobs and groups, to be filled by bunches and committed."""
+        counts = {"n_jobs": n_jobs, "n_groups": n_groups}
+        return await self._post(f"/v1/batches/{batch_id}/updates", counts, creates=True)
+
+    async def create_update(self, batch_id: int, document: Document) -> Document:
+        """Add the `jobs` and `groups` of a document to a batch; they are committed when it
+        returns.
+        """
+        return await self._post(f"/v1/batches/{batch_id}/updates", document, creates=True)
+
+    async def add_groups(
+        self, batch_id: int, update_id: int, first: int, groups: Sequence[Document]
+    ) -> Document:
+        """Send groups; `first` is the number of the first of them in the update (from 1). A
+        repeat does nothing.
+        """
+        path = f"/v1/batches/{batch_id}/updates/{update_id}/groups"
+        return await self._post(path, {"first": first, "groups": groups})
+
+    async def add_jobs(
+        self,
+        batch_id: int,
+        update_id: int,
+        first: int,
+        jobs: Sequence[Document | msgspec.Raw],
+        *,
+        inherit_env: Mapping[str, str] | None = None,
+    ) -> Document:
+        """Send one bunch; `first` is the number of its first job in the update (from 1). A
+        repeat does nothing.
+        """
+        path = f"/v1/batches/{batch_id}/updates/{update_id}/jobs"
+        env = {} if inherit_env is None else {"inherit_env": inherit_env}
+        return await self._post(path, {"first": first, "jobs": jobs, **env})
+
+    async def commit_update(self, batch_id: int, update_id: int) -> Document:
+        """Make an update visible and runnable. A repeat does nothing."""
+        return await self._post(f"/v1/batches/{batch_id}/updates/{update_id}/commit", {})
+
+    # ---- jobs and groups
+
+    def list_jobs(
+        self, batch_id: int, *, states: Iterable[str] = (), page_rows: int = PAGE_ROWS
+    ) -> AsyncGenerator[Document, None]:
+        """Yield job documents in order of their numbers; only those in `states`, if given."""
+        query = {"state": list(states) or None, "limit": page_rows}
+        return self._pages(f"/v1/batches/{batch_id}/jobs", query)
+
+    async def get_job(self, batch_id: int, job_id: int) -> Document:
+        """Return the job document with `spec`, `parents` and `times`."""
+        return await self._get(f"/v1/batches/{batch_id}/jobs/{job_id}")
+
+    async def list_attempts(self, batch_id: int, job_id: int) -> Sequence[Document]:
+        """Return the attempts of a job, oldest first."""
+        page = await self._get(f"/v1/batches/{batch_id}/jobs/{job_id}/attempts")
+        items: Sequence[Document] = page["items"]
+        return items
+
+    async def job_history(self, batch_id: int, job_id: int) -> Sequence[Document]:
+        """Return the dated changes of a job, oldest first."""
+        page = await self._get(f"/v1/batches/{batch_id}/jobs/{job_id}/history")
+        items: Sequence[Document] = page["items"]
+        return items
+
+    def list_groups(self, batch_id: int) -> AsyncGenerator[Document, None]:
+        """Yield group documents, the root first."""
+        return self._pages(f"/v1/batches/{batch_id}/groups", {})
+
+    async def get_group(self, batch_id: int, group: int | str) -> Document:
+        """Return a group by its number or its path."""
+        return await self._get(f"/v1/batches/{batch_id}/groups/{_group(group)}")
+
+    # ---- cancel
+
+    async def cancel_batch(self, batch_id: int, *, force: bool = False) -> Document:
+        """Cancel a batch; `force`: also its jobs that always run."""
+        return await self._post(f"/v1/batches/{batch_id}/cancel", {"force": force})
+
+    async def cancel_group(
+        self, batch_id: int, group: int | str, *, force: bool = False
+    ) -> Document:
+        """Cancel a group with all below it."""
+        path = f"/v1/batches/{batch_id}/groups/{_group(group)}/cancel"
+        return await self._post(path, {"force": force})
+
+    async def cancel_job(self, batch_id: int, job_id: int) -> Document:
+        """Cancel one job."""
+        return await self._post(f"/v1/batches/{batch_id}/jobs/{job_id}/cancel", {})
+
+    # ---- output
+
+    async def read_log(
+        self,
+        batch_id: int,
+        job_id: int,
+        *,
+        stream: Stream = "both",
+        attempt: int | None = None,
+    ) -> AsyncGenerator[bytes, None]:
+        """Yield the output of an attempt (none: the last one) as it is now, in pieces."""
+        reply = await self._session.stream(
+            _log_path(batch_id, job_id), query={"stream": stream, "attempt": attempt}
+        )
+        async with reply:
+            async for chunk in reply.chunks():
+                yield chunk
+
+    async def get_outputs(self, batch_id: int, first: int, last: int) -> list[dict[str, Any]]:
+        """Return the outputs of those jobs `first..last` (at most 1000) that have ended, in order.
+
+        Keys: `job_id, attempt, state, reason, exit_code, signal, stdout, stderr, truncated`; the
+        streams are bytes.
+        """
+        body = await self._session.request(
+            "GET", f"/v1/batches/{batch_id}/outputs", query={"first": first, "last": last}
+        )
+        rows: list[dict[str, Any]] = [_decode(line) for line in body.splitlines()]
+        for row in rows:
+            row["stdout"] = base64.b64decode(row["stdout"] or "")
+            row["stderr"] = base64.b64decode(row["stderr"] or "")
+        return rows
+
+    # ---- the whole
+
+    async def overview(self) -> Document:
+        """Return workers and counts, as `weft top` shows them."""
+        return await self._get("/v1/overview")
+
+    async def is_ready(self) -> bool:
+        """Say whether the server and its database answer."""
+        return bool(await self._session.request("GET", "/readyz"))
+
+
+def _log_path(batch_id: int, job_id: int) -> str:
+    return f"/v1/batches/{batch_id}/jobs/{job_id}/log"
+
+
+def _group(group: int | str) -> str:
+    return quote(str(group), safe="")

@@ -1,0 +1,194 @@
+"""Requests that survive what may go wrong between client and server.
+
+Every request of weft may be sent twice: what creates something carries an `Idempotency-Key`, the
+rest says the same twice. So a lost connection, a 429 and a 503 are repeated with growing pauses,
+for a bounded time. A client that has never reached its server does not wait for it: that is a
+server which is not running, and the user should know at once.
+"""
+
+import asyncio
+import random
+import secrets
+from collections.abc import Mapping
+from time import monotonic
+from urllib.parse import quote, urlencode
+
+from weft.client._connection import ConnectionLost, CouldNotConnect, Headers, Pool, Reply
+from weft.client._endpoint import Endpoint, Locator, NotRunning
+from weft.client._problems import to_error
+from weft.core.errors import Unavailable
+
+PATIENCE_S = 30.0
+REPLY_TIMEOUT_S = 60.0
+PAUSE_MIN_S, PAUSE_MAX_S = 0.05, 2.0
+UNAUTHENTICATED, TOO_MANY, UNAVAILABLE = 401, 429, 503
+ERRORS_FROM = 400
+
+Query = Mapping[str, str | int | bool | list[str] | None]
+
+
+class NotReachable(Unavailable):
+    """The server does not answer."""
+
+    code = "CLI.NOT_REACHABLE"
+
+    def __init__(self, endpoint: Endpoint, why: str) -> None:
+        super().__init__(
+            f"cannot reach the server at {endpoint.url}",
+            detail=f"{why[:1].upper()}{why[1:]}.",
+            hint="Start it with `weft up`; `weft doctor` says more.",
+        )
+
+
+class Session:
+    """A server, found by a locator, with connections that are kept."""
+
+    def __init__(self, locator: Locator, *, patience_s: float = PATIENCE_S) -> None:
+        self._locator = locator
+        self._patience_s = patience_s
+        self._pool: Pool | None = None
+        self._was_reached = False
+
+    async def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Query | None = None,
+        body: bytes | None = None,
+        content_type: str = "application/json",
+        creates: bool = False,
+        headers: Headers = (),
+    ) -> bytes:
+        """Return the body of the reply. Raise the server's error, or `NotReachable` when
+        patience ends.
+        """
+        extra = [*headers, ("idempotency-key", secrets.token_hex(16))] if creates else [*headers]
+        if body is not None:
+            extra.append(("content-type", content_type))
+        retries = _Retries(self._patience_s)
+        while True:
+            try:
+                async with asyncio.timeout(REPLY_TIMEOUT_S):
+                    reply = await self._send(method, path, query, extra, body)
+                    async with reply:
+                        answer = await reply.read()
+            except (CouldNotConnect, ConnectionLost, TimeoutError) as error:
+                await self._after_failure(error, retries)
+                continue
+            if reply.status < ERRORS_FROM:
+                return answer
+            if not await self._may_repeat(reply, retries):
+                raise to_error(reply.status, answer)
+
+    async def stream(
+        self, path: str, *, query: Query | None = None, headers: Headers = ()
+    ) -> Reply:
+        """Return a reply whose body is still to be read. Repeats only until the head has come."""
+        retries = _Retries(self._patience_s)
+        while True:
+            try:
+                reply = await self._send("GET", path, query, [*headers], None)
+                if reply.status < ERRORS_FROM:
+                    return reply
+                async with reply:
+                    answer = await reply.read()
+            except (CouldNotConnect, ConnectionLost) as error:
+                await self._after_failure(error, retries)
+                continue
+            if not await self._may_repeat(reply, retries):
+                raise to_error(reply.status, answer)
+
+    def close(self) -> None:
+        """Close the connections that are idle."""
+        if self._pool is not None:
+            self._pool.close()
+            self._pool = None
+
+    @property
+    def endpoint(self) -> Endpoint:
+        """Return the server that the next request goes to."""
+        return self._open_pool().endpoint
+
+    def _open_pool(self) -> Pool:
+        if self._pool is None:
+            self._pool = Pool(self._locator.locate())
+        return self._pool
+
+    async def _send(
+        self,
+        method: str,
+        path: str,
+        query: Query | None,
+        headers: list[tuple[str, str]],
+        body: bytes | None,
+    ) -> Reply:
+        pool = self._open_pool()
+        token = pool.endpoint.token
+        signed = [("authorization", f"Bearer {token}"), *headers] if token else headers
+        target = path + _query_text(query or {})
+        reply = await pool.send(method, target, signed, body)
+        self._was_reached = True
+        return reply
+
+    async def _after_failure(self, error: Exception, retries: "_Retries") -> None:
+        """Look again where the server is and wait a little, or raise `NotReachable`."""
+        why = str(error) or "no answer in time"
+        before = self.endpoint
+        moved = self._look_again()
+        if not moved and not self._was_reached and isinstance(error, CouldNotConnect):
+            raise NotReachable(before, why) from error
+        if not await retries.pause(None):
+            raise NotReachable(before, why) from error
+
+    async def _may_repeat(self, reply: Reply, retries: "_Retries") -> bool:
+        """Say whether an answer that is an error is worth another try, after a pause."""
+        if reply.status == UNAUTHENTICATED:
+            # A server that was started anew may have written another token.
+            return not retries.looked_again and self._look_again(retries)
+        if reply.status in {TOO_MANY, UNAVAILABLE}:
+            return await retries.pause(reply.headers.get("retry-after"))
+        return False
+
+    def _look_again(self, retries: "_Retries | None" = None) -> bool:
+        """Read again where the server is; say whether that changed."""
+        if retries is not None:
+            retries.looked_again = True
+        before = self.endpoint
+        try:
+            now = self._locator.locate()
+        except NotRunning:
+            return False  # it is just starting; what we know is the best guess
+        self.close()
+        self._pool = Pool(now)
+        return now != before
+
+
+class _Retries:
+    """The pauses of one request: doubling, with jitter, within a bounded time."""
+
+    def __init__(self, patience_s: float) -> None:
+        self.looked_again = False
+        self._ends_at = monotonic() + patience_s
+        self._pause_s = PAUSE_MIN_S
+
+    async def pause(self, retry_after: str | None) -> bool:
+        """Wait, or return False if there is no time left for it."""
+        wait_s = self._pause_s * random.uniform(0.5, 1.0)  # noqa: S311 (jitter, no secret)
+        self._pause_s = min(self._pause_s * 2, PAUSE_MAX_S)
+        if retry_after is not None and retry_after.isdecimal():
+            wait_s = max(wait_s, float(retry_after))
+        if monotonic() + wait_s > self._ends_at:
+            return False
+        await asyncio.sleep(wait_s)
+        return True
+
+
+def _query_text(query: Query) -> str:
+    """Write a query string; `None` is left out, a list is repeated."""
+    given = {
+        name: str(value).lower() if isinstance(value, bool) else value
+        for name, value in query.items()
+        if value is not None
+    }
+    return f"?{urlencode(given, doseq=True, quote_via=quote)}" if given else ""

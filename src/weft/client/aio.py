@@ -1,0 +1,196 @@
+"""The asynchronous client."""
+
+import asyncio
+import base64
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping
+from contextlib import aclosing
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from weft.client._connection import ConnectionLost
+from weft.client._endpoint import Locator
+from weft.client._routes import Document, Routes, Stream, _log_path
+from weft.client._session import PATIENCE_S, Query, Session
+from weft.client._sse import EventParser, ServerEvent
+from weft.client._submit import submit
+from weft.client._upload import PARALLEL, Bunch, cut_bunches, send_bunches
+
+__all__ = ["Client", "Document", "LogEvent", "Stream"]
+
+SILENCE_MAX_S = 45.0
+"""The server sends a comment every 15 s; a longer silence is a connection that died without a
+word.
+"""
+WATCH_PAUSE_S = 0.1
+
+
+class LogEvent(NamedTuple):
+    """One piece of a followed log: `stdout` or `stderr` with data; `cut` (how many bytes were
+    left out); `end`.
+    """
+
+    kind: str
+    data: bytes
+    facts: Document
+
+
+class Client(Routes):
+    """The client of a weft server.
+
+    `url` and `token` default to `WEFT_URL` and `WEFT_TOKEN`, then to what `weft up` wrote into
+    the home. `patience_s`: how long requests are repeated while the server is away; a server
+    that this client has never reached is not waited for.
+    """
+
+    def __init__(
+        self,
+        url: str | None = None,
+        token: str | None = None,
+        *,
+        home: Path | None = None,
+        patience_s: float = PATIENCE_S,
+    ) -> None:
+        super().__init__(Session(Locator(url, token, home), patience_s=patience_s))
+
+    async def upload_jobs(
+        self,
+        batch_id: int,
+        update_id: int,
+        jobs: Iterable[Document],
+        *,
+        inherit_env: Mapping[str, str] | None = None,
+        parallel: int = PARALLEL,
+        on_sent: Callable[[int], None] | None = None,
+    ) -> None:
+        """Fill an update that was reserved for these jobs, in bunches of several requests at a
+        time.
+
+        Safe to repeat with the same jobs. The update still has to be committed.
+        """
+
+        async def send(bunch: Bunch) -> None:
+            await self.add_jobs(batch_id, update_id, *bunch, inherit_env=inherit_env)
+
+        await send_bunches(cut_bunches(jobs), send, parallel=parallel, on_sent=on_sent)
+
+    async def submit(
+        self, document: Document, *, on_sent: Callable[[int], None] | None = None
+    ) -> Document:
+        """Create a batch with all its jobs, however many, and commit it.
+
+        A small document goes in one request, a large one in parallel bunches, with names of
+        parents and paths of groups turned into numbers here. `on_sent` is told how many jobs a
+        bunch held.
+        """
+        return await submit(self, document, on_sent=on_sent)
+
+    async def watch_batch(self, batch_id: int) -> AsyncGenerator[Document, None]:
+        """Yield the batch document now and whenever something changed; the last one is complete.
+
+        Driven by events; while many come, the document is read every `WATCH_PAUSE_S`.
+        """
+        changed, opened = asyncio.Event(), asyncio.Event()
+
+        async def listen() -> None:
+            async with aclosing(self.events(batch_id, opened=opened.set)) as events:
+                async for _ in events:
+                    changed.set()
+
+        async with asyncio.TaskGroup() as group:
+            listener = group.create_task(listen())
+            listener.add_done_callback(lambda _: opened.set())
+            await opened.wait()
+            while True:
+                changed.clear()
+                batch = await self.get_batch(batch_id)
+                yield batch
+                if batch["complete"]:
+                    break
+                await changed.wait()
+                await asyncio.sleep(WATCH_PAUSE_S)
+            listener.cancel()
+
+    async def follow_log(
+        self,
+        batch_id: int,
+        job_id: int,
+        *,
+        stream: Stream = "both",
+        attempt: int | None = None,
+    ) -> AsyncGenerator[LogEvent, None]:
+        """Yield the output of a job while it is written. The last event is `end`: state, reason,
+        exit code, signal.
+        """
+        query: Query = {"stream": stream, "attempt": attempt, "follow": True}
+        events = self._server_events(_log_path(batch_id, job_id), query, lambda e: e.kind == "end")
+        async with aclosing(events):
+            async for event in events:
+                if event.kind in {"stdout", "stderr"}:
+                    yield LogEvent(event.kind, base64.b64decode(event.data), {})
+                else:
+                    yield LogEvent(event.kind, b"", msgspec.json.decode(event.data))
+
+    async def events(
+        self,
+        batch_id: int | None = None,
+        *,
+        since: str | None = None,
+        opened: Callable[[], None] | None = None,
+    ) -> AsyncGenerator[Document, None]:
+        """Yield events: those after `since`, or those from now on; without an end, across
+        restarts of the server.
+
+        `opened` is called when the server is listening for events: what happens after that call
+        will be yielded.
+        """
+        query: Query = {"batch": batch_id, "since": since}
+        events = self._server_events("/v1/events", query, lambda _: False, opened)
+        async with aclosing(events):
+            async for event in events:
+                document: dict[str, Any] = msgspec.json.decode(event.data)
+                yield document
+
+    async def _server_events(
+        self,
+        path: str,
+        query: Query,
+        is_last: Callable[[ServerEvent], bool],
+        opened: Callable[[], None] | None = None,
+    ) -> AsyncGenerator[ServerEvent, None]:
+        """Yield server-sent events; a broken stream is taken up after the last event that was
+        seen.
+        """
+        last_id = ""
+        while True:
+            parser = EventParser(last_id)
+            resume = [("last-event-id", last_id)] if last_id else []
+            reply = await self._session.stream(
+                path, query=query, headers=[("accept", "text/event-stream"), *resume]
+            )
+            if opened is not None:
+                opened()
+            try:
+                async with reply:
+                    async for chunk in _until_silent(reply.chunks(), SILENCE_MAX_S):
+                        for event in parser.feed(chunk):
+                            last_id = event.last_id
+                            yield event
+                            if is_last(event):
+                                return
+            except (ConnectionLost, TimeoutError):
+                continue
+
+
+async def _until_silent(
+    chunks: AsyncIterator[bytes], silence_max_s: float
+) -> AsyncIterator[bytes]:
+    """Yield chunks. Raise `TimeoutError` if none comes for so long."""
+    while True:
+        try:
+            async with asyncio.timeout(silence_max_s):
+                chunk = await anext(chunks)
+        except StopAsyncIteration:
+            return
+        yield chunk

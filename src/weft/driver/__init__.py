@@ -1,5 +1,13 @@
-"""The loops that decide for everybody: fold, settle, sweep what was cancelled, reap lost workers.
+"""The driver: the loops that decide, run by one leader at a time.
 
-One file per loop: a decision that is pure and a thin shell of I/O. One leader at a time. Must not
-poll: a loop is woken by a notification or by one timer.
+    lead.py       who leads; ends the term when the lock or the database is gone
+    term.py       the loops of one term, and what wakes them
+    fold.py       deltas into sums, completion of groups
+    cancel.py     jobs of cancelled groups
+    reaper.py     workers that fell silent
+    retention.py  what is too old to be kept
+
+A loop reads, calls a decision in `core` and writes in one call of the store. Nothing polls: a loop
+waits for its bell, which a notice rings, or for the one date that it knows. Must not import an
+adapter: the store comes as a port.
 """

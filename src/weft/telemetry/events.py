@@ -23,5 +23,26 @@ EVENTS = MappingProxyType(
         "store.call_failed": "a database function raised · function, ms, error",
         "store.called": "a database function returned · function, ms, rows",
         "notices.lost": "the connection that listens was lost; it is made again · error",
+        # weft up
+        "up.reclaimed": "what a killed supervisor left was ended · ended",
+        "up.database_ready": "the embedded database accepts connections · started_pid, ms",
+        "up.database_failed": "the embedded database does not start · error, detail, hint",
+        "up.migrated": "the schema was brought to this program's version · migrations, last",
+        "up.role_started": "a role's process was started · started, started_pid",
+        "up.role_ready": "a role says that it is ready · started, ms",
+        "up.role_ended": "a process ended by itself and is started again · started, started_pid, "
+        "end, lived_s, restart_in_s, said",
+        "up.role_killed": "a role did not stop in time · started, after_s",
+        "up.started": "all is ready · url, home",
+        "up.stopping": "told to stop · signal",
+        "up.stopped": "all processes have ended · ms",
+        # driver
+        "driver.state_changed": "this driver leads or stands by now · state, epoch",
+        "driver.lead_lost": "a newer leader exists · error",
+        "driver.term_ended": "this driver leads no more · epoch",
+        "driver.unavailable": "the database does not answer; tried again · error, failures",
+        "jobs.swept": "jobs of cancelled groups were settled · jobs",
+        "worker.lost": "a worker fell silent; its jobs are ready again · worker, attempts",
+        "retention.removed": "what was too old was removed · rows",
     }
 )

@@ -5,6 +5,11 @@ ties the server's life to `atexit` of whoever started it last, which a superviso
 killed cannot build on.
 """
 
-from weft.store.embedded.server import EmbeddedServer, EmbeddedServerFailed
+from weft.store.embedded.server import (
+    EmbeddedServer,
+    EmbeddedServerFailed,
+    fits_socket,
+    new_password,
+)
 
-__all__ = ["EmbeddedServer", "EmbeddedServerFailed"]
+__all__ = ["EmbeddedServer", "EmbeddedServerFailed", "fits_socket", "new_password"]

@@ -23,6 +23,7 @@ SOCKET_PATH_MAX = 107
 """Bytes of `sun_path` on Linux, less the final zero."""
 
 _READY_STEP_S = 0.005
+_LEFTOVER_STOP_S = 30.0
 _LOG_LINES = 15
 
 
@@ -48,6 +49,8 @@ class EmbeddedServer:
         self.data_dir = data_dir.absolute()
         self.socket_dir = socket_dir.absolute()
         self._process: subprocess.Popen[bytes] | None = None
+        self._log = self.data_dir / "server.log"
+        self._log_start = 0
 
     @property
     def is_initialised(self) -> bool:
@@ -108,13 +111,25 @@ class EmbeddedServer:
     ) -> subprocess.Popen[bytes]:
         """Start the server as our child and wait until it accepts connections.
 
-        It leads a session of its own, so Ctrl-C at our terminal does not reach it. What an earlier
-        server left is ended first. `log`: where its messages go (default: `server.log` in the data
-        directory); `options`: settings `name=value` above those of the conf file. The time limit
-        includes recovery after a crash.
+        See `spawn` and `wait_ready`. The time limit includes recovery after a crash.
+        """
+        process = self.spawn(log=log, options=options)
+        self.wait_ready(timeout_s)
+        return process
+
+    def spawn(
+        self, *, log: Path | None = None, options: tuple[str, ...] = ()
+    ) -> subprocess.Popen[bytes]:
+        """Start the server as our child. What an earlier server left is ended first.
+
+        It leads a session of its own, so Ctrl-C at our terminal does not reach it. If the thread
+        that calls this ends, the server takes no more sessions and ends with the last one
+        (where the program `setpriv` is installed), so call it in the main thread.
+        `log`: where its messages go (default: `server.log` in the data directory); `options`:
+        settings `name=value` above those of the conf file.
         """
         account = server_account(self.data_dir)
-        end_leftovers(self.data_dir, stop_s=timeout_s)
+        end_leftovers(self.data_dir, stop_s=_LEFTOVER_STOP_S)
         self._prepare_socket_dir(account)
         open_path(self.data_dir / "PG_VERSION", account)
         conf = self.data_dir / "weft.conf"
@@ -122,23 +137,18 @@ class EmbeddedServer:
         account.give(conf)
         settings = (f"config_file={conf}", *options)
         command = [
-            str(_program("postgres", account)), "-D", str(self.data_dir),
+            *_dying_with_parent(), str(_program("postgres", account)), "-D", str(self.data_dir),
             "-h", "", "-k", str(self.socket_dir),
             *(word for setting in settings for word in ("-c", setting)),
         ]  # fmt: skip
-        log = log or self.data_dir / "server.log"
-        with log.open("ab") as output:
-            log_start = output.tell()
+        self._log = log or self.data_dir / "server.log"
+        with self._log.open("ab") as output:
+            self._log_start = output.tell()
             self._process = subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=output, stderr=output,
                 cwd=self.data_dir, env=_environment(), start_new_session=True,
                 **account.popen_options(),
             )  # fmt: skip
-        try:
-            self._wait_ready(self._process, timeout_s)
-        except EmbeddedServerFailed as error:
-            error.detail = _last_lines(log.read_bytes()[log_start:]) or error.detail
-            raise
         return self._process
 
     def _prepare_socket_dir(self, account: Account) -> None:
@@ -155,25 +165,30 @@ class EmbeddedServer:
             # The lock names a pid like postmaster.pid: another process may have that number now.
             (self.socket_dir / name).unlink(missing_ok=True)
 
-    def _wait_ready(self, process: subprocess.Popen[bytes], timeout_s: float) -> None:
+    def wait_ready(self, timeout_s: float = 60.0) -> None:
         """Wait for the word `ready` in postmaster.pid, as pg_ctl does."""
+        process = self._process
+        assert process is not None, "spawn comes first"  # noqa: S101 (a defect of the caller)
         deadline = time.monotonic() + timeout_s
         while not self._says_ready(process.pid):
             if process.poll() is not None:
                 raise EmbeddedServerFailed(
                     "could not start the embedded PostgreSQL",
-                    detail=f"It ended with exit code {process.returncode}.",
-                    hint="Read log/postgres.log in the home; check space and rights of the disk.",
+                    detail=self._said() or f"It ended with exit code {process.returncode}.",
+                    hint=f"Read {self._log}; check space and rights of the disk.",
                 )
             if time.monotonic() > deadline:
                 process.kill()
                 process.wait()
                 raise EmbeddedServerFailed(
                     f"the embedded PostgreSQL was not ready after {timeout_s:.0f} s",
-                    detail="It may be recovering from a crash on a slow disk.",
+                    detail=self._said() or "It may be recovering from a crash on a slow disk.",
                     hint="Start again; what was recovered is kept.",
                 )
             time.sleep(_READY_STEP_S)
+
+    def _said(self) -> str:
+        return _last_lines(self._log.read_bytes()[self._log_start :])
 
     def _says_ready(self, pid: int) -> bool:
         try:
@@ -217,6 +232,12 @@ def _program(name: str, account: Account) -> Path:
     path = Path(package.submodule_search_locations[0]) / "pginstall18" / "bin" / name
     open_path(path, account)
     return path
+
+
+def _dying_with_parent() -> list[str]:
+    """Return the words before a command that let it get SIGTERM (smart shutdown) after us."""
+    program = shutil.which("setpriv", path=os.defpath)
+    return [] if program is None else [program, "--pdeathsig", "TERM", "--"]
 
 
 def _environment() -> dict[str, str]:

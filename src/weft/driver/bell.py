@@ -1,0 +1,24 @@
+"""A flag that wakes one loop: notices and other loops ring it, however often, the loop looks."""
+
+import asyncio
+
+
+class Bell:
+    """Rung by anyone; heard once, however often it was rung meanwhile."""
+
+    def __init__(self) -> None:
+        self._rung = asyncio.Event()
+
+    def ring(self) -> None:
+        """Wake the loop, now or when it waits next."""
+        self._rung.set()
+
+    async def heard(self, timeout_s: float | None = None) -> bool:
+        """Wait until it is rung; return False if it was not within the time."""
+        try:
+            async with asyncio.timeout(timeout_s):
+                await self._rung.wait()
+        except TimeoutError:
+            return False
+        self._rung.clear()
+        return True

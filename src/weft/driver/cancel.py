@@ -1,0 +1,28 @@
+"""The loop that settles the jobs of cancelled groups, in bounded sets."""
+
+from collections.abc import Callable
+
+from weft.driver.bell import Bell
+from weft.ports.store import DriverStore
+from weft.telemetry import metrics
+from weft.telemetry.log import get_logger
+
+log = get_logger()
+
+SWEEP_JOBS_MAX = 5_000
+"""Jobs of one call: some ten milliseconds, so that nobody waits long for their rows."""
+
+
+async def run_cancel(
+    store: DriverStore, epoch: int, bell: Bell, *, after_pass: Callable[[], None]
+) -> None:
+    """Sweep until nothing is left, then wait for the bell; until cancelled."""
+    while True:
+        swept = 0
+        while count := await store.sweep_cancelled(epoch, SWEEP_JOBS_MAX):
+            swept += count
+            metrics.JOBS_SWEPT.inc(count)
+            after_pass()
+        if swept:
+            log.info("jobs.swept", jobs=swept)
+        await bell.heard()

@@ -1,0 +1,49 @@
+"""The loop that folds deltas into sums and settles completions."""
+
+import asyncio
+import time
+from collections.abc import Callable
+
+from weft.core.fold_period import next_fold_period_s
+from weft.driver.bell import Bell
+from weft.ports.store import DriverStore
+from weft.telemetry import metrics
+
+
+class FoldLoop:
+    """Folds at once when woken, then with a pause while there is something, then sleeps.
+
+    While it is awake nobody sends notices, so each of its passes tells the other loops to look.
+    """
+
+    def __init__(
+        self, store: DriverStore, epoch: int, bell: Bell, *, after_pass: Callable[[int], None]
+    ) -> None:
+        self._store = store
+        self._epoch = epoch
+        self._bell = bell
+        self._after_pass = after_pass
+        self.is_asleep = False
+
+    async def run(self) -> None:
+        """Fold until cancelled."""
+        pause_s = 0.0
+        while True:
+            begun = time.monotonic()
+            deltas = await self._store.fold_deltas(self._epoch)
+            metrics.DELTAS_FOLDED.inc(deltas)
+            self._after_pass(deltas)
+            if deltas == 0 and await self._store.idle_driver(self._epoch):
+                await self._sleep()
+                pause_s = 0.0
+                continue
+            took_s = time.monotonic() - begun
+            pause_s = next_fold_period_s(pause_s, deltas=deltas, took_s=took_s)
+            await asyncio.sleep(pause_s)
+
+    async def _sleep(self) -> None:
+        self.is_asleep = True
+        try:
+            await self._bell.heard()
+        finally:
+            self.is_asleep = False

@@ -1,0 +1,120 @@
+"""Who leads: one driver at a time, the others stand by.
+
+      try_lead ── None ──▶ stand by ── a leader died, or heartbeat ──▶ try_lead
+         │ epoch
+         ▼
+        term ── lock or database gone, a newer epoch ──▶ try_lead
+
+A standby never waits inside the lock: a backend that does holds back the removal of dead rows. The
+epoch goes with every write, so a leader that slept through its end is refused.
+"""
+
+import asyncio
+import random
+from collections.abc import Callable
+
+from weft.core.backoff import backoff_s
+from weft.core.errors import EpochStale, Unavailable
+from weft.driver.bell import Bell
+from weft.driver.term import Term
+from weft.ports.store import DriverStore, Notices
+from weft.settings import Settings
+from weft.telemetry import metrics
+from weft.telemetry.log import get_logger
+
+log = get_logger()
+
+RETRY_FIRST_S = 0.05
+RETRY_LONGEST_S = 5.0
+SUCCESSION_S = (0.0, 0.02, 0.1, 0.3, 1.0)
+"""Pauses of a standby that was nudged: the dead leader's backend frees the lock in a moment."""
+
+
+class Driver:
+    """Leads whenever it can; until cancelled. `on_state` hears `leader` and `standby`."""
+
+    def __init__(
+        self, store: DriverStore, notices: Notices, settings: Settings,
+        *, on_state: Callable[[str], None],
+    ) -> None:  # fmt: skip
+        self._store = store
+        self._notices = notices
+        self._settings = settings
+        self._on_state = on_state
+        self._succession = Bell()
+        self._term: Term | None = None
+
+    def succeed(self) -> None:
+        """Say that the leader may have died."""
+        self._succession.ring()
+
+    async def run(self) -> None:
+        """Listen, and lead or stand by."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._listen())
+            group.create_task(self._serve())
+
+    async def _listen(self) -> None:
+        """Turn notices into nudges. After a break everything looks once: notices may be lost."""
+        failures = 0
+        while True:
+            try:
+                async for _notice in self._notices.listen("driver"):
+                    failures = 0
+                    if self._term is not None:
+                        self._term.wake()
+            except Unavailable as error:
+                failures += 1
+                log.debug("notices.lost", error=error.message)
+            await asyncio.sleep(_retry_s(max(failures, 1)))
+
+    async def _serve(self) -> None:
+        failures = 0
+        while True:
+            try:
+                epoch = await self._store.try_lead()
+                if epoch is None:
+                    epoch = await self._stand_by()
+                failures = 0
+                await self._lead(epoch)
+            except EpochStale as error:
+                log.warning("driver.lead_lost", error=error.message)
+            except Unavailable as error:
+                failures += 1
+                log.debug("driver.unavailable", error=error.message, failures=failures)
+                await self._succession.heard(_retry_s(failures))
+
+    async def _stand_by(self) -> int:
+        """Wait until we lead; return the epoch of our term."""
+        self._enter("standby")
+        while True:
+            leader_died = await self._succession.heard(self._settings.heartbeat_s)
+            for pause_s in SUCCESSION_S if leader_died else SUCCESSION_S[:1]:
+                await asyncio.sleep(pause_s)
+                epoch = await self._store.try_lead()
+                if epoch is not None:
+                    return epoch
+
+    async def _lead(self, epoch: int) -> None:
+        self._term = Term(self._store, epoch, self._settings)
+        self._enter("leader", epoch=epoch)
+        metrics.LEADER.set(1)
+        try:
+            await self._term.run()
+        finally:
+            self._term = None
+            metrics.LEADER.set(0)
+            log.info("driver.term_ended", epoch=epoch)
+
+    def _enter(self, state: str, **facts: int) -> None:
+        log.info("driver.state_changed", state=state, **facts)
+        self._on_state(state)
+
+
+def _retry_s(failures: int) -> float:
+    return backoff_s(
+        failures,
+        first_s=RETRY_FIRST_S,
+        longest_s=RETRY_LONGEST_S,
+        jitter=random.random(),  # noqa: S311 (spreads retries, guards nothing)
+    )

@@ -1,0 +1,31 @@
+"""The loop that ends the attempts of workers that fell silent."""
+
+import asyncio
+from datetime import UTC, datetime
+
+from weft.core.reaper_timer import reaper_delay_s
+from weft.driver.bell import Bell
+from weft.ports.store import DriverStore
+from weft.telemetry import metrics
+from weft.telemetry.log import get_logger
+
+log = get_logger()
+
+LOOK_AGAIN_S = 5.0
+"""Pause before the look that follows a wake-up: far below any grace, so jobs that come and go
+cost one look in a while."""
+
+
+async def run_reaper(store: DriverStore, epoch: int, bell: Bell, *, grace_s: float) -> None:
+    """Wait for the date at which the next worker would be lost; until cancelled."""
+    while True:
+        due_at = await store.next_due(epoch, grace_s)
+        if due_at is None:
+            await bell.heard()
+            await asyncio.sleep(LOOK_AGAIN_S)
+            continue
+        await asyncio.sleep(reaper_delay_s(due_at, datetime.now(UTC), grace_s=grace_s))
+        lost = await store.lose_workers(epoch, grace_s)
+        metrics.WORKERS_LOST.inc(len(lost))
+        for worker in lost:
+            log.warning("worker.lost", **worker)

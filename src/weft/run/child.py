@@ -1,0 +1,37 @@
+"""What a role process does because `weft up` started it: it ends when the supervisor ends.
+
+A supervisor that is killed can tell nobody. So each role asks the kernel for a SIGTERM at the
+death of its parent. Asked here, in the child itself: code between fork and exec is not safe.
+"""
+
+import ctypes
+import os
+import signal
+
+SUPERVISOR_VARIABLE = "WEFT_SUPERVISOR_PID"
+ROLE_VARIABLE = "WEFT_ROLE_NAME"
+
+_PR_SET_PDEATHSIG = 1
+
+
+def end_with_supervisor() -> None:
+    """Let SIGTERM come when the supervisor dies; call it after the handler is installed.
+
+    Does nothing in a process that `weft up` did not start.
+    """
+    supervisor = os.environ.get(SUPERVISOR_VARIABLE)
+    if not supervisor:
+        return
+    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, int(signal.SIGTERM), 0, 0, 0)
+    if os.getppid() != int(supervisor):  # it died before the kernel knew
+        os.kill(os.getpid(), signal.SIGTERM)
+
+
+def is_supervised() -> bool:
+    """Say whether `weft up` started this process."""
+    return bool(os.environ.get(SUPERVISOR_VARIABLE))
+
+
+def role_name(default: str) -> str:
+    """Return under which name this process is supervised, such as `driver-2`."""
+    return os.environ.get(ROLE_VARIABLE) or default

@@ -1,0 +1,127 @@
+"""The database of a home: the embedded server or an external one, at this program's schema.
+
+Logins: the owner (`admin`), who migrates, and one per role, who may call that role's functions.
+Their passwords are random and kept in `secrets.json`.
+"""
+
+import asyncio
+import subprocess
+from collections.abc import Mapping
+from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
+
+from weft.core.errors import Conflict, Invalid
+from weft.run.home import Home
+from weft.store import open_admin
+from weft.store.embedded import EmbeddedServer, new_password
+from weft.telemetry.log import get_logger
+
+log = get_logger()
+
+LOGINS = ("weft_api", "weft_driver", "weft_worker")
+_SUPERUSER = "postgres"
+
+
+class BadDsn(Invalid):
+    """`--database` is not a URL of PostgreSQL."""
+
+    code = "UP.BAD_DSN"
+
+
+class SecretsLost(Conflict):
+    """The embedded server is there, but not the passwords for it."""
+
+    code = "UP.SECRETS_LOST"
+
+
+class EmbeddedDatabase:
+    """The server in the home."""
+
+    def __init__(self, home: Home) -> None:
+        self._home = home
+        self.log_path = home.role_logs / "postgres.log"
+        self._server = EmbeddedServer(home.pg, home.socket_dir())
+
+    async def start(self) -> subprocess.Popen[bytes]:
+        """Start the server as our child; at the first time make it."""
+        secrets = self._secrets()
+        if not self._server.is_initialised:
+            # The passwords come first: a crash between the two must not lock us out.
+            self._home.write_secrets(secrets)
+            await asyncio.to_thread(self._server.initialise, password_of(secrets["admin"]))
+        process = self._server.spawn(log=self.log_path)
+        await asyncio.to_thread(self._server.wait_ready)
+        return process
+
+    def _secrets(self) -> dict[str, str]:
+        """Return the logins with their kept passwords; the path of the socket may have changed."""
+        known = self._home.secrets()
+        if self._server.is_initialised and "admin" not in known:
+            raise SecretsLost(
+                "cannot log in to the embedded database",
+                detail=f"{self._home.secrets_file} with its passwords is missing or damaged.",
+                hint=f"Bring it back from a copy, or move {self._home.pg} away to begin anew.",
+            )
+        return {
+            name: self._server.dsn(user, password_of(known.get(name, "")) or new_password())
+            for name, user in (("admin", _SUPERUSER), *zip(LOGINS, LOGINS, strict=True))
+        }
+
+    def write_logins(self) -> None:
+        """Write down how to log in now."""
+        secrets = self._secrets()
+        if secrets != self._home.secrets():
+            self._home.write_secrets(secrets)
+
+    async def stop(self, *, fast: bool) -> None:
+        """Stop the server."""
+        await asyncio.to_thread(self._server.stop, fast=fast)
+
+
+def external_secrets(dsn: str, known: Mapping[str, str]) -> dict[str, str]:
+    """Return the logins on an external server: passwords as known, or new ones."""
+    if urlsplit(dsn).scheme not in {"postgresql", "postgres"}:
+        raise BadDsn(
+            "the setting `database` is not a URL of PostgreSQL",
+            detail="It must begin with postgresql://.",
+            hint="Write it as postgresql://user:password@host:5432/database.",
+        )
+    return {
+        "admin": dsn,
+        **{
+            name: with_login(dsn, name, password_of(known.get(name, "")) or new_password())
+            for name in LOGINS
+        },
+    }
+
+
+async def prepare_schema(
+    admin_dsn: str, secrets: Mapping[str, str], user: str, token: str
+) -> None:
+    """Bring the schema to this program's version and let the roles and the local user in.
+
+    Raises what `admin.migrate` raises, such as `SchemaTooNew`. Safe to repeat.
+    """
+    async with open_admin(admin_dsn) as admin:
+        applied = await admin.migrate()
+        if applied:
+            log.info("up.migrated", migrations=len(applied), last=applied[-1])
+        await admin.set_login_passwords({name: password_of(secrets[name]) for name in LOGINS})
+        await admin.ensure_local_user(tenant="local", user=user, token=token)
+
+
+def password_of(dsn: str) -> str:
+    """Return the password in a DSN; empty if there is none."""
+    return unquote(urlsplit(dsn).password or "")
+
+
+def with_login(dsn: str, user: str, password: str) -> str:
+    """Return the DSN with another login.
+
+    >>> with_login("postgresql://me:pw@db:5432/weft?user=x&sslmode=require", "weft_api", "s")
+    'postgresql://weft_api:s@db:5432/weft?sslmode=require'
+    """
+    parts = urlsplit(dsn)
+    hosts = parts.netloc.rpartition("@")[2]
+    query = [(k, v) for k, v in parse_qsl(parts.query) if k not in {"user", "password"}]
+    login = f"{quote(user, safe='')}:{quote(password, safe='')}"
+    return urlunsplit(parts._replace(netloc=f"{login}@{hosts}", query=urlencode(query)))

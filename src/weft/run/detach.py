@@ -1,0 +1,102 @@
+"""`weft up --detach`: the supervisor in a session of its own, and what it says to who started it.
+
+Settings go to it through its standard input (the DSN among them may hold a password), its answer
+comes back through a pipe: one line, when all is ready or when it cannot be.
+"""
+
+import os
+import subprocess
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from weft.core.errors import Unavailable, WeftError
+from weft.run.home import Home
+from weft.settings import Settings
+
+_LAST_LINES = 15
+
+
+class UpFailed(Unavailable):
+    """The supervisor ended before it was ready."""
+
+    code = "UP.FAILED"
+
+
+class Answer(msgspec.Struct, kw_only=True):
+    """What the supervisor says: the url, or what a `WeftError` holds."""
+
+    url: str | None = None
+    message: str = ""
+    detail: str = ""
+    hint: str = ""
+    code: str = ""
+    exit_code: int = 1
+
+
+class StartRefused(WeftError):
+    """What the detached supervisor raised, raised again here with its code and exit code."""
+
+    def __init__(self, answer: Answer) -> None:
+        super().__init__(answer.message, detail=answer.detail, hint=answer.hint)
+        self.code = answer.code  # type: ignore[misc]  # that of the class it had there
+        self.exit_code = answer.exit_code  # type: ignore[misc]
+
+
+def start_detached(settings: Settings, home: Home) -> str:
+    """Start a supervisor that outlives us; return the url of its api when all is ready."""
+    log_path = home.role_logs / "up.log"
+    read_end, write_end = os.pipe()
+    with log_path.open("ab") as output, os.fdopen(read_end, "rb") as answers:
+        log_start = output.tell()
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "weft.run.up", str(write_end)],
+            stdin=subprocess.PIPE, stdout=output, stderr=output, cwd="/",
+            start_new_session=True, pass_fds=(write_end,),
+        )  # fmt: skip
+        os.close(write_end)
+        _send(process, settings)
+        try:
+            line = answers.read()
+        except KeyboardInterrupt:
+            process.terminate()
+            process.wait()
+            raise
+    if not line:
+        said = log_path.read_bytes()[log_start:].decode(errors="replace").strip().splitlines()
+        raise UpFailed(
+            "weft could not start",
+            detail="\n".join(said[-_LAST_LINES:]) or f"It ended with code {process.wait()}.",
+            hint=f"Its log is {log_path}.",
+        )
+    answer = msgspec.json.decode(line, type=Answer)
+    if answer.url is None:
+        raise StartRefused(answer)
+    return answer.url
+
+
+def _send(process: subprocess.Popen[bytes], settings: Settings) -> None:
+    assert process.stdin is not None  # noqa: S101 (it is a pipe)
+    values = {name: str(v) if isinstance(v, Path) else v for name, v in asdict(settings).items()}
+    try:
+        process.stdin.write(msgspec.json.encode(values))
+        process.stdin.close()
+    except BrokenPipeError:
+        return  # it has ended; the missing answer says so
+
+
+def receive_settings(data: bytes) -> Settings:
+    """Return the settings that `start_detached` sent."""
+    values: dict[str, Any] = msgspec.json.decode(data)
+    return Settings(**{**values, "home": Path(values["home"])})
+
+
+def answer_error(error: WeftError) -> Answer:
+    """Turn an error into the answer that lets the other process raise it again."""
+    return Answer(
+        message=error.message, detail=error.detail, hint=error.hint, code=error.code,
+        exit_code=error.exit_code,
+    )  # fmt: skip

@@ -1,0 +1,259 @@
+"""The home: the directory in which one weft keeps its database, its secrets and its logs.
+
+    weft.toml       settings
+    secrets.json    DSN by login (0600)
+    client.json     url and token for clients (0600)
+    pg/             data of the embedded server
+    logs/           output of jobs
+    log/            what the roles say, one file each
+    run/            what lives with the processes:
+      up.lock       locked while a `weft up` lives, names its pid
+      ROLE.ready    what a role says when it is ready
+      pg/           the embedded server's socket, or
+      pg.json       where that is, if the path of run/pg is too long for a socket
+
+Files that others read are replaced, never changed: a reader sees the old or the new one.
+"""
+
+import errno
+import fcntl
+import json
+import os
+import pwd
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from weft.core.errors import Conflict
+from weft.store.embedded import fits_socket
+
+_LOOKS = 10
+_LOOK_S = 0.01
+_REASONS = {
+    errno.ENOSPC: ("the disk is full", "Make room, or use another home (`--home DIR`)."),
+    errno.EDQUOT: ("your disk quota is used up", "Make room, or use another home (`--home DIR`)."),
+    errno.EROFS: ("the file system is read-only", "Use a home on another disk (`--home DIR`)."),
+    errno.EACCES: ("you may not write there", "Use a home of your own (`--home DIR`)."),
+    errno.EPERM: ("you may not write there", "Use a home of your own (`--home DIR`)."),
+    errno.ENOTDIR: ("a part of the path is a file", "Use another home (`--home DIR`)."),
+    errno.EEXIST: ("a file has that name", "Use another home (`--home DIR`)."),
+}
+
+
+class HomeNotUsable(Conflict):
+    """The home cannot be written, or belongs to somebody else."""
+
+    code = "UP.HOME_NOT_USABLE"
+
+
+class HomeInUse(Conflict):
+    """Another `weft up` lives on this home."""
+
+    code = "UP.HOME_IN_USE"
+
+    def __init__(self, path: Path, pid: int | None) -> None:
+        self.pid = pid
+        super().__init__(
+            f"weft is running on {path} already",
+            detail=f"The `weft up` of process {pid} holds {path / 'run' / 'up.lock'}."
+            if pid is not None
+            else f"Another process holds {path / 'run' / 'up.lock'}.",
+            hint="Stop it with `weft down`, or start another one with `--home DIR --port 0`.",
+        )
+
+
+class Home:
+    """The paths and files of one home. Making one touches nothing."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path.absolute()
+        self.pg = self.path / "pg"
+        self.run = self.path / "run"
+        self.logs = self.path / "logs"
+        self.role_logs = self.path / "log"
+        self.secrets_file = self.path / "secrets.json"
+        self.client_file = self.path / "client.json"
+        self.lock_file = self.run / "up.lock"
+
+    def prepare(self) -> None:
+        """Make the directories, or raise `HomeNotUsable` with the reason."""
+        with explained(self.path):
+            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            owner = self.path.stat().st_uid
+            if owner != os.geteuid():
+                raise _belongs_to_another(self.path, owner)
+            for directory in (self.run, self.logs, self.role_logs):
+                directory.mkdir(mode=0o700, exist_ok=True)
+            probe = self.run / ".probe"
+            probe.write_bytes(b"weft")  # a full disk may still hold directories
+            probe.unlink()
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Hold the home for this process; raise `HomeInUse` if another one holds it.
+
+        The kernel frees the lock with the process, however that ends.
+        """
+        with explained(self.path):
+            handle = os.open(self.lock_file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            self._lock(handle)
+            os.ftruncate(handle, 0)
+            os.pwrite(handle, str(os.getpid()).encode(), 0)
+            yield
+            os.ftruncate(handle, 0)
+        finally:
+            os.close(handle)
+
+    def _lock(self, handle: int) -> None:
+        """Take the lock, or raise. Somebody who only looks (`holder`) has it for a moment."""
+        for _ in range(_LOOKS):
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                time.sleep(_LOOK_S)
+            else:
+                return
+        raise HomeInUse(self.path, _pid_in(handle))
+
+    def holder(self) -> int | None:
+        """Return the pid of the live `weft up` of this home."""
+        try:
+            handle = os.open(self.lock_file, os.O_RDWR | os.O_CLOEXEC)
+        except FileNotFoundError:
+            return None
+        try:
+            fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return _pid_in(handle)
+        else:
+            return None
+        finally:
+            os.close(handle)
+
+    def secrets(self) -> dict[str, str]:
+        """Return DSN by login (`admin`, `weft_api`, …); empty before the first start."""
+        return {name: str(value) for name, value in _read_json(self.secrets_file).items()}
+
+    def write_secrets(self, secrets: Mapping[str, str]) -> None:
+        """Replace the secrets."""
+        write_private(self.secrets_file, dict(secrets))
+
+    def token(self) -> str | None:
+        """Return the local token, if there is one."""
+        token = _read_json(self.client_file).get("token")
+        return str(token) if token else None
+
+    def write_client(self, url: str, token: str) -> None:
+        """Tell clients where the api is and how to log in."""
+        write_private(self.client_file, {"url": url, "token": token})
+
+    def ready(self, role: str) -> Mapping[str, Any]:
+        """Return what a role wrote when it was ready; empty if it is not."""
+        return _read_json(self.run / f"{role}.ready")
+
+    @contextmanager
+    def saying_ready(self, role: str, **facts: str | int) -> Iterator[None]:
+        """Write `run/<role>.ready` with our pid and these facts; remove it at the end."""
+        file = self.run / f"{role}.ready"
+        write_private(file, {"pid": os.getpid(), **facts})
+        try:
+            yield
+        finally:
+            file.unlink(missing_ok=True)
+
+    def socket_dir(self) -> Path:
+        """Return where the embedded server's socket is; the same in every call.
+
+        Usually `run/pg`. If the kernel cannot take so long a path, a private directory in the
+        temporary one, which is recorded so that it is found again.
+        """
+        usual = self.run / "pg"
+        if fits_socket(usual):
+            return usual
+        record = self.run / "pg.json"
+        known = _read_json(record).get("socket_dir")
+        if known and _is_private(Path(known)):
+            return Path(known)
+        made = Path(tempfile.mkdtemp(prefix="weft-"))
+        write_private(record, {"socket_dir": str(made)})
+        return made
+
+
+@contextmanager
+def explained(path: Path) -> Iterator[None]:
+    """Turn what the system says about a path into `HomeNotUsable` with a way out."""
+    try:
+        yield
+    except OSError as error:
+        reason, hint = _REASONS.get(
+            error.errno or 0, (error.strerror or str(error), "Use another home (`--home DIR`).")
+        )
+        raise HomeNotUsable(
+            f"cannot use {path} as home",
+            detail=f"{reason[0].upper()}{reason[1:]}: {error.filename or path}.",
+            hint=hint,
+        ) from error
+
+
+def write_private(path: Path, document: Mapping[str, Any]) -> None:
+    """Replace a JSON file that only its owner may read; durable when this returns."""
+    with explained(path.parent.parent if path.parent.name == "run" else path.parent):
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        try:
+            with os.fdopen(handle, "w") as file:
+                json.dump(document, file, indent=1)
+                file.flush()
+                os.fsync(file.fileno())
+            Path(name).replace(path)
+        except OSError:
+            Path(name).unlink(missing_ok=True)
+            raise
+        directory = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(directory)
+        finally:
+            os.close(directory)
+
+
+def _read_json(path: Path) -> Mapping[str, Any]:
+    """Return the document; empty if the file is missing or broken."""
+    try:
+        document = json.loads(path.read_text())
+    except (FileNotFoundError, ValueError):
+        return {}
+    return document if isinstance(document, dict) else {}
+
+
+def _pid_in(handle: int) -> int | None:
+    text = os.pread(handle, 32, 0).decode(errors="replace").strip()
+    return int(text) if text.isdigit() else None
+
+
+def _is_private(directory: Path) -> bool:
+    """Say whether a directory in a public place is still ours alone (or the server's)."""
+    try:
+        entry = directory.lstat()
+    except OSError:
+        return False
+    owner = entry.st_uid == os.geteuid() or os.geteuid() == 0
+    return (
+        owner and directory.is_dir() and not directory.is_symlink() and not entry.st_mode & 0o022
+    )
+
+
+def _belongs_to_another(path: Path, owner: int) -> HomeNotUsable:
+    def name(uid: int) -> str:
+        try:
+            return pwd.getpwuid(uid).pw_name
+        except KeyError:
+            return f"user {uid}"
+
+    return HomeNotUsable(
+        f"cannot use {path} as home",
+        detail=f"It belongs to {name(owner)}, and you are {name(os.geteuid())}.",
+        hint=f"Use a home of your own (`--home DIR`), or run weft as {name(owner)}.",
+    )

@@ -1,0 +1,79 @@
+"""Show on the terminal what the roles append to their log files.
+
+Roles write to files, not to a pipe of ours: they go on when we are killed. The kernel says
+(inotify) when a file has grown, so nothing is polled.
+"""
+
+import asyncio
+import ctypes
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+_IN_MODIFY = 0x2
+_IN_CREATE = 0x100
+_READ_BYTES_MAX = 1 << 20
+
+
+@contextmanager
+def following(paths: Mapping[str, Path], output: BinaryIO) -> Iterator[None]:
+    """Copy what is appended to the files from now on, each line with its name before it.
+
+    All files must be in one directory. Needs a running event loop.
+    """
+    directory = next(iter(paths.values())).parent
+    libc = ctypes.CDLL(None, use_errno=True)
+    handle = libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
+    if (
+        handle < 0
+        or libc.inotify_add_watch(handle, os.fsencode(directory), _IN_MODIFY | _IN_CREATE) < 0
+    ):
+        yield  # no watches left on this machine: the files have it all the same
+        return
+    files = [_Followed(name, path, width=max(map(len, paths))) for name, path in paths.items()]
+    loop = asyncio.get_running_loop()
+
+    def copy() -> None:
+        os.read(handle, 1 << 16)
+        for file in files:
+            file.copy(output)
+
+    loop.add_reader(handle, copy)
+    try:
+        yield
+    finally:
+        loop.remove_reader(handle)
+        os.close(handle)
+        for file in files:
+            file.copy(output)
+
+
+class _Followed:
+    def __init__(self, name: str, path: Path, *, width: int) -> None:
+        self._path = path
+        self._prefix = f"{name:<{width}} | ".encode()
+        self._position = path.stat().st_size if path.exists() else 0
+        self._rest = b""
+
+    def copy(self, output: BinaryIO) -> None:
+        """Write the lines that have become whole."""
+        try:
+            size = self._path.stat().st_size
+            if size < self._position:  # begun anew
+                self._position = 0
+            if size == self._position:
+                return
+            with self._path.open("rb") as file:
+                file.seek(max(self._position, size - _READ_BYTES_MAX))
+                data = file.read()
+                self._position = file.tell()
+        except FileNotFoundError:
+            return
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        try:
+            output.write(b"".join(self._prefix + line + b"\n" for line in lines))
+            output.flush()
+        except OSError:
+            return  # the terminal has gone

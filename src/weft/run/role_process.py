@@ -1,0 +1,198 @@
+"""One supervised process: started, watched, started again when it dies."""
+
+import asyncio
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from weft.core.backoff import restart_after
+from weft.core.errors import Unavailable
+from weft.run.child import ROLE_VARIABLE, SUPERVISOR_VARIABLE
+from weft.run.home import Home
+from weft.telemetry import metrics
+from weft.telemetry.log import get_logger
+
+log = get_logger()
+
+READY_WITHIN_S = 30.0
+_READY_STEP_S = 0.01
+_LAST_LINES = 12
+_LOG_BYTES_MAX = 16 << 20
+
+
+class RoleFailed(Unavailable):
+    """A role did not become ready at the start."""
+
+    code = "UP.ROLE_FAILED"
+
+
+async def until_exit(process: subprocess.Popen[bytes]) -> int:
+    """Wait for a child's end without a thread; return its exit code, negative for a signal."""
+    loop = asyncio.get_running_loop()
+    ended = asyncio.Event()
+    handle = os.pidfd_open(process.pid)
+    loop.add_reader(handle, ended.set)
+    try:
+        await ended.wait()
+    finally:
+        loop.remove_reader(handle)
+        os.close(handle)
+    return process.wait()
+
+
+class RoleProcess:
+    """A role of this home: `python -m MODULE` with the settings in its environment."""
+
+    def __init__(
+        self, name: str, module: str, home: Home, environment: Callable[[], Mapping[str, str]]
+    ) -> None:
+        self.name = name
+        self.log_path = home.role_logs / f"{name}.log"
+        self.is_ready = asyncio.Event()
+        self.on_ready: Callable[[Mapping[str, Any]], None] = lambda _facts: None
+        self.on_exit: Callable[[], None] = lambda: None
+        self._module = module
+        self._home = home
+        self._environment = environment
+        self._process: subprocess.Popen[bytes] | None = None
+        self._log_start = 0
+        self._deaths = 0
+
+    @property
+    def pid(self) -> int | None:
+        """Return the live process's pid."""
+        return None if self._process is None else self._process.pid
+
+    @property
+    def deaths(self) -> int:
+        """Return how often it died in a row."""
+        return self._deaths
+
+    async def keep(self) -> None:
+        """Start it, and again whenever it ends, until this is cancelled."""
+        while True:
+            started_at = time.monotonic()
+            process = self._start()
+            watch = asyncio.create_task(self._watch_ready(process))
+            try:
+                code = await until_exit(process)
+            finally:
+                watch.cancel()
+            self._process = None
+            self.is_ready.clear()
+            await self._wait_after_death(process.pid, code, time.monotonic() - started_at)
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        (self._home.run / f"{self.name}.ready").unlink(missing_ok=True)
+        if self.log_path.exists() and self.log_path.stat().st_size > _LOG_BYTES_MAX:
+            self.log_path.replace(self.log_path.with_suffix(".log.1"))
+        environment = {
+            **self._environment(),
+            SUPERVISOR_VARIABLE: str(os.getpid()),
+            ROLE_VARIABLE: self.name,
+        }
+        with self.log_path.open("ab") as output:
+            self._log_start = output.tell()
+            # -P: modules in the directory where somebody typed `weft up` are none of ours.
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", "-m", self._module],
+                stdin=subprocess.DEVNULL, stdout=output, stderr=output, env=environment,
+                cwd="/", start_new_session=True,
+            )  # fmt: skip
+        log.info("up.role_started", started=self.name, started_pid=self._process.pid)
+        return self._process
+
+    async def _watch_ready(self, process: subprocess.Popen[bytes]) -> None:
+        begun = time.monotonic()
+        # A file has no event to wait for; this ends with the start.
+        while self._home.ready(self.name).get("pid") != process.pid:  # noqa: ASYNC110
+            await asyncio.sleep(_READY_STEP_S)
+        log.info("up.role_ready", started=self.name, ms=round((time.monotonic() - begun) * 1000))
+        self.on_ready(self._home.ready(self.name))
+        self.is_ready.set()
+
+    async def _wait_after_death(self, pid: int, code: int, lived_s: float) -> None:
+        self._deaths, delay_s = restart_after(
+            self._deaths,
+            lived_s=lived_s,
+            jitter=random.random(),  # noqa: S311 (spreads retries, guards nothing)
+        )
+        metrics.ROLE_RESTARTS.labels(self.name).inc()
+        log.warning(
+            "up.role_ended", started=self.name, started_pid=pid, end=describe_end(code),
+            lived_s=round(lived_s, 3), restart_in_s=round(delay_s, 3), said=self.last_lines(),
+        )  # fmt: skip
+        self.on_exit()
+        await asyncio.sleep(delay_s)
+
+    def last_lines(self) -> str:
+        """Return the end of what the process said since its start."""
+        try:
+            with self.log_path.open("rb") as file:
+                file.seek(max(self._log_start, self.log_path.stat().st_size - 8192))
+                text = file.read().decode(errors="replace")
+        except FileNotFoundError:
+            return ""
+        return "\n".join(text.strip().splitlines()[-_LAST_LINES:])
+
+    async def until_ready(self) -> None:
+        """Wait until it is ready for the first time; raise `RoleFailed` if it will not be."""
+        deadline = time.monotonic() + READY_WITHIN_S
+        deaths_allowed = 2
+        while not self.is_ready.is_set():
+            if self._deaths > deaths_allowed or time.monotonic() > deadline:
+                raise RoleFailed(
+                    f"could not start the role {self.name}",
+                    detail=self.last_lines() or "It said nothing.",
+                    hint=f"Its log is {self.log_path}.",
+                )
+            await asyncio.sleep(_READY_STEP_S)
+
+    def send(self, number: signal.Signals) -> None:
+        """Send a signal, if it lives."""
+        if self._process is not None and self._process.poll() is None:
+            self._process.send_signal(number)
+
+    async def stop(self, *, within_s: float) -> None:
+        """Ask it to end, then end it. `keep` must have been cancelled before."""
+        process, self._process = self._process, None
+        if process is None or process.poll() is not None:
+            return
+        process.terminate()
+        try:
+            await asyncio.wait_for(until_exit(process), within_s)
+        except TimeoutError:
+            log.warning("up.role_killed", started=self.name, after_s=within_s)
+            process.kill()
+            process.wait()
+        (self._home.run / f"{self.name}.ready").unlink(missing_ok=True)
+
+
+def describe_end(code: int) -> str:
+    """Say how a process ended.
+
+    >>> describe_end(3), describe_end(-9)
+    ('exit code 3', 'SIGKILL')
+    """
+    if code >= 0:
+        return f"exit code {code}"
+    try:
+        return signal.Signals(-code).name
+    except ValueError:
+        return f"signal {-code}"
+
+
+def rotate(path: Path) -> None:
+    """Keep a log of a long-lived writer small: its content becomes `.1`, the file goes on empty.
+
+    The writer appends, so it needs not be told; lines of the moment between may be lost.
+    """
+    if path.exists() and path.stat().st_size > _LOG_BYTES_MAX:
+        path.with_suffix(".log.1").write_bytes(path.read_bytes())
+        os.truncate(path, 0)

@@ -1,0 +1,222 @@
+"""The life of one `weft up`: database, roles, and what happens when one of them dies.
+
+Order of the start: lock of the home, what earlier processes left, database, schema, roles.
+Order of the stop: worker (it reports its jobs), then api and driver, then the database.
+"""
+
+import asyncio
+import getpass
+import os
+import random
+import secrets
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from weft.core.backoff import restart_after
+from weft.core.errors import Conflict, WeftError
+from weft.run.database import EmbeddedDatabase, external_secrets, prepare_schema
+from weft.run.home import Home
+from weft.run.leftovers import end_roles, end_spawners
+from weft.run.role_environment import role_environment
+from weft.run.role_process import RoleProcess, describe_end, until_exit
+from weft.settings import Settings
+from weft.telemetry import metrics
+from weft.telemetry.log import get_logger
+
+log = get_logger()
+
+WORKER_STOP_S = 5.0
+"""It needs less than 2 s; what is left after this would not end by itself."""
+ROLE_STOP_S = 2.0
+
+
+class PortInUse(Conflict):
+    """Somebody else listens where the api should."""
+
+    code = "UP.PORT_IN_USE"
+
+
+@dataclass
+class Supervisor:
+    """Everything that one `weft up` holds. Make it while the home is locked."""
+
+    settings: Settings
+    home: Home
+    url: str = ""
+    _database: EmbeddedDatabase | None = None
+    _token: str = ""
+    _port: int = 0
+    _worker: list[RoleProcess] = field(default_factory=list)
+    _servants: list[RoleProcess] = field(default_factory=list)
+    _keepers: list[asyncio.Task[None]] = field(default_factory=list)
+
+    async def start(self) -> None:
+        """Bring everything up; return when all is ready."""
+        self._reclaim()
+        check_port(self.settings.host, self.settings.port)
+        await self._start_database()
+        self._make_roles()
+        roles = [*self._servants, *self._worker]
+        self._keepers += [asyncio.create_task(role.keep()) for role in roles]
+        await asyncio.gather(*(role.until_ready() for role in roles))
+
+    def _reclaim(self) -> None:
+        ended = end_roles(self.home.path)
+        for file in self.home.run.glob("*.ready"):
+            file.unlink(missing_ok=True)
+        if ended:
+            log.warning("up.reclaimed", ended=ended)
+
+    async def _start_database(self) -> None:
+        if self.settings.database is None:
+            self._database = EmbeddedDatabase(self.home)
+            begun = time.monotonic()
+            postgres = await self._database.start()
+            log.info("up.database_ready", ms=round((time.monotonic() - begun) * 1000))
+            self._database.write_logins()
+            self._keepers.append(
+                asyncio.create_task(self._keep_database(self._database, postgres))
+            )
+        else:
+            self.home.write_secrets(external_secrets(self.settings.database, self.home.secrets()))
+        logins = self.home.secrets()
+        self._token = self.home.token() or secrets.token_urlsafe(32)
+        await prepare_schema(logins["admin"], logins, user=_user_name(), token=self._token)
+
+    async def _keep_database(
+        self, database: EmbeddedDatabase, process: subprocess.Popen[bytes]
+    ) -> None:
+        """Start the database again whenever it ends. The roles wait for it by themselves."""
+        deaths = 0
+        while True:
+            started_at = time.monotonic()
+            code = await until_exit(process)
+            lived_s = time.monotonic() - started_at
+            process, deaths = await self._revive_database(database, code, deaths, lived_s)
+
+    async def _revive_database(
+        self, database: EmbeddedDatabase, code: int, deaths: int, lived_s: float
+    ) -> tuple[subprocess.Popen[bytes], int]:
+        """Try until it runs again; return it and how often it died in a row."""
+        while True:
+            deaths, delay_s = restart_after(deaths, lived_s=lived_s, jitter=_jitter())
+            metrics.ROLE_RESTARTS.labels("postgres").inc()
+            log.warning(
+                "up.role_ended", started="postgres", end=describe_end(code),
+                lived_s=round(lived_s, 3), restart_in_s=round(delay_s, 3),
+            )  # fmt: skip
+            await asyncio.sleep(delay_s)
+            try:
+                process = await database.start()
+            except WeftError as error:
+                log.error(  # noqa: TRY400 (a trace would not help: it is no defect)
+                    "up.database_failed", error=error.message, detail=error.detail, hint=error.hint
+                )
+                lived_s = 0.0
+                continue
+            log.info("up.database_ready", started_pid=process.pid)
+            return process, deaths
+
+    def _make_roles(self) -> None:
+        api = RoleProcess("api", "weft.run.api", self.home, self._api_environment)
+        api.on_ready = self._announce_api
+        api.on_exit = self._forget_port
+        drivers = [
+            RoleProcess(
+                "driver" if number == 1 else f"driver-{number}",
+                "weft.run.driver", self.home, self._environment,
+            )
+            for number in range(1, self.settings.drivers + 1)
+        ]  # fmt: skip
+        for driver in drivers:
+            driver.on_exit = self._wake_drivers
+        self._servants = [api, *drivers]
+        self._worker = [RoleProcess("worker", "weft.run.worker", self.home, self._environment)]
+
+    def _wake_drivers(self) -> None:
+        """Let those that stand by try to lead: the leader may be the one that died."""
+        for role in self._servants:
+            if role.name.startswith("driver"):
+                role.send(signal.SIGUSR1)
+
+    def _environment(self) -> Mapping[str, str]:
+        return role_environment(self.settings)
+
+    def _api_environment(self) -> Mapping[str, str]:
+        """Let an api that is started again take the port of before, for clients that know it."""
+        return role_environment(self.settings, port=str(self._port or self.settings.port))
+
+    def _announce_api(self, facts: Mapping[str, Any]) -> None:
+        self._port = int(facts["port"])
+        self.url = f"http://{_for_url(self.settings.host)}:{self._port}"
+        self.home.write_client(self.url, self._token)
+
+    def _forget_port(self) -> None:
+        """Let the api take another free port if it died twice on this one."""
+        if self.settings.port == 0 and self._servants[0].deaths > 1:
+            self._port = 0
+
+    async def stop(self, *, hurry: bool = False) -> None:
+        """End everything in order. `hurry`: without waiting for anybody."""
+        begun = time.monotonic()
+        for keeper in self._keepers:
+            keeper.cancel()
+        await asyncio.gather(*self._keepers, return_exceptions=True)
+        patience = 0.0 if hurry else 1.0
+        for role in self._worker:
+            await role.stop(within_s=WORKER_STOP_S * patience)
+        if not self.settings.detach_jobs:
+            end_spawners(self.home.path)  # of an agent that was dead when we stopped
+        await asyncio.gather(
+            *(role.stop(within_s=ROLE_STOP_S * patience) for role in self._servants)
+        )
+        if self._database is not None:
+            await self._database.stop(fast=not hurry)
+        log.info("up.stopped", ms=round((time.monotonic() - begun) * 1000))
+
+    def names(self) -> list[str]:
+        """Return the names of everything that writes a log file."""
+        drivers = range(1, self.settings.drivers + 1)
+        return [
+            *(["postgres"] if self.settings.database is None else []), "api",
+            *("driver" if number == 1 else f"driver-{number}" for number in drivers), "worker",
+        ]  # fmt: skip
+
+
+def check_port(host: str, port: int) -> None:
+    """Raise `PortInUse` if somebody listens there; port 0 is always free."""
+    if port == 0:
+        return
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            raise PortInUse(
+                f"cannot listen on {host} port {port}",
+                detail=f"{(error.strerror or str(error)).capitalize()}.",
+                hint="Take a free port with `--port 0`, or another one with `--port N`.",
+            ) from error
+
+
+def _jitter() -> float:
+    return random.random()  # noqa: S311 (spreads retries, guards nothing)
+
+
+def _user_name() -> str:
+    with suppress(OSError, KeyError):
+        return getpass.getuser()
+    return f"uid-{os.geteuid()}"
+
+
+def _for_url(host: str) -> str:
+    """Return the address that clients on this machine dial, also if the api listens on all."""
+    shown = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 (it is replaced)
+    return f"[{shown}]" if ":" in shown else shown

@@ -1,0 +1,202 @@
+"""`weft up` and `weft down`: all roles of one home on this machine.
+
+    run_up ──▶ Supervisor (supervisor.py) ──▶ postgres, api, driver, worker (role_process.py)
+       └─ --detach ──▶ the same in a process of its own (detach.py)
+
+A home is held by one supervisor at a time (`Home.locked`). If that is killed, its roles end by
+themselves (child.py), and the next `weft up` ends what is left (leftovers.py) and goes on.
+"""
+
+import asyncio
+import os
+import shlex
+import signal
+import sys
+from contextlib import AbstractContextManager, nullcontext, suppress
+from dataclasses import replace
+
+import msgspec
+
+from weft.core.errors import WeftError
+from weft.run.detach import Answer, answer_error, receive_settings, start_detached
+from weft.run.home import Home, HomeInUse
+from weft.run.leftovers import end_roles, end_spawners
+from weft.run.log_follow import following
+from weft.run.supervisor import Supervisor
+from weft.settings import Settings, default_home
+from weft.store.embedded import EmbeddedServer
+from weft.store.embedded.leftovers import end_process
+from weft.telemetry.log import configure, get_logger
+
+log = get_logger()
+
+_DOWN_S = 15.0
+
+
+def run_up(settings: Settings, detach: bool) -> int:  # noqa: FBT001 (the command's one flag)
+    """Run weft on the settings' home until it is told to stop; return the exit code.
+
+    `detach`: return when all is ready. Raises `WeftError`s that say why it cannot start:
+    `HomeInUse`, `HomeNotUsable`, `PortInUse`, `SchemaTooNew`, ….
+    """
+    home = Home(settings.home)
+    home.prepare()
+    if detach:
+        holder = home.holder()
+        if holder is not None:
+            raise HomeInUse(home.path, holder)
+        url = start_detached(settings, home)
+        sys.stdout.write(_summary(settings, url, detached=True))
+        return 0
+    terminal = os.isatty(sys.stderr.fileno())
+    if terminal and settings.log_format == "auto":
+        settings = replace(settings, log_format="console")
+    configure(level=settings.log_level, format=settings.log_format, role="up")
+    with home.locked():
+        return asyncio.run(_live(settings, home, _Announcement(settings), follow=True))
+
+
+class _Announcement:
+    """What is said when all is ready: a summary for the person at the terminal."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+
+    def ready(self, url: str) -> None:
+        """Say it on standard output."""
+        sys.stdout.write(_summary(self._settings, url, detached=False))
+        sys.stdout.flush()
+
+
+class _PipeAnnouncement(_Announcement):
+    """The same for the process that waits at the other end of a pipe."""
+
+    def __init__(self, settings: Settings, pipe: int) -> None:
+        super().__init__(settings)
+        self._pipe = pipe
+
+    def ready(self, url: str) -> None:
+        """Say it through the pipe."""
+        answer(self._pipe, Answer(url=url))
+
+
+async def _live(
+    settings: Settings, home: Home, announcement: _Announcement, *, follow: bool
+) -> int:
+    """Start, wait for a signal, stop. A second signal hurries the stop."""
+    signals: asyncio.Queue[signal.Signals] = asyncio.Queue()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        loop.add_signal_handler(number, signals.put_nowait, number)
+    supervisor = Supervisor(settings, home)
+    with _followed(supervisor, home) if follow else nullcontext():
+        started = asyncio.create_task(supervisor.start())
+        told = asyncio.create_task(signals.get())
+        await asyncio.wait({started, told}, return_when=asyncio.FIRST_COMPLETED)
+        try:
+            if not told.done():
+                await started
+                announcement.ready(supervisor.url)
+                log.info("up.started", url=supervisor.url, home=str(home.path))
+            log.info("up.stopping", signal=(await told).name)
+        finally:
+            told.cancel()
+            started.cancel()
+            await asyncio.gather(started, return_exceptions=True)
+            await _stop(supervisor, signals)
+    return 0
+
+
+def _followed(supervisor: Supervisor, home: Home) -> AbstractContextManager[None]:
+    paths = {name: home.role_logs / f"{name}.log" for name in supervisor.names()}
+    return following(paths, sys.stderr.buffer)
+
+
+async def _stop(supervisor: Supervisor, signals: asyncio.Queue[signal.Signals]) -> None:
+    orderly = asyncio.create_task(supervisor.stop())
+    again = asyncio.create_task(signals.get())
+    await asyncio.wait({orderly, again}, return_when=asyncio.FIRST_COMPLETED)
+    if not orderly.done():
+        orderly.cancel()
+        await asyncio.gather(orderly, return_exceptions=True)
+        await supervisor.stop(hurry=True)
+    else:
+        again.cancel()
+        await orderly
+
+
+def run_down(settings: Settings) -> int:
+    """Stop the weft of the settings' home, and what a killed one left; return the exit code.
+
+    Nothing to stop is no error.
+    """
+    home = Home(settings.home)
+    pid = home.holder()
+    if pid is not None:
+        end_process(pid, (signal.SIGTERM, signal.SIGINT, signal.SIGKILL), each_s=_DOWN_S)
+    ended = _end_leftovers(home) if home.run.is_dir() else []
+    if pid is not None or ended:
+        sys.stdout.write(f"weft on {home.path} has stopped.\n")
+    else:
+        sys.stdout.write(f"weft is not running on {home.path}.\n")
+    return 0
+
+
+def _end_leftovers(home: Home) -> list[int]:
+    with home.locked():
+        ended = [*end_roles(home.path), *end_spawners(home.path)]
+        server = EmbeddedServer(home.pg, home.run / "pg")
+        if server.pid is not None:
+            ended.append(server.pid)
+        if server.is_initialised:
+            server.stop()
+        return ended
+
+
+def _summary(settings: Settings, url: str, *, detached: bool) -> str:
+    usual = default_home({}) == settings.home or "WEFT_HOME" in os.environ
+    hint = "" if usual else f"  export WEFT_HOME={shlex.quote(str(settings.home))}\n"
+    stop = "weft down" if detached else "Ctrl-C here, or weft down"
+    return (
+        f"\nweft is ready at {url}\n"
+        f"  home  {settings.home}\n"
+        f"  logs  {settings.home / 'log'}\n"
+        f"  stop  {stop}\n"
+        f"\nTry{'' if detached else ' in another terminal'}:\n"
+        f"{hint}"
+        "  weft run -- echo hello\n"
+        "  seq 100 | weft each -- sh -c 'echo {} squared is $(({} * {}))'\n"
+        "  weft top\n\n"
+    )
+
+
+def answer(pipe: int, message: Answer) -> None:
+    """Write the one answer of a detached supervisor. Nobody may be waiting for it any more."""
+    with suppress(OSError), os.fdopen(pipe, "wb") as file:
+        file.write(msgspec.json.encode(message))
+
+
+def main(arguments: list[str]) -> int:
+    """Be the detached supervisor: settings on standard input, the answer's pipe as argument."""
+    pipe = int(arguments[0])
+    settings = receive_settings(sys.stdin.buffer.read())
+    configure(level=settings.log_level, format=settings.log_format, role="up")
+    home = Home(settings.home)
+    try:
+        with home.locked():
+            announcement = _PipeAnnouncement(settings, pipe)
+            return asyncio.run(_live(settings, home, announcement, follow=False))
+    except WeftError as error:
+        log.error(  # noqa: TRY400 (a trace would not help: it is no defect)
+            "role.failed",
+            code=error.code,
+            error=error.message,
+            detail=error.detail,
+            hint=error.hint,
+        )
+        answer(pipe, answer_error(error))
+        return error.exit_code
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -274,6 +274,12 @@ class Conflict(WeftError):
     exit_code = 4
 
 
+class EpochStale(Conflict):
+    """A driver that does not lead any more tried to write."""
+
+    code = "DRIVER.EPOCH_STALE"
+
+
 class TooLarge(WeftError):
     """The request is larger than the limit."""
 

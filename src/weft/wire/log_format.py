@@ -52,6 +52,11 @@ def segment_path(root: Path, segment: int) -> Path:
     return root / "segments" / f"{segment:08d}"
 
 
+def part_path(own: str, part: int) -> str:
+    """Return one part of the file of an attempt: a long output is cut into parts, 0 first."""
+    return f"{own}.{part}" if part else own
+
+
 def own_path(root: Path, batch_id: int, job_id: int, attempt: int) -> Path:
     """Return the file of an attempt whose output is long or slow."""
     return root / "attempts" / f"b{batch_id}" / f"{job_id // 1000}" / f"{job_id}.{attempt}"

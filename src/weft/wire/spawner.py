@@ -4,7 +4,10 @@ A message is four bytes of length (big endian) and that many bytes of msgpack: a
 `SpawnerMessage` back. All times are `CLOCK_MONOTONIC` in nanoseconds, which both processes share.
 
 The spawner keeps every `Ended` until the agent acknowledges it, so an agent may die at any moment: the next one says
-`Hello` and is told what lives and what has ended.
+`Hello` and is told what waits, what lives and what has ended.
+
+The agent sends processes ahead of need. They wait in the spawner, which starts them in the order in which they came,
+as soon as what they reserve is free: between the end of one process and the start of the next nobody else is asked.
 """
 
 import struct
@@ -26,11 +29,12 @@ class AttemptKey(msgspec.Struct, frozen=True, array_like=True, order=True):
 
 
 class StartProcess(msgspec.Struct, frozen=True, array_like=True):
-    """Start one process. `argv` empty: a no-op, which ends at once with exit code 0."""
+    """Start one process. Neither `argv` nor `script`: a no-op, which ends at once with exit code 0."""
 
     key: AttemptKey
     argv: tuple[str, ...]
     env: dict[str, str]
+    """The process's own variables; they win over those of its `environment`."""
     cwd: str | None
     """None: an empty directory of its own, which the spawner makes and removes."""
     stdin: str | None
@@ -41,27 +45,51 @@ class StartProcess(msgspec.Struct, frozen=True, array_like=True):
     stream_bytes_max: int
     """A longer stream keeps its first `stream_head_bytes` and its last bytes."""
     stream_head_bytes: int
+    cpu_m: int = 0
+    """Reserved while it runs, of what `Hello` says that there is. More than that: it runs alone."""
+    memory_mib: int = 0
+    environment: int = 0
+    """Which of the message's `environments` it starts from."""
+    script: str | None = None
+    """A program to be written to a file and run, with `argv` as its arguments."""
 
 
 class Hello(msgspec.Struct, frozen=True, tag="hello"):
     """First message of an agent: from now on the spawner serves this connection and closes any older one."""
 
+    cpu_m: int
+    """What all processes together may reserve, from now on."""
+    memory_mib: int
     version: int = PROTOCOL_VERSION
 
 
 class Start(msgspec.Struct, frozen=True, tag="start"):
-    """Start these processes at once, in order. A key that the spawner knows already is ignored."""
+    """Start these processes in order, each as soon as what it reserves is free.
 
+    A key that the spawner knows already is ignored.
+    """
+
+    environments: list[dict[str, str]]
+    """Variables that many processes share, so that they are sent once."""
     processes: list[StartProcess]
 
 
 class Kill(msgspec.Struct, frozen=True, tag="kill"):
-    """End these attempts: SIGTERM to the whole tree, after `grace_ms` SIGKILL; unknown keys are ignored."""
+    """End these attempts: SIGTERM to the whole tree, after `grace_ms` SIGKILL; unknown keys are ignored.
+
+    One that was not started yet ends at once.
+    """
 
     keys: list[AttemptKey]
     reason: int
     """`core.states.Reason`: why; the spawner gives it back in `Ended.killed_for`."""
     grace_ms: int
+
+
+class Withdraw(msgspec.Struct, frozen=True, tag="withdraw"):
+    """Forget those of these attempts that were not started; `Report.withdrawn` says which those were."""
+
+    keys: list[AttemptKey]
 
 
 class Acknowledge(msgspec.Struct, frozen=True, tag="ack"):
@@ -85,30 +113,31 @@ class Started(msgspec.Struct, frozen=True, array_like=True):
 class Ended(msgspec.Struct, frozen=True, array_like=True):
     """A process that ended, or could not be started.
 
-    Exactly one of these holds: `exit_code` is set; `signal` is set; `failure` is set (it never ran).
+    Exactly one of `exit_code`, `signal` and `failure` is set; none of them if it was killed before it was started.
     """
 
     key: AttemptKey
     started_ns: int
+    """0: it never was."""
     ended_ns: int
-    exit_code: int | None
-    signal: int | None
-    failure: int | None
+    exit_code: int | None = None
+    signal: int | None = None
+    failure: int | None = None
     """`core.states.Reason` if it could not be started or kept: NO_PROGRAM, BAD_SPEC, DISK, SYSTEM."""
-    message: str
+    message: str = ""
     """What a person should know: the missing program's name, the file system that is full."""
-    killed_for: int | None
-    """`core.states.Reason` if the spawner or a `Kill` ended it: TIMEOUT, CANCELLED, PREEMPTED, LOG_LIMIT."""
-    cpu_ms: int
-    memory_peak_bytes: int
-    stdout_bytes: int
+    killed_for: int | None = None
+    """`core.states.Reason` if the spawner or a `Kill` ended it: TIMEOUT, CANCELLED, PREEMPTED, LOST."""
+    cpu_ms: int = 0
+    memory_peak_bytes: int = 0
+    stdout_bytes: int = 0
     """How much the job wrote, also what was cut."""
-    stderr_bytes: int
-    truncated: bool
-    segment: int | None
+    stderr_bytes: int = 0
+    truncated: bool = False
+    segment: int | None = None
     """Where a short output was appended: the segment's number and the byte offset of the record; None: a file of its
     own if it wrote anything at all."""
-    offset: int | None
+    offset: int | None = None
 
 
 class Welcome(msgspec.Struct, frozen=True, tag="welcome"):
@@ -118,6 +147,8 @@ class Welcome(msgspec.Struct, frozen=True, tag="welcome"):
     """A random name, made when this spawner started. The fence of all its attempts."""
     pid_namespace: bool
     """True: nothing of a job can outlive this spawner."""
+    queued: list[AttemptKey]
+    """Sent by an agent and not started yet, in order."""
     live: list[Started]
     ended: list[Ended]
     version: int = PROTOCOL_VERSION
@@ -127,10 +158,21 @@ class Report(msgspec.Struct, frozen=True, tag="report"):
     """What happened since the last report. Every `Ended` comes again after the next `Hello` until acknowledged."""
 
     started: list[Started]
+    """Processes that have lived long enough to be worth telling; short ones are in `ended` only."""
     ended: list[Ended]
+    withdrawn: list[AttemptKey] = []
 
 
-AgentMessage = Hello | Start | Kill | Acknowledge | Quit
+class SpawnerLock(msgspec.Struct, frozen=True):
+    """What stands in the file that a spawner holds locked as long as it lives."""
+
+    incarnation: str
+    pid: int
+    """As it sees itself: 1 in a PID namespace of its own."""
+    pid_namespace_inode: int
+
+
+AgentMessage = Hello | Start | Kill | Withdraw | Acknowledge | Quit
 SpawnerMessage = Welcome | Report
 
 

@@ -1,0 +1,91 @@
+"""Run a spawner: `python -m weft.worker.spawner SOCKET LOCK LOGS SCRATCH READY_FD`.
+
+It writes one byte to READY_FD when an agent can connect. Exit code 3: another one holds the lock.
+"""
+
+import gc
+import os
+import signal
+import socket
+import sys
+from types import FrameType
+
+from weft.worker.spawner.agent_link import AgentLink
+from weft.worker.spawner.guard import AlreadyRuns, become_reaper, kill_everything, take_lock
+from weft.worker.spawner.loop import Loop
+from weft.worker.spawner.scratch import Scratch
+from weft.worker.spawner.spawner import Spawner
+
+ALREADY_RUNS = 3
+
+
+def main(argv: list[str]) -> int:
+    """Serve until told to quit, then kill everything that runs."""
+    socket_path, lock_path, logs, scratch, ready_fd = argv
+    incarnation = os.urandom(12).hex()
+    try:
+        take_lock(lock_path, incarnation)
+    except AlreadyRuns:
+        return ALREADY_RUNS
+    pid_namespace = become_reaper()
+    loop = Loop()
+    link = AgentLink(loop, listen(socket_path))
+    spawner = Spawner(
+        loop, link, logs=logs, scratch=Scratch(scratch), incarnation=incarnation, pid_namespace=pid_namespace
+    )
+    _end_on_signals(loop, spawner)
+    os.write(int(ready_fd), b"\n")
+    os.close(int(ready_fd))
+    # Nothing here makes cycles; looking for them would only stop the loop.
+    gc.collect()
+    gc.freeze()
+    gc.disable()
+    try:
+        spawner.run()
+    finally:
+        kill_everything()
+    return 0
+
+
+def listen(path: str) -> socket.socket:
+    """Return a listening socket in the place of an older one. Its path may be of any length."""
+    directory = os.open(os.path.dirname(path), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)  # noqa: PTH120
+    short = f"/proc/self/fd/{directory}/{os.path.basename(path)}"  # noqa: PTH119
+    try:
+        os.unlink(path)  # noqa: PTH108
+    except FileNotFoundError:
+        pass
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    mask = os.umask(0o177)
+    try:
+        listener.bind(short)
+    finally:
+        os.umask(mask)
+        os.close(directory)
+    listener.listen(8)
+    return listener
+
+
+def _end_on_signals(loop: Loop, spawner: Spawner) -> None:
+    """Quit on SIGTERM. The handler only wakes the loop."""
+    wake_read, wake_write = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+
+    def on_signal(_number: int, _frame: FrameType | None) -> None:
+        spawner.quitting = True
+
+    # Handled, not ignored: what is ignored stays ignored in a child.
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, on_signal)
+    signal.set_wakeup_fd(wake_write, warn_on_full_buffer=False)
+    loop.watch(wake_read, lambda: _drain(wake_read))
+
+
+def _drain(fd: int) -> None:
+    try:
+        os.read(fd, 1024)
+    except BlockingIOError:
+        return
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,130 @@
+"""The connection to the agent: one at a time, the newest."""
+
+import socket
+import sys
+from collections.abc import Callable
+
+import msgspec
+
+from weft.wire.spawner import AgentMessage, Framer, Hello, SpawnerMessage, frame
+from weft.worker.spawner.loop import Loop
+
+_READ_BYTES = 1 << 20
+_WAITING_BYTES_MAX = 8 << 20
+
+
+class AgentLink:
+    """Listen, read messages, write messages. An agent that goes away is no event for the jobs."""
+
+    def __init__(self, loop: Loop, listener: socket.socket) -> None:
+        self._loop = loop
+        self._listener = listener
+        self._connection: socket.socket | None = None
+        self._greeted = False
+        self._framer = Framer()
+        self._waiting = bytearray()
+        self._waits_for_room = False
+        self._decoder = msgspec.msgpack.Decoder(AgentMessage)
+        self.on_message: Callable[[AgentMessage], None] = _ignore
+        self.on_gone: Callable[[], None] = _nothing
+        listener.setblocking(False)
+        loop.watch(listener.fileno(), self._accept)
+
+    @property
+    def has_agent(self) -> bool:
+        """Say whether an agent is there that has said hello."""
+        return self._greeted
+
+    @property
+    def is_open(self) -> bool:
+        """Say whether it also reads what it is sent."""
+        return self._greeted and len(self._waiting) < _WAITING_BYTES_MAX
+
+    def send(self, message: SpawnerMessage) -> None:
+        """Send without waiting; what the socket does not take now goes out later."""
+        if self._connection is None:
+            return
+        was_empty = not self._waiting
+        self._waiting += frame(message)
+        if was_empty:
+            self._write()
+
+    def _accept(self) -> None:
+        try:
+            connection, _ = self._listener.accept()
+        except OSError:
+            return
+        if self._connection is not None:
+            self._read()  # what the older agent sent before it died still counts
+        self._drop()
+        connection.setblocking(False)
+        self._connection = connection
+        self._loop.watch(connection.fileno(), self._on_ready)
+
+    def _on_ready(self) -> None:
+        if self._waiting:
+            self._write()
+        self._read()
+
+    def _read(self) -> None:
+        connection = self._connection
+        while connection is not None and connection is self._connection:
+            try:
+                data = connection.recv(_READ_BYTES)
+            except BlockingIOError:
+                return
+            except OSError:
+                data = b""
+            if not data:
+                self._drop()
+                return
+            self._take(data)
+            if len(data) < _READ_BYTES:
+                return
+
+    def _take(self, data: bytes) -> None:
+        try:
+            messages = [self._decoder.decode(body) for body in self._framer.feed(data)]
+        except (ValueError, msgspec.MsgspecError) as error:
+            sys.stderr.write(f"spawner: what the agent sent cannot be read: {error}\n")
+            self._drop()
+            return
+        for message in messages:
+            self._greeted = self._greeted or isinstance(message, Hello)
+            if self._greeted:
+                self.on_message(message)
+
+    def _write(self) -> None:
+        if self._connection is None:
+            return
+        try:
+            sent = self._connection.send(self._waiting, socket.MSG_NOSIGNAL)
+        except BlockingIOError:
+            sent = 0
+        except OSError:
+            self._drop()
+            return
+        del self._waiting[:sent]
+        if bool(self._waiting) != self._waits_for_room:
+            self._waits_for_room = bool(self._waiting)
+            self._loop.watch_writes(self._connection.fileno(), wanted=self._waits_for_room)
+
+    def _drop(self) -> None:
+        if self._connection is None:
+            return
+        self._loop.forget(self._connection.fileno())
+        self._connection.close()
+        self._connection = None
+        self._greeted = False
+        self._framer = Framer()
+        self._waiting = bytearray()
+        self._waits_for_room = False
+        self.on_gone()
+
+
+def _ignore(_message: AgentMessage) -> None:
+    return
+
+
+def _nothing() -> None:
+    return

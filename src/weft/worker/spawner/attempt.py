@@ -1,0 +1,60 @@
+"""One attempt as the spawner knows it."""
+
+from weft.wire.spawner import AttemptKey, StartProcess
+from weft.worker.spawner.loop import Timer
+from weft.worker.spawner.output import Output
+
+
+class Attempt:
+    """An attempt from the moment it was sent until its end is acknowledged."""
+
+    __slots__ = (
+        "cpu_ms",
+        "cwd",
+        "ended_ns",
+        "environment",
+        "exit_code",
+        "failure",
+        "grace_over",
+        "key",
+        "killed_for",
+        "memory_peak_bytes",
+        "message",
+        "output",
+        "pid",
+        "pidfd",
+        "queued",
+        "script_path",
+        "signal",
+        "spec",
+        "started_ns",
+        "stderr_fd",
+        "stdout_fd",
+        "strays",
+        "taken",
+        "time_limit",
+        "watched",
+    )
+
+    def __init__(self, spec: StartProcess, environment: dict[str, str]) -> None:
+        self.spec = spec
+        self.key: AttemptKey = spec.key
+        self.environment = environment
+        self.queued = True
+        self.pid = 0
+        self.pidfd = self.stdout_fd = self.stderr_fd = -1
+        self.started_ns = self.ended_ns = 0
+        self.watched = False
+        self.output: Output | None = None
+        self.taken = (0, 0)
+        self.time_limit: Timer | None = None
+        self.cwd: str | None = None
+        self.script_path: str | None = None
+        self.exit_code: int | None = None
+        self.signal: int | None = None
+        self.failure: int | None = None
+        self.message = ""
+        self.killed_for: int | None = None
+        self.grace_over = False
+        self.cpu_ms = self.memory_peak_bytes = 0
+        self.strays = 0

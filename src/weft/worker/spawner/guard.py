@@ -1,0 +1,58 @@
+"""What makes sure that nothing of a job outlives its spawner, and that there is one only."""
+
+import ctypes
+import fcntl
+import os
+import signal
+import time
+
+import msgspec
+
+from weft.wire.spawner import SpawnerLock
+from weft.worker.spawner import tree
+
+_PR_SET_CHILD_SUBREAPER = 36
+_KILL_ALL_S = 5.0
+
+
+class AlreadyRuns(Exception):
+    """Another spawner holds the lock."""
+
+
+def take_lock(path: str, incarnation: str) -> int:
+    """Take the lock for the life of this process and write who holds it.
+
+    The kernel frees it when the process dies, so a lock that can be taken means a dead spawner.
+    """
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        os.close(fd)
+        raise AlreadyRuns(path) from error
+    namespace = os.stat("/proc/self/ns/pid").st_ino
+    holder = SpawnerLock(incarnation=incarnation, pid=os.getpid(), pid_namespace_inode=namespace)
+    os.ftruncate(fd, 0)
+    os.pwrite(fd, msgspec.json.encode(holder), 0)
+    return fd
+
+
+def become_reaper() -> bool:
+    """Make sure that orphans of jobs become our children; say whether we are PID 1 anyway."""
+    if os.getpid() == 1:
+        return True
+    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    return False
+
+
+def kill_everything() -> None:
+    """Kill all that descends from this process and wait until it is gone."""
+    deadline = time.monotonic() + _KILL_ALL_S
+    while time.monotonic() < deadline:
+        found = tree.descendants(tree.read_processes(), {os.getpid()})
+        for pid in found:
+            tree.send(pid, signal.SIGKILL)
+        try:
+            os.waitpid(-1, 0 if found else os.WNOHANG)
+        except ChildProcessError:
+            return

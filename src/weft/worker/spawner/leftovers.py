@@ -1,0 +1,159 @@
+"""What jobs leave behind: processes whose parents ended and which are the spawner's children now.
+
+The spawner is their reaper (PID 1, or a subreaper), so each descendant of a job comes to it
+sooner or later, whatever session it fled to. Whose it is says its mark or its process group. One
+that tells neither may belong to any job that ran when it was first seen; it has to go when all of
+those have ended.
+"""
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterable
+from functools import partial
+
+from weft.worker.spawner import tree
+from weft.worker.spawner.attempt import Attempt
+from weft.worker.spawner.launch import MARK
+from weft.worker.spawner.loop import Loop
+
+_AGAIN_NS = 50_000_000
+_MS = 1_000_000
+
+
+class _Stray:
+    """A process that is ours now."""
+
+    __slots__ = ("due_ns", "owners", "pidfd")
+
+    def __init__(self, pidfd: int, owners: set[Attempt]) -> None:
+        self.pidfd = pidfd
+        self.owners = owners
+        self.due_ns: int | None = None
+        """When it is killed; None: a job may still want it."""
+
+
+class Leftovers:
+    """Find strays, ask them to end when their job has, kill them when the grace is over."""
+
+    def __init__(self, loop: Loop, own_children: set[int], on_clean: Callable[[Attempt], None]) -> None:
+        self._loop = loop
+        self._own_children = own_children
+        """Processes that the spawner started for itself."""
+        self._on_clean = on_clean
+        self._strays: dict[int, _Stray] = {}
+        self._running: dict[int, Attempt] = {}
+        self._children = tree.Children()
+
+    def look(self, running: dict[int, Attempt], ended: Iterable[Attempt]) -> None:
+        """Take stock after these attempts ended; call `on_clean` for each that left nothing."""
+        self._running = running
+        expected = len(running) + len(self._strays) + len(self._own_children)
+        children = self._children.read()
+        if len(children) != expected:
+            known = running.keys() | self._strays.keys() | self._own_children
+            self._adopt([pid for pid in map(int, children) if pid not in known], ended)
+        if self._strays:
+            self._dismiss()
+        for attempt in ended:
+            if not attempt.strays:
+                self._on_clean(attempt)
+
+    def of(self, attempt: Attempt) -> set[int]:
+        """Return the strays that can only belong to this attempt."""
+        return {pid for pid, stray in self._strays.items() if stray.owners == {attempt}}
+
+    def _adopt(self, pids: list[int], ended: Iterable[Attempt]) -> None:
+        suspects = {*self._running.values(), *ended}
+        for stray in self._strays.values():
+            suspects |= stray.owners
+        by_mark = {_mark_of(attempt): attempt for attempt in suspects}
+        by_group = {attempt.pid: attempt for attempt in suspects}
+        for pid in pids:
+            if self._reap(pid):
+                continue
+            mark = (tree.read_mark(pid, MARK.encode()) or b"").partition(b"@")[0]
+            process = tree.read_process(pid)
+            owner = by_mark.get(mark) or (by_group.get(process.group) if process else None)
+            owners = {owner} if owner is not None else set(suspects)
+            for attempt in owners:
+                attempt.strays += 1
+            self._strays[pid] = _Stray(self._watch(pid), owners)
+
+    def _watch(self, pid: int) -> int:
+        try:
+            pidfd = os.pidfd_open(pid)
+        except OSError:  # too many open files: look again soon
+            self._loop.at(time.monotonic_ns() + _AGAIN_NS, partial(self._on_exit, pid))
+            return -1
+        self._loop.watch(pidfd, partial(self._on_exit, pid))
+        return pidfd
+
+    def _on_exit(self, pid: int) -> None:
+        stray = self._strays.get(pid)
+        if stray is None:
+            return
+        if not self._reap(pid):
+            if stray.pidfd < 0:
+                self._loop.at(time.monotonic_ns() + _AGAIN_NS, partial(self._on_exit, pid))
+            return
+        del self._strays[pid]
+        if stray.pidfd >= 0:
+            self._loop.forget(stray.pidfd)
+            os.close(stray.pidfd)
+        for attempt in stray.owners:
+            attempt.strays -= 1
+        # Its own children are ours now.
+        self.look(self._running, [one for one in stray.owners if one.ended_ns])
+
+    @staticmethod
+    def _reap(pid: int) -> bool:
+        try:
+            return os.waitpid(pid, os.WNOHANG)[0] == pid
+        except ChildProcessError:
+            return True
+
+    def _dismiss(self) -> None:
+        """Ask those to end whose jobs have all ended."""
+        told = set()
+        now_ns = time.monotonic_ns()
+        due_first = None
+        for pid, stray in self._strays.items():
+            if stray.due_ns is None and all(owner.ended_ns for owner in stray.owners):
+                stray.due_ns = max((self._due_of(owner, now_ns) for owner in stray.owners), default=now_ns)
+                due_first = min(due_first or stray.due_ns, stray.due_ns)
+                told.add(pid)
+        if not told:
+            return
+        tree.ask_to_end(told | tree.descendants(tree.read_processes(), told))
+        assert due_first is not None
+        if due_first <= now_ns:
+            self._kill_due()
+        else:
+            self._loop.at(due_first, self._kill_due)
+
+    @staticmethod
+    def _due_of(owner: Attempt, now_ns: int) -> int:
+        return now_ns if owner.grace_over else owner.ended_ns + owner.spec.grace_ms * _MS
+
+    def _kill_due(self) -> None:
+        """Kill those whose time is over, with all that descends from them, until none is left."""
+        now_ns = time.monotonic_ns()
+        due = {
+            pid
+            for pid, stray in self._strays.items()
+            if stray.due_ns is not None and stray.due_ns <= now_ns
+        }
+        if not due:
+            later = [stray.due_ns for stray in self._strays.values() if stray.due_ns is not None]
+            if later:
+                self._loop.at(min(later), self._kill_due)
+            return
+        for pid in due | tree.descendants(tree.read_processes(), due):
+            tree.send(pid, signal.SIGKILL)
+        self._loop.at(now_ns + _AGAIN_NS, self._kill_due)
+
+
+def _mark_of(attempt: Attempt) -> bytes:
+    key = attempt.key
+    return f"b{key.batch_id}.j{key.job_id}.{key.attempt}".encode()

@@ -1,0 +1,99 @@
+"""One epoll loop: file descriptors, timers, and nothing else."""
+
+import heapq
+import select
+import time
+from collections.abc import Callable
+from typing import Final
+
+NS: Final = 1_000_000_000
+Callback = Callable[[], None]
+_TIMERS_KEPT = 256
+
+
+class Timer:
+    """Something that is due once."""
+
+    __slots__ = ("callback", "due_ns", "number")
+
+    def __init__(self, due_ns: int, number: int, callback: Callback) -> None:
+        self.due_ns = due_ns
+        self.number = number
+        self.callback: Callback | None = callback
+
+    def __lt__(self, other: "Timer") -> bool:
+        """Order by time, then by age."""
+        return (self.due_ns, self.number) < (other.due_ns, other.number)
+
+
+class Loop:
+    """Call back when a file descriptor is ready or a time has come."""
+
+    def __init__(self) -> None:
+        self._epoll = select.epoll()
+        self._callbacks: dict[int, Callback] = {}
+        self._timers: list[Timer] = []
+        self._timer_count = 0
+        self._cancelled_count = 0
+
+    def watch(self, fd: int, callback: Callback) -> None:
+        """Call back whenever `fd` is readable or closed by the other side.
+
+        The callback must bear being called once too often.
+        """
+        self._epoll.register(fd, select.EPOLLIN)
+        self._callbacks[fd] = callback
+
+    def watch_writes(self, fd: int, *, wanted: bool) -> None:
+        """Call back when `fd`, which is watched already, can be written, too."""
+        self._epoll.modify(fd, select.EPOLLIN | (select.EPOLLOUT if wanted else 0))
+
+    def forget(self, fd: int) -> None:
+        """Stop watching. Do it before closing: a child that is about to exec may still hold a copy
+        of the descriptor, and then closing alone would leave it in the epoll set.
+        """
+        self._epoll.unregister(fd)
+        del self._callbacks[fd]
+
+    def at(self, due_ns: int, callback: Callback) -> Timer:
+        """Call back once at a time of `CLOCK_MONOTONIC`."""
+        self._timer_count += 1
+        timer = Timer(due_ns, self._timer_count, callback)
+        heapq.heappush(self._timers, timer)
+        return timer
+
+    def cancel(self, timer: Timer) -> None:
+        """Do not call back. Long time limits of short jobs must not pile up, so now and then those
+        that were cancelled are taken out.
+        """
+        if timer.callback is None:
+            return
+        timer.callback = None
+        self._cancelled_count += 1
+        if self._cancelled_count > _TIMERS_KEPT + len(self._timers) // 2:
+            self._timers = [one for one in self._timers if one.callback is not None]
+            heapq.heapify(self._timers)
+            self._cancelled_count = 0
+
+    def turn(self, due_ns: int | None) -> None:
+        """Wait until something is ready or due, or until `due_ns`, and call back for all of it."""
+        for fd, _ in self._epoll.poll(self._timeout_s(due_ns)):
+            callback = self._callbacks.get(fd)
+            if callback is not None:
+                callback()
+        if self._timers:
+            now_ns = time.monotonic_ns()
+            while self._timers and self._timers[0].due_ns <= now_ns:
+                timer = heapq.heappop(self._timers)
+                callback, timer.callback = timer.callback, None
+                if callback is not None:
+                    callback()
+                else:
+                    self._cancelled_count -= 1
+
+    def _timeout_s(self, due_ns: int | None) -> float | None:
+        if self._timers and (due_ns is None or self._timers[0].due_ns < due_ns):
+            due_ns = self._timers[0].due_ns
+        if due_ns is None:
+            return None
+        return max(0.0, (due_ns - time.monotonic_ns()) / NS)

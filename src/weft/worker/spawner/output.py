@@ -1,0 +1,155 @@
+"""What one attempt wrote: in memory while it is short and young, then in a file of its own."""
+
+import os
+
+from weft.wire.log_format import (
+    CUT,
+    CUT_BODY,
+    FLUSH_BYTES,
+    FLUSH_MS,
+    STDERR,
+    STDOUT,
+    Piece,
+    encode_piece,
+)
+from weft.worker.spawner.own_file import OwnFile, Range
+
+_MS = 1_000_000
+# Reads of one stream within this time become one piece: a program that writes byte by byte would
+# else be stored as headers.
+_JOIN_MS = 10
+
+
+class Output:
+    """The pieces of one attempt. Raises `OSError` where they cannot be written."""
+
+    __slots__ = (
+        "_bytes_max",
+        "_head_bytes",
+        "_own",
+        "_path",
+        "_pending",
+        "_pending_bytes",
+        "_started_ns",
+        "failed",
+        "flush_due_ns",
+        "totals",
+    )
+
+    def __init__(self, path: str, started_ns: int, *, bytes_max: int, head_bytes: int) -> None:
+        self._path = path
+        self._started_ns = started_ns
+        self._bytes_max = bytes_max
+        self._head_bytes = min(head_bytes, bytes_max)
+        self._pending: list[Piece] = []
+        self._pending_bytes = 0
+        self._own: OwnFile | None = None
+        self.flush_due_ns: int | None = None
+        self.totals = {STDOUT: 0, STDERR: 0}
+        self.failed = False
+        """True: it could not be kept, so no more of it is."""
+
+    @property
+    def truncated(self) -> bool:
+        """Say whether something was left out."""
+        return max(self.totals.values()) > self._bytes_max
+
+    @property
+    def is_short(self) -> bool:
+        """Say whether all of it is still in memory."""
+        return self._own is None
+
+    def add(self, kind: int, data: bytes, now_ns: int) -> None:
+        """Take what was read from one stream."""
+        self.totals[kind] += len(data)
+        if self.failed:
+            return
+        at_ms = (now_ns - self._started_ns) // _MS
+        last = self._pending[-1] if self._pending else None
+        if last is not None and last.kind == kind and at_ms - last.at_ms <= _JOIN_MS:
+            self._pending[-1] = Piece(kind, last.at_ms, last.data + data)
+        else:
+            self._pending.append(Piece(kind, at_ms, data))
+        self._pending_bytes += len(data)
+        if self.flush_due_ns is None:
+            self.flush_due_ns = now_ns + FLUSH_MS * _MS
+        if self._pending_bytes >= FLUSH_BYTES:
+            self.flush()
+
+    def flush(self) -> None:
+        """Append what is in memory to the file of its own."""
+        self.flush_due_ns = None
+        if not self._pending or self.failed:
+            return
+        try:
+            if self._own is None:
+                self._own = OwnFile(
+                    self._path, bytes_max=self._bytes_max, head_bytes=self._head_bytes
+                )
+            self._own.append(self._pending)
+        except OSError:
+            self.fail()
+            raise
+        self._pending = []
+        self._pending_bytes = 0
+
+    def finish(self) -> None:
+        """Complete the file of its own, if there is one."""
+        if self._own is None or self.failed:
+            return
+        self.flush()
+        try:
+            self._own.finish()
+        except OSError:
+            self.fail()
+            raise
+
+    def fail(self) -> None:
+        """Give up keeping it."""
+        self.failed = True
+        self._pending = []
+        self._pending_bytes = 0
+        self.flush_due_ns = None
+        if self._own is not None:
+            self._own.close()
+
+    def short_pieces(self) -> bytes:
+        """Return all of a short output, cut to the limit, as it stands in a segment."""
+        pieces = self._pending
+        if self.truncated:
+            pieces = cut_pieces(pieces, {kind: self._cut(kind) for kind in (STDOUT, STDERR)})
+        return b"".join([encode_piece(*piece) for piece in pieces])
+
+    def _cut(self, kind: int) -> Range:
+        total = self.totals[kind]
+        if total <= self._bytes_max:
+            return (0, 0)
+        return (self._head_bytes, total - (self._bytes_max - self._head_bytes))
+
+
+def cut_pieces(pieces: list[Piece], cuts: dict[int, Range]) -> list[Piece]:
+    """Leave out the bytes [start, stop) of each stream and say so where they were."""
+    result: list[Piece] = []
+    position = dict.fromkeys(cuts, 0)
+    for kind, at_ms, data in pieces:
+        start, stop = cuts[kind]
+        begin = position[kind]
+        end = position[kind] = begin + len(data)
+        before = data[: max(0, start - begin)] if start < end else data
+        after = data[max(0, stop - begin) :] if stop > begin and start < end else b""
+        if begin >= stop:
+            before, after = data, b""
+        if before:
+            result.append(Piece(kind, at_ms, before))
+        if begin <= start < end and stop > start:
+            result.append(Piece(CUT, at_ms, CUT_BODY.pack(kind, stop - start)))
+        if after:
+            result.append(Piece(kind, at_ms, after))
+    return result
+
+
+def output_path(root: str, batch_id: int, job_id: int, attempt: int) -> str:
+    """Return `wire.log_format.own_path` as text; the spawner makes many of them."""
+    return os.path.join(  # noqa: PTH118 (pathlib costs the spawner memory that each job is told)
+        root, "attempts", f"b{batch_id}", str(job_id // 1000), f"{job_id}.{attempt}"
+    )

@@ -1,0 +1,139 @@
+"""What became of attempts: stored, told, and kept until it is acknowledged."""
+
+import time
+from collections.abc import Iterable
+
+from weft.core.states import Reason
+from weft.wire.log_format import STDERR, STDOUT
+from weft.wire.spawner import AttemptKey, Ended, Report, Started
+from weft.worker.spawner.agent_link import AgentLink
+from weft.worker.spawner.attempt import Attempt
+from weft.worker.spawner.segments import Segments
+
+# While more work waits here nobody needs to hear of each end at once: fewer, larger messages.
+_HOLD_NS = 5_000_000
+_HOLD_COUNT = 128
+_MESSAGE_COUNT = 1024
+
+
+class Reports:
+    """Collect ends and starts, and tell them in sets."""
+
+    def __init__(self, segments: Segments, link: AgentLink) -> None:
+        self._segments = segments
+        self._link = link
+        self._finished: list[Attempt] = []
+        self._hold_until_ns = 0
+        self._unsent: list[Ended] = []
+        self._started: list[Started] = []
+        self._withdrawn: list[AttemptKey] = []
+        self.unacknowledged: dict[AttemptKey, Ended] = {}
+
+    def add_end(self, attempt: Attempt) -> None:
+        """Note that an attempt has ended and all of its output was read."""
+        if not self._finished:
+            self._hold_until_ns = time.monotonic_ns() + _HOLD_NS
+        self._finished.append(attempt)
+
+    def add_start(self, started: Started) -> None:
+        """Note that a process lives."""
+        self._started.append(started)
+
+    def add_withdrawn(self, key: AttemptKey) -> None:
+        """Note that an attempt was given up before it was started."""
+        self._withdrawn.append(key)
+
+    def acknowledge(self, keys: Iterable[AttemptKey]) -> None:
+        """Forget these ends."""
+        for key in keys:
+            self.unacknowledged.pop(key, None)
+
+    def due_ns(self, *, busy: bool) -> int | None:
+        """Return when `flush` is wanted; None: nothing to do. `busy`: more work waits here."""
+        if self._finished:
+            return self._hold_until_ns if busy and len(self._finished) < _HOLD_COUNT else 0
+        untold = self._unsent or self._started or self._withdrawn
+        return 0 if untold and self._link.is_open else None
+
+    def flush(self) -> None:
+        """Store short outputs and tell the agent everything that it does not know."""
+        self.store()
+        if not self._link.has_agent:
+            self.forget_unsent()
+        while (self._unsent or self._started or self._withdrawn) and self._link.is_open:
+            ended, self._unsent = self._unsent[:_MESSAGE_COUNT], self._unsent[_MESSAGE_COUNT:]
+            self._link.send(Report(self._started, ended, self._withdrawn))
+            self._started, self._withdrawn = [], []
+
+    def store(self) -> None:
+        """Write the short outputs of all that have ended in one go."""
+        finished, self._finished = self._finished, []
+        if not finished:
+            return
+        places = self._store_outputs([one for one in finished if _in_segment(one)])
+        for attempt in finished:
+            ended = _ended_of(attempt, places.get(attempt.key))
+            self.unacknowledged[attempt.key] = ended
+            self._unsent.append(ended)
+
+    def forget_unsent(self) -> None:
+        """Drop what was to be told: the next agent is told everything when it says hello."""
+        self._unsent, self._started, self._withdrawn = [], [], []
+
+    def _store_outputs(self, attempts: list[Attempt]) -> dict[AttemptKey, tuple[int, int]]:
+        outputs = [(one.key, one.output.short_pieces()) for one in attempts if one.output]
+        if not outputs:
+            return {}
+        try:
+            places = self._segments.append(outputs)
+        except OSError:
+            return self._store_one_by_one(attempts)
+        return {key: place for (key, _), place in zip(outputs, places, strict=True)}
+
+    def _store_one_by_one(self, attempts: list[Attempt]) -> dict[AttemptKey, tuple[int, int]]:
+        """Store what still has room; the others fail for want of disk."""
+        places = {}
+        for attempt in attempts:
+            if attempt.output is None:
+                continue
+            try:
+                (place,) = self._segments.append([(attempt.key, attempt.output.short_pieces())])
+            except OSError as error:
+                fail_for_disk(attempt, error)
+            else:
+                places[attempt.key] = place
+        return places
+
+
+def fail_for_disk(attempt: Attempt, error: OSError) -> None:
+    """Note that the output of an attempt could not be kept."""
+    attempt.failure = Reason.DISK
+    where = f" ({error.filename})" if error.filename else ""
+    attempt.message = f"the output could not be kept: {error.strerror}{where}"
+
+
+def _in_segment(attempt: Attempt) -> bool:
+    output = attempt.output
+    return output is not None and output.is_short and not output.failed
+
+
+def _ended_of(attempt: Attempt, place: tuple[int, int] | None) -> Ended:
+    failed = attempt.failure is not None
+    output = attempt.output
+    return Ended(
+        attempt.key,
+        attempt.started_ns,
+        attempt.ended_ns,
+        None if failed else attempt.exit_code,
+        None if failed else attempt.signal,
+        attempt.failure,
+        attempt.message,
+        attempt.killed_for,
+        attempt.cpu_ms,
+        attempt.memory_peak_bytes,
+        output.totals[STDOUT] if output else 0,
+        output.totals[STDERR] if output else 0,
+        output is not None and output.truncated,
+        place[0] if place else None,
+        place[1] if place else None,
+    )

@@ -1,0 +1,255 @@
+"""The processes that run: their streams, their time limits, their ends."""
+
+import os
+import signal
+import time
+from collections import deque
+from collections.abc import Callable
+from functools import partial
+
+from weft.core.states import Reason
+from weft.wire.log_format import STDERR, STDOUT
+from weft.wire.spawner import Started
+from weft.worker.spawner import tree
+from weft.worker.spawner.attempt import Attempt
+from weft.worker.spawner.launch import Launcher
+from weft.worker.spawner.leftovers import Leftovers
+from weft.worker.spawner.loop import Loop
+from weft.worker.spawner.output import Output, output_path
+from weft.worker.spawner.reports import Reports, fail_for_disk
+
+_MS = 1_000_000
+# Most processes are short: what they wrote is read when they end, and only for those that live
+# longer the streams are watched. Until then a pipe holds 64 KiB.
+_WATCH_AFTER_NS = 3 * _MS
+_TELL_AFTER_NS = 25 * _MS
+# More than a pipe holds unless the job made it larger, so one read at the end is all there is.
+_READ_BYTES = 128 * 1024
+_END_READS_MAX = 64
+
+
+class Running:
+    """All processes that live, by process id."""
+
+    def __init__(
+        self, loop: Loop, launcher: Launcher, reports: Reports, logs: str, on_end: Callable[[Attempt], None]
+    ) -> None:
+        self._loop = loop
+        self._launcher = launcher
+        self._reports = reports
+        self._logs = logs
+        self._on_end = on_end
+        self._buffer = bytearray(_READ_BYTES)
+        self._view = memoryview(self._buffer)
+        self._to_watch: deque[Attempt] = deque()
+        self._to_tell: deque[Attempt] = deque()
+        self._ended: list[Attempt] = []
+        self._oom_kills = _count_oom_kills()
+        self.own_children: set[int] = set()
+        self.by_pid: dict[int, Attempt] = {}
+        self.leftovers = Leftovers(loop, self.own_children, launcher.clean)
+
+    def start(self, attempt: Attempt) -> None:
+        """Start a process. Raises what `Launcher.start` raises."""
+        self._launcher.start(attempt)
+        self.by_pid[attempt.pid] = attempt
+        self._loop.watch(attempt.pidfd, partial(self._on_exit, attempt))
+        self._to_watch.append(attempt)
+        self._to_tell.append(attempt)
+        if attempt.spec.timeout_ms is not None:
+            due_ns = attempt.started_ns + attempt.spec.timeout_ms * _MS
+            attempt.time_limit = self._loop.at(due_ns, partial(self._time_out, attempt))
+
+    def kill(self, attempt: Attempt, reason: int, grace_ms: int) -> None:
+        """Ask a running attempt to end; after the grace kill everything of it."""
+        if attempt.ended_ns:
+            return
+        if attempt.killed_for is None:
+            attempt.killed_for = reason
+        self.leftovers.look(self.by_pid, ())
+        if grace_ms > 0:
+            tree.send_group(attempt.pid, signal.SIGTERM)
+            tree.send_group(attempt.pid, signal.SIGCONT)
+            tree.ask_to_end(self._others_of(attempt))
+        due_ns = time.monotonic_ns() + grace_ms * _MS
+        if grace_ms > 0:
+            self._loop.at(due_ns, partial(self._kill_now, attempt))
+        else:
+            self._kill_now(attempt)
+
+    def due_ns(self) -> int | None:
+        """Return when `settle` is wanted next; None: not before something ends."""
+        due_ns = None
+        for line, after_ns in ((self._to_watch, _WATCH_AFTER_NS), (self._to_tell, _TELL_AFTER_NS)):
+            while line and line[0].ended_ns:
+                line.popleft()
+            if line:
+                line_due_ns = line[0].started_ns + after_ns
+                due_ns = line_due_ns if due_ns is None else min(due_ns, line_due_ns)
+        return due_ns
+
+    def settle(self) -> None:
+        """Do what the turn of the loop left: attend to those who live on, clean up behind the others."""
+        now_ns = time.monotonic_ns()
+        while self._to_watch and self._to_watch[0].started_ns + _WATCH_AFTER_NS <= now_ns:
+            attempt = self._to_watch.popleft()
+            if not attempt.ended_ns:
+                self._watch_streams(attempt)
+        while self._to_tell and self._to_tell[0].started_ns + _TELL_AFTER_NS <= now_ns:
+            attempt = self._to_tell.popleft()
+            if not attempt.ended_ns:
+                self._reports.add_start(Started(attempt.key, attempt.pid, attempt.started_ns))
+        if self._ended:
+            ended, self._ended = self._ended, []
+            self.leftovers.look(self.by_pid, ended)
+
+    def _watch_streams(self, attempt: Attempt) -> None:
+        attempt.watched = True
+        self._loop.watch(attempt.stdout_fd, partial(self._on_readable, attempt, STDOUT))
+        self._loop.watch(attempt.stderr_fd, partial(self._on_readable, attempt, STDERR))
+
+    def _on_readable(self, attempt: Attempt, kind: int) -> None:
+        fd = attempt.stdout_fd if kind == STDOUT else attempt.stderr_fd
+        if fd >= 0 and self._read(attempt, kind, fd) == 0:
+            self._close_stream(attempt, kind)
+
+    def _read(self, attempt: Attempt, kind: int, fd: int) -> int | None:
+        """Read once. Return the number of bytes, 0 at the end of the stream, None: nothing now."""
+        try:
+            count = os.readv(fd, (self._buffer,))
+        except BlockingIOError:
+            return None
+        if count:
+            self._keep(attempt, kind, bytes(self._view[:count]))
+        return count
+
+    def _keep(self, attempt: Attempt, kind: int, data: bytes) -> None:
+        output = attempt.output
+        spec = attempt.spec
+        if output is None:
+            path = output_path(self._logs, *_numbers(attempt))
+            output = attempt.output = Output(
+                path, attempt.started_ns, bytes_max=spec.stream_bytes_max, head_bytes=spec.stream_head_bytes,
+            )  # fmt: skip
+        was_due = output.flush_due_ns
+        try:
+            output.add(kind, data, time.monotonic_ns())
+        except OSError as error:
+            self._fail_for_disk(attempt, error)
+            return
+        if output.flush_due_ns is not None and was_due is None:
+            self._loop.at(output.flush_due_ns, partial(self._flush, attempt))
+
+    def _flush(self, attempt: Attempt) -> None:
+        """Store what is 200 ms old. An attempt that has ended is stored by the reports."""
+        output = attempt.output
+        if output is None or output.flush_due_ns is None or attempt.ended_ns:
+            return
+        if output.flush_due_ns > time.monotonic_ns():
+            self._loop.at(output.flush_due_ns, partial(self._flush, attempt))
+            return
+        try:
+            output.flush()
+        except OSError as error:
+            self._fail_for_disk(attempt, error)
+
+    def _fail_for_disk(self, attempt: Attempt, error: OSError) -> None:
+        fail_for_disk(attempt, error)
+        self.kill(attempt, Reason.DISK, attempt.spec.grace_ms)
+
+    def _close_stream(self, attempt: Attempt, kind: int) -> None:
+        fd = attempt.stdout_fd if kind == STDOUT else attempt.stderr_fd
+        if fd < 0:
+            return
+        if attempt.watched:
+            self._loop.forget(fd)
+        os.close(fd)
+        if kind == STDOUT:
+            attempt.stdout_fd = -1
+        else:
+            attempt.stderr_fd = -1
+
+    def _on_exit(self, attempt: Attempt) -> None:
+        if attempt.ended_ns:
+            return
+        pid, status, usage = os.wait4(attempt.pid, os.WNOHANG)
+        if pid == 0:
+            return
+        attempt.ended_ns = time.monotonic_ns()
+        del self.by_pid[pid]
+        self._loop.forget(attempt.pidfd)
+        os.close(attempt.pidfd)
+        attempt.pidfd = -1
+        if attempt.time_limit is not None:
+            self._loop.cancel(attempt.time_limit)
+        code = os.waitstatus_to_exitcode(status)
+        if code >= 0:
+            attempt.exit_code = code
+        else:
+            attempt.signal = -code
+            self._ask_for_oom(attempt)
+        attempt.cpu_ms = int((usage.ru_utime + usage.ru_stime) * 1000 + 0.5)
+        attempt.memory_peak_bytes = usage.ru_maxrss * 1024
+        self._read_rest(attempt)
+        self._ended.append(attempt)
+        self._on_end(attempt)
+
+    def _read_rest(self, attempt: Attempt) -> None:
+        """Read what the process left in its pipes. Who else holds them is not waited for."""
+        for kind, fd in ((STDOUT, attempt.stdout_fd), (STDERR, attempt.stderr_fd)):
+            if fd >= 0:
+                for _ in range(_END_READS_MAX):
+                    count = self._read(attempt, kind, fd)
+                    if count is None or count < _READ_BYTES:
+                        break
+                self._close_stream(attempt, kind)
+        if attempt.output is not None and not attempt.output.is_short:
+            try:
+                attempt.output.finish()
+            except OSError as error:
+                fail_for_disk(attempt, error)
+
+    def _time_out(self, attempt: Attempt) -> None:
+        self.kill(attempt, Reason.TIMEOUT, attempt.spec.grace_ms)
+
+    def _kill_now(self, attempt: Attempt) -> None:
+        """Kill everything of an attempt: its group, what descends from it, what fled from it."""
+        attempt.grace_over = True
+        if attempt.ended_ns:
+            return
+        others = self._others_of(attempt)
+        tree.send_group(attempt.pid, signal.SIGKILL)
+        tree.send(attempt.pid, signal.SIGKILL)
+        for pid in others:
+            tree.send(pid, signal.SIGKILL)
+
+    def _others_of(self, attempt: Attempt) -> set[int]:
+        """Return the attempt's processes that have left its process group."""
+        table = tree.read_processes()
+        roots = {attempt.pid, *self.leftovers.of(attempt)}
+        found = tree.descendants(table, roots) | roots
+        return {pid for pid in found if pid in table and table[pid].group != attempt.pid}
+
+    def _ask_for_oom(self, attempt: Attempt) -> None:
+        """Say that the kernel killed it for want of memory, if it killed somebody since last time."""
+        if attempt.signal != signal.SIGKILL or attempt.killed_for is not None:
+            return
+        count = _count_oom_kills()
+        if count > self._oom_kills:
+            self._oom_kills = count
+            attempt.killed_for = Reason.OOM
+            attempt.message = "killed by the kernel because the memory was used up"
+
+
+def _numbers(attempt: Attempt) -> tuple[int, int, int]:
+    key = attempt.key
+    return key.batch_id, key.job_id, key.attempt
+
+
+def _count_oom_kills() -> int:
+    try:
+        with open("/proc/vmstat", "rb") as file:
+            lines = file.read().splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) for line in lines if line.startswith(b"oom_kill ")), 0)

@@ -1,0 +1,96 @@
+"""Empty directories and script files for attempts, made and removed by the spawner."""
+
+import os
+import stat
+
+_FREE_MAX = 64
+_SIMPLE_ENTRIES_MAX = 32
+_MODE = 0o700
+
+
+class Scratch:
+    """Directories below one root. What cannot be removed at once is moved to `trash`."""
+
+    def __init__(self, root: str) -> None:
+        self._work = os.path.join(root, "work")  # noqa: PTH118 (pathlib is not loaded here)
+        self._scripts = os.path.join(root, "scripts")  # noqa: PTH118
+        self.trash = os.path.join(root, "trash")  # noqa: PTH118
+        self._free: list[str] = []
+        self._count = 0
+        self.trash_count = 0
+        """How many things were moved to `trash` so far."""
+        for path in (root, self._work, self._scripts, self.trash):
+            os.makedirs(path, mode=_MODE, exist_ok=True)  # noqa: PTH103
+        self._discard_what_was()
+
+    def take_directory(self) -> str:
+        """Return an empty directory."""
+        if self._free:
+            return self._free.pop()
+        self._count += 1
+        path = os.path.join(self._work, str(self._count))  # noqa: PTH118
+        os.mkdir(path, _MODE)  # noqa: PTH102
+        os.utime(path, ns=(0, 0))
+        return path
+
+    def give_back(self, path: str) -> None:
+        """Take a directory back. Nobody uses it any more.
+
+        Most jobs leave nothing in it, and then its time of change is still the one that
+        `take_directory` set: it serves again, which is cheaper than a new one.
+        """
+        try:
+            status = os.lstat(path)
+        except OSError:
+            return
+        untouched = status.st_mtime_ns == 0 and status.st_mode == stat.S_IFDIR | _MODE
+        if untouched and len(self._free) < _FREE_MAX:
+            self._free.append(path)
+        else:
+            self._remove(path)
+
+    def write_script(self, name: str, text: str) -> str:
+        """Write a program that can be executed and return its path."""
+        path = os.path.join(self._scripts, name)  # noqa: PTH118
+        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, _MODE)
+        with os.fdopen(fd, "wb") as file:
+            file.write(text.encode("utf-8", "surrogateescape"))
+        return path
+
+    def remove_script(self, path: str) -> None:
+        """Remove what `write_script` wrote."""
+        try:
+            os.unlink(path)  # noqa: PTH108
+        except OSError:
+            return
+
+    def _remove(self, path: str) -> None:
+        """Remove a directory: at once if it is simple, else it goes to the trash."""
+        try:
+            with os.scandir(path) as entries:
+                names = [entry.path for entry in entries if not entry.is_dir(follow_symlinks=False)]
+            if len(names) <= _SIMPLE_ENTRIES_MAX:
+                for name in names:
+                    os.unlink(name)  # noqa: PTH108
+            os.rmdir(path)  # noqa: PTH106
+        except OSError:
+            self._discard(path)
+
+    def _discard(self, path: str) -> None:
+        self.trash_count += 1
+        try:
+            os.rename(path, os.path.join(self.trash, f"{os.getpid()}.{self.trash_count}"))  # noqa: PTH104, PTH118
+        except OSError:
+            return
+
+    def _discard_what_was(self) -> None:
+        """Move away what an older spawner left: its jobs are gone."""
+        self._trash_old(self._work)
+        self._trash_old(self._scripts)
+
+    def _trash_old(self, directory: str) -> None:
+        for name in os.listdir(directory):  # noqa: PTH208
+            self.trash_count += 1
+            old = os.path.join(directory, name)  # noqa: PTH118
+            new = os.path.join(self.trash, f"old.{os.urandom(8).hex()}")  # noqa: PTH118
+            os.rename(old, new)  # noqa: PTH104

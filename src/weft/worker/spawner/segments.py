@@ -1,0 +1,66 @@
+"""Segment files: many short outputs behind each other."""
+
+import os
+
+from weft.wire.log_format import RECORD, RECORD_MAGIC
+from weft.wire.spawner import AttemptKey
+from weft.worker.spawner.own_file import write_all
+
+SEGMENT_BYTES_MAX = 64 * 1024 * 1024
+
+
+class Segments:
+    """Append records, many in one write. A spawner never writes to a file that it did not make."""
+
+    def __init__(self, root: str) -> None:
+        self._directory = os.path.join(root, "segments")  # noqa: PTH118 (as in output_path)
+        self._number = 0
+        self._fd = -1
+        self._size = 0
+
+    def append(self, outputs: list[tuple[AttemptKey, bytes]]) -> list[tuple[int, int]]:
+        """Write the pieces of these attempts and return segment and offset of each.
+
+        Raises `OSError` if that cannot be; then nothing of them is in the file.
+        """
+        if self._fd < 0 or self._size >= SEGMENT_BYTES_MAX:
+            self._open_next()
+        places = []
+        chunks = []
+        position = self._size
+        for key, pieces in outputs:
+            places.append((self._number, position))
+            header = RECORD.pack(
+                RECORD_MAGIC, key.batch_id, key.job_id, key.attempt, len(pieces)
+            )
+            chunks += [header, pieces]
+            position += len(header) + len(pieces)
+        try:
+            write_all(self._fd, b"".join(chunks))
+        except OSError:
+            os.ftruncate(self._fd, self._size)
+            raise
+        self._size = position
+        return places
+
+    def _open_next(self) -> None:
+        """Make the next file that nobody has. Workers of one host share the directory."""
+        os.makedirs(self._directory, mode=0o700, exist_ok=True)  # noqa: PTH103 (as in output_path)
+        if self._fd < 0:
+            names = [int(name) for name in os.listdir(self._directory) if name.isdigit()]  # noqa: PTH208
+            number = max(names, default=0) + 1
+        else:
+            number = self._number + 1
+        while True:
+            path = os.path.join(self._directory, f"{number:08d}")  # noqa: PTH118
+            try:
+                fd = os.open(
+                    path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o600
+                )
+            except FileExistsError:
+                number += 1
+                continue
+            break
+        if self._fd >= 0:
+            os.close(self._fd)
+        self._fd, self._number, self._size = fd, number, 0

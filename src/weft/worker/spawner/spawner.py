@@ -1,0 +1,244 @@
+"""The spawner: takes what the agent sends, starts it in order, tells what became of it."""
+
+import errno
+import os
+import resource
+import sys
+import time
+from collections import deque
+from functools import partial
+from typing import assert_never
+
+from weft.core.states import Reason
+from weft.wire.spawner import (
+    Acknowledge,
+    AgentMessage,
+    AttemptKey,
+    Hello,
+    Kill,
+    Quit,
+    Start,
+    Started,
+    StartProcess,
+    Welcome,
+    Withdraw,
+)
+from weft.worker.spawner.agent_link import AgentLink
+from weft.worker.spawner.attempt import Attempt
+from weft.worker.spawner.capacity import Capacity
+from weft.worker.spawner.launch import CannotStart, Launcher, NoRoom
+from weft.worker.spawner.loop import Loop
+from weft.worker.spawner.reports import Reports
+from weft.worker.spawner.running import Running
+from weft.worker.spawner.scratch import Scratch
+from weft.worker.spawner.segments import Segments
+
+_ROOM_AGAIN_NS = 50_000_000
+_ROOM_TRIES = 200
+
+
+class Spawner:
+    """The state of one spawner. `run` returns when it was told to quit."""
+
+    def __init__(
+        self, loop: Loop, link: AgentLink, *, logs: str, scratch: Scratch, incarnation: str, pid_namespace: bool
+    ) -> None:
+        self._loop = loop
+        self._link = link
+        self._scratch = scratch
+        self._incarnation = incarnation
+        self._pid_namespace = pid_namespace
+        self._capacity = Capacity()
+        self._attempts: dict[AttemptKey, Attempt] = {}
+        """Those that wait or run."""
+        self._queue: deque[Attempt] = deque()
+        self._queue_length = 0
+        self._room_tries = 0
+        self._wait_for_room_until_ns = 0
+        self._trash_emptied = 0
+        self._reports = Reports(Segments(logs), link)
+        self.running = Running(loop, Launcher(scratch, incarnation), self._reports, logs, self._on_end)
+        self.quitting = False
+        link.on_message = self._on_message
+        link.on_gone = self._reports.forget_unsent
+
+    def run(self) -> None:
+        """Serve until `quitting` is set by a `Quit` or from outside."""
+        while not self.quitting:
+            self._loop.turn(self._due_ns())
+            self._start_what_fits()
+            self.running.settle()
+            due_ns = self._reports.due_ns(busy=self._queue_length > 0)
+            if due_ns is not None and due_ns <= time.monotonic_ns():
+                self._reports.flush()
+            if self._scratch.trash_count != self._trash_emptied and not self.running.own_children:
+                self._empty_trash()
+
+    def _due_ns(self) -> int | None:
+        dues = (self.running.due_ns(), self._reports.due_ns(busy=self._queue_length > 0))
+        return min((due for due in dues if due is not None), default=None)
+
+    def _on_message(self, message: AgentMessage) -> None:
+        match message:
+            case Hello():
+                self._welcome(message)
+            case Start():
+                for spec in message.processes:
+                    self._enqueue(spec, message.environments)
+            case Kill():
+                self._kill(message)
+            case Withdraw():
+                self._withdraw(message.keys)
+            case Acknowledge():
+                self._reports.acknowledge(message.keys)
+            case Quit():
+                self.quitting = True
+            case _:
+                assert_never(message)
+
+    def _welcome(self, hello: Hello) -> None:
+        self._capacity.resize(hello.cpu_m, hello.memory_mib)
+        self._reports.store()
+        self._reports.forget_unsent()
+        queued = [one.key for one in self._queue if one.queued]
+        live = [Started(one.key, one.pid, one.started_ns) for one in self.running.by_pid.values()]
+        ended = list(self._reports.unacknowledged.values())
+        self._link.send(Welcome(self._incarnation, self._pid_namespace, queued, live, ended))
+
+    def _enqueue(self, spec: StartProcess, environments: list[dict[str, str]]) -> None:
+        key = spec.key
+        if key in self._attempts or key in self._reports.unacknowledged:
+            return
+        environment = environments[spec.environment] if environments else {}
+        attempt = Attempt(spec, environment)
+        self._attempts[key] = attempt
+        self._queue.append(attempt)
+        self._queue_length += 1
+
+    def _start_what_fits(self) -> None:
+        """Start from the head of the queue as long as there is room. Nobody overtakes."""
+        queue = self._queue
+        while queue:
+            attempt = queue[0]
+            if not attempt.queued:
+                queue.popleft()
+                continue
+            taken = self._capacity.take(attempt.spec.cpu_m, attempt.spec.memory_mib)
+            if taken is None:
+                return
+            attempt.taken = taken
+            if not self._start(attempt):
+                return
+            queue.popleft()
+
+    def _start(self, attempt: Attempt) -> bool:
+        """Start one. Return False if the system has no room for it now; it is tried again."""
+        if self._wait_for_room_until_ns > time.monotonic_ns():
+            self._capacity.give_back(attempt.taken)
+            return False
+        spec = attempt.spec
+        try:
+            if spec.argv or spec.script is not None:
+                self.running.start(attempt)
+            else:
+                attempt.started_ns = time.monotonic_ns()
+                attempt.exit_code = 0
+        except NoRoom as error:
+            if self._comes_room(error):
+                self._capacity.give_back(attempt.taken)
+                return False
+            attempt.failure, attempt.message = Reason.SYSTEM, f"no room for a process: {error}"
+        except CannotStart as error:
+            attempt.failure, attempt.message = error.reason, error.message
+        except Exception as error:  # noqa: BLE001 (the outer ring: one job must not end all others)
+            sys.excepthook(type(error), error, error.__traceback__)
+            attempt.failure, attempt.message = Reason.SYSTEM, f"{type(error).__name__}: {error}"
+        self._room_tries = 0
+        attempt.queued = False
+        self._queue_length -= 1
+        if not attempt.pid:
+            self._end_unstarted(attempt)
+        return True
+
+    def _end_unstarted(self, attempt: Attempt) -> None:
+        attempt.ended_ns = time.monotonic_ns()
+        self._on_end(attempt)
+
+    def _comes_room(self, error: NoRoom) -> bool:
+        """Say whether to wait. Something that runs will end; if nothing runs, there is a limit."""
+        del error
+        raise_file_limit()
+        self._room_tries += 1
+        if not self.running.by_pid and self._room_tries > _ROOM_TRIES:
+            return False
+        self._wait_for_room_until_ns = time.monotonic_ns() + _ROOM_AGAIN_NS
+        self._loop.at(self._wait_for_room_until_ns, _wake)
+        return True
+
+    def _on_end(self, attempt: Attempt) -> None:
+        self._capacity.give_back(attempt.taken)
+        self._attempts.pop(attempt.key, None)
+        self._reports.add_end(attempt)
+
+    def _kill(self, message: Kill) -> None:
+        for key in message.keys:
+            attempt = self._attempts.get(key)
+            if attempt is None:
+                continue
+            if attempt.queued:
+                self._unqueue(attempt)
+                attempt.killed_for = message.reason
+                self._end_unstarted(attempt)
+            else:
+                self.running.kill(attempt, message.reason, message.grace_ms)
+
+    def _withdraw(self, keys: list[AttemptKey]) -> None:
+        for key in keys:
+            attempt = self._attempts.get(key)
+            if attempt is not None and attempt.queued:
+                self._unqueue(attempt)
+                del self._attempts[key]
+                self._reports.add_withdrawn(key)
+
+    def _unqueue(self, attempt: Attempt) -> None:
+        attempt.queued = False
+        attempt.taken = (0, 0)
+        self._queue_length -= 1
+
+    def _empty_trash(self) -> None:
+        """Remove large leftovers of jobs without stopping for them."""
+        self._trash_emptied = self._scratch.trash_count
+        names = [f"{self._scratch.trash}/{name}" for name in os.listdir(self._scratch.trash)]  # noqa: PTH208
+        if not names:
+            return
+        try:
+            pid = os.posix_spawn("/bin/rm", ("rm", "-rf", "--", *names[:1000]), {}, setpgroup=0)
+            pidfd = os.pidfd_open(pid)
+        except OSError:
+            return
+        self.running.own_children.add(pid)
+        self._loop.watch(pidfd, partial(self._on_trash_emptied, pid, pidfd))
+
+    def _on_trash_emptied(self, pid: int, pidfd: int) -> None:
+        if pid in self.running.own_children and os.waitpid(pid, os.WNOHANG)[0] == pid:
+            self.running.own_children.discard(pid)
+            self._loop.forget(pidfd)
+            os.close(pidfd)
+
+
+def raise_file_limit() -> None:
+    """Double the soft limit of open files as far as the hard limit lets.
+
+    Only when it is needed: jobs inherit it, and some old programs break when it is high.
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = soft * 2 if hard == resource.RLIM_INFINITY else min(soft * 2, hard)
+    if wanted > soft:
+        try:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+        except OSError as error:
+            sys.stderr.write(f"spawner: cannot open more files: {os.strerror(error.errno or errno.EMFILE)}\n")
+
+
+def _wake() -> None:
+    return

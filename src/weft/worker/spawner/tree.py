@@ -1,0 +1,121 @@
+"""Who descends from whom, read from /proc."""
+
+import os
+import signal
+from typing import NamedTuple
+
+
+class Process(NamedTuple):
+    """One line of the process table."""
+
+    parent: int
+    group: int
+    is_zombie: bool
+
+
+def read_processes() -> dict[int, Process]:
+    """Return all processes that can be seen, by process id."""
+    table: dict[int, Process] = {}
+    for name in os.listdir("/proc"):  # noqa: PTH208 (pathlib is not loaded here)
+        if name.isdigit():
+            process = read_process(int(name))
+            if process is not None:
+                table[int(name)] = process
+    return table
+
+
+def read_process(pid: int) -> Process | None:
+    """Return one process, `None` if it is gone."""
+    line = _read(f"/proc/{pid}/stat")
+    # The name in brackets may hold blanks and brackets.
+    fields = line[line.rfind(b")") + 2 :].split(None, 3)
+    if len(fields) < 4:  # noqa: PLR2004 (state, parent, group, the rest)
+        return None
+    return Process(int(fields[1]), int(fields[2]), fields[0] in b"ZX")
+
+
+def descendants(table: dict[int, Process], roots: set[int]) -> set[int]:
+    """Return the processes that descend from `roots`, which are not in it."""
+    children: dict[int, list[int]] = {}
+    for pid, process in table.items():
+        children.setdefault(process.parent, []).append(pid)
+    found: set[int] = set()
+    todo = list(roots)
+    while todo:
+        for pid in children.get(todo.pop(), ()):
+            if pid not in found and pid not in roots:
+                found.add(pid)
+                todo.append(pid)
+    return found
+
+
+def read_mark(pid: int, variable: bytes) -> bytes | None:
+    """Return a variable of the environment with which a process was started."""
+    start = variable + b"="
+    for entry in _read(f"/proc/{pid}/environ").split(b"\0"):
+        if entry.startswith(start):
+            return entry[len(start) :]
+    return None
+
+
+def find_marked(variable: bytes, ending: bytes) -> set[int]:
+    """Return the processes whose variable of that name ends so."""
+    me = os.getpid()
+    return {
+        pid
+        for pid in map(int, filter(str.isdigit, os.listdir("/proc")))  # noqa: PTH208
+        if pid != me and (read_mark(pid, variable) or b"").endswith(ending)
+    }
+
+
+def send(pid: int, number: int) -> None:
+    """Send a signal; a process that is gone already is no error."""
+    try:
+        os.kill(pid, number)
+    except (ProcessLookupError, PermissionError):
+        return
+
+
+def send_group(group: int, number: int) -> None:
+    """Send a signal to a process group, if it still has members."""
+    try:
+        os.killpg(group, number)
+    except (ProcessLookupError, PermissionError):
+        return
+
+
+def ask_to_end(pids: set[int]) -> None:
+    """Send SIGTERM, and SIGCONT so that a stopped process hears it."""
+    for pid in pids:
+        send(pid, signal.SIGTERM)
+        send(pid, signal.SIGCONT)
+
+
+def _read(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except (FileNotFoundError, ProcessLookupError, PermissionError):
+        return b""
+
+
+class Children:
+    """The children of this process, as the kernel lists them."""
+
+    def __init__(self) -> None:
+        self._fd = -1
+        try:
+            # A process with one thread: its first thread's children are all of them.
+            self._fd = os.open(f"/proc/self/task/{os.getpid()}/children", os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:  # a kernel without CONFIG_PROC_CHILDREN
+            return
+
+    def read(self) -> list[bytes]:
+        """Return their process ids as text, zombies included."""
+        if self._fd < 0:
+            me = os.getpid()
+            return [str(pid).encode() for pid, one in read_processes().items() if one.parent == me]
+        data = b""
+        while more := os.pread(self._fd, 1 << 16, len(data)):
+            data += more
+        return data.split()

@@ -25,6 +25,10 @@ class ProgressLine:
         self._title = title
         self._drawn_at = 0.0
         self._is_on_screen = False
+        self.is_mid_line = False
+        """Whether other text stands on the terminal's last line, so that a bar would overwrite
+        it.
+        """
         self._bar: Any = None  # rich's Progress, imported where it is drawn
 
     def __enter__(self) -> Self:
@@ -45,7 +49,7 @@ class ProgressLine:
 
     def draw(self, done: int, total: int | None, *, failed: int = 0, running: int = 0) -> None:
         """Show these counts, unless the line was drawn just now. `total` `None`: not known yet."""
-        if not self.is_shown:
+        if not self.is_shown or self.is_mid_line:
             return
         now = monotonic()
         if now - self._drawn_at < REDRAW_S and done != total:

@@ -1,0 +1,37 @@
+"""Notice that nobody reads our output any more, before we write to it again."""
+
+import asyncio
+import os
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def watch_closed(descriptor: int, on_closed: Callable[[], None]) -> Iterator[None]:
+    """Call `on_closed` once when the reader of this pipe is gone. Other kinds of output are not
+    watched.
+    """
+    loop = asyncio.get_running_loop()
+
+    def closed() -> None:
+        loop.remove_reader(descriptor)
+        on_closed()
+
+    if not _is_pipe(descriptor):
+        yield
+        return
+    # The writing end of a pipe is never readable: epoll reports it only for the error of a lost
+    # reader.
+    loop.add_reader(descriptor, closed)
+    try:
+        yield
+    finally:
+        loop.remove_reader(descriptor)
+
+
+def _is_pipe(descriptor: int) -> bool:
+    try:
+        return stat.S_ISFIFO(os.fstat(descriptor).st_mode)
+    except OSError:
+        return False

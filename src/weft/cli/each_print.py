@@ -1,0 +1,116 @@
+"""From ended jobs to outputs: the event stream says what ended, one request fetches many
+outputs.
+"""
+
+import asyncio
+import sys
+from contextlib import aclosing
+from typing import Any
+
+import msgspec
+
+from weft.cli.each_ledger import Ledger
+from weft.cli.progress import ProgressLine
+from weft.cli.raw_output import STDERR, STDOUT, write_all
+from weft.client.aio import Client
+
+FETCH_JOBS = 200
+ENDS = frozenset({"jobs.success", "jobs.failed", "jobs.error", "jobs.cancelled"})
+
+
+class Printer:
+    """Prints each result once, in input order or as they come."""
+
+    def __init__(
+        self,
+        client: Client,
+        ledger: Ledger,
+        progress: ProgressLine,
+        *,
+        ordered: bool,
+        as_json: bool,
+    ) -> None:
+        self._client = client
+        self._ledger = ledger
+        self._progress = progress
+        self._ordered = ordered
+        self._as_json = as_json
+        self._shares_terminal = sys.stdout.isatty()
+
+    async def run(self, batch_id: int) -> None:
+        """Print until the ledger is done."""
+        opened = asyncio.Event()
+        listener = asyncio.ensure_future(self._listen(batch_id, opened))
+        try:
+            await _first_of(opened.wait(), listener)
+            await self._look(batch_id)
+            while not self._ledger.is_done:
+                self._ledger.changed.clear()
+                if not await self._print_run(batch_id) and not self._ledger.is_done:
+                    await _first_of(self._ledger.changed.wait(), listener)
+        finally:
+            listener.cancel()
+
+    async def _listen(self, batch_id: int, opened: asyncio.Event) -> None:
+        async with aclosing(self._client.events(batch_id, opened=opened.set)) as events:
+            async for event in events:
+                if event["kind"] in ENDS:
+                    self._ledger.note_ended(event["jobs"])
+
+    async def _look(self, batch_id: int) -> None:
+        """Find the jobs that ended before the server listened for us."""
+        first, last = 1, self._ledger.n_submitted
+        while first <= last:
+            until = min(first + FETCH_JOBS - 1, last)
+            rows = await self._client.get_outputs(batch_id, first, until)
+            self._ledger.note_ended([row["job_id"] for row in rows])
+            first = until + 1
+
+    async def _print_run(self, batch_id: int) -> bool:
+        """Print some results; say whether there were any."""
+        run = self._ledger.next_run(ordered=self._ordered, count_max=FETCH_JOBS)
+        if run is None:
+            self._draw()
+            return False
+        for row in await self._client.get_outputs(batch_id, *run):
+            line = self._ledger.note_printed(row)
+            if line is not None:
+                await self._print(batch_id, line, row)
+        self._draw()
+        return True
+
+    async def _print(self, batch_id: int, line: str, row: dict[str, Any]) -> None:
+        if self._as_json:
+            texts = {name: row[name].decode("utf-8", "replace") for name in ("stdout", "stderr")}
+            document = {"line": line, "batch_id": batch_id, **row, **texts}
+            self._write(STDOUT, msgspec.json.encode(document) + b"\n")
+            return
+        self._write(STDOUT, row["stdout"])
+        self._write(STDERR, row["stderr"])
+
+    def _write(self, descriptor: int, data: bytes) -> None:
+        if not data:
+            return
+        if descriptor == STDERR or self._shares_terminal:
+            self._progress.hide()
+            self._progress.is_mid_line = not data.endswith(b"\n")
+        write_all(descriptor, data)
+
+    def _draw(self) -> None:
+        ledger = self._ledger
+        self._progress.draw(
+            ledger.n_printed,
+            ledger.n_submitted if ledger.is_input_done else None,
+            failed=ledger.n_failed,
+        )
+
+
+async def _first_of(wanted: Any, listener: "asyncio.Future[None]") -> None:  # noqa: ANN401 (any awaitable)
+    """Wait for what is wanted, or raise what ended the listener."""
+    task = asyncio.ensure_future(wanted)
+    try:
+        await asyncio.wait({task, listener}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        task.cancel()
+    if listener.done():
+        listener.result()

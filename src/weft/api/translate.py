@@ -32,8 +32,6 @@ class Request:
     """What is the same for all jobs of a request."""
 
     settings: Settings
-    workers: Sequence[Row]
-    """Capacities, see `ShapeBook`."""
     media: str
     trace_id: str
     body_bytes: int
@@ -57,13 +55,18 @@ class Translated:
     """Index in the document of each row; None: as in the document."""
 
 
-def translate(jobs: Sequence[JobDocument], request: Request, problems: Problems) -> Translated:
-    """Return the rows of these jobs. Raise `InvalidDocument` for all that is wrong, also what `problems` held before."""
+def translate(
+    jobs: Sequence[JobDocument], request: Request, workers: Sequence[Row], problems: Problems
+) -> Translated:
+    """Return the rows of these jobs; `workers`: capacities, see `ShapeBook`.
+
+    Raise `InvalidDocument` for all that is wrong, also what `problems` held before.
+    """
     check_jobs(
         jobs, request.settings, problems, inherit_env=request.inherit_env,
         body_bytes=request.body_bytes, may_hold_nul=request.may_hold_nul,
     )  # fmt: skip
-    book = ShapeBook(request.workers, request.media)
+    book = ShapeBook(workers, request.media)
     shape_index = book.index_of(jobs, problems)
     group_id = _groups(jobs, request, problems)
     retry_on = _retries(jobs, problems)

@@ -226,6 +226,28 @@ class JobNotFound(NotFound):
         )
 
 
+class GroupNotFound(NotFound):
+    """No such group."""
+
+    code = "API.GROUP_NOT_FOUND"
+
+    def __init__(self, batch_id: int, group: int | str) -> None:
+        shown = f"g{group}" if isinstance(group, int) else group
+        super().__init__(
+            f"group {shown} of batch b{batch_id} does not exist",
+            detail="The batch has no committed group of this number or path, or you may not see it.",
+            hint=f"List its groups with `GET /v1/batches/{batch_id}/groups`.",
+        )
+
+
+class EventsGone(WeftError):
+    """Events after that position were removed already."""
+
+    code = "API.EVENTS_GONE"
+    status = 410
+    exit_code = 4
+
+
 class RouteNotFound(NotFound):
     """No such path."""
 

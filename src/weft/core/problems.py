@@ -26,6 +26,10 @@ class Problems:
         if len(self.found) < PROBLEMS_MAX:
             self.found.append((kind, FieldError(pointer, message)))
 
+    def copy(self) -> "Problems":
+        """Return a list of its own with what was found so far."""
+        return Problems([*self.found], self.n_found)
+
     @property
     def is_full(self) -> bool:
         """Say whether further ones would only be counted."""

@@ -44,5 +44,9 @@ EVENTS = MappingProxyType(
         "jobs.swept": "jobs of cancelled groups were settled · jobs",
         "worker.lost": "a worker fell silent; its jobs are ready again · worker, attempts",
         "retention.removed": "what was too old was removed · rows",
+        # api
+        "request.answered": "a request was answered · method, route, status, ms, code",
+        "request.failed": "a request met a mistake of ours · path",
+        "api.listening": "requests are served · host, port",
     }
 )

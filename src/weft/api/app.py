@@ -1,0 +1,73 @@
+"""The application: routes, errors, and what stands around them."""
+
+import asyncio
+
+from litestar import Litestar, Response
+from litestar.types import ControllerRouterHandler
+
+from weft.api.feeds import Feeds
+from weft.api.identity import Identities
+from weft.api.inbox import ClientGone
+from weft.api.problem_documents import as_weft_error, encode_problem
+from weft.api.ring import App, Receive, Ring, Scope, Send
+from weft.api.routes import batches, events, groups, jobs, logs, system, updates
+from weft.api.services import AnyRequest, Services
+from weft.core.errors import Internal
+from weft.ports.log_store import LogStore
+from weft.ports.store import ApiStore, Notices
+from weft.settings import Settings
+from weft.telemetry.log import get_logger
+
+ROUTES: list[ControllerRouterHandler] = [
+    *batches.ROUTES, *updates.ROUTES, *jobs.ROUTES, *groups.ROUTES, *logs.ROUTES, *events.ROUTES,
+    *system.ROUTES,
+]  # fmt: skip
+log = get_logger()
+
+
+class Application:
+    """The api as an ASGI application. `close` ends its streams, so that the server can stop."""
+
+    def __init__(self, litestar: Litestar, services: Services) -> None:
+        self.litestar = litestar
+        self.services = services
+        self._ring: App = Ring(litestar, Identities(services.store))  # type: ignore[arg-type]  # Litestar names ASGI's types anew
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one connection (ASGI)."""
+        await self._ring(scope, receive, send)
+
+    def close(self) -> None:
+        """End all streams cleanly. Safe to repeat."""
+        self.services.closing.set()
+        self.services.feeds.tell_all()
+
+
+def create_app(
+    store: ApiStore, notices: Notices, logs_: LogStore, settings: Settings
+) -> Application:
+    """Return the application. Call it inside the event loop that will serve it."""
+    services = Services(store, logs_, settings, Feeds(store, notices), asyncio.Event())
+    litestar = Litestar(
+        ROUTES,
+        openapi_config=None,
+        logging_config=None,
+        exception_handlers={Exception: _answer_error},
+        request_max_body_size=None,
+    )
+    litestar.state.services = services
+    return Application(litestar, services)
+
+
+def _answer_error(request: AnyRequest, error: Exception) -> Response[bytes]:
+    """Answer with a problem document; what is our own mistake is logged with its trace."""
+    scope = request.scope
+    known = as_weft_error(error, scope["path"], scope["method"])
+    state = scope["state"]
+    state["error"] = known.code
+    if isinstance(known, Internal) and not isinstance(error, ClientGone):
+        log.error("request.failed", path=scope["path"], exc_info=error)
+    body, headers = encode_problem(known, state["trace_id"])
+    return Response(
+        body, status_code=known.status, headers=headers, media_type=headers["content-type"]
+    )

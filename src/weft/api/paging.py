@@ -1,0 +1,40 @@
+"""Pages of lists: `limit` and an opaque `cursor`."""
+
+import base64
+import binascii
+from collections.abc import Sequence
+from typing import Any, Final
+
+from weft.api.inbox import Query, wrong_parameter
+from weft.ports.store import Row
+from weft.settings import Settings
+
+LIMIT_MAX: Final = 1000
+PAGE: Final = ("limit", "cursor")
+
+
+def limit_of(query: Query, settings: Settings) -> int:
+    """Return how many rows are asked for."""
+    return query.integer("limit", default=settings.page_rows, least=1, most=LIMIT_MAX) or 1
+
+
+def cursor_of(query: Query, kind: str) -> int | None:
+    """Return where to go on. Raise `InvalidParameter` for what no page of this kind has given out."""
+    text = query.text("cursor")
+    if text is None:
+        return None
+    try:
+        found, _, number = base64.urlsafe_b64decode(text[:64].encode()).decode("ascii").partition(":")
+        if found != kind or not number.isdecimal():
+            raise ValueError(text)  # noqa: TRY301 (all that is not a cursor is told alike)
+        return int(number)
+    except (ValueError, binascii.Error) as error:
+        raise wrong_parameter("cursor", "it is not a cursor of this list") from error
+
+
+def page(rows: Sequence[Row], limit: int, kind: str, key: str) -> dict[str, Any]:
+    """Return the document of a page; `cursor` is null on the last one."""
+    cursor = None
+    if len(rows) == limit:
+        cursor = base64.urlsafe_b64encode(f"{kind}:{rows[-1][key]}".encode()).decode()
+    return {"items": rows, "cursor": cursor}

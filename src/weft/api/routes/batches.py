@@ -1,0 +1,70 @@
+"""`/v1/batches`: create, list, get, cancel."""
+
+from litestar import Response, get, post
+
+from weft.api.inbox import Query, idempotency_key, read_body
+from weft.api.paging import PAGE, cursor_of, limit_of, page
+from weft.api.reply import reply
+from weft.api.services import AnyRequest, caller_of, services_of, trace_id_of
+from weft.api.submission import Submission
+from weft.core.ids import parse_batch_id
+from weft.wire.documents import BatchDocument, CancelDocument
+
+ROOT_GROUP = 0
+
+
+async def submission_of(request: AnyRequest) -> Submission:
+    """Read a creating request."""
+    body = await read_body(request)
+    return Submission(
+        services_of(request), caller_of(request), body, key=idempotency_key(request),
+        trace_id=trace_id_of(request),
+    )  # fmt: skip
+
+
+def created(answer: object, *, is_new: bool) -> Response[bytes]:
+    """Answer 201; a repeat gets the same, and a header that says so."""
+    return reply(answer, 201, None if is_new else {"Idempotent-Replay": "true"})
+
+
+@post("/v1/batches", opt={"body": BatchDocument})
+async def create_batch(request: AnyRequest) -> Response[bytes]:
+    """Create a batch, with its groups and jobs if the document has any: one transaction, committed."""
+    Query(request, ())
+    answer, is_new = await (await submission_of(request)).create_batch()
+    return created(answer, is_new=is_new)
+
+
+@get("/v1/batches", opt={"query": ("name", *PAGE)})
+async def list_batches(request: AnyRequest) -> Response[bytes]:
+    """List batches, newest first; `name`: only those of exactly this name."""
+    query = Query(request, ("name", *PAGE))
+    services = services_of(request)
+    limit = limit_of(query, services.settings)
+    rows = await services.store.list_batches(
+        caller_of(request), before=cursor_of(query, "b"), limit=limit, name=query.text("name")
+    )
+    return reply(page(rows, limit, "b", "id"))
+
+
+@get("/v1/batches/{b:str}")
+async def get_batch(request: AnyRequest, b: str) -> Response[bytes]:
+    """Get the state, counts and cost of a batch."""
+    Query(request, ())
+    batch_id = parse_batch_id(b)
+    return reply(await services_of(request).store.get_batch(caller_of(request), batch_id))
+
+
+@post("/v1/batches/{b:str}/cancel", opt={"body": CancelDocument})
+async def cancel_batch(request: AnyRequest, b: str) -> Response[bytes]:
+    """Cancel all jobs of a batch that have not ended; with `force` those that always run, too."""
+    Query(request, ())
+    batch_id = parse_batch_id(b)
+    document = (await read_body(request)).document(CancelDocument)
+    is_new = await services_of(request).store.cancel_group(
+        caller_of(request), batch_id, ROOT_GROUP, force=document.force
+    )
+    return reply({"batch_id": batch_id, "cancelled": True, "was_cancelled": not is_new})
+
+
+ROUTES = (create_batch, list_batches, get_batch, cancel_batch)

@@ -1,0 +1,56 @@
+"""What the handlers work with."""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, cast
+
+from litestar import Request
+
+from weft.api.feeds import Feeds
+from weft.ports.log_store import LogStore
+from weft.ports.store import ApiStore, Caller, Row
+from weft.settings import Settings
+
+WORKERS_FRESH_S: Final = 5.0
+AnyRequest = Request[Any, Any, Any]  # handlers take users and state from `caller_of` and `services_of`
+
+
+@dataclass
+class Services:
+    """One per application."""
+
+    store: ApiStore
+    logs: LogStore
+    settings: Settings
+    feeds: Feeds
+    closing: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when the server stops: streams end."""
+    _workers: dict[int, tuple[float, Sequence[Row]]] = field(default_factory=dict)
+
+    async def workers(self, caller: Caller, *, fresh: bool = False) -> Sequence[Row]:
+        """Return the capacities of the workers that this caller's jobs may use; a few seconds old unless `fresh`."""
+        now = time.monotonic()
+        known = self._workers.get(caller.tenant_id)
+        if known is not None and now < known[0] and not fresh:
+            return known[1]
+        found = await self.store.pool_limits(caller)
+        # A first worker may be about to join, so "none" is not remembered.
+        self._workers[caller.tenant_id] = (now + (WORKERS_FRESH_S if found else 0), found)
+        return found
+
+
+def services_of(request: AnyRequest) -> Services:
+    """Return the services of the application that serves this request."""
+    return cast("Services", request.app.state.services)
+
+
+def caller_of(request: AnyRequest) -> Caller:
+    """Return who asks."""
+    return cast("Caller", request.scope["state"]["caller"])  # type: ignore[typeddict-item]  # the ring's key
+
+
+def trace_id_of(request: AnyRequest) -> str:
+    """Return the trace id of this request."""
+    return cast("str", request.scope["state"]["trace_id"])  # type: ignore[typeddict-item]  # the ring's key

@@ -1,0 +1,228 @@
+"""Use cases that create: batches, updates, bunches of groups and jobs."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any, Final
+
+from weft.api.check import check_attributes, check_name
+from weft.api.decode import may_hold_nul
+from weft.api.group_documents import (
+    bunch_rows,
+    check_callback,
+    check_existing,
+    paths_of,
+    planned_rows,
+)
+from weft.api.inbox import Body
+from weft.api.services import Services
+from weft.api.translate import Request, Translated, translate
+from weft.core.errors import FieldError, GroupNotFound, InvalidValue, NoWorkerFits, TooManyJobs
+from weft.core.group_tree import ancestors, plan_groups
+from weft.core.problems import Problems
+from weft.ports.store import Caller, NewBatch, Reserved
+from weft.wire.documents import (
+    BatchDocument,
+    GroupBunch,
+    JobBunch,
+    JobDocument,
+    UpdateDocument,
+)
+
+Answer = dict[str, Any]  # a document has fields of several types
+THREAD_JOBS: Final = 500
+"""More jobs than this are translated in a thread, so that other requests are answered meanwhile."""
+
+
+class Submission:
+    """One creating request of one caller."""
+
+    def __init__(
+        self, services: Services, caller: Caller, body: Body, *, key: str | None, trace_id: str
+    ) -> None:
+        self._services = services
+        self._store = services.store
+        self._settings = services.settings
+        self._caller = caller
+        self._body = body
+        self._key = key
+        self._trace_id = trace_id
+
+    async def create_batch(self) -> tuple[Answer, bool]:
+        """Create a batch, with its groups and jobs if there are any; return the answer and whether it is new."""
+        document = self._body.document(BatchDocument)
+        problems = Problems()
+        self._check_batch(document, problems)
+        new = NewBatch(
+            name=document.name, billing_project=document.billing_project,
+            attributes=document.attributes, callback=document.callback,
+            cancel_after_n_failures=document.cancel_after_n_failures,
+            max_running=document.max_running, trace_id=self._trace_id,
+        )  # fmt: skip
+        if document.jobs or document.groups:
+            return await self._submit(new, document, problems)
+        problems.raise_any()
+        batch_id, is_new = await self._store.create_batch(
+            self._caller, new, idempotency_key=self._key, digest=self._body.digest
+        )
+        answer: Answer = {
+            "id": batch_id, "update_id": None, "first_job": None, "n_jobs": 0, "n_groups": 0,
+            "committed": True, "trace_id": await self._trace_of(batch_id, is_new=is_new),
+        }  # fmt: skip
+        return answer, is_new
+
+    async def create_update(self, batch_id: int) -> tuple[Answer, bool]:
+        """Reserve numbers, or submit the jobs and groups of the document at once."""
+        document = self._body.document(UpdateDocument)
+        if document.jobs or document.groups:
+            problems = Problems()
+            if document.n_jobs or document.n_groups:
+                message = "either numbers are reserved or jobs are sent, not both"
+                problems.add(InvalidValue, "/n_jobs", message)
+            return await self._submit(batch_id, document, problems)
+        reserved, is_new = await self._store.create_update(
+            self._caller, batch_id, n_jobs=document.n_jobs, n_groups=document.n_groups,
+            idempotency_key=self._key, digest=self._body.digest, trace_id=self._trace_id,
+        )  # fmt: skip
+        return update_document(batch_id, reserved), is_new
+
+    async def add_jobs(self, batch_id: int, update_id: int) -> tuple[Answer, bool]:
+        """Add a bunch to an open update."""
+        document = self._body.document(JobBunch)
+        self._refuse_too_many("jobs", len(document.jobs))
+        problems = Problems()
+        if not document.jobs:
+            problems.add(InvalidValue, "/jobs", "a bunch has at least one job")
+            problems.raise_any()
+        request = self._request(document.inherit_env, batch_id=batch_id, first=document.first)
+        translated = await self._translate(document.jobs, request, problems)
+        is_new = await self._store.add_jobs(self._caller, batch_id, update_id, translated.rows)
+        return {"n_jobs": len(document.jobs)}, is_new
+
+    async def add_groups(self, batch_id: int, update_id: int) -> Answer:
+        """Add a bunch of tree groups to an open update."""
+        document = self._body.document(GroupBunch)
+        self._refuse_too_many("groups", len(document.groups))
+        problems = Problems()
+        groups = bunch_rows(document.groups, document.first, self._settings, problems)
+        problems.raise_any()
+        await self._store.add_groups(self._caller, batch_id, update_id, groups)
+        return {"n_groups": len(groups)}
+
+    async def _submit(
+        self, target: NewBatch | int, document: BatchDocument | UpdateDocument, problems: Problems
+    ) -> tuple[Answer, bool]:
+        """Everything in one transaction: the batch or its number, groups, jobs, commit."""
+        self._refuse_too_many("jobs", len(document.jobs))
+        self._refuse_too_many("groups", len(document.groups))
+        batch_id = target if isinstance(target, int) else None
+        paths = paths_of(document.groups, document.jobs, self._settings, problems)
+        existing = await self._existing_groups(batch_id, paths)
+        check_existing(document.groups, existing, problems)
+        planned, group_by_path = plan_groups(paths, existing)
+        request = self._request(
+            document.inherit_env, batch_id=batch_id, whole=True, group_by_path=group_by_path
+        )
+        translated = None
+        if document.jobs:
+            translated = await self._translate(document.jobs, request, problems)
+        problems.raise_any()
+        found_id, reserved, is_new = await self._store.submit(
+            self._caller, target, planned_rows(planned, document.groups),
+            translated.rows if translated else None, idempotency_key=self._key,
+            digest=self._body.digest, trace_id=self._trace_id,
+        )  # fmt: skip
+        answer = update_document(found_id, reserved)
+        answer["id"] = found_id
+        answer["trace_id"] = await self._trace_of(found_id, is_new=is_new)
+        if translated and translated.order is not None:
+            answer["job_ids"] = _numbers(translated.order, reserved.first_job)
+        return answer, is_new
+
+    def _request(self, inherit_env: dict[str, str] | None, **facts: Any) -> Request:  # fields of Request
+        return Request(
+            settings=self._settings, media=self._body.media, trace_id=self._trace_id,
+            body_bytes=len(self._body.data), inherit_env=inherit_env,
+            may_hold_nul=may_hold_nul(self._body.data, self._body.media), **facts,
+        )  # fmt: skip
+
+    async def _translate(
+        self, jobs: Sequence[JobDocument], request: Request, problems: Problems
+    ) -> Translated:
+        """Translate; before a job is refused for its size, the workers are looked at afresh."""
+        before = problems.copy()
+        workers = await self._services.workers(self._caller)
+        try:
+            return await _in_thread(jobs, request, workers, problems)
+        except NoWorkerFits:
+            workers = await self._services.workers(self._caller, fresh=True)
+            return await _in_thread(jobs, request, workers, before)
+
+    async def _existing_groups(
+        self, batch_id: int | None, paths: Sequence[str]
+    ) -> dict[str, int]:
+        """Return the numbers of those paths, and of their ancestors, that the batch has already."""
+        found: dict[str, int] = {}
+        if batch_id is None:
+            return found
+        missing: set[str] = set()
+        for path in dict.fromkeys(one for path in paths for one in ancestors(path)):
+            parent = path.rpartition("/")[0]
+            if parent in missing:
+                missing.add(path)
+                continue
+            try:
+                row = await self._store.get_group(self._caller, batch_id, path)
+            except GroupNotFound:
+                missing.add(path)
+            else:
+                found[path] = row["group_id"]
+        return found
+
+    def _check_batch(self, document: BatchDocument, problems: Problems) -> None:
+        check_name(document.name, self._settings, problems, "/name")
+        check_name(document.billing_project, self._settings, problems, "/billing_project")
+        check_attributes(document.attributes, self._settings, problems, "/attributes")
+        check_callback(document.callback, problems, "/callback")
+
+    def _refuse_too_many(self, what: str, count: int) -> None:
+        limit = self._settings.bunch_jobs_max
+        if count > limit:
+            message = f"{count} {what}, at most {limit}"
+            raise TooManyJobs(
+                f"the request has too many {what}",
+                detail=f"It has {message}.",
+                hint="Create an update and send them in several bunches.",
+                errors=[FieldError(f"/{what}", message)],
+            )
+
+    async def _trace_of(self, batch_id: int, *, is_new: bool) -> str:
+        """Return the trace id of the first request: a repeat gets the same answer."""
+        if is_new:
+            return self._trace_id
+        trace_id: str = (await self._store.get_batch(self._caller, batch_id))["trace_id"]
+        return trace_id
+
+
+def update_document(batch_id: int, reserved: Reserved) -> Answer:
+    """Return the document of an update."""
+    return {
+        "batch_id": batch_id, "update_id": reserved.update_id, "first_job": reserved.first_job,
+        "first_group": reserved.first_group, "n_jobs": reserved.n_jobs,
+        "n_groups": reserved.n_groups, "committed": reserved.committed,
+    }  # fmt: skip
+
+
+async def _in_thread(
+    jobs: Sequence[JobDocument], request: Request, workers: Sequence[Any], problems: Problems
+) -> Translated:
+    if len(jobs) <= THREAD_JOBS:
+        return translate(jobs, request, workers, problems)
+    return await asyncio.to_thread(translate, jobs, request, workers, problems)
+
+
+def _numbers(order: Sequence[int], first_job: int) -> list[int]:
+    """Return the number that each job of the document got, in the document's order."""
+    numbers = [0] * len(order)
+    for place, index in enumerate(order):
+        numbers[index] = first_job + place
+    return numbers

@@ -1,0 +1,33 @@
+from hypothesis import given
+from hypothesis import strategies as st
+
+from weft.core.fold_period import (
+    FEW_DELTAS,
+    LONGEST_S,
+    SHARE_MAX,
+    SHORTEST_S,
+    next_fold_period_s,
+)
+
+
+@given(st.floats(0, 100), st.integers(0, 10**9), st.floats(0, 10))
+def test_folding_takes_no_more_than_its_share(
+    previous_s: float, deltas: int, took_s: float
+) -> None:
+    pause_s = next_fold_period_s(previous_s, deltas=deltas, took_s=took_s)
+
+    assert pause_s >= SHORTEST_S
+    assert took_s <= (took_s + pause_s) * SHARE_MAX + 1e-9
+
+
+def test_few_deltas_are_folded_often() -> None:
+    assert next_fold_period_s(LONGEST_S, deltas=FEW_DELTAS - 1, took_s=0.001) == SHORTEST_S
+
+
+def test_pause_doubles_up_to_the_longest_under_load() -> None:
+    pauses, pause_s = [], 0.0
+    for _ in range(6):
+        pause_s = next_fold_period_s(pause_s, deltas=50_000, took_s=0.002)
+        pauses.append(pause_s)
+
+    assert pauses == [0.05, 0.1, 0.2, 0.4, 0.5, 0.5]

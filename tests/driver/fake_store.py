@@ -1,0 +1,102 @@
+"""A store that answers what a test told it, and says when it was asked."""
+
+import asyncio
+from collections import Counter, deque
+from collections.abc import AsyncIterator, Sequence
+from datetime import datetime
+
+from weft.core.errors import EpochStale, Unavailable
+from weft.ports.store import Row
+
+
+class FakeDriverStore:
+    """One leader's lock, a list of answers per function; empty: nothing to do."""
+
+    def __init__(self) -> None:
+        self.calls: Counter[str] = Counter()
+        self.asked = asyncio.Condition()
+        self.lock_free = True
+        self.leads = True
+        self.epoch = 0
+        self.folds: deque[int] = deque()
+        self.sweeps: deque[int] = deque()
+        self.idle: deque[bool] = deque()
+        self.due: deque[datetime | None] = deque()
+        self.away = False
+
+    async def until(self, function: str, times: int) -> None:
+        """Wait until a function was called so often."""
+        async with asyncio.timeout(5), self.asked:
+            await self.asked.wait_for(lambda: self.calls[function] >= times)
+
+    async def _ask(self, function: str, epoch: int | None = None) -> None:
+        async with self.asked:
+            self.calls[function] += 1
+            self.asked.notify_all()
+        if self.away:
+            raise Unavailable("the database is away")
+        if epoch is not None and epoch != self.epoch:
+            raise EpochStale(f"epoch {epoch} is over")
+
+    async def try_lead(self) -> int | None:
+        await self._ask("try_lead")
+        if not self.lock_free:
+            return None
+        self.epoch += 1
+        return self.epoch
+
+    async def still_lead(self) -> bool:
+        await self._ask("still_lead")
+        return self.leads
+
+    async def fold_deltas(self, epoch: int) -> int:
+        await self._ask("fold_deltas", epoch)
+        return self.folds.popleft() if self.folds else 0
+
+    async def sweep_cancelled(self, epoch: int, limit_jobs: int) -> int:
+        await self._ask("sweep_cancelled", epoch)
+        count = self.sweeps.popleft() if self.sweeps else 0
+        assert count <= limit_jobs
+        return count
+
+    async def lose_workers(self, epoch: int, grace_s: float) -> Sequence[Row]:
+        assert grace_s > 0
+        await self._ask("lose_workers", epoch)
+        return []
+
+    async def next_due(self, epoch: int, grace_s: float) -> datetime | None:
+        assert grace_s > 0
+        await self._ask("next_due", epoch)
+        return self.due.popleft() if self.due else None
+
+    async def idle_driver(self, epoch: int) -> bool:
+        await self._ask("idle_driver", epoch)
+        return self.idle.popleft() if self.idle else True
+
+    async def remove_old(self, epoch: int, *, events_keep_s: float, updates_keep_s: float) -> int:
+        assert min(events_keep_s, updates_keep_s) > 0
+        await self._ask("remove_old", epoch)
+        return 0
+
+
+class FakeNotices:
+    """Notices that a test sends; `lose` breaks the connection."""
+
+    def __init__(self) -> None:
+        self._queue: asyncio.Queue[tuple[str, str] | None] = asyncio.Queue()
+        self.listening = asyncio.Event()
+
+    def send(self, channel: str = "driver") -> None:
+        self._queue.put_nowait((channel, ""))
+
+    def lose(self) -> None:
+        self._queue.put_nowait(None)
+
+    async def listen(self, *channels: str) -> AsyncIterator[tuple[str, str]]:
+        yield ("", "")
+        self.listening.set()
+        while (notice := await self._queue.get()) is not None:
+            if notice[0] in channels:
+                yield notice
+        self.listening.clear()
+        raise Unavailable("the connection is lost")

@@ -1,0 +1,196 @@
+"""The driver's loops against a store that only answers: who looks when, and who sleeps."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from driver.fake_store import FakeDriverStore, FakeNotices
+from weft.driver.lead import Driver
+from weft.settings import Settings
+
+SETTINGS = Settings(home=Path("/nowhere"), heartbeat_s=3600)
+
+
+class Running:
+    """A driver at work."""
+
+    def __init__(self, settings: Settings = SETTINGS) -> None:
+        self.store = FakeDriverStore()
+        self.notices = FakeNotices()
+        self.states: list[str] = []
+        self.driver = Driver(self.store, self.notices, settings, on_state=self.states.append)
+
+    async def settled(self) -> None:
+        """Return when every loop waits: many turns of the event loop without a call."""
+        async with asyncio.timeout(5):
+            quiet = 0
+            while quiet < 100:
+                before = self.store.calls.total()
+                await asyncio.sleep(0)
+                quiet = quiet + 1 if self.store.calls.total() == before else 0
+
+
+@asynccontextmanager
+async def running(driver: Running) -> AsyncIterator[Running]:
+    task = asyncio.create_task(driver.driver.run())
+    try:
+        yield driver
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+async def test_idle_driver_asks_nothing() -> None:
+    async with running(Running()) as driver:
+        await driver.store.until("idle_driver", 1)
+        await driver.settled()
+        before = driver.store.calls.copy()
+        await driver.settled()
+
+        assert driver.states == ["leader"]
+        assert driver.store.calls == before
+        assert driver.store.calls["fold_deltas"] == driver.store.calls["idle_driver"]
+
+
+async def test_notice_wakes_the_fold_at_once() -> None:
+    async with running(Running()) as driver:
+        await driver.store.until("idle_driver", 1)
+        await driver.notices.listening.wait()
+        await driver.settled()
+        folds = driver.store.calls["fold_deltas"]
+        driver.store.folds.append(3)
+        driver.notices.send()
+        await driver.store.until("fold_deltas", folds + 1)
+
+        assert not driver.store.folds
+
+
+async def test_fold_goes_on_until_nothing_is_left() -> None:
+    driver = Running()
+    driver.store.folds.extend([10, 5, 1])
+    async with running(driver):
+        await driver.store.until("idle_driver", 1)
+
+    assert driver.store.calls["fold_deltas"] >= 4
+    assert not driver.store.folds
+
+
+async def test_driver_does_not_sleep_while_the_database_says_there_is_something() -> None:
+    driver = Running()
+    driver.store.idle.extend([False, False])
+    async with running(driver):
+        await driver.store.until("idle_driver", 3)
+
+    assert driver.store.calls["fold_deltas"] >= 3
+
+
+async def test_sweep_repeats_until_nothing_is_left_and_lets_the_fold_see_it() -> None:
+    async with running(Running()) as driver:
+        await driver.store.until("idle_driver", 1)
+        await driver.notices.listening.wait()
+        await driver.settled()
+        folds, sweeps = driver.store.calls["fold_deltas"], driver.store.calls["sweep_cancelled"]
+        driver.store.sweeps.extend([5000, 5000, 17])
+        driver.notices.send()
+        await driver.store.until("sweep_cancelled", sweeps + 4)
+        await driver.store.until("fold_deltas", folds + 2)
+
+        assert not driver.store.sweeps
+
+
+async def test_awake_driver_sweeps_with_each_fold_because_nobody_sends_notices() -> None:
+    driver = Running()
+    driver.store.folds.extend([1, 1, 1, 1])
+    async with running(driver):
+        await driver.store.until("fold_deltas", 4)
+        driver.store.sweeps.append(9)
+        await driver.store.until("idle_driver", 1)
+        await driver.settled()
+
+    assert not driver.store.sweeps
+
+
+async def test_reaper_looks_when_the_first_worker_is_due() -> None:
+    driver = Running()
+    driver.store.due.append(datetime.now(UTC) - timedelta(seconds=5))
+    async with running(driver):
+        await driver.store.until("lose_workers", 1)
+
+    assert driver.store.calls["lose_workers"] == 1
+
+
+async def test_standby_waits_and_takes_over_when_a_leader_died() -> None:
+    driver = Running()
+    driver.store.lock_free = False
+    async with running(driver):
+        await driver.store.until("try_lead", 1)
+        await driver.settled()
+        tries = driver.store.calls["try_lead"]
+        await driver.settled()
+        quiet = driver.store.calls["try_lead"] == tries
+        driver.driver.succeed()
+        await driver.store.until("try_lead", tries + 1)
+        driver.store.lock_free = True
+        await driver.store.until("fold_deltas", 1)
+
+    assert quiet
+    assert driver.states == ["standby", "leader"]
+
+
+async def test_stale_leader_stands_back() -> None:
+    """It slept; meanwhile another one got the lock and a newer epoch."""
+    async with running(Running()) as driver:
+        await driver.store.until("idle_driver", 1)
+        await driver.notices.listening.wait()
+        driver.store.epoch += 1
+        driver.store.lock_free = False
+        driver.notices.send()
+        await driver.store.until("try_lead", 2)
+        await driver.settled()
+
+        assert driver.states == ["leader", "standby"]
+
+
+@pytest.mark.parametrize("broken", ["leads", "away"])
+async def test_leader_that_lost_its_lock_or_database_leads_again(broken: str) -> None:
+    driver = Running(replace(SETTINGS, heartbeat_s=0.05))
+    async with running(driver):
+        await driver.store.until("idle_driver", 1)
+        setattr(driver.store, broken, broken == "away")
+        await driver.store.until("try_lead", 2)
+        setattr(driver.store, broken, broken != "away")
+        folds = driver.store.calls["fold_deltas"]
+        await driver.store.until("fold_deltas", folds + 1)
+
+    assert driver.states[:2] == ["leader", "leader"]
+
+
+async def test_lost_notice_costs_one_heartbeat() -> None:
+    driver = Running(replace(SETTINGS, heartbeat_s=0.05))
+    async with running(driver):
+        await driver.store.until("idle_driver", 1)
+        await driver.settled()
+        driver.store.folds.append(4)
+        driver.store.idle.append(False)
+        await driver.store.until("still_lead", 2)
+        await driver.store.until("idle_driver", 3)
+
+    assert not driver.store.folds
+
+
+async def test_break_of_the_listening_connection_makes_everything_look() -> None:
+    async with running(Running()) as driver:
+        await driver.store.until("idle_driver", 1)
+        await driver.notices.listening.wait()
+        await driver.settled()
+        folds = driver.store.calls["fold_deltas"]
+        driver.store.folds.append(2)
+        driver.notices.lose()
+        await driver.store.until("fold_deltas", folds + 1)
+
+        assert not driver.store.folds

@@ -1,0 +1,196 @@
+import errno
+import fcntl
+import json
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from weft.run.home import Home, HomeInUse, HomeNotUsable, explained, write_private
+
+HOLD = """
+import sys
+from pathlib import Path
+from weft.run.home import Home
+home = Home(Path(sys.argv[1]))
+with home.locked():
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    home = Home(tmp_path / "home")
+    home.prepare()
+    return home
+
+
+def test_directories_are_ours_alone(home: Home) -> None:
+    assert [path.stat().st_mode & 0o777 for path in (home.path, home.run, home.role_logs)] == [
+        0o700
+    ] * 3
+
+
+def test_secrets_and_client_file_can_be_read_by_us_only(home: Home) -> None:
+    home.write_secrets({"admin": "postgresql://x"})
+    home.write_client("http://127.0.0.1:1", "a token")
+
+    assert home.secrets() == {"admin": "postgresql://x"}
+    assert home.token() == "a token"
+    assert home.secrets_file.stat().st_mode & 0o777 == 0o600
+    assert home.client_file.stat().st_mode & 0o777 == 0o600
+
+
+def test_reader_never_sees_half_a_file(home: Home) -> None:
+    """The file is replaced: who opened the old one reads the old one to its end."""
+    home.write_client("http://127.0.0.1:1", "one")
+    with home.client_file.open() as reader:
+        home.write_client("http://127.0.0.1:2", "two")
+        seen = json.load(reader)
+
+    assert seen["token"] == "one"
+    assert home.token() == "two"
+    assert [path.name for path in home.path.glob(".client*")] == []
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"url": 1}'])
+def test_damaged_client_file_counts_as_missing(home: Home, content: str) -> None:
+    home.client_file.write_text(content)
+
+    assert home.token() is None
+
+
+def test_held_home_is_refused_with_the_holders_pid(home: Home) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLD, home.path], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as other:
+        assert other.stdout is not None
+        other.stdout.readline()
+        held_by = home.holder()
+        with pytest.raises(HomeInUse) as caught, home.locked():
+            pass
+        other.kill()
+
+    assert held_by == caught.value.pid == other.pid
+    assert caught.value.exit_code == 4
+
+
+def test_home_of_a_killed_holder_is_free(home: Home) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLD, home.path], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as other:
+        assert other.stdout is not None
+        other.stdout.readline()
+        other.kill()
+
+    assert home.holder() is None
+    with home.locked():
+        assert home.lock_file.read_text() == str(os.getpid())
+
+
+def test_who_only_looks_does_not_keep_the_next_start_out(home: Home) -> None:
+    """`holder` takes the lock for a moment; a start that falls into it tries again."""
+    looker = os.open(home.lock_file, os.O_RDWR | os.O_CREAT)
+    fcntl.flock(looker, fcntl.LOCK_SH)
+    threading.Timer(0.02, os.close, [looker]).start()
+    with home.locked():
+        assert home.holder() == os.getpid()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a directory away")
+def test_home_of_somebody_else_is_refused_by_name(tmp_path: Path) -> None:
+    path = tmp_path / "theirs"
+    path.mkdir()
+    os.chown(path, 1, 1)
+
+    with pytest.raises(HomeNotUsable, match="cannot use") as caught:
+        Home(path).prepare()
+    assert "belongs to daemon" in caught.value.detail
+    assert "--home" in caught.value.hint
+
+
+def test_home_below_a_file_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.touch()
+
+    with pytest.raises(HomeNotUsable, match="cannot use") as caught:
+        Home(file / "home").prepare()
+    assert "is a file" in caught.value.detail
+
+
+@pytest.mark.parametrize(
+    ("number", "reason"),
+    [
+        (errno.ENOSPC, "The disk is full"),
+        (errno.EDQUOT, "quota"),
+        (errno.EROFS, "read-only"),
+        (errno.EACCES, "may not write"),
+    ],
+)
+def test_what_the_disk_says_is_explained(tmp_path: Path, number: int, reason: str) -> None:
+    with pytest.raises(HomeNotUsable) as caught, explained(tmp_path):
+        raise OSError(number, os.strerror(number))
+
+    assert reason in caught.value.detail
+    assert caught.value.hint
+
+
+def test_full_disk_keeps_the_old_file(home: Home) -> None:
+    home.write_client("http://127.0.0.1:1", "one")
+    before = home.client_file.read_bytes()
+    _limit = 16
+    code = (
+        "import resource, sys, signal\n"
+        "from pathlib import Path\n"
+        "from weft.core.errors import WeftError\n"
+        "from weft.run.home import write_private\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        f"resource.setrlimit(resource.RLIMIT_FSIZE, ({_limit}, {_limit}))\n"
+        "try:\n    write_private(Path(sys.argv[1]), {'url': 'x' * 99, 'token': 'y'})\n"
+        "except WeftError as error:\n    print(error.code)\n"
+    )
+    said = subprocess.run(
+        [sys.executable, "-c", code, home.client_file], check=True, capture_output=True, text=True
+    )
+
+    assert said.stdout == "UP.HOME_NOT_USABLE\n"
+    assert home.client_file.read_bytes() == before
+    assert [path.name for path in home.path.glob(".client*")] == []
+
+
+def test_ready_file_lives_as_long_as_the_role_says(home: Home) -> None:
+    with home.saying_ready("api", host="127.0.0.1", port=8765):
+        assert home.ready("api") == {"pid": os.getpid(), "host": "127.0.0.1", "port": 8765}
+
+    assert home.ready("api") == {}
+
+
+def test_long_path_gets_a_private_socket_directory_that_is_found_again(tmp_path: Path) -> None:
+    home = Home(tmp_path / ("long" * 30))
+    home.prepare()
+    first = home.socket_dir()
+    again = Home(home.path).socket_dir()
+    first.rmdir()
+    anew = home.socket_dir()
+    anew.rmdir()
+
+    assert first == again
+    assert first != anew
+    assert len(str(first)) < 60
+
+
+def test_short_path_has_its_socket_in_the_home(tmp_path_factory: pytest.TempPathFactory) -> None:
+    home = Home(Path("/tmp/weft-home"))
+
+    assert home.socket_dir() == home.run / "pg"
+
+
+def test_write_private_replaces_whole_documents(home: Home) -> None:
+    write_private(home.run / "x.json", {"a": 1, "b": 2})
+    write_private(home.run / "x.json", {"a": 3})
+
+    assert json.loads((home.run / "x.json").read_text()) == {"a": 3}

@@ -79,7 +79,7 @@ def start_detached(settings: Settings, home: Home) -> str:
 
 
 def _send(process: subprocess.Popen[bytes], settings: Settings) -> None:
-    assert process.stdin is not None  # noqa: S101 (it is a pipe)
+    assert process.stdin is not None
     values = {name: str(v) if isinstance(v, Path) else v for name, v in asdict(settings).items()}
     try:
         process.stdin.write(msgspec.json.encode(values))

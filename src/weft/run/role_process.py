@@ -8,7 +8,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 from weft.core.backoff import restart_after
@@ -23,7 +22,6 @@ log = get_logger()
 READY_WITHIN_S = 30.0
 _READY_STEP_S = 0.01
 _LAST_LINES = 12
-_LOG_BYTES_MAX = 16 << 20
 
 
 class RoleFailed(Unavailable):
@@ -90,8 +88,6 @@ class RoleProcess:
 
     def _start(self) -> subprocess.Popen[bytes]:
         (self._home.run / f"{self.name}.ready").unlink(missing_ok=True)
-        if self.log_path.exists() and self.log_path.stat().st_size > _LOG_BYTES_MAX:
-            self.log_path.replace(self.log_path.with_suffix(".log.1"))
         environment = {
             **self._environment(),
             SUPERVISOR_VARIABLE: str(os.getpid()),
@@ -186,13 +182,3 @@ def describe_end(code: int) -> str:
         return signal.Signals(-code).name
     except ValueError:
         return f"signal {-code}"
-
-
-def rotate(path: Path) -> None:
-    """Keep a log of a long-lived writer small: its content becomes `.1`, the file goes on empty.
-
-    The writer appends, so it needs not be told; lines of the moment between may be lost.
-    """
-    if path.exists() and path.stat().st_size > _LOG_BYTES_MAX:
-        path.with_suffix(".log.1").write_bytes(path.read_bytes())
-        os.truncate(path, 0)

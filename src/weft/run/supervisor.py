@@ -23,6 +23,7 @@ from weft.core.errors import Conflict, WeftError
 from weft.run.database import EmbeddedDatabase, external_secrets, prepare_schema
 from weft.run.home import Home
 from weft.run.leftovers import end_roles, end_spawners
+from weft.run.log_rotation import keep_small
 from weft.run.role_environment import role_environment
 from weft.run.role_process import RoleProcess, describe_end, until_exit
 from weft.settings import Settings
@@ -64,6 +65,8 @@ class Supervisor:
         self._make_roles()
         roles = [*self._servants, *self._worker]
         self._keepers += [asyncio.create_task(role.keep()) for role in roles]
+        logs = [self.home.role_logs / f"{name}.log" for name in [*self.names(), "up"]]
+        self._keepers.append(asyncio.create_task(keep_small(logs)))
         await asyncio.gather(*(role.until_ready() for role in roles))
 
     def _reclaim(self) -> None:
@@ -164,6 +167,8 @@ class Supervisor:
 
     async def stop(self, *, hurry: bool = False) -> None:
         """End everything in order. `hurry`: without waiting for anybody."""
+        if self._database is None and not self._keepers:
+            return
         begun = time.monotonic()
         for keeper in self._keepers:
             keeper.cancel()

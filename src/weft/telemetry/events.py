@@ -33,6 +33,7 @@ EVENTS = MappingProxyType(
         "up.role_ended": "a process ended by itself and is started again · started, started_pid, "
         "end, lived_s, restart_in_s, said",
         "up.role_killed": "a role did not stop in time · started, after_s",
+        "up.log_not_rotated": "a log is too large and could not be moved · path, error",
         "up.started": "all is ready · url, home",
         "up.stopping": "told to stop · signal",
         "up.stopped": "all processes have ended · ms",

@@ -168,7 +168,7 @@ class EmbeddedServer:
     def wait_ready(self, timeout_s: float = 60.0) -> None:
         """Wait for the word `ready` in postmaster.pid, as pg_ctl does."""
         process = self._process
-        assert process is not None, "spawn comes first"  # noqa: S101 (a defect of the caller)
+        assert process is not None, "spawn comes first"
         deadline = time.monotonic() + timeout_s
         while not self._says_ready(process.pid):
             if process.poll() is not None:

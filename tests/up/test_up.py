@@ -1,0 +1,275 @@
+"""`weft up` with all its real processes."""
+
+import json
+import os
+import signal
+import socket
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from up.weft_up import (
+    client_of,
+    get,
+    post,
+    processes_of,
+    run_weft,
+    up,
+    wait_gone,
+)
+
+pytestmark = pytest.mark.slow
+
+ROLES = ("api", "driver", "worker")
+
+
+@pytest.fixture
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    home = tmp_path_factory.mktemp("up") / "home"
+    yield home
+    for pid in processes_of(home):
+        os.kill(pid, signal.SIGKILL)
+
+
+def test_up_brings_all_roles_and_ctrl_c_ends_them_all(
+    home: Path, record_property: Callable[[str, object], None]
+) -> None:
+    with up(home) as weft:
+        url = weft.until_ready()
+        alive = processes_of(home)
+        roles_ready = [(home / "run" / f"{role}.ready").exists() for role in ROLES]
+        listed = get(home, "/v1/batches")
+        weft.signal(signal.SIGINT)
+        stopped = weft.until("up.stopped")
+        code = weft.finish()
+        assert weft.process.stdout is not None
+        said = weft.process.stdout.read()
+    record_property("stop_ms", stopped["ms"])
+
+    assert all(roles_ready)
+    assert url == client_of(home)["url"]
+    assert url in said
+    assert str(home) in said
+    assert listed["items"] == []
+    assert code == 0
+    wait_gone(list(alive))
+    assert list((home / "run").glob("*.ready")) == []
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_killed_role_is_started_again_at_once(home: Path, role: str) -> None:
+    with up(home) as weft:
+        weft.until_ready()
+        token = client_of(home)["token"]
+        before = weft.pid(role)
+        os.kill(before, signal.SIGKILL)
+        ended = weft.until("up.role_ended", started=role)
+        after = weft.until_ready_again(role)
+
+        assert after != before
+        assert (ended["end"], ended["restart_in_s"]) == ("SIGKILL", 0)
+        assert get(home, "/v1/batches")["items"] == []
+        assert client_of(home)["token"] == token
+
+
+def test_killed_api_comes_back_on_its_port(home: Path) -> None:
+    """Port 0 was asked for, but clients know the one that it got."""
+    with up(home) as weft:
+        url = weft.until_ready()
+        os.kill(weft.pid("api"), signal.SIGKILL)
+        weft.until_ready_again("api")
+
+        assert client_of(home)["url"] == url
+
+
+def test_killed_database_is_started_again_and_keeps_what_was_acknowledged(home: Path) -> None:
+    with up(home) as weft:
+        weft.until_ready()
+        batch = post(home, "/v1/batches", {"name": "kept"})
+        os.kill(weft.pid("postgres"), signal.SIGKILL)
+        weft.until("up.role_ended", started="postgres")
+        weft.until("up.database_ready")
+
+        assert get(home, f"/v1/batches/{batch['id']}")["name"] == "kept"
+
+
+def test_everything_killed_at_once_goes_on_at_the_next_start(home: Path) -> None:
+    with up(home) as weft:
+        weft.until_ready()
+        token = client_of(home)["token"]
+        batch = post(home, "/v1/batches", {"name": "kept"})
+        everything = [weft.process.pid, *processes_of(home)]
+        for pid in everything:
+            os.kill(pid, signal.SIGKILL)
+        weft.finish()
+    with up(home) as weft:
+        weft.until_ready()
+
+        assert client_of(home)["token"] == token
+        assert get(home, f"/v1/batches/{batch['id']}")["name"] == "kept"
+
+
+def test_killed_supervisor_takes_its_roles_and_database_with_it(home: Path) -> None:
+    with up(home) as weft:
+        weft.until_ready()
+        others = [pid for pid in processes_of(home) if pid != weft.process.pid]
+        weft.signal(signal.SIGKILL)
+        weft.finish()
+
+        assert len(others) > len(ROLES)
+        wait_gone(others)
+
+
+def test_next_start_takes_over_from_a_supervisor_that_was_killed_this_moment(home: Path) -> None:
+    with up(home) as weft:
+        weft.until_ready()
+        batch = post(home, "/v1/batches", {"name": "kept"})
+        weft.signal(signal.SIGKILL)
+        weft.finish()
+        with up(home) as again:
+            again.until_ready()
+
+            assert get(home, f"/v1/batches/{batch['id']}")["name"] == "kept"
+
+
+def test_second_up_on_a_live_home_is_refused(home: Path) -> None:
+    with up(home) as weft:
+        weft.until_ready()
+        second = run_weft("up", "--home", str(home), "--port", "0")
+        detached = run_weft("up", "--home", str(home), "--port", "0", "--detach")
+
+        assert (second.returncode, detached.returncode) == (4, 4)
+        assert f"weft is running on {home} already" in second.stderr
+        assert str(weft.process.pid) in second.stderr
+        assert get(home, "/v1/batches")["items"] == []
+
+
+def test_two_homes_live_side_by_side(home: Path) -> None:
+    other = home.with_name("other")
+    with up(home) as one, up(other) as two:
+        urls = {one.until_ready(), two.until_ready()}
+        post(home, "/v1/batches", {"name": "here"})
+
+        assert len(urls) == 2
+        assert len(get(home, "/v1/batches")["items"]) == 1
+        assert get(other, "/v1/batches")["items"] == []
+
+
+def test_detached_up_returns_when_all_is_ready_and_down_ends_it(home: Path) -> None:
+    started = run_weft("up", "--home", str(home), "--port", "0", "--detach")
+    listed = get(home, "/v1/batches")
+    alive = processes_of(home)
+    stopped = run_weft("down", "--home", str(home))
+    nothing = run_weft("down", "--home", str(home))
+
+    assert (started.returncode, stopped.returncode, nothing.returncode) == (0, 0, 0)
+    assert client_of(home)["url"] in started.stdout
+    assert listed["items"] == []
+    assert "has stopped" in stopped.stdout
+    assert "is not running" in nothing.stdout
+    wait_gone(list(alive))
+
+
+def test_down_ends_what_a_killed_supervisor_left(home: Path) -> None:
+    """Here the roles are frozen first, so that they cannot end by themselves."""
+    with up(home) as weft:
+        weft.until_ready()
+        left = [pid for pid in processes_of(home) if pid != weft.process.pid]
+        for role in ROLES:
+            os.kill(weft.pid(role), signal.SIGSTOP)
+        weft.signal(signal.SIGKILL)
+        weft.finish()
+        down = run_weft("down", "--home", str(home))
+
+        assert "has stopped" in down.stdout
+        wait_gone(left)
+
+
+def test_port_in_use_is_said_with_a_way_out(home: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        foreground = run_weft("up", "--home", str(home), "--port", port)
+        detached = run_weft("up", "--home", str(home), "--port", port, "--detach")
+
+    for refused in (foreground, detached):
+        assert refused.returncode == 4
+        assert f"port {port}" in refused.stderr
+        assert "--port 0" in refused.stderr
+    assert processes_of(home) == {}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a directory away")
+def test_home_of_somebody_else_is_refused(home: Path) -> None:
+    home.mkdir()
+    os.chown(home, 1, 1)
+    refused = run_weft("up", "--home", str(home))
+
+    assert refused.returncode == 4
+    assert "belongs to daemon" in refused.stderr
+
+
+def test_address_that_is_not_ours_is_refused(home: Path) -> None:
+    refused = run_weft("up", "--home", str(home), "--port", "0", "--host", "203.0.113.1")
+
+    assert refused.returncode == 4
+    assert "203.0.113.1" in refused.stderr
+    assert processes_of(home) == {}
+
+
+def test_no_secret_is_in_arguments_or_environment(home: Path) -> None:
+    with up(home) as weft:
+        weft.until_ready()
+        secrets = json.loads((home / "secrets.json").read_text())
+        passwords = [dsn.split(":")[2].split("@")[0] for dsn in secrets.values()]
+        for pid in processes_of(home):
+            text = (
+                Path(f"/proc/{pid}/cmdline").read_text() + Path(f"/proc/{pid}/environ").read_text()
+            )
+
+            assert [word for word in [*passwords, client_of(home)["token"]] if word in text] == []
+
+
+def test_killed_leader_is_succeeded_by_the_standby(home: Path) -> None:
+    with up(home, WEFT_DRIVERS="2") as weft:
+        weft.until_ready()
+        states = {
+            event["role"]: event["state"]
+            for event in weft.events
+            if event.get("event") == "driver.state_changed"
+        }
+        leader = next(role for role, state in states.items() if state == "leader")
+        standby = next(role for role, state in states.items() if state == "standby")
+        os.kill(weft.pid(leader), signal.SIGKILL)
+        succeeded = weft.until("driver.state_changed", state="leader")
+
+        assert succeeded["role"] in {leader, standby}
+
+
+def test_ctrl_c_during_the_start_ends_everything(home: Path) -> None:
+    with up(home) as weft:
+        weft.until("up.role_started", started="api")
+        weft.signal(signal.SIGINT)
+
+        assert weft.finish() == 0
+        assert processes_of(home) == {}
+
+
+def test_closed_terminal_stops_it_in_order(home: Path) -> None:
+    with up(home) as weft:
+        weft.until_ready()
+        weft.signal(signal.SIGHUP)
+        weft.until("up.stopped")
+
+        assert weft.finish() == 0
+        assert processes_of(home) == {}
+
+
+def test_long_home_gets_a_short_socket_path(home: Path) -> None:
+    deep = home / ("deep" * 20) / ("deeper" * 10)
+    deep.mkdir(parents=True)
+    with up(deep) as weft:
+        weft.until_ready()
+
+        assert get(deep, "/v1/batches")["items"] == []
+        assert (deep / "run" / "pg.json").exists()

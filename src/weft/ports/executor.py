@@ -20,8 +20,27 @@ class ExecutorLimits:
     stream_head_bytes: int
 
 
+@dataclass(frozen=True, kw_only=True)
+class Reservation:
+    """What the attempt reserves while it runs."""
+
+    cpu_m: int
+    memory_mib: int
+
+
 class Executor(Protocol):
     """How attempts of one kind are run."""
 
-    def start_of(self, key: AttemptKey, spec: JobSpec, limits: ExecutorLimits) -> StartProcess:
-        """Return what the spawner is told to start. Raise `WeftError` (reason `bad_spec`) if the spec cannot be run."""
+    def environment_of(self, spec: JobSpec) -> dict[str, str]:
+        """Return the variables that the job shares with many others, the same object for all of them.
+
+        The agent sends them once for many processes.
+        """
+
+    def start_of(
+        self, key: AttemptKey, spec: JobSpec, limits: ExecutorLimits, *, reserved: Reservation, environment: int
+    ) -> StartProcess:
+        """Return what the spawner is told to start. Raise `WeftError` (reason `bad_spec`) if the spec cannot be run.
+
+        `environment` is the place of `environment_of(spec)` in the message.
+        """

@@ -1,5 +1,5 @@
-"""The agent: claims attempts, gives them to the spawner, reports how they went.
+"""The agent: claims jobs, hands them to the spawner, reports what became of them.
 
-Owns the worker's capacity, leases and heartbeats. Must not start a process itself, so that it can
-be killed and started again while jobs run.
+It decides how much to claim (`core.lease`) and holds nothing that cannot be found again: killed at
+any moment, the next one asks the spawner what lives and the database what it owns.
 """

@@ -1,0 +1,86 @@
+"""How many jobs a worker claims ahead.
+
+A lease is an attempt that was claimed and not started. Leases let small jobs flow: the next one is
+here when one ends. They are bounded by the measured length of recent jobs, so that long jobs stay
+where another worker can take them, and by their age.
+"""
+
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+QUEUE_S: Final = 0.3
+"""How much work is kept in store: a claim takes milliseconds, and a hundred jobs cost little more
+than one."""
+GROWTH: Final = 8
+"""The stock is at most so many times what ended in the last `RECENT_S`: two jobs that were short
+say little about the next hundred."""
+RECENT_S: Final = 0.5
+CLAIM_JOBS_MAX: Final = 1000
+LEASE_AGE_MAX_S: Final = 2.0
+_WEIGHT: Final = 0.05
+
+
+@dataclass(frozen=True, kw_only=True)
+class Load:
+    """What a worker has, and what it holds: leases and running attempts together."""
+
+    cpu_m: int
+    memory_mib: int
+    cpu_m_held: int = 0
+    memory_mib_held: int = 0
+    cpu_m_long: int = 0
+    """Reserved by attempts that have run for longer than the mean already."""
+    ended_lately: int = 0
+    """How many attempts ended in the last `RECENT_S`."""
+
+
+class Budget(NamedTuple):
+    """What to claim."""
+
+    cpu_m: int
+    memory_mib: int
+    jobs: int
+
+
+@dataclass
+class Pace:
+    """Moving means over the attempts that ended."""
+
+    duration_s: float = 0.0
+    cpu_m: float = 1000.0
+    memory_mib: float = 512.0
+    count: int = 0
+
+    def add(self, *, duration_s: float, cpu_m: int, memory_mib: int) -> None:
+        """Take one more into account; the first ones count most at first."""
+        self.count += 1
+        weight = max(_WEIGHT, 1 / self.count)
+        self.duration_s += weight * (duration_s - self.duration_s)
+        self.cpu_m += weight * (cpu_m - self.cpu_m)
+        self.memory_mib += weight * (memory_mib - self.memory_mib)
+
+
+def stock_wanted(load: Load, pace: Pace) -> int:
+    """Return how many leases are worth having: what this worker does in `QUEUE_S`, not more."""
+    if not pace.count:
+        return 0
+    by_cpu = (load.cpu_m - load.cpu_m_long) / max(pace.cpu_m, 1.0)
+    by_memory = load.memory_mib / max(pace.memory_mib, 1.0)
+    side_by_side = max(0.0, min(by_cpu, by_memory))
+    jobs = side_by_side * QUEUE_S / max(pace.duration_s, 1e-5)
+    return int(min(jobs, GROWTH * load.ended_lately, CLAIM_JOBS_MAX))
+
+
+def plan_claim(load: Load, pace: Pace) -> Budget | None:
+    """Return what to claim now; `None`: there is enough.
+
+    Claims when something is free, or when half of the stock is used up, so that calls carry many.
+    """
+    stock = stock_wanted(load, pace)
+    cpu_m_stock = int(stock * pace.cpu_m)
+    cpu_m = load.cpu_m + cpu_m_stock - load.cpu_m_held
+    memory_mib = load.memory_mib + int(stock * pace.memory_mib) - load.memory_mib_held
+    is_full = load.cpu_m_held >= load.cpu_m or load.memory_mib_held >= load.memory_mib
+    if cpu_m <= 0 or memory_mib <= 0 or (is_full and 2 * cpu_m < cpu_m_stock + 1):
+        return None
+    return Budget(cpu_m, memory_mib, CLAIM_JOBS_MAX)

@@ -1,0 +1,143 @@
+"""The worker's agent as a process: `python -m weft.run.worker`."""
+
+import asyncio
+import os
+import shutil
+import signal
+import socket
+import sys
+import time
+from contextlib import ExitStack
+from importlib.metadata import entry_points
+from pathlib import Path
+
+from weft import __version__
+from weft.core.errors import WeftError
+from weft.ports.executor import Executor, ExecutorLimits
+from weft.run.child import end_with_supervisor, role_name
+from weft.run.home import Home
+from weft.run.login import login_dsn
+from weft.settings import Settings, load_settings
+from weft.store import open_worker_store
+from weft.telemetry.log import configure, get_logger
+from weft.worker.agent.agent import Agent
+from weft.worker.agent.session import WorkerFacts
+from weft.worker.agent.spawner_start import SpawnerPlace
+
+log = get_logger()
+
+_MIB = 2**20
+_MEMORY_SHARE = 0.9
+
+
+def main() -> int:
+    """Work until SIGTERM; return the exit code."""
+    name = role_name("worker")
+    try:
+        settings = load_settings()
+        configure(level=settings.log_level, format=settings.log_format, role=name)
+        return asyncio.run(_work(settings, name))
+    except WeftError as error:
+        log.error(  # noqa: TRY400 (a trace would not help: it is no defect)
+            "role.failed",
+            code=error.code,
+            error=error.message,
+            detail=error.detail,
+            hint=error.hint,
+        )
+        return error.exit_code
+
+
+async def _work(settings: Settings, name: str) -> int:
+    told: asyncio.Queue[signal.Signals] = asyncio.Queue()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, told.put_nowait, number)
+    end_with_supervisor()
+    home = Home(settings.home)
+    home.prepare()
+    with ExitStack() as until_exit:
+
+        def say_ready() -> None:
+            if not (home.run / f"{name}.ready").exists():
+                until_exit.enter_context(home.saying_ready(name))
+                log.info("role.started", version=__version__, home=str(home.path))
+
+        async with open_worker_store(login_dsn(settings, "weft_worker")) as store:
+            agent = Agent(
+                store, store.notices, place=place_of(home, worker_name(settings)), facts=facts_of(settings, home),
+                executors=load_executors(), limits=limits_of(settings), heartbeat_s=settings.heartbeat_s,
+                on_ready=say_ready,
+            )  # fmt: skip
+            running = asyncio.create_task(agent.run())
+            stopping = asyncio.create_task(told.get())
+            await asyncio.wait({running, stopping}, return_when=asyncio.FIRST_COMPLETED)
+            if running.done():
+                running.result()
+            begun = time.monotonic()
+            log.info("role.stopping", signal=stopping.result().name)
+            await (agent.detach() if settings.detach_jobs else agent.stop())
+            running.cancel()
+            await asyncio.gather(running, return_exceptions=True)
+    log.info("role.stopped", ms=round((time.monotonic() - begun) * 1000))
+    return 0
+
+
+def worker_name(settings: Settings) -> str:
+    """Return the worker's name: the host's, if none is set."""
+    return settings.worker_name or socket.gethostname()
+
+
+def place_of(home: Home, worker: str) -> SpawnerPlace:
+    """Return where the files of this worker's spawner are."""
+    file_name = "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in worker)
+    return SpawnerPlace(
+        socket=home.run / f"spawner-{file_name}.sock",
+        lock=home.run / f"spawner-{file_name}.lock",
+        logs=home.logs,
+        scratch=home.path / "scratch" / file_name,
+        own_log=home.role_logs / f"spawner-{file_name}.log",
+    )
+
+
+def facts_of(settings: Settings, home: Home) -> WorkerFacts:
+    """Return what this worker has: the cores it may use and most of the host's memory."""
+    memory_bytes = settings.worker_memory_bytes or int(_memory_bytes() * _MEMORY_SHARE)
+    return WorkerFacts(
+        name=worker_name(settings),
+        host=socket.gethostname(),
+        pool=settings.pool,
+        version=__version__,
+        cpu_m=settings.worker_cpu_m or len(os.sched_getaffinity(0)) * 1000,
+        memory_mib=max(1, memory_bytes // _MIB),
+        storage_mib=shutil.disk_usage(home.path).free // _MIB,
+        gpu=0,
+    )
+
+
+def limits_of(settings: Settings) -> ExecutorLimits:
+    """Return what the settings allow one attempt."""
+    return ExecutorLimits(
+        grace_ms=round(settings.grace_s * 1000),
+        stream_bytes_max=settings.stream_bytes_max,
+        stream_head_bytes=min(settings.stream_head_bytes, settings.stream_bytes_max),
+    )
+
+
+def load_executors() -> dict[str, Executor]:
+    """Return one executor of each kind that is installed."""
+    return {entry.name: entry.load()() for entry in entry_points(group="weft.executors")}
+
+
+def _memory_bytes() -> int:
+    """Return the memory of the host, or of the control group if that is less."""
+    of_host = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    try:
+        limit = Path("/sys/fs/cgroup/memory.max").read_text().strip()
+    except OSError:
+        return of_host
+    return min(of_host, int(limit)) if limit.isdigit() else of_host
+
+
+if __name__ == "__main__":
+    sys.exit(main())

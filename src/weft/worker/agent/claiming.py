@@ -1,0 +1,150 @@
+"""Claim jobs, read their specs, hand them to the spawner."""
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping, Sequence
+
+from weft.core.errors import WeftError
+from weft.core.lease import LEASE_AGE_MAX_S, plan_claim
+from weft.core.states import Reason
+from weft.ports.executor import Executor, ExecutorLimits, Reservation
+from weft.ports.store import Claimed, WorkerStore
+from weft.telemetry.log import get_logger
+from weft.wire.spawner import AttemptKey, Ended, Start, StartProcess, Withdraw
+from weft.wire.spec import JobSpec
+from weft.worker.agent.held import HeldAttempts
+from weft.worker.agent.patience import until_answered
+from weft.worker.agent.specs import Specs
+from weft.worker.agent.spawner_link import SpawnerLink
+
+log = get_logger()
+
+
+class Claiming:
+    """Keep the spawner supplied, never with more than it will start soon."""
+
+    def __init__(
+        self,
+        store: WorkerStore,
+        incarnation_id: int,
+        *,
+        held: HeldAttempts,
+        link: SpawnerLink,
+        executors: Mapping[str, Executor],
+        limits: ExecutorLimits,
+        on_end: Callable[[Ended], None],
+    ) -> None:
+        self._store = store
+        self._incarnation_id = incarnation_id
+        self._held = held
+        self._link = link
+        self._executors = executors
+        self._limits = limits
+        self._on_end = on_end
+        self._specs = Specs(store)
+        self._look = asyncio.Event()
+        self._may_have_work = True
+        self._return_timer: asyncio.TimerHandle | None = None
+        self.draining = False
+
+    def on_work(self) -> None:
+        """Look for work: a notice or the answer to a heartbeat says that there may be some."""
+        self._may_have_work = True
+        self._look.set()
+
+    def on_room(self) -> None:
+        """Look whether more is wanted: an attempt has ended."""
+        self._look.set()
+
+    async def run(self) -> None:
+        """Claim for ever, until `draining`."""
+        while not self.draining:
+            budget = plan_claim(self._held.load(), self._held.pace) if self._may_have_work else None
+            if budget is None:
+                await self._look.wait()
+                self._look.clear()
+                continue
+            self._look.clear()
+            claimed = await until_answered(
+                lambda: self._store.claim_jobs(
+                    self._incarnation_id,
+                    budget_cpu_m=budget.cpu_m,  # noqa: B023 (called before the next turn)
+                    budget_memory_mib=budget.memory_mib,  # noqa: B023
+                    limit_jobs=budget.jobs,  # noqa: B023
+                )
+            )
+            if claimed:
+                await self._hand_over(claimed)
+            else:
+                self._may_have_work = False
+                has_work = await until_answered(
+                    lambda: self._store.wait_for_work(self._incarnation_id)
+                )
+                self._may_have_work = self._may_have_work or has_work
+
+    async def _hand_over(self, claimed: Sequence[Claimed]) -> None:
+        """Send what was claimed to the spawner, in order."""
+        keys = [AttemptKey(one.batch_id, one.job_id, one.attempt) for one in claimed]
+        for key, one in zip(keys, claimed, strict=True):
+            self._held.add(key, cpu_m=one.cpu_m, memory_mib=one.memory_mib)
+        specs = await until_answered(lambda: self._specs.read(claimed))
+        if self.draining:
+            for key in keys:
+                self._on_end(_unstarted(key, Reason.PREEMPTED, ""))
+            return
+        message = Start([], [])
+        places: dict[int, int] = {}
+        for key, one, spec in zip(keys, claimed, specs, strict=True):
+            held = self._held.by_key.get(key)
+            if held is None or held.ended:  # cancelled while its spec was read
+                continue
+            try:
+                message.processes.append(self._process_of(key, one, spec, message, places))
+                held.is_sent = True
+            except WeftError as error:
+                self._on_end(_unstarted(key, Reason.BAD_SPEC, error.message))
+        if message.processes:
+            self._link.send(message)
+        self._plan_return()
+
+    def _process_of(
+        self, key: AttemptKey, one: Claimed, spec: JobSpec | None, message: Start, places: dict[int, int]
+    ) -> StartProcess:
+        if spec is None:
+            raise WeftError("its spec is missing")
+        executor = self._executors.get(spec.executor)
+        if executor is None:
+            raise WeftError(f"this worker has no executor {spec.executor!r}")
+        environment = executor.environment_of(spec)
+        place = places.get(id(environment))
+        if place is None:
+            place = places[id(environment)] = len(message.environments)
+            message.environments.append(environment)
+        reserved = Reservation(cpu_m=one.cpu_m, memory_mib=one.memory_mib)
+        return executor.start_of(key, spec, self._limits, reserved=reserved, environment=place)
+
+    def _plan_return(self) -> None:
+        """Look once more when the oldest lease is too old."""
+        if self._return_timer is None:
+            loop = asyncio.get_running_loop()
+            self._return_timer = loop.call_later(LEASE_AGE_MAX_S, self._return_old)
+
+    def _return_old(self) -> None:
+        """Ask back what was not started soon, but for the first: it is next."""
+        self._return_timer = None
+        leases = self._held.leases()
+        before_ns = time.monotonic_ns() - int(LEASE_AGE_MAX_S * 1e9)
+        old = [held.key for held in leases[1:] if held.claimed_ns <= before_ns]
+        if old:
+            self._link.send(Withdraw(old))
+        if len(leases) > 1:
+            self._plan_return()
+
+    def on_withdrawn(self, keys: Sequence[AttemptKey]) -> None:
+        """Hand back what the spawner had not started."""
+        for key in keys:
+            self._on_end(_unstarted(key, Reason.PREEMPTED, ""))
+
+
+def _unstarted(key: AttemptKey, reason: Reason, message: str) -> Ended:
+    return Ended(key, 0, time.monotonic_ns(), killed_for=reason, message=message)

@@ -1,0 +1,113 @@
+"""The attempts that this worker owns, as the agent knows them."""
+
+import time
+from collections import deque
+
+from weft.core.lease import RECENT_S, Load, Pace
+from weft.wire.spawner import AttemptKey, Ended
+
+_NS = 1_000_000_000
+_LATELY_MAX = 4096
+
+
+class Held:
+    """One attempt, from its claim until the database has recorded its end."""
+
+    __slots__ = ("claimed_ns", "cpu_m", "ended", "is_sent", "key", "memory_mib", "started_ns")
+
+    def __init__(self, key: AttemptKey, cpu_m: int, memory_mib: int) -> None:
+        self.key = key
+        self.cpu_m = cpu_m
+        self.memory_mib = memory_mib
+        self.claimed_ns = time.monotonic_ns()
+        self.is_sent = False
+        """The spawner was told."""
+        self.started_ns = 0
+        """0: not started, or not long enough ago to be told."""
+        self.ended = False
+
+
+class HeldAttempts:
+    """All of them in the order of their claims, and the sums over those that have not ended."""
+
+    def __init__(self, *, cpu_m: int, memory_mib: int) -> None:
+        self.cpu_m = cpu_m
+        self.memory_mib = memory_mib
+        self.by_key: dict[AttemptKey, Held] = {}
+        self.pace = Pace()
+        self.live_count = 0
+        self._cpu_m_live = 0
+        self._memory_mib_live = 0
+        self._started: dict[AttemptKey, Held] = {}
+        self._lately: deque[int] = deque(maxlen=_LATELY_MAX)
+
+    def add(self, key: AttemptKey, *, cpu_m: int, memory_mib: int) -> Held:
+        """Add an attempt that was claimed."""
+        held = self.by_key[key] = Held(key, cpu_m, memory_mib)
+        self.live_count += 1
+        self._cpu_m_live += cpu_m
+        self._memory_mib_live += memory_mib
+        return held
+
+    def start(self, key: AttemptKey, started_ns: int) -> bool:
+        """Note that it runs; return False if it is not held."""
+        held = self.by_key.get(key)
+        if held is None or held.ended:
+            return False
+        held.started_ns = started_ns
+        self._started[key] = held
+        return True
+
+    def end(self, key: AttemptKey, ended: Ended | None = None) -> None:
+        """Free what it reserves; it stays here until `forget`."""
+        held = self.by_key.get(key)
+        if held is None or held.ended:
+            return
+        held.ended = True
+        self.live_count -= 1
+        self._cpu_m_live -= held.cpu_m
+        self._memory_mib_live -= held.memory_mib
+        self._started.pop(key, None)
+        if ended is not None and ended.started_ns:
+            self._lately.append(ended.ended_ns)
+            self.pace.add(
+                duration_s=(ended.ended_ns - ended.started_ns) / _NS,
+                cpu_m=held.cpu_m,
+                memory_mib=held.memory_mib,
+            )
+
+    def forget(self, key: AttemptKey) -> None:
+        """Drop one whose end is recorded."""
+        self.end(key)
+        self.by_key.pop(key, None)
+
+    @property
+    def running_count(self) -> int:
+        """Return how many are known to run."""
+        return len(self._started)
+
+    def load(self) -> Load:
+        """Return what the decision to claim is made from."""
+        since_ns = time.monotonic_ns() - int(RECENT_S * _NS)
+        while self._lately and self._lately[0] < since_ns:
+            self._lately.popleft()
+        return Load(
+            cpu_m=self.cpu_m,
+            memory_mib=self.memory_mib,
+            cpu_m_held=self._cpu_m_live,
+            memory_mib_held=self._memory_mib_live,
+            cpu_m_long=self._cpu_m_long(),
+            ended_lately=len(self._lately),
+        )
+
+    def _cpu_m_long(self) -> int:
+        before_ns = time.monotonic_ns() - int(self.pace.duration_s * _NS)
+        return sum(held.cpu_m for held in self._started.values() if held.started_ns <= before_ns)
+
+    def leases(self) -> list[Held]:
+        """Return those that were sent to the spawner and are not known to run, oldest first."""
+        return [
+            held
+            for held in self.by_key.values()
+            if held.is_sent and not held.ended and not held.started_ns
+        ]

@@ -1,0 +1,122 @@
+"""Tell the store what started and what ended, in sets."""
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+
+from weft.ports.store import EndReport, WorkerStore
+from weft.telemetry import metrics
+from weft.telemetry.log import get_logger
+from weft.wire.spawner import AttemptKey, Ended, Started
+from weft.worker.agent.outcomes import end_report, reason_of, start_report
+from weft.worker.agent.patience import until_answered
+
+log = get_logger()
+
+_SET_WANTED = 250
+_SET_MAX = 1000
+_GATHER_S = 0.015
+# With a large stock a call each 15 ms would be one of some 30 jobs, which cost as much as 100.
+_MANY = 100
+_GATHER_LONG_S = 0.06
+
+
+class Reporting:
+    """One call at a time; while it runs the next set collects."""
+
+    def __init__(
+        self, store: WorkerStore, incarnation_id: int, on_recorded: Callable[[Sequence[AttemptKey]], None]
+    ) -> None:
+        self._store = store
+        self._incarnation_id = incarnation_id
+        self._on_recorded = on_recorded
+        self._starts: dict[AttemptKey, Started] = {}
+        self._ends: dict[AttemptKey, Ended] = {}
+        self._sending: frozenset[AttemptKey] | set[AttemptKey] = frozenset()
+        self._something = asyncio.Event()
+        self._enough = asyncio.Event()
+        self._settled = asyncio.Event()
+        self._settled.set()
+        self.expected: Callable[[], int] = lambda: 0
+        """How many ends are still to come: gathering pays only if there are some."""
+
+    def add_start(self, started: Started) -> None:
+        """Report a process that lives."""
+        self._starts[started.key] = started
+        self._something.set()
+
+    def add_end(self, ended: Ended) -> None:
+        """Report an end. Its start needs no report of its own any more."""
+        if ended.key in self._sending:
+            return
+        self._starts.pop(ended.key, None)
+        self._ends[ended.key] = ended
+        self._settled.clear()
+        self._something.set()
+        if len(self._ends) >= _SET_WANTED:
+            self._enough.set()
+
+    async def until_settled(self) -> None:
+        """Wait until every end is recorded."""
+        await self._settled.wait()
+
+    async def run(self) -> None:
+        """Report for ever."""
+        while True:
+            await self._something.wait()
+            if self.expected() and len(self._ends) < _SET_WANTED:
+                await self._gather(_GATHER_LONG_S if self.expected() >= _MANY else _GATHER_S)
+            self._something.clear()
+            self._enough.clear()
+            if self._starts:
+                await self._report_starts()
+            if self._ends:
+                await self._report_ends()
+            if self._ends:
+                self._something.set()
+            else:
+                self._settled.set()
+
+    async def _gather(self, seconds: float) -> None:
+        try:
+            async with asyncio.timeout(seconds):
+                await self._enough.wait()
+        except TimeoutError:
+            return
+
+    async def _report_starts(self) -> None:
+        starts, self._starts = list(self._starts.values()), {}
+        await until_answered(
+            lambda: self._store.start_attempts(
+                self._incarnation_id,
+                [start_report(one, time.monotonic_ns()) for one in starts if one.key not in self._ends],
+            )
+        )
+
+    async def _report_ends(self) -> None:
+        keys = list(self._ends)[:_SET_MAX]
+        ends = [self._ends.pop(key) for key in keys]
+        self._sending = set(keys)
+        verdicts = await until_answered(
+            lambda: self._store.complete_attempts(self._incarnation_id, _reports(ends))
+        )
+        self._sending = frozenset()
+        _count(ends)
+        if "stale" in verdicts:
+            stale = [key for key, verdict in zip(keys, verdicts, strict=True) if verdict == "stale"]
+            log.warning("attempt.ends_stale", count=len(stale), first=str(stale[0]))
+        self._on_recorded(keys)
+
+
+def _reports(ends: Sequence[Ended]) -> list[EndReport]:
+    now_ns = time.monotonic_ns()
+    return [end_report(one, now_ns) for one in ends]
+
+
+def _count(ends: Sequence[Ended]) -> None:
+    by_outcome: dict[str, int] = {}
+    for one in ends:
+        outcome = "success" if reason_of(one) is None else "other"
+        by_outcome[outcome] = by_outcome.get(outcome, 0) + 1
+    for outcome, count in by_outcome.items():
+        metrics.ATTEMPTS_ENDED.labels(outcome).inc(count)

@@ -1,0 +1,91 @@
+"""The agent's end of the connection to the spawner."""
+
+import asyncio
+import os
+import socket
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from weft.wire.spawner import AgentMessage, Framer, Hello, Report, SpawnerMessage, Welcome, frame
+
+
+class SpawnerGone(Exception):
+    """The connection to the spawner is closed."""
+
+
+class SpawnerLink(asyncio.Protocol):
+    """Send messages and call back for reports, in the order in which they come."""
+
+    def __init__(self) -> None:
+        loop = asyncio.get_running_loop()
+        self.gone: asyncio.Future[None] = loop.create_future()
+        self.welcome: asyncio.Future[Welcome] = loop.create_future()
+        self.on_report: Callable[[Report], None] = _ignore
+        self._framer = Framer()
+        self._decoder = msgspec.msgpack.Decoder(SpawnerMessage)
+        self._transport: asyncio.WriteTransport | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Keep the transport."""
+        assert isinstance(transport, asyncio.WriteTransport)
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        """Take what has come."""
+        for body in self._framer.feed(data):
+            message = self._decoder.decode(body)
+            if isinstance(message, Report):
+                self.on_report(message)
+            elif not self.welcome.done():
+                self.welcome.set_result(message)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Tell who waits."""
+        del exc
+        self._transport = None
+        if not self.gone.done():
+            self.gone.set_result(None)
+        if not self.welcome.done():
+            self.welcome.set_exception(SpawnerGone())
+            self.welcome.exception()  # nobody may wait for it any more
+
+    def send(self, message: AgentMessage) -> None:
+        """Send; after the end of the connection it is dropped, the next agent is told anyway."""
+        if self._transport is not None:
+            self._transport.write(frame(message))
+
+    def close(self) -> None:
+        """Close the connection; the spawner goes on."""
+        if self._transport is not None:
+            self._transport.close()
+
+
+async def connect(path: Path) -> SpawnerLink | None:
+    """Connect to a spawner's socket, whose path may be of any length; `None`: nobody listens."""
+    try:
+        directory = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
+    sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    sock.setblocking(False)
+    try:
+        sock.connect(f"/proc/self/fd/{directory}/{path.name}")
+    except (FileNotFoundError, ConnectionRefusedError, BlockingIOError):
+        sock.close()
+        return None
+    finally:
+        os.close(directory)
+    _, link = await asyncio.get_running_loop().create_unix_connection(SpawnerLink, sock=sock)
+    return link
+
+
+async def greet(link: SpawnerLink, *, cpu_m: int, memory_mib: int) -> Welcome:
+    """Say hello and return the answer. Raises `SpawnerGone`."""
+    link.send(Hello(cpu_m, memory_mib))
+    return await link.welcome
+
+
+def _ignore(_report: Report) -> None:
+    return

@@ -1,0 +1,210 @@
+"""Find the spawner of this worker, or start one once the older one is proved gone."""
+
+import asyncio
+import fcntl
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from weft.core.errors import Internal
+from weft.telemetry.log import get_logger
+from weft.wire.spawner import SpawnerLock
+from weft.worker.agent.spawner_link import SpawnerLink, connect
+
+log = get_logger()
+
+_READY_WITHIN_S = 20.0
+_GONE_WITHIN_S = 20.0
+_STEP_S = 0.01
+_MARK = b"WEFT_ATTEMPT="
+
+
+class SpawnerNotStarted(Internal):
+    """The spawner did not come up, or an older one does not go away."""
+
+    code = "WORKER.SPAWNER_NOT_STARTED"
+
+
+@dataclass(frozen=True)
+class SpawnerPlace:
+    """Where a worker's spawner has its files."""
+
+    socket: Path
+    lock: Path
+    logs: Path
+    scratch: Path
+    own_log: Path
+
+
+async def find_or_start(place: SpawnerPlace) -> SpawnerLink:
+    """Return a connection to the live spawner, else to a new one. Not greeted yet."""
+    async with asyncio.timeout(_READY_WITHIN_S):
+        while True:
+            link = await connect(place.socket)
+            if link is not None:
+                return link
+            if not is_locked(place.lock):
+                await clear_away(place)
+                await _start(place)
+            await asyncio.sleep(_STEP_S)
+
+
+def is_locked(path: Path) -> bool:
+    """Say whether a spawner lives: it holds the lock as long as it does."""
+    try:
+        fd = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(fd)
+    return False
+
+
+async def clear_away(place: SpawnerPlace) -> None:
+    """Kill what is left of a dead spawner's jobs and wait until it is gone.
+
+    In a PID namespace of its own nothing is left, which is looked at all the same; without one
+    its processes are found by the mark in their environment.
+    """
+    try:
+        holder = msgspec.json.decode(place.lock.read_bytes(), type=SpawnerLock)
+    except (FileNotFoundError, msgspec.MsgspecError):
+        return
+    namespace = holder.pid_namespace_inode
+    if namespace == os.stat("/proc/self/ns/pid").st_ino:  # noqa: PTH116 (one line of a hot search)
+        namespace = 0
+    async with asyncio.timeout(_GONE_WITHIN_S):
+        while found := find_left(holder.incarnation, namespace):
+            log.warning("worker.leftovers_killed", pids=sorted(found))
+            for pid in found:
+                _kill(pid)
+            await asyncio.sleep(_STEP_S)
+
+
+def find_left(incarnation: str, namespace: int) -> set[int]:
+    """Return live processes that carry this incarnation's mark or are in this PID namespace."""
+    return {
+        int(entry.name)
+        for entry in Path("/proc").iterdir()
+        if entry.name.isdigit()
+        and int(entry.name) != os.getpid()
+        and (_is_marked(entry, incarnation) or (namespace and _is_in(entry, namespace)))
+    }
+
+
+async def wait_gone(place: SpawnerPlace) -> None:
+    """Wait until the spawner has ended and nothing of its jobs is left."""
+    async with asyncio.timeout(_GONE_WITHIN_S):
+        while is_locked(place.lock):
+            await asyncio.sleep(_STEP_S)
+    await clear_away(place)
+
+
+async def _start(place: SpawnerPlace) -> None:
+    for directory in (place.socket.parent, place.logs, place.scratch, place.own_log.parent):
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    ready, ready_of_spawner = os.pipe2(os.O_CLOEXEC)
+    words = (place.socket, place.lock, place.logs, place.scratch, ready_of_spawner)
+    with place.own_log.open("ab") as output:
+        process = subprocess.Popen(
+            [*_namespace_words(), sys.executable, "-X", "utf8", "-P", "-m", "weft.worker.spawner", *map(str, words)],
+            stdin=subprocess.DEVNULL, stdout=output, stderr=output, cwd="/", start_new_session=True,
+            pass_fds=(ready_of_spawner,),
+        )  # fmt: skip
+    os.close(ready_of_spawner)
+    try:
+        word = await _read_once(ready)
+    finally:
+        os.close(ready)
+    _reap_later(process)
+    if word:
+        log.info("worker.spawner_started", spawner_pid=process.pid)
+        return
+    code = process.wait()
+    if not is_locked(place.lock):
+        raise SpawnerNotStarted(
+            "the spawner could not be started", detail=f"It ended with code {code}.",
+            hint=f"Read {place.own_log}.",
+        )  # fmt: skip
+
+
+async def _read_once(fd: int) -> bytes:
+    """Wait for the first byte or the end of a pipe."""
+    loop = asyncio.get_running_loop()
+    readable: asyncio.Future[None] = loop.create_future()
+    loop.add_reader(fd, lambda: readable.done() or readable.set_result(None))
+    try:
+        await readable
+    finally:
+        loop.remove_reader(fd)
+    return os.read(fd, 1)
+
+
+def _reap_later(process: subprocess.Popen[bytes]) -> None:
+    """Take the exit code when it ends, so that no zombie stays while this agent lives."""
+    loop = asyncio.get_running_loop()
+    try:
+        pidfd = os.pidfd_open(process.pid)
+    except ProcessLookupError:
+        return
+
+    def on_exit() -> None:
+        loop.remove_reader(pidfd)
+        os.close(pidfd)
+        process.poll()
+
+    loop.add_reader(pidfd, on_exit)
+
+
+def _namespace_words() -> Sequence[str]:
+    """Return the command that gives the spawner a PID namespace; nothing where the kernel or the
+    rights do not allow one.
+    """
+    if shutil.which("unshare") is None:
+        return ()
+    common = ("--pid", "--fork", "--kill-child", "--mount-proc", "--propagation", "slave")
+    as_root = ("unshare", *common)
+    as_user = ("unshare", "--user", "--map-current-user", *common)
+    for words in (as_root,) if os.geteuid() == 0 else (as_user,):
+        # The shell proves that the namespace works: it sees itself as the first process.
+        probe = subprocess.run(
+            [*words, "/bin/sh", "-c", '[ "$$" = 1 ] && [ -e /proc/1/stat ]'],
+            check=False, capture_output=True, stdin=subprocess.DEVNULL, timeout=10,
+        )  # fmt: skip
+        if probe.returncode == 0:
+            return words
+    return ()
+
+
+def _is_marked(entry: Path, incarnation: str) -> bool:
+    try:
+        variables = (entry / "environ").read_bytes().split(b"\0")
+    except OSError:
+        return False
+    ending = f"@{incarnation}".encode()
+    return any(one.startswith(_MARK) and one.endswith(ending) for one in variables)
+
+
+def _is_in(entry: Path, namespace: int) -> bool:
+    try:
+        return (entry / "ns/pid").stat().st_ino == namespace
+    except OSError:
+        return False
+
+
+def _kill(pid: int) -> None:
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        return

@@ -1,0 +1,204 @@
+"""A store for the agent without a database: a list of jobs and what was reported of them.
+
+It knows nothing of scheduling, rights or history; `tests/store` tests the real one.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from weft.core.errors import Unavailable
+from weft.core.states import Reason
+from weft.ports.store import Claimed, EndReport, HeartbeatAnswer, Registered, StartReport
+from weft.wire.spec import JobSpec, encode_chunk
+
+BATCH, POOL = 1, 7
+_AGAIN = {Reason.PREEMPTED, Reason.LOST}
+
+
+@dataclass
+class FakeJob:
+    """One job."""
+
+    spec: JobSpec
+    cpu_m: int = 1000
+    memory_mib: int = 64
+    attempt: int = 0
+    owner: int | None = None
+    is_over: bool = False
+    ends: list[EndReport] = field(default_factory=list)
+
+
+class FakeStore:
+    """`WorkerStore` and `Notices` in memory."""
+
+    def __init__(self) -> None:
+        self.jobs: list[FakeJob] = []
+        self.starts: list[StartReport] = []
+        self.claim_sizes: list[int] = []
+        self.cancelled: set[int] = set()
+        self.incarnations: list[str] = []
+        self.is_away = False
+        self.is_lost = False
+        self.left: list[int] = []
+        self.heartbeats = 0
+        self._notices: list[asyncio.Queue[tuple[str, str]]] = []
+        self._changed = asyncio.Event()
+
+    # what a test does
+
+    def submit(self, *specs: JobSpec, cpu_m: int = 1000, memory_mib: int = 64) -> None:
+        """Add jobs and tell the worker."""
+        self.jobs += [FakeJob(spec, cpu_m=cpu_m, memory_mib=memory_mib) for spec in specs]
+        self.notify("work", str(POOL))
+
+    def cancel(self, job_id: int) -> None:
+        """Cancel one job and tell the worker."""
+        self.cancelled.add(job_id)
+        self.notify("cancel", str(BATCH))
+
+    def notify(self, channel: str, payload: str) -> None:
+        """Send a notice to who listens."""
+        for queue in self._notices:
+            queue.put_nowait((channel, payload))
+
+    async def until(self, count: int, seconds: float = 20.0) -> list[EndReport]:
+        """Wait until so many jobs are over; return the last report of each job that has one."""
+        async with asyncio.timeout(seconds):
+            while sum(job.is_over for job in self.jobs) < count:
+                self._changed.clear()
+                await self._changed.wait()
+        return [job.ends[-1] for job in self.jobs if job.ends]
+
+    async def until_started(self, count: int, seconds: float = 20.0) -> None:
+        """Wait until so many starts were reported."""
+        async with asyncio.timeout(seconds):
+            while len(self.starts) < count:
+                self._changed.clear()
+                await self._changed.wait()
+
+    # WorkerStore
+
+    async def register_worker(  # noqa: D102
+        self, *, name: str, host: str, pool: str, incarnation: str, cpu_m: int, memory_mib: int,
+        storage_mib: int, gpu: int, version: str, same_host_proved_gone: bool,
+    ) -> Registered:  # fmt: skip
+        del name, host, pool, cpu_m, memory_mib, storage_mib, gpu, version
+        assert same_host_proved_gone
+        self._check()
+        if incarnation not in self.incarnations:
+            self.incarnations.append(incarnation)
+            for job in self.jobs:
+                job.owner = None
+        self.is_lost = False
+        number = self.incarnations.index(incarnation)
+        live = [
+            self._claimed(job_id, job)
+            for job_id, job in enumerate(self.jobs, 1)
+            if job.owner == number
+        ]
+        return Registered(worker_id=1, incarnation_id=number, pool_id=POOL, live=live)
+
+    async def claim_jobs(  # noqa: D102
+        self, incarnation_id: int, *, budget_cpu_m: int, budget_memory_mib: int, limit_jobs: int
+    ) -> Sequence[Claimed]:
+        self._check()
+        claimed: list[Claimed] = []
+        for job_id, job in enumerate(self.jobs, 1):
+            if len(claimed) == limit_jobs:
+                break
+            if job.is_over or job.owner is not None or job_id in self.cancelled:
+                continue
+            budget_cpu_m -= job.cpu_m
+            budget_memory_mib -= job.memory_mib
+            if claimed and (budget_cpu_m < 0 or budget_memory_mib < 0):
+                break
+            job.attempt += 1
+            job.owner = incarnation_id
+            claimed.append(self._claimed(job_id, job))
+        self.claim_sizes.append(len(claimed))
+        return claimed
+
+    async def get_chunks(  # noqa: D102
+        self, batch_ids: Sequence[int], chunk_firsts: Sequence[int]
+    ) -> Mapping[tuple[int, int], bytes]:
+        self._check()
+        return {
+            (batch, first): encode_chunk([self.jobs[first - 1].spec])
+            for batch, first in zip(batch_ids, chunk_firsts, strict=True)
+        }
+
+    async def wait_for_work(self, incarnation_id: int) -> bool:  # noqa: D102
+        del incarnation_id
+        self._check()
+        return any(
+            not job.is_over and job.owner is None and job_id not in self.cancelled
+            for job_id, job in enumerate(self.jobs, 1)
+        )
+
+    async def start_attempts(  # noqa: D102
+        self, incarnation_id: int, reports: Sequence[StartReport]
+    ) -> Sequence[str]:
+        del incarnation_id
+        self._check()
+        self.starts += reports
+        self._changed.set()
+        return ["ok" for _ in reports]
+
+    async def complete_attempts(  # noqa: D102
+        self, incarnation_id: int, reports: Sequence[EndReport]
+    ) -> Sequence[str]:
+        self._check()
+        verdicts = []
+        for report in reports:
+            job = self.jobs[report.job_id - 1]
+            owned = job.owner == incarnation_id and job.attempt == report.attempt
+            verdicts.append("ok" if owned else "stale")
+            if owned:
+                job.ends.append(report)
+                job.owner = None
+                job.is_over = report.reason is None or report.reason not in _AGAIN
+        self._changed.set()
+        return verdicts
+
+    async def list_cancelled(  # noqa: D102
+        self, incarnation_id: int, attempts: Sequence[tuple[int, int, int]]
+    ) -> Sequence[tuple[int, int, int]]:
+        del incarnation_id
+        self._check()
+        return [place for place in attempts if place[1] in self.cancelled]
+
+    async def heartbeat(  # noqa: D102
+        self, incarnation_id: int, attempts: Sequence[tuple[int, int, int]], *, draining: bool
+    ) -> HeartbeatAnswer:
+        del incarnation_id, draining
+        self._check()
+        self.heartbeats += 1
+        cancelled = [place for place in attempts if place[1] in self.cancelled]
+        return HeartbeatAnswer(alive=not self.is_lost, cancelled=cancelled, has_work=True)
+
+    async def leave(self, incarnation_id: int) -> None:  # noqa: D102
+        self._check()
+        self.left.append(incarnation_id)
+
+    # Notices
+
+    async def listen(self, *channels: str) -> AsyncIterator[tuple[str, str]]:  # noqa: D102
+        queue: asyncio.Queue[tuple[str, str]] = asyncio.Queue()
+        self._notices.append(queue)
+        yield "", ""
+        while True:
+            channel, payload = await queue.get()
+            if channel in channels:
+                yield channel, payload
+
+    @staticmethod
+    def _claimed(job_id: int, job: FakeJob) -> Claimed:
+        return Claimed(
+            batch_id=BATCH, job_id=job_id, attempt=job.attempt, cpu_m=job.cpu_m,
+            memory_mib=job.memory_mib, storage_mib=0, gpu=0, chunk_first=job_id,
+        )  # fmt: skip
+
+    def _check(self) -> None:
+        if self.is_away:
+            raise Unavailable("the store is away")

@@ -19,9 +19,14 @@ from weft.settings import Settings
 from weft.telemetry.log import get_logger
 
 ROUTES: list[ControllerRouterHandler] = [
-    *batches.ROUTES, *updates.ROUTES, *jobs.ROUTES, *groups.ROUTES, *logs.ROUTES, *events.ROUTES,
+    *batches.ROUTES,
+    *updates.ROUTES,
+    *jobs.ROUTES,
+    *groups.ROUTES,
+    *logs.ROUTES,
+    *events.ROUTES,
     *system.ROUTES,
-]  # fmt: skip
+]
 log = get_logger()
 
 

@@ -13,22 +13,36 @@ EXECUTORS = ("process",)
 
 
 def check_jobs(
-    jobs: Sequence[JobDocument], settings: Settings, problems: Problems, *,
-    inherit_env: Mapping[str, str] | None, body_bytes: int, may_hold_nul: bool,
-) -> None:  # fmt: skip
+    jobs: Sequence[JobDocument],
+    settings: Settings,
+    problems: Problems,
+    *,
+    inherit_env: Mapping[str, str] | None,
+    body_bytes: int,
+    may_hold_nul: bool,
+) -> None:
     """Note everything that is wrong with the texts of these jobs.
 
     A job that has only a command, short and without a NUL, passes with a few comparisons.
     """
     check = _JobCheck(settings, problems, _inherited_bytes(inherit_env, settings, problems))
     chars_max = check.argv_bytes_max // 4 if body_bytes > check.argv_bytes_max else body_bytes
+    name_chars_max = settings.name_chars_max
     for index, job in enumerate(jobs):
-        command = job.command
+        name, command = job.name, job.command
+        if name is not None and not (name.isprintable() and 0 < len(name) <= name_chars_max):
+            check_name(name, settings, problems, f"/jobs/{index}/name")
+        if job.attributes:
+            check_attributes(job.attributes, settings, problems, f"/jobs/{index}/attributes")
         if (
-            may_hold_nul or not command or not command[0] or sum(map(len, command)) > chars_max
-            or job.name is not None or job.env or job.script is not None or job.cwd is not None
-            or job.attributes or job.executor != "process"
-        ):  # fmt: skip
+            (command is not None and (not command or not command[0]))
+            or (command and sum(map(len, command)) > chars_max)
+            or may_hold_nul
+            or job.env
+            or job.script is not None
+            or job.cwd is not None
+            or job.executor != "process"
+        ):
             check.check(index, job)
 
 
@@ -64,12 +78,11 @@ class _JobCheck:
 
     def check(self, index: int, job: JobDocument) -> None:
         """Note what is wrong with one job."""
-        at = pointer_of("jobs", index)
+        at = f"/jobs/{index}"
         self._check_command(job, at)
-        _check_env(job.env, self.problems, f"{at}/env")
+        if job.env:
+            _check_env(job.env, self.problems, f"{at}/env")
         self._check_size(job, at)
-        check_name(job.name, self.settings, self.problems, f"{at}/name")
-        check_attributes(job.attributes, self.settings, self.problems, f"{at}/attributes")
         if job.cwd is not None:
             self._check_cwd(job.cwd, f"{at}/cwd")
         if job.executor not in EXECUTORS:
@@ -80,7 +93,11 @@ class _JobCheck:
         add = self.problems.add
         if job.command is not None:
             if not job.command or not job.command[0]:
-                add(EmptyCommand, f"{at}/command", "no program; leave it out for a job that does nothing")
+                add(
+                    EmptyCommand,
+                    f"{at}/command",
+                    "no program; leave it out for a job that does nothing",
+                )
             for place, argument in enumerate(job.command):
                 if "\0" in argument:
                     add(NulCharacter, f"{at}/command/{place}", "an argument cannot hold NUL")
@@ -102,7 +119,8 @@ class _JobCheck:
         size = sum(len(text.encode()) + 1 for text in texts)
         if size > self.argv_bytes_max:
             field = "script" if job.script is not None else "command"
-            message = f"arguments and environment have {size + self.inherited_bytes} bytes, at most {self.settings.argv_bytes_max}"
+            most, whole = self.settings.argv_bytes_max, size + self.inherited_bytes
+            message = f"arguments and environment have {whole} bytes, at most {most}"
             self.problems.add(InvalidValue, f"{at}/{field}", message)
 
     def _check_cwd(self, cwd: str, pointer: str) -> None:

@@ -1,10 +1,10 @@
-"""From the bytes of a request to a typed document; every wrong field is named, not only the first."""
+"""From the bytes of a request to a typed document; every wrong field is named."""
 
 import difflib
 from collections.abc import Mapping
 from functools import cache
 from types import UnionType
-from typing import Annotated, Any, Final, TypeVar, get_args, get_origin
+from typing import Any, Final, TypeVar, cast, get_args, get_origin
 
 import msgspec
 
@@ -14,7 +14,10 @@ from weft.core.problems import Problems, pointer_of
 JSON: Final = "application/json"
 MSGPACK: Final = "application/msgpack"
 Document = TypeVar("Document", bound=msgspec.Struct)
-_HINT: Final = "Send one document as application/json (UTF-8, no byte order mark) or application/msgpack."
+Kind = Any  # an annotation: a class, a union, a generic; typing has no type for all of them
+_HINT: Final = (
+    "Send one document as application/json (UTF-8, no byte order mark) or application/msgpack."
+)
 
 
 def media_of(content_type: str | None) -> str:
@@ -23,15 +26,18 @@ def media_of(content_type: str | None) -> str:
     if media in {JSON, MSGPACK}:
         return media
     raise UnsupportedMedia(
-        f"bodies of type {media[:80]!r} are not read", detail="The header Content-Type says so.",
+        f"bodies of type {media[:80]!r} are not read",
+        detail="The header Content-Type says so.",
         hint=_HINT,
-    )  # fmt: skip
+    )
 
 
 def decode(body: bytes, media: str, kind: type[Document]) -> Document:
-    """Read a document. Raise `MalformedBody`, or `InvalidDocument` with all fields of a wrong name or type."""
+    """Read a document. Raise `MalformedBody`, or `InvalidDocument` with all fields of a wrong name
+    or type.
+    """
     try:
-        return _typed_decoder(kind, media).decode(body)
+        return cast("Document", _typed_decoder(kind, media).decode(body))
     except msgspec.ValidationError as error:
         raise _explain(body, media, kind, error) from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -39,12 +45,12 @@ def decode(body: bytes, media: str, kind: type[Document]) -> Document:
 
 
 def may_hold_nul(body: bytes, media: str) -> bool:
-    """Say whether a text in this body may hold a NUL; in JSON it can only be written as an escape."""
+    """Say whether a text in this body may hold a NUL; JSON can only write it as an escape."""
     return (b"\\u0000" if media == JSON else b"\0") in body
 
 
 @cache
-def _typed_decoder(kind: type[Document], media: str) -> Any:  # the two decoders share no base
+def _typed_decoder(kind: type[Document], media: str) -> Any:  # noqa: ANN401 (the two decoders share no base)
     return msgspec.json.Decoder(kind) if media == JSON else msgspec.msgpack.Decoder(kind)
 
 
@@ -61,8 +67,10 @@ def _malformed(media: str, error: Exception) -> MalformedBody:
     )
 
 
-def _explain(body: bytes, media: str, kind: type[msgspec.Struct], first: Exception) -> Exception:
-    """Return the error that names all wrong fields; reading again without types costs nothing in the usual case."""
+def _explain(body: bytes, media: str, kind: Kind, first: Exception) -> Exception:
+    """Return the error that names all wrong fields; reading again without types costs nothing in
+    the usual case.
+    """
     problems = Problems()
     try:
         value = (msgspec.json if media == JSON else msgspec.msgpack).decode(body)
@@ -77,19 +85,20 @@ def _explain(body: bytes, media: str, kind: type[msgspec.Struct], first: Excepti
     return problems.error()
 
 
-def _check(value: Any, kind: Any, pointer: str, problems: Problems) -> None:  # any JSON value, any type
+def _check(value: object, kind: Kind, pointer: str, problems: Problems) -> None:
     """Note each part of a value that has not the type it should have."""
     if problems.is_full:
         return
     bare = _without_none(kind)
     if value is None and bare is not kind:
         return
+    container: object = get_origin(bare)
     if isinstance(bare, type) and issubclass(bare, msgspec.Struct):
         _check_struct(value, bare, pointer, problems)
-    elif get_origin(bare) in {list, tuple} and isinstance(value, list):
+    elif (container is list or container is tuple) and isinstance(value, list):
         for index, item in enumerate(value):
             _check(item, get_args(bare)[0], pointer + pointer_of(index), problems)
-    elif get_origin(bare) is dict and isinstance(value, dict):
+    elif container is dict and isinstance(value, dict):
         for key, item in value.items():
             _check(key, get_args(bare)[0], pointer + pointer_of(str(key)), problems)
             _check(item, get_args(bare)[1], pointer + pointer_of(str(key)), problems)
@@ -101,7 +110,7 @@ def _check(value: Any, kind: Any, pointer: str, problems: Problems) -> None:  # 
 
 
 def _check_struct(
-    value: Any, kind: type[msgspec.Struct], pointer: str, problems: Problems
+    value: object, kind: type[msgspec.Struct], pointer: str, problems: Problems
 ) -> None:
     if not isinstance(value, Mapping):
         problems.add(WrongType, pointer, f"expected an object, got {_word(value)}")
@@ -111,9 +120,7 @@ def _check_struct(
         if key not in known:
             near = difflib.get_close_matches(str(key), known, n=1)
             hint = f", did you mean {near[0]!r}?" if near else ""
-            problems.add(
-                UnknownField, pointer + pointer_of(str(key)), f"no such field{hint}"
-            )
+            problems.add(UnknownField, pointer + pointer_of(str(key)), f"no such field{hint}")
     for name, field in known.items():
         if name in value:
             _check(value[name], field.type, pointer + pointer_of(name), problems)
@@ -126,14 +133,12 @@ def _fields(kind: type[msgspec.Struct]) -> dict[str, msgspec.structs.FieldInfo]:
     return {field.encode_name: field for field in msgspec.structs.fields(kind)}
 
 
-def _without_none(kind: Any) -> Any:  # types of fields are of any form
-    """Return X for `X | None`; everything else as it is, without its limits if it is a container."""
-    if isinstance(kind, UnionType) or get_origin(kind) is not None:
+def _without_none(kind: Kind) -> Kind:
+    """Return X for `X | None`, everything else as it is."""
+    if isinstance(kind, UnionType):
         rest = [one for one in get_args(kind) if one is not type(None)]
-        if isinstance(kind, UnionType) and len(rest) == 1 and len(get_args(kind)) == 2:  # noqa: PLR2004 (X | None)
+        if len(rest) == 1:
             return rest[0]
-    if get_origin(kind) is Annotated and get_origin(get_args(kind)[0]) is not None:
-        return get_args(kind)[0]
     return kind
 
 

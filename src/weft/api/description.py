@@ -1,4 +1,6 @@
-"""The description of this api (OpenAPI 3.1), made from the routes themselves and from the structs they read."""
+"""The description of this api (OpenAPI 3.1), made from the routes themselves and from the structs
+they read.
+"""
 
 import html
 import re
@@ -19,7 +21,10 @@ _PROBLEM: Final[Object] = {
     "type": "object",
     "required": ["type", "title", "status", "detail", "hint", "code", "trace_id", "errors"],
     "properties": {
-        **{name: {"type": "string"} for name in ("type", "title", "detail", "hint", "code", "trace_id")},
+        **{
+            name: {"type": "string"}
+            for name in ("type", "title", "detail", "hint", "code", "trace_id")
+        },
         "status": {"type": "integer"},
         "errors": {
             "type": "array",
@@ -29,7 +34,7 @@ _PROBLEM: Final[Object] = {
             },
         },
     },
-}  # fmt: skip
+}
 
 
 @lru_cache(maxsize=1)
@@ -104,7 +109,8 @@ def render_page(document: Object) -> str:
     return (
         "<!doctype html><meta charset=utf-8><title>weft api</title>"
         "<style>body{font:16px/1.5 system-ui;max-width:60em;margin:2em auto;padding:0 1em}"
-        "h2{font-size:1em;margin:1.5em 0 0}pre{background:#f4f4f4;padding:1em;overflow:auto}</style>"
+        "h2{font-size:1em;margin:1.5em 0 0}"
+        "pre{background:#f4f4f4;padding:1em;overflow:auto}</style>"
         f"<h1>weft api {html.escape(document['info']['version'])}</h1>"
         "<p>Every request carries <code>Authorization: Bearer TOKEN</code>. "
         "The same as <a href=/openapi.json>OpenAPI</a>.</p>"

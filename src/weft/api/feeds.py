@@ -1,15 +1,17 @@
-"""Events for streams: one connection that listens, one reader per user who has streams, any number of streams.
+"""Events for streams: one connection that listens, one reader per user who has streams, any number
+of streams.
 
-A reader keeps the newest events, encoded. A stream has a position of its own: while the reader's memory reaches back
-to it the stream is served from there, else it reads from the database until it has caught up. So a slow stream holds
-up nobody, and no stream can miss an event or get one twice: positions are those of the database. With no streams
-nothing listens and nothing is asked.
+A reader keeps the newest events, encoded. A stream has a position of its own: while the
+reader's memory reaches back to it the stream is served from there, else it reads from the
+database until it has caught up. So a slow stream holds up nobody, and no stream can miss an
+event or get one twice: positions are those of the database. With no streams nothing listens and
+nothing is asked.
 """
 
 import asyncio
 import contextlib
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -23,7 +25,9 @@ READ_ROWS: Final = 1000
 MEMORY_BYTES_MAX: Final = 4 << 20
 AWAY_S: Final = (0.05, 0.1, 0.2, 0.5, 1.0)
 HIDDEN_S: Final = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
-"""An event is shown when no older writer is open. Nobody tells when that is so, so it is looked for in these steps."""
+"""An event is shown when no older writer is open. Nobody tells when that is so, so it is looked
+for in these steps.
+"""
 log = get_logger()
 
 
@@ -90,7 +94,10 @@ class Feed:
             try:
                 await self._read_and_wait()
                 failures = 0
-            except Unavailable:
+            except Exception as error:
+                # Its streams would wait for ever if this loop ended.
+                if not isinstance(error, Unavailable):
+                    log.exception("feed.failed")
                 await asyncio.sleep(AWAY_S[min(failures, len(AWAY_S) - 1)])
                 failures += 1
 
@@ -152,7 +159,7 @@ class Changes:
         return True
 
     def names(self, batch_id: int, job_id: int) -> bool:
-        """Say whether an event since then names this job, or may have: then it was not remembered."""
+        """Say whether an event since then names this job; also if they are not remembered."""
         if self.after is None or not self.feed.reaches(self.after):
             return True
         return any(
@@ -200,7 +207,8 @@ class Feeds:
         failures = 0
         while True:
             try:
-                async with contextlib.aclosing(_items(self._notices.listen("events"))) as items:
+                notices = self._notices.listen("events")
+                async with contextlib.aclosing(_items(notices)) as items:
                     async for _ in items:
                         failures = 0
                         for feed in self._feeds.values():
@@ -213,11 +221,11 @@ class Feeds:
                 await asyncio.sleep(delay_s)
 
 
-async def _items(source: AsyncIterator[Any]) -> AsyncIterator[Any]:  # notices are of no interest
+async def _items(source: AsyncIterator[Any]) -> AsyncGenerator[None, None]:
     """Make a generator of any iterator, so that it can be closed."""
     try:
-        async for item in source:
-            yield item
+        async for _ in source:
+            yield
     finally:
         close: Callable[[], Any] | None = getattr(source, "aclose", None)
         if close is not None:

@@ -1,9 +1,11 @@
-"""Follow the output of a job while it runs: from its first byte, or where a client was cut off, to its end."""
+"""Follow the output of a job while it runs: from its first byte, or where a client was cut off, to
+its end.
+"""
 
 import asyncio
 import base64
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -13,7 +15,7 @@ from weft.api.services import Services
 from weft.api.sse import KEEP_ALIVE, KEEP_ALIVE_S, message
 from weft.core.errors import Unavailable
 from weft.core.states import JobState
-from weft.ports.store import Caller, LogPlace
+from weft.ports.store import Caller, LogPlace, Row
 from weft.telemetry import metrics
 from weft.wire.log_format import CUT, CUT_BODY, STDERR, STDOUT, Piece
 
@@ -31,12 +33,21 @@ class Place:
 
 
 class Follower:
-    """One followed job. `attempt` None: all its attempts from the present one on; `stream` None: both."""
+    """One followed job. `attempt` None: all its attempts from the present one on; `stream` None:
+    both.
+    """
 
     def __init__(
-        self, services: Services, caller: Caller, batch_id: int, job_id: int, *,
-        attempt: int | None, stream: str | None, at: Place,
-    ) -> None:  # fmt: skip
+        self,
+        services: Services,
+        caller: Caller,
+        batch_id: int,
+        job_id: int,
+        *,
+        attempt: int | None,
+        stream: str | None,
+        at: Place,
+    ) -> None:
         self._services = services
         self._store = services.store
         self._logs = services.logs
@@ -63,7 +74,9 @@ class Follower:
                         await feed.changed(AWAY_S)
 
     async def _step(self, feed: Feed) -> AsyncIterator[bytes]:
-        """Look where the job stands, send what there is, and wait until something may have changed."""
+        """Look where the job stands, send what there is, and wait until something may have
+        changed.
+        """
         # Taken before looking: what happens in between wakes the wait below.
         changes = feed.next_changes()
         place = await self._outputs.find(self._job_id, self._wanted)
@@ -95,7 +108,9 @@ class Follower:
         news = asyncio.create_task(self._told(feed, changes))
         try:
             while not self._services.closing.is_set():
-                await asyncio.wait({piece, news}, timeout=KEEP_ALIVE_S, return_when="FIRST_COMPLETED")
+                await asyncio.wait(
+                    {piece, news}, timeout=KEEP_ALIVE_S, return_when="FIRST_COMPLETED"
+                )
                 if piece.done():
                     try:
                         yield self._message(piece.result())
@@ -146,7 +161,7 @@ class Follower:
         data = base64.b64encode(piece.data)
         return b"id: %s\nevent: %s\ndata: %s\n\n" % (id_.encode(), name.encode(), data)
 
-    async def _end(self, place: LogPlace | None, job: Any) -> bytes:  # a row
+    async def _end(self, place: LogPlace | None, job: Row) -> bytes:
         """Return the last message: how the attempt ended, or the job if it had none."""
         attempts = await self._store.list_attempts(self._caller, self._batch_id, self._job_id)
         number = place.attempt if place is not None else None
@@ -155,20 +170,23 @@ class Follower:
             {
                 "state": job["state"],
                 "attempt": number,
-                **{name: row.get(name, job.get(name)) for name in ("reason", "exit_code", "signal")},
+                **{
+                    name: row.get(name, job.get(name))
+                    for name in ("reason", "exit_code", "signal")
+                },
             },
             kind="end",
         )
 
 
-def _some(pieces: Any) -> list[Piece]:  # an iterator of pieces
+def _some(pieces: Iterator[Piece]) -> list[Piece]:
     """Return the next pieces, about as many as one write takes."""
     block: list[Piece] = []
     size = 0
     for piece in pieces:
         block.append(piece)
         size += len(piece.data)
-        if size >= 128 * 1024:  # noqa: PLR2004 (a block)
+        if size >= 128 * 1024:
             break
     return block
 

@@ -30,10 +30,14 @@ def check_callback(url: str | None, problems: Problems, pointer: str) -> None:
 
 
 def paths_of(
-    groups: Sequence[GroupDocument], jobs: Iterable[JobDocument], settings: Settings,
+    groups: Sequence[GroupDocument],
+    jobs: Iterable[JobDocument],
+    settings: Settings,
     problems: Problems,
-) -> list[str]:  # fmt: skip
-    """Return the paths that a document declares or uses, in order, each once; what is wrong is noted and left out."""
+) -> list[str]:
+    """Return the paths that a document declares or uses, in order, each once; what is wrong is
+    noted and left out.
+    """
     pointers: dict[str, str] = {}
     for index, group in enumerate(groups):
         at = pointer_of("groups", index)
@@ -65,19 +69,23 @@ def planned_rows(
     bare = GroupDocument(path="/")
     return [
         NewGroup(
-            group_id=one.group_id, parent_id=one.parent_id, name=one.name,
+            group_id=one.group_id,
+            parent_id=one.parent_id,
+            name=one.name,
             attributes=document.get(one.path, bare).attributes,
             cancel_after_n_failures=document.get(one.path, bare).cancel_after_n_failures,
             callback=document.get(one.path, bare).callback,
         )
         for one in planned
-    ]  # fmt: skip
+    ]
 
 
 def check_existing(
     groups: Sequence[GroupDocument], existing: Mapping[str, int], problems: Problems
 ) -> None:
-    """Note each declared group that the batch has already: what the document says of it would be lost."""
+    """Note each declared group that the batch has already: what the document says of it would be
+    lost.
+    """
     for index, group in enumerate(groups):
         if group.path in existing:
             problems.add(
@@ -96,15 +104,20 @@ def bunch_rows(
         if wrong or "/" in group.name:
             problems.add(InvalidValue, f"{at}/name", wrong or "a name holds no '/'")
         if group.parent >= first + index:
-            message = f"parent {group.parent} is not below its child, which is group {first + index}"
+            message = (
+                f"parent {group.parent} is not below its child, which is group {first + index}"
+            )
             problems.add(InvalidValue, f"{at}/parent", message)
         check_attributes(group.attributes, settings, problems, f"{at}/attributes")
         check_callback(group.callback, problems, f"{at}/callback")
         rows.append(
             NewGroup(
-                group_id=first + index, parent_id=group.parent, name=group.name,
-                attributes=group.attributes, callback=group.callback,
+                group_id=first + index,
+                parent_id=group.parent,
+                name=group.name,
+                attributes=group.attributes,
+                callback=group.callback,
                 cancel_after_n_failures=group.cancel_after_n_failures,
             )
-        )  # fmt: skip
+        )
     return rows

@@ -16,7 +16,9 @@ TOKEN_CHARS_MAX: Final = 1024
 
 
 class Identities:
-    """Find callers by their tokens. Only digests are kept, so a lookup's time tells nothing of a token."""
+    """Find callers by their tokens. Only digests are kept, so a lookup's time tells nothing of a
+    token.
+    """
 
     def __init__(self, store: ApiStore, clock: Callable[[], float] = time.monotonic) -> None:
         self._store = store
@@ -55,6 +57,7 @@ def _token_in(authorization: str | None) -> str:
 
 def _refused(why: str) -> Unauthenticated:
     return Unauthenticated(
-        "you are not known here", detail=why,
+        "you are not known here",
+        detail=why,
         hint="Send `Authorization: Bearer TOKEN`; the local one is in client.json of the home.",
-    )  # fmt: skip
+    )

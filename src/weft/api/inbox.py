@@ -5,7 +5,7 @@ import hashlib
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, cast
 from urllib.parse import parse_qsl
 
 from weft.api.decode import Document, decode, media_of
@@ -34,18 +34,23 @@ class Body:
 
     def document(self, kind: type[Document]) -> Document:
         """Read it; an empty body is the empty document."""
-        return decode(self.data or (b"{}" if self.media.endswith("json") else b"\x80"), self.media, kind)
+        return decode(
+            self.data or (b"{}" if self.media.endswith("json") else b"\x80"), self.media, kind
+        )
 
 
 async def read_body(request: AnyRequest) -> Body:
-    """Read the body. Raise `TooLarge` as soon as it is known to be, `RequestTimeout` if it does not come."""
+    """Read the body. Raise `TooLarge` as soon as it is known to be, `RequestTimeout` if it does
+    not come.
+    """
     limit = services_of(request).settings.bunch_bytes_max
     media = media_of(request.headers.get("content-type"))
     if request.headers.get("content-encoding", "identity").lower() != "identity":
         raise InvalidParameter(
-            "compressed bodies are not read", detail="The header Content-Encoding says so.",
+            "compressed bodies are not read",
+            detail="The header Content-Encoding says so.",
             hint="Send the body as it is; msgpack is smaller than JSON.",
-        )  # fmt: skip
+        )
     declared = request.headers.get("content-length", "")
     if declared.isdecimal() and (len(declared) > len(str(limit)) or int(declared) > limit):
         raise _too_large(f"It has {declared[:20]} bytes", limit)
@@ -54,9 +59,10 @@ async def read_body(request: AnyRequest) -> Body:
             data = await _receive(request, limit)
     except TimeoutError as error:
         raise RequestTimeout(
-            "the body did not arrive in time", detail=f"It took longer than {BODY_S:g} s.",
+            "the body did not arrive in time",
+            detail=f"It took longer than {BODY_S:g} s.",
             hint="Send smaller bunches.",
-        ) from error  # fmt: skip
+        ) from error
     digest = hashlib.sha256(f"{request.method} {request.scope['path']}\n".encode() + data).digest()
     return Body(data, media, digest)
 
@@ -68,7 +74,7 @@ async def _receive(request: AnyRequest, limit: int) -> bytes:
         message = await request.receive()
         if message["type"] == "http.disconnect":
             raise ClientGone
-        chunk = message.get("body", b"")
+        chunk = cast("bytes", message.get("body", b""))
         size += len(chunk)
         if size > limit:
             raise _too_large(f"It has more than {limit} bytes", limit)
@@ -79,13 +85,14 @@ async def _receive(request: AnyRequest, limit: int) -> bytes:
 
 def _too_large(fact: str, limit: int) -> TooLarge:
     return TooLarge(
-        "the body is too large", detail=f"{fact}; the limit is {limit}.",
+        "the body is too large",
+        detail=f"{fact}; the limit is {limit}.",
         hint="Create an update and send the jobs in several bunches; large data belongs in files.",
-    )  # fmt: skip
+    )
 
 
 def idempotency_key(request: AnyRequest) -> str | None:
-    """Return the header `Idempotency-Key`. Raise `InvalidParameter` if it has not the form of one."""
+    """Return the header `Idempotency-Key`. Raise `InvalidParameter` for what is not a key."""
     key = request.headers.get("idempotency-key")
     if key is not None and not _KEY.fullmatch(key):
         raise InvalidParameter(
@@ -97,7 +104,9 @@ def idempotency_key(request: AnyRequest) -> str | None:
 
 
 class Query:
-    """The query of a request: only `known` parameters, each at most once unless it is asked for with `many`."""
+    """The query of a request: only `known` parameters, each at most once unless it is asked for
+    with `many`.
+    """
 
     def __init__(self, request: AnyRequest, known: Iterable[str]) -> None:
         text = request.scope["query_string"].decode("latin-1")
@@ -154,7 +163,8 @@ def wrong_parameter(name: str, message: str) -> InvalidParameter:
     """Return the error for a parameter of the query."""
     shown = name[:80]
     return InvalidParameter(
-        f"the parameter {shown!r} is wrong", detail=f"{message[:1].upper()}{message[1:]}.",
+        f"the parameter {shown!r} is wrong",
+        detail=f"{message[:1].upper()}{message[1:]}.",
         hint="`/openapi.json` lists the parameters of every path.",
         errors=[FieldError(f"?{shown}", message)],
-    )  # fmt: skip
+    )

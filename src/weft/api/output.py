@@ -3,7 +3,7 @@
 import asyncio
 import base64
 import re
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -13,7 +13,7 @@ from weft.core.errors import AttemptNotFound, RangeNotSatisfiable
 from weft.core.ids import format_job_ref
 from weft.core.states import JobState
 from weft.ports.store import Caller, LogPlace, Row
-from weft.wire.log_format import CUT, STDERR, STDOUT
+from weft.wire.log_format import CUT, STDERR, STDOUT, Piece
 
 STREAMS: Final = {"stdout": STDOUT, "stderr": STDERR}
 BLOCK_BYTES: Final = 255 * 1024
@@ -55,9 +55,10 @@ def span_of(header: str | None, size: int) -> Span | None:
             return None
     if start >= size or start >= stop:
         raise RangeNotSatisfiable(
-            "the range is outside the output", detail=f"The stream has {size} bytes now.",
+            "the range is outside the output",
+            detail=f"The stream has {size} bytes now.",
             hint="Ask for a range that begins within it.",
-        )  # fmt: skip
+        )
     return Span(start, stop, size)
 
 
@@ -71,7 +72,8 @@ class Outputs:
         self._batch_id = batch_id
 
     async def find(self, job_id: int, attempt: int | None) -> LogPlace | None:
-        """Return where the output of an attempt is (None: of the last one). None: the job has not started.
+        """Return where the output of an attempt is (None: of the last one). None: the job has not
+        started.
 
         Raise `JobNotFound`, `AttemptNotFound`.
         """
@@ -84,7 +86,9 @@ class Outputs:
         return None
 
     async def place(self, job_id: int, attempt: int | None) -> LogPlace:
-        """Return where the output of an attempt is. Raise `AttemptNotFound` also if the job has not started."""
+        """Return where the output of an attempt is. Raise `AttemptNotFound` also if the job has
+        not started.
+        """
         found = await self.find(job_id, attempt)
         if found is None:
             raise _no_attempt(self._batch_id, job_id, "It has not started.")
@@ -94,7 +98,9 @@ class Outputs:
         """Return how many bytes of a stream are stored now."""
         return await asyncio.to_thread(self._logs.size, place, STREAMS[stream])
 
-    async def read(self, place: LogPlace, stream: str, start: int, stop: int) -> AsyncIterator[bytes]:
+    async def read(
+        self, place: LogPlace, stream: str, start: int, stop: int
+    ) -> AsyncIterator[bytes]:
         """Yield bytes of one stream, in blocks."""
         while start < stop:
             end = min(stop, start + BLOCK_BYTES)
@@ -179,7 +185,7 @@ def _head(row: Row, place: LogPlace | None) -> dict[str, Any]:
     }
 
 
-def _next_block(pieces: Any) -> bytes:  # an iterator of pieces
+def _next_block(pieces: Iterator[Piece]) -> bytes:
     """Return the bytes of the next pieces, about a block of them."""
     block = bytearray()
     for piece in pieces:
@@ -192,6 +198,7 @@ def _next_block(pieces: Any) -> bytes:  # an iterator of pieces
 
 def _no_attempt(batch_id: int, job_id: int, why: str) -> AttemptNotFound:
     return AttemptNotFound(
-        f"job {format_job_ref(batch_id, job_id)} has no such output", detail=why,
+        f"job {format_job_ref(batch_id, job_id)} has no such output",
+        detail=why,
         hint="Add `follow=true` to wait for it.",
-    )  # fmt: skip
+    )

@@ -19,12 +19,14 @@ def limit_of(query: Query, settings: Settings) -> int:
 
 
 def cursor_of(query: Query, kind: str) -> int | None:
-    """Return where to go on. Raise `InvalidParameter` for what no page of this kind has given out."""
+    """Return where to go on. Raise `InvalidParameter` for what no page of this kind gave out."""
     text = query.text("cursor")
     if text is None:
         return None
     try:
-        found, _, number = base64.urlsafe_b64decode(text[:64].encode()).decode("ascii").partition(":")
+        found, _, number = (
+            base64.urlsafe_b64decode(text[:64].encode()).decode("ascii").partition(":")
+        )
         if found != kind or not number.isdecimal():
             raise ValueError(text)  # noqa: TRY301 (all that is not a cursor is told alike)
         return int(number)

@@ -13,7 +13,9 @@ _NO_PATH_HINT: Final = "`/openapi.json` lists every path with its methods."
 
 
 def as_weft_error(error: Exception, path: str, method: str) -> WeftError:
-    """Turn any error into one of ours. What is not known is `Internal`, and says nothing of its inside."""
+    """Turn any error into one of ours. What is not known is `Internal`, and says nothing of its
+    inside.
+    """
     if isinstance(error, WeftError):
         return error
     if isinstance(error, NotFoundException):
@@ -23,14 +25,15 @@ def as_weft_error(error: Exception, path: str, method: str) -> WeftError:
     if isinstance(error, MethodNotAllowedException):
         return MethodNotAllowed(
             f"{path[:200]} does not take {method[:20]}",
-            detail="The path exists, but not for this method.", hint=_NO_PATH_HINT,
-        )  # fmt: skip
+            detail="The path exists, but not for this method.",
+            hint=_NO_PATH_HINT,
+        )
     if isinstance(error, HTTPException) and 400 <= error.status_code < 500:  # noqa: PLR2004 (4xx)
         return Invalid("the request cannot be read", detail=f"{error.detail}.", hint=_NO_PATH_HINT)
     return Internal(
         "the server made a mistake",
         detail="The request may or may not have been carried out; the server's log says more.",
-        hint="Repeat the request with the same Idempotency-Key; report the trace id if it happens again.",
+        hint="Repeat it with the same Idempotency-Key; report the trace id if it fails again.",
     )
 
 

@@ -8,7 +8,7 @@ import msgspec
 from litestar import Response
 
 
-def _plain(value: Any) -> Any:  # whatever a row holds
+def _plain(value: Any) -> Any:  # noqa: ANN401 (whatever a row holds)
     if isinstance(value, Mapping):
         return dict(value)
     if isinstance(value, Decimal):

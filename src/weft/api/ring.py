@@ -1,6 +1,8 @@
-"""What is around every request: trace id, identity, one log line, metrics, headers, problem documents.
+"""What is around every request: trace id, identity, one log line, metrics, headers, problem
+documents.
 
-It is the outermost ASGI application, so that also what has no route is refused to strangers, counted and logged.
+It is the outermost ASGI application, so that also what has no route is refused to strangers,
+counted and logged.
 """
 
 import asyncio
@@ -31,15 +33,18 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 OPEN_PATHS: Final = frozenset({"/healthz", "/readyz"})
 DRAIN_S: Final = 10.0
-"""How long the rest of a refused body is read and thrown away, so that its sender sees the answer."""
+"""How long the rest of a refused body is read and thrown away: its sender must see the answer."""
 SERVER_ERROR: Final = 500
 _HEADERS: Final = (
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
     (b"referrer-policy", b"no-referrer"),
-    (b"content-security-policy", b"default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"),
+    (
+        b"content-security-policy",
+        b"default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+    ),
     (b"cache-control", b"no-store"),
-)  # fmt: skip
+)
 log = get_logger()
 
 
@@ -117,9 +122,7 @@ class _Exchange:
         scope["state"]["error"] = error.code
         headers["content-length"] = str(len(body))
         raw = [(name.encode(), value.encode()) for name, value in headers.items()]
-        await self.send(
-            {"type": "http.response.start", "status": error.status, "headers": raw}
-        )
+        await self.send({"type": "http.response.start", "status": error.status, "headers": raw})
         await self.send({"type": "http.response.body", "body": body, "more_body": False})
 
     @property
@@ -132,7 +135,7 @@ class _Exchange:
         return (*_HEADERS, trace, parent)
 
     async def _drain(self) -> None:
-        """Read what the sender still sends: a connection closed on it would take the answer away."""
+        """Read what is still sent: a connection closed on it would take the answer away."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(DRAIN_S):
                 while not self.body_read:
@@ -149,9 +152,13 @@ def _record(scope: Scope, exchange: _Exchange, seconds: float) -> None:
     if exchange.status >= SERVER_ERROR:
         level = log.warning
     level(
-        "request.answered", method=method, route=route, status=exchange.status,
-        ms=round(seconds * 1000, 2), code=state.get("error"),
-    )  # fmt: skip
+        "request.answered",
+        method=method,
+        route=route,
+        status=exchange.status,
+        ms=round(seconds * 1000, 2),
+        code=state.get("error"),
+    )
 
 
 def _headers_of(scope: Scope) -> dict[str, str]:

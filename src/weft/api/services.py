@@ -14,7 +14,9 @@ from weft.ports.store import ApiStore, Caller, Row
 from weft.settings import Settings
 
 WORKERS_FRESH_S: Final = 5.0
-AnyRequest = Request[Any, Any, Any]  # handlers take users and state from `caller_of` and `services_of`
+AnyRequest = Request[
+    Any, Any, Any
+]  # handlers take users and state from `caller_of` and `services_of`
 
 
 @dataclass
@@ -30,7 +32,9 @@ class Services:
     _workers: dict[int, tuple[float, Sequence[Row]]] = field(default_factory=dict)
 
     async def workers(self, caller: Caller, *, fresh: bool = False) -> Sequence[Row]:
-        """Return the capacities of the workers that this caller's jobs may use; a few seconds old unless `fresh`."""
+        """Return the capacities of the workers that this caller's jobs may use; a few seconds old
+        unless `fresh`.
+        """
         now = time.monotonic()
         known = self._workers.get(caller.tenant_id)
         if known is not None and now < known[0] and not fresh:
@@ -48,9 +52,9 @@ def services_of(request: AnyRequest) -> Services:
 
 def caller_of(request: AnyRequest) -> Caller:
     """Return who asks."""
-    return cast("Caller", request.scope["state"]["caller"])  # type: ignore[typeddict-item]  # the ring's key
+    return cast("Caller", request.scope["state"]["caller"])
 
 
 def trace_id_of(request: AnyRequest) -> str:
     """Return the trace id of this request."""
-    return cast("str", request.scope["state"]["trace_id"])  # type: ignore[typeddict-item]  # the ring's key
+    return cast("str", request.scope["state"]["trace_id"])

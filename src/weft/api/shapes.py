@@ -1,4 +1,6 @@
-"""What jobs ask of a worker: from `resources` to shapes, with defaults and against the largest workers there are."""
+"""What jobs ask of a worker: from `resources` to shapes, with defaults and against the largest
+workers there are.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
@@ -21,7 +23,8 @@ _PLAIN: Final = ("cpu_m", "memory_mib", "storage_mib", "gpu")
 class ShapeBook:
     """The distinct shapes of one request.
 
-    `workers`: capacity of each kind of worker (`ApiStore.pool_limits`); none known: nothing is refused for its size.
+    `workers`: capacity of each kind of worker (`ApiStore.pool_limits`); none known: nothing is
+    refused for its size.
     """
 
     def __init__(self, workers: Sequence[Row], media: str) -> None:
@@ -76,7 +79,7 @@ class ShapeBook:
         if asked is None:
             return self._fitting(self._default, asked, wrong)
         if not isinstance(asked, dict):
-            wrong.add(WrongType, "", "expected an object such as {\"cpu\": 1, \"memory\": \"512Mi\"}")
+            wrong.add(WrongType, "", 'expected an object such as {"cpu": 1, "memory": "512Mi"}')
             return self._default
         return self._fitting(self._parsed(asked, wrong), asked, wrong)
 
@@ -92,7 +95,9 @@ class ShapeBook:
                 extra.append((name, self._read(name, value, _parse_count, wrong)))
             else:
                 pointer = pointer_of(str(name))
-                wrong.add(UnknownField, pointer, f"no worker offers this; known: {', '.join(_READERS)}")
+                wrong.add(
+                    UnknownField, pointer, f"no worker offers this; known: {', '.join(_READERS)}"
+                )
         return Shape(
             cpu_m=found.get("cpu_m", self._default.cpu_m),
             memory_mib=found.get("memory_mib", self._default.memory_mib),
@@ -102,7 +107,7 @@ class ShapeBook:
         )
 
     @staticmethod
-    def _read(name: str, value: Any, read: Callable[[Any], int], wrong: Problems) -> int:
+    def _read(name: str, value: object, read: Callable[[Any], int], wrong: Problems) -> int:
         if isinstance(value, bool) or not isinstance(value, int | float | str):
             wrong.add(WrongType, pointer_of(name), "expected a number or a string")
             return 0
@@ -121,11 +126,13 @@ class ShapeBook:
             value = getattr(shape, column)
             if value > largest:
                 pointer = pointer_of(field) if asked and field in asked else ""
-                message = f"asks for {_shown(field, value)}; the largest worker has {_shown(field, largest)}"
-                wrong.add(NoWorkerFits, pointer, message)
+                asks, has = _shown(field, value), _shown(field, largest)
+                wrong.add(NoWorkerFits, pointer, f"asks for {asks}; the largest worker has {has}")
         if not wrong.found:
             sizes = ", ".join(_shown(f, self._workers[0][c]) for f, c in _COLUMNS.items())
-            wrong.add(NoWorkerFits, "", f"no single worker has all of this; the largest has {sizes}")
+            wrong.add(
+                NoWorkerFits, "", f"no single worker has all of this; the largest has {sizes}"
+            )
         return shape
 
 

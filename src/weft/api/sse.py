@@ -24,11 +24,16 @@ def event_message(row: Row) -> bytes:
 
 
 def stream_reply(
-    pieces: AsyncIterator[bytes], *, media: str = "text/event-stream", status: int = 200,
+    pieces: AsyncIterator[bytes],
+    *,
+    media: str = "text/event-stream",
+    status: int = 200,
     headers: Mapping[str, Any] | None = None,
-) -> Stream:  # fmt: skip
+) -> Stream:
     """Answer with a stream."""
     return Stream(
-        pieces, media_type=media, status_code=status,
+        pieces,
+        media_type=media,
+        status_code=status,
         headers={"x-accel-buffering": "no", **(headers or {})},
-    )  # fmt: skip
+    )

@@ -30,7 +30,7 @@ from weft.wire.documents import (
 
 Answer = dict[str, Any]  # a document has fields of several types
 THREAD_JOBS: Final = 500
-"""More jobs than this are translated in a thread, so that other requests are answered meanwhile."""
+"""More jobs are translated in a thread, so that other requests are answered meanwhile."""
 
 
 class Submission:
@@ -48,16 +48,21 @@ class Submission:
         self._trace_id = trace_id
 
     async def create_batch(self) -> tuple[Answer, bool]:
-        """Create a batch, with its groups and jobs if there are any; return the answer and whether it is new."""
+        """Create a batch, with its groups and jobs if there are any; return the answer and whether
+        it is new.
+        """
         document = self._body.document(BatchDocument)
         problems = Problems()
         self._check_batch(document, problems)
         new = NewBatch(
-            name=document.name, billing_project=document.billing_project,
-            attributes=document.attributes, callback=document.callback,
+            name=document.name,
+            billing_project=document.billing_project,
+            attributes=document.attributes,
+            callback=document.callback,
             cancel_after_n_failures=document.cancel_after_n_failures,
-            max_running=document.max_running, trace_id=self._trace_id,
-        )  # fmt: skip
+            max_running=document.max_running,
+            trace_id=self._trace_id,
+        )
         if document.jobs or document.groups:
             return await self._submit(new, document, problems)
         problems.raise_any()
@@ -65,9 +70,14 @@ class Submission:
             self._caller, new, idempotency_key=self._key, digest=self._body.digest
         )
         answer: Answer = {
-            "id": batch_id, "update_id": None, "first_job": None, "n_jobs": 0, "n_groups": 0,
-            "committed": True, "trace_id": await self._trace_of(batch_id, is_new=is_new),
-        }  # fmt: skip
+            "id": batch_id,
+            "update_id": None,
+            "first_job": None,
+            "n_jobs": 0,
+            "n_groups": 0,
+            "committed": True,
+            "trace_id": await self._trace_of(batch_id, is_new=is_new),
+        }
         return answer, is_new
 
     async def create_update(self, batch_id: int) -> tuple[Answer, bool]:
@@ -80,9 +90,14 @@ class Submission:
                 problems.add(InvalidValue, "/n_jobs", message)
             return await self._submit(batch_id, document, problems)
         reserved, is_new = await self._store.create_update(
-            self._caller, batch_id, n_jobs=document.n_jobs, n_groups=document.n_groups,
-            idempotency_key=self._key, digest=self._body.digest, trace_id=self._trace_id,
-        )  # fmt: skip
+            self._caller,
+            batch_id,
+            n_jobs=document.n_jobs,
+            n_groups=document.n_groups,
+            idempotency_key=self._key,
+            digest=self._body.digest,
+            trace_id=self._trace_id,
+        )
         return update_document(batch_id, reserved), is_new
 
     async def add_jobs(self, batch_id: int, update_id: int) -> tuple[Answer, bool]:
@@ -127,10 +142,14 @@ class Submission:
             translated = await self._translate(document.jobs, request, problems)
         problems.raise_any()
         found_id, reserved, is_new = await self._store.submit(
-            self._caller, target, planned_rows(planned, document.groups),
-            translated.rows if translated else None, idempotency_key=self._key,
-            digest=self._body.digest, trace_id=self._trace_id,
-        )  # fmt: skip
+            self._caller,
+            target,
+            planned_rows(planned, document.groups),
+            translated.rows if translated else None,
+            idempotency_key=self._key,
+            digest=self._body.digest,
+            trace_id=self._trace_id,
+        )
         answer = update_document(found_id, reserved)
         answer["id"] = found_id
         answer["trace_id"] = await self._trace_of(found_id, is_new=is_new)
@@ -138,12 +157,20 @@ class Submission:
             answer["job_ids"] = _numbers(translated.order, reserved.first_job)
         return answer, is_new
 
-    def _request(self, inherit_env: dict[str, str] | None, **facts: Any) -> Request:  # fields of Request
+    def _request(
+        self,
+        inherit_env: dict[str, str] | None,
+        **facts: Any,  # noqa: ANN401 (further fields of Request, which checks their names)
+    ) -> Request:
         return Request(
-            settings=self._settings, media=self._body.media, trace_id=self._trace_id,
-            body_bytes=len(self._body.data), inherit_env=inherit_env,
-            may_hold_nul=may_hold_nul(self._body.data, self._body.media), **facts,
-        )  # fmt: skip
+            settings=self._settings,
+            media=self._body.media,
+            trace_id=self._trace_id,
+            body_bytes=len(self._body.data),
+            inherit_env=inherit_env,
+            may_hold_nul=may_hold_nul(self._body.data, self._body.media),
+            **facts,
+        )
 
     async def _translate(
         self, jobs: Sequence[JobDocument], request: Request, problems: Problems
@@ -157,15 +184,13 @@ class Submission:
             workers = await self._services.workers(self._caller, fresh=True)
             return await _in_thread(jobs, request, workers, before)
 
-    async def _existing_groups(
-        self, batch_id: int | None, paths: Sequence[str]
-    ) -> dict[str, int]:
-        """Return the numbers of those paths, and of their ancestors, that the batch has already."""
+    async def _existing_groups(self, batch_id: int | None, paths: Sequence[str]) -> dict[str, int]:
+        """Return the numbers of those paths and ancestors that the batch has already."""
         found: dict[str, int] = {}
         if batch_id is None:
             return found
         missing: set[str] = set()
-        for path in dict.fromkeys(one for path in paths for one in ancestors(path)):
+        for path in dict.fromkeys(one for full in paths for one in ancestors(full)):
             parent = path.rpartition("/")[0]
             if parent in missing:
                 missing.add(path)
@@ -206,10 +231,14 @@ class Submission:
 def update_document(batch_id: int, reserved: Reserved) -> Answer:
     """Return the document of an update."""
     return {
-        "batch_id": batch_id, "update_id": reserved.update_id, "first_job": reserved.first_job,
-        "first_group": reserved.first_group, "n_jobs": reserved.n_jobs,
-        "n_groups": reserved.n_groups, "committed": reserved.committed,
-    }  # fmt: skip
+        "batch_id": batch_id,
+        "update_id": reserved.update_id,
+        "first_job": reserved.first_job,
+        "first_group": reserved.first_group,
+        "n_jobs": reserved.n_jobs,
+        "n_groups": reserved.n_groups,
+        "committed": reserved.committed,
+    }
 
 
 async def _in_thread(

@@ -1,29 +1,43 @@
 """From documents of jobs to the columns that the store takes.
 
-One pass per column instead of one per job: 10,000 jobs are 10,000 times of everything that is written here. Every
-problem of a request is found before any is reported, and nothing is stored before.
+One pass per column instead of one per job: 10,000 jobs are 10,000 times of everything that is
+written here. Every problem of a request is found before any is reported, and nothing is stored
+before.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypeVar
 
 from weft.api.check import check_jobs
 from weft.api.shapes import ShapeBook
 from weft.core.errors import InvalidValue, WrongType
 from weft.core.parents import Earlier, order_jobs, resolve_parents
-from weft.core.problems import Problems, pointer_of
+from weft.core.problems import Problems
 from weft.core.states import Reason
 from weft.ports.store import JobRows, Row
 from weft.settings import Settings
 from weft.wire.documents import JobDocument
 from weft.wire.spec import CHUNK_BYTES_MAX, CHUNK_JOBS_MAX, JobSpec, compress_chunk, pack_specs
 
-CURABLE: Final = (Reason.EXIT, Reason.SIGNAL, Reason.TIMEOUT, Reason.OOM, Reason.DISK, Reason.SYSTEM)
-"""What another attempt may cure. Lost and preempted attempts are repeated anyway, by their own count."""
+Value = TypeVar("Value", int, bool)
+GROUP_MAX: Final = 2_000_000_000
+CURABLE: Final = (
+    Reason.EXIT,
+    Reason.SIGNAL,
+    Reason.TIMEOUT,
+    Reason.OOM,
+    Reason.DISK,
+    Reason.SYSTEM,
+)
+"""What another attempt may cure. Lost and preempted attempts are repeated anyway, by their own
+count.
+"""
 _DEFAULT_RETRY: Final = sum(1 << reason for reason in CURABLE)
 _REASONS: Final = {
-    reason.word: 1 << reason for reason in Reason if reason not in {Reason.LOST, Reason.PREEMPTED, Reason.CANCELLED}
+    reason.word: 1 << reason
+    for reason in Reason
+    if reason not in {Reason.LOST, Reason.PREEMPTED, Reason.CANCELLED}
 }
 
 
@@ -63,9 +77,13 @@ def translate(
     Raise `InvalidDocument` for all that is wrong, also what `problems` held before.
     """
     check_jobs(
-        jobs, request.settings, problems, inherit_env=request.inherit_env,
-        body_bytes=request.body_bytes, may_hold_nul=request.may_hold_nul,
-    )  # fmt: skip
+        jobs,
+        request.settings,
+        problems,
+        inherit_env=request.inherit_env,
+        body_bytes=request.body_bytes,
+        may_hold_nul=request.may_hold_nul,
+    )
     book = ShapeBook(workers, request.media)
     shape_index = book.index_of(jobs, problems)
     group_id = _groups(jobs, request, problems)
@@ -101,7 +119,7 @@ def translate(
     return Translated(rows, order)
 
 
-def _one_if_same(column: list[int]) -> list[int]:
+def _one_if_same(column: list[Value]) -> list[Value]:
     """Return one element for a column of equal ones."""
     return column[:1] if column.count(column[0]) == len(column) else column
 
@@ -117,18 +135,20 @@ def _groups(jobs: Sequence[JobDocument], request: Request, problems: Problems) -
             number = 0 if group == "/" else request.group_by_path.get(group)
             if number is None and not request.whole:
                 problems.add(
-                    WrongType, pointer_of("jobs", index, "group"),
-                    "in a bunch a group is a number: of the update, 0 the root, -3 for g3 of earlier updates",
-                )  # fmt: skip
+                    WrongType,
+                    f"/jobs/{index}/group",
+                    "in a bunch a group is a number: of the update, 0 the root, -3 an earlier g3",
+                )
         elif group is not None:
             number = group
             if request.whole and group != 0:
                 problems.add(
-                    WrongType, pointer_of("jobs", index, "group"),
+                    WrongType,
+                    f"/jobs/{index}/group",
                     "in a document that is submitted at once a group is a path such as /stage1",
-                )  # fmt: skip
-            elif not -2_000_000_000 <= group <= 2_000_000_000:
-                problems.add(InvalidValue, pointer_of("jobs", index, "group"), "not the number of a group")
+                )
+            elif abs(group) > GROUP_MAX:
+                problems.add(InvalidValue, f"/jobs/{index}/group", "not the number of a group")
         numbers.append(number or 0)
     return _one_if_same(numbers)
 
@@ -143,9 +163,10 @@ def _retries(jobs: Sequence[JobDocument], problems: Problems) -> list[int]:
         for place, word in enumerate(words or ()):
             if word not in _REASONS:
                 problems.add(
-                    InvalidValue, pointer_of("jobs", index, "retry_on", place),
+                    InvalidValue,
+                    f"/jobs/{index}/retry_on/{place}",
                     f"{word[:40]!r} is none of {', '.join(_REASONS)}",
-                )  # fmt: skip
+                )
             mask |= _REASONS.get(word, 0)
         masks.append(mask)
     return _one_if_same(masks)
@@ -159,14 +180,15 @@ def _parents(
     if not any(refs):
         return None
     return resolve_parents(
-        [job.name for job in jobs] if request.whole else (), refs, first=request.first,
-        earlier=Earlier(request.batch_id, names=request.whole), problems=problems,
-    )  # fmt: skip
+        [job.name for job in jobs] if request.whole else (),
+        refs,
+        first=request.first,
+        earlier=Earlier(request.batch_id, names=request.whole),
+        problems=problems,
+    )
 
 
-def _renumbered(
-    parents: Sequence[tuple[int, ...]], order: Sequence[int]
-) -> list[tuple[int, ...]]:
+def _renumbered(parents: Sequence[tuple[int, ...]], order: Sequence[int]) -> list[tuple[int, ...]]:
     position = {index + 1: place for place, index in enumerate(order, 1)}
     return [
         tuple(position[parent] if parent > 0 else parent for parent in parents[index])
@@ -197,10 +219,18 @@ def _fill_chunks(rows: JobRows, jobs: Sequence[JobDocument], request: Request) -
     trace_id = request.trace_id
     specs = [
         JobSpec(
-            job.command, job.script, job.env, None, job.cwd, job.stdin, job.timeout_s, job.executor, trace_id
+            job.command,
+            job.script,
+            job.env,
+            None,
+            job.cwd,
+            job.stdin,
+            job.timeout_s,
+            job.executor,
+            trace_id,
         )
         for job in jobs
-    ]  # fmt: skip
+    ]
     for start in range(0, len(specs), CHUNK_JOBS_MAX):
         _add_chunks(rows, specs[start : start + CHUNK_JOBS_MAX], start, request.inherit_env)
 

@@ -10,7 +10,9 @@ ROOT = "/"
 
 @dataclass(frozen=True)
 class PlannedGroup:
-    """A group to be made: numbers relative to the update, parents 0 (root), positive (new) or negative (there already)."""
+    """A group to be made: numbers relative to the update, parents 0 (root), positive (new) or
+    negative (there already).
+    """
 
     group_id: int
     parent_id: int

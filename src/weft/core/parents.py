@@ -1,4 +1,6 @@
-"""Parents of jobs: from what a document says to edges, and into an order in which parents come first."""
+"""Parents of jobs: from what a document says to edges, and into an order in which parents come
+first.
+"""
 
 import heapq
 import re
@@ -6,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from weft.core.errors import ParentAmbiguous, ParentCycle, ParentNotBelow, ParentNotFound
-from weft.core.problems import Problems, pointer_of
+from weft.core.problems import Problems
 
 _EARLIER = re.compile(r"(?:b([1-9][0-9]{0,17})\.)?j([1-9][0-9]{0,8})")
 
@@ -25,13 +27,18 @@ class Earlier:
 
 
 def resolve_parents(
-    names: Sequence[str | None], refs: Sequence[ParentRefs], *, first: int, earlier: Earlier,
+    names: Sequence[str | None],
+    refs: Sequence[ParentRefs],
+    *,
+    first: int,
+    earlier: Earlier,
     problems: Problems,
-) -> list[tuple[int, ...]]:  # fmt: skip
-    """Return the parents of each job, without repeats: positive ones are positions in the update, negative ones -7 for j7.
+) -> list[tuple[int, ...]]:
+    """Return the parents of each job, without repeats: positive ones are positions in the update,
+    negative ones -7 for j7.
 
-    `first` is the position of the first job. A wrong reference is noted in `problems` and left out. A name may stand
-    for a later job; see `order_jobs`.
+    `first` is the position of the first job. A wrong reference is noted in `problems` and left
+    out. A name may stand for a later job; see `order_jobs`.
     """
     by_name = _Names(names, first) if earlier.names else None
     resolved: list[tuple[int, ...]] = []
@@ -60,11 +67,16 @@ class _Names:
 
 
 def _resolve(
-    ref: int | str, index: int, place: int, first: int, earlier: Earlier, names: _Names | None,
+    ref: int | str,
+    index: int,
+    place: int,
+    first: int,
+    earlier: Earlier,
+    names: _Names | None,
     problems: Problems,
-) -> int:  # fmt: skip
+) -> int:
     """Return the number of one parent; 0 if it was wrong."""
-    pointer = pointer_of("jobs", index, "parents", place)
+    pointer = f"/jobs/{index}/parents/{place}"
     if isinstance(ref, int):
         return _resolve_position(ref, first + index, pointer, problems)
     match = _EARLIER.fullmatch(ref)
@@ -72,9 +84,10 @@ def _resolve(
         return _resolve_earlier(ref, match, earlier, pointer, problems)
     if names is None:
         problems.add(
-            ParentNotFound, pointer,
+            ParentNotFound,
+            pointer,
             f"{ref[:80]!r} is a name; in a bunch a parent is a number, or j7 for an earlier job",
-        )  # fmt: skip
+        )
         return 0
     if ref in names.ambiguous:
         problems.add(ParentAmbiguous, pointer, f"several jobs are called {ref[:80]!r}")
@@ -112,7 +125,8 @@ def _resolve_earlier(
 def order_jobs(
     parents: Sequence[tuple[int, ...]], names: Sequence[str | None], problems: Problems
 ) -> list[int] | None:
-    """Return the indices of the jobs such that parents come first, else in the given order; None if they do already.
+    """Return the indices of the jobs such that parents come first, else in the given order; None
+    if they do already.
 
     Positions in `parents` begin with 1. A cycle is noted in `problems` with its path.
     """
@@ -140,10 +154,14 @@ def order_jobs(
 
 
 def _note_cycle(
-    parents: Sequence[tuple[int, ...]], missing: Sequence[int], names: Sequence[str | None],
+    parents: Sequence[tuple[int, ...]],
+    missing: Sequence[int],
+    names: Sequence[str | None],
     problems: Problems,
-) -> None:  # fmt: skip
-    """Walk up from any job that is left, always to a parent that is left too, until a job comes again."""
+) -> None:
+    """Walk up from any job that is left, always to a parent that is left too, until a job comes
+    again.
+    """
     index = next(index for index, count in enumerate(missing) if count)
     seen: dict[int, int] = {}
     path: list[int] = []
@@ -153,4 +171,4 @@ def _note_cycle(
         index = next(p - 1 for p in parents[index] if p > 0 and missing[p - 1])
     cycle = [*path[seen[index] :], index]
     words = [names[one] or str(one + 1) for one in cycle]
-    problems.add(ParentCycle, pointer_of("jobs", index, "parents"), " waits for ".join(words))
+    problems.add(ParentCycle, f"/jobs/{index}/parents", " waits for ".join(words))

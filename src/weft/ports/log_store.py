@@ -1,7 +1,8 @@
 """The port `log_store`: the output of attempts, read while they run and afterwards.
 
-Positions count the *pieces* of an attempt (`wire/log_format.py`) from 0; `after` pieces are skipped. Reads are of files
-of this host: quick, but not instant, so an event loop calls them in a thread.
+Positions count the *pieces* of an attempt (`wire/log_format.py`) from 0; `after` pieces are
+skipped. Reads are of files of this host: quick, but not instant, so an event loop calls them in
+a thread.
 """
 
 from collections.abc import AsyncIterator, Iterator

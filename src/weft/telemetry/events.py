@@ -48,6 +48,7 @@ EVENTS = MappingProxyType(
         # api
         "request.answered": "a request was answered · method, route, status, ms, code",
         "request.failed": "a request met a mistake of ours · path",
+        "feed.failed": "events of a user could not be read; tried again · exc_info",
         "api.listening": "requests are served · host, port",
     }
 )

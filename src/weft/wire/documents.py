@@ -1,7 +1,8 @@
 """The documents that clients send (DESIGN section 8), as JSON or as msgpack.
 
-Types and plain ranges are stated here and checked while decoding; what depends on settings, on other jobs or on the
-workers is checked by `api/translate.py`. An unknown field is an error in every document.
+Types and plain ranges are stated here and checked while decoding; what depends on settings, on
+other jobs or on the workers is checked by `api/translate.py`. An unknown field is an error in
+every document.
 """
 
 from typing import Annotated
@@ -34,18 +35,24 @@ class JobDocument(Struct, forbid_unknown_fields=True, omit_defaults=True, gc=Fal
     timeout_s: Seconds | None = None
     always_run: bool = False
     parents: tuple[int | str, ...] = ()
-    """Numbers within the update, `"j7"` for an earlier job of the batch, or names within the document."""
+    """Numbers within the update, `"j7"` for an earlier job of the batch, or names within the
+    document.
+    """
     group: int | str | None = None
     priority: Priority = 0
     attributes: dict[str, str] | None = None
     max_attempts: MaxAttempts = 1
     retry_on: tuple[str, ...] | None = None
-    """Reasons of failures after which another attempt is made; none: all that another attempt may cure."""
+    """Reasons of failures after which another attempt is made; none: all that another attempt may
+    cure.
+    """
     executor: str = "process"
 
 
 class GroupDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """A tree group in a document that is submitted in one request; its ancestors are made as needed."""
+    """A tree group in a document that is submitted in one request; its ancestors are made as
+    needed.
+    """
 
     path: str
     attributes: dict[str, str] = {}
@@ -54,7 +61,9 @@ class GroupDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
 
 
 class GroupInBunch(Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """A tree group in a bunch. `parent`: relative to the update, 0 the root, negative an earlier group."""
+    """A tree group in a bunch. `parent`: relative to the update, 0 the root, negative an earlier
+    group.
+    """
 
     name: str
     parent: RelativeNumber = 0
@@ -89,7 +98,7 @@ class UpdateDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
 
 
 class JobBunch(Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """`POST …/updates/{u}/jobs`: consecutive jobs, the first of them number `first` of the update."""
+    """`POST …/updates/{u}/jobs`: consecutive jobs, the first is number `first` of the update."""
 
     first: PositiveInt
     jobs: list[JobDocument]
@@ -97,7 +106,9 @@ class JobBunch(Struct, forbid_unknown_fields=True, omit_defaults=True):
 
 
 class GroupBunch(Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """`POST …/updates/{u}/groups`: consecutive tree groups, the first of them number `first` of the update."""
+    """`POST …/updates/{u}/groups`: consecutive tree groups, the first of them number `first` of
+    the update.
+    """
 
     first: PositiveInt
     groups: list[GroupInBunch]

@@ -17,9 +17,12 @@ async def submission_of(request: AnyRequest) -> Submission:
     """Read a creating request."""
     body = await read_body(request)
     return Submission(
-        services_of(request), caller_of(request), body, key=idempotency_key(request),
+        services_of(request),
+        caller_of(request),
+        body,
+        key=idempotency_key(request),
         trace_id=trace_id_of(request),
-    )  # fmt: skip
+    )
 
 
 def created(answer: object, *, is_new: bool) -> Response[bytes]:
@@ -29,7 +32,9 @@ def created(answer: object, *, is_new: bool) -> Response[bytes]:
 
 @post("/v1/batches", opt={"body": BatchDocument})
 async def create_batch(request: AnyRequest) -> Response[bytes]:
-    """Create a batch, with its groups and jobs if the document has any: one transaction, committed."""
+    """Create a batch, with its groups and jobs if the document has any: one transaction,
+    committed.
+    """
     Query(request, ())
     answer, is_new = await (await submission_of(request)).create_batch()
     return created(answer, is_new=is_new)

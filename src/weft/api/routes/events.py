@@ -23,7 +23,9 @@ _POSITION: Final = re.compile(r"([0-9]{1,19})-([0-9]{1,18})")
 
 @get("/v1/events", opt={"query": ("batch", "since")})
 async def stream_events(request: AnyRequest) -> Stream:
-    """Stream events: of one batch or of all; after the header `Last-Event-ID`, else after `since`, else from now on."""
+    """Stream events: of one batch or of all; after the header `Last-Event-ID`, else after `since`,
+    else from now on.
+    """
     query = Query(request, ("batch", "since"))
     services, caller = services_of(request), caller_of(request)
     after = _position("Last-Event-ID", request.headers.get("last-event-id"))
@@ -53,7 +55,12 @@ class _Stream:
     """One stream, wherever it stands."""
 
     def __init__(
-        self, services: Services, caller: Caller, batch_id: int | None, after: Position, trace_id: str
+        self,
+        services: Services,
+        caller: Caller,
+        batch_id: int | None,
+        after: Position,
+        trace_id: str,
     ) -> None:
         self._services = services
         self._caller = caller

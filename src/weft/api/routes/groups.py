@@ -1,4 +1,6 @@
-"""`/v1/batches/{b}/groups`: list, get, cancel. A group is named by its number or by its path, with `/` written %2F."""
+"""`/v1/batches/{b}/groups`: list, get, cancel. A group is named by its number or by its path, with
+`/` written %2F.
+"""
 
 import re
 from urllib.parse import unquote
@@ -24,7 +26,9 @@ def parse_group(request: AnyRequest, text: str) -> int | str:
         return int(match[1])
     path = unquote(text) if text[:3].lower() == "%2f" else text
     settings = services_of(request).settings
-    if wrong_path(path, depth_max=settings.group_depth_max, name_chars_max=settings.name_chars_max):
+    if wrong_path(
+        path, depth_max=settings.group_depth_max, name_chars_max=settings.name_chars_max
+    ):
         raise BadId(path, expected="a group is written 3, g3 or, with its path, %2Fstage1%2Fpart2")
     return path
 

@@ -17,14 +17,19 @@ _STATES: Final = {state.word: state for state in JobState}
 
 @get("/v1/batches/{b:str}/jobs", opt={"query": ("state", *PAGE)})
 async def list_jobs(request: AnyRequest, b: str) -> Response[bytes]:
-    """List jobs in order of their numbers; `state`, which may be repeated: only those in one of these states."""
+    """List jobs in order of their numbers; `state`, which may be repeated: only those in one of
+    these states.
+    """
     query = Query(request, ("state", *PAGE))
     services = services_of(request)
     limit = limit_of(query, services.settings)
     rows = await services.store.list_jobs(
-        caller_of(request), parse_batch_id(b), after=cursor_of(query, "j") or 0, limit=limit,
+        caller_of(request),
+        parse_batch_id(b),
+        after=cursor_of(query, "j") or 0,
+        limit=limit,
         states=[_state(word) for word in query.many("state")],
-    )  # fmt: skip
+    )
     return reply(page(rows, limit, "j", "job_id"))
 
 

@@ -21,7 +21,9 @@ _LOG: Final = ("stream", "attempt", "follow")
 
 @get("/v1/batches/{b:str}/jobs/{j:str}/log", opt={"query": _LOG})
 async def read_log(request: AnyRequest, b: str, j: str) -> Stream:
-    """Read what a job wrote; one stream also in ranges; with `follow=true` as events while it runs."""
+    """Read what a job wrote; one stream also in ranges; with `follow=true` as events while it
+    runs.
+    """
     query = Query(request, _LOG)
     batch_id, job_id = parse_batch_id(b), parse_job_id(j)
     stream = query.choice("stream", ("both", "stdout", "stderr"))
@@ -31,13 +33,20 @@ async def read_log(request: AnyRequest, b: str, j: str) -> Stream:
     if query.flag("follow"):
         await outputs.find(job_id, attempt)  # so that what is not there is told by the status
         follower = Follower(
-            services, caller, batch_id, job_id, attempt=attempt,
+            services,
+            caller,
+            batch_id,
+            job_id,
+            attempt=attempt,
             stream=None if stream == "both" else stream,
             at=_place(request.headers.get("last-event-id")),
-        )  # fmt: skip
+        )
         return stream_reply(follower.messages())
     place = await outputs.place(job_id, attempt)
-    facts = {"x-weft-attempt": str(place.attempt), "x-weft-truncated": str(place.truncated).lower()}
+    facts = {
+        "x-weft-attempt": str(place.attempt),
+        "x-weft-truncated": str(place.truncated).lower(),
+    }
     if stream == "both":
         return stream_reply(outputs.interleaved(place), media=BYTES, headers=facts)
     size = await outputs.size(place, stream)

@@ -1,0 +1,135 @@
+"""The api as a process: `python -m weft.run.api`."""
+
+import asyncio
+import errno
+import signal
+import socket
+import sys
+import time
+from contextlib import ExitStack
+
+import uvicorn
+
+from weft import __version__
+from weft.api.app import Application, create_app
+from weft.core.errors import Conflict, WeftError
+from weft.plugins.log_stores.files import FileLogStore
+from weft.run.child import end_with_supervisor, role_name
+from weft.run.home import Home
+from weft.run.login import login_dsn
+from weft.settings import Settings, load_settings
+from weft.store import open_api_store
+from weft.telemetry.log import configure, get_logger
+
+BACKLOG = 1024
+KEEP_ALIVE_S = 75
+GRACE_S = 1
+"""For requests that are being answered when the server is told to stop. Streams end at once."""
+log = get_logger()
+
+
+class AddressInUse(Conflict):
+    """The api cannot listen where it should."""
+
+    code = "UP.ADDRESS_NOT_USABLE"
+
+
+class Server(uvicorn.Server):
+    """uvicorn under our own signals, without its ten ticks a second: idle means idle."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.stopping = asyncio.Event()
+        self.listening = asyncio.Event()
+
+    async def run_on(self, listener: socket.socket) -> None:
+        """Serve until `stopping` is set."""
+        # `serve` would install signal handlers of its own.
+        await self._serve([listener])
+
+    async def main_loop(self) -> None:
+        """Wait for the order to stop."""
+        self.listening.set()
+        await self.stopping.wait()
+
+
+def main() -> int:
+    """Serve until SIGTERM; return the exit code."""
+    name = role_name("api")
+    try:
+        settings = load_settings()
+        configure(level=settings.log_level, format=settings.log_format, role=name)
+        return asyncio.run(_serve(settings, name))
+    except WeftError as error:
+        log.error(  # noqa: TRY400 (a trace would not help: it is no defect)
+            "role.failed",
+            code=error.code,
+            error=error.message,
+            detail=error.detail,
+            hint=error.hint,
+        )
+        return error.exit_code
+
+
+async def _serve(settings: Settings, name: str) -> int:
+    told: asyncio.Queue[signal.Signals] = asyncio.Queue()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, told.put_nowait, number)
+    end_with_supervisor()
+    home = Home(settings.home)
+    listener = _listen(settings.host, settings.port)
+    host, port = listener.getsockname()[:2]
+    with ExitStack() as until_exit:
+        async with open_api_store(login_dsn(settings, "weft_api")) as store:
+            app = create_app(store, store.notices, FileLogStore(home.logs), settings)
+            server = Server(_config(app))
+            serving = asyncio.create_task(server.run_on(listener))
+            await server.listening.wait()
+            until_exit.enter_context(home.saying_ready(name, host=host, port=port))
+            log.info("role.started", version=__version__, home=str(home.path))
+            log.info("api.listening", host=host, port=port)
+            stopping = asyncio.create_task(told.get())
+            await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
+            if serving.done():
+                serving.result()
+            begun = time.monotonic()
+            log.info("role.stopping", signal=stopping.result().name)
+            app.close()
+            server.stopping.set()
+            await serving
+    log.info("role.stopped", ms=round((time.monotonic() - begun) * 1000))
+    return 0
+
+
+def _config(app: Application) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        lifespan="off",
+        ws="none",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        date_header=False,
+        backlog=BACKLOG,
+        timeout_keep_alive=KEEP_ALIVE_S,
+        timeout_graceful_shutdown=GRACE_S,
+    )
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """Take the address now, so that one in use is told before anything else happens."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=BACKLOG)
+    except OSError as error:
+        hint = "Choose another port (`--port`, 0 takes a free one) or address (`--host`)."
+        if error.errno == errno.EADDRINUSE:
+            hint = "Stop the other program, or take a free port with `--port 0`."
+        raise AddressInUse(
+            f"cannot listen on {host} port {port}", detail=f"{error.strerror or error}.", hint=hint
+        ) from error
+
+
+if __name__ == "__main__":
+    sys.exit(main())

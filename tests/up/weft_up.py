@@ -65,7 +65,8 @@ class Up:
 
     def until_ready(self) -> str:
         """Wait until all is ready; return the url."""
-        url: str = self.until("up.started")["url"]
+        seen = [event for event in self.events if event.get("event") == "up.started"]
+        url: str = (seen or [self.until("up.started")])[0]["url"]
         return url
 
     def until_ready_again(self, role: str) -> int:

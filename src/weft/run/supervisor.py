@@ -195,9 +195,7 @@ class Supervisor:
 
 
 def check_port(host: str, port: int) -> None:
-    """Raise `PortInUse` if somebody listens there; port 0 is always free."""
-    if port == 0:
-        return
+    """Raise `PortInUse` if nobody can listen there now; port 0 asks for the address only."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

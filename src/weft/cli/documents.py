@@ -44,9 +44,10 @@ def parse_document(body: bytes, form: Format, *, name: str) -> dict[str, Any]:
     try:
         document = _PARSERS[form](body.decode())
     except (ValueError, RecursionError) as error:
+        too_deep = isinstance(error, RecursionError)
         raise UnreadableDocument(
             f"cannot read {name} as {form.upper()}",
-            detail=f"{error}." if str(error) else "It is nested too deeply.",
+            detail="It is nested too deeply." if too_deep else f"{error}.",
             hint="Correct it; nothing was submitted.",
         ) from error
     if not isinstance(document, dict):

@@ -15,7 +15,8 @@ from weft.cli.raw_output import STDERR, STDOUT, write_all
 from weft.client.aio import Client
 
 FETCH_JOBS = 200
-ENDS = frozenset({"jobs.success", "jobs.failed", "jobs.error", "jobs.cancelled"})
+ENDED = ("success", "failed", "error", "cancelled")
+ENDS = frozenset(f"jobs.{state}" for state in ENDED)
 
 
 class Printer:
@@ -59,12 +60,9 @@ class Printer:
 
     async def _look(self, batch_id: int) -> None:
         """Find the jobs that ended before the server listened for us."""
-        first, last = 1, self._ledger.n_submitted
-        while first <= last:
-            until = min(first + FETCH_JOBS - 1, last)
-            rows = await self._client.get_outputs(batch_id, first, until)
-            self._ledger.note_ended([row["job_id"] for row in rows])
-            first = until + 1
+        async with aclosing(self._client.list_jobs(batch_id, states=ENDED)) as jobs:
+            async for job in jobs:
+                self._ledger.note_ended([job["job_id"]])
 
     async def _print_run(self, batch_id: int) -> bool:
         """Print some results; say whether there were any."""
@@ -72,14 +70,15 @@ class Printer:
         if run is None:
             self._draw()
             return False
-        for row in await self._client.get_outputs(batch_id, *run):
-            line = self._ledger.note_printed(row)
-            if line is not None:
-                await self._print(batch_id, line, row)
+        async with aclosing(self._client.outputs(batch_id, *run)) as rows:
+            async for row in rows:
+                line = self._ledger.note_printed(row)
+                if line is not None:
+                    self._print(batch_id, line, row)
         self._draw()
         return True
 
-    async def _print(self, batch_id: int, line: str, row: dict[str, Any]) -> None:
+    def _print(self, batch_id: int, line: str, row: dict[str, Any]) -> None:
         if self._as_json:
             texts = {name: row[name].decode("utf-8", "replace") for name in ("stdout", "stderr")}
             document = {"line": line, "batch_id": batch_id, **row, **texts}

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from weft.cli.report import note
 from weft.client.aio import Client
 
 
@@ -22,7 +23,11 @@ class Shared:
 
     def client(self, *, patience_s: float = 30.0) -> Client:
         """Return a client for the server of this home, or of WEFT_URL."""
-        return Client(home=self.home, patience_s=patience_s)
+        return Client(home=self.home, patience_s=patience_s, on_outage=_say_outage)
+
+
+def _say_outage(why: str) -> None:
+    note(f"the server does not answer ({why}); trying again")
 
 
 SHARED = Shared()

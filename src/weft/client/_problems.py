@@ -25,10 +25,12 @@ _BY_STATUS: Mapping[int, type[WeftError]] = {
 def to_error(status: int, body: bytes) -> WeftError:
     """Return the error of the same code as an exception, with its trace id as a note.
 
-    A code that this program does not have (the server is newer) becomes a subclass of the
-    status' error.
+    `status` 0: as the document says. A code that this program does not have (the server is
+    newer) becomes a subclass of the status' error.
     """
     problem = _decode(body)
+    if not status and isinstance(problem.get("status"), int):
+        status = problem["status"]
     code = problem.get("code")
     cls = _class_of(status, code if isinstance(code, str) else None)
     error = cls.__new__(cls)

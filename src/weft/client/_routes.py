@@ -2,7 +2,6 @@
 sends them.
 """
 
-import base64
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from typing import Any, Literal, Self
 from urllib.parse import quote
@@ -196,21 +195,6 @@ class Routes:
             async for chunk in reply.chunks():
                 yield chunk
 
-    async def get_outputs(self, batch_id: int, first: int, last: int) -> list[dict[str, Any]]:
-        """Return the outputs of those jobs `first..last` (at most 1000) that have ended, in order.
-
-        Keys: `job_id, attempt, state, reason, exit_code, signal, stdout, stderr, truncated`; the
-        streams are bytes.
-        """
-        body = await self._session.request(
-            "GET", f"/v1/batches/{batch_id}/outputs", query={"first": first, "last": last}
-        )
-        rows: list[dict[str, Any]] = [_decode(line) for line in body.splitlines()]
-        for row in rows:
-            row["stdout"] = base64.b64decode(row["stdout"] or "")
-            row["stderr"] = base64.b64decode(row["stderr"] or "")
-        return rows
-
     # ---- the whole
 
     async def overview(self) -> Document:
@@ -220,6 +204,12 @@ class Routes:
     async def is_ready(self) -> bool:
         """Say whether the server and its database answer."""
         return bool(await self._session.request("GET", "/readyz"))
+
+    async def server_date(self) -> str | None:
+        """Return the header `Date` of an answer: the wall clock of the server."""
+        async with await self._session.stream("/healthz") as reply:
+            await reply.read()
+            return reply.headers.get("date")
 
 
 def _log_path(batch_id: int, job_id: int) -> str:

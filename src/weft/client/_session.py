@@ -9,18 +9,19 @@ server which is not running, and the user should know at once.
 import asyncio
 import random
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from time import monotonic
 from urllib.parse import quote, urlencode
 
 from weft.client._connection import ConnectionLost, CouldNotConnect, Headers, Pool, Reply
-from weft.client._endpoint import Endpoint, Locator, NotRunning
 from weft.client._problems import to_error
+from weft.client.address import Endpoint, Locator, NotRunning
 from weft.core.errors import Unavailable
 
 PATIENCE_S = 30.0
 REPLY_TIMEOUT_S = 60.0
 PAUSE_MIN_S, PAUSE_MAX_S = 0.05, 2.0
+OUTAGE_S = 1.0
 UNAUTHENTICATED, TOO_MANY, UNAVAILABLE = 401, 429, 503
 ERRORS_FROM = 400
 
@@ -43,9 +44,16 @@ class NotReachable(Unavailable):
 class Session:
     """A server, found by a locator, with connections that are kept."""
 
-    def __init__(self, locator: Locator, *, patience_s: float = PATIENCE_S) -> None:
+    def __init__(
+        self,
+        locator: Locator,
+        *,
+        patience_s: float = PATIENCE_S,
+        on_outage: Callable[[str], None] | None = None,
+    ) -> None:
         self._locator = locator
         self._patience_s = patience_s
+        self._on_outage = on_outage
         self._pool: Pool | None = None
         self._was_reached = False
 
@@ -66,7 +74,7 @@ class Session:
         extra = [*headers, ("idempotency-key", secrets.token_hex(16))] if creates else [*headers]
         if body is not None:
             extra.append(("content-type", content_type))
-        retries = _Retries(self._patience_s)
+        retries = _Retries(self._patience_s, self._on_outage)
         while True:
             try:
                 async with asyncio.timeout(REPLY_TIMEOUT_S):
@@ -85,7 +93,7 @@ class Session:
         self, path: str, *, query: Query | None = None, headers: Headers = ()
     ) -> Reply:
         """Return a reply whose body is still to be read. Repeats only until the head has come."""
-        retries = _Retries(self._patience_s)
+        retries = _Retries(self._patience_s, self._on_outage)
         while True:
             try:
                 reply = await self._send("GET", path, query, [*headers], None)
@@ -138,7 +146,7 @@ class Session:
         moved = self._look_again()
         if not moved and not self._was_reached and isinstance(error, CouldNotConnect):
             raise NotReachable(before, why) from error
-        if not await retries.pause(None):
+        if not await retries.pause(None, why):
             raise NotReachable(before, why) from error
 
     async def _may_repeat(self, reply: Reply, retries: "_Retries") -> bool:
@@ -147,7 +155,8 @@ class Session:
             # A server that was started anew may have written another token.
             return not retries.looked_again and self._look_again(retries)
         if reply.status in {TOO_MANY, UNAVAILABLE}:
-            return await retries.pause(reply.headers.get("retry-after"))
+            why = f"the server answered {reply.status}"
+            return await retries.pause(reply.headers.get("retry-after"), why)
         return False
 
     def _look_again(self, retries: "_Retries | None" = None) -> bool:
@@ -167,19 +176,25 @@ class Session:
 class _Retries:
     """The pauses of one request: doubling, with jitter, within a bounded time."""
 
-    def __init__(self, patience_s: float) -> None:
+    def __init__(self, patience_s: float, on_outage: Callable[[str], None] | None) -> None:
         self.looked_again = False
-        self._ends_at = monotonic() + patience_s
+        self._began_at = monotonic()
+        self._ends_at = self._began_at + patience_s
         self._pause_s = PAUSE_MIN_S
+        self._on_outage = on_outage
 
-    async def pause(self, retry_after: str | None) -> bool:
+    async def pause(self, retry_after: str | None, why: str) -> bool:
         """Wait, or return False if there is no time left for it."""
         wait_s = self._pause_s * random.uniform(0.5, 1.0)  # noqa: S311 (jitter, no secret)
         self._pause_s = min(self._pause_s * 2, PAUSE_MAX_S)
         if retry_after is not None and retry_after.isdecimal():
             wait_s = max(wait_s, float(retry_after))
-        if monotonic() + wait_s > self._ends_at:
+        now = monotonic()
+        if now + wait_s > self._ends_at:
             return False
+        if self._on_outage is not None and now + wait_s > self._began_at + OUTAGE_S:
+            self._on_outage(why)
+            self._on_outage = None
         await asyncio.sleep(wait_s)
         return True
 

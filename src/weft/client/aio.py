@@ -10,12 +10,13 @@ from typing import Any, NamedTuple
 import msgspec
 
 from weft.client._connection import ConnectionLost
-from weft.client._endpoint import Locator
+from weft.client._problems import to_error
 from weft.client._routes import Document, Routes, Stream, _log_path
 from weft.client._session import PATIENCE_S, Query, Session
 from weft.client._sse import EventParser, ServerEvent
 from weft.client._submit import submit
 from weft.client._upload import PARALLEL, Bunch, cut_bunches, send_bunches
+from weft.client.address import Locator
 
 __all__ = ["Client", "Document", "LogEvent", "Stream"]
 
@@ -24,6 +25,7 @@ SILENCE_MAX_S = 45.0
 word.
 """
 WATCH_PAUSE_S = 0.1
+RECONNECT_PAUSE_S = 0.05
 
 
 class LogEvent(NamedTuple):
@@ -51,8 +53,10 @@ class Client(Routes):
         *,
         home: Path | None = None,
         patience_s: float = PATIENCE_S,
+        on_outage: Callable[[str], None] | None = None,
     ) -> None:
-        super().__init__(Session(Locator(url, token, home), patience_s=patience_s))
+        locator = Locator(url, token, home)
+        super().__init__(Session(locator, patience_s=patience_s, on_outage=on_outage))
 
     async def upload_jobs(
         self,
@@ -152,6 +156,31 @@ class Client(Routes):
                 document: dict[str, Any] = msgspec.json.decode(event.data)
                 yield document
 
+    async def outputs(
+        self, batch_id: int, first: int, last: int
+    ) -> AsyncGenerator[dict[str, Any], None]:
+        """Yield the outputs of those jobs `first..last` (at most 1000) that have ended, in order.
+
+        Keys: `job_id, attempt, state, reason, exit_code, signal, stdout, stderr, truncated`; the
+        streams are bytes. One job's output is in memory at a time.
+        """
+        while first <= last:
+            reply = await self._session.stream(
+                f"/v1/batches/{batch_id}/outputs", query={"first": first, "last": last}
+            )
+            try:
+                async with reply:
+                    async for line in _lines(reply.chunks()):
+                        row: dict[str, Any] = msgspec.json.decode(line)
+                        row["stdout"] = base64.b64decode(row["stdout"])
+                        row["stderr"] = base64.b64decode(row["stderr"])
+                        yield row
+                        first = int(row["job_id"]) + 1
+            except ConnectionLost:
+                await asyncio.sleep(RECONNECT_PAUSE_S)
+            else:
+                return
+
     async def _server_events(
         self,
         path: str,
@@ -159,13 +188,13 @@ class Client(Routes):
         is_last: Callable[[ServerEvent], bool],
         opened: Callable[[], None] | None = None,
     ) -> AsyncGenerator[ServerEvent, None]:
-        """Yield server-sent events; a broken stream is taken up after the last event that was
-        seen.
+        """Yield server-sent events; a broken stream is taken up after the last that was seen.
+
+        An event of kind `error` carries a problem document, which is raised.
         """
-        last_id = ""
+        parser = EventParser()
         while True:
-            parser = EventParser(last_id)
-            resume = [("last-event-id", last_id)] if last_id else []
+            resume = [("last-event-id", parser.last_id)] if parser.last_id else []
             reply = await self._session.stream(
                 path, query=query, headers=[("accept", "text/event-stream"), *resume]
             )
@@ -175,12 +204,28 @@ class Client(Routes):
                 async with reply:
                     async for chunk in _until_silent(reply.chunks(), SILENCE_MAX_S):
                         for event in parser.feed(chunk):
-                            last_id = event.last_id
+                            if event.kind == "error":
+                                raise to_error(0, event.data.encode())
                             yield event
                             if is_last(event):
                                 return
             except (ConnectionLost, TimeoutError):
-                continue
+                pass
+            parser = EventParser(parser.last_id)
+            # A server that is stopping ends its streams; the next one needs a moment.
+            await asyncio.sleep(RECONNECT_PAUSE_S)
+
+
+async def _lines(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """Yield whole lines. A long one is collected in parts, not copied at each chunk."""
+    parts: list[bytes] = []
+    async for chunk in chunks:
+        *whole, rest = chunk.split(b"\n")
+        for line in whole:
+            yield b"".join([*parts, line])
+            parts = []
+        if rest:
+            parts.append(rest)
 
 
 async def _until_silent(

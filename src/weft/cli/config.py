@@ -1,0 +1,48 @@
+"""`weft config`: every setting, and where its value comes from."""
+
+from dataclasses import fields
+from urllib.parse import urlsplit, urlunsplit
+
+from weft.cli.options import SHARED, Shared
+from weft.cli.screen import print_json, print_table
+from weft.settings import Settings, Source, explain_settings
+
+HIDDEN = "•••"
+
+
+def config(*, shared: Shared = SHARED) -> int:
+    """Show each setting with its value and where that comes from.
+
+    Args:
+        shared: Options of every command.
+    """
+    found = explain_settings({"home": shared.home})
+    helps = {one.name: one.metadata["help"] for one in fields(Settings)}
+    if shared.json:
+        print_json(
+            {
+                name: {"value": _shown(name, source), "from": source.origin, "help": helps[name]}
+                for name, source in found.items()
+            }
+        )
+        return 0
+    rows = [
+        (name, _shown(name, source), source.origin, helps[name]) for name, source in found.items()
+    ]
+    print_table(("Setting", "Value", "From", "Meaning"), rows)
+    return 0
+
+
+def _shown(name: str, source: Source) -> str | None:
+    """Return the value as text, without what is secret in it."""
+    if source.value is None:
+        return None
+    if name == "token":
+        return HIDDEN
+    if name == "database":
+        parts = urlsplit(str(source.value))
+        login, at, host = parts.netloc.rpartition("@")
+        user = login.partition(":")[0]
+        hidden = f"{user}:{HIDDEN}" if ":" in login else user
+        return urlunsplit(parts._replace(netloc=f"{hidden}{at}{host}"))
+    return str(source.value)

@@ -1,0 +1,59 @@
+"""What the owner of the database may ask: audit, migrations, status. Used by the command line."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeVar
+
+from weft.core.errors import Unavailable
+from weft.run.home import Home
+from weft.settings import Settings
+from weft.store import Admin, AuditFinding, MigrationStatus, open_admin
+
+Answer = TypeVar("Answer")
+
+
+class NoDatabase(Unavailable):
+    """No database is known here."""
+
+    code = "CLI.NO_DATABASE"
+
+
+def run_audit(settings: Settings) -> Sequence[AuditFinding]:
+    """Recompute all that is derived from the base rows; return every check with what contradicts
+    it.
+
+    A check without rows holds. Raises `Unavailable` if the database does not answer.
+    """
+    return _ask(settings, lambda admin: admin.audit())
+
+
+def run_migrate(settings: Settings) -> list[str]:
+    """Bring the schema to this program's version; return the names of the migrations applied."""
+    return _ask(settings, lambda admin: admin.migrate())
+
+
+def run_status(settings: Settings) -> MigrationStatus:
+    """Return the version of the schema and of the program, and what is to be applied."""
+    return _ask(settings, lambda admin: admin.status())
+
+
+def admin_dsn(settings: Settings) -> str:
+    """Return how the owner logs in. Raise `NoDatabase` in a home that was never started."""
+    if settings.database is not None:
+        return settings.database
+    dsn = Home(settings.home).secrets().get("admin")
+    if dsn is None:
+        raise NoDatabase(
+            "there is no database here",
+            detail=f"No server was started in {settings.home}.",
+            hint="Start one with `weft up`, or name another home with --home.",
+        )
+    return dsn
+
+
+def _ask(settings: Settings, question: Callable[[Admin], Awaitable[Answer]]) -> Answer:
+    async def ask() -> Answer:
+        async with open_admin(admin_dsn(settings)) as admin:
+            return await question(admin)
+
+    return asyncio.run(ask())

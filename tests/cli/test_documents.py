@@ -1,0 +1,73 @@
+import pytest
+
+from weft.cli.documents import UnreadableDocument, format_of, parse_document
+
+EXPECTED = {
+    "name": "p",
+    "attributes": {"day": "2026-01-31"},
+    "jobs": [{"name": "a", "command": ["true"]}, {"name": "b", "parents": ["a"]}],
+}
+YAML = """
+name: p
+attributes: {day: 2026-01-31}
+jobs:
+  - name: a
+    command: ["true"]
+  - {name: b, parents: [a]}
+"""
+TOML = """
+name = "p"
+attributes = {day = 2026-01-31}
+[[jobs]]
+name = "a"
+command = ["true"]
+[[jobs]]
+name = "b"
+parents = ["a"]
+"""
+JSON = """{"name": "p", "attributes": {"day": "2026-01-31"},
+"jobs": [{"name": "a", "command": ["true"]}, {"name": "b", "parents": ["a"]}]}"""
+
+
+@pytest.mark.parametrize(
+    ("file", "text"), [("p.yaml", YAML), ("p.YML", YAML), ("p.toml", TOML), ("p.json", JSON)]
+)
+def test_the_three_formats_say_the_same(file: str, text: str) -> None:
+    assert parse_document(text.encode(), format_of(file), name=file) == EXPECTED
+
+
+@pytest.mark.parametrize(
+    ("file", "body", "told"),
+    [
+        ("p.yaml", b"name: [", "line 2"),
+        ("p.yaml", b"name: a\nname: b\n", "'name' stands there twice"),
+        ("p.yaml", b"!!python/object/apply:os.system ['true']", "python/object"),
+        ("p.yaml", b"- a\n- b\n", "not a mapping"),
+        ("p.yaml", b"", "not a mapping"),
+        ("p.yaml", b"name: \xff", "utf-8"),
+        ("p.toml", b"name = \n", "line 1"),
+        ("p.toml", b'name = "a"\nname = "b"', "overwrite"),
+        ("p.json", b'{"name": "a", "name": "b"}', "'name' stands in one object twice"),
+        ("p.json", b'{"name": }', "line 1"),
+        ("p.json", b"[" * 100_000, "nested too deeply"),
+    ],
+)
+def test_what_cannot_be_read_is_told_with_its_place(file: str, body: bytes, told: str) -> None:
+    with pytest.raises(UnreadableDocument) as caught:
+        parse_document(body, format_of(file), name=file)
+
+    assert told in caught.value.detail
+    assert caught.value.exit_code == 2
+
+
+def test_another_format_is_refused_with_those_that_exist() -> None:
+    with pytest.raises(UnreadableDocument, match=r"p\.xml") as caught:
+        format_of("p.xml")
+
+    assert "--format" in caught.value.hint
+
+
+def test_a_yaml_merge_is_no_repeated_key() -> None:
+    text = b"a: &a {x: 1}\nb: {<<: *a, x: 2}\n"
+
+    assert parse_document(text, "yaml", name="f")["b"] == {"x": 2}

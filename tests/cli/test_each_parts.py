@@ -1,0 +1,102 @@
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from weft.cli.each_feed import NAME_CHARS, _refused_jobs, name_of
+from weft.cli.each_ledger import FAILURES_SHOWN, WINDOW_JOBS, Ledger
+from weft.core.errors import FieldError, InvalidDocument
+from weft.core.texts import wrong_name
+
+
+def ended(job_id: int, state: str = "success") -> dict[str, Any]:
+    return {"job_id": job_id, "state": state, "reason": "exit", "exit_code": 1}
+
+
+@given(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=400))
+def test_every_line_gives_a_name_that_the_server_takes(line: str) -> None:
+    assert wrong_name(name_of(line), chars_max=256) is None
+
+
+def test_lines_that_look_alike_have_different_names() -> None:
+    long = "x" * NAME_CHARS
+
+    assert name_of("a b") == "a b"
+    names = {name_of(line) for line in (long, long + "1", long + "2", "\t", "\n", "", " ")}
+    assert len(names) == 7
+
+
+@given(st.permutations(range(1, 12)), st.integers(1, 4))
+def test_ordered_results_come_once_each_in_order(ends: list[int], count_max: int) -> None:
+    ledger = Ledger()
+    ledger.note_submitted([f"line {n}" for n in range(1, 12)])
+    printed: list[int] = []
+    for job_id in ends:
+        ledger.note_ended([job_id])
+        while run := ledger.next_run(ordered=True, count_max=count_max):
+            assert run[1] - run[0] < count_max
+            printed += range(run[0], run[1] + 1)
+            for one in range(run[0], run[1] + 1):
+                assert ledger.note_printed(ended(one)) == f"line {one}"
+
+    assert printed == list(range(1, 12))
+    assert ledger.n_free == WINDOW_JOBS
+
+
+@given(st.permutations(range(1, 12)))
+def test_unordered_results_come_as_they_end(ends: list[int]) -> None:
+    ledger = Ledger()
+    ledger.note_submitted([""] * 11)
+    for n_printed, job_id in enumerate(ends):
+        ledger.note_ended([job_id])
+        assert ledger.next_run(ordered=False, count_max=10) == (job_id, job_id)
+        ledger.note_printed(ended(job_id))
+        assert ledger.n_printed == n_printed + 1
+    assert ledger.next_run(ordered=False, count_max=10) is None
+
+
+def test_news_may_be_faster_than_the_answer_to_the_submission() -> None:
+    ledger = Ledger()
+    ledger.note_ended([1, 2])
+    assert ledger.next_run(ordered=True, count_max=9) is None
+
+    ledger.note_submitted(["a"])
+    assert ledger.next_run(ordered=True, count_max=9) == (1, 1)
+
+
+def test_a_result_that_comes_again_is_not_printed_again() -> None:
+    ledger = Ledger()
+    ledger.note_submitted(["a"])
+    ledger.note_ended([1])
+    ledger.note_printed(ended(1))
+    ledger.note_ended([1])
+
+    assert ledger.note_printed(ended(1)) is None
+    assert ledger.next_run(ordered=False, count_max=9) is None
+
+
+def test_only_the_first_failures_are_kept() -> None:
+    ledger = Ledger()
+    ledger.note_submitted([""] * 100)
+    for job_id in range(1, 101):
+        ledger.note_printed(ended(job_id, "failed"))
+
+    assert ledger.n_failed == 100
+    assert [f.job_id for f in ledger.failures] == list(range(1, FAILURES_SHOWN + 1))
+
+
+@pytest.mark.parametrize(
+    ("pointers", "expected"),
+    [
+        (["/jobs/3/command", "/jobs/7"], {3: "why 0", 7: "why 1"}),
+        (["/jobs/3", "/inherit_env"], {}),
+        ([""], {}),
+    ],
+)
+def test_refused_jobs_are_found_by_their_pointers(
+    pointers: list[str], expected: dict[int, str]
+) -> None:
+    errors = [FieldError(pointer, f"why {n}") for n, pointer in enumerate(pointers)]
+
+    assert _refused_jobs(InvalidDocument("no", errors=errors)) == expected

@@ -1,0 +1,72 @@
+"""What the command line says, and what it tells the shell."""
+
+from typing import Any
+
+import pytest
+
+from weft.cli.amounts import duration, money, size
+from weft.cli.config import _shown
+from weft.cli.exit_code import exit_code_of, explain_end
+from weft.cli.plain import one_line, plain
+from weft.cli.targets import Target, parse_target
+from weft.core.errors import BadId
+from weft.settings import Source
+
+
+def test_texts_cannot_steer_the_terminal() -> None:
+    assert plain("a\x1b[2Jb\x9b31mc\x07\u202ed\te\n") == "a�[2Jb�31mc�\ufffdd\te\n"
+    assert one_line("a\nb\tc" + "x" * 100, width=10) == "a⏎b cxxxx…"
+
+
+@pytest.mark.parametrize(
+    ("end", "code", "words"),
+    [
+        ({"state": "success", "exit_code": 0}, 0, "succeeded"),
+        ({"state": "failed", "reason": "exit", "exit_code": 3}, 3, "exit code 3"),
+        ({"state": "failed", "reason": "signal", "signal": 9}, 137, "killed by SIGKILL"),
+        ({"state": "error", "reason": "no_program"}, 127, "program not found"),
+        ({"state": "error", "reason": "timeout", "signal": 15}, 124, "time limit reached"),
+        ({"state": "error", "reason": "oom", "signal": 9}, 137, "out of memory"),
+        ({"state": "error", "reason": "disk"}, 1, "disk full"),
+        ({"state": "cancelled", "reason": "cancelled", "signal": 15}, 130, "cancelled"),
+        ({"state": "cancelled", "reason": None}, 130, "cancelled"),
+    ],
+)
+def test_the_shell_is_told_as_a_shell_would(end: dict[str, Any], code: int, words: str) -> None:
+    assert exit_code_of(end) == code
+    assert explain_end(end) == words
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("b12", Target(12)),  # type: ignore[arg-type]
+        ("12", Target(12)),  # type: ignore[arg-type]
+        ("b12.j7", Target(12, job_id=7)),  # type: ignore[arg-type]
+        ("b12/stage1/a", Target(12, group="/stage1/a")),  # type: ignore[arg-type]
+        ("b12/", Target(12, group="/")),  # type: ignore[arg-type]
+    ],
+)
+def test_targets(text: str, expected: Target) -> None:
+    assert parse_target(text) == expected
+
+
+@pytest.mark.parametrize("text", ["", "x", "b0", "b12.", "b12.j0", "j7", "b-1", "b12/x"])
+def test_what_is_no_target_is_refused(text: str) -> None:
+    with pytest.raises(BadId):
+        parse_target(text, groups=False)
+
+
+def test_amounts_are_short() -> None:
+    times = [0, 12, 3_400, 125_000, 3_725_000, 270_000_000]
+    assert [duration(ms) for ms in times] == [
+        "0 ms", "12 ms", "3.4 s", "2:05", "1:02:05", "3 d 3 h",
+    ]  # fmt: skip
+    assert [size(n) for n in (0, 1023, 1536, 5 << 30)] == ["0 B", "1023 B", "1.5 KiB", "5.0 GiB"]
+    assert [money(n) for n in (0, None, 0.0000123, 1.5)] == ["0", "0", "1.2e-05", "1.5000"]
+
+
+def test_config_shows_no_secrets() -> None:
+    assert _shown("token", Source("abc", "default")) == "•••"
+    dsn = _shown("database", Source("postgresql://me:pw@db/weft", "default"))
+    assert dsn == "postgresql://me:•••@db/weft"

@@ -1,0 +1,274 @@
+import asyncio
+import json
+import socket
+from contextlib import aclosing
+from pathlib import Path
+
+import msgspec
+import pytest
+
+import weft
+from client.http_server import DROP, Request, answer, serving, stream
+from weft.aio import Client
+from weft.client._session import NotReachable
+from weft.client.address import InvalidUrl, NotRunning
+from weft.core.errors import BatchNotFound, Conflict, ParentCycle, Unauthenticated, Unavailable
+
+BATCH = b'{"id": 1, "complete": true}'
+
+
+async def test_connections_are_kept() -> None:
+    async with serving(answer(200, BATCH)) as server, Client(server.url, "t") as client:
+        for _ in range(3):
+            assert (await client.get_batch(1))["id"] == 1
+
+    assert server.n_connections == 1
+    assert {r.headers["authorization"] for r in server.requests} == {"bearer t"}
+    assert {r.target for r in server.requests} == {"/v1/batches/1"}
+
+
+async def test_a_lost_answer_is_asked_for_again_with_the_same_idempotency_key() -> None:
+    answers = (DROP, answer(503, b"{}"), answer(201, BATCH))
+    async with serving(*answers) as server, Client(server.url, "t") as client:
+        created = await client.create_batch({"name": "x", "jobs": [{"command": ["true"]}]})
+
+    assert created["id"] == 1
+    assert len(server.requests) == 3
+    assert len({r.headers["idempotency-key"] for r in server.requests}) == 1
+    document = msgspec.msgpack.decode(server.requests[2].body)
+    assert document == {"name": "x", "jobs": [{"command": ["true"]}]}
+
+
+async def test_two_creations_have_different_keys() -> None:
+    async with serving(answer(201, BATCH)) as server, Client(server.url, "t") as client:
+        await client.create_batch({})
+        await client.create_batch({})
+
+    assert len({r.headers["idempotency-key"] for r in server.requests}) == 2
+
+
+async def test_a_connection_closed_while_idle_is_replaced() -> None:
+    async with serving(answer(200, BATCH, close=True)) as server, Client(server.url) as client:
+        await client.get_batch(1)
+        await client.get_batch(1)
+
+    assert server.n_connections == 2
+
+
+async def test_a_server_that_was_never_reached_is_not_waited_for() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as held:
+        port = held.getsockname()[1]
+    async with Client(f"http://127.0.0.1:{port}", "t") as client:
+        with pytest.raises(NotReachable) as caught:
+            await asyncio.wait_for(client.get_batch(1), 1)
+
+    assert caught.value.exit_code == 3
+    assert str(port) in caught.value.message
+
+
+async def test_patience_ends() -> None:
+    told: list[str] = []
+    async with (
+        serving(answer(503, b'{"title": "no database", "code": "STORE.UNAVAILABLE"}')) as server,
+        Client(server.url, "t", patience_s=1.2, on_outage=told.append) as client,
+    ):
+        with pytest.raises(Unavailable) as caught:
+            await client.get_batch(1)
+
+    assert caught.value.message == "no database"
+    assert told == ["the server answered 503"]
+
+
+async def test_retry_after_is_respected_within_patience() -> None:
+    async with (
+        serving(answer(429, b"{}", retry_after=100)) as server,
+        Client(server.url, "t", patience_s=5) as client,
+    ):
+        with pytest.raises(Unavailable):
+            await asyncio.wait_for(client.get_batch(1), 1)
+
+    assert len(server.requests) == 1
+
+
+async def test_problem_documents_are_raised_as_the_same_class() -> None:
+    problem = {
+        "title": "batch b7 does not exist",
+        "detail": "Why.",
+        "hint": "What to do.",
+        "code": "API.BATCH_NOT_FOUND",
+        "status": 404,
+        "trace_id": "abc",
+        "errors": [{"pointer": "/x", "message": "wrong"}],
+    }
+    async with (
+        serving(answer(404, json.dumps(problem).encode())) as server,
+        Client(server.url, "t") as client,
+    ):
+        with pytest.raises(BatchNotFound) as caught:
+            await client.get_batch(7)
+
+    error = caught.value
+    assert (error.message, error.detail, error.hint) == (
+        "batch b7 does not exist", "Why.", "What to do.",
+    )  # fmt: skip
+    assert error.errors[0].pointer == "/x"
+    assert error.__notes__ == ["trace id abc"]
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "base"),
+    [(409, "API.SOMETHING_NEW", Conflict), (400, "API.PARENT_CYCLE", ParentCycle)],
+)
+async def test_codes_of_a_newer_server_keep_their_family(
+    status: int, code: str, base: type[weft.core.errors.WeftError]
+) -> None:
+    body = json.dumps({"title": "no", "code": code}).encode()
+    async with serving(answer(status, body)) as server, Client(server.url, "t") as client:
+        with pytest.raises(base) as caught:
+            await client.get_batch(7)
+
+    assert caught.value.code == code
+
+
+async def test_an_answer_that_is_no_problem_document_is_an_error_all_the_same() -> None:
+    async with serving(answer(502, b"<html>Bad gateway")) as server, Client(server.url) as client:
+        with pytest.raises(Unavailable, match="502"):
+            await client.get_batch(7)
+
+
+async def test_a_restart_on_another_port_with_another_token_is_survived(tmp_path: Path) -> None:
+    file = tmp_path / "client.json"
+    async with serving(answer(200, BATCH)) as first:
+        file.write_text(json.dumps({"url": first.url, "token": "one"}))
+        client = Client(home=tmp_path)
+        await client.get_batch(1)
+    await client.close()  # its idle connection to the old server
+    async with serving(answer(200, BATCH)) as second:
+        file.write_text(json.dumps({"url": second.url, "token": "two"}))
+        await client.get_batch(1)
+        await client.close()
+
+    assert [r.headers["authorization"] for r in second.requests] == ["bearer two"]
+
+
+async def test_a_new_token_of_the_same_server_is_found(tmp_path: Path) -> None:
+    file = tmp_path / "client.json"
+
+    def check(request: Request) -> bytes:
+        good = request.headers["authorization"] == "bearer new"
+        file.write_text(json.dumps({"url": server.url, "token": "new"}))
+        return answer(200, BATCH) if good else answer(401, b'{"title": "who are you"}')
+
+    async with serving(check) as server, Client(home=tmp_path) as client:
+        file.write_text(json.dumps({"url": server.url, "token": "old"}))
+        await client.get_batch(1)
+
+        file.write_text(json.dumps({"url": server.url, "token": "new"}))
+    assert len(server.requests) == 2
+
+
+async def test_a_wrong_token_is_refused() -> None:
+    problem = b'{"title": "who are you", "code": "API.UNAUTHENTICATED"}'
+    async with serving(answer(401, problem)) as server, Client(server.url, "bad") as client:
+        with pytest.raises(Unauthenticated):
+            await client.get_batch(1)
+
+
+async def test_events_go_on_after_the_last_one_seen() -> None:
+    one = b'id: 5-1\nevent: jobs.success\ndata: {"kind": "jobs.success", "jobs": [1]}\n\n'
+    two = b'id: 5-2\nevent: jobs.failed\ndata: {"kind": "jobs.failed", "jobs": [2]}\n\n'
+    answers = (
+        stream(b"id: 5-0\n: connected\n\n", ends=False),
+        stream(b": connected\n\n" + one[:20], one[20:], ends=False),
+        stream(two),
+    )
+    found = []
+    async with (
+        serving(*answers) as server,
+        Client(server.url, "t") as client,
+        aclosing(client.events(3)) as events,
+    ):
+        async for event in events:
+            found.append(event["jobs"][0])
+            if len(found) == 2:
+                break
+
+    assert found == [1, 2]
+    assert [r.headers.get("last-event-id") for r in server.requests] == [None, "5-0", "5-1"]
+
+
+async def test_an_error_in_a_stream_is_raised() -> None:
+    gone = b'event: error\ndata: {"title": "gone", "code": "API.EVENTS_GONE", "status": 410}\n\n'
+    async with serving(stream(gone)) as server, Client(server.url, "t") as client:
+        with pytest.raises(weft.core.errors.WeftError, match="gone"):
+            await anext(client.events(3))
+
+
+async def test_a_followed_log_ends_with_how_the_job_ended() -> None:
+    log = (
+        b"id: 1.1\nevent: stdout\ndata: aGkK\n\n"
+        b"id: 1.2\nevent: stderr\ndata: b29wcwo=\n\n"
+        b'event: end\ndata: {"state": "failed", "exit_code": 3}\n\n'
+    )
+    async with serving(stream(log)) as server, Client(server.url, "t") as client:
+        events = [event async for event in client.follow_log(1, 2)]
+
+    assert [(e.kind, e.data) for e in events] == [
+        ("stdout", b"hi\n"), ("stderr", b"oops\n"), ("end", b""),
+    ]  # fmt: skip
+    assert events[-1].facts["exit_code"] == 3
+    assert server.requests[0].target == "/v1/batches/1/jobs/2/log?stream=both&follow=true"
+
+
+async def test_outputs_go_on_where_the_connection_broke() -> None:
+    def line(job_id: int) -> bytes:
+        return b'{"job_id": %d, "stdout": "aGk=", "stderr": "", "state": "success"}\n' % job_id
+
+    answers = (stream(line(1), line(2)[:10], ends=False), stream(line(2) + line(3)))
+    async with serving(*answers) as server, Client(server.url, "t") as client:
+        rows = [row async for row in client.outputs(9, 1, 3)]
+
+    assert [(row["job_id"], row["stdout"]) for row in rows] == [(1, b"hi"), (2, b"hi"), (3, b"hi")]
+    assert server.requests[1].target == "/v1/batches/9/outputs?first=2&last=3"
+
+
+async def test_pages_are_read_to_the_end() -> None:
+    pages = (
+        answer(200, b'{"items": [{"job_id": 1}], "cursor": "c"}'),
+        answer(200, b'{"items": [{"job_id": 2}], "cursor": null}'),
+    )
+    async with serving(*pages) as server, Client(server.url, "t") as client:
+        jobs = [job["job_id"] async for job in client.list_jobs(4, states=["failed", "error"])]
+
+    assert jobs == [1, 2]
+    first = "/v1/batches/4/jobs?limit=1000&state=failed&state=error"
+    assert [r.target for r in server.requests] == [first, first + "&cursor=c"]
+
+
+def test_the_home_says_where_the_server_is(tmp_path: Path) -> None:
+    with weft.Client(home=tmp_path) as client, pytest.raises(NotRunning) as caught:
+        client.get_batch(1)
+
+    assert caught.value.exit_code == 3
+    assert "weft up" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    "url", ["localhost:80", "ftp://x", "http://", "http://h:port", "http://h:99999"]
+)
+async def test_an_address_that_is_none_is_refused(url: str) -> None:
+    async with Client(url, "t") as client:
+        with pytest.raises(InvalidUrl):
+            await client.get_batch(1)
+
+
+async def test_the_sync_client_waits_and_iterates() -> None:
+    pages = (answer(200, BATCH), answer(200, b'{"items": [{"id": 1}, {"id": 2}], "cursor": null}'))
+
+    def use(url: str) -> list[int]:
+        with weft.Client(url, "t") as client:
+            first = client.get_batch(1)["id"]
+            return [first, *(batch["id"] for batch in client.list_batches())]
+
+    async with serving(*pages) as server:
+        assert await asyncio.to_thread(use, server.url) == [1, 1, 2]

@@ -1,0 +1,64 @@
+"""A large document becomes bunches with numbers instead of names."""
+
+from typing import Any
+
+import pytest
+
+from weft.client._submit import Plan, is_small, plan_submission
+from weft.core.errors import ParentCycle, ParentNotFound
+
+
+def plan(*jobs: dict[str, Any], **fields: object) -> Plan:
+    return plan_submission({"name": "x", **fields, "jobs": list(jobs)})
+
+
+def test_named_parents_become_numbers_below_their_children() -> None:
+    found = plan({"name": "sum", "parents": ["b", "a"]}, {"name": "a"}, {"name": "b"})
+
+    assert [job["name"] for job in found.jobs] == ["a", "b", "sum"]
+    assert found.jobs[2]["parents"] == [2, 1]
+    assert list(found.positions) == [1, 2, 0]
+
+
+def test_numbered_parents_follow_when_jobs_change_places() -> None:
+    found = plan({"name": "late", "parents": ["c"]}, {"name": "b"}, {"name": "c", "parents": [2]})
+
+    assert [job["name"] for job in found.jobs] == ["b", "c", "late"]
+    assert found.jobs[1]["parents"] == [1]
+
+
+def test_groups_are_made_with_their_ancestors() -> None:
+    found = plan(
+        {"group": "/s1/a"},
+        {"group": "/s1"},
+        {},
+        groups=[{"path": "/s1", "attributes": {"k": "v"}}],
+    )
+
+    assert found.groups == [
+        {"name": "s1", "parent": 0, "attributes": {"k": "v"}},
+        {"name": "a", "parent": 1},
+    ]
+    assert [job.get("group") for job in found.jobs] == [2, 1, None]
+    assert found.batch == {"name": "x"}
+
+
+def test_a_cycle_is_refused_with_its_path() -> None:
+    with pytest.raises(ParentCycle) as caught:
+        plan({"name": "a", "parents": ["b"]}, {"name": "b", "parents": ["a"]})
+
+    assert "a waits for b waits for a" in caught.value.errors[0].message
+
+
+def test_a_missing_parent_is_refused() -> None:
+    with pytest.raises(ParentNotFound) as caught:
+        plan({"name": "a", "parents": ["nobody"]})
+
+    assert caught.value.errors[0].pointer == "/jobs/0/parents/0"
+
+
+def test_what_is_no_list_of_jobs_is_left_to_the_server() -> None:
+    assert is_small({"jobs": "many"})
+    assert is_small({"jobs": [1, 2]})
+    assert is_small({})
+    assert not is_small({"jobs": [{}] * 10_000})

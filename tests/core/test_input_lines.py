@@ -1,0 +1,64 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from weft.core.input_lines import LINE_BYTES_MAX, CommandTemplate, LineSplitter, LineTooLong
+
+
+def split(data: bytes, cuts: list[int], separator: bytes = b"\n") -> list[tuple[int, bytes]]:
+    splitter = LineSplitter(separator)
+    found = []
+    ends = sorted(cut % (len(data) + 1) for cut in cuts)
+    for start, end in zip([0, *ends], [*ends, len(data)], strict=True):
+        found += splitter.feed(data[start:end])
+    return found + splitter.finish()
+
+
+@given(st.binary(max_size=200), st.lists(st.integers(0, 1000), max_size=5))
+def test_lines_do_not_depend_on_where_the_input_is_cut(data: bytes, cuts: list[int]) -> None:
+    expected = [(n, line) for n, line in enumerate(data.split(b"\n"), 1) if line]
+
+    assert split(data, cuts) == expected
+
+
+def test_items_between_nul_may_hold_newlines_and_be_empty() -> None:
+    assert split(b"a\nb\0\0c", [], b"\0") == [(1, b"a\nb"), (2, b""), (3, b"c")]
+
+
+def test_empty_lines_are_no_items_but_are_counted() -> None:
+    assert split(b"\na\n\nb\n", []) == [(2, b"a"), (4, b"b")]
+
+
+def test_an_endless_line_is_refused_before_it_fills_the_memory() -> None:
+    splitter = LineSplitter()
+    splitter.feed(b"one\n")
+
+    with pytest.raises(LineTooLong, match="line 2"):
+        splitter.feed(b"x" * (LINE_BYTES_MAX + 1))
+
+
+@pytest.mark.parametrize(
+    ("placeholder", "line", "expected"),
+    [
+        ("{}", "a b/c.tar.gz", "a b/c.tar.gz"),
+        ("{.}", "a b/c.tar.gz", "a b/c.tar"),
+        ("{.}", "dir.d/file", "dir.d/file"),
+        ("{/}", "a/b/c.txt", "c.txt"),
+        ("{/.}", "a/b.d/c.txt", "c"),
+        ("{//}", "a/b/c.txt", "a/b"),
+        ("{//}", "c.txt", "."),
+        ("{//}", "/c.txt", "/"),
+        ("{#}", "x", "7"),
+        ("<{}>{#}", "x", "<x>7"),
+        ("{}", "{/}", "{/}"),
+        ("{other}", "x", "{other}"),
+    ],
+)
+def test_placeholders(placeholder: str, line: str, expected: str) -> None:
+    template = CommandTemplate(("{}", placeholder))
+
+    assert template.render(line, 7) == [line, expected]
+
+
+def test_a_command_without_placeholder_gets_the_line_as_last_argument() -> None:
+    assert CommandTemplate(("wc", "-l")).render("it's a file", 1) == ["wc", "-l", "it's a file"]

@@ -12,6 +12,7 @@ from weft.driver.lead import Driver
 from weft.run.child import end_with_supervisor, role_name
 from weft.run.home import Home
 from weft.run.login import login_dsn
+from weft.run.metrics_file import leaving_metrics
 from weft.settings import Settings, load_settings
 from weft.store import open_driver_store
 from weft.telemetry.log import configure, get_logger
@@ -52,7 +53,10 @@ async def _drive(settings: Settings, name: str) -> int:
                 until_exit.enter_context(home.saying_ready(name))
                 log.info("role.started", version=__version__, home=str(home.path))
 
-        async with open_driver_store(login_dsn(settings, "weft_driver")) as store:
+        async with (
+            leaving_metrics(home, name, every_s=settings.heartbeat_s),
+            open_driver_store(login_dsn(settings, "weft_driver")) as store,
+        ):
             driver = Driver(store, store.notices, settings, on_state=say_ready)
             loop.add_signal_handler(signal.SIGUSR1, driver.succeed)
             running = asyncio.create_task(driver.run())

@@ -22,6 +22,7 @@ from weft.run.detach import Answer, answer_error, receive_settings, start_detach
 from weft.run.home import Home, HomeInUse
 from weft.run.leftovers import end_roles, end_spawners
 from weft.run.log_follow import following
+from weft.run.metrics_file import leaving_metrics
 from weft.run.supervisor import Supervisor
 from weft.settings import Settings, default_home
 from weft.store.embedded import EmbeddedServer
@@ -89,22 +90,29 @@ async def _live(
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         loop.add_signal_handler(number, signals.put_nowait, number)
     supervisor = Supervisor(settings, home)
-    with _followed(supervisor, home) if follow else nullcontext():
-        started = asyncio.create_task(supervisor.start())
-        told = asyncio.create_task(signals.get())
-        await asyncio.wait({started, told}, return_when=asyncio.FIRST_COMPLETED)
-        try:
-            if not told.done():
-                await started
-                announcement.ready(supervisor.url)
-                log.info("up.started", url=supervisor.url, home=str(home.path))
-            log.info("up.stopping", signal=(await told).name)
-        finally:
-            told.cancel()
-            started.cancel()
-            await asyncio.gather(started, return_exceptions=True)
-            await _stop(supervisor, signals)
+    async with leaving_metrics(home, "up", every_s=settings.heartbeat_s):
+        with _followed(supervisor, home) if follow else nullcontext():
+            await _live_until_told(supervisor, announcement, signals)
     return 0
+
+
+async def _live_until_told(
+    supervisor: Supervisor, announcement: _Announcement, signals: asyncio.Queue[signal.Signals]
+) -> None:
+    started = asyncio.create_task(supervisor.start())
+    told = asyncio.create_task(signals.get())
+    await asyncio.wait({started, told}, return_when=asyncio.FIRST_COMPLETED)
+    try:
+        if not told.done():
+            await started
+            announcement.ready(supervisor.url)
+            log.info("up.started", url=supervisor.url, home=str(supervisor.home.path))
+        log.info("up.stopping", signal=(await told).name)
+    finally:
+        told.cancel()
+        started.cancel()
+        await asyncio.gather(started, return_exceptions=True)
+        await _stop(supervisor, signals)
 
 
 def _followed(supervisor: Supervisor, home: Home) -> AbstractContextManager[None]:

@@ -17,6 +17,7 @@ from weft.ports.executor import Executor, ExecutorLimits
 from weft.run.child import end_with_supervisor, role_name
 from weft.run.home import Home
 from weft.run.login import login_dsn
+from weft.run.metrics_file import leaving_metrics
 from weft.settings import Settings, load_settings
 from weft.store import open_worker_store
 from weft.telemetry.log import configure, get_logger
@@ -63,7 +64,10 @@ async def _work(settings: Settings, name: str) -> int:
                 until_exit.enter_context(home.saying_ready(name))
                 log.info("role.started", version=__version__, home=str(home.path))
 
-        async with open_worker_store(login_dsn(settings, "weft_worker")) as store:
+        async with (
+            leaving_metrics(home, name, every_s=settings.heartbeat_s),
+            open_worker_store(login_dsn(settings, "weft_worker")) as store,
+        ):
             agent = Agent(
                 store, store.notices, place=place_of(home, worker_name(settings)), facts=facts_of(settings, home),
                 executors=load_executors(), limits=limits_of(settings), heartbeat_s=settings.heartbeat_s,

@@ -148,8 +148,10 @@ class Home:
         return str(token) if token else None
 
     def write_client(self, url: str, token: str) -> None:
-        """Tell clients where the api is and how to log in."""
-        write_private(self.client_file, {"url": url, "token": token})
+        """Tell clients where the api is and how to log in. Nothing is written if they know."""
+        known = _read_json(self.client_file)
+        if (known.get("url"), known.get("token")) != (url, token):
+            write_private(self.client_file, {"url": url, "token": token})
 
     def ready(self, role: str) -> Mapping[str, Any]:
         """Return what a role wrote when it was ready; empty if it is not."""

@@ -76,7 +76,11 @@ class RoleProcess:
         """Start it, and again whenever it ends, until this is cancelled."""
         while True:
             started_at = time.monotonic()
-            process = self._start()
+            try:
+                process = self._start()
+            except OSError as error:  # no memory, no process, no space for the log
+                await self._wait_after_death(0, f"could not start: {error}", 0.0)
+                continue
             watch = asyncio.create_task(self._watch_ready(process))
             try:
                 code = await until_exit(process)
@@ -84,7 +88,8 @@ class RoleProcess:
                 watch.cancel()
             self._process = None
             self.is_ready.clear()
-            await self._wait_after_death(process.pid, code, time.monotonic() - started_at)
+            lived_s = time.monotonic() - started_at
+            await self._wait_after_death(process.pid, describe_end(code), lived_s)
 
     def _start(self) -> subprocess.Popen[bytes]:
         (self._home.run / f"{self.name}.ready").unlink(missing_ok=True)
@@ -113,7 +118,7 @@ class RoleProcess:
         self.on_ready(self._home.ready(self.name))
         self.is_ready.set()
 
-    async def _wait_after_death(self, pid: int, code: int, lived_s: float) -> None:
+    async def _wait_after_death(self, pid: int, end: str, lived_s: float) -> None:
         self._deaths, delay_s = restart_after(
             self._deaths,
             lived_s=lived_s,
@@ -121,7 +126,7 @@ class RoleProcess:
         )
         metrics.ROLE_RESTARTS.labels(self.name).inc()
         log.warning(
-            "up.role_ended", started=self.name, started_pid=pid, end=describe_end(code),
+            "up.role_ended", started=self.name, started_pid=pid, end=end,
             lived_s=round(lived_s, 3), restart_in_s=round(delay_s, 3), said=self.last_lines(),
         )  # fmt: skip
         self.on_exit()

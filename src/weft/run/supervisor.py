@@ -69,6 +69,12 @@ class Supervisor:
         self._keepers.append(asyncio.create_task(keep_small(logs)))
         await asyncio.gather(*(role.until_ready() for role in roles))
 
+    async def until_broken(self) -> None:
+        """Wait for a defect of the supervisor itself and raise it. Deaths of roles are none."""
+        done, _ = await asyncio.wait(self._keepers, return_when=asyncio.FIRST_COMPLETED)
+        for keeper in done:
+            keeper.result()
+
     def _reclaim(self) -> None:
         ended = end_roles(self.home.path)
         for file in self.home.run.glob("*.ready"):

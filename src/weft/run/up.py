@@ -65,8 +65,9 @@ class _Announcement:
 
     def ready(self, url: str) -> None:
         """Say it on standard output."""
-        sys.stdout.write(_summary(self._settings, url, detached=False))
-        sys.stdout.flush()
+        with suppress(OSError):  # nobody reads: `weft up | head -1`
+            sys.stdout.write(_summary(self._settings, url, detached=False))
+            sys.stdout.flush()
 
 
 class _PipeAnnouncement(_Announcement):
@@ -87,7 +88,7 @@ async def _live(
     """Start, wait for a signal, stop. A second signal hurries the stop."""
     signals: asyncio.Queue[signal.Signals] = asyncio.Queue()
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for number in _stop_signals():
         loop.add_signal_handler(number, signals.put_nowait, number)
     supervisor = Supervisor(settings, home)
     async with leaving_metrics(home, "up", every_s=settings.heartbeat_s):
@@ -107,12 +108,27 @@ async def _live_until_told(
             await started
             announcement.ready(supervisor.url)
             log.info("up.started", url=supervisor.url, home=str(supervisor.home.path))
-        log.info("up.stopping", signal=(await told).name)
+            await _until_told(told, supervisor)
+        log.info("up.stopping", signal=told.result().name)
     finally:
         told.cancel()
         started.cancel()
         await asyncio.gather(started, return_exceptions=True)
         await _stop(supervisor, signals)
+
+
+def _stop_signals() -> list[signal.Signals]:
+    """Return what ends us: Ctrl-C, `kill`, and the end of the terminal unless `nohup` says no."""
+    ignored = signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
+    return [signal.SIGINT, signal.SIGTERM, *([] if ignored else [signal.SIGHUP])]
+
+
+async def _until_told(told: asyncio.Task[signal.Signals], supervisor: Supervisor) -> None:
+    broken = asyncio.create_task(supervisor.until_broken())
+    await asyncio.wait({told, broken}, return_when=asyncio.FIRST_COMPLETED)
+    if broken.done():
+        broken.result()
+    broken.cancel()
 
 
 def _followed(supervisor: Supervisor, home: Home) -> AbstractContextManager[None]:

@@ -128,20 +128,27 @@ class EmbeddedServer:
         `log`: where its messages go (default: `server.log` in the data directory); `options`:
         settings `name=value` above those of the conf file.
         """
+        try:
+            return self._spawn(log or self.data_dir / "server.log", options)
+        except OSError as error:
+            raise EmbeddedServerFailed(
+                "could not start the embedded PostgreSQL",
+                detail=f"{error}.",
+                hint=f"Check space and rights of {self.data_dir}.",
+            ) from error
+
+    def _spawn(self, log: Path, options: tuple[str, ...]) -> subprocess.Popen[bytes]:
         account = server_account(self.data_dir)
         end_leftovers(self.data_dir, stop_s=_LEFTOVER_STOP_S)
         self._prepare_socket_dir(account)
         open_path(self.data_dir / "PG_VERSION", account)
-        conf = self.data_dir / "weft.conf"
-        conf.write_text(files("weft.store.embedded").joinpath("server.conf").read_text())
-        account.give(conf)
-        settings = (f"config_file={conf}", *options)
+        settings = (f"config_file={self._write_conf(account)}", *options)
         command = [
             *_dying_with_parent(), str(_program("postgres", account)), "-D", str(self.data_dir),
             "-h", "", "-k", str(self.socket_dir),
             *(word for setting in settings for word in ("-c", setting)),
         ]  # fmt: skip
-        self._log = log or self.data_dir / "server.log"
+        self._log = log
         with self._log.open("ab") as output:
             self._log_start = output.tell()
             self._process = subprocess.Popen(
@@ -150,6 +157,14 @@ class EmbeddedServer:
                 **account.popen_options(),
             )  # fmt: skip
         return self._process
+
+    def _write_conf(self, account: Account) -> Path:
+        conf = self.data_dir / "weft.conf"
+        wanted = files("weft.store.embedded").joinpath("server.conf").read_text()
+        if not conf.exists() or conf.read_text() != wanted:  # a full disk prevents no start
+            conf.write_text(wanted)
+            account.give(conf)
+        return conf
 
     def _prepare_socket_dir(self, account: Account) -> None:
         if not fits_socket(self.socket_dir):

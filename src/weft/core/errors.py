@@ -240,6 +240,42 @@ class GroupNotFound(NotFound):
         )
 
 
+class UpdateNotFound(NotFound):
+    """No such update of this batch."""
+
+    code = "API.UPDATE_NOT_FOUND"
+
+
+class ProjectNotFound(NotFound):
+    """No such billing project, or the caller is no member of it."""
+
+    code = "API.PROJECT_NOT_FOUND"
+
+
+class PoolNotFound(NotFound):
+    """No such pool."""
+
+    code = "WORKER.POOL_NOT_FOUND"
+
+
+class UpdateIncomplete(Invalid):
+    """An update is committed before all that it reserved is there."""
+
+    code = "API.UPDATE_INCOMPLETE"
+
+
+class OutsideUpdate(Invalid):
+    """Jobs or groups that do not fit into what their update reserved."""
+
+    code = "API.OUTSIDE_UPDATE"
+
+
+class GroupTooDeep(Invalid):
+    """A group below the deepest allowed level."""
+
+    code = "API.GROUP_TOO_DEEP"
+
+
 class EventsGone(WeftError):
     """Events after that position were removed already."""
 
@@ -296,6 +332,54 @@ class Conflict(WeftError):
     exit_code = 4
 
 
+class IdempotencyConflict(Conflict):
+    """An idempotency key that was used for another request."""
+
+    code = "API.IDEMPOTENCY_CONFLICT"
+
+
+class UpdateCommitted(Conflict):
+    """An update that is committed never changes."""
+
+    code = "API.UPDATE_COMMITTED"
+
+
+class BatchCancelled(Conflict):
+    """Nothing can be added to what was cancelled."""
+
+    code = "API.BATCH_CANCELLED"
+
+
+class BunchOverlap(Conflict):
+    """A job of an update that was sent twice, in different bunches."""
+
+    code = "API.BUNCH_OVERLAP"
+
+
+class GroupExists(Conflict):
+    """A group of this path is there already."""
+
+    code = "API.GROUP_EXISTS"
+
+
+class BatchFull(Conflict):
+    """A batch that holds as many jobs as it can."""
+
+    code = "API.BATCH_FULL"
+
+
+class WorkerAlive(Conflict):
+    """Another worker of this name lives."""
+
+    code = "WORKER.NAME_TAKEN"
+
+
+class IncarnationEnded(Conflict):
+    """A worker that was declared lost."""
+
+    code = "WORKER.INCARNATION_ENDED"
+
+
 class EpochStale(Conflict):
     """A driver that does not lead any more tried to write."""
 
@@ -324,7 +408,19 @@ class Unavailable(WeftError):
     exit_code = 3
 
 
+class StoreUnavailable(Unavailable):
+    """The database cannot be reached now."""
+
+    code = "STORE.UNAVAILABLE"
+
+
 class Internal(WeftError):
     """A defect of weft."""
 
     code = "API.INTERNAL"
+
+
+class IllegalTransition(Internal):
+    """A change of state that the state machine does not have; nothing was changed."""
+
+    code = "STORE.ILLEGAL_TRANSITION"

@@ -113,6 +113,11 @@ class LogPlace:
     stderr_bytes: int
     truncated: bool
     state: str
+    """The job's state now."""
+    reason: str | None = None
+    exit_code: int | None = None
+    signal: int | None = None
+    message: str | None = None
 
 
 Row = Mapping[str, Any]

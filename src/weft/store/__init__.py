@@ -3,3 +3,24 @@
 Owns connections, their pools, and the translation of database errors into `WeftError`. Must not
 hold query text (that is in `sql/`) nor decide anything (that is in `core/` and in SQL).
 """
+
+from weft.store.admin import Admin, AuditFinding, open_admin
+from weft.store.api_store import PostgresApiStore, open_api_store
+from weft.store.driver_store import PostgresDriverStore, open_driver_store
+from weft.store.migrate import MigrationStatus, SchemaTooNew, ServerTooOld
+from weft.store.worker_store import PostgresWorkerStore, open_worker_store
+
+__all__ = [
+    "Admin",
+    "AuditFinding",
+    "MigrationStatus",
+    "PostgresApiStore",
+    "PostgresDriverStore",
+    "PostgresWorkerStore",
+    "SchemaTooNew",
+    "ServerTooOld",
+    "open_admin",
+    "open_api_store",
+    "open_driver_store",
+    "open_worker_store",
+]

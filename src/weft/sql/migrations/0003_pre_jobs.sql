@@ -153,7 +153,9 @@ CREATE TABLE weft.bunch (
     first_job int NOT NULL,
     n_jobs int NOT NULL,
     tenant_id int NOT NULL,
-    has_listed boolean NOT NULL,
+    n_ranged int NOT NULL,         -- ready with the commit, found by range
+    n_listed int NOT NULL,         -- ready with the commit, put into ready_job
+    has_cross boolean NOT NULL,    -- some have parents in earlier updates
     PRIMARY KEY (batch_id, update_id, first_job)
 );
 CREATE TABLE weft.bunch_count (

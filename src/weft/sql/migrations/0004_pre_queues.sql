@@ -150,6 +150,7 @@ CREATE TABLE weft.group_count (
     complete boolean NOT NULL DEFAULT false,   -- as of the last fold
     PRIMARY KEY (batch_id, group_id)
 ) WITH (fillfactor = 50);
+CREATE INDEX group_count_open_idx ON weft.group_count (tenant_id, batch_id) WHERE group_id = 0 AND NOT complete;
 
 CREATE TABLE weft.group_usage (
     batch_id bigint NOT NULL,

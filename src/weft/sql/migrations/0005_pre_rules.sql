@@ -7,6 +7,14 @@ INSERT INTO weft.job_state VALUES
     (0, 'pending'), (1, 'ready'), (2, 'queued'), (3, 'creating'), (4, 'running'), (5, 'blocked'),
     (6, 'success'), (7, 'failed'), (8, 'error'), (9, 'cancelled');
 
+CREATE TABLE weft.attempt_reason (
+    reason smallint PRIMARY KEY,
+    word text NOT NULL UNIQUE
+);
+INSERT INTO weft.attempt_reason VALUES
+    (1, 'exit'), (2, 'signal'), (3, 'timeout'), (4, 'oom'), (5, 'disk'), (6, 'no_program'), (7, 'no_image'), (8, 'bad_spec'),
+    (9, 'cancelled'), (10, 'preempted'), (11, 'lost'), (12, 'log_limit'), (13, 'system');
+
 CREATE TABLE weft.job_transition (
     from_state smallint NOT NULL REFERENCES weft.job_state,
     to_state smallint NOT NULL REFERENCES weft.job_state,

@@ -1,0 +1,8 @@
+-- _fail: raise an error that the store turns into the class with this code (weft.store.errors).
+-- Called by: functions of the api.   Safe to repeat: yes.
+-- Owner: weft_system.  Granted to: weft_tenant.
+CREATE OR REPLACE FUNCTION weft._fail(code text, message text, detail text, hint text) RETURNS void LANGUAGE plpgsql
+AS $$
+BEGIN
+    RAISE EXCEPTION USING ERRCODE = _fail.code, MESSAGE = _fail.message, DETAIL = _fail.detail, HINT = _fail.hint;
+END $$;

@@ -1,0 +1,36 @@
+-- _group_documents: the documents of groups; of a batch that is its root group's with the batch's own fields.
+-- Called by: get_batch, list_batches, get_group, list_groups.   Safe to repeat: yes, it only reads.   Plan: everything by key.
+-- Owner: weft_tenant.
+CREATE OR REPLACE FUNCTION weft._group_documents(batch_ids bigint[], group_ids int[])
+RETURNS TABLE (batch_id bigint, group_id int, document jsonb) LANGUAGE sql STABLE
+AS $$
+    SELECT g.batch_id, g.group_id, jsonb_build_object(
+        'batch_id', b.batch_id, 'group_id', g.group_id, 'parent_id', g.parent_id, 'path', g.path,
+        'name', CASE WHEN g.group_id = 0 THEN b.name ELSE g.name END, 'user', u.name, 'billing_project', p.name,
+        'state', CASE WHEN n.n_failed + n.n_errored > 0 THEN 'failure'
+                      WHEN n.n_cancelled > 0 OR x.cancelled THEN 'cancelled'
+                      WHEN k.n_open = 0 THEN 'success' ELSE 'running' END,
+        'complete', k.n_open = 0, 'cancelled', x.cancelled, 'held', b.held,
+        'n_jobs', k.n_open + k.n_done, 'n_completed', k.n_done,
+        'n_pending', n.n_pending, 'n_ready', n.n_ready, 'n_queued', n.n_queued, 'n_creating', n.n_creating, 'n_running', n.n_running, 'n_blocked', n.n_blocked,
+        'n_succeeded', n.n_succeeded, 'n_failed', n.n_failed, 'n_errored', n.n_errored, 'n_cancelled', n.n_cancelled,
+        'cost', c.cost, 'cost_by_resource', c.cost_by_resource,
+        'created_at', g.created_at, 'completed_at', e.completed_at,
+        'duration_ms', weft._ms_between(g.created_at, coalesce(e.completed_at, clock_timestamp())),
+        'attributes', CASE WHEN g.group_id = 0 THEN b.attributes ELSE g.attributes END,
+        'callback', CASE WHEN g.group_id = 0 THEN b.callback ELSE g.callback END,
+        'cancel_after_n_failures', g.cancel_after_n_failures, 'max_running', b.max_running, 'trace_id', b.trace_id)
+    FROM weft._group_counts(_group_documents.batch_ids, _group_documents.group_ids) n
+    JOIN weft._group_costs(_group_documents.batch_ids, _group_documents.group_ids) c USING (batch_id, group_id)
+    JOIN weft.job_group g USING (batch_id, group_id)
+    JOIN weft.batch b USING (batch_id)
+    JOIN weft.tenant_user u ON u.user_id = b.user_id
+    JOIN weft.billing_project p ON p.project_id = b.project_id
+    CROSS JOIN LATERAL (SELECT n.n_pending + n.n_ready + n.n_queued + n.n_creating + n.n_running + n.n_blocked AS n_open,
+                               n.n_succeeded + n.n_failed + n.n_errored + n.n_cancelled AS n_done) k
+    CROSS JOIN LATERAL (SELECT EXISTS (
+        SELECT FROM weft.group_ancestor a JOIN weft.group_cancel gc ON gc.batch_id = a.batch_id AND gc.group_id = a.ancestor_id
+        WHERE a.batch_id = g.batch_id AND a.group_id = g.group_id) AS cancelled) x
+    LEFT JOIN LATERAL (SELECT max(gc.completed_at) AS completed_at FROM weft.group_completion gc
+                       WHERE gc.batch_id = g.batch_id AND gc.group_id = g.group_id AND k.n_open = 0) e ON true
+$$;

@@ -1,0 +1,30 @@
+-- _job_documents: the documents of jobs of one batch.
+-- Called by: list_jobs, get_job.   Safe to repeat: yes, it only reads.   Plan: everything by key.
+-- Owner: weft_tenant.
+CREATE OR REPLACE FUNCTION weft._job_documents(of_batch_id bigint, of_job_ids int[]) RETURNS TABLE (job_id int, document jsonb) LANGUAGE sql STABLE
+AS $$
+    SELECT j.job_id, jsonb_build_object(
+        'batch_id', j.batch_id, 'job_id', j.job_id, 'name', l.name, 'group_id', j.group_id, 'state', s.word, 'phase', j.phase, 'reason', a.reason,
+        'exit_code', a.exit_code, 'signal', a.signal, 'message', a.message, 'attempt', j.attempt, 'user', u.name, 'queue', q.name, 'priority', j.priority,
+        'always_run', j.always_run, 'cost', round(c.cost, 12),
+        'duration_ms', weft._ms_between(coalesce(a.started_at, j.started_at), coalesce(a.ended_at, clock_timestamp())),
+        'ready_at', CASE WHEN j.state <> 0 AND (j.cancelled_at IS NULL OR j.n_unfinished = 0 AND NOT j.bad_parent) THEN coalesce(j.ready_at, p.committed_at) END,
+        'started_at', CASE WHEN j.state = 4 THEN j.started_at ELSE a.started_at END, 'ended_at', CASE WHEN j.state >= 6 THEN coalesce(a.ended_at, j.cancelled_at) END,
+        'attributes', coalesce(l.attributes, '{}'))
+    FROM unnest(of_job_ids) t
+    JOIN weft.job j ON j.batch_id = of_batch_id AND j.job_id = t
+    JOIN weft.batch b ON b.batch_id = j.batch_id
+    JOIN weft.batch_update p ON p.batch_id = j.batch_id AND p.update_id = j.update_id
+    JOIN weft.job_state s ON s.state = j.state
+    JOIN weft.tenant_user u ON u.user_id = b.user_id
+    JOIN weft.queue q ON q.queue_id = b.queue_id
+    JOIN weft.shape h ON h.shape_id = j.shape_id
+    LEFT JOIN weft.job_label l ON l.batch_id = j.batch_id AND l.job_id = j.job_id
+    LEFT JOIN weft.attempt a ON a.batch_id = j.batch_id AND a.job_id = j.job_id AND a.attempt = j.attempt AND j.state <> 4
+    CROSS JOIN LATERAL (
+        SELECT coalesce(sum(x.ms * v.quantity * r.price_per_unit_hour), 0) / 3600000 AS cost
+        FROM (SELECT e.rate_card_id, weft._ms_between(e.started_at, e.ended_at) AS ms FROM weft.attempt e WHERE e.batch_id = j.batch_id AND e.job_id = j.job_id AND e.started_at IS NOT NULL
+              UNION ALL SELECT j.rate_card_id, weft._ms_between(j.started_at, clock_timestamp()) WHERE j.state = 4 AND j.started_at IS NOT NULL) x
+        CROSS JOIN (VALUES (1::smallint, h.cpu_m), (2::smallint, h.memory_mib), (3::smallint, h.storage_mib), (4::smallint, h.gpu::bigint)) v (resource_id, quantity)
+        JOIN weft.rate r ON r.rate_card_id = x.rate_card_id AND r.resource_id = v.resource_id) c
+$$;

@@ -1,0 +1,26 @@
+-- _lose_incarnation: end an incarnation and, as lost, all attempts that it still has; their jobs are ready again.
+-- Called by: lose_workers, register_worker, leave.   Safe to repeat: yes.   Returns: how many attempts.
+-- Locks: the incarnation's row; then as complete_attempts.
+-- Owner: weft_system.
+CREATE OR REPLACE FUNCTION weft._lose_incarnation(of_incarnation_id int, at timestamptz) RETURNS bigint LANGUAGE plpgsql
+AS $$
+#variable_conflict use_column
+DECLARE
+    v_batch bigint[]; v_job int[]; v_attempt smallint[]; v_age bigint[]; v_n int;
+BEGIN
+    UPDATE weft.worker_incarnation i SET ended_at = _lose_incarnation.at, waiting = false WHERE i.incarnation_id = of_incarnation_id AND i.ended_at IS NULL;
+    SELECT array_agg(j.batch_id), array_agg(j.job_id), array_agg(j.attempt),
+           -- A lease costs nothing and is no loss; what had started ran, for all we know, until now.
+           array_agg(CASE WHEN j.started_at IS NOT NULL THEN (date_part('epoch', _lose_incarnation.at - j.started_at) * 1000000)::bigint END), count(*)
+    INTO v_batch, v_job, v_attempt, v_age, v_n
+    FROM (SELECT * FROM weft._live_attempts(of_incarnation_id) j ORDER BY j.batch_id, j.job_id) j;
+    IF v_n > 0 THEN
+        PERFORM weft.complete_attempts(of_incarnation_id, v_batch, v_job, v_attempt, v_age, array_fill(0::bigint, ARRAY[v_n]),
+            array_fill(11::smallint, ARRAY[v_n]), array_fill(NULL::int, ARRAY[v_n]), array_fill(NULL::smallint, ARRAY[v_n]),
+            array_fill(0::bigint, ARRAY[v_n]), array_fill(0::bigint, ARRAY[v_n]), array_fill(0::bigint, ARRAY[v_n]), array_fill(0::bigint, ARRAY[v_n]),
+            array_fill(false, ARRAY[v_n]), array_fill(NULL::int, ARRAY[v_n]), array_fill(NULL::bigint, ARRAY[v_n]),
+            array_fill('its worker was lost'::text, ARRAY[v_n]), _lose_incarnation.at);
+    END IF;
+    DELETE FROM weft.claim c WHERE c.incarnation_id = of_incarnation_id;
+    RETURN v_n;
+END $$;

@@ -1,0 +1,20 @@
+-- _move_ranges: move the low marks of these batches' ranges to their first job that is still to be claimed; remove empty ones.
+-- Called by: fold_deltas.   Safe to repeat: yes.
+-- Locks: rows of runnable.   Plan: jobs by key from the low mark on, at most 200,000 for each range and call.
+-- Safe: a job that a claimer holds uncommitted still looks ready here, and a job that becomes ready again is listed instead.
+-- Owner: weft_system.
+CREATE OR REPLACE FUNCTION weft._move_ranges(batch_ids bigint[]) RETURNS void LANGUAGE plpgsql
+AS $$
+#variable_conflict use_column
+BEGIN
+    UPDATE weft.runnable r SET low_job = x.new_low
+    FROM (
+        SELECT r.runnable_id, coalesce((
+            SELECT j.job_id FROM (
+                SELECT y.job_id, y.state, y.listed FROM weft.job y
+                WHERE y.batch_id = r.batch_id AND y.job_id >= r.low_job AND y.job_id <= least(r.last_job::bigint, r.low_job::bigint + 200000) ORDER BY y.job_id) j
+            WHERE j.state = 1 AND NOT j.listed ORDER BY j.job_id LIMIT 1), least(r.last_job::bigint, r.low_job::bigint + 200000) + 1) AS new_low
+        FROM weft.runnable r WHERE r.batch_id = ANY (_move_ranges.batch_ids)) x
+    WHERE r.runnable_id = x.runnable_id AND x.new_low > r.low_job;
+    DELETE FROM weft.runnable r WHERE r.batch_id = ANY (_move_ranges.batch_ids) AND r.low_job > r.last_job;
+END $$;

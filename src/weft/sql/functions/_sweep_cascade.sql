@@ -1,0 +1,39 @@
+-- _sweep_cascade: tell up to limit_jobs children that their parents have ended, also those of the jobs that this cancels.
+-- Called by: sweep_cancelled.   Safe to repeat: yes; the cursor of each ended parent moves with the work.
+-- Locks: rows of cascade, SKIP LOCKED; children in key order.   Plan: edges by parent from the cursor on.
+-- Returns: how many children were told.
+-- Owner: weft_system.
+CREATE OR REPLACE FUNCTION weft._sweep_cascade(limit_jobs int, at timestamptz) RETURNS bigint LANGUAGE plpgsql
+AS $$
+#variable_conflict use_column
+DECLARE
+    v_parent record; v_batch bigint[]; v_child int[]; v_ok boolean[]; v_found int[]; v_n bigint := 0;
+BEGIN
+    LOOP
+        v_batch := '{}'; v_child := '{}'; v_ok := '{}';
+        FOR v_parent IN
+            SELECT c.batch_id, c.job_id, c.next_child, j.state = 6 AS ok FROM weft.cascade c
+            JOIN weft.job j ON j.batch_id = c.batch_id AND j.job_id = c.job_id
+            ORDER BY c.batch_id, c.job_id LIMIT 500 FOR UPDATE OF c SKIP LOCKED
+        LOOP
+            SELECT coalesce(array_agg(x.child_id), '{}') INTO v_found FROM (
+                SELECT e.child_id FROM weft.edge e
+                WHERE e.batch_id = v_parent.batch_id AND e.parent_id = v_parent.job_id AND e.child_id > v_parent.next_child
+                ORDER BY e.child_id LIMIT limit_jobs - v_n) x;
+            IF cardinality(v_found) < limit_jobs - v_n THEN
+                DELETE FROM weft.cascade c WHERE c.batch_id = v_parent.batch_id AND c.job_id = v_parent.job_id;
+            ELSE
+                UPDATE weft.cascade c SET next_child = v_found[cardinality(v_found)] WHERE c.batch_id = v_parent.batch_id AND c.job_id = v_parent.job_id;
+            END IF;
+            v_batch := v_batch || array_fill(v_parent.batch_id, ARRAY[cardinality(v_found)]);
+            v_ok := v_ok || array_fill(v_parent.ok, ARRAY[cardinality(v_found)]);
+            v_child := v_child || v_found;
+            v_n := v_n + cardinality(v_found);
+            EXIT WHEN v_n >= limit_jobs;
+        END LOOP;
+        EXIT WHEN cardinality(v_child) = 0;
+        PERFORM weft._end_parents(v_batch, v_child, v_ok, _sweep_cascade.at);
+        EXIT WHEN v_n >= limit_jobs;
+    END LOOP;
+    RETURN v_n;
+END $$;

@@ -1,0 +1,33 @@
+-- _unstage: at the commit, settle jobs of one bunch whose parents stand in earlier updates, and list the ready ones that no range finds.
+-- Called by: commit_update.   Safe to repeat: no.
+-- Locks: rows of staged jobs.   Plan: jobs of the bunch by key.
+-- A completion that ends a parent now waits for the row or has counted already, so the state is decided once (j.staged).
+-- Owner: weft_tenant.
+CREATE OR REPLACE FUNCTION weft._unstage(of_batch_id bigint, from_job int, to_job int, pool_id int, at timestamptz) RETURNS void LANGUAGE plpgsql
+AS $$
+#variable_conflict use_column
+DECLARE
+    v_job int[];
+BEGIN
+    WITH upd AS (
+        UPDATE weft.job j SET staged = false,
+            state = CASE WHEN j.n_unfinished > 0 THEN 0 WHEN j.bad_parent AND NOT j.always_run THEN 9 ELSE 1 END,
+            ready_at = CASE WHEN j.n_unfinished = 0 THEN _unstage.at END,
+            cancelled_at = CASE WHEN j.n_unfinished = 0 AND j.bad_parent AND NOT j.always_run THEN _unstage.at END
+        WHERE j.batch_id = of_batch_id AND j.job_id BETWEEN from_job AND to_job AND j.staged
+        RETURNING j.batch_id, j.job_id, j.state, j.tenant_id, j.group_id, j.shape_id),
+    del AS (
+        INSERT INTO weft.job_delta (tenant_id, batch_id, group_id, shape_id, pool_id, n_pending, n_ready, n_cancelled)
+        SELECT u.tenant_id, u.batch_id, u.group_id, u.shape_id, _unstage.pool_id, -count(*), count(*) FILTER (WHERE u.state = 1), count(*) FILTER (WHERE u.state = 9)
+        FROM upd u WHERE u.state <> 0 GROUP BY 1, 2, 3, 4),
+    cas AS (
+        INSERT INTO weft.cascade (batch_id, job_id, tenant_id) SELECT u.batch_id, u.job_id, u.tenant_id FROM upd u WHERE u.state = 9
+        ON CONFLICT DO NOTHING)
+    INSERT INTO weft.event (at, tenant_id, batch_id, kind, from_state, to_state, jobs)
+    SELECT _unstage.at, u.tenant_id, u.batch_id, 'jobs.cancelled', 0, 9, array_agg(u.job_id) FROM upd u WHERE u.state = 9 GROUP BY u.tenant_id, u.batch_id;
+    INSERT INTO weft.ready_job (pool_id, user_id, rank, batch_id, job_id, tenant_id)
+    SELECT _unstage.pool_id, b.user_id, -j.priority, j.batch_id, j.job_id, j.tenant_id
+    FROM weft.batch b JOIN weft.job j ON j.batch_id = b.batch_id
+    WHERE b.batch_id = of_batch_id AND j.job_id BETWEEN from_job AND to_job AND j.state = 1 AND j.listed
+    ON CONFLICT DO NOTHING;
+END $$;

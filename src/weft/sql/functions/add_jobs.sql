@@ -1,0 +1,113 @@
+-- add_jobs: add a bunch of jobs to an open update. They stay invisible until the commit.
+-- Called by: Store.add_jobs, Store.submit (api).   Safe to repeat: yes, by (update, first job); then it returns false.
+-- Locks: the update's row, shared; rows of parents in earlier updates, shared and in key order.   Plan: inserts; parents by key.
+-- Columns: one element stands for all jobs. Numbers: jobs, parents and groups relative to the update from 1 on; a negative
+--   parent or group is an absolute number of before, group 0 the root.
+-- Raises WF103 (group), WF203 (committed), WF205 (parent does not exist), WF207 (outside the update), WF208 (overlap).
+-- Owner: weft_tenant.  Granted to: weft_api.
+CREATE OR REPLACE FUNCTION weft.add_jobs(
+    tenant_id int, batch_id bigint, update_id int, first_job int, n_jobs int,
+    shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus int[], shape_countables jsonb[],
+    shape_indexes int[], group_ids int[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons int[],
+    edge_children int[], edge_parents int[], label_jobs int[], label_names text[], label_attributes jsonb[],
+    chunk_firsts int[], chunk_ns int[], chunk_bodies bytea[]
+) RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+    v_update weft.batch_update; v_base int; v_group_base int; v_shapes int[]; v_is_new boolean; v_wrong int; v_has_cross boolean := false;
+    v_parent_count int[]; v_bad_child int[]; v_cross_child int[]; v_spec int[];
+BEGIN
+    PERFORM weft._as_tenant(add_jobs.tenant_id);
+    v_update := weft._open_update(add_jobs.batch_id, add_jobs.update_id);
+    v_base := v_update.first_job - 1;
+    v_group_base := v_update.first_group - 1;
+    IF add_jobs.first_job < 1 OR add_jobs.n_jobs < 1 OR add_jobs.first_job + add_jobs.n_jobs - 1 > v_update.n_jobs THEN
+        PERFORM weft._fail('WF207', 'the jobs do not fit into their update',
+            format('Jobs %s to %s were sent, the update reserved %s.', add_jobs.first_job, add_jobs.first_job + add_jobs.n_jobs - 1, v_update.n_jobs),
+            'Number the jobs of an update from 1 on.');
+    END IF;
+    IF EXISTS (SELECT FROM weft.bunch x WHERE x.batch_id = add_jobs.batch_id AND x.update_id = add_jobs.update_id
+                 AND x.first_job = v_base + add_jobs.first_job AND x.n_jobs = add_jobs.n_jobs) THEN
+        RETURN false;
+    END IF;
+    IF v_update.committed_at IS NOT NULL THEN
+        PERFORM weft._fail('WF203', format('update %s of batch b%s is committed', v_update.update_id, v_update.batch_id), 'A committed update never changes.', 'Create a new update.');
+    END IF;
+
+    -- Groups, mapped to absolute numbers, must be there.
+    SELECT array_agg(CASE WHEN g > 0 THEN v_group_base + g ELSE -g END ORDER BY n) INTO group_ids FROM unnest(group_ids) WITH ORDINALITY t (g, n);
+    SELECT d.g INTO v_wrong FROM (SELECT DISTINCT g FROM unnest(group_ids) g) d
+    WHERE NOT EXISTS (SELECT FROM weft.job_group x WHERE x.batch_id = add_jobs.batch_id AND x.group_id = d.g) LIMIT 1;
+    IF v_wrong IS NOT NULL THEN
+        PERFORM weft._fail('WF103', format('group %s of batch b%s does not exist', v_wrong, add_jobs.batch_id), 'A job needs a group that is there.', 'Add the group to the update before its jobs.');
+    END IF;
+    v_shapes := weft._shape_ids(shape_cpu_ms, shape_memory_mibs, shape_storage_mibs, shape_gpus, shape_countables);
+
+    IF cardinality(edge_children) > 0 THEN
+        -- Parents in earlier updates are locked before they are looked at, and their completion reads the edges after it has
+        -- changed the parent's row: so exactly one of us counts each end.
+        PERFORM FROM (SELECT DISTINCT -p AS p FROM unnest(edge_parents) p WHERE p < 0 ORDER BY 1) e
+        CROSS JOIN LATERAL (SELECT FROM weft.job j WHERE j.batch_id = add_jobs.batch_id AND j.job_id = e.p FOR SHARE) l;
+        SELECT -p INTO v_wrong FROM unnest(edge_parents) p
+        WHERE p < 0 AND (-p > v_base OR NOT EXISTS (
+            SELECT FROM weft.job j JOIN weft.batch_update u ON u.batch_id = j.batch_id AND u.update_id = j.update_id
+            WHERE j.batch_id = add_jobs.batch_id AND j.job_id = -p AND u.committed_at IS NOT NULL)) LIMIT 1;
+        IF v_wrong IS NOT NULL THEN
+            PERFORM weft._fail('WF205', format('parent j%s of batch b%s does not exist', v_wrong, add_jobs.batch_id),
+                'A parent is a job of this update or a committed one of before.', 'Refer to jobs of this update by their number in it.');
+        END IF;
+        WITH e AS (
+            SELECT DISTINCT v_base + t.c AS child, CASE WHEN t.p > 0 THEN v_base + t.p ELSE -t.p END AS parent FROM unnest(edge_children, edge_parents) t (c, p)),
+        ins AS (
+            INSERT INTO weft.edge (batch_id, parent_id, child_id, tenant_id) SELECT add_jobs.batch_id, e.parent, e.child, add_jobs.tenant_id FROM e),
+        counted AS (
+            SELECT e.child, count(*) FILTER (WHERE j.state IS NULL OR j.state < 6) AS n, coalesce(bool_or(j.state > 6), false) AS bad, bool_or(e.parent <= v_base) AS is_cross
+            FROM e LEFT JOIN weft.job j ON j.batch_id = add_jobs.batch_id AND j.job_id = e.parent AND e.parent <= v_base
+            GROUP BY e.child)
+        SELECT array_agg(coalesce(c.n, -1) ORDER BY i), array_agg(c.child) FILTER (WHERE c.bad), array_agg(c.child) FILTER (WHERE c.is_cross), coalesce(bool_or(c.is_cross), false)
+        INTO v_parent_count, v_bad_child, v_cross_child, v_has_cross
+        FROM generate_series(v_base + add_jobs.first_job, v_base + add_jobs.first_job + add_jobs.n_jobs - 1) i LEFT JOIN counted c ON c.child = i;
+        UPDATE weft.batch b SET has_edges = true WHERE b.batch_id = add_jobs.batch_id AND NOT b.has_edges;
+    END IF;
+
+    SELECT array_agg(v_base + c.first ORDER BY c.first, i) INTO v_spec FROM unnest(chunk_firsts, chunk_ns) c (first, n), generate_series(1, c.n) i;
+    -- A job without parents is ready, and unless it has a priority it is found by its range.
+    WITH new AS (
+        INSERT INTO weft.job (batch_id, job_id, tenant_id, update_id, group_id, shape_id, spec_first, state, n_unfinished, listed, staged,
+                              bad_parent, always_run, priority, max_attempts, retry_on)
+        SELECT add_jobs.batch_id, v_base + add_jobs.first_job - 1 + t.n, add_jobs.tenant_id, add_jobs.update_id, coalesce(t.g, group_ids[1]),
+               v_shapes[coalesce(t.s, shape_indexes[1]) + 1], t.spec_first,
+               CASE WHEN coalesce(t.np, -1) < 0 THEN 1 ELSE 0 END, greatest(coalesce(t.np, 0), 0),
+               coalesce(t.np, -1) >= 0 OR coalesce(t.priority, priorities[1]) <> 0,
+               v_has_cross AND v_base + add_jobs.first_job - 1 + t.n = ANY (v_cross_child),
+               v_bad_child IS NOT NULL AND v_base + add_jobs.first_job - 1 + t.n = ANY (v_bad_child),
+               coalesce(t.always_run, always_runs[1]), coalesce(t.priority, priorities[1]), coalesce(t.tries, max_attempts[1]), coalesce(t.retry_on, retry_ons[1])
+        FROM (SELECT t.* FROM unnest(
+                CASE WHEN cardinality(shape_indexes) = add_jobs.n_jobs THEN shape_indexes ELSE array_fill(shape_indexes[1], ARRAY[add_jobs.n_jobs]) END,
+                group_ids, priorities, always_runs, add_jobs.max_attempts, retry_ons, v_parent_count, v_spec)
+              WITH ORDINALITY AS t (s, g, priority, always_run, tries, retry_on, np, spec_first, n)) t
+        RETURNING group_id, shape_id, state, listed),
+    counts AS (
+        INSERT INTO weft.bunch_count (batch_id, update_id, first_job, group_id, shape_id, tenant_id, n_pending, n_ready)
+        SELECT add_jobs.batch_id, add_jobs.update_id, v_base + add_jobs.first_job, n.group_id, n.shape_id, add_jobs.tenant_id,
+               count(*) FILTER (WHERE n.state = 0), count(*) FILTER (WHERE n.state = 1)
+        FROM new n GROUP BY n.group_id, n.shape_id)
+    INSERT INTO weft.bunch (batch_id, update_id, first_job, n_jobs, tenant_id, n_ranged, n_listed, has_cross)
+    SELECT add_jobs.batch_id, add_jobs.update_id, v_base + add_jobs.first_job, add_jobs.n_jobs, add_jobs.tenant_id,
+           count(*) FILTER (WHERE n.state = 1 AND NOT n.listed), count(*) FILTER (WHERE n.state = 1 AND n.listed), v_has_cross
+    FROM new n;
+    INSERT INTO weft.job_label (batch_id, job_id, tenant_id, name, attributes)
+    SELECT add_jobs.batch_id, v_base + t.j, add_jobs.tenant_id, t.name, t.attributes FROM unnest(label_jobs, label_names, label_attributes) t (j, name, attributes);
+    INSERT INTO weft.job_spec (batch_id, first_job, tenant_id, n_jobs, body)
+    SELECT add_jobs.batch_id, v_base + t.first, add_jobs.tenant_id, t.n, t.body FROM unnest(chunk_firsts, chunk_ns, chunk_bodies) t (first, n, body);
+    RETURN true;
+EXCEPTION WHEN unique_violation THEN
+    -- The same bunch, sent twice at once, is no error.
+    IF EXISTS (SELECT FROM weft.bunch x WHERE x.batch_id = add_jobs.batch_id AND x.update_id = add_jobs.update_id
+                 AND x.first_job = v_base + add_jobs.first_job AND x.n_jobs = add_jobs.n_jobs) THEN
+        RETURN false;
+    END IF;
+    PERFORM weft._fail('WF208', 'the jobs overlap with others of their update',
+        format('Some of jobs %s to %s were added by another bunch.', add_jobs.first_job, add_jobs.first_job + add_jobs.n_jobs - 1), 'Send each job of an update in one bunch.');
+END $$;

@@ -1,0 +1,39 @@
+-- cancel_jobs: cancel single jobs: those that wait end now, the worker of a running one is told.
+-- Called by: Store.cancel_jobs (api).   Safe to repeat: yes.
+-- Locks: exclusive advisory on the batch, as every cancel; the jobs' rows in key order.   Plan: jobs by key.
+-- Returns: per job cancelled, cancelling, or the word of the terminal state that it is in.  Raises WF101, WF102.
+-- Owner: weft_tenant.  Granted to: weft_api.
+CREATE OR REPLACE FUNCTION weft.cancel_jobs(tenant_id int, batch_id bigint, job_ids int[], actor text, at timestamptz DEFAULT clock_timestamp())
+RETURNS TABLE (job_id int, outcome text) LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+    v_wrong int; v_waiting int[]; v_running int[];
+BEGIN
+    PERFORM weft._as_tenant(cancel_jobs.tenant_id);
+    PERFORM weft._check_batch(cancel_jobs.batch_id);
+    SELECT x INTO v_wrong FROM unnest(cancel_jobs.job_ids) x WHERE NOT EXISTS (
+        SELECT FROM weft.job j JOIN weft.batch_update u ON u.batch_id = j.batch_id AND u.update_id = j.update_id
+        WHERE j.batch_id = cancel_jobs.batch_id AND j.job_id = x AND u.committed_at IS NOT NULL) LIMIT 1;
+    IF v_wrong IS NOT NULL THEN
+        PERFORM weft._fail('WF102', format('job b%s.j%s does not exist', cancel_jobs.batch_id, v_wrong),
+            'The batch has no committed job of this number.', format('List its jobs with `weft status b%s`.', cancel_jobs.batch_id));
+    END IF;
+    PERFORM pg_advisory_xact_lock(cancel_jobs.batch_id);
+    PERFORM FROM (SELECT DISTINCT x FROM unnest(cancel_jobs.job_ids) x ORDER BY 1) d
+    CROSS JOIN LATERAL (SELECT FROM weft.job j WHERE j.batch_id = cancel_jobs.batch_id AND j.job_id = d.x FOR UPDATE) l;
+    SELECT array_agg(j.job_id) FILTER (WHERE j.state < 6 AND j.state <> 4), array_agg(j.job_id) FILTER (WHERE j.state = 4)
+    INTO v_waiting, v_running FROM weft.job j WHERE j.batch_id = cancel_jobs.batch_id AND j.job_id = ANY (cancel_jobs.job_ids);
+    INSERT INTO weft.job_change (batch_id, job_id, tenant_id, at, from_state, to_state, actor, message)
+    SELECT j.batch_id, j.job_id, j.tenant_id, cancel_jobs.at, j.state, 9, cancel_jobs.actor, 'cancelled by its user'
+    FROM weft.job j WHERE j.batch_id = cancel_jobs.batch_id AND j.job_id = ANY (v_waiting);
+    PERFORM weft._end_waiting(cancel_jobs.batch_id, v_waiting, cancel_jobs.at);
+    INSERT INTO weft.job_cancel (batch_id, job_id, tenant_id, cancelled_at, actor)
+    SELECT cancel_jobs.batch_id, x, cancel_jobs.tenant_id, cancel_jobs.at, cancel_jobs.actor FROM unnest(v_running) x ON CONFLICT DO NOTHING;
+    IF v_running IS NOT NULL THEN
+        PERFORM pg_notify('cancel', cancel_jobs.batch_id::text);
+    END IF;
+    PERFORM weft._announce();
+    RETURN QUERY SELECT j.job_id, CASE WHEN j.job_id = ANY (v_waiting) THEN 'cancelled' WHEN j.state = 4 THEN 'cancelling' ELSE s.word END
+    FROM weft.job j JOIN weft.job_state s USING (state) WHERE j.batch_id = cancel_jobs.batch_id AND j.job_id = ANY (cancel_jobs.job_ids) ORDER BY 1;
+END $$;

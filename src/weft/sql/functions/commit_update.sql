@@ -1,0 +1,55 @@
+-- commit_update: make an update visible and runnable.
+-- Called by: Store.commit_update, Store.submit (api).   Safe to repeat: yes, same answer.
+-- Locks: batch (shared advisory, so that a cancel waits or is seen); the update's row; rows of jobs with parents in earlier updates.
+-- Plan: sums over bunches, not over jobs; only bunches with edges to earlier updates are walked.
+-- Raises WF101, WF104, WF202 (jobs or groups are missing), WF204 (cancelled).
+-- Owner: weft_tenant.  Granted to: weft_api.
+CREATE OR REPLACE FUNCTION weft.commit_update(tenant_id int, batch_id bigint, of_update_id int, at timestamptz DEFAULT clock_timestamp())
+RETURNS TABLE (update_id int, first_job int, first_group int, n_jobs int, n_groups int, committed boolean)
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+    v_update record; v_batch record; v_bunch record; v_n bigint; v_group int;
+    v_job int[]; v_state smallint[];
+BEGIN
+    PERFORM weft._as_tenant(commit_update.tenant_id);
+    PERFORM weft._check_batch(commit_update.batch_id);
+    PERFORM pg_advisory_xact_lock_shared(commit_update.batch_id);
+    PERFORM FROM weft.get_update(commit_update.tenant_id, commit_update.batch_id, of_update_id);
+    SELECT u.* INTO v_update FROM weft.batch_update u
+    WHERE u.batch_id = commit_update.batch_id AND u.update_id = of_update_id FOR UPDATE;
+    IF v_update.committed_at IS NULL THEN
+        PERFORM weft._check_complete(commit_update.batch_id, of_update_id);
+        FOR v_group IN
+            SELECT DISTINCT c.group_id FROM weft.bunch_count c WHERE c.batch_id = commit_update.batch_id AND c.update_id = of_update_id
+            UNION SELECT 0
+        LOOP
+            PERFORM weft._check_open(commit_update.batch_id, v_group);
+        END LOOP;
+        SELECT b.user_id, b.queue_id, q.pool_id INTO v_batch FROM weft.batch b JOIN weft.queue q USING (queue_id) WHERE b.batch_id = commit_update.batch_id;
+        UPDATE weft.batch_update u SET committed_at = commit_update.at
+        WHERE u.batch_id = commit_update.batch_id AND u.update_id = of_update_id;
+
+        INSERT INTO weft.job_delta (tenant_id, batch_id, group_id, shape_id, pool_id, n_pending, n_ready)
+        SELECT commit_update.tenant_id, c.batch_id, c.group_id, c.shape_id, v_batch.pool_id, sum(c.n_pending), sum(c.n_ready)
+        FROM weft.bunch_count c WHERE c.batch_id = commit_update.batch_id AND c.update_id = of_update_id
+        GROUP BY c.batch_id, c.group_id, c.shape_id;
+
+        FOR v_bunch IN
+            SELECT x.* FROM weft.bunch x WHERE x.batch_id = commit_update.batch_id AND x.update_id = of_update_id
+              AND (x.has_cross OR x.n_listed > 0) ORDER BY x.first_job
+        LOOP
+            PERFORM weft._unstage(commit_update.batch_id, v_bunch.first_job, v_bunch.first_job + v_bunch.n_jobs - 1, v_batch.pool_id, commit_update.at);
+        END LOOP;
+        IF EXISTS (SELECT FROM weft.bunch x WHERE x.batch_id = commit_update.batch_id AND x.update_id = of_update_id AND x.n_ranged > 0) THEN
+            INSERT INTO weft.runnable (pool_id, user_id, tenant_id, batch_id, update_id, first_job, last_job, low_job)
+            VALUES (v_batch.pool_id, v_batch.user_id, commit_update.tenant_id, commit_update.batch_id, of_update_id,
+                    v_update.first_job, v_update.first_job + v_update.n_jobs - 1, v_update.first_job);
+        END IF;
+        INSERT INTO weft.event (at, tenant_id, batch_id, kind, trace_id)
+        VALUES (commit_update.at, commit_update.tenant_id, commit_update.batch_id, 'update.committed', v_update.trace_id);
+        PERFORM weft._announce(ARRAY[v_batch.pool_id], ARRAY[v_batch.user_id]);
+    END IF;
+    RETURN QUERY SELECT v_update.update_id, v_update.first_job, v_update.first_group, v_update.n_jobs, v_update.n_groups, true;
+END $$;

@@ -1,0 +1,43 @@
+-- create_update: reserve contiguous numbers of a batch for jobs and groups.
+-- Called by: Store.create_update, Store.submit (api).   Safe to repeat: yes with an idempotency key.
+-- Locks: the batch's row, shortly.   Plan: by key.
+-- Returns: what was reserved.  Raises WF101 (batch), WF201 (key used with another body), WF204 (batch cancelled).
+-- Owner: weft_tenant.  Granted to: weft_api.
+CREATE OR REPLACE FUNCTION weft.create_update(
+    tenant_id int, user_id int, batch_id bigint, new_jobs int, new_groups int, trace_id text, idempotency_key text, digest bytea,
+    at timestamptz DEFAULT clock_timestamp()
+) RETURNS TABLE (update_id int, first_job int, first_group int, n_jobs int, n_groups int, committed boolean, is_new boolean)
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+    v_batch record; v_old record;
+BEGIN
+    PERFORM weft._as_tenant(create_update.tenant_id);
+    SELECT b.* INTO v_batch FROM weft.batch b WHERE b.batch_id = create_update.batch_id FOR NO KEY UPDATE;
+    PERFORM weft._check_batch(create_update.batch_id);
+    IF create_update.idempotency_key IS NOT NULL THEN
+        SELECT u.* INTO v_old FROM weft.batch_update u
+        WHERE u.batch_id = create_update.batch_id AND u.idempotency_key = create_update.idempotency_key;
+        IF FOUND THEN
+            IF v_old.digest IS DISTINCT FROM create_update.digest THEN
+                PERFORM weft._fail('WF201', 'the idempotency key was used for another request',
+                    format('It made update %s of batch b%s from a different body.', v_old.update_id, v_old.batch_id),
+                    'Send the same body again, or choose a new key.');
+            END IF;
+            RETURN QUERY SELECT v_old.update_id, v_old.first_job, v_old.first_group, v_old.n_jobs, v_old.n_groups,
+                                v_old.committed_at IS NOT NULL, false;
+            RETURN;
+        END IF;
+    END IF;
+    PERFORM weft._check_open(create_update.batch_id, 0);
+    IF v_batch.next_job::bigint + create_update.new_jobs > 2000000000 THEN
+        PERFORM weft._fail('WF210', format('batch b%s is full', create_update.batch_id), 'A batch holds at most 2,000,000,000 jobs.', 'Start a new batch.');
+    END IF;
+    UPDATE weft.batch b SET next_update = b.next_update + 1, next_job = b.next_job + create_update.new_jobs, next_group = b.next_group + create_update.new_groups
+    WHERE b.batch_id = create_update.batch_id;
+    INSERT INTO weft.batch_update (batch_id, update_id, tenant_id, user_id, first_job, n_jobs, first_group, n_groups, idempotency_key, digest, trace_id, created_at)
+    VALUES (create_update.batch_id, v_batch.next_update, create_update.tenant_id, create_update.user_id, v_batch.next_job, create_update.new_jobs,
+            v_batch.next_group, create_update.new_groups, create_update.idempotency_key, create_update.digest, create_update.trace_id, create_update.at);
+    RETURN QUERY SELECT v_batch.next_update, v_batch.next_job, v_batch.next_group, create_update.new_jobs, create_update.new_groups, false, true;
+END $$;

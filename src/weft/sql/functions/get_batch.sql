@@ -1,0 +1,10 @@
+-- get_batch: the document of a batch.
+-- Called by: Store.get_batch (api).   Safe to repeat: yes, it only reads.   Plan: by key.   Raises WF101.
+-- Owner: weft_tenant.  Granted to: weft_api.
+CREATE OR REPLACE FUNCTION weft.get_batch(tenant_id int, batch_id bigint) RETURNS jsonb LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    PERFORM weft._as_tenant(get_batch.tenant_id);
+    PERFORM weft._check_batch(get_batch.batch_id);
+    RETURN (SELECT d.document FROM weft._group_documents(ARRAY[get_batch.batch_id], ARRAY[0]) d);
+END $$;

@@ -1,0 +1,43 @@
+-- job_history: every change of one job, dated, in order: a view over the rows that date it, none of which is written twice.
+-- Called by: Store.job_history (api).   Safe to repeat: yes, it only reads.   Plan: by key.   Raises WF101, WF102.
+-- Owner: weft_tenant.  Granted to: weft_api.
+CREATE OR REPLACE FUNCTION weft.job_history(tenant_id int, batch_id bigint, job_id int) RETURNS SETOF jsonb
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+    v_job weft.job; v_parents boolean;
+BEGIN
+    PERFORM weft._as_tenant(job_history.tenant_id);
+    PERFORM weft._check_job(job_history.batch_id, job_history.job_id);
+    SELECT j.* INTO v_job FROM weft.job j WHERE j.batch_id = job_history.batch_id AND j.job_id = job_history.job_id;
+    v_parents := EXISTS (SELECT FROM weft.edge e WHERE e.batch_id = v_job.batch_id AND e.child_id = v_job.job_id);
+    RETURN QUERY
+    SELECT jsonb_build_object('at', h.at, 'from', f.word, 'to', t.word, 'phase', h.phase, 'attempt', h.attempt, 'actor', h.actor, 'subtype', h.subtype, 'message', h.message)
+    FROM (
+        SELECT 1 AS part, u.committed_at AS at, NULL::smallint AS from_state, CASE WHEN v_parents THEN 0 ELSE 1 END::smallint AS to_state,
+               NULL::smallint AS phase, NULL::smallint AS attempt, 'user ' || x.name AS actor, 'update ' || u.update_id AS subtype, NULL::text AS message
+        FROM weft.batch_update u JOIN weft.tenant_user x ON x.user_id = u.user_id WHERE u.batch_id = v_job.batch_id AND u.update_id = v_job.update_id
+        UNION ALL
+        SELECT 2, v_job.ready_at, 0, 1, NULL, NULL, 'weft', 'parents ended', NULL WHERE v_parents AND v_job.ready_at IS NOT NULL AND (v_job.state <> 9 OR NOT v_job.bad_parent OR v_job.always_run)
+        UNION ALL
+        SELECT 3, a.claimed_at, 1, 4, 1, a.attempt, 'worker ' || a.worker, NULL, NULL FROM weft._attempts(v_job.batch_id, v_job.job_id) a
+        UNION ALL
+        SELECT 4, a.started_at, 4, 4, 6, a.attempt, 'worker ' || a.worker, NULL, NULL FROM weft._attempts(v_job.batch_id, v_job.job_id) a WHERE a.started_at IS NOT NULL
+        UNION ALL
+        SELECT 5, a.ended_at, 4, a.to_state, NULL, a.attempt, CASE a.reason WHEN 11 THEN 'weft' ELSE 'worker ' || a.worker END, (SELECT r.word FROM weft.attempt_reason r WHERE r.reason = a.reason), a.message
+        FROM weft._attempts(v_job.batch_id, v_job.job_id) a WHERE a.ended_at IS NOT NULL
+        UNION ALL
+        SELECT 6, c.at, c.from_state, c.to_state, NULL, c.attempt, c.actor, c.subtype, c.message FROM weft.job_change c
+        WHERE c.batch_id = v_job.batch_id AND c.job_id = v_job.job_id
+        UNION ALL
+        SELECT 7, v_job.cancelled_at, CASE WHEN v_job.ready_at IS NOT NULL AND NOT v_job.bad_parent OR NOT v_parents THEN 1 ELSE 0 END, 9, NULL, NULL,
+               coalesce(x.actor, 'weft'), CASE WHEN v_job.bad_parent AND x.path IS NULL THEN 'parent did not succeed' ELSE 'group ' || x.path END, NULL
+        FROM (SELECT) one LEFT JOIN LATERAL (
+            SELECT c.actor, g.path FROM weft.group_ancestor n JOIN weft.group_cancel c ON c.batch_id = n.batch_id AND c.group_id = n.ancestor_id
+            JOIN weft.job_group g ON g.batch_id = c.batch_id AND g.group_id = c.group_id
+            WHERE n.batch_id = v_job.batch_id AND n.group_id = v_job.group_id AND c.cancelled_at <= v_job.cancelled_at ORDER BY c.cancelled_at LIMIT 1) x ON true
+        WHERE v_job.cancelled_at IS NOT NULL AND NOT EXISTS (SELECT FROM weft.job_change c WHERE c.batch_id = v_job.batch_id AND c.job_id = v_job.job_id AND c.to_state = 9)
+    ) h LEFT JOIN weft.job_state f ON f.state = h.from_state JOIN weft.job_state t ON t.state = h.to_state
+    ORDER BY h.at, h.part, h.attempt;
+END $$;

@@ -1,0 +1,18 @@
+-- list_jobs: documents of a batch's committed jobs, in order of their numbers above `after`; only in these states, if some are given.
+-- Called by: Store.list_jobs (api).   Safe to repeat: yes, it only reads.   Plan: jobs by key from `after` on.   Raises WF101.
+-- Owner: weft_tenant.  Granted to: weft_api.
+CREATE OR REPLACE FUNCTION weft.list_jobs(tenant_id int, batch_id bigint, after int, limit_rows int, states smallint[]) RETURNS SETOF jsonb
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+    v_ids int[];
+BEGIN
+    PERFORM weft._as_tenant(list_jobs.tenant_id);
+    PERFORM weft._check_batch(list_jobs.batch_id);
+    SELECT array_agg(x.job_id) INTO v_ids FROM (
+        SELECT j.job_id FROM weft.job j JOIN weft.batch_update u ON u.batch_id = j.batch_id AND u.update_id = j.update_id AND u.committed_at IS NOT NULL
+        WHERE j.batch_id = list_jobs.batch_id AND j.job_id > list_jobs.after AND (cardinality(list_jobs.states) = 0 OR j.state = ANY (list_jobs.states))
+        ORDER BY j.job_id LIMIT limit_rows) x;
+    RETURN QUERY SELECT d.document FROM weft._job_documents(list_jobs.batch_id, v_ids) d ORDER BY d.job_id;
+END $$;

@@ -1,0 +1,28 @@
+-- log_places: where the output of these jobs is kept: of this attempt, or of the last one that has started.
+-- Called by: Store.log_places (api).   Safe to repeat: yes, it only reads.   Plan: by key.   Raises WF101.
+-- Returns: a row per job that has such an attempt.
+-- Owner: weft_tenant.  Granted to: weft_api.
+CREATE OR REPLACE FUNCTION weft.log_places(tenant_id int, of_batch_id bigint, job_ids int[], of_attempt smallint)
+RETURNS TABLE (batch_id bigint, job_id int, attempt smallint, ended boolean, segment int, log_offset bigint, stdout_bytes bigint, stderr_bytes bigint,
+               truncated boolean, state text, reason smallint, exit_code int, signal smallint, message text)
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+BEGIN
+    PERFORM weft._as_tenant(log_places.tenant_id);
+    PERFORM weft._check_batch(of_batch_id);
+    RETURN QUERY
+    SELECT j.batch_id, j.job_id, coalesce(a.attempt, j.attempt), a.attempt IS NOT NULL OR j.state >= 6, a.log_segment, a.log_offset, coalesce(a.stdout_bytes, 0), coalesce(a.stderr_bytes, 0),
+           coalesce(a.truncated, false), s.word, a.reason, a.exit_code, a.signal, a.message
+    FROM unnest(log_places.job_ids) t
+    JOIN weft.job j ON j.batch_id = of_batch_id AND j.job_id = t
+    JOIN weft.batch_update u ON u.batch_id = j.batch_id AND u.update_id = j.update_id AND u.committed_at IS NOT NULL
+    JOIN weft.job_state s ON s.state = j.state
+    LEFT JOIN LATERAL (
+        SELECT x.* FROM weft.attempt x
+        WHERE x.batch_id = j.batch_id AND x.job_id = j.job_id
+          AND CASE WHEN of_attempt IS NOT NULL THEN x.attempt = of_attempt ELSE j.state <> 4 AND (x.started_at IS NOT NULL OR x.attempt = j.attempt) END
+        ORDER BY x.started_at IS NOT NULL DESC, x.attempt DESC LIMIT 1) a ON true
+    WHERE a.attempt IS NOT NULL OR j.state >= 6 OR (j.state = 4 AND (of_attempt IS NULL OR of_attempt = j.attempt)) OR (of_attempt IS NULL AND j.state < 4)
+    ORDER BY j.job_id;
+END $$;

@@ -1,0 +1,42 @@
+-- remove_old: remove events past their retention, updates that were never committed, and listeners that are gone; in bounded sets.
+-- Called by: DriverStore.remove_old.   Safe to repeat: yes.   Returns: how many rows.
+-- Locks: rows that it removes.   Plan: events by key from the oldest on; open updates by their index.
+-- Owner: weft_system.  Granted to: weft_driver.
+CREATE OR REPLACE FUNCTION weft.remove_old(epoch bigint, events_keep_s double precision, updates_keep_s double precision, at timestamptz DEFAULT clock_timestamp())
+RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+    v_update record; v_n bigint; v_total bigint := 0; v_xid xid8; v_event bigint;
+BEGIN
+    PERFORM weft._check_epoch(remove_old.epoch);
+    WITH old AS (
+        SELECT e.xid, e.event_id FROM (SELECT * FROM weft.event ORDER BY xid, event_id LIMIT 10000) e
+        WHERE e.at < remove_old.at - remove_old.events_keep_s * interval '1 second'),
+    gone AS (DELETE FROM weft.event e USING old o WHERE e.xid = o.xid AND e.event_id = o.event_id RETURNING e.xid, e.event_id)
+    SELECT count(*) INTO v_n FROM gone;
+    IF v_n > 0 THEN
+        SELECT e.xid, e.event_id INTO v_xid, v_event FROM weft.event e ORDER BY e.xid, e.event_id LIMIT 1;
+        UPDATE weft.event_floor f SET xid = coalesce(v_xid, pg_snapshot_xmin(pg_current_snapshot())), event_id = coalesce(v_event, 0);
+    END IF;
+    v_total := v_n;
+    FOR v_update IN
+        SELECT u.batch_id, u.update_id, u.first_job, u.n_jobs FROM weft.batch_update u
+        WHERE u.committed_at IS NULL AND u.created_at < remove_old.at - remove_old.updates_keep_s * interval '1 second'
+        ORDER BY u.created_at LIMIT 5 FOR UPDATE SKIP LOCKED
+    LOOP
+        DELETE FROM weft.job j WHERE j.batch_id = v_update.batch_id AND j.job_id >= v_update.first_job AND j.job_id < v_update.first_job + v_update.n_jobs;
+        DELETE FROM weft.job_label j WHERE j.batch_id = v_update.batch_id AND j.job_id >= v_update.first_job AND j.job_id < v_update.first_job + v_update.n_jobs;
+        DELETE FROM weft.job_spec j WHERE j.batch_id = v_update.batch_id AND j.first_job >= v_update.first_job AND j.first_job < v_update.first_job + v_update.n_jobs;
+        DELETE FROM weft.edge e WHERE e.batch_id = v_update.batch_id AND e.child_id >= v_update.first_job AND e.child_id < v_update.first_job + v_update.n_jobs;
+        DELETE FROM weft.bunch x WHERE x.batch_id = v_update.batch_id AND x.update_id = v_update.update_id;
+        DELETE FROM weft.bunch_count x WHERE x.batch_id = v_update.batch_id AND x.update_id = v_update.update_id;
+        DELETE FROM weft.failure_count x USING weft.job_group g WHERE g.batch_id = v_update.batch_id AND g.update_id = v_update.update_id AND x.batch_id = g.batch_id AND x.group_id = g.group_id;
+        DELETE FROM weft.group_ancestor a USING weft.job_group g WHERE g.batch_id = v_update.batch_id AND g.update_id = v_update.update_id AND a.batch_id = g.batch_id AND a.group_id = g.group_id;
+        DELETE FROM weft.job_group g WHERE g.batch_id = v_update.batch_id AND g.update_id = v_update.update_id;
+        DELETE FROM weft.batch_update u WHERE u.batch_id = v_update.batch_id AND u.update_id = v_update.update_id;
+        v_total := v_total + 1;
+    END LOOP;
+    DELETE FROM weft.event_listener l WHERE l.seen_at < remove_old.at - interval '1 day';
+    RETURN v_total;
+END $$;

@@ -1,0 +1,14 @@
+-- wait_for_work: a worker goes to sleep, unless there is work.
+-- Called by: Store.wait_for_work (worker agent).   Safe to repeat: yes.
+-- Locks: advisory (7701, 0), exclusively and shortly: who makes work visible holds it shared until its commit, so either we see
+--   the work or it sees that we wait.
+-- Returns: true: there is work, claim again; false: a notice on channel work will come.
+-- Owner: weft_system.  Granted to: weft_worker.
+CREATE OR REPLACE FUNCTION weft.wait_for_work(incarnation_id int) RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+BEGIN
+    PERFORM pg_advisory_xact_lock(7701, 0);
+    UPDATE weft.worker_incarnation i SET waiting = true WHERE i.incarnation_id = wait_for_work.incarnation_id AND NOT i.waiting;
+    RETURN weft._has_work(wait_for_work.incarnation_id);
+END $$;

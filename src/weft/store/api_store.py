@@ -1,0 +1,205 @@
+"""`ApiStore` on asyncpg: reading and cancelling. Submission is in `submission.py`."""
+
+import hashlib
+import uuid
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+from weft.core.states import Phase, Reason
+from weft.ports.store import Caller, LogPlace, Row
+from weft.store.database import open_database
+from weft.store.notices import PostgresNotices
+from weft.store.submission import Submission
+from weft.wire.spec import decode_chunk
+
+API_TIMEOUT_S = 60.0
+
+
+class PostgresApiStore(Submission):
+    """What the api asks its database. The methods are documented at the port."""
+
+    notices: PostgresNotices
+    _listener_id: uuid.UUID
+
+    async def ready(self) -> None:
+        """Return if the database answers."""
+        await self._database.call("events_now")
+
+    async def authenticate(self, token: str) -> Caller | None:
+        """Return who holds this token."""
+        rows = await self._database.call("authenticate", token_hash=hashlib.sha256(token.encode()).digest())
+        return Caller(*rows[0]) if rows else None
+
+    async def get_batch(self, caller: Caller, batch_id: int) -> Row:
+        """Return the batch document."""
+        return _batch(await self._database.value("get_batch", tenant_id=caller.tenant_id, batch_id=batch_id))
+
+    async def list_batches(
+        self, caller: Caller, *, before: int | None, limit: int, name: str | None
+    ) -> Sequence[Row]:
+        """Return batch documents, newest first."""
+        rows = await self._database.call(
+            "list_batches", tenant_id=caller.tenant_id, before=before, limit_rows=limit, of_name=name
+        )
+        return [_batch(row[0]) for row in rows]
+
+    async def list_groups(
+        self, caller: Caller, batch_id: int, *, after: int, limit: int
+    ) -> Sequence[Row]:
+        """Return group documents."""
+        rows = await self._database.call(
+            "list_groups", tenant_id=caller.tenant_id, batch_id=batch_id, after=after, limit_rows=limit
+        )
+        return [row[0] for row in rows]
+
+    async def get_group(self, caller: Caller, batch_id: int, group: int | str) -> Row:
+        """Return one group document."""
+        by_path = isinstance(group, str)
+        document: Row = await self._database.value(
+            "get_group", tenant_id=caller.tenant_id, batch_id=batch_id,
+            group_id=None if by_path else group, path=group if by_path else None,
+        )  # fmt: skip
+        return document
+
+    async def list_jobs(
+        self, caller: Caller, batch_id: int, *, after: int, limit: int, states: Sequence[int] = ()
+    ) -> Sequence[Row]:
+        """Return job documents."""
+        rows = await self._database.call(
+            "list_jobs", tenant_id=caller.tenant_id, batch_id=batch_id, after=after, limit_rows=limit,
+            states=[int(state) for state in states],
+        )  # fmt: skip
+        return [_with_words(row[0]) for row in rows]
+
+    async def get_job(self, caller: Caller, batch_id: int, job_id: int) -> Row:
+        """Return the job document with its spec."""
+        (row,) = await self._database.call(
+            "get_job", tenant_id=caller.tenant_id, batch_id=batch_id, job_id=job_id
+        )
+        document = _with_words(row["document"])
+        document["spec"] = decode_chunk(row["spec_body"])[row["spec_index"]] if row["spec_body"] else None
+        return document
+
+    async def get_specs(
+        self, caller: Caller, batch_id: int, job_ids: Sequence[int]
+    ) -> Mapping[int, Any]:
+        """Return specs by job number."""
+        rows = await self._database.call(
+            "get_specs", tenant_id=caller.tenant_id, batch_id=batch_id, job_ids=list(job_ids)
+        )
+        chunks = {row["spec_first"]: decode_chunk(row["body"]) for row in rows if row["body"] is not None}
+        return {row["job_id"]: chunks[row["spec_first"]][row["job_id"] - row["spec_first"]] for row in rows}
+
+    async def list_attempts(self, caller: Caller, batch_id: int, job_id: int) -> Sequence[Row]:
+        """Return attempt documents."""
+        rows = await self._database.call(
+            "list_attempts", tenant_id=caller.tenant_id, batch_id=batch_id, job_id=job_id
+        )
+        return [_with_words(row[0]) for row in rows]
+
+    async def job_history(self, caller: Caller, batch_id: int, job_id: int) -> Sequence[Row]:
+        """Return history documents."""
+        rows = await self._database.call(
+            "job_history", tenant_id=caller.tenant_id, batch_id=batch_id, job_id=job_id
+        )
+        return [_with_words(row[0]) for row in rows]
+
+    async def log_places(
+        self, caller: Caller, batch_id: int, job_ids: Sequence[int], attempt: int | None
+    ) -> Sequence[LogPlace]:
+        """Return where the output of these jobs is."""
+        rows = await self._database.call(
+            "log_places", tenant_id=caller.tenant_id, of_batch_id=batch_id, job_ids=list(job_ids), of_attempt=attempt
+        )
+        return [
+            LogPlace(
+                batch_id=row["batch_id"], job_id=row["job_id"], attempt=row["attempt"], ended=row["ended"],
+                segment=row["segment"], offset=row["log_offset"], stdout_bytes=row["stdout_bytes"],
+                stderr_bytes=row["stderr_bytes"], truncated=row["truncated"], state=row["state"],
+                reason=_reason(row["reason"]), exit_code=row["exit_code"], signal=row["signal"],
+                message=row["message"],
+            )
+            for row in rows
+        ]  # fmt: skip
+
+    async def cancel_group(
+        self, caller: Caller, batch_id: int, group_id: int, *, force: bool
+    ) -> bool:
+        """Cancel a group."""
+        return bool(
+            await self._database.value(
+                "cancel_group", tenant_id=caller.tenant_id, batch_id=batch_id, group_id=group_id,
+                actor=f"user {caller.user_name}", force=force,
+            )
+        )  # fmt: skip
+
+    async def cancel_jobs(
+        self, caller: Caller, batch_id: int, job_ids: Sequence[int]
+    ) -> Mapping[int, str]:
+        """Cancel single jobs."""
+        rows = await self._database.call(
+            "cancel_jobs", tenant_id=caller.tenant_id, batch_id=batch_id, job_ids=list(job_ids),
+            actor=f"user {caller.user_name}",
+        )  # fmt: skip
+        return {row["job_id"]: row["outcome"] for row in rows}
+
+    async def events_now(self) -> tuple[int, int]:
+        """Return the position after the newest event."""
+        (row,) = await self._database.call("events_now")
+        return row["xid"], row["event_id"]
+
+    async def list_events(
+        self, caller: Caller, *, after: tuple[int, int], batch_id: int | None, limit: int
+    ) -> tuple[Sequence[Row], tuple[int, int]]:
+        """Return events after a position, and the position reached."""
+        rows = await self._database.call(
+            "list_events", tenant_id=caller.tenant_id, listener_id=self._listener_id, after_xid=after[0],
+            after_event=after[1], of_batch_id=batch_id, limit_rows=limit,
+        )  # fmt: skip
+        position = (rows[-1]["xid"], rows[-1]["event_id"]) if rows else after
+        return [dict(row) for row in rows], position
+
+    async def wait_for_events(self) -> None:
+        """Tell the writers that somebody waits."""
+        await self._database.call("wait_for_events", listener_id=self._listener_id)
+
+    async def pool_limits(self, caller: Caller) -> Sequence[Row]:  # noqa: ARG002 (pools of a tenant come with queues)
+        """Return capacities, largest first."""
+        return [{**row, "countables": {}} for row in await self._database.call("pool_limits")]
+
+    async def overview(self, caller: Caller) -> Row:
+        """Return workers and how many jobs wait and run."""
+        document: Row = await self._database.value("overview", tenant_id=caller.tenant_id)
+        return document
+
+
+def _batch(document: Row) -> Row:
+    """Turn the document of a root group into its batch's."""
+    return {
+        "id": document["batch_id"],
+        **{key: value for key, value in document.items() if key not in {"batch_id", "group_id", "parent_id", "path"}},
+    }
+
+
+def _with_words(document: dict[str, Any]) -> dict[str, Any]:
+    """Write phase and reason as words."""
+    if document.get("phase") is not None:
+        document["phase"] = Phase(document["phase"]).word
+    if document.get("reason") is not None:
+        document["reason"] = _reason(document["reason"])
+    return document
+
+
+def _reason(number: int | None) -> str | None:
+    return None if number is None else Reason(number).word
+
+
+@asynccontextmanager
+async def open_api_store(dsn: str, *, pool_size: int = 8) -> AsyncIterator[PostgresApiStore]:
+    """Open the store of the api, as role `weft_api`."""
+    async with open_database(dsn, connections_max=pool_size, timeout_s=API_TIMEOUT_S) as database:
+        store = PostgresApiStore(database)
+        store.notices = PostgresNotices(dsn)
+        store._listener_id = uuid.uuid4()  # noqa: SLF001 (its own factory)
+        yield store

@@ -1,0 +1,105 @@
+"""The one way to call a function of the database: timed, counted, retried where that is safe, errors translated."""
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from functools import cache
+from time import perf_counter
+from typing import Any
+
+import asyncpg
+import msgspec
+
+from weft.store.errors import AWAY, RETRIED, translated
+from weft.telemetry.metrics import observe_call
+
+RETRIES_MAX = 5
+CONNECT_TIMEOUT_S = 5.0
+
+
+@cache
+def call_text(function: str, parameters: tuple[str, ...]) -> str:
+    """Return the call of a function by parameter names: order never matters, and no text comes from a user."""
+    arguments = ", ".join(f"{name} => ${place}" for place, name in enumerate(parameters, 1))
+    return f"SELECT * FROM weft.{function}({arguments})"
+
+
+class Database:
+    """A pool of connections of one login role."""
+
+    def __init__(self, pool: asyncpg.Pool) -> None:
+        self._pool = pool
+
+    async def call(self, function: str, **arguments: Any) -> list[asyncpg.Record]:  # noqa: ANN401 (what asyncpg can encode)
+        """Call a function in a transaction of its own and return its rows.
+
+        Deadlocks and the like are tried again; raises `WeftError`, `Unavailable` if the database is away.
+        """
+        for retries_left in reversed(range(RETRIES_MAX)):
+            try:
+                async with self._pool.acquire(timeout=CONNECT_TIMEOUT_S) as connection:
+                    return await call_on(connection, function, **arguments)
+            except RETRIED as error:
+                if not retries_left:
+                    raise translated(error) from error
+                await asyncio.sleep(random.uniform(0, 0.01 * (RETRIES_MAX - retries_left)))  # noqa: S311 (jitter)
+            except (asyncpg.PostgresError, *AWAY) as error:
+                raise translated(error) from error
+        raise AssertionError("unreachable")  # noqa: EM101, TRY003
+
+    async def value(self, function: str, **arguments: Any) -> Any:  # noqa: ANN401
+        """Call a function that returns one value."""
+        rows = await self.call(function, **arguments)
+        return rows[0][0] if rows else None
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[asyncpg.Connection]:
+        """Give a connection in a transaction, for calls that must happen together; errors are translated."""
+        try:
+            async with self._pool.acquire(timeout=CONNECT_TIMEOUT_S) as connection, connection.transaction():
+                yield connection
+        except (asyncpg.PostgresError, *AWAY) as error:
+            raise translated(error) from error
+
+
+async def call_on(connection: asyncpg.Connection, function: str, **arguments: Any) -> list[asyncpg.Record]:  # noqa: ANN401
+    """Call a function on a connection that the caller holds. Raises what asyncpg raises."""
+    started = perf_counter()
+    failed = True
+    try:
+        rows: list[asyncpg.Record] = await connection.fetch(
+            call_text(function, tuple(arguments)), *arguments.values()
+        )
+        failed = False
+        return rows
+    finally:
+        observe_call(function, perf_counter() - started, failed)
+
+
+async def prepare_connection(connection: asyncpg.Connection) -> None:
+    """Read and write jsonb as Python values."""
+    await connection.set_type_codec(
+        "jsonb", schema="pg_catalog", encoder=_to_json, decoder=msgspec.json.decode, format="text"
+    )
+
+
+def _to_json(value: Any) -> str:  # noqa: ANN401
+    return msgspec.json.encode(value).decode()
+
+
+@asynccontextmanager
+async def open_database(dsn: str, *, connections_max: int, timeout_s: float) -> AsyncIterator[Database]:
+    """Open a pool; it connects when it is first needed, and again after the server was away."""
+    pool = asyncpg.create_pool(
+        dsn, min_size=0, max_size=connections_max, init=prepare_connection, command_timeout=timeout_s,
+        timeout=CONNECT_TIMEOUT_S, max_inactive_connection_lifetime=0,
+        server_settings={"application_name": "weft", "timezone": "UTC"},
+    )  # fmt: skip
+    async with pool:
+        yield Database(pool)
+
+
+def columns(rows: Sequence[Any], *names: str) -> list[list[Any]]:
+    """Turn objects into one list per attribute, as the set functions take them."""
+    return [[getattr(row, name) for row in rows] for name in names]

@@ -1,0 +1,97 @@
+"""`DriverStore` on asyncpg."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+
+import asyncpg
+
+from weft.ports.store import Row
+from weft.store.database import CONNECT_TIMEOUT_S, Database, call_on, open_database
+from weft.store.errors import AWAY, translated
+from weft.store.notices import PostgresNotices
+
+DRIVER_TIMEOUT_S = 120.0
+HEARTBEAT_TIMEOUT_S = 10.0
+
+
+class PostgresDriverStore:
+    """What a driver asks its database. The methods are documented at the port."""
+
+    def __init__(self, database: Database, notices: PostgresNotices, dsn: str) -> None:
+        self._database = database
+        self.notices = notices
+        self._dsn = dsn
+        self._leading: asyncpg.Connection | None = None
+        """The connection that holds the leader's lock."""
+
+    async def try_lead(self) -> int | None:
+        """Try the leader's lock."""
+        try:
+            if self._leading is None or self._leading.is_closed():
+                self._leading = await asyncpg.connect(
+                    self._dsn, timeout=CONNECT_TIMEOUT_S, server_settings={"application_name": "weft lead"}
+                )
+            rows = await call_on(self._leading, "try_lead")
+        except (asyncpg.PostgresError, *AWAY) as error:
+            raise translated(error) from error
+        epoch: int | None = rows[0][0]
+        if epoch is None:
+            await self.stop_leading()
+        return epoch
+
+    async def still_lead(self) -> bool:
+        """Say whether the connection that holds the lock is alive."""
+        if self._leading is None or self._leading.is_closed():
+            return False
+        try:
+            await self._leading.execute("SELECT", timeout=HEARTBEAT_TIMEOUT_S)
+        except (asyncpg.PostgresError, *AWAY):
+            return False
+        return True
+
+    async def stop_leading(self) -> None:
+        """Give up the lock, if this driver holds it."""
+        if self._leading is not None:
+            self._leading.terminate()
+            self._leading = None
+
+    async def fold_deltas(self, epoch: int) -> int:
+        """Fold what is visible."""
+        return int(await self._database.value("fold_deltas", epoch=epoch))
+
+    async def sweep_cancelled(self, epoch: int, limit_jobs: int) -> int:
+        """Settle one bounded set."""
+        return int(await self._database.value("sweep_cancelled", epoch=epoch, limit_jobs=limit_jobs))
+
+    async def lose_workers(self, epoch: int, grace_s: float) -> Sequence[Row]:
+        """End silent workers."""
+        return [dict(row) for row in await self._database.call("lose_workers", epoch=epoch, grace_s=grace_s)]
+
+    async def next_due(self, epoch: int, grace_s: float) -> datetime | None:
+        """Return when the next worker would be lost, by this host's clock: the database gives a distance."""
+        distance: timedelta | None = await self._database.value("next_due", epoch=epoch, grace_s=grace_s)
+        return None if distance is None else datetime.now(UTC) + distance
+
+    async def idle_driver(self, epoch: int) -> bool:
+        """Go to sleep."""
+        return bool(await self._database.value("idle_driver", epoch=epoch))
+
+    async def remove_old(self, epoch: int, *, events_keep_s: float, updates_keep_s: float) -> int:
+        """Remove what is past its retention."""
+        return int(
+            await self._database.value(
+                "remove_old", epoch=epoch, events_keep_s=events_keep_s, updates_keep_s=updates_keep_s
+            )
+        )
+
+
+@asynccontextmanager
+async def open_driver_store(dsn: str) -> AsyncIterator[PostgresDriverStore]:
+    """Open the store of a driver, as role `weft_driver`."""
+    async with open_database(dsn, connections_max=4, timeout_s=DRIVER_TIMEOUT_S) as database:
+        store = PostgresDriverStore(database, PostgresNotices(dsn), dsn)
+        try:
+            yield store
+        finally:
+            await store.stop_leading()

@@ -1,0 +1,77 @@
+"""What the database reports, as the errors that the rest of weft knows. No other layer sees asyncpg's."""
+
+import asyncio
+from types import MappingProxyType
+
+import asyncpg
+
+from weft.core import errors
+
+_BY_SQLSTATE = MappingProxyType(
+    {
+        "WF101": errors.BatchNotFound,
+        "WF102": errors.JobNotFound,
+        "WF103": errors.GroupNotFound,
+        "WF104": errors.UpdateNotFound,
+        "WF105": errors.ProjectNotFound,
+        "WF201": errors.IdempotencyConflict,
+        "WF202": errors.UpdateIncomplete,
+        "WF203": errors.UpdateCommitted,
+        "WF204": errors.BatchCancelled,
+        "WF205": errors.ParentNotFound,
+        "WF207": errors.OutsideUpdate,
+        "WF208": errors.BunchOverlap,
+        "WF209": errors.GroupExists,
+        "WF210": errors.BatchFull,
+        "WF211": errors.GroupTooDeep,
+        "WF301": errors.WorkerAlive,
+        "WF302": errors.PoolNotFound,
+        "WF303": errors.IncarnationEnded,
+        "WF304": errors.EventsGone,
+        "WF401": errors.EpochStale,
+        "WF900": errors.IllegalTransition,
+    }
+)
+RETRIED = (
+    asyncpg.DeadlockDetectedError,
+    asyncpg.SerializationError,
+    asyncpg.LockNotAvailableError,
+)
+"""The whole call may be repeated at once: nothing was done."""
+AWAY = (
+    OSError,
+    asyncio.TimeoutError,
+    asyncpg.InterfaceError,
+    asyncpg.PostgresConnectionError,
+    asyncpg.CannotConnectNowError,
+    asyncpg.AdminShutdownError,
+    asyncpg.CrashShutdownError,
+    asyncpg.TooManyConnectionsError,
+    asyncpg.InsufficientResourcesError,
+    asyncpg.QueryCanceledError,
+    asyncpg.InvalidCatalogNameError,
+)
+"""The database is away, full or starting. What was asked may have been done or not."""
+
+
+def translated(error: Exception) -> errors.WeftError:
+    """Return the error that stands for what asyncpg raised."""
+    if isinstance(error, AWAY):
+        return errors.StoreUnavailable(
+            "could not reach the database",
+            detail=f"{type(error).__name__}: {error}.",
+            hint="It is tried again; if it stays away, look at `weft doctor` and the server's log.",
+        )
+    if isinstance(error, asyncpg.PostgresError) and error.sqlstate in _BY_SQLSTATE:
+        kind = _BY_SQLSTATE[error.sqlstate]
+        result = kind.__new__(kind)
+        # Some classes compose their text from ids; here the database has done that.
+        errors.WeftError.__init__(
+            result, str(error.args[0]), detail=error.detail or "", hint=error.hint or ""
+        )
+        return result
+    return errors.Internal(
+        "the database refused a call",
+        detail=f"{type(error).__name__}: {error}.",
+        hint="This is a defect of weft; the trace id finds it in the log.",
+    )

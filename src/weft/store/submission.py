@@ -1,0 +1,143 @@
+"""The half of `ApiStore` that takes batches, updates, groups and jobs."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import asyncpg
+
+from weft.ports.store import Caller, JobRows, NewBatch, NewGroup, Reserved
+from weft.store.database import Database, call_on
+
+GROUP_DEPTH_MAX = 16
+
+
+class Submission:
+    """What the api asks to create. The methods are documented at the port."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def create_batch(
+        self, caller: Caller, new: NewBatch, *, idempotency_key: str | None, digest: bytes
+    ) -> tuple[int, bool]:
+        """Create an empty batch."""
+        (row,) = await self._database.call("create_batch", **_batch(caller, new, idempotency_key, digest))
+        return row["batch_id"], row["is_new"]
+
+    async def submit(
+        self, caller: Caller, new: NewBatch | int, groups: Sequence[NewGroup], jobs: JobRows | None,
+        *, idempotency_key: str | None, digest: bytes, trace_id: str,
+    ) -> tuple[int, Reserved, bool]:  # fmt: skip
+        """Create a batch with one committed update, or add such an update to a batch; one transaction."""
+        async with self._database.transaction() as connection:
+            is_new = True
+            if isinstance(new, int):
+                batch_id, key = new, idempotency_key
+            else:
+                (row,) = await call_on(connection, "create_batch", **_batch(caller, new, idempotency_key, digest))
+                batch_id, is_new, key = row["batch_id"], row["is_new"], None
+                if not is_new:
+                    (row,) = await call_on(
+                        connection, "get_update", tenant_id=caller.tenant_id, batch_id=batch_id, of_update_id=1
+                    )
+                    return batch_id, _reserved(row), False
+            (row,) = await call_on(
+                connection, "create_update", tenant_id=caller.tenant_id, user_id=caller.user_id, batch_id=batch_id,
+                new_jobs=jobs.n_jobs if jobs else 0, new_groups=len(groups), trace_id=trace_id, idempotency_key=key,
+                digest=digest,
+            )  # fmt: skip
+            if not row["is_new"]:
+                return batch_id, _reserved(row), False
+            update_id = row["update_id"]
+            if groups:
+                await call_on(connection, "add_groups", **_groups(caller, batch_id, update_id, groups))
+            if jobs and jobs.n_jobs:
+                await call_on(connection, "add_jobs", **_jobs(caller, batch_id, update_id, jobs))
+            (row,) = await call_on(
+                connection, "commit_update", tenant_id=caller.tenant_id, batch_id=batch_id, of_update_id=update_id
+            )
+            return batch_id, _reserved(row), is_new
+
+    async def create_update(
+        self, caller: Caller, batch_id: int, *, n_jobs: int, n_groups: int,
+        idempotency_key: str | None, digest: bytes, trace_id: str,
+    ) -> tuple[Reserved, bool]:  # fmt: skip
+        """Reserve contiguous numbers."""
+        (row,) = await self._database.call(
+            "create_update", tenant_id=caller.tenant_id, user_id=caller.user_id, batch_id=batch_id, new_jobs=n_jobs,
+            new_groups=n_groups, trace_id=trace_id, idempotency_key=idempotency_key, digest=digest,
+        )  # fmt: skip
+        return _reserved(row), row["is_new"]
+
+    async def get_update(self, caller: Caller, batch_id: int, update_id: int) -> Reserved:
+        """Return what an update reserved."""
+        (row,) = await self._database.call(
+            "get_update", tenant_id=caller.tenant_id, batch_id=batch_id, of_update_id=update_id
+        )
+        return _reserved(row)
+
+    async def add_groups(
+        self, caller: Caller, batch_id: int, update_id: int, groups: Sequence[NewGroup]
+    ) -> None:
+        """Add tree groups to an open update."""
+        await self._database.call("add_groups", **_groups(caller, batch_id, update_id, groups))
+
+    async def add_jobs(
+        self, caller: Caller, batch_id: int, update_id: int, jobs: JobRows
+    ) -> bool:
+        """Add a bunch to an open update."""
+        return bool(await self._database.value("add_jobs", **_jobs(caller, batch_id, update_id, jobs)))
+
+    async def commit_update(self, caller: Caller, batch_id: int, update_id: int) -> Reserved:
+        """Make the update visible and runnable."""
+        (row,) = await self._database.call(
+            "commit_update", tenant_id=caller.tenant_id, batch_id=batch_id, of_update_id=update_id
+        )
+        return _reserved(row)
+
+
+def _reserved(row: asyncpg.Record) -> Reserved:
+    return Reserved(
+        update_id=row["update_id"], first_job=row["first_job"], first_group=row["first_group"],
+        n_jobs=row["n_jobs"], n_groups=row["n_groups"], committed=row["committed"],
+    )  # fmt: skip
+
+
+def _batch(
+    caller: Caller, new: NewBatch, idempotency_key: str | None, digest: bytes
+) -> dict[str, Any]:
+    return {
+        "tenant_id": caller.tenant_id, "user_id": caller.user_id, "name": new.name,
+        "billing_project": new.billing_project, "attributes": dict(new.attributes), "callback": new.callback,
+        "cancel_after_n_failures": new.cancel_after_n_failures, "max_running": new.max_running,
+        "trace_id": new.trace_id, "idempotency_key": idempotency_key, "digest": digest,
+    }  # fmt: skip
+
+
+def _groups(
+    caller: Caller, batch_id: int, update_id: int, groups: Sequence[NewGroup]
+) -> dict[str, Any]:
+    return {
+        "tenant_id": caller.tenant_id, "batch_id": batch_id, "update_id": update_id,
+        "group_ids": [group.group_id for group in groups], "parent_ids": [group.parent_id for group in groups],
+        "names": [group.name for group in groups], "attributes": [dict(group.attributes) for group in groups],
+        "cancel_afters": [group.cancel_after_n_failures for group in groups],
+        "callbacks": [group.callback for group in groups], "depth_max": GROUP_DEPTH_MAX,
+    }  # fmt: skip
+
+
+def _jobs(caller: Caller, batch_id: int, update_id: int, jobs: JobRows) -> dict[str, Any]:
+    return {
+        "tenant_id": caller.tenant_id, "batch_id": batch_id, "update_id": update_id,
+        "first_job": jobs.first_job, "n_jobs": jobs.n_jobs,
+        "shape_cpu_ms": [shape.cpu_m for shape in jobs.shapes],
+        "shape_memory_mibs": [shape.memory_mib for shape in jobs.shapes],
+        "shape_storage_mibs": [shape.storage_mib for shape in jobs.shapes],
+        "shape_gpus": [shape.gpu for shape in jobs.shapes],
+        "shape_countables": [dict(shape.countables) for shape in jobs.shapes],
+        "shape_indexes": jobs.shape_index, "group_ids": jobs.group_id, "priorities": jobs.priority,
+        "always_runs": jobs.always_run, "max_attempts": jobs.max_attempts, "retry_ons": jobs.retry_on,
+        "edge_children": jobs.edge_child, "edge_parents": jobs.edge_parent, "label_jobs": jobs.label_job,
+        "label_names": jobs.label_name, "label_attributes": jobs.label_attributes,
+        "chunk_firsts": jobs.chunk_first, "chunk_ns": jobs.chunk_n, "chunk_bodies": jobs.chunk_body,
+    }  # fmt: skip

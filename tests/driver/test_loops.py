@@ -158,7 +158,7 @@ async def test_stale_leader_stands_back() -> None:
 
 @pytest.mark.parametrize("broken", ["leads", "away"])
 async def test_leader_that_lost_its_lock_or_database_leads_again(broken: str) -> None:
-    driver = Running(replace(SETTINGS, heartbeat_s=0.05))
+    driver = Running(replace(SETTINGS, heartbeat_s=0.02))
     async with running(driver):
         await driver.store.until("idle_driver", 1)
         setattr(driver.store, broken, broken == "away")
@@ -176,9 +176,9 @@ async def test_lost_notice_costs_one_heartbeat() -> None:
         await driver.store.until("idle_driver", 1)
         await driver.settled()
         driver.store.folds.append(4)
+        asked = driver.store.calls["idle_driver"]
         driver.store.idle.append(False)
-        await driver.store.until("still_lead", 2)
-        await driver.store.until("idle_driver", 3)
+        await driver.store.until("idle_driver", asked + 2)
 
     assert not driver.store.folds
 

@@ -26,6 +26,8 @@ log = get_logger()
 
 RETRY_FIRST_S = 0.05
 RETRY_LONGEST_S = 5.0
+STANDBY_S = 5.0
+"""How often a standby tries: in this time a leader that died on another host is succeeded."""
 SUCCESSION_S = (0.0, 0.02, 0.1, 0.3, 1.0)
 """Pauses of a standby that was nudged: the dead leader's backend frees the lock in a moment."""
 
@@ -88,7 +90,7 @@ class Driver:
         """Wait until we lead; return the epoch of our term."""
         self._enter("standby")
         while True:
-            leader_died = await self._succession.heard(self._settings.heartbeat_s)
+            leader_died = await self._succession.heard(STANDBY_S)
             for pause_s in SUCCESSION_S if leader_died else SUCCESSION_S[:1]:
                 await asyncio.sleep(pause_s)
                 epoch = await self._store.try_lead()

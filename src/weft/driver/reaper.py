@@ -3,7 +3,7 @@
 import asyncio
 from datetime import UTC, datetime
 
-from weft.core.reaper_timer import reaper_delay_s
+from weft.core.reaper_timer import SOONEST_S, reaper_delay_s
 from weft.driver.bell import Bell
 from weft.ports.store import DriverStore
 from weft.telemetry import metrics
@@ -17,15 +17,27 @@ cost one look in a while."""
 
 
 async def run_reaper(store: DriverStore, epoch: int, bell: Bell, *, grace_s: float) -> None:
-    """Wait for the date at which the next worker would be lost; until cancelled."""
+    """Wait for the date at which the next worker would be lost; until cancelled.
+
+    Heartbeats move that date, so at each date it is asked for anew: one statement per grace as
+    long as all workers live.
+    """
     while True:
         due_at = await store.next_due(epoch, grace_s)
         if due_at is None:
             await bell.heard()
             await asyncio.sleep(LOOK_AGAIN_S)
-            continue
-        await asyncio.sleep(reaper_delay_s(due_at, datetime.now(UTC), grace_s=grace_s))
-        lost = await store.lose_workers(epoch, grace_s)
-        metrics.WORKERS_LOST.inc(len(lost))
-        for worker in lost:
-            log.warning("worker.lost", **worker)
+        elif due_at > (now := datetime.now(UTC)):
+            await asyncio.sleep(reaper_delay_s(due_at, now, grace_s=grace_s))
+        else:
+            await _lose(store, epoch, grace_s)
+            await asyncio.sleep(SOONEST_S)
+
+
+async def _lose(store: DriverStore, epoch: int, grace_s: float) -> None:
+    for lost in await store.lose_workers(epoch, grace_s):
+        metrics.WORKERS_LOST.inc()
+        log.warning(
+            "worker.lost", worker=lost["worker"], attempts=lost["n_attempts"],
+            silent_s=round(lost["silent_s"], 1),
+        )  # fmt: skip

@@ -43,7 +43,7 @@ EVENTS = MappingProxyType(
         "driver.term_ended": "this driver leads no more · epoch",
         "driver.unavailable": "the database does not answer; tried again · error, failures",
         "jobs.swept": "jobs of cancelled groups were settled · jobs",
-        "worker.lost": "a worker fell silent; its jobs are ready again · worker, attempts",
+        "worker.lost": "a worker fell silent; its jobs are ready again · worker, attempts, silent_s",
         "retention.removed": "what was too old was removed · rows",
         # api
         "request.answered": "a request was answered · method, route, status, ms, code",

@@ -1,0 +1,164 @@
+"""Drivers on a real database: one leads, the other succeeds, an old one is refused."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import asyncpg
+import pytest
+
+from weft.core.errors import EpochStale
+from weft.driver.lead import Driver
+from weft.settings import Settings
+from weft.store import PostgresDriverStore, open_driver_store
+
+SETTINGS = Settings(home=Path("/nowhere"), heartbeat_s=3600)
+DEADLINE_S = 20
+
+
+class Member:
+    """A driver and the states that it went through."""
+
+    def __init__(self, store: PostgresDriverStore) -> None:
+        self.store = store
+        self.states: list[str] = []
+        self.changed = asyncio.Condition()
+        self.driver = Driver(store, store.notices, SETTINGS, on_state=self._on_state)
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def _on_state(self, state: str) -> None:
+        self.states.append(state)
+        task = asyncio.get_running_loop().create_task(self._tell())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _tell(self) -> None:
+        async with self.changed:
+            self.changed.notify_all()
+
+    async def until(self, state: str, times: int = 1) -> None:
+        """Wait until it entered a state so often."""
+        async with asyncio.timeout(DEADLINE_S), self.changed:
+            await self.changed.wait_for(lambda: self.states.count(state) >= times)
+
+
+@asynccontextmanager
+async def member(dsn: str) -> AsyncIterator[Member]:
+    async with open_driver_store(dsn) as store:
+        result = Member(store)
+        task = asyncio.create_task(result.driver.run())
+        try:
+            yield result
+        finally:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+
+@asynccontextmanager
+async def owner(database: Mapping[str, str]) -> AsyncIterator[asyncpg.Connection]:
+    connection = await asyncpg.connect(database["admin"])
+    try:
+        yield connection
+    finally:
+        await connection.close()
+
+
+async def until_true(connection: asyncpg.Connection, question: str) -> None:
+    """Ask until the answer is yes."""
+    async with asyncio.timeout(DEADLINE_S):
+        while not await connection.fetchval(question):
+            pass
+
+
+async def statements(connection: asyncpg.Connection) -> object:
+    """Return what the sessions of the driver asked last, and when."""
+    return await connection.fetch(
+        "SELECT pid, query_start FROM pg_stat_activity"
+        " WHERE usename = 'weft_driver' AND datname = current_database() ORDER BY pid"
+    )
+
+
+ASLEEP = "SELECT waiting FROM weft.driver_state"
+
+
+async def test_one_leads_and_the_other_succeeds_it(database: dict[str, str]) -> None:
+    async with member(database["weft_driver"]) as standby_first:
+        await standby_first.until("leader")
+        async with member(database["weft_driver"]) as second:
+            await second.until("standby")
+            await standby_first.store.stop_leading()
+            second.driver.succeed()
+            await second.until("leader")
+
+    assert second.states == ["standby", "leader"]
+
+
+async def test_idle_driver_runs_no_statement(database: dict[str, str]) -> None:
+    async with member(database["weft_driver"]) as only, owner(database) as connection:
+        await only.until("leader")
+        await until_true(connection, ASLEEP)
+        before = await statements(connection)
+        for _ in range(50):
+            await connection.fetchval("SELECT pg_sleep(0.01)")
+        after = await statements(connection)
+
+    assert before == after
+
+
+async def test_standby_holds_no_snapshot_and_no_lock(database: dict[str, str]) -> None:
+    """A backend that waits inside an advisory lock holds back the removal of dead rows."""
+    async with member(database["weft_driver"]) as first, owner(database) as connection:
+        await first.until("leader")
+        async with member(database["weft_driver"]) as second:
+            await second.until("standby")
+            await until_true(connection, ASLEEP)
+            waiting = await connection.fetchval(
+                "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+            )
+            held = await connection.fetchval(
+                "SELECT count(*) FROM pg_stat_activity WHERE usename = 'weft_driver'"
+                " AND datname = current_database()"
+                " AND (backend_xmin IS NOT NULL OR state <> 'idle')"
+            )
+
+    assert (waiting, held) == (0, 0)
+
+
+async def test_old_leader_is_refused(database: dict[str, str]) -> None:
+    async with (
+        open_driver_store(database["weft_driver"]) as slept,
+        open_driver_store(database["weft_driver"]) as newer,
+    ):
+        old_epoch = await slept.try_lead()
+        await slept.stop_leading()
+        new_epoch = None
+        async with asyncio.timeout(DEADLINE_S):
+            while new_epoch is None:
+                new_epoch = await newer.try_lead()
+        assert old_epoch is not None
+
+        assert new_epoch > old_epoch
+        for refused in (
+            slept.fold_deltas(old_epoch),
+            slept.sweep_cancelled(old_epoch, 10),
+            slept.lose_workers(old_epoch, 30.0),
+            slept.idle_driver(old_epoch),
+            slept.remove_old(old_epoch, events_keep_s=60, updates_keep_s=60),
+        ):
+            with pytest.raises(EpochStale):
+                await refused
+        assert await newer.fold_deltas(new_epoch) == 0
+
+
+async def test_leader_whose_sessions_are_ended_leads_again(database: dict[str, str]) -> None:
+    async with member(database["weft_driver"]) as only, owner(database) as connection:
+        await only.until("leader")
+        await until_true(connection, ASLEEP)
+        await connection.fetch(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE usename = 'weft_driver' AND datname = current_database()"
+        )
+        await only.until("leader", times=2)
+
+    assert set(only.states) == {"leader"}

@@ -1,9 +1,9 @@
 -- list_events: events after a position, in the order of their ids, only older than every open writer: no gap and no repeat.
 -- Called by: Store.list_events (api).   Safe to repeat: yes.
--- Locks: the listener's row if it waited.   Plan: events by key from the position on.
+-- Locks: none.   Plan: events by key from the position on.
 -- Returns: events in order. The position of the last one is the next `after`.  Raises WF304 if older ones are gone.
 -- Owner: weft_tenant.  Granted to: weft_api.
-CREATE OR REPLACE FUNCTION weft.list_events(tenant_id int, listener_id uuid, after_xid bigint, after_event bigint, of_batch_id bigint, limit_rows int)
+CREATE OR REPLACE FUNCTION weft.list_events(tenant_id int, after_xid bigint, after_event bigint, of_batch_id bigint, limit_rows int)
 RETURNS TABLE (xid bigint, event_id bigint, at timestamptz, kind text, batch_id bigint, from_state smallint, to_state smallint, jobs int[], groups int[], trace_id text)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
@@ -13,7 +13,6 @@ BEGIN
     IF EXISTS (SELECT FROM weft.event_floor f WHERE (list_events.after_xid::text::xid8, list_events.after_event) < (f.xid, f.event_id)) THEN
         PERFORM weft._fail('WF304', 'these events are gone', 'Events older than the retention were removed.', 'Read the state with GET /v1/batches, then listen from now on.');
     END IF;
-    UPDATE weft.event_listener l SET waiting = false WHERE l.listener_id = list_events.listener_id AND l.waiting;
     RETURN QUERY
     SELECT e.xid::text::bigint, e.event_id, e.at, e.kind, e.batch_id, e.from_state, e.to_state, e.jobs, e.groups, e.trace_id FROM weft.event e
     WHERE (e.xid, e.event_id) > (list_events.after_xid::text::xid8, list_events.after_event) AND e.xid < pg_snapshot_xmin(pg_current_snapshot())

@@ -1,22 +1,22 @@
-"""Events for streams: one connection that listens, one reader per user who has streams, any number
-of streams.
+"""Events for streams: one connection that listens, one loop that reads, any number of streams.
 
-A reader keeps the newest events, encoded. A stream has a position of its own: while the
-reader's memory reaches back to it the stream is served from there, else it reads from the
-database until it has caught up. So a slow stream holds up nobody, and no stream can miss an
-event or get one twice: positions are those of the database. With no streams nothing listens and
-nothing is asked.
+A feed keeps the newest events of one user, encoded. A stream has a position of its own: while the
+feed's memory reaches back to it the stream is served from there, else it reads from the database
+until it has caught up. So a slow stream holds up nobody, and no stream can miss an event or get
+one twice: positions are those of the database. With no streams nothing listens and nothing is
+asked.
 """
 
 import asyncio
 import contextlib
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from weft.api.sse import event_message
+from weft.api.sse import message
 from weft.core.errors import Unavailable
+from weft.core.states import JobState
 from weft.ports.store import ApiStore, Caller, Notices, Row
 from weft.telemetry.log import get_logger
 
@@ -24,10 +24,8 @@ Position = tuple[int, int]
 READ_ROWS: Final = 1000
 MEMORY_BYTES_MAX: Final = 4 << 20
 AWAY_S: Final = (0.05, 0.1, 0.2, 0.5, 1.0)
-HIDDEN_S: Final = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
-"""An event is shown when no older writer is open. Nobody tells when that is so, so it is looked
-for in these steps.
-"""
+WITHHELD_S: Final = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
+"""An event is shown when no older writer is open. Nobody tells when that is so."""
 log = get_logger()
 
 
@@ -40,10 +38,31 @@ class Remembered(NamedTuple):
     message: bytes
 
 
-def position_of(row: Row) -> Position:
-    """Return the position of an event; its id is `xid-number`."""
-    xid, _, number = str(row["id"]).partition("-")
-    return int(xid), int(number)
+def remembered(row: Row) -> Remembered:
+    """Return an event of the store as it is sent."""
+    position = (row["xid"], row["event_id"])
+    document = event_document(row)
+    encoded = message(document, kind=row["kind"], id_=document["id"])
+    return Remembered(position, row["batch_id"], row["jobs"], encoded)
+
+
+def event_document(row: Row) -> Mapping[str, Any]:
+    """Return the document of an event (DESIGN section 8)."""
+    return {
+        "id": f"{row['xid']}-{row['event_id']}",
+        "at": row["at"],
+        "kind": row["kind"],
+        "batch_id": row["batch_id"],
+        "from": _word(row["from_state"]),
+        "to": _word(row["to_state"]),
+        "jobs": row["jobs"],
+        "groups": row["groups"],
+        "trace_id": row["trace_id"],
+    }
+
+
+def _word(state: int | None) -> str | None:
+    return None if state is None else JobState(state).word
 
 
 class Feed:
@@ -54,17 +73,11 @@ class Feed:
         self._caller = caller
         self._memory: deque[Remembered] = deque()
         self._memory_bytes = 0
-        self._woken = asyncio.Event()
         self._changed = asyncio.Event()
         self._known_from: Position | None = None
         self.position: Position | None = None
         """Everything up to here has been read; None: the database has not answered yet."""
         self.n_streams = 0
-        self.task: asyncio.Task[None] | None = None
-
-    def wake(self) -> None:
-        """Look for new events."""
-        self._woken.set()
 
     def reaches(self, position: Position) -> bool:
         """Say whether everything after this position is remembered."""
@@ -74,63 +87,36 @@ class Feed:
         """Return what is remembered after this position."""
         return [one for one in self._memory if one.position > position]
 
-    async def changed(self, timeout_s: float) -> bool:
-        """Wait until something was read; False if nothing was for so long."""
-        return await self.next_changes().happened(timeout_s)
-
     def next_changes(self) -> "Changes":
         """Return what happens from now on."""
         return Changes(self, self.position, self._changed)
+
+    async def changed(self, timeout_s: float) -> bool:
+        """Wait until something was read; False if nothing was for so long."""
+        return await self.next_changes().happened(timeout_s)
 
     def tell(self) -> None:
         """Wake the streams."""
         changed, self._changed = self._changed, asyncio.Event()
         changed.set()
 
-    async def run(self) -> None:
-        """Read until cancelled. The database may go away and come back."""
-        failures = 0
-        while True:
-            try:
-                await self._read_and_wait()
-                failures = 0
-            except Exception as error:
-                # Its streams would wait for ever if this loop ended.
-                if not isinstance(error, Unavailable):
-                    log.exception("feed.failed")
-                await asyncio.sleep(AWAY_S[min(failures, len(AWAY_S) - 1)])
-                failures += 1
-
-    async def _read_and_wait(self) -> None:
+    async def read(self) -> bool:
+        """Read all that is new; say whether anything was."""
         if self.position is None:
             self._known_from = self.position = await self._store.events_now()
             self.tell()
-        self._woken.clear()
-        await self._read()
-        await self._store.wait_for_events()
-        for delay_s in (*HIDDEN_S, None):
-            await self._read()
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(delay_s):
-                    await self._woken.wait()
-                    return
-
-    async def _read(self) -> None:
-        """Read all that is new."""
-        while self.position is not None:
-            rows, position = await self._store.list_events(
+        found = False
+        while True:
+            rows, self.position = await self._store.list_events(
                 self._caller, after=self.position, batch_id=None, limit=READ_ROWS
             )
             for row in rows:
-                self._remember(
-                    Remembered(position_of(row), row["batch_id"], row["jobs"], event_message(row))
-                )
-            is_new = position != self.position
-            self.position = position
-            if is_new:
+                self._remember(remembered(row))
+            if rows:
+                found = True
                 self.tell()
             if len(rows) < READ_ROWS:
-                return
+                return found
 
     def _remember(self, event: Remembered) -> None:
         self._memory.append(event)
@@ -174,29 +160,30 @@ class Feeds:
         self._store = store
         self._notices = notices
         self._feeds: dict[tuple[int, int], Feed] = {}
-        self._listener: asyncio.Task[None] | None = None
+        self._woken = asyncio.Event()
+        self._tasks: list[asyncio.Task[None]] = []
 
     @contextlib.asynccontextmanager
     async def open(self, caller: Caller) -> AsyncIterator[Feed]:
         """Hold the feed of a user for one stream."""
         key = (caller.tenant_id, caller.user_id)
-        feed = self._feeds.get(key)
-        if feed is None:
-            feed = self._feeds[key] = Feed(self._store, caller)
-            feed.task = asyncio.create_task(feed.run(), name="feed")
+        feed = self._feeds.setdefault(key, Feed(self._store, caller))
         feed.n_streams += 1
-        if self._listener is None:
-            self._listener = asyncio.create_task(self._listen(), name="feeds.listen")
+        self._woken.set()
+        if not self._tasks:
+            self._tasks = [
+                asyncio.create_task(self._listen(), name="feeds.listen"),
+                asyncio.create_task(self._read(), name="feeds.read"),
+            ]
         try:
             yield feed
         finally:
             feed.n_streams -= 1
             if feed.n_streams == 0:
                 del self._feeds[key]
-                await _end(feed.task)
-            if not self._feeds and self._listener is not None:
-                listener, self._listener = self._listener, None
-                await _end(listener)
+            if not self._feeds:
+                tasks, self._tasks = self._tasks, []
+                await self._end(tasks)
 
     def tell_all(self) -> None:
         """Wake all streams, so that they see that the server stops."""
@@ -204,36 +191,67 @@ class Feeds:
             feed.tell()
 
     async def _listen(self) -> None:
+        """Wake the reader at every notice, and when listening has begun."""
+        failures = 0
+        while True:
+            notices = self._notices.listen("events")
+            try:
+                async for _ in notices:
+                    failures = 0
+                    self._woken.set()
+            except Unavailable as error:
+                if failures == 0:
+                    log.warning("notices.lost", error=error.message)
+                await _pause(AWAY_S, failures)
+                failures += 1
+            finally:
+                close = getattr(notices, "aclose", None)
+                if close is not None:
+                    await close()
+
+    async def _read(self) -> None:
+        """Read for all feeds until cancelled. The database may go away and come back."""
         failures = 0
         while True:
             try:
-                notices = self._notices.listen("events")
-                async with contextlib.aclosing(_items(notices)) as items:
-                    async for _ in items:
-                        failures = 0
-                        for feed in self._feeds.values():
-                            feed.wake()
-            except Unavailable as error:
-                delay_s = AWAY_S[min(failures, len(AWAY_S) - 1)]
-                if failures == 0:
-                    log.warning("notices.lost", error=error.message)
+                await self._read_until_quiet()
+                failures = 0
+                await self._woken.wait()
+                await self._store.wait_for_events(waits=False)
+            except Exception as error:
+                # The streams would wait for ever if this loop ended.
+                if not isinstance(error, Unavailable):
+                    log.exception("feed.failed")
+                await _pause(AWAY_S, failures)
                 failures += 1
-                await asyncio.sleep(delay_s)
+
+    async def _read_until_quiet(self) -> None:
+        """Return when everything is read and a notice will tell of the next event."""
+        attempts = 0
+        while True:
+            self._woken.clear()
+            await self._read_all()
+            is_withheld = await self._store.wait_for_events()
+            found = await self._read_all()
+            if not is_withheld and not found:
+                return
+            await _pause(WITHHELD_S, 0 if found else attempts)
+            attempts = 0 if found else attempts + 1
+
+    async def _read_all(self) -> bool:
+        # A list, because streams come and go meanwhile.
+        found = [await feed.read() for feed in list(self._feeds.values())]
+        return any(found)
+
+    async def _end(self, tasks: Sequence[asyncio.Task[None]]) -> None:
+        """Stop listening, and tell the writers."""
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        if not self._tasks:  # else a new stream has come, which waits
+            with contextlib.suppress(Unavailable):
+                await self._store.wait_for_events(waits=False)
 
 
-async def _items(source: AsyncIterator[Any]) -> AsyncGenerator[None, None]:
-    """Make a generator of any iterator, so that it can be closed."""
-    try:
-        async for _ in source:
-            yield
-    finally:
-        close: Callable[[], Any] | None = getattr(source, "aclose", None)
-        if close is not None:
-            await close()
-
-
-async def _end(task: asyncio.Task[None] | None) -> None:
-    if task is not None:
-        task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await task
+async def _pause(steps_s: Sequence[float], attempts: int) -> None:
+    await asyncio.sleep(steps_s[min(attempts, len(steps_s) - 1)])

@@ -17,7 +17,7 @@ from weft.core.errors import Unavailable
 from weft.core.states import JobState
 from weft.ports.store import Caller, LogPlace, Row
 from weft.telemetry import metrics
-from weft.wire.log_format import CUT, CUT_BODY, STDERR, STDOUT, Piece
+from weft.wire.log_format import CUT, CUT_BODY, STDERR, STDOUT, Piece, count_pieces
 
 _NAMES: Final = {STDOUT: "stdout", STDERR: "stderr"}
 _ENDED: Final = frozenset(state.word for state in JobState if state.is_terminal)
@@ -91,7 +91,7 @@ class Follower:
                 yield piece
         job = await self._store.get_job(self._caller, self._batch_id, self._job_id)
         if self._wanted is not None or job["state"] in _ENDED:
-            yield await self._end(place, job)
+            yield _end(place, job)
         elif not await self._is_told(feed, changes):
             yield KEEP_ALIVE
 
@@ -147,12 +147,12 @@ class Follower:
 
     def _message(self, piece: Piece) -> bytes:
         """Encode one piece. One of another stream is left out, but counted."""
-        self._at.n_pieces += 1
+        self._at.n_pieces += count_pieces(piece)
         id_ = f"{self._at.attempt}.{self._at.n_pieces}"
         if piece.kind == CUT:
-            stream, count = CUT_BODY.unpack(piece.data)
+            stream, count, _ = CUT_BODY.unpack(piece.data)
             name = _NAMES.get(stream, "stdout")
-            if self._stream in {None, name}:
+            if count and self._stream in {None, name}:
                 return message({"stream": name, "bytes": count}, kind="cut", id_=id_)
             return b""
         name = _NAMES[piece.kind]
@@ -161,22 +161,14 @@ class Follower:
         data = base64.b64encode(piece.data)
         return b"id: %s\nevent: %s\ndata: %s\n\n" % (id_.encode(), name.encode(), data)
 
-    async def _end(self, place: LogPlace | None, job: Row) -> bytes:
-        """Return the last message: how the attempt ended, or the job if it had none."""
-        attempts = await self._store.list_attempts(self._caller, self._batch_id, self._job_id)
-        number = place.attempt if place is not None else None
-        row = next((a for a in attempts if a["attempt"] == number), {})
-        return message(
-            {
-                "state": job["state"],
-                "attempt": number,
-                **{
-                    name: row.get(name, job.get(name))
-                    for name in ("reason", "exit_code", "signal")
-                },
-            },
-            kind="end",
-        )
+
+def _end(place: LogPlace | None, job: Row) -> bytes:
+    """Return the last message: how the attempt ended, or the job if it had none."""
+    facts = {name: job.get(name) for name in ("reason", "exit_code", "signal", "message")}
+    if place is not None:
+        facts = {name: getattr(place, name) for name in facts}
+    attempt = None if place is None else place.attempt
+    return message({"state": job["state"], "attempt": attempt, **facts}, kind="end")
 
 
 def _some(pieces: Iterator[Piece]) -> list[Piece]:

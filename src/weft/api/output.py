@@ -3,7 +3,7 @@
 import asyncio
 import base64
 import re
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -12,14 +12,14 @@ from weft.api.services import Services
 from weft.core.errors import AttemptNotFound, RangeNotSatisfiable
 from weft.core.ids import format_job_ref
 from weft.core.states import JobState
-from weft.ports.store import Caller, LogPlace, Row
+from weft.ports.store import Caller, LogPlace
 from weft.wire.log_format import CUT, STDERR, STDOUT, Piece
 
 STREAMS: Final = {"stdout": STDOUT, "stderr": STDERR}
 BLOCK_BYTES: Final = 255 * 1024
 """Divisible by three, so that blocks in base64 can be joined."""
 SMALL_BYTES: Final = 64 * 1024
-OUTPUTS_A_STEP: Final = 64
+OUTPUTS_A_STEP: Final = 250
 _RANGE: Final = re.compile(r"bytes=([0-9]{0,18})-([0-9]{0,18})")
 _ENDED: Final = frozenset(state.word for state in JobState if state.is_terminal)
 
@@ -78,7 +78,7 @@ class Outputs:
         Raise `JobNotFound`, `AttemptNotFound`.
         """
         places = await self._store.log_places(self._caller, self._batch_id, [job_id], attempt)
-        if places:
+        if places and places[0].attempt:
             return places[0]
         await self._store.get_job(self._caller, self._batch_id, job_id)
         if attempt is not None:
@@ -118,46 +118,31 @@ class Outputs:
 
     async def many(self, first: int, last: int) -> AsyncIterator[bytes]:
         """Yield one line of JSON for each of the jobs `first..last` that has ended, in order."""
-        after = first - 1
-        while after < last:
-            limit = min(OUTPUTS_A_STEP, last - after)
-            rows = await self._store.list_jobs(
-                self._caller, self._batch_id, after=after, limit=limit
-            )
-            rows = [row for row in rows if row["job_id"] <= last]
-            if not rows:
-                return
-            after = rows[-1]["job_id"]
-            async for piece in self._lines([row for row in rows if row["state"] in _ENDED]):
-                yield piece
-
-    async def _lines(self, rows: Sequence[Row]) -> AsyncIterator[bytes]:
-        ids = [row["job_id"] for row in rows]
-        if not ids:
-            return
-        places = await self._store.log_places(self._caller, self._batch_id, ids, None)
-        place_by_job = {place.job_id: place for place in places}
-        small: list[Row] = []
-        for row in rows:
-            place = place_by_job.get(row["job_id"])
-            if place is None or place.stdout_bytes + place.stderr_bytes <= SMALL_BYTES:
-                small.append(row)
-                continue
+        for start in range(first, last + 1, OUTPUTS_A_STEP):
+            ids = range(start, min(start + OUTPUTS_A_STEP, last + 1))
+            places = await self._store.log_places(self._caller, self._batch_id, ids, None)
+            small: list[LogPlace] = []
+            for place in places:
+                if place.state not in _ENDED:
+                    continue
+                if place.stdout_bytes + place.stderr_bytes <= SMALL_BYTES:
+                    small.append(place)
+                    continue
+                if small:
+                    yield await asyncio.to_thread(self._small_lines, small)
+                    small = []
+                async for piece in self._large_line(place):
+                    yield piece
             if small:
-                yield await asyncio.to_thread(self._small_lines, small, place_by_job)
-                small = []
-            async for piece in self._large_line(row, place):
-                yield piece
-        if small:
-            yield await asyncio.to_thread(self._small_lines, small, place_by_job)
+                yield await asyncio.to_thread(self._small_lines, small)
 
-    def _small_lines(self, rows: Sequence[Row], places: Mapping[int, LogPlace]) -> bytes:
-        return b"".join(self._small_line(row, places.get(row["job_id"])) for row in rows)
+    def _small_lines(self, places: Sequence[LogPlace]) -> bytes:
+        return b"".join(self._small_line(place) for place in places)
 
-    def _small_line(self, row: Row, place: LogPlace | None) -> bytes:
-        document = _head(row, place)
+    def _small_line(self, place: LogPlace) -> bytes:
+        document = _head(place)
         kept: dict[int, bytearray] = {STDOUT: bytearray(), STDERR: bytearray()}
-        if place is not None and place.stdout_bytes + place.stderr_bytes:
+        if place.stdout_bytes + place.stderr_bytes:
             for piece in self._logs.pieces(place, 0):
                 if piece.kind != CUT:
                     kept[piece.kind] += piece.data
@@ -165,9 +150,9 @@ class Outputs:
         document["stderr"] = base64.b64encode(kept[STDERR]).decode()
         return encode(document) + b"\n"
 
-    async def _large_line(self, row: Row, place: LogPlace) -> AsyncIterator[bytes]:
+    async def _large_line(self, place: LogPlace) -> AsyncIterator[bytes]:
         """Write a line piece by piece: it may have more than a hundred million bytes."""
-        yield encode(_head(row, place))[:-1]
+        yield encode(_head(place))[:-1]
         for stream in STREAMS:
             yield b',"%s":"' % stream.encode()
             size = await self.size(place, stream)
@@ -177,11 +162,16 @@ class Outputs:
         yield b"}\n"
 
 
-def _head(row: Row, place: LogPlace | None) -> dict[str, Any]:
-    names = ("job_id", "attempt", "state", "reason", "exit_code", "signal")
+def _head(place: LogPlace) -> dict[str, Any]:
     return {
-        **{name: row.get(name) for name in names},
-        "truncated": place is not None and place.truncated,
+        "job_id": place.job_id,
+        "attempt": place.attempt or None,
+        "state": place.state,
+        "reason": place.reason,
+        "exit_code": place.exit_code,
+        "signal": place.signal,
+        "message": place.message,
+        "truncated": place.truncated,
     }
 
 

@@ -6,7 +6,6 @@ from typing import Any, Final
 from litestar.response import Stream
 
 from weft.api.reply import encode
-from weft.ports.store import Row
 
 KEEP_ALIVE: Final = b": keep-alive\n\n"
 KEEP_ALIVE_S: Final = 15.0
@@ -16,11 +15,6 @@ def message(document: object, *, kind: str | None = None, id_: str | None = None
     """Encode one message."""
     head = (f"id: {id_}\n" if id_ is not None else "") + (f"event: {kind}\n" if kind else "")
     return head.encode() + b"data: " + encode(document) + b"\n\n"
-
-
-def event_message(row: Row) -> bytes:
-    """Encode one event of the database."""
-    return message(row, kind=row["kind"], id_=str(row["id"]))
 
 
 def stream_reply(

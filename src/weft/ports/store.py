@@ -235,8 +235,11 @@ class ApiStore(Protocol):
         Raise `EventsGone` if older events were removed already. Only events older than every open writer are given.
         """
 
-    async def wait_for_events(self) -> None:
-        """Tell the writers that somebody waits (call, then list once more, then await `notices`)."""
+    async def wait_for_events(self, *, waits: bool = True) -> bool:
+        """Tell the writers whether somebody waits (call, then list once more, then await `notices`).
+
+        Return whether committed events are withheld because an older writer is open: look again soon.
+        """
 
     async def pool_limits(self, caller: Caller) -> Sequence[Row]:
         """Return `cpu_m, memory_mib, storage_mib, gpu, countables` of every known worker's capacity, largest first."""

@@ -154,15 +154,16 @@ class PostgresApiStore(Submission):
     ) -> tuple[Sequence[Row], tuple[int, int]]:
         """Return events after a position, and the position reached."""
         rows = await self._database.call(
-            "list_events", tenant_id=caller.tenant_id, listener_id=self._listener_id, after_xid=after[0],
-            after_event=after[1], of_batch_id=batch_id, limit_rows=limit,
+            "list_events", tenant_id=caller.tenant_id, after_xid=after[0], after_event=after[1],
+            of_batch_id=batch_id, limit_rows=limit,
         )  # fmt: skip
         position = (rows[-1]["xid"], rows[-1]["event_id"]) if rows else after
         return [dict(row) for row in rows], position
 
-    async def wait_for_events(self) -> None:
-        """Tell the writers that somebody waits."""
-        await self._database.call("wait_for_events", listener_id=self._listener_id)
+    async def wait_for_events(self, *, waits: bool = True) -> bool:
+        """Tell the writers whether somebody waits; return whether events are withheld."""
+        found = await self._database.value("wait_for_events", listener_id=self._listener_id, waits=waits)
+        return bool(found)
 
     async def pool_limits(self, caller: Caller) -> Sequence[Row]:  # noqa: ARG002 (pools of a tenant come with queues)
         """Return capacities, largest first."""

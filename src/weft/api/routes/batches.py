@@ -5,9 +5,9 @@ from litestar import Response, get, post
 from weft.api.inbox import Query, idempotency_key, read_body
 from weft.api.paging import PAGE, cursor_of, limit_of, page
 from weft.api.reply import reply
+from weft.api.routes.ids import batch_id_of
 from weft.api.services import AnyRequest, caller_of, services_of, trace_id_of
 from weft.api.submission import Submission
-from weft.core.ids import parse_batch_id
 from weft.wire.documents import BatchDocument, CancelDocument
 
 ROOT_GROUP = 0
@@ -53,18 +53,18 @@ async def list_batches(request: AnyRequest) -> Response[bytes]:
 
 
 @get("/v1/batches/{b:str}")
-async def get_batch(request: AnyRequest, b: str) -> Response[bytes]:
+async def get_batch(request: AnyRequest) -> Response[bytes]:
     """Get the state, counts and cost of a batch."""
     Query(request, ())
-    batch_id = parse_batch_id(b)
+    batch_id = batch_id_of(request)
     return reply(await services_of(request).store.get_batch(caller_of(request), batch_id))
 
 
 @post("/v1/batches/{b:str}/cancel", opt={"body": CancelDocument})
-async def cancel_batch(request: AnyRequest, b: str) -> Response[bytes]:
+async def cancel_batch(request: AnyRequest) -> Response[bytes]:
     """Cancel all jobs of a batch that have not ended; with `force` those that always run, too."""
     Query(request, ())
-    batch_id = parse_batch_id(b)
+    batch_id = batch_id_of(request)
     document = (await read_body(request)).document(CancelDocument)
     is_new = await services_of(request).store.cancel_group(
         caller_of(request), batch_id, ROOT_GROUP, force=document.force

@@ -7,11 +7,11 @@ from typing import Final
 from litestar import get
 from litestar.response import Stream
 
-from weft.api.feeds import Feed, Position
+from weft.api.feeds import Feed, Position, remembered
 from weft.api.inbox import Query, wrong_parameter
 from weft.api.problem_documents import problem_document
 from weft.api.services import AnyRequest, Services, caller_of, services_of, trace_id_of
-from weft.api.sse import KEEP_ALIVE, KEEP_ALIVE_S, event_message, message, stream_reply
+from weft.api.sse import KEEP_ALIVE, KEEP_ALIVE_S, message, stream_reply
 from weft.core.errors import EventsGone, Unavailable
 from weft.core.ids import parse_batch_id
 from weft.ports.store import Caller
@@ -84,10 +84,10 @@ class _Stream:
 
     async def _next(self, feed: Feed) -> AsyncIterator[bytes]:
         if feed.position is not None and feed.reaches(self._position):
-            remembered = feed.since(self._position)
+            new = feed.since(self._position)
             self._position = max(self._position, feed.position)
-            if remembered:
-                wanted = [e.message for e in remembered if self._batch_id in {None, e.batch_id}]
+            if new:
+                wanted = [e.message for e in new if self._batch_id in {None, e.batch_id}]
                 if wanted:
                     yield b"".join(wanted)
             elif not await feed.changed(KEEP_ALIVE_S):
@@ -111,7 +111,7 @@ class _Stream:
             return
         self._position = position
         if rows:
-            yield b"".join(event_message(row) for row in rows)
+            yield b"".join(remembered(row).message for row in rows)
 
 
 ROUTES = (stream_events,)

@@ -2,63 +2,42 @@
 `/` written %2F.
 """
 
-import re
-from urllib.parse import unquote
-
 from litestar import Response, get, post
 
 from weft.api.inbox import Query, read_body
 from weft.api.paging import PAGE, cursor_of, limit_of, page
 from weft.api.reply import reply
+from weft.api.routes.ids import batch_id_of, group_of
 from weft.api.services import AnyRequest, caller_of, services_of
-from weft.core.errors import BadId
-from weft.core.group_tree import wrong_path
-from weft.core.ids import parse_batch_id
 from weft.wire.documents import CancelDocument
-
-_GROUP = re.compile(r"g?(0|[1-9][0-9]{0,8})")
-
-
-def parse_group(request: AnyRequest, text: str) -> int | str:
-    """Read the number or the path of a group. Raise `BadId` for anything else."""
-    match = _GROUP.fullmatch(text)
-    if match is not None:
-        return int(match[1])
-    path = unquote(text) if text[:3].lower() == "%2f" else text
-    settings = services_of(request).settings
-    if wrong_path(
-        path, depth_max=settings.group_depth_max, name_chars_max=settings.name_chars_max
-    ):
-        raise BadId(path, expected="a group is written 3, g3 or, with its path, %2Fstage1%2Fpart2")
-    return path
 
 
 @get("/v1/batches/{b:str}/groups", opt={"query": PAGE})
-async def list_groups(request: AnyRequest, b: str) -> Response[bytes]:
+async def list_groups(request: AnyRequest) -> Response[bytes]:
     """List the groups of a batch in order of their numbers, the root first."""
     query = Query(request, PAGE)
     services = services_of(request)
     limit = limit_of(query, services.settings)
     after = cursor_of(query, "g")
     rows = await services.store.list_groups(
-        caller_of(request), parse_batch_id(b), after=-1 if after is None else after, limit=limit
+        caller_of(request), batch_id_of(request), after=-1 if after is None else after, limit=limit
     )
     return reply(page(rows, limit, "g", "group_id"))
 
 
 @get("/v1/batches/{b:str}/groups/{g:str}")
-async def get_group(request: AnyRequest, b: str, g: str) -> Response[bytes]:
+async def get_group(request: AnyRequest) -> Response[bytes]:
     """Get the state, counts and cost of a group."""
     Query(request, ())
-    batch_id, group = parse_batch_id(b), parse_group(request, g)
+    batch_id, group = batch_id_of(request), group_of(request)
     return reply(await services_of(request).store.get_group(caller_of(request), batch_id, group))
 
 
 @post("/v1/batches/{b:str}/groups/{g:str}/cancel", opt={"body": CancelDocument})
-async def cancel_group(request: AnyRequest, b: str, g: str) -> Response[bytes]:
+async def cancel_group(request: AnyRequest) -> Response[bytes]:
     """Cancel all jobs of a group and of those below it that have not ended."""
     Query(request, ())
-    batch_id, group = parse_batch_id(b), parse_group(request, g)
+    batch_id, group = batch_id_of(request), group_of(request)
     document = (await read_body(request)).document(CancelDocument)
     store, caller = services_of(request).store, caller_of(request)
     if isinstance(group, str):

@@ -7,8 +7,8 @@ from litestar import Response, get, post
 from weft.api.inbox import Query, read_body, wrong_parameter
 from weft.api.paging import PAGE, cursor_of, limit_of, page
 from weft.api.reply import reply
+from weft.api.routes.ids import batch_id_of, job_id_of
 from weft.api.services import AnyRequest, caller_of, services_of
-from weft.core.ids import parse_batch_id, parse_job_id
 from weft.core.states import JobState
 from weft.wire.documents import CancelDocument
 
@@ -16,7 +16,7 @@ _STATES: Final = {state.word: state for state in JobState}
 
 
 @get("/v1/batches/{b:str}/jobs", opt={"query": ("state", *PAGE)})
-async def list_jobs(request: AnyRequest, b: str) -> Response[bytes]:
+async def list_jobs(request: AnyRequest) -> Response[bytes]:
     """List jobs in order of their numbers; `state`, which may be repeated: only those in one of
     these states.
     """
@@ -25,7 +25,7 @@ async def list_jobs(request: AnyRequest, b: str) -> Response[bytes]:
     limit = limit_of(query, services.settings)
     rows = await services.store.list_jobs(
         caller_of(request),
-        parse_batch_id(b),
+        batch_id_of(request),
         after=cursor_of(query, "j") or 0,
         limit=limit,
         states=[_state(word) for word in query.many("state")],
@@ -40,36 +40,36 @@ def _state(word: str) -> JobState:
 
 
 @get("/v1/batches/{b:str}/jobs/{j:str}")
-async def get_job(request: AnyRequest, b: str, j: str) -> Response[bytes]:
+async def get_job(request: AnyRequest) -> Response[bytes]:
     """Get one job with its spec, parents and times."""
     Query(request, ())
-    batch_id, job_id = parse_batch_id(b), parse_job_id(j)
+    batch_id, job_id = batch_id_of(request), job_id_of(request)
     return reply(await services_of(request).store.get_job(caller_of(request), batch_id, job_id))
 
 
 @get("/v1/batches/{b:str}/jobs/{j:str}/attempts")
-async def list_attempts(request: AnyRequest, b: str, j: str) -> Response[bytes]:
+async def list_attempts(request: AnyRequest) -> Response[bytes]:
     """List the attempts of a job, oldest first, the live one included."""
     Query(request, ())
-    batch_id, job_id = parse_batch_id(b), parse_job_id(j)
+    batch_id, job_id = batch_id_of(request), job_id_of(request)
     rows = await services_of(request).store.list_attempts(caller_of(request), batch_id, job_id)
     return reply({"items": rows, "cursor": None})
 
 
 @get("/v1/batches/{b:str}/jobs/{j:str}/history")
-async def job_history(request: AnyRequest, b: str, j: str) -> Response[bytes]:
+async def job_history(request: AnyRequest) -> Response[bytes]:
     """List the dated changes of a job, oldest first."""
     Query(request, ())
-    batch_id, job_id = parse_batch_id(b), parse_job_id(j)
+    batch_id, job_id = batch_id_of(request), job_id_of(request)
     rows = await services_of(request).store.job_history(caller_of(request), batch_id, job_id)
     return reply({"items": rows, "cursor": None})
 
 
 @post("/v1/batches/{b:str}/jobs/{j:str}/cancel", opt={"body": CancelDocument})
-async def cancel_job(request: AnyRequest, b: str, j: str) -> Response[bytes]:
+async def cancel_job(request: AnyRequest) -> Response[bytes]:
     """Cancel one job, whether it always runs or not."""
     Query(request, ())
-    batch_id, job_id = parse_batch_id(b), parse_job_id(j)
+    batch_id, job_id = batch_id_of(request), job_id_of(request)
     (await read_body(request)).document(CancelDocument)
     store = services_of(request).store
     found = await store.cancel_jobs(caller_of(request), batch_id, [job_id])

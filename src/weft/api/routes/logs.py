@@ -9,9 +9,9 @@ from litestar.response import Stream
 from weft.api.follow import Follower, Place
 from weft.api.inbox import Query, wrong_parameter
 from weft.api.output import Outputs, span_of
+from weft.api.routes.ids import batch_id_of, job_id_of
 from weft.api.services import AnyRequest, caller_of, services_of
 from weft.api.sse import stream_reply
-from weft.core.ids import parse_batch_id, parse_job_id
 
 BYTES: Final = "application/octet-stream"
 OUTPUTS_MAX: Final = 1000
@@ -20,12 +20,12 @@ _LOG: Final = ("stream", "attempt", "follow")
 
 
 @get("/v1/batches/{b:str}/jobs/{j:str}/log", opt={"query": _LOG})
-async def read_log(request: AnyRequest, b: str, j: str) -> Stream:
+async def read_log(request: AnyRequest) -> Stream:
     """Read what a job wrote; one stream also in ranges; with `follow=true` as events while it
     runs.
     """
     query = Query(request, _LOG)
-    batch_id, job_id = parse_batch_id(b), parse_job_id(j)
+    batch_id, job_id = batch_id_of(request), job_id_of(request)
     stream = query.choice("stream", ("both", "stdout", "stderr"))
     attempt = query.integer("attempt", default=None, least=1, most=999_999_999)
     services, caller = services_of(request), caller_of(request)
@@ -70,10 +70,10 @@ def _place(last_id: str | None) -> Place:
 
 
 @get("/v1/batches/{b:str}/outputs", opt={"query": ("first", "last")})
-async def read_outputs(request: AnyRequest, b: str) -> Response[bytes] | Stream:
+async def read_outputs(request: AnyRequest) -> Response[bytes] | Stream:
     """Read the outputs of those jobs `first` to `last` that have ended, one line of JSON each."""
     query = Query(request, ("first", "last"))
-    batch_id = parse_batch_id(b)
+    batch_id = batch_id_of(request)
     first = query.integer("first", default=1, least=1, most=999_999_999) or 1
     last = query.integer("last", default=first + OUTPUTS_MAX - 1, least=1, most=999_999_999) or 1
     if last - first >= OUTPUTS_MAX:

@@ -1,71 +1,58 @@
 """`/v1/batches/{b}/updates`: large submissions in several requests."""
 
-import re
-
 from litestar import Response, get, post
 
 from weft.api.inbox import Query, read_body
 from weft.api.reply import reply
 from weft.api.routes.batches import created, submission_of
+from weft.api.routes.ids import batch_id_of, update_id_of
 from weft.api.services import AnyRequest, caller_of, services_of
 from weft.api.submission import update_document
-from weft.core.errors import BadId
-from weft.core.ids import UpdateId, parse_batch_id
 from weft.wire.documents import Empty, GroupBunch, JobBunch, UpdateDocument
-
-_UPDATE = re.compile(r"u?([1-9][0-9]{0,8})")
-
-
-def parse_update_id(text: str) -> UpdateId:
-    """Read the number of an update within its batch. Raise `BadId` for anything else."""
-    match = _UPDATE.fullmatch(text)
-    if match is None:
-        raise BadId(text, expected="an update within its batch is a number from 1 on")
-    return UpdateId(int(match[1]))
 
 
 @post("/v1/batches/{b:str}/updates", opt={"body": UpdateDocument})
-async def create_update(request: AnyRequest, b: str) -> Response[bytes]:
+async def create_update(request: AnyRequest) -> Response[bytes]:
     """Reserve numbers for jobs and groups, or submit jobs and groups at once."""
     Query(request, ())
-    batch_id = parse_batch_id(b)
+    batch_id = batch_id_of(request)
     answer, is_new = await (await submission_of(request)).create_update(batch_id)
     return created(answer, is_new=is_new)
 
 
 @get("/v1/batches/{b:str}/updates/{u:str}")
-async def get_update(request: AnyRequest, b: str, u: str) -> Response[bytes]:
+async def get_update(request: AnyRequest) -> Response[bytes]:
     """Get what an update has reserved and whether it is committed."""
     Query(request, ())
-    batch_id, update_id = parse_batch_id(b), parse_update_id(u)
+    batch_id, update_id = batch_id_of(request), update_id_of(request)
     store = services_of(request).store
     reserved = await store.get_update(caller_of(request), batch_id, update_id)
     return reply(update_document(batch_id, reserved))
 
 
 @post("/v1/batches/{b:str}/updates/{u:str}/jobs", opt={"body": JobBunch})
-async def add_jobs(request: AnyRequest, b: str, u: str) -> Response[bytes]:
+async def add_jobs(request: AnyRequest) -> Response[bytes]:
     """Add a bunch of jobs. A repeat of the same first job does nothing."""
     Query(request, ())
-    batch_id, update_id = parse_batch_id(b), parse_update_id(u)
+    batch_id, update_id = batch_id_of(request), update_id_of(request)
     answer, is_new = await (await submission_of(request)).add_jobs(batch_id, update_id)
     return created(answer, is_new=is_new)
 
 
 @post("/v1/batches/{b:str}/updates/{u:str}/groups", opt={"body": GroupBunch})
-async def add_groups(request: AnyRequest, b: str, u: str) -> Response[bytes]:
+async def add_groups(request: AnyRequest) -> Response[bytes]:
     """Add a bunch of tree groups. A repeat does nothing."""
     Query(request, ())
-    batch_id, update_id = parse_batch_id(b), parse_update_id(u)
+    batch_id, update_id = batch_id_of(request), update_id_of(request)
     answer = await (await submission_of(request)).add_groups(batch_id, update_id)
     return created(answer, is_new=True)
 
 
 @post("/v1/batches/{b:str}/updates/{u:str}/commit", opt={"body": Empty})
-async def commit_update(request: AnyRequest, b: str, u: str) -> Response[bytes]:
+async def commit_update(request: AnyRequest) -> Response[bytes]:
     """Make all jobs of an update visible and runnable. A repeat gets the same answer."""
     Query(request, ())
-    batch_id, update_id = parse_batch_id(b), parse_update_id(u)
+    batch_id, update_id = batch_id_of(request), update_id_of(request)
     (await read_body(request)).document(Empty)
     store = services_of(request).store
     reserved = await store.commit_update(caller_of(request), batch_id, update_id)

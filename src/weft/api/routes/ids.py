@@ -1,0 +1,51 @@
+"""Ids in paths."""
+
+import re
+from typing import cast
+from urllib.parse import unquote
+
+from weft.api.services import AnyRequest, services_of
+from weft.core.errors import BadId
+from weft.core.group_tree import wrong_path
+from weft.core.ids import BatchId, JobId, UpdateId, parse_batch_id, parse_job_id
+
+_UPDATE = re.compile(r"u?([1-9][0-9]{0,8})")
+_GROUP = re.compile(r"g?(0|[1-9][0-9]{0,8})")
+
+
+def batch_id_of(request: AnyRequest) -> BatchId:
+    """Read the number of a batch. Raise `BadId` for anything else."""
+    return parse_batch_id(_segment(request, "b"))
+
+
+def job_id_of(request: AnyRequest) -> JobId:
+    """Read the number of a job within its batch. Raise `BadId` for anything else."""
+    return parse_job_id(_segment(request, "j"))
+
+
+def update_id_of(request: AnyRequest) -> UpdateId:
+    """Read the number of an update within its batch. Raise `BadId` for anything else."""
+    text = _segment(request, "u")
+    match = _UPDATE.fullmatch(text)
+    if match is None:
+        raise BadId(text, expected="an update within its batch is a number from 1 on")
+    return UpdateId(int(match[1]))
+
+
+def group_of(request: AnyRequest) -> int | str:
+    """Read the number or the path of a group. Raise `BadId` for anything else."""
+    text = _segment(request, "g")
+    match = _GROUP.fullmatch(text)
+    if match is not None:
+        return int(match[1])
+    path = unquote(text) if text[:3].lower() == "%2f" else text
+    settings = services_of(request).settings
+    if wrong_path(
+        path, depth_max=settings.group_depth_max, name_chars_max=settings.name_chars_max
+    ):
+        raise BadId(path, expected="a group is written 3, g3 or, with its path, %2Fstage1%2Fpart2")
+    return path
+
+
+def _segment(request: AnyRequest, name: str) -> str:
+    return cast("str", request.path_params[name])

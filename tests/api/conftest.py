@@ -1,0 +1,33 @@
+"""Fixtures of the api's tests: the application on a recording store, and a client for it."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from api.fakes import TOKEN, RecordingStore, SilentNotices
+from weft.api.app import Application, create_app
+from weft.settings import Settings
+
+
+@pytest.fixture
+def store() -> RecordingStore:
+    return RecordingStore()
+
+
+@pytest.fixture
+async def app(store: RecordingStore, tmp_path: Path) -> Application:
+    settings = Settings(home=tmp_path)
+    return create_app(store, SilentNotices(), None, settings)  # type: ignore[arg-type]  # doubles
+
+
+@pytest.fixture
+async def client(app: Application) -> AsyncIterator[httpx.AsyncClient]:
+    """Give a client that is known to the application."""
+    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+    headers = {"authorization": f"Bearer {TOKEN}"}
+    async with httpx.AsyncClient(
+        transport=transport, base_url="http://weft", headers=headers
+    ) as found:
+        yield found

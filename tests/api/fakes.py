@@ -1,0 +1,81 @@
+"""Small doubles for tests that need no database: what is refused must not reach the store."""
+
+# ruff: noqa: ARG002 (a double has the signature of what it stands for)
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
+
+from weft.core.errors import BatchNotFound, Unavailable
+from weft.ports.store import Caller, JobRows, NewBatch, NewGroup, Reserved, Row
+
+TOKEN = "a-good-token"
+WORKER = {"cpu_m": 2000, "memory_mib": 4096, "storage_mib": 10_240, "gpu": 0, "countables": None}
+
+
+class RecordingStore:
+    """Knows one token and one batch; writes down what it is asked to create."""
+
+    def __init__(self) -> None:
+        self.created: list[tuple[NewBatch | int, Sequence[NewGroup], JobRows | None]] = []
+        self.bunches: list[JobRows] = []
+        self.workers: list[Row] = [WORKER]
+        self.workers_asked = 0
+        self.authenticated = 0
+        self.away = False
+
+    async def ready(self) -> None:
+        if self.away:
+            raise Unavailable("the database does not answer", hint="Wait.")
+
+    async def authenticate(self, token: str) -> Caller | None:
+        self.authenticated += 1
+        return Caller(1, 1, "somebody") if token == TOKEN else None
+
+    async def pool_limits(self, caller: Caller) -> Sequence[Row]:
+        self.workers_asked += 1
+        return self.workers
+
+    async def create_batch(self, caller: Caller, new: NewBatch, **_: object) -> tuple[int, bool]:
+        self.created.append((new, [], None))
+        return len(self.created), True
+
+    async def submit(
+        self,
+        caller: Caller,
+        new: NewBatch | int,
+        groups: Sequence[NewGroup],
+        jobs: JobRows | None,
+        **_: object,
+    ) -> tuple[int, Reserved, bool]:
+        self.created.append((new, groups, jobs))
+        n_jobs = jobs.n_jobs if jobs else 0
+        reserved = Reserved(1, 1, 1, n_jobs, len(groups), committed=True)
+        return len(self.created), reserved, True
+
+    async def add_jobs(self, caller: Caller, batch_id: int, update_id: int, jobs: JobRows) -> bool:
+        self.bunches.append(jobs)
+        return True
+
+    async def get_batch(self, caller: Caller, batch_id: int) -> Row:
+        if batch_id != 1:
+            raise BatchNotFound(batch_id)
+        return {"id": batch_id, "trace_id": "0" * 32}
+
+    async def list_batches(self, caller: Caller, **_: object) -> Sequence[Row]:
+        raise ZeroDivisionError("a mistake of ours")
+
+    async def overview(self, caller: Caller) -> Row:
+        return {"workers": [WORKER], "running": 1, "ready": 2, "pending": 3}
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 (a method of any signature)
+        async def refuse(*_: object, **__: object) -> None:
+            raise AssertionError(f"unexpected call: {name}")
+
+        return refuse
+
+
+class SilentNotices:
+    """Nothing ever happens."""
+
+    async def listen(self, *channels: str) -> AsyncIterator[tuple[str, str]]:
+        yield "", ""

@@ -1,0 +1,339 @@
+"""Each kind of bad input: a problem document with code and field, and nothing is created."""
+
+from typing import Any
+
+import httpx
+import msgspec
+import pytest
+
+from api.fakes import RecordingStore
+
+JSON = {"content-type": "application/json"}
+MSGPACK = {"content-type": "application/msgpack"}
+
+
+def assert_problem(answer: httpx.Response, status: int, code: str, *pointers: str) -> None:
+    assert answer.status_code == status, answer.text
+    assert answer.headers["content-type"] == "application/problem+json"
+    document = answer.json()
+    assert document["code"] == code, answer.text
+    assert document["status"] == status
+    assert document["title"]
+    assert document["hint"]
+    assert document["trace_id"] == answer.headers["x-trace-id"]
+    assert [error["pointer"] for error in document["errors"]] == list(pointers), answer.text
+
+
+def job(**fields: object) -> dict[str, Any]:
+    return {"jobs": [{"command": ["true"]}, fields]}
+
+
+WRONG_JOBS = [
+    (job(comand=["true"]), "API.UNKNOWN_FIELD", "/jobs/1/comand"),
+    (job(command="true"), "API.WRONG_TYPE", "/jobs/1/command"),
+    (job(command=[1]), "API.WRONG_TYPE", "/jobs/1/command/0"),
+    (job(command=[]), "API.EMPTY_COMMAND", "/jobs/1/command"),
+    (job(command=[""]), "API.EMPTY_COMMAND", "/jobs/1/command"),
+    (job(command=["a", "b\0c"]), "API.NUL_CHARACTER", "/jobs/1/command/1"),
+    (job(script="echo \0"), "API.NUL_CHARACTER", "/jobs/1/script"),
+    (job(script=" \n"), "API.EMPTY_COMMAND", "/jobs/1/script"),
+    (job(script="true", command=["true"]), "API.INVALID_VALUE", "/jobs/1/script"),
+    (job(env={"A": "\0"}), "API.NUL_CHARACTER", "/jobs/1/env/A"),
+    (job(env={"A=B": "c"}), "API.INVALID_VALUE", "/jobs/1/env/A=B"),
+    (job(env={"": "c"}), "API.INVALID_VALUE", "/jobs/1/env/"),
+    (job(env={"A/~B": 1}), "API.WRONG_TYPE", "/jobs/1/env/A~1~0B"),
+    (job(cwd="tmp"), "API.INVALID_VALUE", "/jobs/1/cwd"),
+    (job(cwd="/tmp/\0"), "API.NUL_CHARACTER", "/jobs/1/cwd"),
+    (job(name=""), "API.INVALID_VALUE", "/jobs/1/name"),
+    (job(name="a\nb"), "API.INVALID_VALUE", "/jobs/1/name"),
+    (job(name="x" * 257), "API.INVALID_VALUE", "/jobs/1/name"),
+    (job(attributes={"k": "x" * 1024}), "API.INVALID_VALUE", "/jobs/1/attributes/k"),
+    (job(attributes={str(n): "" for n in range(65)}), "API.INVALID_VALUE", "/jobs/1/attributes"),
+    (job(command=["x" * (128 << 10)]), "API.INVALID_VALUE", "/jobs/1/command"),
+    (job(env={"A": "x" * (128 << 10)}), "API.INVALID_VALUE", "/jobs/1/command"),
+    (job(resources={"cpu": -1}), "API.INVALID_VALUE", "/jobs/1/resources/cpu"),
+    (job(resources={"cpu": 0}), "API.INVALID_VALUE", "/jobs/1/resources/cpu"),
+    (job(resources={"cpu": True}), "API.WRONG_TYPE", "/jobs/1/resources/cpu"),
+    (job(resources={"cpu": "many"}), "API.INVALID_VALUE", "/jobs/1/resources/cpu"),
+    (job(resources={"cpu": 10**300}), "API.INVALID_VALUE", "/jobs/1/resources/cpu"),
+    (job(resources={"gpu": 1.5}), "API.INVALID_VALUE", "/jobs/1/resources/gpu"),
+    (job(resources={"cpus": 1}), "API.UNKNOWN_FIELD", "/jobs/1/resources/cpus"),
+    (job(resources=[1]), "API.WRONG_TYPE", "/jobs/1/resources"),
+    (job(resources={"cpu": 64}), "API.NO_WORKER_FITS", "/jobs/1/resources/cpu"),
+    (job(resources={"memory": "1Ti"}), "API.NO_WORKER_FITS", "/jobs/1/resources/memory"),
+    (job(resources={"storage": "1Ti"}), "API.NO_WORKER_FITS", "/jobs/1/resources/storage"),
+    (job(resources={"gpu": 1}), "API.NO_WORKER_FITS", "/jobs/1/resources/gpu"),
+    (job(timeout_s=0), "API.WRONG_TYPE", "/jobs/1/timeout_s"),
+    (job(priority=10**30), "API.WRONG_TYPE", "/jobs/1/priority"),
+    (job(max_attempts=0), "API.WRONG_TYPE", "/jobs/1/max_attempts"),
+    (job(retry_on=["bad luck"]), "API.INVALID_VALUE", "/jobs/1/retry_on/0"),
+    (job(executor="slurm"), "API.INVALID_VALUE", "/jobs/1/executor"),
+    (job(group="stage1"), "API.INVALID_VALUE", "/jobs/1/group"),
+    (job(group="/a//b"), "API.INVALID_VALUE", "/jobs/1/group"),
+    (job(group="/a" * 17), "API.INVALID_VALUE", "/jobs/1/group"),
+    (job(group=3), "API.WRONG_TYPE", "/jobs/1/group"),
+    (job(parents=[2]), "API.PARENT_NOT_BELOW", "/jobs/1/parents/0"),
+    (job(parents=[1, 10**20]), "API.PARENT_NOT_BELOW", "/jobs/1/parents/1"),
+    (job(parents=[0]), "API.PARENT_NOT_FOUND", "/jobs/1/parents/0"),
+    (job(parents=["nobody"]), "API.PARENT_NOT_FOUND", "/jobs/1/parents/0"),
+    (job(parents=["j7"]), "API.PARENT_NOT_FOUND", "/jobs/1/parents/0"),
+    (job(parents=["b2.j7"]), "API.PARENT_NOT_FOUND", "/jobs/1/parents/0"),
+    (job(parents=[1.5]), "API.WRONG_TYPE", "/jobs/1/parents/0"),
+    (job(name="me", parents=["me"]), "API.PARENT_CYCLE", "/jobs/1/parents"),
+    ({"jobs": "all"}, "API.WRONG_TYPE", "/jobs"),
+    ({"jobs": [None]}, "API.WRONG_TYPE", "/jobs/0"),
+    ({"nmae": "x"}, "API.UNKNOWN_FIELD", "/nmae"),
+    ({"name": "a\0b"}, "API.INVALID_VALUE", "/name"),
+    ({"callback": "ftp://x"}, "API.INVALID_VALUE", "/callback"),
+    ({"callback": "http://[x"}, "API.INVALID_VALUE", "/callback"),
+    ({"billing_project": ""}, "API.INVALID_VALUE", "/billing_project"),
+    ({"max_running": 0}, "API.WRONG_TYPE", "/max_running"),
+    ({"inherit_env": {"A": "x" * (128 << 10)}}, "API.INVALID_VALUE", "/inherit_env"),
+    ({"groups": [{"path": "/a"}, {"path": "/a"}]}, "API.INVALID_VALUE", "/groups/1/path"),
+    ({"groups": [{"path": "/"}]}, "API.INVALID_VALUE", "/groups/0/path"),
+    ({"groups": [{}]}, "API.WRONG_TYPE", "/groups/0/path"),
+    ([], "API.WRONG_TYPE", ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("document", "code", "pointer"), WRONG_JOBS)
+@pytest.mark.parametrize("media", [JSON, MSGPACK], ids=["json", "msgpack"])
+async def test_wrong_field_is_named_and_nothing_is_created(
+    client: httpx.AsyncClient,
+    store: RecordingStore,
+    document: Any,  # noqa: ANN401 (any document)
+    code: str,
+    pointer: str,
+    media: dict[str, str],
+) -> None:
+    encoder = msgspec.json if media is JSON else msgspec.msgpack
+    try:
+        body = encoder.encode(document)
+    except OverflowError:
+        pytest.skip("msgpack has no such number")
+    if "inherit_env" in document:
+        document["jobs"] = [{}]
+        body = encoder.encode(document)
+
+    answer = await client.post("/v1/batches", content=body, headers=media)
+
+    assert_problem(answer, 400, code, pointer)
+    assert store.created == []
+
+
+async def test_all_problems_are_told_at_once(
+    client: httpx.AsyncClient, store: RecordingStore
+) -> None:
+    document = {
+        "callback": "x",
+        "jobs": [{"command": []}, {"resources": {"cpu": 99}}, {"parents": ["x"], "group": "y"}],
+    }
+
+    answer = await client.post("/v1/batches", json=document)
+
+    assert_problem(
+        answer, 400, "API.INVALID_DOCUMENT",
+        "/callback", "/jobs/2/group", "/jobs/0/command", "/jobs/1/resources/cpu",
+        "/jobs/2/parents/0",
+    )  # fmt: skip
+    assert store.created == []
+
+
+async def test_ten_thousand_mistakes_are_counted_not_listed(client: httpx.AsyncClient) -> None:
+    answer = await client.post("/v1/batches", json={"jobs": [{"command": []}] * 10_000})
+
+    assert answer.json()["code"] == "API.EMPTY_COMMAND"
+    assert len(answer.json()["errors"]) == 100
+    assert "9999 more" in answer.json()["detail"]
+
+
+async def test_cycle_is_reported_with_its_path(
+    client: httpx.AsyncClient, store: RecordingStore
+) -> None:
+    jobs = [
+        {"name": "free"},
+        {"name": "a", "parents": ["c"]},
+        {"name": "b", "parents": ["a"]},
+        {"name": "c", "parents": ["b", "free"]},
+    ]
+
+    answer = await client.post("/v1/batches", json={"jobs": jobs})
+
+    assert_problem(answer, 400, "API.PARENT_CYCLE", "/jobs/1/parents")
+    assert "a waits for c waits for b waits for a" in answer.json()["errors"][0]["message"]
+    assert store.created == []
+
+
+async def test_parent_whose_name_two_jobs_have_is_refused(client: httpx.AsyncClient) -> None:
+    jobs = [{"name": "a"}, {"name": "a"}, {"parents": ["a"]}]
+
+    answer = await client.post("/v1/batches", json={"jobs": jobs})
+
+    assert_problem(answer, 400, "API.PARENT_AMBIGUOUS", "/jobs/2/parents/0")
+
+
+async def test_refusal_for_size_names_the_largest_that_fits(client: httpx.AsyncClient) -> None:
+    answer = await client.post("/v1/batches", json=job(resources={"cpu": 64}))
+
+    message = answer.json()["errors"][0]["message"]
+    assert message == "asks for 64 cpu; the largest worker has 2 cpu"
+
+
+DEEP = b"[" * 10_000 + b"]" * 10_000
+BODIES = [
+    (b"", "API.MALFORMED_BODY"),
+    (b"{", "API.MALFORMED_BODY"),
+    (b"hello", "API.MALFORMED_BODY"),
+    (b'{"name": "x"} y', "API.MALFORMED_BODY"),
+    (b"\xef\xbb\xbf{}", "API.MALFORMED_BODY"),
+    (b'{"name": "\xff"}', "API.MALFORMED_BODY"),
+    (b'{"\xff": 1}', "API.MALFORMED_BODY"),
+    (b'{"name": "\xed\xa0\x80"}', "API.MALFORMED_BODY"),
+    (b'{"name": "\\ud800"}', "API.MALFORMED_BODY"),
+    (b'{"name": "\\udc00x"}', "API.MALFORMED_BODY"),
+    (b'{"name": "a\nb"}', "API.MALFORMED_BODY"),
+    (b'{"jobs": [{"timeout_s": NaN}]}', "API.MALFORMED_BODY"),
+    (b'{"jobs": [{"timeout_s": Infinity}]}', "API.MALFORMED_BODY"),
+    (b'{"jobs": [{"timeout_s": 1e999}]}', "API.WRONG_TYPE"),
+    (b'{"jobs": [{"priority": 1' + b"0" * 400 + b"}]}", "API.WRONG_TYPE"),
+    (b'{"jobs": [{"priority": 1' + b"0" * 5000 + b"}]}", "API.WRONG_TYPE"),
+    (b'{"jobs": [{"resources": {"cpu": 1' + b"0" * 5000 + b"}}]}", "API.WRONG_TYPE"),
+    (b'{"jobs": [{"resources": {"cpu": NaN}}]}', "API.MALFORMED_BODY"),
+    (DEEP, "API.WRONG_TYPE"),
+    (b'{"jobs": ' + DEEP + b"}", "API.MALFORMED_BODY"),
+    (b'{"jobs": [{"resources": ' + DEEP + b"}]}", "API.MALFORMED_BODY"),
+    (b'{"what": ' + DEEP + b"}", "API.MALFORMED_BODY"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("body", "code"), BODIES)
+async def test_body_that_cannot_be_read_is_a_problem(
+    client: httpx.AsyncClient, store: RecordingStore, body: bytes, code: str
+) -> None:
+    answer = await client.post("/v1/batches", content=body, headers=JSON)
+
+    if not body:  # the empty document: a batch without anything
+        assert answer.status_code == 201
+        return
+    assert answer.status_code == 400, answer.text
+    assert answer.json()["code"] in {code, "API.MALFORMED_BODY", "API.WRONG_TYPE"}, answer.text
+    assert store.created == []
+
+
+MSGPACK_BODIES = [
+    b"\x81",
+    b"\xc1",
+    b"\x81\xa4name\xa2\xff\xfe",
+    b"\x81\xa4jobs\xdd\xff\xff\xff\xff",
+    b"\x81\xa4jobs" + b"\x91" * 100_000,
+    b"\x81\xa4jobs\x91\x81\xa9timeout_s\xcb\x7f\xf8\x00\x00\x00\x00\x00\x00",
+    b"\x81\xa4jobs\x91\x81\xa9resources\x81\xa3cpu\xcb\x7f\xf8\x00\x00\x00\x00\x00\x00",
+    b"\x81\xa4jobs\x91\x81\xa9resources\x81\xa3cpu\xd6\xff\x00\x00\x00\x00",
+    b"\x81\xa4jobs\x91\x81\xa9resources\x81\x01\x02",
+    b"\x81\x01\x02",
+]
+
+
+@pytest.mark.parametrize("body", MSGPACK_BODIES)
+async def test_msgpack_that_is_none_is_a_problem(
+    client: httpx.AsyncClient, store: RecordingStore, body: bytes
+) -> None:
+    answer = await client.post("/v1/batches", content=body, headers=MSGPACK)
+
+    assert answer.status_code == 400, answer.text
+    assert answer.json()["code"].startswith("API.")
+    assert store.created == []
+
+
+async def test_of_keys_that_repeat_the_last_counts(
+    client: httpx.AsyncClient, store: RecordingStore
+) -> None:
+    await client.post("/v1/batches", content=b'{"name": "a", "name": "b"}', headers=JSON)
+
+    new, _, _ = store.created[0]
+    assert getattr(new, "name", None) == "b"
+
+
+async def test_more_jobs_than_a_bunch_may_have(
+    client: httpx.AsyncClient, store: RecordingStore
+) -> None:
+    answer = await client.post("/v1/batches", json={"jobs": [{}] * 10_001})
+
+    assert_problem(answer, 413, "API.TOO_MANY_JOBS", "/jobs")
+    bunch = {"first": 1, "jobs": [{}] * 10_001}
+    answer = await client.post("/v1/batches/1/updates/1/jobs", json=bunch)
+    assert_problem(answer, 413, "API.TOO_MANY_JOBS", "/jobs")
+    assert store.created == []
+    assert store.bunches == []
+
+
+async def test_media_that_are_not_read(client: httpx.AsyncClient) -> None:
+    answer = await client.post(
+        "/v1/batches", content=b"a: 1", headers={"content-type": "application/yaml"}
+    )
+    assert_problem(answer, 415, "API.UNSUPPORTED_MEDIA")
+    answer = await client.post(
+        "/v1/batches", content=b"{}", headers={**JSON, "content-encoding": "gzip"}
+    )
+    assert_problem(answer, 400, "API.INVALID_PARAMETER")
+
+
+PATHS = [
+    ("GET", "/v1/nothing", 404, "API.ROUTE_NOT_FOUND"),
+    ("GET", "/", 404, "API.ROUTE_NOT_FOUND"),
+    ("PUT", "/v1/batches", 405, "API.METHOD_NOT_ALLOWED"),
+    ("DELETE", "/v1/batches/1/jobs", 405, "API.METHOD_NOT_ALLOWED"),
+    ("BREW", "/v1/batches", 405, "API.METHOD_NOT_ALLOWED"),
+    ("GET", "/v1/batches/2", 404, "API.BATCH_NOT_FOUND"),
+    ("GET", "/v1/batches/zebra", 400, "API.INVALID_ID"),
+    ("GET", "/v1/batches/0", 400, "API.INVALID_ID"),
+    ("GET", "/v1/batches/-1", 400, "API.INVALID_ID"),
+    ("GET", f"/v1/batches/{'9' * 30}", 400, "API.INVALID_ID"),
+    ("GET", "/v1/batches/1%00", 400, "API.INVALID_ID"),
+    ("GET", "/v1/batches/%ff", 400, "API.INVALID_ID"),
+    ("GET", "/v1/batches/1/jobs/b1.j1", 400, "API.INVALID_ID"),
+    ("GET", "/v1/batches/1/jobs/9999999999", 400, "API.INVALID_ID"),
+    ("GET", "/v1/batches/1/updates/x", 400, "API.INVALID_ID"),
+    ("GET", "/v1/batches/1/groups/%2Fa%2F%2Fb", 400, "API.INVALID_ID"),
+    ("GET", "/v1/batches/1/groups/%2Fa%00", 400, "API.INVALID_ID"),
+    ("GET", "/v1/batches/1/groups/stage1", 400, "API.INVALID_ID"),
+    ("GET", "/v1/batches/1?x=1", 400, "API.INVALID_PARAMETER"),
+    ("GET", "/v1/batches?limit=0", 400, "API.INVALID_PARAMETER"),
+    ("GET", "/v1/batches?limit=1001", 400, "API.INVALID_PARAMETER"),
+    ("GET", "/v1/batches?limit=ten", 400, "API.INVALID_PARAMETER"),
+    ("GET", "/v1/batches?limit=1&limit=2", 400, "API.INVALID_PARAMETER"),
+    ("GET", "/v1/batches?cursor=abc", 400, "API.INVALID_PARAMETER"),
+    ("GET", "/v1/batches?cursor=ajox", 400, "API.INVALID_PARAMETER"),
+    ("GET", "/v1/batches?name=%00", 400, "API.INVALID_PARAMETER"),
+    ("GET", "/v1/batches?" + "a=1&" * 100, 400, "API.INVALID_PARAMETER"),
+    ("GET", "/v1/batches/1/jobs?state=happy", 400, "API.INVALID_PARAMETER"),
+    ("GET", "/v1/batches/1/jobs/1/log?stream=stdin", 400, "API.INVALID_PARAMETER"),
+    ("GET", "/v1/batches/1/jobs/1/log?follow=maybe", 400, "API.INVALID_PARAMETER"),
+    ("GET", "/v1/batches/1/outputs?first=1&last=2000", 400, "API.INVALID_PARAMETER"),
+    ("GET", "/v1/events?since=yesterday", 400, "API.INVALID_PARAMETER"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("method", "path", "status", "code"), PATHS)
+async def test_path_or_query_that_makes_no_sense(
+    client: httpx.AsyncClient, method: str, path: str, status: int, code: str
+) -> None:
+    answer = await client.request(method, path)
+
+    assert answer.status_code == status, answer.text
+    assert answer.json()["code"] == code
+    assert answer.json()["hint"]
+
+
+async def test_keys_and_ids_in_headers_that_are_none(client: httpx.AsyncClient) -> None:
+    answer = await client.post("/v1/batches", json={}, headers={"idempotency-key": "a b"})
+    assert_problem(answer, 400, "API.INVALID_PARAMETER")
+    answer = await client.get("/v1/events", headers={"last-event-id": "x"})
+    assert answer.json()["code"] == "API.INVALID_PARAMETER"
+
+
+async def test_mistake_of_ours_says_nothing_of_its_inside(client: httpx.AsyncClient) -> None:
+    answer = await client.get("/v1/batches")
+
+    assert_problem(answer, 500, "API.INTERNAL")
+    assert "mistake of ours" not in answer.text

@@ -45,6 +45,19 @@ EVENTS = MappingProxyType(
         "jobs.swept": "jobs of cancelled groups were settled · jobs",
         "worker.lost": "a worker fell silent; its jobs are ready again · worker, attempts, silent_s",
         "retention.removed": "what was too old was removed · rows",
+        # worker
+        "worker.registered": "the database knows this worker; it takes jobs · worker_id, cpu_m, "
+        "memory_mib, pid_namespace",
+        "worker.jobs_adopted": "jobs of an older agent go on · live, queued, ended, killed, "
+        "handed_back",
+        "worker.spawner_started": "a spawner was started · spawner_pid",
+        "worker.spawner_lost": "the spawner died, and its jobs with it; a new one is started",
+        "worker.spawner_slow": "the spawner has not ended in time",
+        "worker.leftovers_killed": "processes of a dead spawner were killed · pids",
+        "worker.declared_lost": "the database gave this worker up; its jobs are killed",
+        "worker.drain_incomplete": "not all ends could be reported in time · left",
+        "attempt.ended": "an attempt ended · key, reason",
+        "attempt.ends_stale": "attempts ended that this worker no longer holds · count, first",
         # api
         "request.answered": "a request was answered · method, route, status, ms, code",
         "request.failed": "a request met a mistake of ours · path",

@@ -1,25 +1,31 @@
 """The form of stored output.
 
-Both kinds of file are rows of *pieces*: a header (stream, monotonic time in ms since the attempt's start, length) and
-that many bytes. A short output, complete within `FLUSH_MS`, stands in a *segment* file behind a record header that names its attempt; a longer one has
-a file of its own. The order of the pieces is the order in which the spawner read them.
+Both kinds of file are rows of *pieces*: a header (stream, length, milliseconds since the attempt's
+start by a monotonic clock) and that many bytes. A short output, complete within `FLUSH_MS`, stands
+in a *segment* file behind a record header that names its attempt; a longer one has a file of its
+own, in parts. The order of the pieces is the order in which the spawner read them.
+
+Pieces are numbered from 0. What is left out of the middle of a long output keeps its numbers: the
+name of a part says the number of its first piece, and a CUT how many pieces it stands for.
 """
 
 import struct
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 STDOUT, STDERR, CUT = 1, 2, 3
-"""Kinds of piece. CUT: its data is 8 bytes stream number, 8 bytes count: so many bytes of that stream were left out here."""
+"""Kinds of piece. CUT: bytes of a stream were left out here (`CUT_BODY`)."""
 FLUSH_MS = 200
 FLUSH_BYTES = 64 * 1024
 PIECE = struct.Struct("!BIQ")
-"""Length first would let a reader skip; kind (1 byte), length (4), milliseconds since start (8)."""
+"""Kind (1 byte), length (4), milliseconds since start (8)."""
 RECORD = struct.Struct("!4sQIHI")
 """Magic b'weft', batch, job, attempt, bytes of pieces that follow."""
 RECORD_MAGIC = b"weft"
-CUT_BODY = struct.Struct("!QQ")
+CUT_BODY = struct.Struct("!QQq")
+"""The stream, how many bytes of it, and for how many pieces the cut stands: 0 if what it replaces
+is counted elsewhere, -1 if it splits one piece in two."""
 
 
 class Piece(NamedTuple):
@@ -30,13 +36,25 @@ class Piece(NamedTuple):
     data: bytes
 
 
+def count_pieces(piece: Piece) -> int:
+    """Return by how much the number of the next piece is higher than that of this one."""
+    return int(CUT_BODY.unpack(piece.data)[2]) if piece.kind == CUT else 1
+
+
 def encode_piece(kind: int, at_ms: int, data: bytes) -> bytes:
     """Write one piece."""
     return PIECE.pack(kind, len(data), at_ms) + data
 
 
+def encode_cut(stream: int, at_ms: int, n_bytes: int, n_pieces: int) -> Piece:
+    """Return the piece that says what was left out."""
+    return Piece(CUT, at_ms, CUT_BODY.pack(stream, n_bytes, n_pieces))
+
+
 def decode_pieces(data: bytes) -> Iterator[Piece]:
-    """Read the pieces that are whole; a torn one at the end (the spawner died while writing) is left out."""
+    """Read the pieces that are whole; a torn one at the end (the spawner died while writing) is
+    left out.
+    """
     position = 0
     while position + PIECE.size <= len(data):
         kind, length, at_ms = PIECE.unpack_from(data, position)
@@ -47,16 +65,34 @@ def decode_pieces(data: bytes) -> Iterator[Piece]:
         position = end
 
 
+def read_pieces(file: BinaryIO) -> Iterator[Piece]:
+    """Read pieces from a file that is open at the beginning of one. At the end, or at a piece that
+    is not whole yet, the file stands behind the last whole one.
+    """
+    position = file.tell()
+    while True:
+        header = file.read(PIECE.size)
+        if len(header) < PIECE.size:
+            break
+        kind, length, at_ms = PIECE.unpack(header)
+        data = file.read(length)
+        if len(data) < length:
+            break
+        position += PIECE.size + length
+        yield Piece(kind, at_ms, data)
+    file.seek(position)
+
+
 def segment_path(root: Path, segment: int) -> Path:
     """Return the file of a segment."""
     return root / "segments" / f"{segment:08d}"
 
 
-def part_path(own: str, part: int) -> str:
-    """Return one part of the file of an attempt: a long output is cut into parts, 0 first."""
-    return f"{own}.{part}" if part else own
+def part_path(own: str, first_piece: int) -> str:
+    """Return one part of the file of an attempt, by the number of its first piece."""
+    return f"{own}.{first_piece}" if first_piece else own
 
 
 def own_path(root: Path, batch_id: int, job_id: int, attempt: int) -> Path:
-    """Return the file of an attempt whose output is long or slow."""
+    """Return the file of an attempt whose output is long or slow: its first part."""
     return root / "attempts" / f"b{batch_id}" / f"{job_id // 1000}" / f"{job_id}.{attempt}"

@@ -3,16 +3,16 @@
 import os
 
 from weft.wire.log_format import (
-    CUT,
-    CUT_BODY,
     FLUSH_BYTES,
     FLUSH_MS,
     STDERR,
     STDOUT,
     Piece,
+    encode_cut,
     encode_piece,
 )
-from weft.worker.spawner.own_file import OwnFile, Range
+from weft.worker.spawner.cut import Cut
+from weft.worker.spawner.own_file import OwnFile
 
 _MS = 1_000_000
 # Reads of one stream within this time become one piece: a program that writes byte by byte would
@@ -116,36 +116,13 @@ class Output:
     def short_pieces(self) -> bytes:
         """Return all of a short output, cut to the limit, as it stands in a segment."""
         pieces = self._pending
-        if self.truncated:
-            pieces = cut_pieces(pieces, {kind: self._cut(kind) for kind in (STDOUT, STDERR)})
+        for stream, total in self.totals.items():
+            if total > self._bytes_max:
+                cut = (self._head_bytes, total - (self._bytes_max - self._head_bytes))
+                pieces = list(Cut(stream, cut).apply(pieces)) or [
+                    encode_cut(stream, 0, total, len(pieces))
+                ]
         return b"".join([encode_piece(*piece) for piece in pieces])
-
-    def _cut(self, kind: int) -> Range:
-        total = self.totals[kind]
-        if total <= self._bytes_max:
-            return (0, 0)
-        return (self._head_bytes, total - (self._bytes_max - self._head_bytes))
-
-
-def cut_pieces(pieces: list[Piece], cuts: dict[int, Range]) -> list[Piece]:
-    """Leave out the bytes [start, stop) of each stream and say so where they were."""
-    result: list[Piece] = []
-    position = dict.fromkeys(cuts, 0)
-    for kind, at_ms, data in pieces:
-        start, stop = cuts[kind]
-        begin = position[kind]
-        end = position[kind] = begin + len(data)
-        before = data[: max(0, start - begin)] if start < end else data
-        after = data[max(0, stop - begin) :] if stop > begin and start < end else b""
-        if begin >= stop:
-            before, after = data, b""
-        if before:
-            result.append(Piece(kind, at_ms, before))
-        if begin <= start < end and stop > start:
-            result.append(Piece(CUT, at_ms, CUT_BODY.pack(kind, stop - start)))
-        if after:
-            result.append(Piece(kind, at_ms, after))
-    return result
 
 
 def output_path(root: str, batch_id: int, job_id: int, attempt: int) -> str:

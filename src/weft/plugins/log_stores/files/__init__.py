@@ -1,0 +1,135 @@
+"""The log store `files`: what the spawners of this host have written."""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from weft.plugins.log_stores.files.parts import PartReader, own_parts
+from weft.ports.store import LogPlace
+from weft.wire.log_format import (
+    CUT,
+    RECORD,
+    RECORD_MAGIC,
+    STDOUT,
+    Piece,
+    count_pieces,
+    decode_pieces,
+    own_path,
+    segment_path,
+)
+
+_LOOK_AGAIN_S = 0.03
+_BATCH_BYTES = 256 * 1024
+_KEPT_PLACES = 64
+
+
+class _Reached(NamedTuple):
+    """Where a reader of one stream stands: the next range usually begins there."""
+
+    position: int
+    rest: bytes
+    pieces: Iterator[Piece]
+
+
+class FileLogStore:
+    """Read the segments and attempt files below one directory."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._reached: OrderedDict[tuple[LogPlace, int, int], _Reached] = OrderedDict()
+
+    def pieces(self, place: LogPlace, after: int) -> Iterator[Piece]:
+        """Yield what is stored now; see the port."""
+        if place.segment is not None:
+            yield from _skip(decode_pieces(self._record(place)), after)
+        else:
+            yield from PartReader(self._own(place), after).read()
+
+    def size(self, place: LogPlace, stream: int) -> int:
+        """Return how many bytes of one stream are stored now."""
+        written = place.stdout_bytes if stream == STDOUT else place.stderr_bytes
+        if place.ended and not place.truncated and (written or place.segment is not None):
+            return written
+        return sum(len(piece.data) for piece in self.pieces(place, 0) if piece.kind == stream)
+
+    def read(self, place: LogPlace, stream: int, start: int, stop: int) -> bytes:
+        """Return bytes of one stream. Ranges that follow each other are read in one pass."""
+        reached = self._reached.pop((place, stream, start), None)
+        if reached is None:
+            reached = _Reached(0, b"", self.pieces(place, 0))
+        position, rest, pieces = reached
+        found = bytearray()
+        while position < stop:
+            if not rest:
+                piece = next((one for one in pieces if one.kind == stream), None)
+                if piece is None:
+                    break
+                rest = piece.data
+            taken = rest[: stop - position]
+            if position + len(taken) > start:
+                found += taken[max(0, start - position) :]
+            position += len(taken)
+            rest = rest[len(taken) :]
+        if position == stop and place.ended:
+            self._keep((place, stream, stop), _Reached(position, rest, pieces))
+        return bytes(found)
+
+    async def follow(self, place: LogPlace, after: int) -> AsyncIterator[Piece]:
+        """Yield pieces as they come. The file is looked at as long as somebody follows it."""
+        own = self._own(place)
+        reader = PartReader(own, after)
+        while True:
+            found = await asyncio.to_thread(_some_of, reader) if own_parts(own) else []
+            for piece in found:
+                yield piece
+            if not found:
+                await asyncio.sleep(_LOOK_AGAIN_S)
+
+    def _keep(self, key: tuple[LogPlace, int, int], reached: _Reached) -> None:
+        self._reached[key] = reached
+        while len(self._reached) > _KEPT_PLACES:
+            self._reached.popitem(last=False)
+
+    def _own(self, place: LogPlace) -> Path:
+        return own_path(self._root, place.batch_id, place.job_id, place.attempt)
+
+    def _record(self, place: LogPlace) -> bytes:
+        """Return the pieces of a record; nothing if the segment is gone or says another attempt."""
+        assert place.segment is not None
+        try:
+            with segment_path(self._root, place.segment).open("rb") as file:
+                file.seek(place.offset or 0)
+                header = file.read(RECORD.size)
+                if len(header) < RECORD.size:
+                    return b""
+                magic, *names, length = RECORD.unpack(header)
+                if (magic, *names) != (RECORD_MAGIC, place.batch_id, place.job_id, place.attempt):
+                    return b""
+                return file.read(length)
+        except FileNotFoundError:
+            return b""
+
+
+def _skip(pieces: Iterator[Piece], after: int) -> Iterator[Piece]:
+    """Leave out the first `after` pieces; a cut at the beginning is no piece, but is kept."""
+    number = 0
+    for piece in pieces:
+        end = number + count_pieces(piece)
+        if end > after or (piece.kind == CUT and not after):
+            yield piece
+            after = 0
+        number = end
+
+
+def _some_of(reader: PartReader) -> list[Piece]:
+    """Read what is there, about as much as one message takes."""
+    found: list[Piece] = []
+    size = 0
+    for piece in reader.read():
+        found.append(piece)
+        size += len(piece.data)
+        if size >= _BATCH_BYTES:
+            break
+    return found

@@ -66,11 +66,13 @@ async def test_a_server_that_was_never_reached_is_not_waited_for() -> None:
     assert str(port) in caught.value.message
 
 
-async def test_patience_ends() -> None:
+@pytest.mark.slow
+async def test_patience_ends_and_the_user_was_told() -> None:
     told: list[str] = []
+    problem = b'{"title": "no database", "code": "STORE.UNAVAILABLE"}'
     async with (
-        serving(answer(503, b'{"title": "no database", "code": "STORE.UNAVAILABLE"}')) as server,
-        Client(server.url, "t", patience_s=1.2, on_outage=told.append) as client,
+        serving(answer(503, problem, retry_after=1)) as server,
+        Client(server.url, "t", patience_s=1.5, on_outage=told.append) as client,
     ):
         with pytest.raises(Unavailable) as caught:
             await client.get_batch(1)

@@ -75,10 +75,16 @@ async def _run(document: Mapping[str, Any], shared: Shared) -> int:
     if shared.json:
         print_json({"batch_id": batch_id, "job_id": 1, **end, **output})
     elif end["reason"] != "exit" and end["state"] != "success":
-        program = document["jobs"][0]["command"][0]
-        about = f"{program}: " if end["reason"] == "no_program" else ""
-        note(f"{about}{explain_end(end)} ({format_job_ref(batch_id, 1)})")
+        _say_why(end, document["jobs"][0]["command"][0], format_job_ref(batch_id, 1))
     return INTERRUPTED if interrupts.count else exit_code_of(end)
+
+
+def _say_why(end: Mapping[str, Any], program: str, job: str) -> None:
+    """Say how a job ended that did not end by itself."""
+    what = end.get("message") or explain_end(end)
+    if end["reason"] == "no_program" and program not in what:
+        what = f"{program}: {what}"
+    note(f"{what} ({job})")
 
 
 async def _follow(

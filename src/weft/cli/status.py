@@ -1,9 +1,11 @@
 """`weft status`: what became of a batch or a job."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import aclosing
-from typing import Any
+from typing import Annotated, Any
+
+from cyclopts import Parameter
 
 from weft.cli.amounts import duration, moment, money, size
 from weft.cli.exit_code import explain_end
@@ -20,20 +22,28 @@ STATES = (
     "succeeded", "failed", "errored", "cancelled",
 )  # fmt: skip
 JOBS_SHOWN = 20
+PAGE_ROWS = 1000
 NOT_SUCCEEDED = ("failed", "error")
 
 
-def status(target: str, /, *, shared: Shared = SHARED) -> int:
+def status(
+    target: str,
+    /,
+    *,
+    limit: Annotated[int, Parameter(name=["--limit", "-n"])] = JOBS_SHOWN,
+    shared: Shared = SHARED,
+) -> int:
     """Show a batch with its counts, cost and failed jobs, or a job with its attempts and history.
 
     Args:
         target: A batch `b12`, a job `b12.j7` or a group `b12/stage1`.
+        limit: How many of the failed jobs at most; 0: all.
         shared: Options of every command.
     """
-    return asyncio.run(_status(parse_target(target), shared))
+    return asyncio.run(_status(parse_target(target), shared, limit))
 
 
-async def _status(target: Target, shared: Shared) -> int:
+async def _status(target: Target, shared: Shared, limit: int) -> int:
     async with shared.client() as client:
         if target.job_id is not None:
             await _show_job(client, target.batch_id, target.job_id, as_json=shared.json)
@@ -44,11 +54,11 @@ async def _status(target: Target, shared: Shared) -> int:
             else:
                 _print_counts(group, f"{format_batch_id(target.batch_id)}{target.group}")
         else:
-            await _show_batch(client, target.batch_id, as_json=shared.json)
+            await _show_batch(client, target.batch_id, limit, as_json=shared.json)
     return 0
 
 
-async def _show_batch(client: Client, batch_id: int, *, as_json: bool) -> None:
+async def _show_batch(client: Client, batch_id: int, limit: int, *, as_json: bool) -> None:
     batch = await client.get_batch(batch_id)
     if as_json:
         print_json(batch)
@@ -56,22 +66,23 @@ async def _show_batch(client: Client, batch_id: int, *, as_json: bool) -> None:
     _print_counts(batch, format_batch_id(batch_id))
     n_failed = batch["n_failed"] + batch["n_errored"]
     if n_failed:
-        jobs = await _first_jobs(client, batch_id, NOT_SUCCEEDED)
+        jobs = await _first_jobs(client, batch_id, limit)
         print()
         print_table(("Job", "Name", "State", "Why", "Ended"), [_job_row(job) for job in jobs])
         if n_failed > len(jobs):
-            print(f"… and {n_failed - len(jobs):,} more")
+            print(f"… and {n_failed - len(jobs):,} more: `weft status --limit 0 b{batch_id}`")
         first = format_job_ref(batch_id, jobs[0]["job_id"]) if jobs else ""
         print(f"\n`weft logs {first}` shows the output of the first")
 
 
-async def _first_jobs(client: Client, batch_id: int, states: Sequence[str]) -> list[Document]:
+async def _first_jobs(client: Client, batch_id: int, limit: int) -> list[Document]:
     found: list[Document] = []
-    rows = client.list_jobs(batch_id, states=states, page_rows=JOBS_SHOWN)
+    page_rows = min(limit or PAGE_ROWS, PAGE_ROWS)
+    rows = client.list_jobs(batch_id, states=NOT_SUCCEEDED, page_rows=page_rows)
     async with aclosing(rows) as jobs:
         async for job in jobs:
             found.append(job)
-            if len(found) == JOBS_SHOWN:
+            if len(found) == limit:
                 break
     return found
 

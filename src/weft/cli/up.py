@@ -29,6 +29,7 @@ def up(
         worker: Settings of the worker.
         shared: Options of every command.
     """
+    settings = settings_of(shared, server, worker)
     from weft.run.up import run_up  # noqa: PLC0415 (heavy: the server's side)
 
-    return run_up(settings_of(shared, server, worker), detach=detach)
+    return run_up(settings, detach=detach)

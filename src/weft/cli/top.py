@@ -1,0 +1,180 @@
+"""`weft top`: workers and batches, live."""
+
+import asyncio
+import contextlib
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import aclosing, contextmanager
+from typing import TYPE_CHECKING, Any
+
+from weft.cli.amounts import duration, money, size
+from weft.cli.interrupts import Interrupts
+from weft.cli.options import SHARED, Shared
+from weft.cli.plain import one_line, plain
+from weft.cli.screen import STATE_STYLES, print_json
+from weft.client.aio import Client
+from weft.core.ids import format_batch_id
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.table import Table
+
+Document = Mapping[str, Any]
+STDIN = 0
+REFRESH_S = 1.0
+BATCHES_MAX = 100
+COUNTS = ("running", "ready", "queued", "pending", "blocked")
+WORKER_HEADER = ("Worker", "Pool", "Host", "CPU", "Memory", "State")
+BATCH_HEADER = ("Batch", "Name", "User", "State", "Progress", "Running", "Failed", "Cost", "Age")
+RIGHT = frozenset({"CPU", "Memory", "Running", "Failed", "Cost", "Age"})
+
+
+def top(*, shared: Shared = SHARED) -> int:
+    """Show workers and batches while they change; q or Ctrl-C leaves. Not on a terminal: once.
+
+    Args:
+        shared: Options of every command.
+    """
+    return asyncio.run(_top(shared))
+
+
+async def _top(shared: Shared) -> int:
+    async with shared.client(patience_s=3600) as client:
+        if shared.json:
+            overview, batches = await _look(client, BATCHES_MAX)
+            print_json({**overview, "batches": batches})
+        elif sys.stdout.isatty():
+            await _live(client)
+        else:
+            from rich.console import Console  # noqa: PLC0415
+
+            Console(width=160).print(_render(client.url, *await _look(client, BATCHES_MAX)))
+    return 0
+
+
+async def _live(client: Client) -> None:
+    from rich.live import Live  # noqa: PLC0415
+
+    stopped, changed = asyncio.Event(), asyncio.Event()
+
+    def leave() -> None:
+        stopped.set()
+        changed.set()
+
+    async def interrupted() -> None:
+        leave()
+
+    listener = asyncio.ensure_future(_listen(client, changed))
+    listener.add_done_callback(lambda _: changed.set())
+    with (
+        Interrupts(interrupted, ""),
+        _keys(leave),
+        Live(screen=True, auto_refresh=False, redirect_stderr=False) as live,
+    ):
+        changed.set()
+        while not stopped.is_set() and not listener.done():
+            await changed.wait()
+            changed.clear()
+            if not stopped.is_set():
+                shown = await _look(client, max(5, live.console.height))
+                live.update(_render(client.url, *shown), refresh=True)
+                # Events come by the thousand; a person reads once a second.
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(stopped.wait(), REFRESH_S)
+    if listener.done():
+        listener.result()
+    listener.cancel()
+
+
+async def _listen(client: Client, changed: asyncio.Event) -> None:
+    async with aclosing(client.events(opened=changed.set)) as events:
+        async for _ in events:
+            changed.set()
+
+
+async def _look(client: Client, count: int) -> tuple[Document, list[Document]]:
+    overview = await client.overview()
+    batches: list[Document] = []
+    async with aclosing(client.list_batches(page_rows=min(count, BATCHES_MAX))) as rows:
+        async for batch in rows:
+            if len(batches) >= min(count, BATCHES_MAX):
+                break
+            batches.append(batch)
+    return overview, batches
+
+
+@contextmanager
+def _keys(on_quit: Callable[[], None]) -> Iterator[None]:
+    """Call `on_quit` when somebody presses q. The terminal is as before afterwards."""
+    if not sys.stdin.isatty():
+        yield
+        return
+    import termios  # noqa: PLC0415 (not on every system)
+    import tty  # noqa: PLC0415
+
+    loop = asyncio.get_running_loop()
+    before = termios.tcgetattr(STDIN)
+
+    def pressed() -> None:
+        if os.read(STDIN, 1) in {b"q", b"Q", b"\x1b", b""}:
+            on_quit()
+
+    tty.setcbreak(STDIN)
+    loop.add_reader(STDIN, pressed)
+    try:
+        yield
+    finally:
+        loop.remove_reader(STDIN)
+        termios.tcsetattr(STDIN, termios.TCSADRAIN, before)
+
+
+def _render(url: str, overview: Document, batches: Sequence[Document]) -> "RenderableType":
+    from rich.console import Group  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    counts = "   ".join(f"{overview.get(name, 0):,} {name}" for name in COUNTS)
+    head = Text.assemble(("weft ", "bold"), plain(url), "   jobs: ", (counts, "bold cyan"))
+    workers = _table(WORKER_HEADER, [_worker_row(worker) for worker in overview["workers"]])
+    rows = _table(BATCH_HEADER, [_batch_row(batch) for batch in batches])
+    return Group(head, Text(), workers, Text(), rows)
+
+
+def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> "Table":
+    from rich.table import Table  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in header:
+        table.add_column(name, no_wrap=True, justify="right" if name in RIGHT else "left")
+    for row in rows:
+        table.add_row(*(Text(cell, style=STATE_STYLES.get(cell, "")) for cell in row))
+    return table
+
+
+def _worker_row(worker: Document) -> tuple[str, ...]:
+    state = "draining" if worker["draining"] else "idle" if worker.get("waiting") else "working"
+    return (
+        one_line(worker["worker"], width=30),
+        one_line(worker["pool"], width=20),
+        one_line(worker["host"], width=30),
+        f"{worker['cpu']:g}",
+        size(worker["memory"]),
+        state,
+    )
+
+
+def _batch_row(batch: Document) -> tuple[str, ...]:
+    done, total = batch["n_completed"], batch["n_jobs"]
+    share = f" {done * 100 // total}%" if total else ""
+    return (
+        format_batch_id(batch["id"]),
+        one_line(batch["name"] or "", width=30),
+        one_line(batch["user"], width=16),
+        batch["state"],
+        f"{done:,}/{total:,}{share}",
+        f"{batch['n_running']:,}",
+        f"{batch['n_failed'] + batch['n_errored']:,}",
+        money(batch["cost"]),
+        duration(batch["duration_ms"]),
+    )

@@ -1,0 +1,65 @@
+"""A real weft, started once for these tests as a user starts it, and the command line that talks
+to it.
+"""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+PROGRAM = (sys.executable, "-m", "weft.cli")
+
+
+@dataclass(frozen=True)
+class Weft:
+    """The command line on one home."""
+
+    home: Path
+
+    def environment(self, more: Mapping[str, str] | None = None) -> dict[str, str]:
+        return {**os.environ, "WEFT_HOME": str(self.home), **(more or {})}
+
+    def run(
+        self,
+        *arguments: str,
+        stdin: bytes | None = None,
+        cwd: Path | None = None,
+        env: Mapping[str, str] | None = None,
+        timeout_s: float = 60,
+    ) -> "subprocess.CompletedProcess[bytes]":
+        """Run one command to its end. No input is an empty one, never that of the tests."""
+        return subprocess.run(
+            [*PROGRAM, *arguments], check=False, capture_output=True, cwd=cwd,
+            env=self.environment(env), timeout=timeout_s, input=stdin or b"",
+        )  # fmt: skip
+
+    def start(
+        self, *arguments: str, stdin: int = subprocess.DEVNULL, cwd: Path | None = None
+    ) -> "subprocess.Popen[bytes]":
+        """Start one command and leave it running."""
+        return subprocess.Popen(
+            [*PROGRAM, *arguments], stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            cwd=cwd, env=self.environment(),
+        )  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def weft(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Weft]:
+    """Give a weft that is up."""
+    result = Weft(tmp_path_factory.mktemp("home"))
+    up = result.run("up", "--port", "0", "--detach")
+    assert up.returncode == 0, up.stderr.decode()
+    try:
+        yield result
+    finally:
+        down = result.run("down")
+        assert down.returncode == 0, down.stderr.decode()
+
+
+def lines(text: bytes) -> Sequence[str]:
+    """Return the lines of what a command printed."""
+    return text.decode().splitlines()

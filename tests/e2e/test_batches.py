@@ -1,0 +1,202 @@
+"""submit, ls, status, wait, logs, cancel, top, doctor, audit, db."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from e2e.conftest import Weft
+
+pytestmark = pytest.mark.slow
+
+PIPELINE = """
+name: pipeline
+jobs:
+  - {name: sum, command: [sh, -c, "echo sum"], parents: [count a, count b], group: /merge}
+  - {name: count a, command: [sh, -c, "echo a; echo warn >&2"], group: /count}
+  - {name: count b, command: [sh, -c, "echo b"], group: /count}
+"""
+
+
+def submit(weft: Weft, tmp_path: Path, text: str = PIPELINE, suffix: str = ".yaml") -> str:
+    file = tmp_path / f"pipeline{suffix}"
+    file.write_text(text)
+    done = weft.run("submit", str(file))
+    assert done.returncode == 0, done.stderr
+    return done.stdout.decode().strip()
+
+
+def as_json(weft: Weft, *arguments: str) -> Any:  # noqa: ANN401 (any document)
+    done = weft.run(*arguments, "--json")
+    assert done.returncode in {0, 1}, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_a_pipeline_from_submission_to_logs(weft: Weft, tmp_path: Path) -> None:
+    batch = submit(weft, tmp_path)
+    waited = weft.run("wait", batch)
+    status = as_json(weft, "status", batch)
+    listed = as_json(weft, "ls")
+
+    assert waited.returncode == 0
+    assert waited.stdout == b""
+    assert f"{batch}: success; 3 succeeded" in waited.stderr.decode()
+    assert (status["state"], status["n_jobs"], status["n_succeeded"]) == ("success", 3, 3)
+    assert batch in [f"b{one['id']}" for one in listed]
+    logs = weft.run("logs", f"{batch}.j1")
+    assert (logs.stdout, logs.stderr) == (b"a\n", b"warn\n")
+    assert weft.run("logs", "--stream", "stderr", f"{batch}.j1").stdout == b""
+    assert weft.run("logs", "-f", f"{batch}.j3").stdout == b"sum\n"
+    job = as_json(weft, "status", f"{batch}.j3")
+    assert job["parents"] == [1, 2]
+    assert [change["to"] for change in job["history"]][-1] == "success"
+    group = as_json(weft, "status", f"{batch}/count")
+    assert group["n_succeeded"] == 2
+
+
+def test_tables_for_people(weft: Weft, tmp_path: Path) -> None:
+    batch = submit(weft, tmp_path)
+    weft.run("wait", batch)
+    status = weft.run("status", batch).stdout.decode()
+    job = weft.run("status", f"{batch}.j1").stdout.decode()
+    top = weft.run("top").stdout.decode()
+
+    assert "3 succeeded" in status
+    assert "count a" in job
+    assert "success" in job
+    assert batch in weft.run("ls").stdout.decode()
+    assert batch in top
+
+
+def test_a_failed_batch_is_exit_code_1_and_names_its_jobs(weft: Weft, tmp_path: Path) -> None:
+    text = "jobs: [{name: bad one, command: [sh, -c, exit 5]}, {command: [nothing-there]}]"
+    batch = submit(weft, tmp_path, text)
+    waited = weft.run("wait", batch)
+    status = weft.run("status", batch).stdout.decode()
+
+    assert waited.returncode == 1
+    assert "1 failed, 1 errored" in waited.stderr.decode()
+    assert "bad one" in status
+    assert "exit code 5" in status
+    assert "program not found" in status
+
+
+def test_wait_for_one_job(weft: Weft, tmp_path: Path) -> None:
+    batch = submit(weft, tmp_path, "jobs: [{command: ['true']}, {command: ['false']}]")
+
+    assert weft.run("wait", f"{batch}.j1").returncode == 0
+    assert weft.run("wait", f"{batch}.j2").returncode == 1
+
+
+def test_toml_json_and_standard_input(weft: Weft, tmp_path: Path) -> None:
+    toml = '[[jobs]]\nname = "a"\ncommand = ["true"]\n'
+    first = submit(weft, tmp_path, toml, ".toml")
+    second = submit(weft, tmp_path, '{"jobs": [{"command": ["true"]}]}', ".json")
+    third = weft.run("submit", "-", "--wait", stdin=PIPELINE.encode())
+
+    assert weft.run("wait", first).returncode == 0
+    assert weft.run("wait", second).returncode == 0
+    assert third.returncode == 0
+
+
+def test_a_large_document_goes_in_bunches(weft: Weft, tmp_path: Path) -> None:
+    names = ", ".join(f"n{n}" for n in range(0, 2500, 100))
+    jobs = "\n".join(f"  - {{name: n{n}, group: /g{n % 3}}}" for n in range(2500))
+    text = f"jobs:\n  - {{name: last, parents: [{names}]}}\n{jobs}\n"
+    batch = submit(weft, tmp_path, text)
+
+    assert weft.run("wait", batch).returncode == 0
+    status = as_json(weft, "status", batch)
+    assert status["n_succeeded"] == 2501
+    assert as_json(weft, "status", f"{batch}/g1")["n_jobs"] == 833
+
+
+def test_a_mistake_in_a_large_document_names_its_place(weft: Weft, tmp_path: Path) -> None:
+    jobs = "\n".join("  - {command: ['true']}" for _ in range(6000))
+    file = tmp_path / "p.yaml"
+    file.write_text(f"name: broken\njobs:\n{jobs}\n  - {{command: []}}\n")
+    done = weft.run("submit", str(file), "--json")
+
+    assert done.returncode == 2
+    assert json.loads(done.stderr)["errors"][0]["pointer"] == "/jobs/6000/command"
+    assert all(batch["cancelled"] for batch in as_json(weft, "ls", "--name", "broken"))
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("jobs: [{command: [true]}]", "API.WRONG_TYPE"),
+        ("jobs: [{name: a, parents: [b]}, {name: b, parents: [a]}]", "API.PARENT_CYCLE"),
+        ("jobs: [{parents: [nobody]}]", "API.PARENT_NOT_FOUND"),
+        ("jobs: [{kommand: [x]}]", "API.UNKNOWN_FIELD"),
+        ("jobs: [", "CLI.UNREADABLE_DOCUMENT"),
+    ],
+)
+def test_mistakes_in_documents_are_usage_errors(
+    weft: Weft, tmp_path: Path, text: str, code: str
+) -> None:
+    file = tmp_path / "p.yaml"
+    file.write_text(text)
+    done = weft.run("submit", str(file), "--json")
+
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert json.loads(done.stderr)["code"] == code
+
+
+def test_cancel_a_group_a_job_a_batch(weft: Weft, tmp_path: Path) -> None:
+    text = """
+jobs:
+  - {command: [sleep, "1000"], group: /a, resources: {cpu: 0.1, memory: 16Mi}}
+  - {command: [sleep, "1000"], group: /b, resources: {cpu: 0.1, memory: 16Mi}}
+  - {command: [sleep, "1000"], resources: {cpu: 0.1, memory: 16Mi}}
+"""
+    batch = submit(weft, tmp_path, text)
+    assert weft.run("cancel", f"{batch}/a").returncode == 0
+    assert weft.run("wait", f"{batch}.j1").returncode == 1
+    assert as_json(weft, "status", batch)["n_cancelled"] == 1
+    assert weft.run("cancel", f"{batch}.j2").returncode == 0
+    assert weft.run("wait", f"{batch}.j2").returncode == 1
+    assert weft.run("cancel", batch).returncode == 0
+    waited = weft.run("wait", batch)
+
+    assert waited.returncode == 1
+    assert "3 cancelled" in waited.stderr.decode()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["status", "b999999"], ["wait", "b999999"], ["logs", "b999999.j1"], ["cancel", "b999999"]],
+)
+def test_what_does_not_exist_is_exit_code_2(weft: Weft, arguments: list[str]) -> None:
+    done = weft.run(*arguments)
+
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"b999999 does not exist" in done.stderr
+
+
+def test_a_wrong_token_is_exit_code_4(weft: Weft) -> None:
+    url = json.loads((weft.home / "client.json").read_text())["url"]
+    done = weft.run("ls", env={"WEFT_URL": url, "WEFT_TOKEN": "wrong"})
+
+    assert done.returncode == 4
+
+
+def test_names_cannot_steer_the_terminal(weft: Weft) -> None:
+    done = weft.run("each", "--name", "bell", "--", "false", stdin=b"a\x1b[2Jb\n")
+
+    assert b"\x1b" not in done.stderr
+
+
+def test_doctor_and_audit_are_content(weft: Weft) -> None:
+    doctor = weft.run("doctor")
+    audit = weft.run("audit")
+
+    assert doctor.returncode == 0, doctor.stdout
+    assert b"answers in" in doctor.stdout
+    assert audit.returncode == 0, audit.stdout
+
+
+def test_db_status_and_migrate(weft: Weft) -> None:
+    assert as_json(weft, "db", "status")["pending"] in ([], 0)
+    assert as_json(weft, "db", "migrate") == {"applied": []}

@@ -1,0 +1,225 @@
+"""`weft each`: as xargs and GNU parallel, but on record."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from e2e.conftest import Weft
+
+pytestmark = pytest.mark.slow
+
+
+def test_outputs_come_in_input_order(weft: Weft) -> None:
+    given = "".join(f"{n}\n" for n in range(50, 0, -1)).encode()
+    command = "sleep 0.0{}; echo {}; echo err {} >&2"
+    done = weft.run("each", "--", "sh", "-c", command, stdin=given)
+
+    assert done.returncode == 0
+    assert done.stdout == given
+    assert done.stderr.count(b"err ") == 50
+    assert b"50 succeeded" in done.stderr
+
+
+def test_unordered_outputs_come_as_the_jobs_end(weft: Weft) -> None:
+    done = weft.run(
+        "each", "--unordered", "--cpu", "0.1", "--memory", "16Mi", "--",
+        "sh", "-c", "sleep {}; echo {}", stdin=b"1\n0\n",
+    )  # fmt: skip
+
+    assert done.stdout.split() == [b"0", b"1"]
+
+
+def test_a_failure_is_exit_code_1_with_the_list_of_those(weft: Weft) -> None:
+    done = weft.run("each", "--", "sh", "-c", "test {} != 7", stdin=b"1\n7\n3\n")
+
+    assert done.returncode == 1
+    assert b"2 succeeded, 1 failed" in done.stderr
+    assert b"j2  7  exit code 1" in done.stderr
+    assert b"--resume" in done.stderr
+
+
+@pytest.mark.parametrize("given", [b"", b"\n\n\n"])
+def test_empty_input_is_nothing_to_do(weft: Weft, given: bytes) -> None:
+    done = weft.run("each", "--", "echo", stdin=given)
+
+    assert (done.returncode, done.stdout) == (0, b"")
+    assert done.stderr == b"weft: no input, nothing to do\n"
+
+
+def test_lines_are_one_argument_whatever_is_in_them(weft: Weft) -> None:
+    lines = ["a b  c", "it's", '"quoted"', "$HOME `id` \\n", "*", "-n", "ä€", " lead and trail "]
+    given = "".join(line + "\n" for line in lines).encode()
+    done = weft.run("each", "--", "printf", "<%s>", stdin=given)
+
+    assert done.stdout.decode() == "".join(f"<{line}>" for line in lines)
+
+
+def test_items_between_nul_may_hold_newlines(weft: Weft) -> None:
+    done = weft.run("each", "-0", "--", "printf", "<%s>", stdin=b"a\nb\0c d\0")
+
+    assert done.stdout == b"<a\nb><c d>"
+
+
+def test_find_print0_and_placeholders(weft: Weft, tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "x y.tar.gz").write_text("one\n")
+    found = subprocess.run(
+        ["find", ".", "-type", "f", "-print0"], cwd=tmp_path, check=True, capture_output=True
+    )
+    done = weft.run(
+        "each", "-0", "--", "echo", "{}|{/}|{//}|{.}|{/.}|{#}", stdin=found.stdout, cwd=tmp_path
+    )
+
+    expected = b"./sub/x y.tar.gz|x y.tar.gz|./sub|./sub/x y.tar|x y.tar|1\n"
+    assert done.stdout == expected
+
+
+def test_the_file_of_lines(weft: Weft, tmp_path: Path) -> None:
+    file = tmp_path / "lines"
+    file.write_text("a\nb")
+    done = weft.run("each", "-f", str(file), "--", "echo")
+    missing = weft.run("each", "-f", str(file) + "x", "--", "echo")
+
+    assert done.stdout == b"a\nb\n"
+    assert missing.returncode == 2
+    assert b"No such file" in missing.stderr
+
+
+def test_a_line_that_cannot_travel_fails_and_the_others_run(weft: Weft) -> None:
+    done = weft.run("each", "--", "echo", stdin=b"good\nbad \xff\xfe\nalso good\n")
+
+    assert done.returncode == 1
+    assert done.stdout == b"good\nalso good\n"
+    assert b"line 2: bad \\xff\\xfe" in done.stderr
+    assert b"UTF-8" in done.stderr
+
+
+def test_a_line_that_is_too_long_fails_and_the_others_run(weft: Weft) -> None:
+    done = weft.run("each", "--", "echo", stdin=b"good\n" + b"x" * 200_000 + b"\nalso good\n")
+
+    assert done.returncode == 1
+    assert done.stdout == b"good\nalso good\n"
+    assert b"2 succeeded, 1 failed" in done.stderr
+
+
+def test_a_closed_output_ends_it_quietly_and_cancels_the_rest(weft: Weft) -> None:
+    script = 'seq 5000 | "$@" each --name closed -- sh -c "echo {}; sleep 0.02" | head -1'
+    program = weft.start("--version").args
+    done = subprocess.run(
+        ["sh", "-c", script, "sh", *program[:-1]],  # type: ignore[index]
+        check=False, capture_output=True, env=weft.environment(), timeout=60,
+    )  # fmt: skip
+
+    assert done.stdout == b"1\n"
+    assert done.stderr == b""
+    batch = json.loads(weft.run("ls", "--json", "--name", "closed").stdout)[0]
+    assert batch["cancelled"]
+
+
+def test_resume_runs_only_what_did_not_succeed(weft: Weft, tmp_path: Path) -> None:
+    command = (
+        f"echo {{}} >> {tmp_path}/ran; echo out {{}}; test -e {tmp_path}/fixed || test {{}} != b"
+    )
+    first = weft.run("each", "--name", "r", "--", "sh", "-c", command, stdin=b"a\nb\nc\n")
+    (tmp_path / "fixed").touch()
+    more = b"a\nb\nc\nnew\n"
+    second = weft.run("each", "--resume", "r", "--", "sh", "-c", command, stdin=more)
+    third = weft.run("each", "--resume", "r", "--", "sh", "-c", command, stdin=more)
+
+    assert first.returncode == 1
+    assert (second.returncode, second.stdout) == (0, b"out b\nout new\n")
+    assert (third.returncode, third.stdout) == (0, b"")
+    assert b"all 4 lines succeeded before" in third.stderr
+    assert sorted((tmp_path / "ran").read_text().split()) == ["a", "b", "b", "c", "new"]
+
+
+def test_resume_counts_equal_lines(weft: Weft, tmp_path: Path) -> None:
+    command = f"echo {{}} >> {tmp_path}/ran"
+    weft.run("each", "--name", "twice", "--", "sh", "-c", command, stdin=b"a\na\n")
+    weft.run("each", "--resume", "twice", "--", "sh", "-c", command, stdin=b"a\na\na\n")
+
+    assert (tmp_path / "ran").read_text().split() == ["a"] * 3
+
+
+def test_resume_of_what_never_was_is_refused(weft: Weft) -> None:
+    done = weft.run("each", "--resume", "never", "--", "echo", stdin=b"a\n")
+
+    assert done.returncode == 2
+    assert b"never" in done.stderr
+
+
+def test_interrupt_cancels_and_says_how_to_go_on(weft: Weft, tmp_path: Path) -> None:
+    script = f"echo {{}}; test {{}} -lt 3 || test -e {tmp_path}/fast || sleep 1000"
+    process = weft.start("each", "--name", "i", "--", "sh", "-c", script, stdin=subprocess.PIPE)
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(b"".join(b"%d\n" % n for n in range(1, 30)))
+    process.stdin.flush()
+    assert process.stdout.readline() == b"1\n"
+    assert process.stdout.readline() == b"2\n"
+    process.send_signal(signal.SIGINT)
+    _, told = process.communicate(timeout=30)
+
+    assert process.returncode == 130
+    assert b"--resume i" in told
+    listed = subprocess.run(["ps", "-eo", "args"], check=True, capture_output=True, text=True)
+    assert listed.stdout.count("sleep 1000") == 0
+    (tmp_path / "fast").touch()
+    given = b"".join(b"%d\n" % n for n in range(1, 30))
+    done = weft.run("each", "--resume", "i", "--", "sh", "-c", script, stdin=given)
+    assert done.returncode == 0
+    assert done.stdout.split() == [b"%d" % n for n in range(3, 30)]
+
+
+def test_at_most_so_many_run_at_once(weft: Weft, tmp_path: Path) -> None:
+    script = f"mkdir {tmp_path}/alone && sleep 0.05 && rmdir {tmp_path}/alone"
+    done = weft.run(
+        "each", "-j", "1", "--cpu", "0.1", "--memory", "16Mi", "--", "sh", "-c", script,
+        stdin=b"1\n2\n3\n4\n5\n6\n",
+    )  # fmt: skip
+
+    assert done.returncode == 0, done.stderr
+
+
+def test_json_has_one_line_per_job(weft: Weft) -> None:
+    done = weft.run("each", "--json", "--", "sh", "-c", "echo {}; test {} = a", stdin=b"a\nb\n")
+
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    assert done.returncode == 1
+    assert [(r["line"], r["stdout"], r["exit_code"]) for r in rows] == [
+        ("a", "a\n", 0), ("b", "b\n", 1),
+    ]  # fmt: skip
+    summary = json.loads(done.stderr)
+    assert (summary["n_succeeded"], summary["n_failed"]) == (1, 1)
+
+
+def test_a_missing_program_is_told_once_per_line(weft: Weft) -> None:
+    done = weft.run("each", "--", "no-such-program-anywhere", stdin=b"a\nb\n")
+
+    assert done.returncode == 1
+    assert done.stderr.count(b"program not found") == 2
+
+
+def test_many_lines_are_read_no_faster_than_they_run(weft: Weft) -> None:
+    """The window is bounded: the reader of an endless input stops when nothing is printed."""
+    process = weft.start("each", "-j", "1", "--", "sleep", "1000", stdin=subprocess.PIPE)
+    assert process.stdin is not None
+    os.set_blocking(process.stdin.fileno(), False)
+    written = 0
+    still_since = time.monotonic()
+    while time.monotonic() - still_since < 2:
+        try:
+            written += os.write(process.stdin.fileno(), b"x" * 99 + b"\n")
+            still_since = time.monotonic()
+        except BlockingIOError:
+            os.sched_yield()
+        assert written < 20_000_000
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+
+    assert process.returncode == 130

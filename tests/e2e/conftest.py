@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,14 +38,19 @@ class Weft:
             env=self.environment(env), timeout=timeout_s, input=stdin or b"",
         )  # fmt: skip
 
-    def start(
+    @contextmanager
+    def started(
         self, *arguments: str, stdin: int = subprocess.DEVNULL, cwd: Path | None = None
-    ) -> "subprocess.Popen[bytes]":
-        """Start one command and leave it running."""
-        return subprocess.Popen(
+    ) -> "Iterator[subprocess.Popen[bytes]]":
+        """Start one command and leave it running; at the end it is killed if it still is."""
+        with subprocess.Popen(
             [*PROGRAM, *arguments], stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             cwd=cwd, env=self.environment(),
-        )  # fmt: skip
+        ) as process:  # fmt: skip
+            try:
+                yield process
+            finally:
+                process.kill()
 
 
 @pytest.fixture(scope="session")

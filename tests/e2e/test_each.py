@@ -2,14 +2,14 @@
 
 import json
 import os
+import select
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
 
-from e2e.conftest import Weft
+from e2e.conftest import PROGRAM, Weft
 
 pytestmark = pytest.mark.slow
 
@@ -109,9 +109,8 @@ def test_a_line_that_is_too_long_fails_and_the_others_run(weft: Weft) -> None:
 
 def test_a_closed_output_ends_it_quietly_and_cancels_the_rest(weft: Weft) -> None:
     script = 'seq 5000 | "$@" each --name closed -- sh -c "echo {}; sleep 0.02" | head -1'
-    program = weft.start("--version").args
     done = subprocess.run(
-        ["sh", "-c", script, "sh", *program[:-1]],  # type: ignore[index]
+        ["sh", "-c", script, "sh", *PROGRAM],
         check=False, capture_output=True, env=weft.environment(), timeout=60,
     )  # fmt: skip
 
@@ -154,21 +153,22 @@ def test_resume_of_what_never_was_is_refused(weft: Weft) -> None:
 
 
 def test_interrupt_cancels_and_says_how_to_go_on(weft: Weft, tmp_path: Path) -> None:
-    script = f"echo {{}}; test {{}} -lt 3 || test -e {tmp_path}/fast || sleep 1000"
-    process = weft.start("each", "--name", "i", "--", "sh", "-c", script, stdin=subprocess.PIPE)
-    assert process.stdin is not None
-    assert process.stdout is not None
-    process.stdin.write(b"".join(b"%d\n" % n for n in range(1, 30)))
-    process.stdin.flush()
-    assert process.stdout.readline() == b"1\n"
-    assert process.stdout.readline() == b"2\n"
-    process.send_signal(signal.SIGINT)
-    _, told = process.communicate(timeout=30)
+    script = f"echo {{}}; test {{}} -lt 3 || test -e {tmp_path}/fast || sleep 4321"
+    command = ("each", "--name", "i", "--", "sh", "-c", script)
+    with weft.started(*command, stdin=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(b"".join(b"%d\n" % n for n in range(1, 30)))
+        process.stdin.flush()
+        assert process.stdout.readline() == b"1\n"
+        assert process.stdout.readline() == b"2\n"
+        process.send_signal(signal.SIGINT)
+        _, told = process.communicate(timeout=30)
 
     assert process.returncode == 130
     assert b"--resume i" in told
     listed = subprocess.run(["ps", "-eo", "args"], check=True, capture_output=True, text=True)
-    assert listed.stdout.count("sleep 1000") == 0
+    assert listed.stdout.count("sleep 4321") == 0
     (tmp_path / "fast").touch()
     given = b"".join(b"%d\n" % n for n in range(1, 30))
     done = weft.run("each", "--resume", "i", "--", "sh", "-c", script, stdin=given)
@@ -207,19 +207,20 @@ def test_a_missing_program_is_told_once_per_line(weft: Weft) -> None:
 
 def test_many_lines_are_read_no_faster_than_they_run(weft: Weft) -> None:
     """The window is bounded: the reader of an endless input stops when nothing is printed."""
-    process = weft.start("each", "-j", "1", "--", "sleep", "1000", stdin=subprocess.PIPE)
-    assert process.stdin is not None
-    os.set_blocking(process.stdin.fileno(), False)
-    written = 0
-    still_since = time.monotonic()
-    while time.monotonic() - still_since < 2:
-        try:
-            written += os.write(process.stdin.fileno(), b"x" * 99 + b"\n")
-            still_since = time.monotonic()
-        except BlockingIOError:
-            os.sched_yield()
-        assert written < 20_000_000
-    process.send_signal(signal.SIGINT)
-    process.communicate(timeout=60)
+    with weft.started("each", "-j", "1", "--", "sleep", "4321", stdin=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        os.set_blocking(process.stdin.fileno(), False)
+        written = _write_until_stuck(process.stdin.fileno(), b"x" * 99 + b"\n", still_s=2)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
 
+    assert 1_000_000 < written < 20_000_000
     assert process.returncode == 130
+
+
+def _write_until_stuck(descriptor: int, line: bytes, *, still_s: float) -> int:
+    """Write until the pipe is full and stays so; return how much went in."""
+    written = 0
+    while select.select([], [descriptor], [], still_s)[1]:
+        written += os.write(descriptor, line * 100)
+    return written

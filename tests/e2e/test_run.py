@@ -82,27 +82,28 @@ def test_raw_bytes_pass_through(weft: Weft) -> None:
 def test_output_comes_while_the_job_runs(weft: Weft, tmp_path: Path) -> None:
     fifo = tmp_path / "go"
     os.mkfifo(fifo)
-    process = weft.start("run", "--", "sh", "-c", f"echo first; cat {fifo}; echo last")
-    assert process.stdout is not None
-    first = process.stdout.readline()
-    with fifo.open("w") as go:
-        go.write("between\n")
+    script = f"echo first; cat {fifo}; echo last"
+    with weft.started("run", "--", "sh", "-c", script) as process:
+        assert process.stdout is not None
+        first = process.stdout.readline()
+        with fifo.open("w") as go:
+            go.write("between\n")
 
-    assert first == b"first\n"
-    assert process.communicate(timeout=30)[0] == b"between\nlast\n"
+        assert first == b"first\n"
+        assert process.communicate(timeout=30)[0] == b"between\nlast\n"
 
 
 def test_interrupt_kills_the_whole_process_tree(weft: Weft, tmp_path: Path) -> None:
     pids = tmp_path / "pids"
-    script = f"sleep 1000 & echo $! > {pids}; setsid sleep 1000 & echo $! >> {pids}; echo up; wait"
-    process = weft.start("run", "--", "sh", "-c", script)
-    assert process.stdout is not None
-    assert process.stdout.readline() == b"up\n"
-    process.send_signal(signal.SIGINT)
+    script = f"sleep 1234 & echo $! > {pids}; setsid sleep 1234 & echo $! >> {pids}; echo up; wait"
+    with weft.started("run", "--", "sh", "-c", script) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"up\n"
+        process.send_signal(signal.SIGINT)
 
-    assert process.wait(30) == 130
+        assert process.wait(30) == 130
     listed = subprocess.run(["ps", "-eo", "args"], check=True, capture_output=True, text=True)
-    assert listed.stdout.count("sleep 1000") == 0
+    assert listed.stdout.count("sleep 1234") == 0
 
 
 def test_json_has_everything(weft: Weft) -> None:
@@ -125,12 +126,13 @@ def test_a_job_that_cannot_fit_is_refused_with_the_reason(weft: Weft) -> None:
 
 
 def test_a_reader_that_goes_away_ends_the_job(weft: Weft) -> None:
-    process = weft.start("run", "--", "sh", "-c", "while echo y; do sleep 0.01; done")
-    assert process.stdout is not None
-    process.stdout.readline()
-    process.stdout.close()
+    script = "while echo y; do sleep 0.01; done"
+    with weft.started("run", "--", "sh", "-c", script) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        process.stdout.close()
 
-    assert process.wait(30) == 141
+        assert process.wait(30) == 141
 
 
 def test_a_run_takes_little_longer_than_its_parts(weft: Weft) -> None:

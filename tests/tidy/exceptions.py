@@ -14,6 +14,8 @@ SLEEPING_TESTS: frozenset[str] = frozenset()
 
 QUERY_TEXT: frozenset[str] = frozenset(
     {
+        "src/weft/store/admin.py",  # sets passwords, which no function may be given
+        "src/weft/store/database.py",  # the one call of a function, by name
         "src/weft/store/migrate.py",  # runs before there is a function to call
     }
 )

@@ -12,7 +12,10 @@ import asyncpg
 import msgspec
 
 from weft.store.errors import AWAY, RETRIED, translated
+from weft.telemetry.log import get_logger
 from weft.telemetry.metrics import observe_call
+
+log = get_logger()
 
 RETRIES_MAX = 5
 CONNECT_TIMEOUT_S = 5.0
@@ -74,7 +77,9 @@ async def call_on(connection: asyncpg.Connection, function: str, **arguments: An
         failed = False
         return rows
     finally:
-        observe_call(function, perf_counter() - started, failed)
+        seconds = perf_counter() - started
+        observe_call(function, seconds, failed)
+        log.debug("store.called", function=function, ms=round(seconds * 1000, 3), failed=failed)
 
 
 async def prepare_connection(connection: asyncpg.Connection) -> None:

@@ -17,11 +17,7 @@ EVENTS = MappingProxyType(
         "role.stopped": "this process has ended cleanly · ms",
         "role.failed": "this process cannot go on · code, error, detail, hint",
         "library.logged": "a library said something · logger, message",
-        "store.connected": "the database answers · server_version",
-        "store.unavailable": "the database does not answer; calls are repeated · error, retry_ms",
-        "store.recovered": "the database answers again · away_ms",
-        "store.call_failed": "a database function raised · function, ms, error",
-        "store.called": "a database function returned · function, ms, rows",
+        "store.called": "a database function was called · function, ms, failed",
         "notices.lost": "the connection that listens was lost; it is made again · error",
         # weft up
         "up.reclaimed": "what a killed supervisor left was ended · ended",

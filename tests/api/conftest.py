@@ -7,6 +7,7 @@ import httpx
 import pytest
 
 from api.fakes import TOKEN, RecordingStore, SilentNotices
+from api.live import LiveApi, LiveWorker, make_user, open_worker
 from weft.api.app import Application, create_app
 from weft.settings import Settings
 
@@ -30,4 +31,28 @@ async def client(app: Application) -> AsyncIterator[httpx.AsyncClient]:
     async with httpx.AsyncClient(
         transport=transport, base_url="http://weft", headers=headers
     ) as found:
+        yield found
+
+
+@pytest.fixture
+async def api(database: dict[str, str], tmp_path: Path) -> AsyncIterator[LiveApi]:
+    """Give the api on a database of its own, behind a real server."""
+    await make_user(database["admin"])
+    live = LiveApi(database["weft_api"], Settings(home=tmp_path))
+    await live.start()
+    yield live
+    await live.stop()
+
+
+@pytest.fixture
+async def http(api: LiveApi) -> AsyncIterator[httpx.AsyncClient]:
+    """Give a client of the live api."""
+    async with api.client() as found:
+        yield found
+
+
+@pytest.fixture
+async def worker(database: dict[str, str], tmp_path: Path) -> AsyncIterator[LiveWorker]:
+    """Give a worker of two cores and 4 GiB."""
+    async with open_worker(database["weft_worker"], tmp_path / "logs") as found:
         yield found

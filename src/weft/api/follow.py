@@ -17,7 +17,7 @@ from weft.core.errors import Unavailable
 from weft.core.states import JobState
 from weft.ports.store import Caller, LogPlace, Row
 from weft.telemetry import metrics
-from weft.wire.log_format import CUT, CUT_BODY, STDERR, STDOUT, Piece, count_pieces, count_pieces
+from weft.wire.log_format import CUT, CUT_BODY, STDERR, STDOUT, Piece, count_pieces
 
 _NAMES: Final = {STDOUT: "stdout", STDERR: "stderr"}
 _ENDED: Final = frozenset(state.word for state in JobState if state.is_terminal)

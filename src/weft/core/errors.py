@@ -310,6 +310,19 @@ class RequestTimeout(Invalid):
     status = 408
 
 
+class MalformedRequest(Invalid):
+    """Bytes that are not a request."""
+
+    code = "API.MALFORMED_REQUEST"
+
+
+class HeadTooLarge(Invalid):
+    """A request whose head is larger than the limit."""
+
+    code = "API.HEAD_TOO_LARGE"
+    status = 431
+
+
 class UnsupportedMedia(Invalid):
     """A body in a form that is not read here."""
 

@@ -12,6 +12,7 @@ import uvicorn
 
 from weft import __version__
 from weft.api.app import Application, create_app
+from weft.api.http_protocol import HttpProtocol
 from weft.core.errors import Conflict, WeftError
 from weft.plugins.log_stores.files import FileLogStore
 from weft.run.child import end_with_supervisor, role_name
@@ -83,7 +84,7 @@ async def _serve(settings: Settings, name: str) -> int:
     with ExitStack() as until_exit:
         async with open_api_store(login_dsn(settings, "weft_api")) as store:
             app = create_app(store, store.notices, FileLogStore(home.logs), settings)
-            server = Server(_config(app))
+            server = Server(serving_config(app))
             serving = asyncio.create_task(server.run_on(listener))
             await server.listening.wait()
             until_exit.enter_context(home.saying_ready(name, host=host, port=port))
@@ -102,9 +103,11 @@ async def _serve(settings: Settings, name: str) -> int:
     return 0
 
 
-def _config(app: Application) -> uvicorn.Config:
+def serving_config(app: Application) -> uvicorn.Config:
+    """Return how uvicorn serves the application."""
     return uvicorn.Config(
         app,
+        http=HttpProtocol,
         lifespan="off",
         ws="none",
         log_config=None,

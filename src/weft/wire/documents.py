@@ -7,7 +7,7 @@ every document.
 
 from typing import Annotated
 
-from msgspec import Meta, Raw, Struct
+from msgspec import Meta, Raw, Struct, field
 
 PositiveInt = Annotated[int, Meta(ge=1, le=2_000_000_000)]
 """Fits the database's `integer`."""
@@ -30,7 +30,7 @@ class JobDocument(Struct, forbid_unknown_fields=True, omit_defaults=True, gc=Fal
     cwd: str | None = None
     """Absolute; none: an empty directory of its own."""
     stdin: str | None = None
-    resources: Raw = Raw()
+    resources: Raw = field(default_factory=Raw)
     """`{cpu, memory, storage, gpu}`; kept raw, because thousands of jobs ask for the same."""
     timeout_s: Seconds | None = None
     always_run: bool = False

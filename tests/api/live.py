@@ -1,0 +1,175 @@
+"""The api on a real database behind a real server, and a worker whose jobs end as a test says."""
+
+import asyncio
+import contextlib
+import socket
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import httpx
+import msgspec
+
+from weft.api.app import create_app
+from weft.core.states import Reason
+from weft.plugins.log_stores.files import FileLogStore
+from weft.ports.store import Claimed, EndReport, StartReport, WorkerStore
+from weft.run.api import Server, serving_config
+from weft.settings import Settings
+from weft.store import open_admin, open_api_store, open_driver_store, open_worker_store
+from weft.wire.log_format import encode_piece, own_path
+
+TOKEN = "token-of-a-test"
+DEADLINE_S = 20.0
+
+
+class LiveApi:
+    """A server that can be stopped and started again on the same port."""
+
+    def __init__(self, dsn: str, settings: Settings) -> None:
+        self._dsn = dsn
+        self._settings = settings
+        self._stack = contextlib.AsyncExitStack()
+        self.port = 0
+        self.stop_s = 0.0
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def client(self, **headers: str) -> httpx.AsyncClient:
+        known = {"authorization": f"Bearer {TOKEN}", **headers}
+        return httpx.AsyncClient(base_url=self.url, headers=known, timeout=DEADLINE_S)
+
+    async def start(self) -> None:
+        listener = socket.create_server(("127.0.0.1", self.port))
+        self.port = listener.getsockname()[1]
+        store = await self._stack.enter_async_context(open_api_store(self._dsn))
+        logs = FileLogStore(self._settings.home / "logs")
+        app = create_app(store, store.notices, logs, self._settings)
+        server = Server(serving_config(app))
+        serving = asyncio.create_task(server.run_on(listener))
+        await server.listening.wait()
+
+        async def stop() -> None:
+            begun = asyncio.get_running_loop().time()
+            app.close()
+            server.stopping.set()
+            await serving
+            self.stop_s = asyncio.get_running_loop().time() - begun
+
+        self._stack.push_async_callback(stop)
+
+    async def stop(self) -> None:
+        await self._stack.aclose()
+
+
+class LiveWorker:
+    """Claims jobs and says how they went."""
+
+    def __init__(self, store: WorkerStore, incarnation_id: int, logs: Path) -> None:
+        self.store = store
+        self._incarnation_id = incarnation_id
+        self._logs = logs
+
+    async def claim(self, limit: int = 1000) -> Sequence[Claimed]:
+        return await self.store.claim_jobs(
+            self._incarnation_id, budget_cpu_m=10**8, budget_memory_mib=10**8, limit_jobs=limit
+        )
+
+    async def start(self, claimed: Sequence[Claimed]) -> None:
+        reports = [
+            StartReport(batch_id=c.batch_id, job_id=c.job_id, attempt=c.attempt, age_us=0)
+            for c in claimed
+        ]
+        await self.store.start_attempts(self._incarnation_id, reports)
+
+    def write(self, one: Claimed, *pieces: tuple[int, bytes]) -> None:
+        """Append output, as the spawner would."""
+        path = own_path(self._logs, one.batch_id, one.job_id, one.attempt)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("ab") as file:
+            file.write(b"".join(encode_piece(kind, 0, data) for kind, data in pieces))
+
+    async def end(
+        self, claimed: Sequence[Claimed], *, exit_code: int = 0, output: tuple[int, int] = (0, 0)
+    ) -> None:
+        reports = [
+            EndReport(
+                batch_id=c.batch_id, job_id=c.job_id, attempt=c.attempt, start_age_us=1000,
+                end_age_us=0, reason=int(Reason.EXIT) if exit_code else None, exit_code=exit_code,
+                signal=None, cpu_ms=1, memory_peak_bytes=1, stdout_bytes=output[0],
+                stderr_bytes=output[1], truncated=False, segment=None, offset=None, message="",
+            )
+            for c in claimed
+        ]  # fmt: skip
+        verdicts = await self.store.complete_attempts(self._incarnation_id, reports)
+        assert set(verdicts) <= {"ok"}
+
+    async def work(self) -> int:
+        """Run everything that is ready; return how many jobs that were."""
+        count = 0
+        while claimed := await self.claim():
+            await self.start(claimed)
+            await self.end(claimed)
+            count += len(claimed)
+        return count
+
+
+@contextlib.asynccontextmanager
+async def open_worker(dsn: str, logs: Path) -> AsyncIterator[LiveWorker]:
+    """Register a worker of two cores."""
+    async with open_worker_store(dsn) as store:
+        registered = await store.register_worker(
+            name="w1", host="here", pool="default", incarnation="first", cpu_m=2000,
+            memory_mib=4096, storage_mib=10_000, gpu=0, version="test", same_host_proved_gone=True,
+        )  # fmt: skip
+        yield LiveWorker(store, registered.incarnation_id, logs)
+
+
+async def fold(dsn: str) -> None:
+    """Do once what a driver does."""
+    async with open_driver_store(dsn) as store:
+        epoch = await store.try_lead()
+        assert epoch is not None
+        while await store.fold_deltas(epoch) or await store.sweep_cancelled(epoch, 1000):
+            pass
+
+
+async def make_user(dsn: str) -> None:
+    """Let the token of the tests be known."""
+    async with open_admin(dsn) as admin:
+        await admin.ensure_local_user(tenant="local", user="tester", token=TOKEN)
+
+
+class EventReader:
+    """Reads server-sent events from a stream that stays open."""
+
+    def __init__(self, answer: httpx.Response) -> None:
+        self.answer = answer
+        self._lines = answer.aiter_lines()
+
+    async def next(self) -> tuple[str, str, Any]:
+        """Return (id, kind, data) of the next message; raise StopAsyncIteration at the end."""
+        id_, kind, data = "", "message", None
+        async with asyncio.timeout(DEADLINE_S):
+            async for line in self._lines:
+                if not line:
+                    if data is not None:
+                        return id_, kind, data
+                    kind = "message"
+                    continue
+                name, _, value = line.partition(": ")
+                if name == "id":
+                    id_ = value
+                elif name == "event":
+                    kind = value
+                elif name == "data":
+                    data = value
+        raise StopAsyncIteration
+
+    async def event(self) -> dict[str, Any]:
+        """Return the document of the next event."""
+        _, _, data = await self.next()
+        document: dict[str, Any] = msgspec.json.decode(data)
+        return document

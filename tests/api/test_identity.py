@@ -1,0 +1,101 @@
+"""Who is let in."""
+
+from typing import cast
+
+import httpx
+import pytest
+
+from api.fakes import TOKEN, RecordingStore
+from weft.api.app import Application
+from weft.api.identity import REMEMBER_S, Identities
+from weft.core.errors import Unauthenticated
+from weft.ports.store import ApiStore
+
+
+@pytest.mark.parametrize("header", [None, "Bearer", "Bearer wrong", "Basic abc", "Bearer a\x7f"])
+@pytest.mark.parametrize("path", ["/v1/batches", "/metrics", "/openapi.json", "/docs", "/nothing"])
+async def test_strangers_see_nothing(app: Application, header: str | None, path: str) -> None:
+    headers = {} if header is None else {"authorization": header}
+    transport = httpx.ASGITransport(app)
+    async with httpx.AsyncClient(
+        transport=transport, base_url="http://weft", headers=headers
+    ) as client:
+        answer = await client.get(path)
+
+    assert (answer.status_code, answer.json()["code"]) == (401, "API.UNAUTHENTICATED")
+    assert answer.headers["www-authenticate"].startswith("Bearer")
+
+
+async def test_health_is_open_and_says_nothing_else(app: Application) -> None:
+    transport = httpx.ASGITransport(app)
+    async with httpx.AsyncClient(transport=transport, base_url="http://weft") as client:
+        alive, ready = await client.get("/healthz"), await client.get("/readyz")
+
+    assert alive.json() == {"status": "alive"}
+    assert ready.json() == {"status": "ready"}
+
+
+async def test_good_token_is_remembered_for_a_while(store: RecordingStore) -> None:
+    now = 100.0
+    port = cast("ApiStore", store)
+    identities = Identities(port, clock=lambda: now)
+
+    callers = [await identities.caller_of(f"Bearer {TOKEN}") for _ in range(3)]
+    asked = store.authenticated
+    now += REMEMBER_S + 0.1
+    await identities.caller_of(f"bearer  {TOKEN}")
+
+    assert callers[2].user_name == "somebody"
+    assert (asked, store.authenticated) == (1, 2)
+
+
+async def test_wrong_token_is_asked_for_every_time(store: RecordingStore) -> None:
+    port = cast("ApiStore", store)
+    identities = Identities(port)
+
+    for _ in range(2):
+        with pytest.raises(Unauthenticated):
+            await identities.caller_of("Bearer wrong")
+
+    assert store.authenticated == 2
+
+
+async def test_answers_carry_security_headers(client: httpx.AsyncClient) -> None:
+    answer = await client.get("/healthz")
+
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert answer.headers["cache-control"] == "no-store"
+    assert "default-src 'none'" in answer.headers["content-security-policy"]
+    assert "server" not in answer.headers
+
+
+async def test_trace_of_the_caller_goes_on(client: httpx.AsyncClient) -> None:
+    trace_id = "a" * 31 + "b"
+    parent = f"00-{trace_id}-00f067aa0ba902b7-01"
+
+    named = await client.get("/healthz", headers={"x-trace-id": trace_id})
+    traced = await client.get("/healthz", headers={"traceparent": parent})
+    wrong = await client.get("/healthz", headers={"x-trace-id": "x", "traceparent": "y"})
+
+    assert named.headers["x-trace-id"] == traced.headers["x-trace-id"] == trace_id
+    assert traced.headers["traceparent"].split("-")[1] == trace_id
+    assert len(wrong.headers["x-trace-id"]) == 32
+
+
+async def test_description_names_every_route_and_document(client: httpx.AsyncClient) -> None:
+    document = (await client.get("/openapi.json")).json()
+    page = await client.get("/docs")
+
+    assert document["openapi"].startswith("3.1")
+    post = document["paths"]["/v1/batches"]["post"]
+    assert post["requestBody"]["content"]["application/json"]["schema"]["$ref"].endswith(
+        "BatchDocument"
+    )
+    assert "JobDocument" in document["components"]["schemas"]
+    assert all(
+        operation["summary"]
+        for operations in document["paths"].values()
+        for operation in operations.values()
+    )
+    assert page.headers["content-type"].startswith("text/html")
+    assert "POST /v1/batches" in page.text

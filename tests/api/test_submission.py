@@ -1,0 +1,301 @@
+"""Batches, updates, jobs and groups on a real database."""
+
+import asyncio
+
+import httpx
+import msgspec
+
+from api.live import LiveApi, LiveWorker
+
+MSGPACK = {"content-type": "application/msgpack"}
+
+
+async def test_batch_with_jobs_is_created_in_one_request(
+    http: httpx.AsyncClient, worker: LiveWorker
+) -> None:
+    trace_id = "0123456789abcdef0123456789abcdef"
+    document = {
+        "name": "first",
+        "attributes": {"cohort": "scz1"},
+        "jobs": [{"command": ["true"], "name": "a", "attributes": {"n": "1"}}, {"script": "true"}],
+    }
+
+    answer = await http.post("/v1/batches", json=document, headers={"x-trace-id": trace_id})
+
+    assert answer.status_code == 201, answer.text
+    created = answer.json()
+    assert created["n_jobs"] == 2
+    assert created["first_job"] == 1
+    assert created["committed"] is True
+    assert created["trace_id"] == answer.headers["x-trace-id"] == trace_id
+    assert trace_id in answer.headers["traceparent"]
+    batch = (await http.get(f"/v1/batches/b{created['id']}")).json()
+    assert batch["name"] == "first"
+    assert batch["n_jobs"] == batch["n_ready"] == 2
+    assert batch["attributes"] == {"cohort": "scz1"}
+    assert batch["trace_id"] == trace_id
+    job = (await http.get(f"/v1/batches/{created['id']}/jobs/j1")).json()
+    assert job["name"] == "a"
+    assert job["spec"] == {"command": ["true"], "trace_id": trace_id}
+    assert job["resources"]["cpu"] == 1
+    assert await worker.work() == 2
+    attempts = (await http.get(f"/v1/batches/{created['id']}/jobs/1/attempts")).json()["items"]
+    assert [attempt["exit_code"] for attempt in attempts] == [0]
+    history = (await http.get(f"/v1/batches/{created['id']}/jobs/1/history")).json()["items"]
+    assert [change["to"] for change in history][-1] == "success"
+
+
+async def test_empty_batch_is_complete(http: httpx.AsyncClient) -> None:
+    created = (await http.post("/v1/batches", json={})).json()
+    batch = (await http.get(f"/v1/batches/{created['id']}")).json()
+
+    assert created["update_id"] is None
+    assert (batch["state"], batch["complete"], batch["n_jobs"]) == ("success", True, 0)
+
+
+async def test_lists_are_paged_without_gap_or_repeat(http: httpx.AsyncClient) -> None:
+    batch_id = (await http.post("/v1/batches", json={"jobs": [{}] * 7})).json()["id"]
+    for _ in range(4):
+        await http.post("/v1/batches", json={"name": "many"})
+
+    found: list[int] = []
+    query: dict[str, str] = {"limit": "3"}
+    while True:
+        page = (await http.get(f"/v1/batches/{batch_id}/jobs", params=query)).json()
+        found += [job["job_id"] for job in page["items"]]
+        if page["cursor"] is None:
+            break
+        query["cursor"] = page["cursor"]
+
+    assert found == [1, 2, 3, 4, 5, 6, 7]
+    names = (await http.get("/v1/batches", params={"name": "many"})).json()["items"]
+    assert len(names) == 4
+    newest = (await http.get("/v1/batches", params={"limit": 2})).json()
+    assert [batch["id"] for batch in newest["items"]] == [batch_id + 4, batch_id + 3]
+    states = (await http.get(f"/v1/batches/{batch_id}/jobs?state=failed&state=error")).json()
+    assert states["items"] == []
+
+
+async def test_cursor_of_another_list_is_refused(http: httpx.AsyncClient) -> None:
+    batch_id = (await http.post("/v1/batches", json={"jobs": [{}] * 2})).json()["id"]
+    cursor = (await http.get(f"/v1/batches/{batch_id}/jobs?limit=1")).json()["cursor"]
+
+    answer = await http.get("/v1/batches", params={"cursor": cursor})
+
+    assert answer.json()["code"] == "API.INVALID_PARAMETER"
+
+
+async def test_named_parents_are_sorted_and_numbers_told(http: httpx.AsyncClient) -> None:
+    jobs = [
+        {"name": "report", "parents": ["merge", "count"]},
+        {"name": "merge", "parents": ["count"]},
+        {"name": "count"},
+    ]
+
+    created = (await http.post("/v1/batches", json={"jobs": jobs})).json()
+
+    assert created["job_ids"] == [3, 2, 1]
+    report = (await http.get(f"/v1/batches/{created['id']}/jobs/3")).json()
+    assert (report["name"], report["parents"], report["state"]) == ("report", [1, 2], "pending")
+
+
+async def test_parents_in_earlier_updates(http: httpx.AsyncClient, worker: LiveWorker) -> None:
+    batch_id = (await http.post("/v1/batches", json={"jobs": [{}, {}]})).json()["id"]
+    jobs = [{"parents": ["j1", f"b{batch_id}.j2"]}, {"parents": [1]}]
+
+    answer = await http.post(f"/v1/batches/{batch_id}/updates", json={"jobs": jobs})
+
+    assert answer.status_code == 201, answer.text
+    assert answer.json()["first_job"] == 3
+    job = (await http.get(f"/v1/batches/{batch_id}/jobs/3")).json()
+    assert job["parents"] == [1, 2]
+    job = (await http.get(f"/v1/batches/{batch_id}/jobs/4")).json()
+    assert job["parents"] == [3]
+    assert await worker.work() == 4
+
+
+async def test_groups_of_a_document(http: httpx.AsyncClient) -> None:
+    document = {
+        "groups": [{"path": "/stage1/part2", "attributes": {"k": "v"}}],
+        "jobs": [{"group": "/stage1/part2"}, {"group": "/stage1"}, {"group": "/"}, {}],
+    }
+    batch_id = (await http.post("/v1/batches", json=document)).json()["id"]
+
+    again = {"jobs": [{"group": "/stage1/part3"}, {"group": "/stage1/part2"}]}
+    await http.post(f"/v1/batches/{batch_id}/updates", json=again)
+
+    groups = (await http.get(f"/v1/batches/{batch_id}/groups")).json()["items"]
+    assert [(g["path"], g["n_jobs"]) for g in groups] == [
+        ("/", 6), ("/stage1", 4), ("/stage1/part2", 2), ("/stage1/part3", 1),
+    ]  # fmt: skip
+    group = (await http.get(f"/v1/batches/{batch_id}/groups/%2Fstage1%2Fpart2")).json()
+    assert group["attributes"] == {"k": "v"}
+    assert (await http.get(f"/v1/batches/{batch_id}/groups/g1")).json()["path"] == "/stage1"
+    twice = await http.post(
+        f"/v1/batches/{batch_id}/updates", json={"groups": [{"path": "/stage1"}], "jobs": [{}]}
+    )
+    assert twice.json()["errors"][0]["pointer"] == "/groups/0/path"
+
+
+async def test_update_in_bunches(http: httpx.AsyncClient, worker: LiveWorker) -> None:
+    batch_id = (await http.post("/v1/batches", json={})).json()["id"]
+    updates = f"/v1/batches/{batch_id}/updates"
+    update = (await http.post(updates, json={"n_jobs": 25, "n_groups": 2})).json()
+    at = f"{updates}/{update['update_id']}"
+    groups = {"first": 1, "groups": [{"name": "a"}, {"name": "b", "parent": 1}]}
+    assert (await http.post(f"{at}/groups", json=groups)).status_code == 201
+
+    incomplete = await http.post(f"{at}/commit", json={})
+    bunches = [
+        {"first": first, "jobs": [{"group": 2, "parents": [1] if first > 1 else []}] * 5}
+        for first in (21, 6, 11, 16, 1)
+    ]
+    answers = await asyncio.gather(
+        *[
+            http.post(f"{at}/jobs", content=msgspec.msgpack.encode(bunch), headers=MSGPACK)
+            for bunch in bunches
+        ]
+    )
+    repeat = await http.post(f"{at}/jobs", json=bunches[0])
+    committed = await http.post(f"{at}/commit", json={})
+    committed_again = await http.post(f"{at}/commit", json={})
+
+    assert incomplete.json()["code"] == "API.UPDATE_INCOMPLETE"
+    assert {answer.status_code for answer in answers} == {201}
+    assert repeat.headers["idempotent-replay"] == "true"
+    assert committed.json() == committed_again.json()
+    assert committed.json()["committed"] is True
+    assert (await http.get(at)).json() == committed.json()
+    assert (await http.get(f"/v1/batches/{batch_id}/groups/%2Fa%2Fb")).json()["n_jobs"] == 25
+    assert await worker.work() == 25
+
+
+async def test_what_the_database_refuses_is_a_problem(http: httpx.AsyncClient) -> None:
+    batch_id = (await http.post("/v1/batches", json={})).json()["id"]
+    updates = f"/v1/batches/{batch_id}/updates"
+    update_id = (await http.post(updates, json={"n_jobs": 10})).json()["update_id"]
+    jobs = f"{updates}/{update_id}/jobs"
+    await http.post(jobs, json={"first": 1, "jobs": [{}] * 4})
+
+    async def code(path: str, document: object) -> str:
+        answer = await http.post(path, json=document)
+        assert 400 <= answer.status_code < 500, answer.text
+        assert answer.json()["hint"]
+        return str(answer.json()["code"])
+
+    assert await code(jobs, {"first": 3, "jobs": [{}] * 4}) == "API.BUNCH_OVERLAP"
+    assert await code(jobs, {"first": 8, "jobs": [{}] * 4}) == "API.OUTSIDE_UPDATE"
+    assert await code(jobs, {"first": 5, "jobs": [{"group": 4}]}) == "API.GROUP_NOT_FOUND"
+    assert await code(jobs, {"first": 5, "jobs": [{"parents": ["j9"]}]}) == "API.PARENT_NOT_FOUND"
+    assert await code(jobs, {"first": 5, "jobs": [{"parents": [5]}]}) == "API.PARENT_NOT_BELOW"
+    assert await code(jobs, {"first": 5, "jobs": []}) == "API.INVALID_VALUE"
+    assert await code(f"{updates}/99/jobs", {"first": 1, "jobs": [{}]}) == "API.UPDATE_NOT_FOUND"
+    assert await code("/v1/batches/999/updates", {"n_jobs": 1}) == "API.BATCH_NOT_FOUND"
+    assert await code("/v1/batches", {"billing_project": "none"}) == "API.PROJECT_NOT_FOUND"
+    await http.post(jobs, json={"first": 5, "jobs": [{}] * 6})
+    await http.post(f"{updates}/{update_id}/commit", json={})
+    assert await code(jobs, {"first": 2, "jobs": [{}]}) == "API.UPDATE_COMMITTED"
+    missing = {"jobs": [{"parents": ["j77"]}]}
+    assert await code(updates, missing) == "API.PARENT_NOT_FOUND"
+    assert (await http.get(f"/v1/batches/{batch_id}")).json()["n_jobs"] == 10
+
+
+async def test_idempotency_key(http: httpx.AsyncClient) -> None:
+    headers = {"idempotency-key": "k-1"}
+    document = {"name": "once", "jobs": [{}]}
+
+    first = await http.post("/v1/batches", json=document, headers=headers)
+    second = await http.post("/v1/batches", json=document, headers=headers)
+    other = await http.post("/v1/batches", json={"name": "other"}, headers=headers)
+
+    assert first.status_code == second.status_code == 201
+    assert first.json() == second.json()
+    assert second.headers["idempotent-replay"] == "true"
+    assert (other.status_code, other.json()["code"]) == (409, "API.IDEMPOTENCY_CONFLICT")
+    assert len((await http.get("/v1/batches")).json()["items"]) == 1
+
+
+async def test_same_key_at_once_creates_one_batch(http: httpx.AsyncClient) -> None:
+    headers = {"idempotency-key": "k-2"}
+
+    answers = await asyncio.gather(
+        *[http.post("/v1/batches", json={"jobs": [{}]}, headers=headers) for _ in range(8)]
+    )
+
+    assert len({answer.json()["id"] for answer in answers}) == 1
+
+
+async def test_update_with_a_key_is_reserved_once(http: httpx.AsyncClient) -> None:
+    batch_id = (await http.post("/v1/batches", json={})).json()["id"]
+    path, headers = f"/v1/batches/{batch_id}/updates", {"idempotency-key": "u"}
+
+    first = await http.post(path, json={"n_jobs": 3}, headers=headers)
+    second = await http.post(path, json={"n_jobs": 3}, headers=headers)
+    other = await http.post(path, json={"n_jobs": 4}, headers=headers)
+
+    assert first.json() == second.json()
+    assert other.json()["code"] == "API.IDEMPOTENCY_CONFLICT"
+
+
+async def test_cancel(http: httpx.AsyncClient, worker: LiveWorker) -> None:
+    jobs = [{"group": "/a"}, {"group": "/b"}, {}]
+    batch_id = (await http.post("/v1/batches", json={"jobs": jobs})).json()["id"]
+
+    one = await http.post(f"/v1/batches/{batch_id}/jobs/3/cancel", json={})
+    group = await http.post(f"/v1/batches/{batch_id}/groups/%2Fa/cancel", json={})
+    claimed = await worker.claim()
+    running = await http.post(f"/v1/batches/{batch_id}/jobs/2/cancel", content=b"")
+    batch = await http.post(f"/v1/batches/{batch_id}/cancel", json={"force": True})
+    again = await http.post(f"/v1/batches/{batch_id}/cancel", json={})
+
+    assert one.json()["result"] == "cancelled"
+    assert group.json()["cancelled"] is True
+    assert [c.job_id for c in claimed] == [2]
+    assert running.json()["result"] == "cancelling"
+    assert batch.json() == {"batch_id": batch_id, "cancelled": True, "was_cancelled": False}
+    assert again.json()["was_cancelled"] is True
+    late = await http.post(f"/v1/batches/{batch_id}/updates", json={"jobs": [{}]})
+    assert (late.status_code, late.json()["code"]) == (409, "API.BATCH_CANCELLED")
+    missing = await http.post(f"/v1/batches/{batch_id}/jobs/9/cancel", json={})
+    assert missing.json()["code"] == "API.JOB_NOT_FOUND"
+
+
+async def test_default_request_is_no_larger_than_the_largest_worker(
+    http: httpx.AsyncClient, worker: LiveWorker
+) -> None:
+    refused = await http.post("/v1/batches", json={"jobs": [{"resources": {"memory": "5Gi"}}]})
+
+    assert refused.json()["code"] == "API.NO_WORKER_FITS"
+    assert "4096Mi" in refused.json()["errors"][0]["message"]
+    assert (await http.get("/v1/batches")).json()["items"] == []
+
+
+async def test_workers_and_metrics(http: httpx.AsyncClient, worker: LiveWorker) -> None:
+    await http.post("/v1/batches", json={"jobs": [{}, {}]})
+
+    overview = (await http.get("/v1/overview")).json()
+    workers = (await http.get("/v1/workers")).json()["items"]
+    page = (await http.get("/metrics")).text
+
+    assert overview["ready"] == 2
+    assert [one["worker"] for one in workers] == ["w1"]
+    assert 'weft_jobs{role="api",state="ready"} 2.0' in page
+    assert 'weft_http_requests_total{method="POST",role="api",route="/v1/batches"' in page
+    assert 'weft_store_call_seconds_count{function="create_batch"' in page
+
+
+async def test_database_that_is_away_is_a_503(api: LiveApi, postgres: object) -> None:
+    dead = LiveApi("postgres://weft_api@127.0.0.1:1/none", api._settings)
+    await dead.start()
+    try:
+        async with dead.client() as http:
+            answer = await http.get("/v1/batches")
+            ready = await http.get("/readyz")
+            alive = await http.get("/healthz")
+    finally:
+        await dead.stop()
+
+    assert (answer.status_code, answer.json()["code"]) == (503, "STORE.UNAVAILABLE")
+    assert int(answer.headers["retry-after"]) >= 1
+    assert ready.status_code == 503
+    assert alive.status_code == 200

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from weft.core.errors import Internal
+from weft.core.errors import Conflict, Internal
 from weft.telemetry.log import get_logger
 from weft.wire.spawner import SpawnerLock
 from weft.worker.agent.spawner_link import SpawnerLink, connect
@@ -21,7 +21,7 @@ from weft.worker.agent.spawner_link import SpawnerLink, connect
 log = get_logger()
 
 _READY_WITHIN_S = 20.0
-_GONE_WITHIN_S = 20.0
+_GONE_WITHIN_S = 10.0
 _STEP_S = 0.01
 _MARK = b"WEFT_ATTEMPT="
 
@@ -30,6 +30,12 @@ class SpawnerNotStarted(Internal):
     """The spawner did not come up, or an older one does not go away."""
 
     code = "WORKER.SPAWNER_NOT_STARTED"
+
+
+class AgentReplaced(Conflict):
+    """The spawner serves one agent, and this is not it any more."""
+
+    code = "WORKER.AGENT_REPLACED"
 
 
 @dataclass(frozen=True)
@@ -104,10 +110,19 @@ def find_left(incarnation: str, namespace: int) -> set[int]:
 
 
 async def wait_gone(place: SpawnerPlace) -> None:
-    """Wait until the spawner has ended and nothing of its jobs is left."""
-    async with asyncio.timeout(_GONE_WITHIN_S):
-        while is_locked(place.lock):
-            await asyncio.sleep(_STEP_S)
+    """Wait until the spawner has ended and nothing of its jobs is left.
+
+    Raises `AgentReplaced` if it lives on: then it serves a newer agent.
+    """
+    try:
+        async with asyncio.timeout(_GONE_WITHIN_S):
+            while is_locked(place.lock):
+                await asyncio.sleep(_STEP_S)
+    except TimeoutError as error:
+        raise AgentReplaced(
+            "another agent runs this worker", detail=f"The spawner at {place.socket} serves it.",
+            hint="Give each worker of a host a name of its own (`worker_name`).",
+        ) from error  # fmt: skip
     await clear_away(place)
 
 

@@ -84,15 +84,14 @@ class AgentLink:
 
     def _take(self, data: bytes) -> None:
         try:
-            messages = [self._decoder.decode(body) for body in self._framer.feed(data)]
+            for body in self._framer.feed(data):
+                message = self._decoder.decode(body)
+                self._greeted = self._greeted or isinstance(message, Hello)
+                if self._greeted:
+                    self.on_message(message)
         except (ValueError, msgspec.MsgspecError) as error:
             sys.stderr.write(f"spawner: what the agent sent cannot be read: {error}\n")
             self._drop()
-            return
-        for message in messages:
-            self._greeted = self._greeted or isinstance(message, Hello)
-            if self._greeted:
-                self.on_message(message)
 
     def _write(self) -> None:
         if self._connection is None:

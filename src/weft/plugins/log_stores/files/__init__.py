@@ -45,7 +45,11 @@ class FileLogStore:
         if place.segment is not None:
             yield from _skip(decode_pieces(self._record(place)), after)
         else:
-            yield from PartReader(self._own(place), after).read()
+            reader = PartReader(self._own(place), after)
+            try:
+                yield from reader.read()
+            finally:
+                reader.close()
 
     def size(self, place: LogPlace, stream: int) -> int:
         """Return how many bytes of one stream are stored now."""
@@ -80,12 +84,15 @@ class FileLogStore:
         """Yield pieces as they come. The file is looked at as long as somebody follows it."""
         own = self._own(place)
         reader = PartReader(own, after)
-        while True:
-            found = await asyncio.to_thread(_some_of, reader) if own_parts(own) else []
-            for piece in found:
-                yield piece
-            if not found:
-                await asyncio.sleep(_LOOK_AGAIN_S)
+        try:
+            while True:
+                found = await asyncio.to_thread(_some_of, reader) if own_parts(own) else []
+                for piece in found:
+                    yield piece
+                if not found:
+                    await asyncio.sleep(_LOOK_AGAIN_S)
+        finally:
+            reader.close()
 
     def _keep(self, key: tuple[LogPlace, int, int], reached: _Reached) -> None:
         self._reached[key] = reached

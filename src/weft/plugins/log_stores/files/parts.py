@@ -60,10 +60,14 @@ class PartReader:
         known = [first for first in following if first <= self._after]
         return known[-1] if known else following[0]
 
-    def _open(self, first_piece: int) -> None:
+    def close(self) -> None:
+        """Read no more."""
         if self._file is not None:
             self._file.close()
             self._file = None
+
+    def _open(self, first_piece: int) -> None:
+        self.close()
         try:
             self._file = open(part_path(str(self._own), first_piece), "rb")  # noqa: SIM115 (read on later)
         except FileNotFoundError:

@@ -1,0 +1,252 @@
+"""A real spawner for tests, and the agent's end of its socket without an agent."""
+
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from weft.plugins.log_stores.files import FileLogStore
+from weft.ports.store import LogPlace
+from weft.wire.log_format import CUT, CUT_BODY, STDERR, STDOUT
+from weft.wire.spawner import (
+    Acknowledge,
+    AgentMessage,
+    AttemptKey,
+    Ended,
+    Framer,
+    Hello,
+    Kill,
+    Quit,
+    Report,
+    SpawnerMessage,
+    Start,
+    Started,
+    StartProcess,
+    Welcome,
+    frame,
+)
+
+PATH = "/usr/local/bin:/usr/bin:/bin"
+NAMESPACE = ("unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "--propagation", "slave")
+DEADLINE_S = 20.0
+
+
+def key_of(job_id: int) -> AttemptKey:
+    """Return the key of the first attempt of a job."""
+    return AttemptKey(1, job_id, 1)
+
+
+def process(job_id: int, *argv: str, **changes: Any) -> StartProcess:  # values have several types
+    """Return a process to be started, with small limits."""
+    values: dict[str, Any] = {
+        "env": {}, "cwd": "/", "stdin": None, "timeout_ms": None, "grace_ms": 300,
+        "stream_bytes_max": 64 << 20, "stream_head_bytes": 1 << 20, "cpu_m": 1000, "memory_mib": 1,
+    }  # fmt: skip
+    return StartProcess(key=key_of(job_id), argv=argv, **{**values, **changes})
+
+
+def has_namespaces() -> bool:
+    """Say whether this kernel lends us a PID namespace."""
+    try:
+        return subprocess.run([*NAMESPACE, "true"], check=False, capture_output=True).returncode == 0
+    except FileNotFoundError:
+        return False
+
+
+class SpawnerProcess:
+    """One spawner below a directory; `connect` as often as agents come."""
+
+    def __init__(self, root: Path, *, logs: Path | None = None, namespace: bool = False) -> None:
+        self.root = root
+        self.logs = logs or root / "logs"
+        self.scratch = root / "scratch"
+        self._agents: list[Agent] = []
+        ready, ready_of_spawner = os.pipe()
+        words = (root / "s.sock", root / "s.lock", self.logs, self.scratch, ready_of_spawner)
+        self.process = subprocess.Popen(
+            [*(NAMESPACE if namespace else ()), sys.executable, "-X", "utf8", "-m", "weft.worker.spawner", *map(str, words)],
+            pass_fds=(ready_of_spawner,), start_new_session=True, stdin=subprocess.DEVNULL,
+        )  # fmt: skip
+        os.close(ready_of_spawner)
+        word = os.read(ready, 1)
+        os.close(ready)
+        assert word == b"\n", f"the spawner ended with {self.process.wait()}"
+        self.pid = self._pid() if namespace else self.process.pid
+
+    def _pid(self) -> int:
+        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
+        return int(children.read_text().split()[0])
+
+    def connect(self, *, cpu_m: int = 2000, memory_mib: int = 1000) -> "Agent":
+        """Return an agent that has been welcomed."""
+        agent = Agent(self, cpu_m=cpu_m, memory_mib=memory_mib)
+        self._agents.append(agent)
+        return agent
+
+    def memory_kib(self, what: str = "VmHWM") -> int:
+        """Return how much memory the spawner has or had."""
+        for line in Path(f"/proc/{self.pid}/status").read_text().splitlines():
+            if line.startswith(what):
+                return int(line.split()[1])
+        raise AssertionError(what)
+
+    def kill(self) -> None:
+        """Kill the spawner at once."""
+        os.kill(self.pid, signal.SIGKILL)
+        self.process.wait(DEADLINE_S)
+
+    def stop(self) -> None:
+        """End the spawner as an agent does when it drains, and its agents' connections."""
+        for agent in self._agents:
+            agent.close()
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+            if self.pid != self.process.pid:
+                os.kill(self.pid, signal.SIGTERM)
+            self.process.wait(DEADLINE_S)
+
+
+class Agent:
+    """The other end of the socket."""
+
+    def __init__(self, spawner: SpawnerProcess, *, cpu_m: int, memory_mib: int) -> None:
+        self._spawner = spawner
+        self._socket = socket.socket(socket.AF_UNIX)
+        self._socket.connect(str(spawner.root / "s.sock"))
+        self._framer = Framer()
+        self._decoder = msgspec.msgpack.Decoder(SpawnerMessage)
+        self._messages: list[Report | Welcome] = []
+        self.started: list[Started] = []
+        self.ended: dict[AttemptKey, Ended] = {}
+        self.withdrawn: list[AttemptKey] = []
+        self.send(Hello(cpu_m, memory_mib))
+        self._until(lambda: bool(self._messages))
+        welcome = self._messages.pop(0)
+        assert isinstance(welcome, Welcome)
+        self.welcome = welcome
+
+    def send(self, message: AgentMessage) -> None:
+        """Send one message."""
+        self._socket.sendall(frame(message))
+
+    def send_bytes(self, data: bytes) -> None:
+        """Send what may be no message."""
+        self._socket.sendall(data)
+
+    def start(self, *processes: StartProcess, env: dict[str, str] | None = None) -> None:
+        """Start these, with PATH as their environment."""
+        self.send(Start([{"PATH": PATH} if env is None else env], list(processes)))
+
+    def run(self, *argv: str, job_id: int = 1, **changes: Any) -> Ended:  # values have several types
+        """Start one process and return its end, acknowledged."""
+        self.start(process(job_id, *argv, **changes))
+        ended = self.until_ended(job_id)
+        self.send(Acknowledge([ended.key]))
+        return ended
+
+    def until_ended(self, job_id: int) -> Ended:
+        """Wait until an attempt has ended."""
+        self._until(lambda: key_of(job_id) in self.ended)
+        return self.ended.pop(key_of(job_id))
+
+    def until_started(self, job_id: int) -> Started:
+        """Wait until a process has lived long enough to be told."""
+        self._until(lambda: any(one.key == key_of(job_id) for one in self.started))
+        return next(one for one in self.started if one.key == key_of(job_id))
+
+    def until_withdrawn(self, count: int) -> list[AttemptKey]:
+        """Wait until so many attempts were given up."""
+        self._until(lambda: len(self.withdrawn) >= count)
+        return self.withdrawn
+
+    def is_closed_by_spawner(self) -> bool:
+        """Wait until the spawner closes the connection."""
+        self._socket.settimeout(DEADLINE_S)
+        try:
+            while self._socket.recv(1 << 16):
+                continue
+        except ConnectionResetError:
+            return True
+        return True
+
+    def kill(self, *job_ids: int, reason: int, grace_ms: int = 300) -> None:
+        """Kill attempts."""
+        self.send(Kill([key_of(job_id) for job_id in job_ids], reason, grace_ms))
+
+    def quit(self) -> None:
+        """Tell the spawner to quit."""
+        self.send(Quit())
+
+    def close(self) -> None:
+        """Go away without a word."""
+        self._socket.close()
+
+    def output(self, ended: Ended) -> tuple[bytes, bytes, int]:
+        """Return what is stored of both streams, and how many bytes were left out."""
+        key = ended.key
+        place = LogPlace(
+            key.batch_id, key.job_id, key.attempt, True, ended.segment, ended.offset,
+            ended.stdout_bytes, ended.stderr_bytes, ended.truncated, "success",
+        )  # fmt: skip
+        kept = {STDOUT: bytearray(), STDERR: bytearray()}
+        left_out = 0
+        for piece in FileLogStore(self._spawner.logs).pieces(place, 0):
+            if piece.kind == CUT:
+                left_out += CUT_BODY.unpack(piece.data)[1]
+            else:
+                kept[piece.kind] += piece.data
+        return bytes(kept[STDOUT]), bytes(kept[STDERR]), left_out
+
+    def _until(self, is_so: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + DEADLINE_S
+        while not is_so():
+            left = deadline - time.monotonic()
+            ready, _, _ = select.select([self._socket], [], [], max(0, left))
+            assert ready, "the spawner says nothing"
+            data = self._socket.recv(1 << 20)
+            assert data, "the spawner has closed the connection"
+            for body in self._framer.feed(data):
+                self._take(self._decoder.decode(body))
+
+    def _take(self, message: SpawnerMessage) -> None:
+        if isinstance(message, Welcome):
+            self._messages.append(message)
+            return
+        self.started += message.started
+        self.withdrawn += message.withdrawn
+        for ended in message.ended:
+            self.ended[ended.key] = ended
+
+
+def until_gone(*pids: int) -> None:
+    """Wait until these processes of the host have ended."""
+    for pid in pids:
+        try:
+            pidfd = os.pidfd_open(pid)
+        except ProcessLookupError:
+            continue
+        ready, _, _ = select.select([pidfd], [], [], DEADLINE_S)
+        os.close(pidfd)
+        assert ready, f"process {pid} lives"
+
+
+def marked(text: str) -> set[int]:
+    """Return live processes of the host with this text in an argument or in the environment."""
+    found = set()
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and int(entry.name) != os.getpid():
+            try:
+                words = (entry / "cmdline").read_bytes() + (entry / "environ").read_bytes()
+            except OSError:
+                continue
+            if text.encode() in words:
+                found.add(int(entry.name))
+    return found

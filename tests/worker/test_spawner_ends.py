@@ -1,0 +1,229 @@
+"""How a process ends, and how one that cannot be started is reported."""
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from weft.core.states import Reason
+from weft.wire.spawner import Start
+from worker.spawner_process import Agent, SpawnerProcess, key_of, process
+
+
+def test_exit_code_output_and_usage_are_reported(agent: Agent) -> None:
+    ended = agent.run("sh", "-c", "echo hi; echo oops >&2; exit 3")
+
+    assert (ended.exit_code, ended.signal, ended.failure, ended.killed_for) == (3, None, None, None)
+    assert agent.output(ended) == (b"hi\n", b"oops\n", 0)
+    assert (ended.stdout_bytes, ended.stderr_bytes, ended.truncated) == (3, 5, False)
+    assert 0 < ended.started_ns < ended.ended_ns
+    assert ended.memory_peak_bytes > 0
+
+
+def test_cpu_time_is_measured(agent: Agent) -> None:
+    ended = agent.run("sh", "-c", "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done")
+
+    assert ended.cpu_ms > 5
+
+
+def test_process_of_no_duration(agent: Agent) -> None:
+    ended = agent.run("true")
+
+    assert ended.exit_code == 0
+    assert (ended.segment, ended.offset) == (None, None)
+
+
+def test_no_command_is_a_no_op(agent: Agent) -> None:
+    ended = agent.run()
+
+    assert ended.exit_code == 0
+    assert ended.started_ns > 0
+
+
+def test_signal_is_reported(agent: Agent) -> None:
+    ended = agent.run("sh", "-c", "kill -SEGV $$")
+
+    assert (ended.exit_code, ended.signal) == (None, 11)
+
+
+def test_missing_program_is_named(agent: Agent) -> None:
+    ended = agent.run("no-such-program", "x")
+
+    assert ended.failure == Reason.NO_PROGRAM
+    assert "no-such-program" in ended.message
+    assert ended.started_ns == 0
+    assert agent.run("true", job_id=2).exit_code == 0
+
+
+@pytest.mark.parametrize("path", ["/no/such/program", "/etc/passwd", "/etc", "/etc/passwd/x"])
+def test_what_is_no_program_is_named(agent: Agent, path: str) -> None:
+    ended = agent.run(path)
+
+    assert ended.failure == Reason.NO_PROGRAM
+    assert path in ended.message
+
+
+def test_missing_directory_is_a_bad_spec(agent: Agent) -> None:
+    ended = agent.run("true", cwd="/no/such/directory")
+
+    assert ended.failure == Reason.BAD_SPEC
+    assert "/no/such/directory" in ended.message
+
+
+@pytest.mark.parametrize(
+    ("argv", "env"),
+    [
+        (("echo", "a\0b"), {}),
+        (("echo",), {"A\0B": "x"}),
+        (("echo",), {"A=B": "x"}),
+        (("echo", "x" * 200_000), {}),
+        (("a\0b",), {}),
+    ],
+)
+def test_what_no_program_can_be_given_is_refused(
+    agent: Agent, argv: tuple[str, ...], env: dict[str, str]
+) -> None:
+    ended = agent.run(*argv, env=env)
+
+    assert ended.failure in {Reason.BAD_SPEC, Reason.NO_PROGRAM}
+    assert agent.run("true", job_id=2).exit_code == 0
+
+
+def test_empty_program_name_is_refused(agent: Agent) -> None:
+    assert agent.run("").failure == Reason.NO_PROGRAM
+
+
+def make_program(path: Path, text: str) -> str:
+    path.write_text(text)
+    path.chmod(0o755)
+    return str(path)
+
+
+def test_missing_interpreter_is_named(agent: Agent, tmp_path: Path) -> None:
+    program = make_program(tmp_path / "p", "#!/no/such/interpreter\n")
+
+    ended = agent.run(program)
+
+    assert ended.failure == Reason.NO_PROGRAM
+    assert "/no/such/interpreter" in ended.message
+
+
+def test_script_without_interpreter_is_run_by_the_shell(agent: Agent, tmp_path: Path) -> None:
+    program = make_program(tmp_path / "p", 'echo "$1"\n')
+
+    assert agent.output(agent.run(program, "a b"))[0] == b"a b\n"
+
+
+def test_program_is_found_in_the_path_of_the_job(agent: Agent, tmp_path: Path) -> None:
+    make_program(tmp_path / "only-here", "#!/bin/sh\necho found\n")
+
+    ended = agent.run("only-here", env={"PATH": f"/nowhere:{tmp_path}"})
+
+    assert agent.output(ended)[0] == b"found\n"
+
+
+def test_relative_program_is_looked_up_in_the_directory_of_the_job(
+    agent: Agent, tmp_path: Path
+) -> None:
+    make_program(tmp_path / "here", "#!/bin/sh\npwd\n")
+
+    ended = agent.run("./here", cwd=str(tmp_path))
+
+    assert agent.output(ended)[0].decode().strip() == str(tmp_path)
+
+
+def test_script_becomes_a_program_and_is_removed(agent: Agent, spawner: SpawnerProcess) -> None:
+    ended = agent.run("x", script='#!/bin/sh\necho "$# $1"\n')
+
+    assert agent.output(ended)[0] == b"1 x\n"
+    assert os.listdir(spawner.scratch / "scripts") == []
+
+
+def test_standard_input(agent: Agent) -> None:
+    assert agent.output(agent.run("cat", stdin="ä" * 100_000))[0] == ("ä" * 100_000).encode()
+    assert agent.output(agent.run("cat", job_id=2))[0] == b""
+
+
+def test_environment_is_what_was_sent_and_the_mark(agent: Agent) -> None:
+    ended = agent.run("env", env={"A": "1"})
+
+    mark = f"WEFT_ATTEMPT=b1.j1.1@{agent.welcome.incarnation}"
+    lines = set(agent.output(ended)[0].decode().split())
+    assert lines == {"A=1", mark, "PATH=/usr/local/bin:/usr/bin:/bin"}
+
+
+def test_signals_are_as_in_a_fresh_program(agent: Agent) -> None:
+    """Python ignores SIGPIPE; a job that did would not end in `yes | head`."""
+    ended = agent.run("grep", "-E", "Sig(Blk|Ign)", "/proc/self/status")
+
+    of_libc = 0x3 << 31  # two that the C library keeps to itself
+    masks = [int(line.split()[1], 16) for line in agent.output(ended)[0].splitlines()]
+    assert [mask & ~of_libc for mask in masks] == [0, 0]
+
+
+def test_only_the_three_streams_are_open(agent: Agent) -> None:
+    ended = agent.run("sh", "-c", "ls /proc/$$/fd")
+
+    assert agent.output(ended)[0].split() == [b"0", b"1", b"2"]
+
+
+def test_directory_of_its_own_is_empty_and_removed(agent: Agent, spawner: SpawnerProcess) -> None:
+    script = "pwd; ls -A; mkdir -p a/b; echo x > a/b/c; echo x > d"
+    places = set()
+    for job_id in range(1, 6):
+        output = agent.output(agent.run("sh", "-c", script, job_id=job_id, cwd=None))[0]
+        (place,) = output.decode().split()
+        places.add(place)
+
+    assert len(places) == 5
+    assert all(place.startswith(str(spawner.scratch)) for place in places)
+
+
+def test_untouched_directory_serves_again(agent: Agent) -> None:
+    places = {
+        agent.output(agent.run("pwd", job_id=job_id, cwd=None))[0] for job_id in range(1, 6)
+    }
+
+    assert len(places) == 1
+
+
+def test_directory_is_private(agent: Agent) -> None:
+    ended = agent.run("stat", "-c", "%a %u", ".", cwd=None)
+
+    assert agent.output(ended)[0].split() == [b"700", str(os.getuid()).encode()]
+    assert stat.S_IMODE(0o700) == 0o700
+
+
+def test_key_that_is_known_is_ignored(agent: Agent) -> None:
+    agent.start(process(1, "echo", "1"), process(1, "echo", "2"))
+    first = agent.until_ended(1)
+    agent.start(process(1, "echo", "3"), process(2, "true"))
+    agent.until_ended(2)
+
+    assert agent.output(first)[0] == b"1\n"
+    assert key_of(1) not in agent.ended
+
+
+def test_message_that_is_none_closes_the_connection_only(spawner: SpawnerProcess) -> None:
+    agent = spawner.connect()
+    agent.start(process(1, "sleep", "0.3"))
+    agent.send_bytes(b"\0\0\0\x04junk")
+
+    assert agent.is_closed_by_spawner()
+
+    later = spawner.connect()
+    assert key_of(1) in {one.key for one in (*later.welcome.live, *later.welcome.ended)}
+
+
+def test_many_environments(agent: Agent) -> None:
+    agent.send(
+        Start([{"PATH": "/bin", "A": "1"}, {"PATH": "/bin", "A": "2"}], [
+            process(1, "sh", "-c", "echo $A", environment=0),
+            process(2, "sh", "-c", "echo $A", environment=1),
+            process(3, "sh", "-c", "echo $A", environment=1, env={"A": "3"}),
+        ])
+    )  # fmt: skip
+
+    outputs = [agent.output(agent.until_ended(job_id))[0] for job_id in (1, 2, 3)]
+    assert outputs == [b"1\n", b"2\n", b"3\n"]

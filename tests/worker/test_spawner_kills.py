@@ -1,0 +1,171 @@
+"""What is killed, when, and that nothing is left."""
+
+import signal
+from pathlib import Path
+
+import pytest
+
+from weft.core.states import Reason
+from weft.wire.spawner import Withdraw
+from worker.spawner_process import (
+    Agent,
+    SpawnerProcess,
+    key_of,
+    marked,
+    process,
+    until_gone,
+)
+
+
+def left_of(agent: Agent) -> set[int]:
+    return marked(f"@{agent.welcome.incarnation}")
+
+
+def test_time_limit_ends_a_process_that_listens(agent: Agent) -> None:
+    ended = agent.run("sleep", "60", timeout_ms=50)
+
+    assert (ended.killed_for, ended.signal) == (Reason.TIMEOUT, signal.SIGTERM)
+
+
+def test_time_limit_kills_one_that_does_not_listen(agent: Agent) -> None:
+    script = 'trap "" TERM; while :; do sleep 0.01; done'
+    ended = agent.run("sh", "-c", script, timeout_ms=50, grace_ms=200)
+
+    assert (ended.killed_for, ended.signal) == (Reason.TIMEOUT, signal.SIGKILL)
+    assert ended.ended_ns - ended.started_ns >= 250_000_000
+
+
+def test_time_limit_reaches_a_stopped_process(agent: Agent) -> None:
+    ended = agent.run("sh", "-c", "kill -STOP $$; sleep 60", timeout_ms=50, grace_ms=10_000)
+
+    assert ended.signal == signal.SIGTERM
+
+
+def test_exit_code_after_sigterm_is_still_a_timeout(agent: Agent) -> None:
+    script = 'trap "exit 0" TERM; sleep 60 & wait'
+    ended = agent.run("sh", "-c", script, timeout_ms=50)
+
+    assert (ended.killed_for, ended.exit_code) == (Reason.TIMEOUT, 0)
+
+
+def test_kill_reaches_children_that_fled(agent: Agent) -> None:
+    """A new session, an own environment, a double fork: all of them end with the attempt."""
+    script = """
+        setsid sleep 1001 &
+        env -i setsid sleep 1002 &
+        (setsid sh -c 'trap "" TERM; sleep 1003; sleep 1004' &)
+        (env -i setsid sleep 1005 &)
+        sleep 1006
+    """
+    agent.start(process(1, "sh", "-c", script, grace_ms=100))
+    agent.until_started(1)
+    seen = _until_seen("1001", "1002", "1003", "1005", "1006")
+
+    agent.kill(1, reason=Reason.CANCELLED, grace_ms=100)
+
+    assert agent.until_ended(1).killed_for == Reason.CANCELLED
+    until_gone(*seen)
+
+
+def _until_seen(*seconds: str) -> set[int]:
+    """Wait until these sleeps run; the next one appears soon, and there is nothing to wait on."""
+    for _ in range(1_000_000):
+        found = [_sleeps(word) for word in seconds]
+        if all(found):
+            return {pid for pids in found for pid in pids}
+    raise AssertionError(seconds)
+
+
+def _sleeps(word: str) -> list[int]:
+    line = f"sleep\0{word}\0".encode()
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                if (entry / "cmdline").read_bytes() == line:
+                    found.append(int(entry.name))
+            except OSError:
+                continue
+    return found
+
+
+def test_what_a_job_leaves_behind_is_killed_and_its_end_is_not_delayed(agent: Agent) -> None:
+    script = "for i in $(seq 200); do sleep 2001 & done; (trap '' TERM; exec sleep 2002) & exit 0"
+    ended = agent.run("sh", "-c", script, grace_ms=200)
+
+    assert (ended.exit_code, ended.killed_for) == (0, None)
+    until_gone(*_sleeps("2001"), *_sleeps("2002"))
+    assert agent.run("true", job_id=2).exit_code == 0
+
+
+def test_daemon_of_a_running_job_is_left_alone_until_the_job_ends(agent: Agent) -> None:
+    script = "(setsid sh -c 'sleep 2003' &); read line; echo $line"
+    agent.start(process(1, "sh", "-c", f"{script} < $FIFO", env={"FIFO": "/dev/null"}))
+    agent.until_ended(1)
+    until_gone(*_sleeps("2003"))
+
+    agent.start(process(2, "sh", "-c", "(setsid sleep 2004 &); sleep 60"))
+    agent.until_started(2)
+    for job_id in range(3, 8):
+        agent.run("true", job_id=job_id)
+    (daemon,) = _sleeps("2004")
+    agent.kill(2, reason=Reason.CANCELLED)
+    agent.until_ended(2)
+
+    until_gone(daemon)
+
+
+def test_output_of_what_is_left_is_not_waited_for(agent: Agent) -> None:
+    ended = agent.run("sh", "-c", "(trap '' TERM; sleep 1; echo late) & echo soon", grace_ms=100)
+
+    assert agent.output(ended)[0] == b"soon\n"
+
+
+def test_zombies_are_reaped(agent: Agent, spawner: SpawnerProcess) -> None:
+    agent.run("sh", "-c", "for i in $(seq 50); do (true &) ; done; exit 0")
+    agent.run("true", job_id=2)
+
+    children = Path(f"/proc/{spawner.pid}/task/{spawner.pid}/children").read_text().split()
+    assert children == []
+
+
+def test_kill_without_grace_is_at_once(agent: Agent) -> None:
+    agent.start(process(1, "sh", "-c", 'trap "" TERM; while :; do sleep 1; done'))
+    agent.until_started(1)
+    agent.kill(1, reason=Reason.PREEMPTED, grace_ms=0)
+
+    assert agent.until_ended(1).signal == signal.SIGKILL
+
+
+def test_kill_of_one_that_waits_ends_it_unstarted(agent: Agent) -> None:
+    agent.start(process(1, "sleep", "60", cpu_m=2000), process(2, "true"))
+    agent.kill(2, reason=Reason.CANCELLED)
+
+    ended = agent.until_ended(2)
+    assert (ended.killed_for, ended.started_ns, ended.exit_code) == (Reason.CANCELLED, 0, None)
+
+
+def test_withdrawn_are_those_that_were_not_started(agent: Agent) -> None:
+    agent.start(*(process(job_id, "sleep", "60") for job_id in range(1, 5)))
+    agent.until_started(2)
+    agent.send(Withdraw([key_of(job_id) for job_id in range(1, 6)]))
+
+    assert agent.until_withdrawn(2) == [key_of(3), key_of(4)]
+
+
+@pytest.mark.parametrize("how", ["quit", "sigterm"])
+def test_quit_ends_everything(agent: Agent, spawner: SpawnerProcess, how: str) -> None:
+    script = "setsid sleep 3001 & trap '' TERM; while :; do sleep 3002; done"
+    agent.start(process(1, "sh", "-c", script), process(2, "sleep", "3003"))
+    agent.until_started(2)
+    left = left_of(agent)
+    assert len(left) >= 3
+
+    if how == "quit":
+        agent.quit()
+        spawner.process.wait(10)
+    else:
+        spawner.stop()
+
+    until_gone(*left)
+    assert left_of(agent) == set()

@@ -1,0 +1,169 @@
+"""What is kept of what processes write."""
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from weft.core.states import Reason
+from weft.wire.log_format import own_path
+from worker.spawner_process import Agent, SpawnerProcess, process
+
+_MIB = 1 << 20
+
+
+def test_many_short_outputs_stand_in_one_segment(agent: Agent, spawner: SpawnerProcess) -> None:
+    agent.start(*(process(job_id, "echo", str(job_id)) for job_id in range(1, 101)))
+    ends = [agent.until_ended(job_id) for job_id in range(1, 101)]
+
+    assert [agent.output(ended)[0] for ended in ends] == [b"%d\n" % n for n in range(1, 101)]
+    assert {ended.segment for ended in ends} == {1}
+    assert not (spawner.logs / "attempts").exists()
+
+
+def test_slow_output_has_a_file_that_is_written_while_it_runs(
+    agent: Agent, spawner: SpawnerProcess, short_path: Path
+) -> None:
+    fifo = short_path / "fifo"
+    os.mkfifo(fifo)
+    agent.start(process(1, "sh", "-c", f"echo first; cat {fifo}; echo last"))
+    agent.until_started(1)
+    own = own_path(spawner.logs, 1, 1, 1)
+    _until_written(own, b"first\n")
+
+    fifo.write_text("second\n")
+
+    ended = agent.until_ended(1)
+    assert (ended.segment, ended.offset) == (None, None)
+    assert agent.output(ended)[0] == b"first\nsecond\nlast\n"
+
+
+def _until_written(path: Path, text: bytes) -> None:
+    """Wait for what the spawner writes within 200 ms; a directory has no event to wait for here."""
+    for _ in range(200):
+        if path.exists() and text in path.read_bytes():
+            return
+        subprocess.run(["sleep", "0.02"], check=True)
+    raise AssertionError(path)
+
+
+def test_streams_are_kept_apart_each_in_order(agent: Agent) -> None:
+    script = "for i in $(seq 3000); do echo o$i; echo e$i >&2; done"
+    ended = agent.run("bash", "-c", script)
+
+    out, err, left_out = agent.output(ended)
+    assert out.decode().split() == [f"o{i}" for i in range(1, 3001)]
+    assert err.decode().split() == [f"e{i}" for i in range(1, 3001)]
+    assert left_out == 0
+
+
+def test_long_stream_keeps_head_and_tail(agent: Agent) -> None:
+    script = "seq 1000000; echo oops >&2"
+    text = "".join(f"{i}\n" for i in range(1, 1000001)).encode()
+
+    ended = agent.run("sh", "-c", script, stream_bytes_max=_MIB, stream_head_bytes=1000)
+
+    out, err, left_out = agent.output(ended)
+    assert out == text[:1000] + text[-(_MIB - 1000) :]
+    assert err == b"oops\n"
+    assert left_out == len(text) - _MIB
+    assert ended.truncated
+    assert ended.stdout_bytes == len(text)
+
+
+def test_short_stream_above_a_small_limit_is_cut(agent: Agent) -> None:
+    ended = agent.run("printf", "0123456789", stream_bytes_max=4, stream_head_bytes=1)
+
+    assert agent.output(ended) == (b"0789", b"", 6)
+
+
+@pytest.mark.slow
+def test_one_gigabyte_takes_little_memory_and_disk(
+    plain_spawner: SpawnerProcess,
+) -> None:
+    agent = plain_spawner.connect()
+    agent.run("true")
+    before_kib = plain_spawner.memory_kib()
+
+    ended = agent.run("sh", "-c", "yes | head -c 1000000000; echo end", job_id=2)
+
+    disk = sum(path.stat().st_blocks * 512 for path in plain_spawner.logs.rglob("*"))
+    out, _, left_out = agent.output(ended)
+    assert ended.exit_code == 0
+    assert len(out) + left_out == ended.stdout_bytes == 1_000_000_004
+    assert len(out) == 64 * _MIB
+    assert out.endswith(b"y\nend\n")
+    assert disk < 80 * _MIB
+    assert plain_spawner.memory_kib() < before_kib + 4096
+    assert len(list(plain_spawner.logs.rglob("2.1*"))) < 20
+    agent.close()
+
+
+def test_closed_stdout_does_not_end_the_job(agent: Agent) -> None:
+    ended = agent.run("sh", "-c", "echo a; exec >&-; sleep 0.05; echo b >&2")
+
+    assert ended.exit_code == 0
+    assert agent.output(ended)[:2] == (b"a\n", b"b\n")
+
+
+def test_both_streams_closed_and_no_busy_loop(agent: Agent, spawner: SpawnerProcess) -> None:
+    before = _cpu_ticks(spawner.pid)
+    ended = agent.run("sh", "-c", "exec >&- 2>&-; sleep 0.5")
+
+    assert ended.exit_code == 0
+    assert _cpu_ticks(spawner.pid) - before < 10
+
+
+def _cpu_ticks(pid: int) -> int:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return int(fields[11]) + int(fields[12])
+
+
+@pytest.fixture
+def small_disk(short_path: Path) -> Iterator[Path]:
+    """Return a file system of one MiB."""
+    if os.geteuid() != 0:
+        pytest.skip("only root may mount")
+    disk = short_path / "disk"
+    disk.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=1m", "none", str(disk)], check=False, capture_output=True
+    )
+    if mounted.returncode != 0:
+        pytest.skip("this kernel does not let us mount")
+    yield disk
+    subprocess.run(["umount", "-l", str(disk)], check=True)
+
+
+def test_full_disk_ends_the_job_not_the_spawner(short_path: Path, small_disk: Path) -> None:
+    spawner = SpawnerProcess(short_path, logs=small_disk / "logs")
+    agent = spawner.connect()
+    assert agent.output(agent.run("echo", "before"))[0] == b"before\n"
+
+    long = agent.run("sh", "-c", "yes | head -c 10000000; sleep 60", job_id=2)
+
+    assert (long.failure, long.exit_code) == (Reason.DISK, None)
+    assert "No space left" in long.message
+    for path in (small_disk / "logs" / "attempts").rglob("*.1"):
+        path.write_bytes(path.read_bytes()[:1000])
+    (small_disk / "full").write_bytes(b"")
+    _fill(small_disk / "full")
+    short = agent.run("sh", "-c", "head -c 30000 /dev/zero", job_id=3)
+    assert (short.failure, short.exit_code) == (Reason.DISK, None)
+    assert agent.run("true", job_id=4).exit_code == 0
+    (small_disk / "full").unlink()
+    after = agent.run("echo", "after", job_id=5)
+    assert (after.failure, agent.output(after)[0]) == (None, b"after\n")
+    agent.close()
+    spawner.stop()
+
+
+def _fill(path: Path) -> None:
+    with path.open("wb", buffering=0) as file:
+        try:
+            while True:
+                file.write(b"x" * 4096)
+        except OSError:
+            return

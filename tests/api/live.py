@@ -56,6 +56,7 @@ class LiveApi:
             app.close()
             server.stopping.set()
             await serving
+            await app.finish()
             self.stop_s = asyncio.get_running_loop().time() - begun
 
         self._stack.push_async_callback(stop)

@@ -47,6 +47,10 @@ class Application:
         self.services.closing.set()
         self.services.feeds.tell_all()
 
+    async def finish(self) -> None:
+        """Leave nothing behind in the database; call it when the server has stopped."""
+        await self.services.feeds.finish()
+
 
 def create_app(
     store: ApiStore, notices: Notices, logs_: LogStore, settings: Settings

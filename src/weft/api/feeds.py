@@ -162,6 +162,7 @@ class Feeds:
         self._feeds: dict[tuple[int, int], Feed] = {}
         self._woken = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
+        self._ending: asyncio.Task[None] | None = None
 
     @contextlib.asynccontextmanager
     async def open(self, caller: Caller) -> AsyncIterator[Feed]:
@@ -183,12 +184,18 @@ class Feeds:
                 del self._feeds[key]
             if not self._feeds:
                 tasks, self._tasks = self._tasks, []
-                await self._end(tasks)
+                # Not here: a stream whose client has gone is being cancelled, at every await.
+                self._ending = asyncio.create_task(self._end(tasks), name="feeds.end")
 
     def tell_all(self) -> None:
         """Wake all streams, so that they see that the server stops."""
         for feed in self._feeds.values():
             feed.tell()
+
+    async def finish(self) -> None:
+        """Wait until nobody listens any more; the streams have ended."""
+        if self._ending is not None:
+            await asyncio.wait({self._ending})
 
     async def _listen(self) -> None:
         """Wake the reader at every notice, and when listening has begun."""
@@ -211,6 +218,7 @@ class Feeds:
 
     async def _read(self) -> None:
         """Read for all feeds until cancelled. The database may go away and come back."""
+        await self.finish()  # else its last word could come after our first
         failures = 0
         while True:
             try:

@@ -99,6 +99,7 @@ async def _serve(settings: Settings, name: str) -> int:
             app.close()
             server.stopping.set()
             await serving
+            await app.finish()
     log.info("role.stopped", ms=round((time.monotonic() - begun) * 1000))
     return 0
 

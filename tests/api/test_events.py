@@ -1,0 +1,224 @@
+"""Streams of events: no gap and no repeat, whatever is restarted in between."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from typing import Any
+
+import asyncpg
+import httpx
+import pytest
+
+from api.live import DEADLINE_S, EventReader, LiveApi, LiveWorker, fold
+
+
+@contextlib.asynccontextmanager
+async def events(
+    http: httpx.AsyncClient, query: str = "", **headers: str
+) -> AsyncIterator[EventReader]:
+    async with http.stream("GET", f"/v1/events{query}", headers=headers) as answer:
+        assert answer.status_code == 200, await answer.aread()
+        assert answer.headers["content-type"].startswith("text/event-stream")
+        yield EventReader(answer)
+
+
+async def until(reader: EventReader, kind: str, batch_id: int) -> list[dict[str, Any]]:
+    """Return the events up to one of this kind."""
+    found = []
+    while True:
+        found.append(await reader.event())
+        if found[-1]["kind"] == kind and found[-1]["batch_id"] == batch_id:
+            return found
+
+
+async def submit(http: httpx.AsyncClient, n_jobs: int = 1) -> int:
+    answer = await http.post("/v1/batches", json={"jobs": [{}] * n_jobs})
+    assert answer.status_code == 201, answer.text
+    return int(answer.json()["id"])
+
+
+async def test_life_of_a_batch_is_told_in_order(
+    http: httpx.AsyncClient, worker: LiveWorker, database: dict[str, str]
+) -> None:
+    async with events(http) as reader:
+        batch_id = await submit(http, 2)
+        await worker.work()
+        await fold(database["weft_driver"])
+        told = await until(reader, "batch.complete", batch_id)
+
+    kinds = [event["kind"] for event in told]
+    assert kinds[0] == "update.committed"
+    assert kinds.index("jobs.running") < kinds.index("jobs.success")
+    success = next(event for event in told if event["kind"] == "jobs.success")
+    assert (success["from"], success["to"], sorted(success["jobs"])) == (
+        "running",
+        "success",
+        [1, 2],
+    )
+    assert set(success) == {
+        "id", "at", "kind", "batch_id", "from", "to", "jobs", "groups", "trace_id",
+    }  # fmt: skip
+
+
+async def test_stream_of_one_batch_tells_of_no_other(http: httpx.AsyncClient) -> None:
+    mine = await submit(http)
+    async with events(http, f"?batch=b{mine}") as reader:
+        await submit(http)
+        await http.post(f"/v1/batches/{mine}/cancel", json={})
+        told = await until(reader, "batch.cancelled", mine)
+
+    assert {event["batch_id"] for event in told} == {mine}
+
+
+async def test_stream_goes_on_after_the_last_id(http: httpx.AsyncClient) -> None:
+    async with events(http) as reader:
+        first, second, third = [await submit(http) for _ in range(3)]
+        told = await until(reader, "update.committed", third)
+    ids = [event["id"] for event in told]
+
+    async with events(http, **{"last-event-id": ids[0]}) as reader:
+        again = await until(reader, "update.committed", third)
+    async with events(http, f"?since={ids[1]}") as reader:
+        since = await until(reader, "update.committed", third)
+
+    assert [event["batch_id"] for event in told] == [first, second, third]
+    assert [event["id"] for event in again] == ids[1:]
+    assert [event["id"] for event in since] == ids[2:]
+
+
+@pytest.mark.slow
+async def test_no_gap_and_no_repeat_across_restarts_of_the_api(
+    api: LiveApi, worker: LiveWorker
+) -> None:
+    n_batches = 40
+    created: list[int] = []
+
+    async def produce() -> None:
+        async with api.client() as http:
+            while len(created) < n_batches:
+                with contextlib.suppress(httpx.TransportError):
+                    headers = {"idempotency-key": f"k{len(created)}"}
+                    answer = await http.post("/v1/batches", json={"jobs": [{}]}, headers=headers)
+                    created.append(answer.json()["id"])
+
+    async def consume() -> list[dict[str, Any]]:
+        told: list[dict[str, Any]] = []
+        headers = {"last-event-id": "0-0"}
+        async with api.client() as http:
+            while len({event["batch_id"] for event in told}) < n_batches:
+                with contextlib.suppress(httpx.TransportError, StopAsyncIteration):
+                    async with events(http, **headers) as reader:
+                        while len({event["batch_id"] for event in told}) < n_batches:
+                            told.append(await reader.event())
+                            headers["last-event-id"] = told[-1]["id"]
+        return told
+
+    async with asyncio.timeout(60):
+        consumer = asyncio.create_task(consume())
+        producer = asyncio.create_task(produce())
+        for stop_at in (10, 20, 30):
+            while len(created) < stop_at:
+                await asyncio.wait({producer}, timeout=0.01)
+            await api.stop()
+            assert api.stop_s < 1.0
+            await api.start()
+        await producer
+        told = await consumer
+
+    assert [event["batch_id"] for event in told] == sorted(created)
+    ids = [tuple(map(int, event["id"].split("-"))) for event in told]
+    assert ids == sorted(set(ids))
+
+
+async def test_event_behind_an_open_writer_comes_when_that_ends(
+    http: httpx.AsyncClient, database: dict[str, str]
+) -> None:
+    """The open transaction writes no event, so nobody tells when it is over."""
+    writer = await asyncpg.connect(database["admin"])
+    try:
+        async with events(http) as reader:
+            transaction = writer.transaction()
+            await transaction.start()
+            await writer.execute("SELECT pg_current_xact_id()")
+            batch_id = await submit(http)
+            coming = asyncio.create_task(reader.event())
+            done, _ = await asyncio.wait({coming}, timeout=0.3)
+            assert not done
+            await transaction.commit()
+            async with asyncio.timeout(DEADLINE_S):
+                event = await coming
+    finally:
+        await writer.close()
+
+    assert event["batch_id"] == batch_id
+
+
+async def test_stream_goes_on_when_its_connections_are_lost(
+    http: httpx.AsyncClient, database: dict[str, str]
+) -> None:
+    admin = await asyncpg.connect(database["admin"])
+    try:
+        async with events(http) as reader:
+            before = await submit(http)
+            told = await until(reader, "update.committed", before)
+            await admin.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                " WHERE usename = 'weft_api' AND datname = current_database()"
+            )
+            after = None
+            while after is None:
+                answer = await http.post("/v1/batches", json={"jobs": [{}]})
+                after = answer.json().get("id")
+            told += await until(reader, "update.committed", after)
+    finally:
+        await admin.close()
+
+    batches = [event["batch_id"] for event in told]
+    assert batches == sorted(set(batches))
+    assert batches[0] == before
+    assert batches[-1] == after
+
+
+async def test_events_that_were_removed_are_gone(
+    http: httpx.AsyncClient, database: dict[str, str]
+) -> None:
+    admin = await asyncpg.connect(database["admin"])
+    await admin.execute("UPDATE weft.event_floor SET xid = '1000000000', event_id = 5")
+    await admin.close()
+
+    answer = await http.get("/v1/events?since=3-1")
+
+    assert (answer.status_code, answer.json()["code"]) == (410, "API.EVENTS_GONE")
+
+
+async def test_events_of_an_unknown_batch(http: httpx.AsyncClient) -> None:
+    answer = await http.get("/v1/events?batch=b77")
+
+    assert (answer.status_code, answer.json()["code"]) == (404, "API.BATCH_NOT_FOUND")
+
+
+async def test_nobody_listens_when_no_stream_is_open(
+    http: httpx.AsyncClient, database: dict[str, str]
+) -> None:
+    admin = await asyncpg.connect(database["admin"])
+
+    async def listening() -> bool:
+        waits: bool = await admin.fetchval(
+            "SELECT EXISTS (SELECT FROM weft.event_listener WHERE waiting)"
+        )
+        return waits
+
+    async def becomes(wanted: bool) -> None:  # noqa: FBT001 (reads well where it is used)
+        async with asyncio.timeout(DEADLINE_S):
+            while await listening() is not wanted:
+                await admin.fetchval("SELECT pg_sleep(0.01)")
+
+    try:
+        assert not await listening()
+        async with events(http) as reader:
+            await submit(http)
+            await reader.event()
+            await becomes(wanted=True)
+        await becomes(wanted=False)
+    finally:
+        await admin.close()

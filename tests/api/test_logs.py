@@ -1,0 +1,201 @@
+"""Output: whole, in ranges, of many jobs, and live."""
+
+import asyncio
+import base64
+from typing import Any
+
+import httpx
+import msgspec
+import pytest
+
+from api.live import DEADLINE_S, EventReader, LiveApi, LiveWorker
+from weft.api.output import Span, span_of
+from weft.core.errors import RangeNotSatisfiable
+from weft.wire.log_format import STDERR, STDOUT
+
+
+async def submit(http: httpx.AsyncClient, *jobs: dict[str, Any]) -> int:
+    answer = await http.post("/v1/batches", json={"jobs": jobs or [{}]})
+    return int(answer.json()["id"])
+
+
+async def ended_job(http: httpx.AsyncClient, worker: LiveWorker) -> str:
+    """Return the path of the log of a job that has ended."""
+    batch_id = await submit(http)
+    claimed = await worker.claim()
+    await worker.start(claimed)
+    worker.write(claimed[0], (STDOUT, b"one\n"), (STDERR, b"oops\n"), (STDOUT, b"two\n"))
+    await worker.end(claimed, output=(8, 5))
+    return f"/v1/batches/{batch_id}/jobs/1/log"
+
+
+async def test_output_of_an_ended_job(http: httpx.AsyncClient, worker: LiveWorker) -> None:
+    path = await ended_job(http, worker)
+
+    both = await http.get(path)
+    out = await http.get(path, params={"stream": "stdout"})
+    err = await http.get(path, params={"stream": "stderr", "attempt": 1})
+
+    assert both.content == b"one\noops\ntwo\n"
+    assert out.content == b"one\ntwo\n"
+    assert err.content == b"oops\n"
+    assert out.headers["accept-ranges"] == "bytes"
+    assert out.headers["content-length"] == "8"
+    assert out.headers["content-type"] == "application/octet-stream"
+
+
+async def test_ranges(http: httpx.AsyncClient, worker: LiveWorker) -> None:
+    path = f"{await ended_job(http, worker)}?stream=stdout"
+
+    middle = await http.get(path, headers={"range": "bytes=2-5"})
+    tail = await http.get(path, headers={"range": "bytes=-3"})
+    beyond = await http.get(path, headers={"range": "bytes=8-"})
+
+    assert (middle.status_code, middle.content) == (206, b"e\ntw")
+    assert middle.headers["content-range"] == "bytes 2-5/8"
+    assert (tail.status_code, tail.content) == (206, b"wo\n")
+    assert (beyond.status_code, beyond.json()["code"]) == (416, "API.RANGE_NOT_SATISFIABLE")
+
+
+@pytest.mark.parametrize(
+    ("header", "span"),
+    [
+        (None, None), ("bytes=0-", Span(0, 10, 10)), ("bytes=0-0", Span(0, 1, 10)),
+        ("bytes=5-99", Span(5, 10, 10)), ("bytes=-99", Span(0, 10, 10)), ("bytes=-", None),
+        ("bytes=5-2", None), ("bytes=1-2,4-5", None), ("lines=1-2", None),
+    ],
+)  # fmt: skip
+def test_span_of_a_range(header: str | None, span: Span | None) -> None:
+    assert span_of(header, 10) == span
+
+
+def test_span_outside_is_refused() -> None:
+    with pytest.raises(RangeNotSatisfiable):
+        span_of("bytes=-0", 10)
+    with pytest.raises(RangeNotSatisfiable):
+        span_of("bytes=0-", 0)
+
+
+async def test_job_that_has_not_started_has_no_output(http: httpx.AsyncClient) -> None:
+    batch_id = await submit(http)
+
+    waiting = await http.get(f"/v1/batches/{batch_id}/jobs/1/log")
+    attempt = await http.get(f"/v1/batches/{batch_id}/jobs/1/log?attempt=3&follow=true")
+    missing = await http.get(f"/v1/batches/{batch_id}/jobs/2/log?follow=true")
+
+    assert (waiting.status_code, waiting.json()["code"]) == (404, "API.ATTEMPT_NOT_FOUND")
+    assert (attempt.status_code, attempt.json()["code"]) == (404, "API.ATTEMPT_NOT_FOUND")
+    assert (missing.status_code, missing.json()["code"]) == (404, "API.JOB_NOT_FOUND")
+
+
+async def test_outputs_of_many_jobs(http: httpx.AsyncClient, worker: LiveWorker) -> None:
+    batch_id = await submit(http, {}, {}, {}, {})
+    await http.post(f"/v1/batches/{batch_id}/jobs/3/cancel", json={})
+    claimed = await worker.claim()
+    by_job = {one.job_id: one for one in claimed}
+    await worker.start(claimed)
+    worker.write(by_job[1], (STDOUT, b"\xff\x00"), (STDERR, b"e"))
+    await worker.end([by_job[1]], output=(2, 1))
+    large = b"x" * 300_000
+    worker.write(by_job[2], (STDOUT, large), (STDERR, b"e"))
+    await worker.end([by_job[2]], exit_code=3, output=(len(large), 1))
+
+    answer = await http.get(f"/v1/batches/{batch_id}/outputs?first=1&last=4")
+
+    rows = [msgspec.json.decode(line) for line in answer.content.splitlines()]
+    assert [(r["job_id"], r["state"], r["exit_code"]) for r in rows] == [
+        (1, "success", 0), (2, "failed", 3), (3, "cancelled", None),
+    ]  # fmt: skip
+    assert base64.b64decode(rows[0]["stdout"]) == b"\xff\x00"
+    assert base64.b64decode(rows[1]["stdout"]) == large
+    assert base64.b64decode(rows[1]["stderr"]) == b"e"
+    assert rows[2]["stdout"] == ""
+    assert rows[1]["reason"] == "exit"
+
+
+class Followed:
+    """What a follower was told."""
+
+    def __init__(self, reader: EventReader) -> None:
+        self._reader = reader
+        self.last_id = ""
+
+    async def next(self) -> tuple[str, Any]:
+        id_, kind, data = await self._reader.next()
+        self.last_id = id_ or self.last_id
+        if kind in {"stdout", "stderr"}:
+            return kind, base64.b64decode(data)
+        return kind, msgspec.json.decode(data)
+
+
+async def test_output_is_followed_from_before_the_start_to_the_end(
+    http: httpx.AsyncClient, worker: LiveWorker
+) -> None:
+    batch_id = await submit(http)
+    async with http.stream("GET", f"/v1/batches/{batch_id}/jobs/1/log?follow=true") as answer:
+        followed = Followed(EventReader(answer))
+        claimed = await worker.claim()
+        await worker.start(claimed)
+        worker.write(claimed[0], (STDOUT, b"hi\n"))
+        first = await followed.next()
+        worker.write(claimed[0], (STDERR, b"oops\n"))
+        second = await followed.next()
+        worker.write(claimed[0], (STDOUT, b"bye\n"))
+        await worker.end(claimed, exit_code=3, output=(7, 5))
+        third, end = await followed.next(), await followed.next()
+        with pytest.raises(StopAsyncIteration):
+            await followed.next()
+
+    assert [first, second, third] == [
+        ("stdout", b"hi\n"),
+        ("stderr", b"oops\n"),
+        ("stdout", b"bye\n"),
+    ]
+    assert end[0] == "end"
+    assert (end[1]["state"], end[1]["reason"], end[1]["exit_code"]) == ("failed", "exit", 3)
+    assert end[1]["attempt"] == 1
+
+
+async def test_follower_goes_on_where_it_was_cut_off(
+    http: httpx.AsyncClient, worker: LiveWorker
+) -> None:
+    path = f"{await ended_job(http, worker)}?follow=true"
+    async with http.stream("GET", path) as answer:
+        followed = Followed(EventReader(answer))
+        assert await followed.next() == ("stdout", b"one\n")
+
+    headers = {"last-event-id": followed.last_id}
+    async with http.stream("GET", path, headers=headers) as answer:
+        rest = Followed(EventReader(answer))
+        told = [await rest.next() for _ in range(3)]
+
+    assert [kind for kind, _ in told] == ["stderr", "stdout", "end"]
+    assert told[1][1] == b"two\n"
+
+
+async def test_job_cancelled_before_its_start_ends_the_stream(http: httpx.AsyncClient) -> None:
+    batch_id = await submit(http)
+    async with http.stream("GET", f"/v1/batches/{batch_id}/jobs/1/log?follow=true") as answer:
+        followed = Followed(EventReader(answer))
+        await http.post(f"/v1/batches/{batch_id}/jobs/1/cancel", json={})
+        kind, end = await followed.next()
+
+    assert (kind, end["state"], end["attempt"]) == ("end", "cancelled", None)
+
+
+async def test_streams_end_cleanly_when_the_server_stops(
+    api: LiveApi, http: httpx.AsyncClient, worker: LiveWorker
+) -> None:
+    batch_id = await submit(http)
+    claimed = await worker.claim()
+    await worker.start(claimed)
+    log_path = f"/v1/batches/{batch_id}/jobs/1/log?follow=true"
+    async with http.stream("GET", log_path) as log, http.stream("GET", "/v1/events") as events:
+        worker.write(claimed[0], (STDOUT, b"hi\n"))
+        await Followed(EventReader(log)).next()
+        await api.stop()
+        async with asyncio.timeout(DEADLINE_S):
+            rest = [line async for line in events.aiter_lines()]
+
+    assert api.stop_s < 1.0
+    assert not any("end" in line for line in rest)

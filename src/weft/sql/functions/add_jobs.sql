@@ -47,10 +47,10 @@ BEGIN
     IF cardinality(edge_children) > 0 THEN
         -- Parents in earlier updates are locked before they are looked at, and their completion reads the edges after it has
         -- changed the parent's row: so exactly one of us counts each end.
-        PERFORM FROM (SELECT DISTINCT -p AS p FROM unnest(edge_parents) p WHERE p < 0 ORDER BY 1) e
+        PERFORM FROM (SELECT DISTINCT -p AS p FROM unnest(edge_parents) p WHERE p <= 0 ORDER BY 1) e
         CROSS JOIN LATERAL (SELECT FROM weft.job j WHERE j.batch_id = add_jobs.batch_id AND j.job_id = e.p FOR SHARE) l;
         SELECT -p INTO v_wrong FROM unnest(edge_parents) p
-        WHERE p < 0 AND (-p > v_base OR NOT EXISTS (
+        WHERE p <= 0 AND (-p > v_base OR NOT EXISTS (
             SELECT FROM weft.job j JOIN weft.batch_update u ON u.batch_id = j.batch_id AND u.update_id = j.update_id
             WHERE j.batch_id = add_jobs.batch_id AND j.job_id = -p AND u.committed_at IS NOT NULL)) LIMIT 1;
         IF v_wrong IS NOT NULL THEN
@@ -103,6 +103,8 @@ BEGIN
     SELECT add_jobs.batch_id, v_base + t.first, add_jobs.tenant_id, t.n, t.body FROM unnest(chunk_firsts, chunk_ns, chunk_bodies) t (first, n, body);
     RETURN true;
 EXCEPTION WHEN unique_violation THEN
+    -- What was set in the block that failed is undone, the tenant too.
+    PERFORM weft._as_tenant(add_jobs.tenant_id);
     -- The same bunch, sent twice at once, is no error.
     IF EXISTS (SELECT FROM weft.bunch x WHERE x.batch_id = add_jobs.batch_id AND x.update_id = add_jobs.update_id
                  AND x.first_job = v_base + add_jobs.first_job AND x.n_jobs = add_jobs.n_jobs) THEN

@@ -1,0 +1,78 @@
+"""Rows and reports with everything that a test does not care about filled in."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeVar
+
+from weft.core.states import Reason
+from weft.ports.store import Claimed, EndReport, JobRows, Shape, StartReport
+from weft.wire.spec import JobSpec, encode_chunk
+
+T = TypeVar("T")
+
+
+def _column(value: T | Sequence[T]) -> list[T]:
+    """Return a column of `JobRows`: one value stands for all jobs."""
+    return list(value) if isinstance(value, list | tuple) else [value]  # type: ignore[list-item]
+
+
+def job_rows(
+    n_jobs: int = 1, *, first_job: int = 1, parents: Mapping[int, Iterable[int]] | None = None,
+    group: int | Sequence[int] = 0, priority: int | Sequence[int] = 0,
+    always_run: bool | Sequence[bool] = False, max_attempts: int | Sequence[int] = 1,
+    retry_on: Iterable[Reason] = (), shapes: Sequence[Shape] = (Shape(),),
+    shape_index: int | Sequence[int] = 0, names: Mapping[int, str] | None = None,
+) -> JobRows:  # fmt: skip
+    """Return a bunch of no-ops in one chunk. `parents` and `names` are by job number."""
+    edges = [(child, parent) for child, all_of in (parents or {}).items() for parent in all_of]
+    labels = names or {}
+    return JobRows(
+        first_job=first_job,
+        n_jobs=n_jobs,
+        shapes=list(shapes),
+        shape_index=_column(shape_index),
+        group_id=_column(group),
+        priority=_column(priority),
+        always_run=_column(always_run),
+        max_attempts=_column(max_attempts),
+        retry_on=[sum(1 << reason for reason in retry_on)],
+        edge_child=[child for child, _parent in edges],
+        edge_parent=[parent for _child, parent in edges],
+        label_job=list(labels),
+        label_name=list(labels.values()),
+        label_attributes=[None] * len(labels),
+        chunk_first=[first_job],
+        chunk_n=[n_jobs],
+        chunk_body=[encode_chunk([JobSpec()] * n_jobs)],
+    )
+
+
+def start_report(claimed: Claimed, *, age_us: int = 0) -> StartReport:
+    """Return the report that an attempt began to run."""
+    return StartReport(
+        batch_id=claimed.batch_id, job_id=claimed.job_id, attempt=claimed.attempt, age_us=age_us
+    )
+
+
+def end_report(
+    claimed: Claimed, reason: Reason | None = None, *, start_age_us: int | None = 1000,
+    end_age_us: int = 0, exit_code: int | None = None, message: str = "",
+) -> EndReport:  # fmt: skip
+    """Return the report that an attempt ended: with success, unless a reason is given."""
+    return EndReport(
+        batch_id=claimed.batch_id,
+        job_id=claimed.job_id,
+        attempt=claimed.attempt,
+        start_age_us=start_age_us,
+        end_age_us=end_age_us,
+        reason=reason,
+        exit_code=exit_code,
+        signal=None,
+        cpu_ms=1,
+        memory_peak_bytes=1,
+        stdout_bytes=0,
+        stderr_bytes=0,
+        truncated=False,
+        segment=None,
+        offset=None,
+        message=message,
+    )

@@ -1,0 +1,46 @@
+"""Worlds: one tenant each, many of them in one database, because a database takes longer to make
+than most tests take. All tests run on one event loop, so that connections and plans last.
+"""
+
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from store.world import Backend, World, open_backend, open_world
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if "/store/" in item.nodeid and pytest_asyncio.is_async_test(item):
+            item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
+
+
+@pytest.fixture(scope="session")
+def shared_database(postgres: Any) -> Iterator[dict[str, str]]:  # noqa: ANN401 (tests/conftest.py cannot be imported)
+    """Give the DSNs of one database for all tests that leave it intact."""
+    name = postgres.create_database()
+    yield postgres.dsns(name)
+    postgres.drop_database(name)
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def backend(shared_database: dict[str, str]) -> AsyncIterator[Backend]:
+    """Give connections to the shared database."""
+    async with open_backend(shared_database) as result:
+        yield result
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def world(backend: Backend) -> AsyncIterator[World]:
+    """Give a tenant of one's own in the shared database."""
+    async with open_world(backend) as result:
+        yield result
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def own_world(database: dict[str, str]) -> AsyncIterator[World]:
+    """Give a database of one's own, for tests that count what happens in all of it."""
+    async with open_backend(database) as own, open_world(own) as result:
+        yield result

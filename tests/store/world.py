@@ -1,0 +1,296 @@
+"""A tenant with a pool, workers and a driver on a real database, to play with."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
+from uuid import uuid4
+
+import asyncpg
+
+from weft.core.states import Reason
+from weft.ports.store import (
+    Caller,
+    Claimed,
+    HeartbeatAnswer,
+    JobRows,
+    NewBatch,
+    NewGroup,
+    Registered,
+)
+from weft.sql import files_of
+from weft.store import (
+    PostgresApiStore,
+    PostgresDriverStore,
+    PostgresWorkerStore,
+    open_api_store,
+    open_driver_store,
+)  # fmt: skip
+from weft.store.database import Database, call_on, open_database, prepare_connection
+from weft.store.notices import PostgresNotices
+from weft.testing.builders import end_report, job_rows, start_report
+
+MUCH_CPU_M = 1_000_000
+MUCH_MEMORY_MIB = 1_000_000_000
+
+_NEW_TENANT = """
+    WITH pool AS (INSERT INTO weft.pool (name) VALUES ($1) RETURNING pool_id),
+    tenant AS (INSERT INTO weft.tenant (name) VALUES ($1) RETURNING tenant_id),
+    person AS (
+        INSERT INTO weft.tenant_user (tenant_id, name) SELECT tenant_id, 'ada' FROM tenant
+        RETURNING *),
+    project AS (
+        INSERT INTO weft.billing_project (tenant_id, name) SELECT tenant_id, 'default' FROM tenant
+        RETURNING *),
+    member AS (
+        INSERT INTO weft.billing_member (project_id, user_id, tenant_id)
+        SELECT project_id, user_id, person.tenant_id FROM project, person),
+    queue AS (
+        INSERT INTO weft.queue (tenant_id, pool_id, name)
+        SELECT tenant_id, pool_id, 'default' FROM tenant, pool)
+    SELECT tenant_id, user_id FROM person
+"""
+_NEW_USER = """
+    WITH person AS (
+        INSERT INTO weft.tenant_user (tenant_id, name) VALUES ($1, $2) RETURNING *)
+    INSERT INTO weft.billing_member (project_id, user_id, tenant_id)
+    SELECT p.project_id, person.user_id, p.tenant_id FROM weft.billing_project p, person
+    WHERE p.tenant_id = person.tenant_id RETURNING user_id
+"""
+
+
+class Worker:
+    """One incarnation of a worker."""
+
+    def __init__(
+        self, store: PostgresWorkerStore, registered: Registered, facts: Mapping[str, Any]
+    ) -> None:
+        self.store = store
+        self.registered = registered
+        self.facts = facts
+        self.id = registered.incarnation_id
+
+    async def claim(
+        self, limit: int = 100, *, cpu_m: int = MUCH_CPU_M, memory_mib: int = MUCH_MEMORY_MIB
+    ) -> list[Claimed]:
+        """Claim jobs."""
+        return list(
+            await self.store.claim_jobs(
+                self.id, budget_cpu_m=cpu_m, budget_memory_mib=memory_mib, limit_jobs=limit
+            )
+        )
+
+    async def start(self, *claimed: Claimed, age_us: int = 0) -> Sequence[str]:
+        """Report starts."""
+        return await self.store.start_attempts(
+            self.id, [start_report(one, age_us=age_us) for one in claimed]
+        )
+
+    async def end(
+        self, *claimed: Claimed, reason: Reason | None = None, **more: Any  # noqa: ANN401 (as end_report)
+    ) -> Sequence[str]:  # fmt: skip
+        """Report ends, all for one reason."""
+        return await self.store.complete_attempts(
+            self.id, [end_report(one, reason, **more) for one in claimed]
+        )
+
+    async def run(self, limit: int = 100, reason: Reason | None = None) -> list[int]:
+        """Claim jobs and end them at once; return their numbers."""
+        claimed = await self.claim(limit)
+        if claimed:
+            await self.end(*claimed, reason=reason)
+        return [one.job_id for one in claimed]
+
+    async def beat(self, *claimed: Claimed, draining: bool = False) -> HeartbeatAnswer:
+        """Send a heartbeat with these attempts."""
+        keys = [(one.batch_id, one.job_id, one.attempt) for one in claimed]
+        return await self.store.heartbeat(self.id, keys, draining=draining)
+
+    async def waits(self) -> bool:
+        """Go to sleep; False: there is work."""
+        return not await self.store.wait_for_work(self.id)
+
+
+class Backend:
+    """Connections to one database, shared by the worlds in it: functions are compiled once."""
+
+    def __init__(self, dsns: Mapping[str, str], stack: AsyncExitStack) -> None:
+        self.dsns = dsns
+        self._stack = stack
+        self.admin: asyncpg.Connection
+        self.api: PostgresApiStore
+        self.driver: PostgresDriverStore
+        self.workers: Database
+        self._epoch = 0
+
+    async def open(self) -> None:
+        """Connect as each of the roles."""
+        enter = self._stack.enter_async_context
+        self.admin = await connect(self.dsns["admin"])
+        self._stack.callback(self.admin.terminate)
+        self.api = await enter(open_api_store(self.dsns["weft_api"], pool_size=8))
+        self.driver = await enter(open_driver_store(self.dsns["weft_driver"]))
+        self.workers = await enter(
+            open_database(self.dsns["weft_worker"], connections_max=8, timeout_s=30)
+        )
+
+    def worker_store(self) -> PostgresWorkerStore:
+        """Return a store for one worker; what it remembers is its own."""
+        return PostgresWorkerStore(self.workers, PostgresNotices(self.dsns["weft_worker"]))
+
+    async def lead(self) -> int:
+        """Return the epoch of a driver that leads."""
+        while not self._epoch:
+            self._epoch = await self.driver.try_lead() or 0
+        return self._epoch
+
+
+async def connect(dsn: str) -> asyncpg.Connection:
+    """Return a connection."""
+    connection = await asyncpg.connect(dsn)
+    await prepare_connection(connection)
+    return connection
+
+
+@asynccontextmanager
+async def open_backend(dsns: Mapping[str, str]) -> AsyncIterator[Backend]:
+    """Open connections to a database."""
+    async with AsyncExitStack() as stack:
+        backend = Backend(dsns, stack)
+        await backend.open()
+        yield backend
+
+
+class World:
+    """One tenant with a pool of its own. Its jobs are seen by its workers only."""
+
+    def __init__(self, backend: Backend, stack: AsyncExitStack) -> None:
+        self.backend = backend
+        self._stack = stack
+        self.admin = backend.admin
+        self.api = backend.api
+        self.driver = backend.driver
+        self.caller = Caller(0, 0, "")
+        self.pool = f"pool-{uuid4().hex[:8]}"
+        self._batches: list[int] = []
+
+    async def open(self) -> None:
+        """Make the tenant."""
+        row = await self.admin.fetchrow(_NEW_TENANT, self.pool)
+        self.caller = Caller(row["tenant_id"], row["user_id"], "ada")
+
+    async def connect(self, role: str = "admin") -> asyncpg.Connection:
+        """Return one more connection, closed at the end."""
+        connection = await connect(self.backend.dsns[role])
+        self._stack.callback(connection.terminate)
+        return connection
+
+    async def user(self, name: str) -> Caller:
+        """Add a user to the tenant."""
+        user_id = await self.admin.fetchval(_NEW_USER, self.caller.tenant_id, name)
+        return Caller(self.caller.tenant_id, user_id, name)
+
+    async def worker(
+        self, name: str = "w", *, cpu_m: int = MUCH_CPU_M, memory_mib: int = MUCH_MEMORY_MIB,
+        incarnation: str | None = None, host: str = "here", gone: bool = False,
+    ) -> Worker:  # fmt: skip
+        """Register a worker."""
+        store = self.backend.worker_store()
+        facts: dict[str, Any] = {
+            "name": name, "host": host, "pool": self.pool,
+            "incarnation": incarnation or uuid4().hex, "cpu_m": cpu_m, "memory_mib": memory_mib,
+            "storage_mib": 1_000_000, "gpu": 0, "version": "test", "same_host_proved_gone": gone,
+        }  # fmt: skip
+        return Worker(store, await store.register_worker(**facts), facts)
+
+    async def submit(
+        self, jobs: JobRows | int = 1, *, batch: int | None = None,
+        groups: Sequence[NewGroup] = (), caller: Caller | None = None, **new: Any,  # noqa: ANN401 (fields of NewBatch)
+    ) -> int:  # fmt: skip
+        """Submit and commit jobs; return their batch."""
+        batch_id, _reserved, _is_new = await self.api.submit(
+            caller or self.caller,
+            NewBatch(trace_id="0" * 32, **new) if batch is None else batch,
+            groups,
+            job_rows(jobs) if isinstance(jobs, int) else jobs,
+            idempotency_key=None, digest=b"", trace_id="0" * 32,
+        )  # fmt: skip
+        self._batches.append(batch_id)
+        return batch_id
+
+    async def states(self, batch_id: int) -> str:
+        """Return the states of all jobs in their order, one letter each: p r R(unning) s f e c."""
+        rows = await self.admin.fetch(
+            "SELECT state FROM weft.job WHERE batch_id = $1 ORDER BY job_id", batch_id
+        )
+        return "".join("prqnRbsfec"[row["state"]] for row in rows)
+
+    async def job(self, batch_id: int, job_id: int = 1) -> asyncpg.Record:
+        """Return the row of a job."""
+        return await self.admin.fetchrow(
+            "SELECT * FROM weft.job WHERE batch_id = $1 AND job_id = $2", batch_id, job_id
+        )
+
+    async def attempts(self, batch_id: int, job_id: int = 1) -> list[asyncpg.Record]:
+        """Return the rows of a job's attempts that have ended."""
+        rows: list[asyncpg.Record] = await self.admin.fetch(
+            "SELECT * FROM weft.attempt WHERE batch_id = $1 AND job_id = $2 ORDER BY attempt",
+            batch_id, job_id,
+        )  # fmt: skip
+        return rows
+
+    async def counts(self, batch_id: int, group: int | str = 0) -> dict[str, int]:
+        """Return the counters of a group that are not 0, as the api shows them."""
+        document = await self.api.get_group(self.caller, batch_id, group)
+        names = ("pending", "ready", "running", "succeeded", "failed", "errored", "cancelled")
+        return {name: document[f"n_{name}"] for name in names if document[f"n_{name}"]}
+
+    async def lead(self) -> int:
+        """Return the epoch of the driver."""
+        return await self.backend.lead()
+
+    async def fold(self) -> int:
+        """Fold the deltas."""
+        return await self.driver.fold_deltas(await self.lead())
+
+    async def sweep(self, limit: int = 10_000) -> int:
+        """Sweep until nothing is left; return how many jobs were looked at."""
+        total = 0
+        while found := await self.driver.sweep_cancelled(await self.lead(), limit):
+            total += found
+        return total
+
+    async def call(self, function: str, **arguments: Any) -> Any:  # noqa: ANN401 (what the function returns)
+        """Call a function as the owner, who may say what time it is (`at`)."""
+        return await call_on(self.admin, function, **arguments)
+
+    async def until_somebody_waits(self) -> None:
+        """Return when a connection to this database waits for a lock."""
+        waiting = (
+            "SELECT count(*) FROM pg_locks l JOIN pg_stat_activity a USING (pid) "
+            "WHERE NOT l.granted AND a.datname = current_database()"
+        )
+        async with asyncio.timeout(10):
+            while not await self.admin.fetchval(waiting):
+                await asyncio.sleep(0)
+
+    async def findings(self) -> dict[str, list[dict[str, Any]]]:
+        """Return by check what the audit finds in our batches: nothing, if all is well."""
+        found = {}
+        async with self.admin.transaction(isolation="repeatable_read", readonly=True):
+            for file in files_of("audit"):
+                rows = [dict(row) for row in await self.admin.fetch(file.text)]
+                ours = [row for row in rows if row.get("batch_id") in {None, *self._batches}]
+                if ours:
+                    found[file.name] = ours[:5]
+        return found
+
+
+@asynccontextmanager
+async def open_world(backend: Backend) -> AsyncIterator[World]:
+    """Make a world; it is audited at the end."""
+    async with AsyncExitStack() as stack:
+        world = World(backend, stack)
+        await world.open()
+        yield world
+        assert await world.findings() == {}

@@ -70,6 +70,21 @@ class FakeStore:
                 await self._changed.wait()
         return [job.ends[-1] for job in self.jobs if job.ends]
 
+    async def until_handed_back(self, count: int, seconds: float = 20.0) -> list[EndReport]:
+        """Wait until so many leases were handed back."""
+        async with asyncio.timeout(seconds):
+            while True:
+                found = [
+                    end
+                    for job in self.jobs
+                    for end in job.ends
+                    if end.reason == Reason.PREEMPTED and end.start_age_us is None
+                ]
+                if len(found) >= count:
+                    return found
+                self._changed.clear()
+                await self._changed.wait()
+
     async def until_started(self, count: int, seconds: float = 20.0) -> None:
         """Wait until so many starts were reported."""
         async with asyncio.timeout(seconds):

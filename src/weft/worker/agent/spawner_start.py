@@ -23,6 +23,7 @@ log = get_logger()
 _READY_WITHIN_S = 20.0
 _GONE_WITHIN_S = 10.0
 _STEP_S = 0.01
+_READY_FD = 3
 _MARK = b"WEFT_ATTEMPT="
 
 
@@ -130,28 +131,41 @@ async def _start(place: SpawnerPlace) -> None:
     for directory in (place.socket.parent, place.logs, place.scratch, place.own_log.parent):
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     ready, ready_of_spawner = os.pipe2(os.O_CLOEXEC)
-    words = (place.socket, place.lock, place.logs, place.scratch, ready_of_spawner)
-    with place.own_log.open("ab") as output:
-        process = subprocess.Popen(
-            [*_namespace_words(), sys.executable, "-X", "utf8", "-P", "-m", "weft.worker.spawner", *map(str, words)],
-            stdin=subprocess.DEVNULL, stdout=output, stderr=output, cwd="/", start_new_session=True,
-            pass_fds=(ready_of_spawner,),
-        )  # fmt: skip
-    os.close(ready_of_spawner)
+    try:
+        pid = _spawn(place, ready_of_spawner)
+    finally:
+        os.close(ready_of_spawner)
     try:
         word = await _read_once(ready)
     finally:
         os.close(ready)
-    _reap_later(process)
     if word:
-        log.info("worker.spawner_started", spawner_pid=process.pid)
+        _reap_later(pid)
+        log.info("worker.spawner_started", spawner_pid=pid)
         return
-    code = process.wait()
+    _, status = os.waitpid(pid, 0)
     if not is_locked(place.lock):
         raise SpawnerNotStarted(
-            "the spawner could not be started", detail=f"It ended with code {code}.",
+            "the spawner could not be started",
+            detail=f"It ended with code {os.waitstatus_to_exitcode(status)}.",
             hint=f"Read {place.own_log}.",
-        )  # fmt: skip
+        )
+
+
+def _spawn(place: SpawnerPlace, ready_fd: int) -> int:
+    """Start it in a session of its own, so that it outlives this agent; return its process id."""
+    words = [
+        *_namespace_words(), sys.executable, "-X", "utf8", "-P", "-m", "weft.worker.spawner",
+        str(place.socket), str(place.lock), str(place.logs), str(place.scratch), str(_READY_FD),
+    ]  # fmt: skip
+    appending = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+    actions = [
+        (os.POSIX_SPAWN_DUP2, ready_fd, _READY_FD),
+        (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+        (os.POSIX_SPAWN_OPEN, 1, str(place.own_log), appending, 0o600),
+        (os.POSIX_SPAWN_DUP2, 1, 2),
+    ]
+    return os.posix_spawnp(words[0], words, os.environ, file_actions=actions, setsid=True)
 
 
 async def _read_once(fd: int) -> bytes:
@@ -166,18 +180,15 @@ async def _read_once(fd: int) -> bytes:
     return os.read(fd, 1)
 
 
-def _reap_later(process: subprocess.Popen[bytes]) -> None:
+def _reap_later(pid: int) -> None:
     """Take the exit code when it ends, so that no zombie stays while this agent lives."""
     loop = asyncio.get_running_loop()
-    try:
-        pidfd = os.pidfd_open(process.pid)
-    except ProcessLookupError:
-        return
+    pidfd = os.pidfd_open(pid)
 
     def on_exit() -> None:
         loop.remove_reader(pidfd)
         os.close(pidfd)
-        process.poll()
+        os.waitpid(pid, os.WNOHANG)
 
     loop.add_reader(pidfd, on_exit)
 

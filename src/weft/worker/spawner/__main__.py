@@ -22,6 +22,7 @@ ALREADY_RUNS = 3
 def main(argv: list[str]) -> int:
     """Serve until told to quit, then kill everything that runs."""
     socket_path, lock_path, logs, scratch, ready_fd = argv
+    os.chdir("/")
     incarnation = os.urandom(12).hex()
     try:
         take_lock(lock_path, incarnation)

@@ -35,6 +35,7 @@ from weft.worker.spawner.segments import Segments
 
 _ROOM_AGAIN_NS = 50_000_000
 _ROOM_TRIES = 200
+_FAILURES_MAX = 1000
 
 
 class Spawner:
@@ -64,15 +65,25 @@ class Spawner:
 
     def run(self) -> None:
         """Serve until `quitting` is set by a `Quit` or from outside."""
+        failures = 0
         while not self.quitting:
-            self._loop.turn(self._due_ns())
-            self._start_what_fits()
-            self.running.settle()
-            due_ns = self._reports.due_ns(busy=self._queue_length > 0)
-            if due_ns is not None and due_ns <= time.monotonic_ns():
-                self._reports.flush()
-            if self._scratch.trash_count != self._trash_emptied and not self.running.own_children:
-                self._empty_trash()
+            try:
+                self._turn()
+            except Exception as error:  # the outer ring: what runs must not die of one mistake
+                sys.excepthook(type(error), error, error.__traceback__)
+                failures += 1
+                if failures > _FAILURES_MAX:
+                    raise
+
+    def _turn(self) -> None:
+        self._loop.turn(self._due_ns())
+        self._start_what_fits()
+        self.running.settle()
+        due_ns = self._reports.due_ns(busy=self._queue_length > 0)
+        if due_ns is not None and due_ns <= time.monotonic_ns():
+            self._reports.flush()
+        if self._scratch.trash_count != self._trash_emptied and not self.running.own_children:
+            self._empty_trash()
 
     def _due_ns(self) -> int | None:
         dues = (self.running.due_ns(), self._reports.due_ns(busy=self._queue_length > 0))

@@ -1,0 +1,271 @@
+"""The agent with a real spawner and a store in memory."""
+
+import asyncio
+import os
+import signal
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from weft.core.lease import QUEUE_S
+from weft.core.states import Reason
+from weft.wire.spec import JobSpec
+from weft.worker.agent.spawner_start import is_locked
+from worker.fake_store import FakeStore
+from worker.spawner_process import marked, until_gone
+from worker.worker_process import Worker
+
+
+def sh(script: str, **changes: object) -> JobSpec:
+    return JobSpec(command=("/bin/sh", "-c", script), **changes)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+async def worker(short_path: Path) -> AsyncIterator[Worker]:
+    one = Worker(short_path, FakeStore())
+    await one.start()
+    yield one
+    await one.end()
+
+
+async def test_job_runs_and_is_reported(worker: Worker) -> None:
+    worker.store.submit(sh("echo hi; exit 3"))
+    (report,) = await worker.store.until(1)
+
+    assert (report.exit_code, report.reason) == (3, Reason.EXIT)
+    assert worker.output(report) == b"hi\n"
+    assert report.start_age_us is not None
+    assert report.start_age_us >= report.end_age_us >= 0
+
+
+async def test_environment_is_documented_and_small(worker: Worker) -> None:
+    worker.store.submit(
+        JobSpec(command=("/usr/bin/env",), env={"A": "b"}, trace_id="0af7651916cd43dd8448eb211c80319c")
+    )
+    (report,) = await worker.store.until(1)
+
+    lines = dict(line.split("=", 1) for line in worker.output(report).decode().splitlines())
+    assert set(lines) == {
+        "A", "HOME", "LANG", "LOGNAME", "PATH", "SHELL", "TMPDIR", "USER", "TRACEPARENT",
+        "WEFT_ATTEMPT", "WEFT_ATTEMPT_NO", "WEFT_BATCH", "WEFT_JOB", "WEFT_TRACE_ID",
+    }  # fmt: skip
+    assert lines["WEFT_JOB"] == "b1.j1"
+    assert lines["TRACEPARENT"].split("-")[1] == "0af7651916cd43dd8448eb211c80319c"
+
+
+async def test_inherited_environment_replaces_the_small_one(worker: Worker) -> None:
+    worker.store.submit(
+        JobSpec(command=("/usr/bin/env",), inherit_env={"PATH": "/bin", "X": "1"}, env={"X": "2"})
+    )
+    (report,) = await worker.store.until(1)
+
+    lines = dict(line.split("=", 1) for line in worker.output(report).decode().splitlines())
+    assert lines["X"] == "2"
+    assert "HOME" not in lines
+
+
+@pytest.mark.parametrize("script", ["#!/bin/sh\necho $0 | grep -c scripts", "echo 1", "echo 1\n" + "#" * 200_000])
+async def test_scripts(worker: Worker, script: str) -> None:
+    worker.store.submit(JobSpec(script=script))
+    (report,) = await worker.store.until(1)
+
+    assert worker.output(report) == b"1\n"
+
+
+async def test_unknown_executor_is_a_bad_spec(worker: Worker) -> None:
+    worker.store.submit(JobSpec(command=("true",), executor="magic"), sh("true"))
+    first, second = await worker.store.until(2)
+
+    assert (first.reason, first.start_age_us) == (Reason.BAD_SPEC, None)
+    assert "magic" in first.message
+    assert second.reason is None
+
+
+async def test_missing_program_is_an_error_with_its_name(worker: Worker) -> None:
+    worker.store.submit(JobSpec(command=("no-such-program",)))
+    (report,) = await worker.store.until(1)
+
+    assert report.reason == Reason.NO_PROGRAM
+    assert "no-such-program" in report.message
+
+
+async def test_short_jobs_flow_in_large_claims(worker: Worker) -> None:
+    worker.store.submit(*(sh("true") for _ in range(600)))
+    reports = await worker.store.until(600)
+
+    assert {report.reason for report in reports} == {None}
+    assert max(worker.store.claim_sizes) > 30
+
+
+async def test_long_jobs_are_not_hoarded(worker: Worker) -> None:
+    worker.store.submit(*(JobSpec(command=("sleep", "60")) for _ in range(50)))
+    await worker.store.until_started(2)
+
+    assert sum(worker.store.claim_sizes) == 2
+
+
+async def test_leases_that_are_not_started_soon_are_handed_back(worker: Worker) -> None:
+    """Short jobs promise a quick pace; then long ones come."""
+    worker.store.submit(*(sh("true") for _ in range(200)))
+    worker.store.submit(*(JobSpec(command=("sleep", "60")) for _ in range(50)))
+    await worker.store.until(200)
+    held = [job for job in worker.store.jobs[200:] if job.owner is not None]
+    if len(held) <= 3:
+        return  # the claims happened to end with the short ones
+
+    handed_back = await worker.store.until_handed_back(len(held) - 3)
+    assert all(report.start_age_us is None for report in handed_back)
+
+
+async def test_cancelled_jobs_are_killed_and_leases_dropped(worker: Worker) -> None:
+    worker.store.submit(*(JobSpec(command=("sleep", "60")) for _ in range(2)))
+    await worker.store.until_started(2)
+    worker.store.cancel(1)
+
+    (report,) = await worker.store.until(1)
+    assert (report.job_id, report.reason) == (1, Reason.CANCELLED)
+
+
+async def test_dead_agent_is_succeeded_and_jobs_are_adopted(worker: Worker, short_path: Path) -> None:
+    fifo = short_path / "fifo"
+    os.mkfifo(fifo)
+    worker.store.submit(sh(f"cat {fifo}"), sh("sleep 0.05; echo done"), sh("echo third"))
+    await worker.store.until_started(1)
+    await worker.crash()
+    worker.store.submit(sh("echo later"))
+    await worker.start()
+    await asyncio.to_thread(fifo.write_text, "through\n")
+
+    reports = await worker.store.until(4)
+    assert [report.reason for report in reports] == [None] * 4
+    assert [job.attempt for job in worker.store.jobs] == [1] * 4
+    assert worker.output(reports[0]) == b"through\n"
+    assert len(worker.store.incarnations) == 1
+
+
+async def test_lease_that_the_spawner_never_heard_of_is_handed_back(worker: Worker) -> None:
+    await worker.crash()
+    worker.store.submit(sh("true"))
+    await worker.store.claim_jobs(0, budget_cpu_m=1, budget_memory_mib=1, limit_jobs=1)
+    await worker.start()
+
+    await worker.store.until(1)
+    ends = worker.store.jobs[0].ends
+    assert [end.reason for end in ends] == [Reason.PREEMPTED, None]
+    assert ends[0].start_age_us is None
+
+
+async def test_process_that_the_database_does_not_hold_is_killed(worker: Worker) -> None:
+    worker.store.submit(sh("sleep 4001"))
+    await worker.store.until_started(1)
+    left = marked("4001")
+    assert left
+    await worker.crash()
+    worker.store.jobs[0].owner = None
+    worker.store.jobs[0].is_over = True
+    await worker.start()
+
+    await asyncio.to_thread(until_gone, *left)
+
+
+async def test_dead_spawner_takes_its_jobs_with_it_and_they_run_again(worker: Worker) -> None:
+    marker = "4002"
+    worker.store.submit(sh(f"setsid sleep {marker} & (env -i setsid sleep {marker} &) ; sleep {marker}"))
+    await worker.store.until_started(1)
+    left = marked(marker)
+    (spawner,) = _spawners(worker)
+    os.kill(spawner, signal.SIGKILL)
+
+    await worker.store.until_started(2)
+    await asyncio.to_thread(until_gone, *left)
+    assert len(worker.store.incarnations) == 2
+    assert worker.store.jobs[0].attempt == 2
+
+
+def _spawners(worker: Worker) -> list[int]:
+    return [
+        pid
+        for pid in marked(str(worker.place.socket))
+        if not (Path(f"/proc/{pid}/comm").read_text().startswith("unshare"))
+    ]
+
+
+async def test_agent_and_spawner_dead_at_once(worker: Worker) -> None:
+    worker.store.submit(sh("sleep 4003"))
+    await worker.store.until_started(1)
+    left = marked("4003")
+    (spawner,) = _spawners(worker)
+    await worker.crash()
+    os.kill(spawner, signal.SIGKILL)
+    await worker.start()
+
+    await asyncio.to_thread(until_gone, *left)
+    await worker.store.until_started(2)
+
+
+async def test_store_away_for_a_while_fails_nothing(worker: Worker) -> None:
+    worker.store.submit(*(sh("sleep 0.02") for _ in range(20)))
+    await worker.store.until(4)
+    worker.store.is_away = True
+    await asyncio.to_thread(until_gone, *marked("sleep\0000.02"))
+    worker.store.is_away = False
+
+    reports = await worker.store.until(20)
+    assert {report.reason for report in reports} == {None}
+    assert {job.attempt for job in worker.store.jobs} == {1}
+
+
+async def test_worker_declared_lost_kills_all_and_begins_anew(worker: Worker) -> None:
+    await worker.stop()
+    worker.heartbeat_s = 0.05
+    await worker.start()
+    worker.store.submit(sh("sleep 4004"))
+    await worker.store.until_started(1)
+    left = marked("4004")
+    incarnations = len(worker.store.incarnations)
+    worker.store.is_lost = True
+
+    await worker.store.until_started(2)
+    await asyncio.to_thread(until_gone, *left)
+    assert len(worker.store.incarnations) == incarnations + 1
+
+
+async def test_drain_ends_jobs_and_gives_them_back(worker: Worker) -> None:
+    worker.store.submit(sh('trap "" TERM; while :; do sleep 0.01; done'), sh("sleep 60"), sh("true"))
+    await worker.store.until_started(2)
+    begun = time.monotonic()
+    await worker.stop()
+
+    assert time.monotonic() - begun < 2
+    assert [job.ends[-1].reason for job in worker.store.jobs[:2]] == [Reason.PREEMPTED] * 2
+    assert all(job.owner is None for job in worker.store.jobs)
+    assert len(worker.store.left) == 1
+    assert not is_locked(worker.place.lock)
+
+
+async def test_detached_jobs_go_on(worker: Worker) -> None:
+    worker.store.submit(sh("sleep 0.3; echo on"))
+    await worker.store.until_started(1)
+    assert worker.agent is not None
+    await worker.agent.detach()
+    await worker.crash()
+    assert is_locked(worker.place.lock)
+    await worker.start()
+
+    (report,) = await worker.store.until(1)
+    assert (report.reason, worker.output(report)) == (None, b"on\n")
+
+
+async def test_first_job_of_an_idle_worker_starts_at_once(worker: Worker) -> None:
+    """A coarse bound, so that no timer can hide in the way; `weft bench latency` measures it."""
+    ages = []
+    for number in range(1, 11):
+        begun = time.monotonic_ns()
+        worker.store.submit(sh("true"))
+        report = (await worker.store.until(number))[-1]
+        assert report.start_age_us is not None
+        ages.append(time.monotonic_ns() - begun)
+
+    assert sorted(ages)[5] < QUEUE_S * 1e9 / 3

@@ -1,0 +1,79 @@
+"""An agent in this process with a real spawner, on a store in memory."""
+
+import asyncio
+import contextlib
+from pathlib import Path
+
+from weft.plugins.executors.process import ProcessExecutor
+from weft.plugins.log_stores.files import FileLogStore
+from weft.ports.executor import ExecutorLimits
+from weft.ports.store import EndReport, LogPlace
+from weft.wire.log_format import STDOUT
+from weft.worker.agent.agent import Agent
+from weft.worker.agent.session import WorkerFacts
+from weft.worker.agent.spawner_start import SpawnerPlace, is_locked
+from worker.fake_store import FakeStore
+
+LIMITS = ExecutorLimits(grace_ms=300, stream_bytes_max=1 << 20, stream_head_bytes=1 << 10)
+
+
+class Worker:
+    """One worker; its agent can die and be started again."""
+
+    def __init__(self, root: Path, store: FakeStore, *, cpu_m: int = 2000, memory_mib: int = 1000) -> None:
+        self.store = store
+        self.logs = root / "logs"
+        self.place = SpawnerPlace(
+            socket=root / "s.sock", lock=root / "s.lock", logs=self.logs, scratch=root / "scratch",
+            own_log=root / "spawner.log",
+        )  # fmt: skip
+        self.facts = WorkerFacts(
+            name="w", host="h", pool="default", version="0", cpu_m=cpu_m, memory_mib=memory_mib,
+            storage_mib=1, gpu=0,
+        )  # fmt: skip
+        self.heartbeat_s = 10.0
+        self.agent: Agent | None = None
+        self.task: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Start an agent and wait until it is registered."""
+        ready = asyncio.Event()
+        self.agent = Agent(
+            self.store, self.store, place=self.place, facts=self.facts,
+            executors={"process": ProcessExecutor()}, limits=LIMITS, heartbeat_s=self.heartbeat_s,
+            on_ready=ready.set,
+        )  # fmt: skip
+        self.task = asyncio.create_task(self.agent.run())
+        waiting = asyncio.create_task(ready.wait())
+        await asyncio.wait({self.task, waiting}, timeout=20, return_when="FIRST_COMPLETED")
+        assert ready.is_set()
+
+    async def crash(self) -> None:
+        """End the agent without a word, as kill -9 does."""
+        assert self.task is not None
+        self.task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await self.task
+
+    async def stop(self) -> None:
+        """Stop as SIGTERM does."""
+        assert self.agent is not None
+        await self.agent.stop()
+        await self.crash()
+
+    async def end(self) -> None:
+        """Leave nothing behind, whatever the test did."""
+        if self.task is None or self.task.done():
+            if not is_locked(self.place.lock):
+                return
+            await self.start()
+        self.store.is_away = False
+        await self.stop()
+
+    def output(self, report: EndReport) -> bytes:
+        """Return what an attempt wrote to stdout."""
+        place = LogPlace(
+            report.batch_id, report.job_id, report.attempt, True, report.segment, report.offset,
+            report.stdout_bytes, report.stderr_bytes, report.truncated, "x",
+        )  # fmt: skip
+        return FileLogStore(self.logs).read(place, STDOUT, 0, 1 << 20)

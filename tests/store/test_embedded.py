@@ -3,9 +3,11 @@
 import asyncio
 import os
 import select
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -29,12 +31,14 @@ sys.stdin.read()
 
 
 @pytest.fixture
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedServer]:
-    base = tmp_path_factory.mktemp("embedded")
+def server() -> Iterator[EmbeddedServer]:
+    # Not below pytest's own directory, which each of its sessions closes to other users.
+    base = Path(tempfile.mkdtemp(prefix="weft-embedded-"))
     server = EmbeddedServer(base / "pg", base / "run")
     server.initialise(PASSWORD, durable=False)
     yield server
     server.stop(fast=False)
+    shutil.rmtree(base, ignore_errors=True)
 
 
 def ask(server: EmbeddedServer, question: str, password: str = PASSWORD) -> object:

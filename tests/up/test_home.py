@@ -22,8 +22,8 @@ with home.locked():
 """
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Home:
+@pytest.fixture(name="home")
+def prepared_home(tmp_path: Path) -> Home:
     home = Home(tmp_path / "home")
     home.prepare()
     return home

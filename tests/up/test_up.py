@@ -4,7 +4,7 @@ import json
 import os
 import signal
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,6 +12,7 @@ import pytest
 from up.weft_up import (
     client_of,
     get,
+    kill,
     post,
     processes_of,
     run_weft,
@@ -22,14 +23,6 @@ from up.weft_up import (
 pytestmark = pytest.mark.slow
 
 ROLES = ("api", "driver", "worker")
-
-
-@pytest.fixture
-def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    home = tmp_path_factory.mktemp("up") / "home"
-    yield home
-    for pid in processes_of(home):
-        os.kill(pid, signal.SIGKILL)
 
 
 def test_up_brings_all_roles_and_ctrl_c_ends_them_all(
@@ -100,8 +93,7 @@ def test_everything_killed_at_once_goes_on_at_the_next_start(home: Path) -> None
         token = client_of(home)["token"]
         batch = post(home, "/v1/batches", {"name": "kept"})
         everything = [weft.process.pid, *processes_of(home)]
-        for pid in everything:
-            os.kill(pid, signal.SIGKILL)
+        kill(everything)
         weft.finish()
     with up(home) as weft:
         weft.until_ready()

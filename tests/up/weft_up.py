@@ -10,8 +10,8 @@ import sys
 import threading
 import time
 import urllib.request
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -149,6 +149,13 @@ def processes_of(home: Path) -> dict[int, str]:
         if modules & set(words) and b"WEFT_HOME=" + os.fsencode(home) in variables:
             found[int(entry.name)] = " ".join(words)
     return found
+
+
+def kill(pids: Iterable[int]) -> None:
+    """Kill processes, some of which may end by the death of the others."""
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
 
 
 def wait_gone(pids: Sequence[int]) -> None:

@@ -1,0 +1,61 @@
+"""Homes on disks that are full or read-only."""
+
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from up.weft_up import processes_of, run_weft
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def small_disk() -> Iterator[Path]:
+    """Give a disk of one mebibyte."""
+    place = Path(tempfile.mkdtemp(prefix="weft-disk-"))
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", place], check=False, capture_output=True
+    )
+    if mounted.returncode != 0:
+        place.rmdir()
+        pytest.skip("only root can mount")
+    yield place
+    subprocess.run(["umount", "--lazy", place], check=True)
+    shutil.rmtree(place)
+
+
+def test_disk_too_small_for_the_database_is_said(small_disk: Path) -> None:
+    home = small_disk / "home"
+    refused = run_weft("up", "--home", str(home), "--port", "0")
+
+    assert refused.returncode == 3
+    assert "No space left on device" in refused.stderr
+    assert str(home) in refused.stderr
+    assert not (home / "pg").exists()
+    assert processes_of(home) == {}
+
+
+def test_full_disk_is_said(small_disk: Path) -> None:
+    with (small_disk / "filler").open("wb", buffering=0) as filler, pytest.raises(OSError):
+        while True:
+            filler.write(b"x" * 4096)
+    refused = run_weft("up", "--home", str(small_disk / "home"))
+
+    assert refused.returncode == 4
+    assert "disk is full" in refused.stderr
+    assert "--home" in refused.stderr
+
+
+def test_read_only_disk_is_said(small_disk: Path) -> None:
+    subprocess.run(["mount", "-o", "remount,ro", small_disk], check=True)
+    refused = [
+        run_weft("up", "--home", str(small_disk / "home"), *more) for more in ((), ("--detach",))
+    ]
+
+    for one in refused:
+        assert one.returncode == 4
+        assert "read-only" in one.stderr

@@ -1,0 +1,112 @@
+"""Documents of jobs as columns."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from weft.api.decode import JSON, decode, may_hold_nul
+from weft.api.translate import Request, translate
+from weft.core.problems import Problems
+from weft.ports.store import JobRows, Row, Shape
+from weft.settings import Settings
+from weft.wire.documents import JobBunch
+from weft.wire.spec import CHUNK_BYTES_MAX, CHUNK_JOBS_MAX, decode_chunk
+
+SMALL: Row = {"cpu_m": 500, "memory_mib": 256, "storage_mib": 100, "gpu": 0, "countables": {}}
+
+
+def rows_of(
+    jobs: list[dict[str, Any]],
+    workers: list[Row] | None = None,
+    inherit_env: dict[str, str] | None = None,
+    first: int = 1,
+) -> JobRows:
+    body = msgspec.json.encode({"first": first, "jobs": jobs, "inherit_env": inherit_env})
+    document = decode(body, JSON, JobBunch)
+    request = Request(
+        settings=Settings(), media=JSON, trace_id="a" * 32, body_bytes=len(body),
+        may_hold_nul=may_hold_nul(body, JSON), inherit_env=document.inherit_env, first=first,
+    )  # fmt: skip
+    return translate(document.jobs, request, workers or [], Problems()).rows
+
+
+def test_what_is_the_same_in_all_jobs_is_said_once() -> None:
+    rows = rows_of([{"command": ["true"]}] * 300)
+
+    assert (rows.shape_index, rows.group_id, rows.priority) == ([0], [0], [0])
+    assert (rows.always_run, rows.max_attempts, len(rows.retry_on)) == ([False], [1], 1)
+    assert rows.shapes == [Shape()]
+    assert (rows.label_job, rows.edge_child) == ([], [])
+
+
+def test_what_differs_is_a_column() -> None:
+    rows = rows_of(
+        [
+            {"priority": 5, "resources": {"cpu": 2}},
+            {"always_run": True, "resources": {"cpu": "2"}, "retry_on": ["oom"]},
+            {"resources": {"memory": "1Gi"}, "name": "c"},
+            {"parents": [1, 3, 1], "group": -4, "attributes": {"k": "v"}},
+        ],
+        first=1,
+    )
+
+    assert rows.priority == [5, 0, 0, 0]
+    assert rows.always_run == [False, True, False, False]
+    assert rows.shapes == [Shape(cpu_m=2000), Shape(memory_mib=1024), Shape()]
+    assert rows.shape_index == [0, 0, 1, 2]
+    assert rows.group_id == [0, 0, 0, -4]
+    assert (rows.edge_child, rows.edge_parent) == ([4, 4], [1, 3])
+    assert rows.label_job == [3, 4]
+    assert rows.label_name == ["c", None]
+    assert rows.label_attributes == [None, {"k": "v"}]
+    assert rows.retry_on[1] != rows.retry_on[0]
+
+
+def test_numbers_of_a_bunch_begin_with_its_first() -> None:
+    rows = rows_of([{"name": "a"}, {"parents": [7, 41]}], first=41)
+
+    assert rows.first_job == 41
+    assert rows.label_job == [41]
+    assert (rows.edge_child, rows.edge_parent) == ([42, 42], [7, 41])
+    assert rows.chunk_first == [41]
+
+
+def test_defaults_shrink_to_the_largest_worker() -> None:
+    rows = rows_of([{}, {"resources": {"storage": "50Mi"}}], workers=[SMALL])
+
+    assert rows.shapes == [
+        Shape(cpu_m=500, memory_mib=256),
+        Shape(cpu_m=500, memory_mib=256, storage_mib=50),
+    ]
+
+
+def test_specs_are_kept_in_chunks_that_a_worker_can_read() -> None:
+    many = rows_of([{"command": [str(n)]} for n in range(600)])
+    large = rows_of([{"script": "x" * 100_000, "command": None}] * 5)
+
+    assert many.chunk_n == [CHUNK_JOBS_MAX, CHUNK_JOBS_MAX, 600 - 2 * CHUNK_JOBS_MAX]
+    assert many.chunk_first == [1, 257, 513]
+    specs = [spec for body in many.chunk_body for spec in decode_chunk(body)]
+    assert [spec.command for spec in specs] == [(str(n),) for n in range(600)]
+    assert sum(large.chunk_n) == 5
+    assert max(large.chunk_n) * 100_000 <= CHUNK_BYTES_MAX
+
+
+def test_environment_of_the_caller_is_kept_once_for_all() -> None:
+    environment = {f"NAME_{n}": "value" * 10 for n in range(50)}
+
+    rows = rows_of([{"command": ["true"]}] * 256, inherit_env=environment)
+
+    assert rows.chunk_n == [256]
+    specs = decode_chunk(rows.chunk_body[0])
+    assert specs[0].inherit_env == environment
+    assert specs[0].inherit_env is specs[255].inherit_env
+    assert len(rows.chunk_body[0]) < 4096
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 255, 256, 257])
+def test_every_job_has_a_spec(n_jobs: int) -> None:
+    rows = rows_of([{}] * n_jobs)
+
+    assert sum(rows.chunk_n) == n_jobs == sum(len(decode_chunk(b)) for b in rows.chunk_body)

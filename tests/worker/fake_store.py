@@ -94,7 +94,7 @@ class FakeStore:
 
     # WorkerStore
 
-    async def register_worker(  # noqa: D102
+    async def register_worker(
         self, *, name: str, host: str, pool: str, incarnation: str, cpu_m: int, memory_mib: int,
         storage_mib: int, gpu: int, version: str, same_host_proved_gone: bool,
     ) -> Registered:  # fmt: skip
@@ -114,7 +114,7 @@ class FakeStore:
         ]
         return Registered(worker_id=1, incarnation_id=number, pool_id=POOL, live=live)
 
-    async def claim_jobs(  # noqa: D102
+    async def claim_jobs(
         self, incarnation_id: int, *, budget_cpu_m: int, budget_memory_mib: int, limit_jobs: int
     ) -> Sequence[Claimed]:
         self._check()
@@ -134,7 +134,7 @@ class FakeStore:
         self.claim_sizes.append(len(claimed))
         return claimed
 
-    async def get_chunks(  # noqa: D102
+    async def get_chunks(
         self, batch_ids: Sequence[int], chunk_firsts: Sequence[int]
     ) -> Mapping[tuple[int, int], bytes]:
         self._check()
@@ -143,7 +143,7 @@ class FakeStore:
             for batch, first in zip(batch_ids, chunk_firsts, strict=True)
         }
 
-    async def wait_for_work(self, incarnation_id: int) -> bool:  # noqa: D102
+    async def wait_for_work(self, incarnation_id: int) -> bool:
         del incarnation_id
         self._check()
         return any(
@@ -151,7 +151,7 @@ class FakeStore:
             for job_id, job in enumerate(self.jobs, 1)
         )
 
-    async def start_attempts(  # noqa: D102
+    async def start_attempts(
         self, incarnation_id: int, reports: Sequence[StartReport]
     ) -> Sequence[str]:
         del incarnation_id
@@ -160,7 +160,7 @@ class FakeStore:
         self._changed.set()
         return ["ok" for _ in reports]
 
-    async def complete_attempts(  # noqa: D102
+    async def complete_attempts(
         self, incarnation_id: int, reports: Sequence[EndReport]
     ) -> Sequence[str]:
         self._check()
@@ -176,14 +176,14 @@ class FakeStore:
         self._changed.set()
         return verdicts
 
-    async def list_cancelled(  # noqa: D102
+    async def list_cancelled(
         self, incarnation_id: int, attempts: Sequence[tuple[int, int, int]]
     ) -> Sequence[tuple[int, int, int]]:
         del incarnation_id
         self._check()
         return [place for place in attempts if place[1] in self.cancelled]
 
-    async def heartbeat(  # noqa: D102
+    async def heartbeat(
         self, incarnation_id: int, attempts: Sequence[tuple[int, int, int]], *, draining: bool
     ) -> HeartbeatAnswer:
         del incarnation_id, draining
@@ -192,13 +192,13 @@ class FakeStore:
         cancelled = [place for place in attempts if place[1] in self.cancelled]
         return HeartbeatAnswer(alive=not self.is_lost, cancelled=cancelled, has_work=True)
 
-    async def leave(self, incarnation_id: int) -> None:  # noqa: D102
+    async def leave(self, incarnation_id: int) -> None:
         self._check()
         self.left.append(incarnation_id)
 
     # Notices
 
-    async def listen(self, *channels: str) -> AsyncIterator[tuple[str, str]]:  # noqa: D102
+    async def listen(self, *channels: str) -> AsyncIterator[tuple[str, str]]:
         queue: asyncio.Queue[tuple[str, str]] = asyncio.Queue()
         self._notices.append(queue)
         yield "", ""

@@ -35,7 +35,15 @@ from weft.wire.spawner import (
 )
 
 PATH = "/usr/local/bin:/usr/bin:/bin"
-NAMESPACE = ("unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "--propagation", "slave")
+NAMESPACE = (
+    "unshare",
+    "--pid",
+    "--fork",
+    "--kill-child",
+    "--mount-proc",
+    "--propagation",
+    "slave",
+)
 DEADLINE_S = 20.0
 
 
@@ -44,7 +52,7 @@ def key_of(job_id: int) -> AttemptKey:
     return AttemptKey(1, job_id, 1)
 
 
-def process(job_id: int, *argv: str, **changes: Any) -> StartProcess:  # values have several types
+def process(job_id: int, *argv: str, **changes: Any) -> StartProcess:  # noqa: ANN401 (as the fields)
     """Return a process to be started, with small limits."""
     values: dict[str, Any] = {
         "env": {}, "cwd": "/", "stdin": None, "timeout_ms": None, "grace_ms": 300,
@@ -56,7 +64,9 @@ def process(job_id: int, *argv: str, **changes: Any) -> StartProcess:  # values 
 def has_namespaces() -> bool:
     """Say whether this kernel lends us a PID namespace."""
     try:
-        return subprocess.run([*NAMESPACE, "true"], check=False, capture_output=True).returncode == 0
+        return (
+            subprocess.run([*NAMESPACE, "true"], check=False, capture_output=True).returncode == 0
+        )
     except FileNotFoundError:
         return False
 
@@ -72,7 +82,11 @@ class SpawnerProcess:
         ready, ready_of_spawner = os.pipe()
         words = (root / "s.sock", root / "s.lock", self.logs, self.scratch, ready_of_spawner)
         self.process = subprocess.Popen(
-            [*(NAMESPACE if namespace else ()), sys.executable, "-X", "utf8", "-m", "weft.worker.spawner", *map(str, words)],
+            [
+                *(NAMESPACE if namespace else ()),
+                *(sys.executable, "-X", "utf8", "-m", "weft.worker.spawner"),
+                *map(str, words),
+            ],
             pass_fds=(ready_of_spawner,), start_new_session=True, stdin=subprocess.DEVNULL,
         )  # fmt: skip
         os.close(ready_of_spawner)
@@ -145,7 +159,7 @@ class Agent:
         """Start these, with PATH as their environment."""
         self.send(Start([{"PATH": PATH} if env is None else env], list(processes)))
 
-    def run(self, *argv: str, job_id: int = 1, **changes: Any) -> Ended:  # values have several types
+    def run(self, *argv: str, job_id: int = 1, **changes: Any) -> Ended:  # noqa: ANN401 (as the fields)
         """Start one process and return its end, acknowledged."""
         self.start(process(job_id, *argv, **changes))
         ended = self.until_ended(job_id)
@@ -193,8 +207,9 @@ class Agent:
         """Return what is stored of both streams, and how many bytes were left out."""
         key = ended.key
         place = LogPlace(
-            key.batch_id, key.job_id, key.attempt, True, ended.segment, ended.offset,
-            ended.stdout_bytes, ended.stderr_bytes, ended.truncated, "success",
+            key.batch_id, key.job_id, key.attempt, ended=True, segment=ended.segment,
+            offset=ended.offset, stdout_bytes=ended.stdout_bytes, stderr_bytes=ended.stderr_bytes,
+            truncated=ended.truncated, state="success",
         )  # fmt: skip
         kept = {STDOUT: bytearray(), STDERR: bytearray()}
         left_out = 0

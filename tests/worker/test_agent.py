@@ -42,7 +42,9 @@ async def test_job_runs_and_is_reported(worker: Worker) -> None:
 
 async def test_environment_is_documented_and_small(worker: Worker) -> None:
     worker.store.submit(
-        JobSpec(command=("/usr/bin/env",), env={"A": "b"}, trace_id="0af7651916cd43dd8448eb211c80319c")
+        JobSpec(
+            command=("/usr/bin/env",), env={"A": "b"}, trace_id="0af7651916cd43dd8448eb211c80319c"
+        )
     )
     (report,) = await worker.store.until(1)
 
@@ -66,7 +68,9 @@ async def test_inherited_environment_replaces_the_small_one(worker: Worker) -> N
     assert "HOME" not in lines
 
 
-@pytest.mark.parametrize("script", ["#!/bin/sh\necho $0 | grep -c scripts", "echo 1", "echo 1\n" + "#" * 200_000])
+@pytest.mark.parametrize(
+    "script", ["#!/bin/sh\necho $0 | grep -c scripts", "echo 1", "echo 1\n" + "#" * 200_000]
+)
 async def test_scripts(worker: Worker, script: str) -> None:
     worker.store.submit(JobSpec(script=script))
     (report,) = await worker.store.until(1)
@@ -128,7 +132,9 @@ async def test_cancelled_jobs_are_killed_and_leases_dropped(worker: Worker) -> N
     assert (report.job_id, report.reason) == (1, Reason.CANCELLED)
 
 
-async def test_dead_agent_is_succeeded_and_jobs_are_adopted(worker: Worker, short_path: Path) -> None:
+async def test_dead_agent_is_succeeded_and_jobs_are_adopted(
+    worker: Worker, short_path: Path
+) -> None:
     fifo = short_path / "fifo"
     os.mkfifo(fifo)
     worker.store.submit(sh(f"cat {fifo}"), sh("sleep 0.05; echo done"), sh("echo third"))
@@ -172,7 +178,9 @@ async def test_process_that_the_database_does_not_hold_is_killed(worker: Worker)
 
 async def test_dead_spawner_takes_its_jobs_with_it_and_they_run_again(worker: Worker) -> None:
     marker = "4002"
-    worker.store.submit(sh(f"setsid sleep {marker} & (env -i setsid sleep {marker} &) ; sleep {marker}"))
+    worker.store.submit(
+        sh(f"setsid sleep {marker} & (env -i setsid sleep {marker} &) ; sleep {marker}")
+    )
     await worker.store.until_started(1)
     left = marked(marker)
     (spawner,) = _spawners(worker)
@@ -233,7 +241,9 @@ async def test_worker_declared_lost_kills_all_and_begins_anew(worker: Worker) ->
 
 
 async def test_drain_ends_jobs_and_gives_them_back(worker: Worker) -> None:
-    worker.store.submit(sh('trap "" TERM; while :; do sleep 0.01; done'), sh("sleep 60"), sh("true"))
+    worker.store.submit(
+        sh('trap "" TERM; while :; do sleep 0.01; done'), sh("sleep 60"), sh("true")
+    )
     await worker.store.until_started(2)
     begun = time.monotonic()
     await worker.stop()

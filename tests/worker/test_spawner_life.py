@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 from weft.core.states import Reason
 from weft.wire.spawner import Acknowledge, Hello
@@ -46,7 +47,12 @@ def test_what_is_larger_than_everything_runs_alone(agent: Agent) -> None:
 
 def test_ends_are_kept_until_they_are_acknowledged(spawner: SpawnerProcess) -> None:
     first = spawner.connect()
-    first.start(process(1, "echo", "x"), process(2, "sleep", "60"), process(3, "sleep", "60"), process(4, "true"))
+    first.start(
+        process(1, "echo", "x"),
+        process(2, "sleep", "60"),
+        process(3, "sleep", "60"),
+        process(4, "true"),
+    )
     first.until_ended(1)
     first.until_started(3)
     first.close()
@@ -99,11 +105,12 @@ def test_agent_that_does_not_read_stops_nothing(spawner: SpawnerProcess) -> None
 
 
 def test_second_spawner_is_refused(spawner: SpawnerProcess) -> None:
-    words = ("s.sock", "s.lock", "logs", "scratch")
+    words = [str(spawner.root / word) for word in ("s.sock", "s.lock", "logs", "scratch")]
     second = subprocess.run(
-        [sys.executable, "-m", "weft.worker.spawner", *(str(spawner.root / word) for word in words), "1"],
-        check=False, capture_output=True,
-    )  # fmt: skip
+        [sys.executable, "-m", "weft.worker.spawner", *words, "1"],
+        check=False,
+        capture_output=True,
+    )
 
     assert second.returncode == 3
     assert spawner.connect().run("true").exit_code == 0
@@ -118,7 +125,7 @@ def test_capacity_may_change(spawner: SpawnerProcess) -> None:
     assert second.started_ns < first.ended_ns
 
 
-def test_few_open_files_are_borne(short_path) -> None:  # type: ignore[no-untyped-def]
+def test_few_open_files_are_borne(short_path: Path) -> None:
     """With 24 files only some processes can run at a time; the others wait."""
     spawner = SpawnerProcess(short_path)
     limit = f"{spawner.pid}"

@@ -1,5 +1,6 @@
 """What is kept of what processes write."""
 
+import asyncio
 import os
 import subprocess
 from collections.abc import Iterator
@@ -8,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from weft.core.states import Reason
-from weft.wire.log_format import own_path
-from worker.spawner_process import Agent, SpawnerProcess, process
+from weft.plugins.log_stores.files import FileLogStore
+from weft.ports.store import LogPlace
+from worker.spawner_process import DEADLINE_S, Agent, SpawnerProcess, process
 
 _MIB = 1 << 20
 
@@ -30,8 +32,7 @@ def test_slow_output_has_a_file_that_is_written_while_it_runs(
     os.mkfifo(fifo)
     agent.start(process(1, "sh", "-c", f"echo first; cat {fifo}; echo last"))
     agent.until_started(1)
-    own = own_path(spawner.logs, 1, 1, 1)
-    _until_written(own, b"first\n")
+    asyncio.run(_until_written(spawner.logs, b"first\n"))
 
     fifo.write_text("second\n")
 
@@ -40,13 +41,15 @@ def test_slow_output_has_a_file_that_is_written_while_it_runs(
     assert agent.output(ended)[0] == b"first\nsecond\nlast\n"
 
 
-def _until_written(path: Path, text: bytes) -> None:
-    """Wait for what the spawner writes within 200 ms; a directory has no event to wait for here."""
-    for _ in range(200):
-        if path.exists() and text in path.read_bytes():
-            return
-        subprocess.run(["sleep", "0.02"], check=True)
-    raise AssertionError(path)
+async def _until_written(logs: Path, text: bytes) -> None:
+    place = LogPlace(
+        1, 1, 1, ended=False, segment=None, offset=None, stdout_bytes=0, stderr_bytes=0,
+        truncated=False, state="running",
+    )  # fmt: skip
+    async with asyncio.timeout(DEADLINE_S):
+        async for piece in FileLogStore(logs).follow(place, 0):
+            if text in piece.data:
+                return
 
 
 def test_streams_are_kept_apart_each_in_order(agent: Agent) -> None:
@@ -129,7 +132,9 @@ def small_disk(short_path: Path) -> Iterator[Path]:
     disk = short_path / "disk"
     disk.mkdir()
     mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=1m", "none", str(disk)], check=False, capture_output=True
+        ["mount", "-t", "tmpfs", "-o", "size=1m", "none", str(disk)],
+        check=False,
+        capture_output=True,
     )
     if mounted.returncode != 0:
         pytest.skip("this kernel does not let us mount")

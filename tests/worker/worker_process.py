@@ -20,7 +20,9 @@ LIMITS = ExecutorLimits(grace_ms=300, stream_bytes_max=1 << 20, stream_head_byte
 class Worker:
     """One worker; its agent can die and be started again."""
 
-    def __init__(self, root: Path, store: FakeStore, *, cpu_m: int = 2000, memory_mib: int = 1000) -> None:
+    def __init__(
+        self, root: Path, store: FakeStore, *, cpu_m: int = 2000, memory_mib: int = 1000
+    ) -> None:
         self.store = store
         self.logs = root / "logs"
         self.place = SpawnerPlace(
@@ -73,7 +75,8 @@ class Worker:
     def output(self, report: EndReport) -> bytes:
         """Return what an attempt wrote to stdout."""
         place = LogPlace(
-            report.batch_id, report.job_id, report.attempt, True, report.segment, report.offset,
-            report.stdout_bytes, report.stderr_bytes, report.truncated, "x",
+            report.batch_id, report.job_id, report.attempt, ended=True, segment=report.segment,
+            offset=report.offset, stdout_bytes=report.stdout_bytes,
+            stderr_bytes=report.stderr_bytes, truncated=report.truncated, state="success",
         )  # fmt: skip
         return FileLogStore(self.logs).read(place, STDOUT, 0, 1 << 20)

@@ -32,15 +32,22 @@ class Executor(Protocol):
     """How attempts of one kind are run."""
 
     def environment_of(self, spec: JobSpec) -> dict[str, str]:
-        """Return the variables that the job shares with many others, the same object for all of them.
+        """Return the variables that the job shares with many others, as one object for all.
 
         The agent sends them once for many processes.
         """
 
     def start_of(
-        self, key: AttemptKey, spec: JobSpec, limits: ExecutorLimits, *, reserved: Reservation, environment: int
+        self,
+        key: AttemptKey,
+        spec: JobSpec,
+        limits: ExecutorLimits,
+        *,
+        reserved: Reservation,
+        environment: int,
     ) -> StartProcess:
-        """Return what the spawner is told to start. Raise `WeftError` (reason `bad_spec`) if the spec cannot be run.
+        """Return what the spawner is told to start.
 
+        Raise `WeftError` (reason `bad_spec`) if the spec cannot be run.
         `environment` is the place of `environment_of(spec)` in the message.
         """

@@ -69,10 +69,15 @@ async def _work(settings: Settings, name: str) -> int:
             open_worker_store(login_dsn(settings, "weft_worker")) as store,
         ):
             agent = Agent(
-                store, store.notices, place=place_of(home, worker_name(settings)), facts=facts_of(settings, home),
-                executors=load_executors(), limits=limits_of(settings), heartbeat_s=settings.heartbeat_s,
+                store,
+                store.notices,
+                place=place_of(home, worker_name(settings)),
+                facts=facts_of(settings, home),
+                executors=load_executors(),
+                limits=limits_of(settings),
+                heartbeat_s=settings.heartbeat_s,
                 on_ready=say_ready,
-            )  # fmt: skip
+            )
             running = asyncio.create_task(agent.run())
             stopping = asyncio.create_task(told.get())
             await asyncio.wait({running, stopping}, return_when=asyncio.FIRST_COMPLETED)
@@ -94,7 +99,9 @@ def worker_name(settings: Settings) -> str:
 
 def place_of(home: Home, worker: str) -> SpawnerPlace:
     """Return where the files of this worker's spawner are."""
-    file_name = "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in worker)
+    file_name = "".join(
+        letter if letter.isalnum() or letter in "-_." else "_" for letter in worker
+    )
     return SpawnerPlace(
         socket=home.run / f"spawner-{file_name}.sock",
         lock=home.run / f"spawner-{file_name}.lock",

@@ -1,13 +1,15 @@
 """Messages between a worker's agent and its spawner, over one Unix stream socket.
 
-A message is four bytes of length (big endian) and that many bytes of msgpack: an `AgentMessage` to the spawner, a
-`SpawnerMessage` back. All times are `CLOCK_MONOTONIC` in nanoseconds, which both processes share.
+A message is four bytes of length (big endian) and that many bytes of msgpack: an `AgentMessage` to
+the spawner, a `SpawnerMessage` back. All times are `CLOCK_MONOTONIC` in nanoseconds, which both
+processes share.
 
-The spawner keeps every `Ended` until the agent acknowledges it, so an agent may die at any moment: the next one says
-`Hello` and is told what waits, what lives and what has ended.
+The spawner keeps every `Ended` until the agent acknowledges it, so an agent may die at any moment:
+the next one says `Hello` and is told what waits, what lives and what has ended.
 
-The agent sends processes ahead of need. They wait in the spawner, which starts them in the order in which they came,
-as soon as what they reserve is free: between the end of one process and the start of the next nobody else is asked.
+The agent sends processes ahead of need. They wait in the spawner, which starts them in the order
+in which they came, as soon as what they reserve is free: between the end of one process and the
+start of the next nobody else is asked.
 """
 
 import struct
@@ -29,7 +31,7 @@ class AttemptKey(msgspec.Struct, frozen=True, array_like=True, order=True):
 
 
 class StartProcess(msgspec.Struct, frozen=True, array_like=True):
-    """Start one process. Neither `argv` nor `script`: a no-op, which ends at once with exit code 0."""
+    """Start one process. Neither `argv` nor `script`: a no-op, which ends at once and well."""
 
     key: AttemptKey
     argv: tuple[str, ...]
@@ -46,7 +48,8 @@ class StartProcess(msgspec.Struct, frozen=True, array_like=True):
     """A longer stream keeps its first `stream_head_bytes` and its last bytes."""
     stream_head_bytes: int
     cpu_m: int = 0
-    """Reserved while it runs, of what `Hello` says that there is. More than that: it runs alone."""
+    """Reserved while it runs, of what `Hello` says that there is. More than that: it runs
+    alone."""
     memory_mib: int = 0
     environment: int = 0
     """Which of the message's `environments` it starts from."""
@@ -55,7 +58,9 @@ class StartProcess(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Hello(msgspec.Struct, frozen=True, tag="hello"):
-    """First message of an agent: from now on the spawner serves this connection and closes any older one."""
+    """First message of an agent: from now on the spawner serves this connection and closes any
+    older one.
+    """
 
     cpu_m: int
     """What all processes together may reserve, from now on."""
@@ -75,7 +80,8 @@ class Start(msgspec.Struct, frozen=True, tag="start"):
 
 
 class Kill(msgspec.Struct, frozen=True, tag="kill"):
-    """End these attempts: SIGTERM to the whole tree, after `grace_ms` SIGKILL; unknown keys are ignored.
+    """End these attempts: SIGTERM to the whole tree, after `grace_ms` SIGKILL; unknown keys are
+    ignored.
 
     One that was not started yet ends at once.
     """
@@ -87,7 +93,9 @@ class Kill(msgspec.Struct, frozen=True, tag="kill"):
 
 
 class Withdraw(msgspec.Struct, frozen=True, tag="withdraw"):
-    """Forget those of these attempts that were not started; `Report.withdrawn` says which those were."""
+    """Forget those of these attempts that were not started; `Report.withdrawn` says which those
+    were.
+    """
 
     keys: list[AttemptKey]
 
@@ -113,7 +121,8 @@ class Started(msgspec.Struct, frozen=True, array_like=True):
 class Ended(msgspec.Struct, frozen=True, array_like=True):
     """A process that ended, or could not be started.
 
-    Exactly one of `exit_code`, `signal` and `failure` is set; none of them if it was killed before it was started.
+    Exactly one of `exit_code`, `signal` and `failure` is set; none of them if it was killed before
+    it was started.
     """
 
     key: AttemptKey
@@ -123,11 +132,13 @@ class Ended(msgspec.Struct, frozen=True, array_like=True):
     exit_code: int | None = None
     signal: int | None = None
     failure: int | None = None
-    """`core.states.Reason` if it could not be started or kept: NO_PROGRAM, BAD_SPEC, DISK, SYSTEM."""
+    """`core.states.Reason` if it could not be started or kept: NO_PROGRAM, BAD_SPEC, DISK,
+    SYSTEM."""
     message: str = ""
     """What a person should know: the missing program's name, the file system that is full."""
     killed_for: int | None = None
-    """`core.states.Reason` if the spawner or a `Kill` ended it: TIMEOUT, CANCELLED, PREEMPTED, LOST."""
+    """`core.states.Reason` if the spawner or a `Kill` ended it: TIMEOUT, CANCELLED, PREEMPTED,
+    LOST."""
     cpu_ms: int = 0
     memory_peak_bytes: int = 0
     stdout_bytes: int = 0
@@ -135,8 +146,9 @@ class Ended(msgspec.Struct, frozen=True, array_like=True):
     stderr_bytes: int = 0
     truncated: bool = False
     segment: int | None = None
-    """Where a short output was appended: the segment's number and the byte offset of the record; None: a file of its
-    own if it wrote anything at all."""
+    """Where a short output was appended: the segment's number and the byte offset of the record;
+    None: a file of its own if it wrote anything at all.
+    """
     offset: int | None = None
 
 
@@ -155,10 +167,13 @@ class Welcome(msgspec.Struct, frozen=True, tag="welcome"):
 
 
 class Report(msgspec.Struct, frozen=True, tag="report"):
-    """What happened since the last report. Every `Ended` comes again after the next `Hello` until acknowledged."""
+    """What happened since the last report. Every `Ended` comes again after the next `Hello` until
+    acknowledged.
+    """
 
     started: list[Started]
-    """Processes that have lived long enough to be worth telling; short ones are in `ended` only."""
+    """Processes that have lived long enough to be worth telling; short ones are in `ended`
+    only."""
     ended: list[Ended]
     withdrawn: list[AttemptKey] = []
 
@@ -185,14 +200,16 @@ class Framer:
         self._buffer = bytearray()
 
     def feed(self, data: bytes) -> list[bytes]:
-        """Take what was read and return the messages that are whole. Raise `ValueError` for an impossible length."""
+        """Take what was read and return the messages that are whole. Raise `ValueError` for an
+        impossible length.
+        """
         self._buffer += data
         messages: list[bytes] = []
         position = 0
         while len(self._buffer) - position >= HEADER.size:
             (length,) = HEADER.unpack_from(self._buffer, position)
             if length > MESSAGE_BYTES_MAX:
-                raise ValueError(f"a message of {length} bytes")  # noqa: EM102, TRY003
+                raise ValueError(f"a message of {length} bytes")
             end = position + HEADER.size + length
             if end > len(self._buffer):
                 break

@@ -14,8 +14,8 @@ from weft.wire.spawner import AttemptKey, Ended, Start, StartProcess, Withdraw
 from weft.wire.spec import JobSpec
 from weft.worker.agent.held import HeldAttempts
 from weft.worker.agent.patience import until_answered
-from weft.worker.agent.specs import Specs
 from weft.worker.agent.spawner_link import SpawnerLink
+from weft.worker.agent.specs import Specs
 
 log = get_logger()
 
@@ -59,7 +59,9 @@ class Claiming:
     async def run(self) -> None:
         """Claim for ever, until `draining`."""
         while not self.draining:
-            budget = plan_claim(self._held.load(), self._held.pace) if self._may_have_work else None
+            budget = (
+                plan_claim(self._held.load(), self._held.pace) if self._may_have_work else None
+            )
             if budget is None:
                 await self._look.wait()
                 self._look.clear()
@@ -108,7 +110,12 @@ class Claiming:
         self._plan_return()
 
     def _process_of(
-        self, key: AttemptKey, one: Claimed, spec: JobSpec | None, message: Start, places: dict[int, int]
+        self,
+        key: AttemptKey,
+        one: Claimed,
+        spec: JobSpec | None,
+        message: Start,
+        places: dict[int, int],
     ) -> StartProcess:
         if spec is None:
             raise WeftError("its spec is missing")

@@ -25,7 +25,10 @@ class Reporting:
     """One call at a time; while it runs the next set collects."""
 
     def __init__(
-        self, store: WorkerStore, incarnation_id: int, on_recorded: Callable[[Sequence[AttemptKey]], None]
+        self,
+        store: WorkerStore,
+        incarnation_id: int,
+        on_recorded: Callable[[Sequence[AttemptKey]], None],
     ) -> None:
         self._store = store
         self._incarnation_id = incarnation_id
@@ -89,7 +92,11 @@ class Reporting:
         await until_answered(
             lambda: self._store.start_attempts(
                 self._incarnation_id,
-                [start_report(one, time.monotonic_ns()) for one in starts if one.key not in self._ends],
+                [
+                    start_report(one, time.monotonic_ns())
+                    for one in starts
+                    if one.key not in self._ends
+                ],
             )
         )
 
@@ -103,7 +110,9 @@ class Reporting:
         self._sending = frozenset()
         _count(ends)
         if "stale" in verdicts:
-            stale = [key for key, verdict in zip(keys, verdicts, strict=True) if verdict == "stale"]
+            stale = [
+                key for key, verdict in zip(keys, verdicts, strict=True) if verdict == "stale"
+            ]
             log.warning("attempt.ends_stale", count=len(stale), first=str(stale[0]))
         self._on_recorded(keys)
 

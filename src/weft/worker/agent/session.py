@@ -1,6 +1,7 @@
 """One incarnation of the worker: from its registration to its end."""
 
 import asyncio
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -55,8 +56,8 @@ class Session:
         self.held = HeldAttempts(cpu_m=facts.cpu_m, memory_mib=facts.memory_mib)
         self.reporting = Reporting(store, self.incarnation_id, self._on_recorded)
         self.claiming = Claiming(
-            store, self.incarnation_id, held=self.held, link=link, executors=executors, limits=limits,
-            on_end=self._on_end,
+            store, self.incarnation_id, held=self.held, link=link, executors=executors,
+            limits=limits, on_end=self._on_end,
         )  # fmt: skip
         self.contact = Contact(
             store, notices, self.incarnation_id, pool_id=registered.pool_id, held=self.held,
@@ -74,21 +75,26 @@ class Session:
         owned = {AttemptKey(one.batch_id, one.job_id, one.attempt): one for one in registered.live}
         for key, one in owned.items():
             self.held.add(key, cpu_m=one.cpu_m, memory_mib=one.memory_mib).is_sent = True
-        known = {*welcome.queued, *(one.key for one in (*welcome.live, *welcome.ended))}
-        strangers = known - owned.keys() - {one.key for one in welcome.ended}
+        ended_keys = {one.key for one in welcome.ended}
+        known = {*welcome.queued, *(one.key for one in welcome.live), *ended_keys}
+        strangers = known - owned.keys() - ended_keys
         if strangers:
             self._link.send(Kill(sorted(strangers), Reason.LOST, 0))
         for key in owned.keys() - known:
-            self._on_end(Ended(key, 0, 0, killed_for=Reason.PREEMPTED))
+            self._on_end(Ended(key, 0, time.monotonic_ns(), killed_for=Reason.PREEMPTED))
         for started in welcome.live:
             self._on_start(started)
         for ended in welcome.ended:
             self._on_end(ended)
         if known:
             log.info(
-                "worker.jobs_adopted", live=len(welcome.live), queued=len(welcome.queued),
-                ended=len(welcome.ended), killed=len(strangers), handed_back=len(owned.keys() - known),
-            )  # fmt: skip
+                "worker.jobs_adopted",
+                live=len(welcome.live),
+                queued=len(welcome.queued),
+                ended=len(welcome.ended),
+                killed=len(strangers),
+                handed_back=len(owned.keys() - known),
+            )
 
     async def run(self, heartbeat_s: float) -> None:
         """Work until something fails: raises `SpawnerGone` or `DeclaredLost`."""

@@ -69,7 +69,7 @@ async def connect(path: Path) -> SpawnerLink | None:
     except FileNotFoundError:
         return None
     sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    sock.setblocking(False)
+    sock.settimeout(0)
     try:
         sock.connect(f"/proc/self/fd/{directory}/{path.name}")
     except (FileNotFoundError, ConnectionRefusedError, BlockingIOError):

@@ -117,7 +117,8 @@ async def wait_gone(place: SpawnerPlace) -> None:
     """
     try:
         async with asyncio.timeout(_GONE_WITHIN_S):
-            while is_locked(place.lock):
+            # A lock has no event to wait for; this ends with the spawner.
+            while is_locked(place.lock):  # noqa: ASYNC110
                 await asyncio.sleep(_STEP_S)
     except TimeoutError as error:
         raise AgentReplaced(
@@ -143,7 +144,7 @@ async def _start(place: SpawnerPlace) -> None:
         _reap_later(pid)
         log.info("worker.spawner_started", spawner_pid=pid)
         return
-    _, status = os.waitpid(pid, 0)
+    _, status = os.waitpid(pid, 0)  # noqa: ASYNC222 (it has closed its end, so it has ended)
     if not is_locked(place.lock):
         raise SpawnerNotStarted(
             "the spawner could not be started",
@@ -172,12 +173,17 @@ async def _read_once(fd: int) -> bytes:
     """Wait for the first byte or the end of a pipe."""
     loop = asyncio.get_running_loop()
     readable: asyncio.Future[None] = loop.create_future()
-    loop.add_reader(fd, lambda: readable.done() or readable.set_result(None))
+    loop.add_reader(fd, lambda: _settle(readable))
     try:
         await readable
     finally:
         loop.remove_reader(fd)
     return os.read(fd, 1)
+
+
+def _settle(future: asyncio.Future[None]) -> None:
+    if not future.done():
+        future.set_result(None)
 
 
 def _reap_later(pid: int) -> None:

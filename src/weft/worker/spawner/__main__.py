@@ -3,6 +3,7 @@
 It writes one byte to READY_FD when an agent can connect. Exit code 3: another one holds the lock.
 """
 
+import contextlib
 import gc
 import os
 import signal
@@ -32,7 +33,12 @@ def main(argv: list[str]) -> int:
     loop = Loop()
     link = AgentLink(loop, listen(socket_path))
     spawner = Spawner(
-        loop, link, logs=logs, scratch=Scratch(scratch), incarnation=incarnation, pid_namespace=pid_namespace
+        loop,
+        link,
+        logs=logs,
+        scratch=Scratch(scratch),
+        incarnation=incarnation,
+        pid_namespace=pid_namespace,
     )
     _end_on_signals(loop, spawner)
     os.write(int(ready_fd), b"\n")
@@ -50,12 +56,10 @@ def main(argv: list[str]) -> int:
 
 def listen(path: str) -> socket.socket:
     """Return a listening socket in the place of an older one. Its path may be of any length."""
-    directory = os.open(os.path.dirname(path), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)  # noqa: PTH120
-    short = f"/proc/self/fd/{directory}/{os.path.basename(path)}"  # noqa: PTH119
-    try:
-        os.unlink(path)  # noqa: PTH108
-    except FileNotFoundError:
-        pass
+    directory = os.open(os.path.dirname(path), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    short = f"/proc/self/fd/{directory}/{os.path.basename(path)}"
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(path)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     mask = os.umask(0o177)
     try:

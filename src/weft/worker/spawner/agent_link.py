@@ -27,7 +27,7 @@ class AgentLink:
         self._decoder = msgspec.msgpack.Decoder(AgentMessage)
         self.on_message: Callable[[AgentMessage], None] = _ignore
         self.on_gone: Callable[[], None] = _nothing
-        listener.setblocking(False)
+        listener.settimeout(0)
         loop.watch(listener.fileno(), self._accept)
 
     @property
@@ -57,7 +57,7 @@ class AgentLink:
         if self._connection is not None:
             self._read()  # what the older agent sent before it died still counts
         self._drop()
-        connection.setblocking(False)
+        connection.settimeout(0)
         self._connection = connection
         self._loop.watch(connection.fileno(), self._on_ready)
 

@@ -146,7 +146,9 @@ class Launcher:
                 elif error.errno != errno.ETXTBSY:
                     raise _explain(error, path) from error
             except ValueError as error:
-                message = f"the arguments or the environment hold what no program can be given: {error}"
+                message = (
+                    f"the arguments or the environment hold what no program can be given: {error}"
+                )
                 raise CannotStart(Reason.BAD_SPEC, message) from error
         raise CannotStart(Reason.NO_PROGRAM, f"the program {path} is being written")
 
@@ -158,7 +160,7 @@ class Launcher:
             return known[1]
         refused = ""
         for directory in path.split(":"):
-            candidate = os.path.join(directory or ".", name)  # noqa: PTH118 (not loaded here)
+            candidate = os.path.join(directory or ".", name)
             try:
                 mode = os.stat(candidate).st_mode
             except (OSError, ValueError):
@@ -172,7 +174,9 @@ class Launcher:
             refused = refused or candidate
         if refused:
             raise CannotStart(Reason.NO_PROGRAM, f"{refused} is not executable")
-        message = f"there is no program {name!r} in PATH ({path})" if name else "the program has no name"
+        message = (
+            f"there is no program {name!r} in PATH ({path})" if name else "the program has no name"
+        )
         raise CannotStart(Reason.NO_PROGRAM, message)
 
 
@@ -205,13 +209,15 @@ def _explain(error: OSError, path: str) -> Exception:
     if error.errno in _NO_ROOM:
         return error
     if error.errno == errno.E2BIG:
-        return CannotStart(Reason.BAD_SPEC, "the arguments and the environment are too long together")
+        return CannotStart(
+            Reason.BAD_SPEC, "the arguments and the environment are too long together"
+        )
     if error.errno == errno.ENOENT and os.path.lexists(path):
         interpreter = _interpreter_of(path)
         if interpreter:
             message = f"the interpreter {interpreter} of {path} does not exist"
             return CannotStart(Reason.NO_PROGRAM, message)
-    if error.errno == errno.EACCES and os.path.isdir(path):  # noqa: PTH112 (not loaded here)
+    if error.errno == errno.EACCES and os.path.isdir(path):
         return CannotStart(Reason.NO_PROGRAM, f"{path} is a directory")
     words = {
         errno.ENOENT: "does not exist",

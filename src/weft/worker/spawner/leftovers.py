@@ -36,7 +36,9 @@ class _Stray:
 class Leftovers:
     """Find strays, ask them to end when their job has, kill them when the grace is over."""
 
-    def __init__(self, loop: Loop, own_children: set[int], on_clean: Callable[[Attempt], None]) -> None:
+    def __init__(
+        self, loop: Loop, own_children: set[int], on_clean: Callable[[Attempt], None]
+    ) -> None:
         self._loop = loop
         self._own_children = own_children
         """Processes that the spawner started for itself."""
@@ -120,7 +122,9 @@ class Leftovers:
         due_first = None
         for pid, stray in self._strays.items():
             if stray.due_ns is None and all(owner.ended_ns for owner in stray.owners):
-                stray.due_ns = max((self._due_of(owner, now_ns) for owner in stray.owners), default=now_ns)
+                stray.due_ns = max(
+                    (self._due_of(owner, now_ns) for owner in stray.owners), default=now_ns
+                )
                 due_first = min(due_first or stray.due_ns, stray.due_ns)
                 told.add(pid)
         if not told:

@@ -127,6 +127,6 @@ class Output:
 
 def output_path(root: str, batch_id: int, job_id: int, attempt: int) -> str:
     """Return `wire.log_format.own_path` as text; the spawner makes many of them."""
-    return os.path.join(  # noqa: PTH118 (pathlib costs the spawner memory that each job is told)
+    return os.path.join(
         root, "attempts", f"b{batch_id}", str(job_id // 1000), f"{job_id}.{attempt}"
     )

@@ -4,13 +4,21 @@ the job still writes.
 The first part is `own_path`, the others have the number of their first piece behind that. All
 pieces are appended in order of reading.
 When a stream has become longer than its limit, the oldest parts that lie between its first and its
-last bytes are written again without them, or removed if nothing else was in them. So the disk holds
-no more than the limit and one part of each stream, and the memory no more than one piece.
+last bytes are written again without them, or removed if nothing else was in them. So the disk
+holds no more than the limit and one part of each stream, and the memory no more than one piece.
 """
 
 import os
 
-from weft.wire.log_format import STDERR, STDOUT, Piece, encode_cut, encode_piece, part_path, read_pieces
+from weft.wire.log_format import (
+    STDERR,
+    STDOUT,
+    Piece,
+    encode_cut,
+    encode_piece,
+    part_path,
+    read_pieces,
+)
 from weft.worker.spawner.cut import Cut, Range
 
 _PART_BYTES_MIN = 64 * 1024
@@ -23,7 +31,18 @@ _STREAMS = (STDOUT, STDERR)
 class OwnFile:
     """Append pieces, keep head and tail of each stream. Every method may raise `OSError`."""
 
-    __slots__ = ("_carry", "_head", "_limit", "_n_pieces", "_part_bytes", "_part_fd", "_parts", "_path", "_shrunk", "_totals")
+    __slots__ = (
+        "_carry",
+        "_head",
+        "_limit",
+        "_n_pieces",
+        "_part_bytes",
+        "_part_fd",
+        "_parts",
+        "_path",
+        "_shrunk",
+        "_totals",
+    )
 
     def __init__(self, path: str, *, bytes_max: int, head_bytes: int) -> None:
         self._path = path
@@ -38,7 +57,7 @@ class OwnFile:
         """How much was left out in parts that were removed, to be said in the next one."""
         self._part_fd = -1
         self._part_bytes = 0
-        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)  # noqa: PTH103, PTH120 (as in output_path)
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
         self._open_part()
 
     def append(self, pieces: list[Piece]) -> None:
@@ -86,7 +105,11 @@ class OwnFile:
         while part < len(self._parts):
             is_last = part + 1 == len(self._parts)
             end = self._totals[stream] if is_last else self._parts[part + 1].starts[stream]
-            if (end > stop or is_last) if whole_parts else self._parts[part].starts[stream] >= stop:
+            if (
+                (end > stop or is_last)
+                if whole_parts
+                else self._parts[part].starts[stream] >= stop
+            ):
                 break
             if end > self._head and end > self._parts[part].starts[stream]:
                 self._shrink(part, stream, (self._head, stop))
@@ -101,12 +124,11 @@ class OwnFile:
         shrink(part_path(self._path, one.first_piece), running)
         self._carry[stream] = running.left_out
 
-
     def _say_carry(self, part: int, stream: int, stop: int) -> None:
         """Say what is missing at the beginning of a part, which may have been removed as well."""
         first = self._parts[part].first_piece
         path = part_path(self._path, first)
-        if os.path.exists(path):  # noqa: PTH110 (as in output_path)
+        if os.path.exists(path):
             self._shrink(part, stream, (stop, stop))
         else:
             is_last = part + 1 == len(self._parts)
@@ -140,10 +162,10 @@ def shrink(path: str, cut: Cut) -> None:
                 target.write(encode_piece(*piece))
                 is_empty = False
         if is_empty:
-            os.unlink(temporary)  # noqa: PTH108 (as in output_path)
-            os.unlink(path)  # noqa: PTH108
+            os.unlink(temporary)
+            os.unlink(path)
         else:
-            os.replace(temporary, path)  # noqa: PTH105
+            os.replace(temporary, path)
     except OSError:
         _remove(temporary)
         raise
@@ -158,6 +180,6 @@ def write_all(fd: int, data: bytes) -> None:
 
 def _remove(path: str) -> None:
     try:
-        os.unlink(path)  # noqa: PTH108 (as in output_path)
+        os.unlink(path)
     except OSError:
         return

@@ -32,7 +32,12 @@ class Running:
     """All processes that live, by process id."""
 
     def __init__(
-        self, loop: Loop, launcher: Launcher, reports: Reports, logs: str, on_end: Callable[[Attempt], None]
+        self,
+        loop: Loop,
+        launcher: Launcher,
+        reports: Reports,
+        logs: str,
+        on_end: Callable[[Attempt], None],
     ) -> None:
         self._loop = loop
         self._launcher = launcher
@@ -89,7 +94,7 @@ class Running:
         return due_ns
 
     def settle(self) -> None:
-        """Do what the turn of the loop left: attend to those who live on, clean up behind the others."""
+        """Do what the turn left: watch those that live on, clean up behind the others."""
         now_ns = time.monotonic_ns()
         while self._to_watch and self._to_watch[0].started_ns + _WATCH_AFTER_NS <= now_ns:
             attempt = self._to_watch.popleft()
@@ -129,8 +134,11 @@ class Running:
         if output is None:
             path = output_path(self._logs, *_numbers(attempt))
             output = attempt.output = Output(
-                path, attempt.started_ns, bytes_max=spec.stream_bytes_max, head_bytes=spec.stream_head_bytes,
-            )  # fmt: skip
+                path,
+                attempt.started_ns,
+                bytes_max=spec.stream_bytes_max,
+                head_bytes=spec.stream_head_bytes,
+            )
         was_due = output.flush_due_ns
         try:
             output.add(kind, data, time.monotonic_ns())
@@ -231,7 +239,7 @@ class Running:
         return {pid for pid in found if pid in table and table[pid].group != attempt.pid}
 
     def _ask_for_oom(self, attempt: Attempt) -> None:
-        """Say that the kernel killed it for want of memory, if it killed somebody since last time."""
+        """Say that the kernel killed it for want of memory, if it has killed somebody since."""
         if attempt.signal != signal.SIGKILL or attempt.killed_for is not None:
             return
         count = _count_oom_kills()

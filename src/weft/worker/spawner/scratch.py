@@ -12,15 +12,15 @@ class Scratch:
     """Directories below one root. What cannot be removed at once is moved to `trash`."""
 
     def __init__(self, root: str) -> None:
-        self._work = os.path.join(root, "work")  # noqa: PTH118 (pathlib is not loaded here)
-        self._scripts = os.path.join(root, "scripts")  # noqa: PTH118
-        self.trash = os.path.join(root, "trash")  # noqa: PTH118
+        self._work = os.path.join(root, "work")
+        self._scripts = os.path.join(root, "scripts")
+        self.trash = os.path.join(root, "trash")
         self._free: list[str] = []
         self._count = 0
         self.trash_count = 0
         """How many things were moved to `trash` so far."""
         for path in (root, self._work, self._scripts, self.trash):
-            os.makedirs(path, mode=_MODE, exist_ok=True)  # noqa: PTH103
+            os.makedirs(path, mode=_MODE, exist_ok=True)
         self._discard_what_was()
 
     def take_directory(self) -> str:
@@ -28,8 +28,8 @@ class Scratch:
         if self._free:
             return self._free.pop()
         self._count += 1
-        path = os.path.join(self._work, str(self._count))  # noqa: PTH118
-        os.mkdir(path, _MODE)  # noqa: PTH102
+        path = os.path.join(self._work, str(self._count))
+        os.mkdir(path, _MODE)
         os.utime(path, ns=(0, 0))
         return path
 
@@ -51,7 +51,7 @@ class Scratch:
 
     def write_script(self, name: str, text: str) -> str:
         """Write a program that can be executed and return its path."""
-        path = os.path.join(self._scripts, name)  # noqa: PTH118
+        path = os.path.join(self._scripts, name)
         fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, _MODE)
         with os.fdopen(fd, "wb") as file:
             file.write(text.encode("utf-8", "surrogateescape"))
@@ -60,7 +60,7 @@ class Scratch:
     def remove_script(self, path: str) -> None:
         """Remove what `write_script` wrote."""
         try:
-            os.unlink(path)  # noqa: PTH108
+            os.unlink(path)
         except OSError:
             return
 
@@ -68,18 +68,20 @@ class Scratch:
         """Remove a directory: at once if it is simple, else it goes to the trash."""
         try:
             with os.scandir(path) as entries:
-                names = [entry.path for entry in entries if not entry.is_dir(follow_symlinks=False)]
+                names = [
+                    entry.path for entry in entries if not entry.is_dir(follow_symlinks=False)
+                ]
             if len(names) <= _SIMPLE_ENTRIES_MAX:
                 for name in names:
-                    os.unlink(name)  # noqa: PTH108
-            os.rmdir(path)  # noqa: PTH106
+                    os.unlink(name)
+            os.rmdir(path)
         except OSError:
             self._discard(path)
 
     def _discard(self, path: str) -> None:
         self.trash_count += 1
         try:
-            os.rename(path, os.path.join(self.trash, f"{os.getpid()}.{self.trash_count}"))  # noqa: PTH104, PTH118
+            os.rename(path, os.path.join(self.trash, f"{os.getpid()}.{self.trash_count}"))
         except OSError:
             return
 
@@ -89,8 +91,8 @@ class Scratch:
         self._trash_old(self._scripts)
 
     def _trash_old(self, directory: str) -> None:
-        for name in os.listdir(directory):  # noqa: PTH208
+        for name in os.listdir(directory):
             self.trash_count += 1
-            old = os.path.join(directory, name)  # noqa: PTH118
-            new = os.path.join(self.trash, f"old.{os.urandom(8).hex()}")  # noqa: PTH118
-            os.rename(old, new)  # noqa: PTH104
+            old = os.path.join(directory, name)
+            new = os.path.join(self.trash, f"old.{os.urandom(8).hex()}")
+            os.rename(old, new)

@@ -13,7 +13,7 @@ class Segments:
     """Append records, many in one write. A spawner never writes to a file that it did not make."""
 
     def __init__(self, root: str) -> None:
-        self._directory = os.path.join(root, "segments")  # noqa: PTH118 (as in output_path)
+        self._directory = os.path.join(root, "segments")
         self._number = 0
         self._fd = -1
         self._size = 0
@@ -30,9 +30,7 @@ class Segments:
         position = self._size
         for key, pieces in outputs:
             places.append((self._number, position))
-            header = RECORD.pack(
-                RECORD_MAGIC, key.batch_id, key.job_id, key.attempt, len(pieces)
-            )
+            header = RECORD.pack(RECORD_MAGIC, key.batch_id, key.job_id, key.attempt, len(pieces))
             chunks += [header, pieces]
             position += len(header) + len(pieces)
         try:
@@ -45,14 +43,14 @@ class Segments:
 
     def _open_next(self) -> None:
         """Make the next file that nobody has. Workers of one host share the directory."""
-        os.makedirs(self._directory, mode=0o700, exist_ok=True)  # noqa: PTH103 (as in output_path)
+        os.makedirs(self._directory, mode=0o700, exist_ok=True)
         if self._fd < 0:
-            names = [int(name) for name in os.listdir(self._directory) if name.isdigit()]  # noqa: PTH208
+            names = [int(name) for name in os.listdir(self._directory) if name.isdigit()]
             number = max(names, default=0) + 1
         else:
             number = self._number + 1
         while True:
-            path = os.path.join(self._directory, f"{number:08d}")  # noqa: PTH118
+            path = os.path.join(self._directory, f"{number:08d}")
             try:
                 fd = os.open(
                     path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o600

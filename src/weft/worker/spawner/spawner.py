@@ -42,7 +42,14 @@ class Spawner:
     """The state of one spawner. `run` returns when it was told to quit."""
 
     def __init__(
-        self, loop: Loop, link: AgentLink, *, logs: str, scratch: Scratch, incarnation: str, pid_namespace: bool
+        self,
+        loop: Loop,
+        link: AgentLink,
+        *,
+        logs: str,
+        scratch: Scratch,
+        incarnation: str,
+        pid_namespace: bool,
     ) -> None:
         self._loop = loop
         self._link = link
@@ -58,7 +65,9 @@ class Spawner:
         self._wait_for_room_until_ns = 0
         self._trash_emptied = 0
         self._reports = Reports(Segments(logs), link)
-        self.running = Running(loop, Launcher(scratch, incarnation), self._reports, logs, self._on_end)
+        self.running = Running(
+            loop, Launcher(scratch, incarnation), self._reports, logs, self._on_end
+        )
         self.quitting = False
         link.on_message = self._on_message
         link.on_gone = self._reports.forget_unsent
@@ -219,7 +228,7 @@ class Spawner:
     def _empty_trash(self) -> None:
         """Remove large leftovers of jobs without stopping for them."""
         self._trash_emptied = self._scratch.trash_count
-        names = [f"{self._scratch.trash}/{name}" for name in os.listdir(self._scratch.trash)]  # noqa: PTH208
+        names = [f"{self._scratch.trash}/{name}" for name in os.listdir(self._scratch.trash)]
         if not names:
             return
         try:
@@ -248,7 +257,9 @@ def raise_file_limit() -> None:
         try:
             resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
         except OSError as error:
-            sys.stderr.write(f"spawner: cannot open more files: {os.strerror(error.errno or errno.EMFILE)}\n")
+            sys.stderr.write(
+                f"spawner: cannot open more files: {os.strerror(error.errno or errno.EMFILE)}\n"
+            )
 
 
 def _wake() -> None:

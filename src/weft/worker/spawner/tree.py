@@ -16,7 +16,7 @@ class Process(NamedTuple):
 def read_processes() -> dict[int, Process]:
     """Return all processes that can be seen, by process id."""
     table: dict[int, Process] = {}
-    for name in os.listdir("/proc"):  # noqa: PTH208 (pathlib is not loaded here)
+    for name in os.listdir("/proc"):
         if name.isdigit():
             process = read_process(int(name))
             if process is not None:
@@ -63,7 +63,7 @@ def find_marked(variable: bytes, ending: bytes) -> set[int]:
     me = os.getpid()
     return {
         pid
-        for pid in map(int, filter(str.isdigit, os.listdir("/proc")))  # noqa: PTH208
+        for pid in map(int, filter(str.isdigit, os.listdir("/proc")))
         if pid != me and (read_mark(pid, variable) or b"").endswith(ending)
     }
 
@@ -106,7 +106,9 @@ class Children:
         self._fd = -1
         try:
             # A process with one thread: its first thread's children are all of them.
-            self._fd = os.open(f"/proc/self/task/{os.getpid()}/children", os.O_RDONLY | os.O_CLOEXEC)
+            self._fd = os.open(
+                f"/proc/self/task/{os.getpid()}/children", os.O_RDONLY | os.O_CLOEXEC
+            )
         except OSError:  # a kernel without CONFIG_PROC_CHILDREN
             return
 

@@ -103,7 +103,7 @@ class FileLogStore:
         return own_path(self._root, place.batch_id, place.job_id, place.attempt)
 
     def _record(self, place: LogPlace) -> bytes:
-        """Return the pieces of a record; nothing if the segment is gone or says another attempt."""
+        """Return a record's pieces; nothing if the segment is gone or says another attempt."""
         assert place.segment is not None
         try:
             with segment_path(self._root, place.segment).open("rb") as file:

@@ -24,7 +24,11 @@ def own_parts(own: Path) -> list[int]:
     except FileNotFoundError:
         return []
     prefix = f"{own.name}."
-    numbers = [int(name[len(prefix) :]) for name in names if name.startswith(prefix) and name[len(prefix) :].isdigit()]
+    numbers = [
+        int(name[len(prefix) :])
+        for name in names
+        if name.startswith(prefix) and name[len(prefix) :].isdigit()
+    ]
     return sorted(([0] if own.name in names else []) + numbers)
 
 

@@ -85,10 +85,12 @@ BEGIN
 
             -- Invariant 6: a cancel holds this lock exclusively, so it waits for us or we see its row.
             CONTINUE WHEN NOT pg_try_advisory_xact_lock_shared(v_source.batch_id);
+            -- always_run jobs are listed, so a range of a cancelled batch holds nothing that may run and is not walked.
             SELECT b.max_running, b.held,
-                   EXISTS (SELECT FROM weft.group_cancel c WHERE c.batch_id = b.batch_id) AS has_cancel
+                   EXISTS (SELECT FROM weft.group_cancel c WHERE c.batch_id = b.batch_id) AS has_cancel,
+                   EXISTS (SELECT FROM weft.group_cancel c WHERE c.batch_id = b.batch_id AND c.group_id = 0 AND (c.force OR v_source.runnable_id <> 0)) AS is_over
             INTO v_batch FROM weft.batch b WHERE b.batch_id = v_source.batch_id;
-            CONTINUE WHEN v_batch.held;
+            CONTINUE WHEN v_batch.held OR v_batch.is_over;
             v_limit := v_left;
             IF v_batch.max_running IS NOT NULL THEN
                 CONTINUE WHEN NOT pg_try_advisory_xact_lock(-v_source.batch_id);  -- one claimer at a time, so that the bound holds
@@ -98,6 +100,8 @@ BEGIN
 
             v_from := greatest(v_source.low_job, coalesce(hint_job[array_position(hint_runnable, v_source.runnable_id)], 0));
             LOOP
+                -- Invariant 12: what this statement sees was committed before it began, so its own clock is read in it; and if the
+                -- clock was set back, the ends of parents (ready_at) and of the attempt before still come first.
                 IF v_source.runnable_id <> 0 THEN
                     WITH pick AS MATERIALIZED (
                         SELECT j.ctid AS tid, j.job_id, s.cpu_m, s.memory_mib
@@ -118,7 +122,7 @@ BEGIN
                         SELECT f.* FROM fit f WHERE (v_is_first AND f.n = 1) OR (f.sum_cpu <= v_cpu AND f.sum_memory <= v_memory)),
                     upd AS (
                         UPDATE weft.job j SET state = 4, phase = 1, attempt = j.attempt + 1, incarnation_id = claim_jobs.incarnation_id,
-                               claimed_at = claim_jobs.at, started_at = NULL, billed_ms = 0, rate_card_id = v_card
+                               claimed_at = greatest(claim_jobs.at, (SELECT clock_timestamp())), started_at = NULL, billed_ms = 0, rate_card_id = v_card
                         FROM taken t WHERE j.ctid = t.tid
                         RETURNING j.job_id, j.attempt, j.shape_id, j.spec_first, j.group_id, j.tenant_id, t.cpu_m, t.memory_mib),
                     del AS (
@@ -152,7 +156,9 @@ BEGIN
                     gone AS (DELETE FROM weft.ready_job q USING taken t WHERE q.ctid = t.queue_tid),
                     upd AS (
                         UPDATE weft.job j SET state = 4, phase = 1, attempt = j.attempt + 1, incarnation_id = claim_jobs.incarnation_id,
-                               claimed_at = greatest(claim_jobs.at, j.ready_at), started_at = NULL, billed_ms = 0, rate_card_id = v_card
+                               claimed_at = greatest(claim_jobs.at, (SELECT clock_timestamp()), j.ready_at, CASE WHEN j.attempt > 0 THEN (
+                                   SELECT a.ended_at FROM weft.attempt a WHERE a.batch_id = j.batch_id AND a.job_id = j.job_id AND a.attempt = j.attempt) END),
+                               started_at = NULL, billed_ms = 0, rate_card_id = v_card
                         FROM taken t WHERE j.batch_id = v_source.batch_id AND j.job_id = t.job_id
                         RETURNING j.job_id, j.attempt, j.shape_id, j.spec_first, j.group_id, j.tenant_id, t.cpu_m, t.memory_mib),
                     del AS (

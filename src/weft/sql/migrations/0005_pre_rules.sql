@@ -48,7 +48,7 @@ BEGIN
     LEFT JOIN LATERAL (SELECT sum(1 << t.to_state)::int AS mask FROM weft.job_transition t WHERE t.from_state = s.state) m ON true;
     EXECUTE format(
         'CREATE TRIGGER job_transition_is_legal AFTER UPDATE OF state ON weft.job FOR EACH ROW '
-        'WHEN (OLD.state <> NEW.state AND ((ARRAY[%s]::int[])[OLD.state + 1] >> NEW.state) & 1 = 0) '
+        'WHEN (OLD.state <> NEW.state AND ((''{%s}''::int[])[OLD.state + 1] >> NEW.state) & 1 = 0) '
         'EXECUTE FUNCTION weft._refuse_transition()', v_masks);
 END $$;
 

@@ -1,4 +1,4 @@
-"""The state machine is written twice, in core and in SQL: they agree, and the trigger enforces it."""
+"""The state machine stands in core and in SQL: they agree, and the trigger enforces it."""
 
 import asyncpg
 import pytest

@@ -110,7 +110,7 @@ async def test_countables_are_not_for_workers_that_have_none(
 
 
 async def test_jobs_below_a_hint_are_found(world: World) -> None:
-    """A hint tells where the last claim stood; what another had locked below it is not forgotten."""
+    """A hint says where the last claim stood; what was locked below it is not forgotten."""
     batch = await world.submit(10)
     worker = await world.worker()
     locker = await world.connect()

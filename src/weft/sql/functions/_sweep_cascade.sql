@@ -8,11 +8,14 @@ AS $$
 #variable_conflict use_column
 DECLARE
     v_parent record; v_batch bigint[]; v_child int[]; v_ok boolean[]; v_found int[]; v_n bigint := 0;
+    v_at timestamptz := _sweep_cascade.at;
 BEGIN
     LOOP
         v_batch := '{}'; v_child := '{}'; v_ok := '{}';
         FOR v_parent IN
-            SELECT c.batch_id, c.job_id, c.next_child, j.state = 6 AS ok FROM weft.cascade c
+            SELECT c.batch_id, c.job_id, c.next_child, j.state = 6 AS ok, coalesce(j.cancelled_at, (
+                SELECT a.ended_at FROM weft.attempt a WHERE a.batch_id = j.batch_id AND a.job_id = j.job_id AND a.attempt = j.attempt)) AS ended_at
+            FROM weft.cascade c
             JOIN weft.job j ON j.batch_id = c.batch_id AND j.job_id = c.job_id
             ORDER BY c.batch_id, c.job_id LIMIT 500 FOR UPDATE OF c SKIP LOCKED
         LOOP
@@ -29,10 +32,11 @@ BEGIN
             v_ok := v_ok || array_fill(v_parent.ok, ARRAY[cardinality(v_found)]);
             v_child := v_child || v_found;
             v_n := v_n + cardinality(v_found);
+            v_at := greatest(v_at, v_parent.ended_at);  -- a child is not ready before its parents have ended (invariant 12)
             EXIT WHEN v_n >= limit_jobs;
         END LOOP;
         EXIT WHEN cardinality(v_child) = 0;
-        PERFORM weft._end_parents(v_batch, v_child, v_ok, _sweep_cascade.at);
+        PERFORM weft._end_parents(v_batch, v_child, v_ok, v_at);
         EXIT WHEN v_n >= limit_jobs;
     END LOOP;
     RETURN v_n;

@@ -2,7 +2,7 @@
 -- Called by: Store.complete_attempts (worker agent).   Safe to repeat: yes, a repeated report is answered ok and changes nothing.
 -- Locks: job rows of the reports in key order; rows of their children in key order; failure counters in key order.
 -- Plan: job by key for each report; edges by parent, only in batches that have any.
--- Returns: one verdict per report, in their order: ok, or stale if the reporter does not own the attempt.
+-- Returns: one verdict per report, in their order: ok, or stale if the reporter does not own the attempt, or it ended otherwise.
 -- Owner: weft_system.  Granted to: weft_worker.
 CREATE OR REPLACE FUNCTION weft.complete_attempts(
     incarnation_id int, batch_ids bigint[], job_ids int[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[],
@@ -20,6 +20,7 @@ DECLARE
     v_again boolean;
     v_edges boolean;
     v_failed boolean;
+    v_at timestamptz;
 BEGIN
     SELECT i.pool_id INTO STRICT v_pool FROM weft.worker_incarnation i WHERE i.incarnation_id = complete_attempts.incarnation_id;
     WITH report AS MATERIALIZED (
@@ -75,8 +76,8 @@ BEGIN
         SELECT complete_attempts.at, u.tenant_id, u.batch_id, 'jobs.' || (SELECT s.word FROM weft.job_state s WHERE s.state = u.state), 4, u.state, array_agg(u.job_id)
         FROM upd u GROUP BY u.tenant_id, u.batch_id, u.state)
     SELECT array_agg(u.n), array_agg(u.batch_id), array_agg(u.job_id), array_agg(u.state),
-           bool_or(u.state = 1), bool_or(u.state IN (7, 8))
-    INTO v_n, v_batch, v_job, v_state, v_again, v_failed FROM upd u;
+           bool_or(u.state = 1), bool_or(u.state IN (7, 8)), greatest(complete_attempts.at, max(u.ended_at))
+    INTO v_n, v_batch, v_job, v_state, v_again, v_failed, v_at FROM upd u;
 
     IF v_n IS NOT NULL THEN
         -- The flag is read after the rows were changed, so an edge that is added now waits for us and sees the end (add_jobs).
@@ -87,7 +88,7 @@ BEGIN
             PERFORM weft._count_failures(v_batch, v_job, v_state, complete_attempts.at);
         END IF;
         IF v_edges THEN
-            PERFORM weft._settle_children(v_batch, v_job, v_state, complete_attempts.at);
+            PERFORM weft._settle_children(v_batch, v_job, v_state, v_at);
         END IF;
         IF v_again THEN
             PERFORM weft._list_ready(v_batch, v_job, v_state, complete_attempts.at);
@@ -100,7 +101,7 @@ BEGIN
     END IF;
     SELECT array_agg(CASE WHEN t.n = ANY (v_n) OR EXISTS (
             SELECT FROM weft.attempt a WHERE a.batch_id = t.batch_id AND a.job_id = t.job_id AND a.attempt = t.attempt
-              AND a.incarnation_id = complete_attempts.incarnation_id AND a.reason IS DISTINCT FROM 11) THEN 'ok' ELSE 'stale' END ORDER BY t.n)
-    INTO v_verdicts FROM unnest(batch_ids, job_ids, attempts) WITH ORDINALITY AS t (batch_id, job_id, attempt, n);
-    RETURN v_verdicts;
+              AND a.incarnation_id = complete_attempts.incarnation_id AND a.reason IS NOT DISTINCT FROM t.reason) THEN 'ok' ELSE 'stale' END ORDER BY t.n)
+    INTO v_verdicts FROM unnest(batch_ids, job_ids, attempts, reasons) WITH ORDINALITY AS t (batch_id, job_id, attempt, reason, n);
+    RETURN coalesce(v_verdicts, '{}');
 END $$;

@@ -26,5 +26,5 @@ BEGIN
     SELECT array_agg(CASE WHEN u.n IS NULL THEN 'stale' ELSE 'ok' END ORDER BY r.n) INTO v_verdicts
     FROM report r LEFT JOIN upd u ON u.n = r.n;
     PERFORM weft._announce();
-    RETURN v_verdicts;
+    RETURN coalesce(v_verdicts, '{}');
 END $$;

@@ -1,0 +1,261 @@
+"""Starts and ends of attempts: verdicts, times, retries, losses, leases handed back."""
+
+from datetime import timedelta
+
+import pytest
+
+from store.world import World
+from weft.core.states import Reason
+from weft.ports.store import Claimed
+from weft.testing.builders import end_report, job_rows
+
+SECOND_US = 1_000_000
+
+
+def other(claimed: Claimed, **changes: int) -> Claimed:
+    fields = {name: getattr(claimed, name) for name in claimed.__dataclass_fields__}
+    return Claimed(**{**fields, **changes})
+
+
+async def test_end_is_recorded_and_a_repeat_changes_nothing(world: World) -> None:
+    batch = await world.submit()
+    worker = await world.worker()
+    (claimed,) = await worker.claim()
+    first = await worker.end(claimed, reason=Reason.EXIT, exit_code=3, message="no")
+    before = await world.attempts(batch)
+    second = await worker.end(claimed, reason=Reason.EXIT, exit_code=3, message="no")
+
+    assert (first, second) == (["ok"], ["ok"])
+    assert await world.attempts(batch) == before
+    assert (before[0]["exit_code"], before[0]["message"], before[0]["state"]) == (3, "no", 7)
+    assert await world.counts(batch) == {"failed": 1}
+
+
+async def test_report_twice_in_one_call_counts_once(world: World) -> None:
+    batch = await world.submit(2)
+    worker = await world.worker()
+    one, two = await worker.claim()
+    verdicts = await worker.end(one, two, one)
+
+    assert verdicts == ["ok"] * 3
+    assert await world.counts(batch) == {"succeeded": 2}
+
+
+async def test_stale_reports_change_nothing(world: World) -> None:
+    batch = await world.submit(3)
+    worker, thief = await world.worker("w"), await world.worker("thief")
+    one, two, _three = await worker.claim()
+    wrong = [other(one, attempt=2), other(one, job_id=77), other(two, batch_id=10**9)]
+
+    assert await thief.end(one, two) == ["stale", "stale"]
+    assert await thief.start(one, two) == ["stale", "stale"]
+    assert await worker.end(*wrong) == ["stale"] * 3
+    assert await worker.start(*wrong) == ["stale"] * 3
+    assert await worker.end(wrong[0], one, wrong[2], two) == ["stale", "ok", "stale", "ok"]
+    assert await worker.start(one) == ["stale"]
+    assert await world.states(batch) == "ssR"
+
+
+async def test_end_of_an_attempt_that_was_lost_is_stale(world: World) -> None:
+    batch = await world.submit()
+    worker = await world.worker()
+    (claimed,) = await worker.claim()
+    await worker.start(claimed)
+    again = await world.worker(incarnation="new", gone=True)
+
+    assert await world.states(batch) == "r"
+    assert await worker.end(claimed) == ["stale"]
+    assert await worker.start(claimed) == ["stale"]
+    assert await again.end(claimed) == ["stale"]
+    (second,) = await again.claim()
+    assert (second.attempt, await worker.end(claimed), await again.end(second)) == (
+        2,
+        ["stale"],
+        ["ok"],
+    )
+    assert await world.states(batch) == "s"
+
+
+async def test_another_end_of_an_attempt_that_ended_is_stale(world: World) -> None:
+    """Handed back, then reported as run: the result does not count, so nobody may be told it does."""
+    batch = await world.submit()
+    worker = await world.worker()
+    (claimed,) = await worker.claim()
+    await worker.end(claimed, reason=Reason.PREEMPTED, start_age_us=None)
+
+    assert await worker.end(claimed) == ["stale"]
+    assert await worker.end(claimed, reason=Reason.PREEMPTED, start_age_us=None) == ["ok"]
+    assert await world.states(batch) == "r"
+
+
+async def test_no_reports_have_no_verdicts(world: World) -> None:
+    worker = await world.worker()
+
+    assert await worker.end() == []
+    assert await worker.start() == []
+
+
+async def test_start_is_dated_by_its_age_and_never_before_the_claim(world: World) -> None:
+    batch = await world.submit(2)
+    worker = await world.worker()
+    one, two = await worker.claim()
+    verdicts = [
+        *await worker.start(one, age_us=0),
+        *await worker.start(two, age_us=3600 * SECOND_US),
+    ]
+    repeat = await worker.start(one, age_us=0)
+    first, second = await world.job(batch, 1), await world.job(batch, 2)
+
+    assert (verdicts, repeat) == (["ok", "ok"], ["ok"])
+    assert first["started_at"] > first["claimed_at"]
+    assert second["started_at"] == second["claimed_at"]
+    assert (first["phase"], (await world.api.get_job(world.caller, batch, 1))["phase"]) == (
+        6,
+        "executing",
+    )
+
+
+async def test_repeated_start_keeps_the_first_date(world: World) -> None:
+    batch = await world.submit()
+    worker = await world.worker()
+    (claimed,) = await worker.claim()
+    await worker.start(claimed)
+    before = (await world.job(batch))["started_at"]
+    await worker.start(claimed)
+    await worker.end(claimed, start_age_us=0)
+
+    assert (await world.attempts(batch))[0]["started_at"] == before
+
+
+@pytest.mark.parametrize(
+    ("start_age_us", "end_age_us"),
+    [(10**12, 10**12), (-5, -5), (0, 10**12), (-(10**12), 0), (0, -(10**12)), (None, 10**12)],
+)
+async def test_times_of_an_attempt_are_in_order_whatever_the_ages_say(
+    world: World, start_age_us: int | None, end_age_us: int
+) -> None:
+    batch = await world.submit()
+    worker = await world.worker()
+    (claimed,) = await worker.claim()
+    await worker.end(claimed, start_age_us=start_age_us, end_age_us=end_age_us)
+    (attempt,) = await world.attempts(batch)
+    now = await world.admin.fetchval("SELECT clock_timestamp()")
+
+    assert attempt["claimed_at"] <= (attempt["started_at"] or attempt["claimed_at"])
+    assert (attempt["started_at"] or attempt["claimed_at"]) <= attempt["ended_at"] <= now
+    assert (attempt["started_at"] is None) == (start_age_us is None)
+
+
+async def test_failure_is_retried_as_often_as_it_may(world: World) -> None:
+    batch = await world.submit(job_rows(max_attempts=3, retry_on=[Reason.EXIT]))
+    worker = await world.worker()
+    states = []
+    for _ in range(3):
+        await worker.run(reason=Reason.EXIT)
+        states.append(await world.states(batch))
+
+    assert states == ["r", "r", "f"]
+    assert [row["state"] for row in await world.attempts(batch)] == [1, 1, 7]
+
+
+async def test_only_these_reasons_are_retried(world: World) -> None:
+    """Cancelled is never tried again; what was lost or preempted is in any case."""
+    rows = job_rows(len(Reason), max_attempts=2, retry_on=[Reason.OOM, Reason.CANCELLED])
+    batch = await world.submit(rows)
+    worker = await world.worker()
+    for reason, claimed in zip(Reason, await worker.claim(), strict=True):
+        await worker.end(claimed, reason=reason)
+    letters = dict(zip(Reason, await world.states(batch), strict=True))
+
+    assert {reason for reason, letter in letters.items() if letter == "r"} == {
+        Reason.OOM, Reason.LOST, Reason.PREEMPTED,
+    }  # fmt: skip
+    assert letters[Reason.CANCELLED] == "c"
+
+
+async def test_losses_do_not_use_up_attempts(world: World) -> None:
+    batch = await world.submit(job_rows(max_attempts=2, retry_on=[Reason.EXIT]))
+    worker = await world.worker()
+    for reason in (Reason.LOST, Reason.EXIT, Reason.PREEMPTED):
+        await worker.run(reason=reason)
+        assert await world.states(batch) == "r"
+    await worker.run(reason=Reason.EXIT)
+
+    assert await world.states(batch) == "f"
+
+
+@pytest.mark.parametrize("reason", [Reason.LOST, Reason.PREEMPTED])
+async def test_sixth_loss_is_an_error(world: World, reason: Reason) -> None:
+    batch = await world.submit()
+    worker = await world.worker()
+    states = []
+    for _ in range(6):
+        await worker.run(reason=reason)
+        states.append(await world.states(batch))
+
+    assert states == ["r"] * 5 + ["e"]
+
+
+async def test_leases_may_be_handed_back_for_ever(world: World) -> None:
+    batch = await world.submit()
+    worker = await world.worker()
+    for _ in range(8):
+        (claimed,) = await worker.claim()
+        await worker.end(claimed, reason=Reason.PREEMPTED, start_age_us=None)
+
+    assert await world.states(batch) == "r"
+    assert (await world.api.get_job(world.caller, batch, 1))["cost"] == 0
+    await worker.run()
+    assert await world.states(batch) == "s"
+
+
+async def test_next_attempt_is_not_dated_before_the_end_of_the_last(world: World) -> None:
+    """Also if the clock was set back between them."""
+    batch = await world.submit()
+    worker = await world.worker()
+    (claimed,) = await worker.claim()
+    later = await world.admin.fetchval("SELECT clock_timestamp() + interval '1 hour'")
+    report = end_report(claimed, Reason.PREEMPTED)
+    await complete_at(world, worker.id, report, later)
+    (second,) = await worker.claim()
+    await worker.end(second)
+    first, last = await world.attempts(batch)
+
+    assert first["ended_at"] == later
+    assert last["claimed_at"] >= later
+
+
+async def test_child_is_not_claimed_before_the_end_of_its_parent(world: World) -> None:
+    """The clock was set back while the parent ran, so it ended when it was claimed."""
+    batch = await world.submit(job_rows(2, parents={2: [1]}))
+    worker = await world.worker()
+    now = await world.admin.fetchval("SELECT clock_timestamp()")
+    await world.call(
+        "claim_jobs", incarnation_id=worker.id, budget_cpu_m=10**6, budget_memory_mib=10**6,
+        limit_jobs=1, at=now + timedelta(hours=1),
+    )  # fmt: skip
+    claimed = Claimed(
+        batch_id=batch, job_id=1, attempt=1, cpu_m=1, memory_mib=1, storage_mib=0, gpu=0,
+        chunk_first=1,
+    )  # fmt: skip
+    await worker.end(claimed)
+    (child,) = await worker.claim()
+
+    assert (child.job_id, (await world.job(batch, 1))["state"]) == (2, 6)
+    assert (await world.job(batch, 2))["claimed_at"] >= (await world.attempts(batch, 1))[0][
+        "ended_at"
+    ]
+
+
+async def complete_at(world: World, incarnation: int, report: object, at: object) -> None:
+    """Report one end at a time of ours."""
+    parts = {
+        "batch_ids": "batch_id", "job_ids": "job_id", "attempts": "attempt",
+        "start_ages_us": "start_age_us", "end_ages_us": "end_age_us", "reasons": "reason",
+        "exit_codes": "exit_code", "signals": "signal", "cpu_mss": "cpu_ms",
+        "memory_peaks": "memory_peak_bytes", "stdout_bytess": "stdout_bytes",
+        "stderr_bytess": "stderr_bytes", "truncateds": "truncated", "segments": "segment",
+        "offsets": "offset", "messages": "message",
+    }  # fmt: skip
+    columns = {name: [getattr(report, field)] for name, field in parts.items()}
+    await world.call("complete_attempts", incarnation_id=incarnation, **columns, at=at)

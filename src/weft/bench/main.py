@@ -1,0 +1,42 @@
+"""The benches by name."""
+
+import asyncio
+import signal
+from collections.abc import Awaitable, Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+from weft.bench.plan import Plan, Progress
+from weft.telemetry.log import configure
+
+BENCHES: Mapping[str, str] = {
+    "processes": "20,000 small processes, beside xargs",
+    "statemachine": "claims and completions in SQL, beside a bare queue",
+    "submit": "200,000 jobs over HTTP, beside COPY of bare rows",
+    "latency": "submission to first instruction, beside subprocess.run",
+    "idle": "a minute without work: statements, time, memory",
+}
+"""Name of the module that measures it, and what it asks."""
+
+Measure = Callable[[Plan, Progress], Awaitable[dict[str, Any]]]
+
+
+def run_bench(name: str, plan: Plan, progress: Progress) -> dict[str, Any]:
+    """Measure one thing and return `weft`, `reference`, `ratio`, `conditions` and more.
+
+    What it started is ended before this returns or raises, also after Ctrl-C and SIGTERM.
+    """
+    configure(level="warning", format="auto", role="bench")
+    measure: Measure = import_module(f"weft.bench.{name}").measure
+    return {"bench": name, **asyncio.run(_interruptible(measure, plan, progress))}
+
+
+async def _interruptible(measure: Measure, plan: Plan, progress: Progress) -> dict[str, Any]:
+    task = asyncio.ensure_future(measure(plan, progress))
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, task.cancel)
+    try:
+        return await task
+    except asyncio.CancelledError:
+        raise KeyboardInterrupt from None

@@ -1,0 +1,55 @@
+"""How large a bench is, and what it tells while it runs."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from weft.core.errors import Internal
+
+
+class BenchFailed(Internal):
+    """What was measured did not work, so there is no figure."""
+
+    code = "BENCH.FAILED"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What the command line asks for. Each bench has its own usual sizes."""
+
+    scale: float = 1.0
+    """Factor on the usual sizes."""
+    jobs: int | None = None
+    """Number of jobs instead of the usual one."""
+    rounds: int | None = None
+    """Number of rounds (weft, then its reference) instead of the usual one."""
+    directory: Path | None = None
+    """Where the throw-away home is made; else on a disk: `/var/tmp`."""
+
+    def jobs_of(self, usual: int) -> int:
+        """Return how many jobs to run."""
+        return max(1, round((self.jobs or usual) * self.scale))
+
+    def rounds_of(self, usual: int) -> int:
+        """Return how many rounds to make."""
+        return max(1, self.rounds or usual)
+
+
+class Progress(Protocol):
+    """Who is told how far a bench is."""
+
+    def begin(self, steps: int) -> None:
+        """Say how many steps there will be."""
+
+    def step(self, what: str) -> None:
+        """Say that the next step begins."""
+
+
+class Silent:
+    """Tells nobody."""
+
+    def begin(self, steps: int) -> None:
+        """Say nothing."""
+
+    def step(self, what: str) -> None:
+        """Say nothing."""

@@ -1,0 +1,104 @@
+"""What the processes of a home use, read from `/proc`, by role."""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from weft.run.home import Home
+from weft.run.leftovers import SPAWNER_MODULE
+
+ROLES = ("postgres", "api", "driver", "worker", "up")
+_MODULES = {"weft.run.api": "api", "weft.run.driver": "driver", "weft.run.worker": "worker"}
+_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+_KIB, _MB = 1024, 1_000_000
+
+
+@dataclass(frozen=True)
+class Use:
+    """What one role has used."""
+
+    cpu_s: float
+    """With that of its processes which have ended."""
+    rss_mb: float
+    """Resident memory, in millions of bytes. Pages that processes share count in each."""
+    processes: int
+
+
+def use_by_role(home: Home, up_pid: int) -> dict[str, Use]:
+    """Return what each role of a live home has used until now. The worker: agent and spawner."""
+    parents = _parents()
+    found: dict[str, list[int]] = {role: [] for role in ROLES}
+    for pid in _below(up_pid, parents) | _spawners(home, parents):
+        found[_role_of(pid, up_pid, parents)].append(pid)
+    return {role: _use_of(pids) for role, pids in found.items()}
+
+
+def _role_of(pid: int, up_pid: int, parents: Mapping[int, int]) -> str:
+    """Return the role of the nearest process above that says which it is."""
+    while pid not in {up_pid, 0}:
+        words = _words(pid)
+        if words and Path(words[0].split(":")[0]).name == "postgres":
+            return "postgres"
+        if SPAWNER_MODULE in words:
+            return "worker"
+        for module, role in _MODULES.items():
+            if module in words:
+                return role
+        pid = parents.get(pid, 0)
+    return "up"
+
+
+def _parents() -> dict[int, int]:
+    found = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and (fields := _stat(int(entry.name))):
+            found[int(entry.name)] = int(fields[1])
+    return found
+
+
+def _below(top: int, parents: Mapping[int, int]) -> set[int]:
+    """Return a process and all its descendants."""
+    found = {top}
+    while more := {pid for pid, parent in parents.items() if parent in found} - found:
+        found |= more
+    return found
+
+
+def _spawners(home: Home, parents: Mapping[int, int]) -> set[int]:
+    """Return the spawners of a home with their jobs; they may have outlived their parent."""
+    mark = b"WEFT_HOME=" + os.fsencode(home.path)
+    found: set[int] = set()
+    for pid in parents:
+        if SPAWNER_MODULE in _words(pid) and mark in _read(pid, "environ").split(b"\0"):
+            found |= _below(pid, parents)
+    return found
+
+
+def _use_of(pids: Sequence[int]) -> Use:
+    cpu_ticks = rss_kib = 0
+    for pid in pids:
+        fields = _stat(pid)
+        if not fields:
+            continue
+        cpu_ticks += sum(map(int, fields[11:15]))  # user and system time, with waited-for children
+        for line in _read(pid, "status").splitlines():
+            if line.startswith(b"VmRSS:"):
+                rss_kib += int(line.split()[1])
+    return Use(cpu_ticks / _TICKS_PER_S, round(rss_kib * _KIB / _MB, 1), len(pids))
+
+
+def _stat(pid: int) -> list[bytes]:
+    """Return the fields of `/proc/PID/stat` after the name; none: it has gone."""
+    return _read(pid, "stat").rpartition(b")")[2].split()
+
+
+def _words(pid: int) -> list[str]:
+    return _read(pid, "cmdline").decode(errors="replace").split("\0")
+
+
+def _read(pid: int, name: str) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/{name}").read_bytes()
+    except OSError:
+        return b""

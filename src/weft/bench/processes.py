@@ -1,0 +1,91 @@
+"""How many small processes per second, beside `xargs`.
+
+A real `weft up` with all its processes and the public client; from the first request until the
+batch is complete in the database, output kept and every commit durable. One round is one batch,
+then the same number of processes by xargs.
+"""
+
+import asyncio
+import math
+import time
+from typing import Any
+
+from weft.bench.conditions import conditions_of, load_average
+from weft.bench.figures import median_rate, ratio_of
+from weft.bench.plan import BenchFailed, Plan, Progress
+from weft.bench.throwaway import client_of, running_weft, throwaway_home
+from weft.client.aio import Client
+
+JOBS = 20_000
+ROUNDS = 4
+WARM_UP = 200
+REST_S = 1.0
+"""Between a round and its reference: what the round has left to do is not the other's load."""
+PROGRAM = "/bin/true"
+
+
+async def measure(plan: Plan, progress: Progress) -> dict[str, Any]:
+    """Return jobs per second of weft and of xargs, medians over the rounds."""
+    load, rounds = load_average(), plan.rounds_of(ROUNDS)
+    each = math.ceil(plan.jobs_of(JOBS) / rounds)
+    weft: list[float] = []
+    submit_s: list[float] = []
+    reference: list[float] = []
+    progress.begin(2 * rounds + 1)
+    with throwaway_home(plan.directory) as home:
+        async with running_weft(home), client_of(home) as client:
+            progress.step("start and warm up")
+            await _run_batch(client, min(each, WARM_UP))
+            await _run_xargs(min(each, WARM_UP))
+            for number in range(1, rounds + 1):
+                await asyncio.sleep(REST_S)
+                progress.step(f"weft, round {number}")
+                sent_s, took_s = await _run_batch(client, each)
+                weft.append(each / took_s)
+                submit_s.append(sent_s)
+                await asyncio.sleep(REST_S)
+                progress.step(f"xargs, round {number}")
+                reference.append(each / await _run_xargs(each))
+            sizes = {"jobs": each * rounds, "rounds": rounds, "jobs_a_round": each}
+            conditions = await conditions_of(
+                home.secrets()["admin"], home.path, load_before=load, sizes=sizes
+            )
+    return {
+        "unit": "jobs/s",
+        "weft": median_rate(weft),
+        "reference": median_rate(reference),
+        "ratio": ratio_of(median_rate(weft), median_rate(reference)),
+        "submit_s": round(sum(submit_s) / rounds, 3),
+        "rounds": {"weft": list(map(round, weft)), "reference": list(map(round, reference))},
+        "conditions": conditions,
+    }
+
+
+async def _run_batch(client: Client, count: int) -> tuple[float, float]:
+    """Return the seconds until the batch was committed, and until it was complete."""
+    begun = time.perf_counter()
+    created = await client.submit({"name": "bench", "jobs": [{"command": [PROGRAM]}] * count})
+    sent = time.perf_counter()
+    succeeded = 0
+    async for batch in client.watch_batch(int(created["id"])):
+        succeeded = batch["n_succeeded"]
+    ended = time.perf_counter()
+    if succeeded != count:
+        raise BenchFailed("a job failed", detail=f"{succeeded} of {count} succeeded.")
+    return sent - begun, ended - begun
+
+
+async def _run_xargs(count: int) -> float:
+    """Return the seconds that the same number of processes takes without weft."""
+    begun = time.perf_counter()
+    process = await asyncio.create_subprocess_exec(
+        "/bin/sh", "-c", f'seq {count} | xargs -P"$(nproc)" -n1 {PROGRAM}'
+    )
+    try:
+        code = await process.wait()
+    except BaseException:
+        process.kill()
+        raise
+    if code:
+        raise BenchFailed("the reference failed", detail=f"xargs ended with {code}.")
+    return time.perf_counter() - begun

@@ -1,0 +1,107 @@
+"""A process that claims and completes until nothing is left: `python -m weft.bench.runner`.
+
+Lines of JSON: the logins first, then for each run an order, which is answered when everything is
+prepared, and the word to go, which is answered with what was done.
+"""
+
+import asyncio
+import os
+import sys
+import time
+import uuid
+
+import asyncpg
+import msgspec
+
+from weft import __version__
+from weft.bench.turns import CPU_M, MEMORY_MIB, Order, Turn, bare_turn, function_turn, store_turn
+from weft.store import PostgresWorkerStore, open_worker_store
+from weft.store.database import prepare_connection
+from weft.telemetry.log import configure
+
+JOBS_HELD_MAX = 10_000
+HEARTBEAT_S = 10.0
+
+
+class Logins(msgspec.Struct):
+    """How to log in."""
+
+    admin: str
+    worker: str
+
+
+class Done(msgspec.Struct):
+    """What was done."""
+
+    began_at: float
+    calls: list[tuple[float, int]]
+    """When (monotonic) how many jobs were completed."""
+
+
+async def main() -> None:
+    """Run orders until there are no more."""
+    configure(level="info", format="json", role="bench")  # as in a role: calls are not logged
+    logins = msgspec.json.decode(_line(), type=Logins)
+    bare = await asyncpg.connect(logins.admin)
+    functions = await asyncpg.connect(logins.worker, server_settings={"timezone": "UTC"})
+    await prepare_connection(functions)
+    async with open_worker_store(logins.worker) as store:
+        while line := _line():
+            order = msgspec.json.decode(line, type=Order)
+            if order.kind == "bare":
+                turn = await bare_turn(bare, order)
+                _say(await _run(turn))
+                continue
+            incarnation_id = await _register(store)
+            turn = (
+                function_turn(functions, order, incarnation_id)
+                if order.kind == "weft"
+                else store_turn(store, order, incarnation_id)
+            )
+            _say(await _run(_with_heartbeats(turn, store, incarnation_id)))
+            await store.leave(incarnation_id)
+
+
+async def _run(turn: Turn) -> Done:
+    _say("ready")
+    _line()
+    result = Done(time.monotonic(), [])
+    while jobs := await turn():
+        result.calls.append((time.monotonic(), jobs))
+    return result
+
+
+async def _register(store: PostgresWorkerStore) -> int:
+    name = f"bench-{os.getpid()}"
+    registered = await store.register_worker(
+        name=name, host=name, pool="default", incarnation=str(uuid.uuid4()),
+        cpu_m=CPU_M * JOBS_HELD_MAX, memory_mib=MEMORY_MIB * JOBS_HELD_MAX, storage_mib=0, gpu=0,
+        version=__version__, same_host_proved_gone=True,
+    )  # fmt: skip
+    return registered.incarnation_id
+
+
+def _with_heartbeats(turn: Turn, store: PostgresWorkerStore, incarnation_id: int) -> Turn:
+    beaten_at = time.monotonic()
+
+    async def beating() -> int:
+        nonlocal beaten_at
+        if time.monotonic() - beaten_at > HEARTBEAT_S:
+            beaten_at = time.monotonic()
+            await store.heartbeat(incarnation_id, [], draining=False)
+        return await turn()
+
+    return beating
+
+
+def _line() -> bytes:
+    return sys.stdin.buffer.readline()
+
+
+def _say(message: object) -> None:
+    sys.stdout.buffer.write(msgspec.json.encode(message) + b"\n")
+    sys.stdout.buffer.flush()
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

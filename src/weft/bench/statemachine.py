@@ -1,0 +1,172 @@
+"""How many jobs per second are claimed and completed, beside a bare queue.
+
+Two processes with one connection each call the real functions with the rights of a worker, while a
+real driver folds. The reference is one table with two UPDATEs per job, called by the same two
+processes on the same server. Jobs sit in groups three deep; billing, history and events are on.
+
+A worker reports the start of a short job together with its end, so the main figure is claim and
+completion. Besides: with a report of its own for every start, and through the store's classes as
+the worker's agent uses them (with what Python adds to each job).
+"""
+
+from statistics import median
+from typing import Any
+
+import asyncpg
+
+from weft.bench.conditions import conditions_of, load_average, query
+from weft.bench.figures import median_rate, ratio_of
+from weft.bench.filled_batch import Filler
+from weft.bench.plan import Plan, Progress
+from weft.bench.runners import Runners
+from weft.bench.throwaway import running_database, running_driver, throwaway_home
+from weft.bench.turns import Order
+from weft.run.home import Home
+from weft.store import open_admin
+
+ROUNDS = 5
+JOBS_BY_SIZE = {500: 100_000, 100: 100_000, 20: 40_000}
+"""Jobs of one round, by jobs of one call: a second or two of work."""
+GROWTH_JOBS = 1_000_000
+GROWTH_SIZE = 500
+WARM_UP = 2_000
+VARIANTS = ("plain", "with_start_calls", "with_store_classes")
+
+
+async def measure(plan: Plan, progress: Progress) -> dict[str, Any]:
+    """Return jobs per second by jobs of one call, and the rates at both ends of a long run."""
+    load, rounds = load_average(), plan.rounds_of(ROUNDS)
+    jobs_by_size = {size: _whole(plan.jobs_of(jobs), size) for size, jobs in JOBS_BY_SIZE.items()}
+    growth_jobs = _whole(round(GROWTH_JOBS * plan.scale), GROWTH_SIZE)
+    progress.begin(len(jobs_by_size) * rounds + 4)
+    with throwaway_home(plan.directory) as home:
+        async with running_database(home) as (logins, token), running_driver(home):
+            bench = _Bench(home, Filler(logins["weft_api"], token), progress)
+            async with bench.runners, bench.filler:
+                progress.step("start and warm up")
+                await bench.warm_up()
+                sizes = [
+                    await bench.measure_size(size, jobs, rounds)
+                    for size, jobs in jobs_by_size.items()
+                ]
+                growth = await bench.measure_growth(growth_jobs)
+                progress.step("audit")
+                findings = await bench.audit()
+                conditions = await conditions_of(
+                    logins["admin"],
+                    home.path,
+                    load_before=load,
+                    sizes={
+                        "rounds": rounds,
+                        "processes": bench.runners.count,
+                        "growth_jobs": growth_jobs,
+                        **{f"jobs_at_{size}": jobs for size, jobs in jobs_by_size.items()},
+                    },
+                )
+    worst = min(sizes, key=lambda one: float(one["ratio"]))
+    return {
+        "unit": "jobs/s",
+        "weft": worst["weft"],
+        "reference": worst["reference"],
+        "ratio": worst["ratio"],
+        "sizes": sizes,
+        **growth,
+        "submit_rate": round(median(bench.filler.rates)),
+        "audit_findings": findings,
+        "conditions": conditions,
+    }
+
+
+class _Bench:
+    """One server, its runners, and what is measured on them."""
+
+    def __init__(self, home: Home, filler: Filler, progress: Progress) -> None:
+        self._admin_dsn = home.secrets()["admin"]
+        self._progress = progress
+        self.filler = filler
+        self.runners = Runners(admin_dsn=self._admin_dsn, worker_dsn=home.secrets()["weft_worker"])
+
+    async def warm_up(self) -> None:
+        """Let every connection plan its statements."""
+        await self._run_bare(100, WARM_UP)
+        for variant in VARIANTS:
+            await self._run_weft(100, WARM_UP, variant)
+        self.filler.rates.clear()
+
+    async def measure_size(self, size: int, jobs: int, rounds: int) -> dict[str, Any]:
+        """Return the medians at so many jobs a call: reference, weft and its variants in turns."""
+        bare: list[float] = []
+        weft: dict[str, list[float]] = {variant: [] for variant in VARIANTS}
+        for number in range(1, rounds + 1):
+            self._progress.step(f"{size} jobs a call, round {number}")
+            bare.append(await self._run_bare(size, jobs))
+            for variant, rates in weft.items():
+                rates.append(await self._run_weft(size, jobs, variant))
+        reference, plain = median_rate(bare), median_rate(weft["plain"])
+        result: dict[str, Any] = {
+            "size": size,
+            "weft": plain,
+            "reference": reference,
+            "ratio": ratio_of(plain, reference),
+        }
+        for variant in VARIANTS[1:]:
+            rate = median_rate(weft[variant])
+            result[variant] = {"weft": rate, "ratio": ratio_of(rate, reference)}
+        rounds_of = {"weft": weft["plain"], "reference": bare}
+        return result | {
+            "rounds": {name: list(map(round, rates)) for name, rates in rounds_of.items()}
+        }
+
+    async def measure_growth(self, jobs: int) -> dict[str, Any]:
+        """Return the rates of the first and the last tenth of one run; nothing is tidied in it."""
+        self._progress.step(f"submit {jobs} jobs")
+        await self.filler.fill(jobs)
+        self._progress.step(f"claim and complete {jobs} jobs")
+        done = await self.runners.run(Order(kind="weft", size=GROWTH_SIZE))
+        first, last = done.rate_between(0.0, 0.1), done.rate_between(0.9, 1.0)
+        return {
+            "first_tenth": round(first),
+            "last_tenth": round(last),
+            "last_by_first": ratio_of(last, first),
+        }
+
+    async def audit(self) -> int:
+        """Return how many checks of the audit find something."""
+        async with open_admin(self._admin_dsn) as admin:
+            return sum(bool(finding.rows) for finding in await admin.audit())
+
+    async def _run_bare(self, size: int, jobs: int) -> float:
+        connection = await asyncpg.connect(self._admin_dsn)
+        try:
+            await connection.execute(query("bare_queue"))
+            await connection.copy_records_to_table(
+                "queue",
+                schema_name="bare",
+                records=((number, 1, 0) for number in range(1, jobs + 1)),
+            )
+        finally:
+            await connection.close()
+        await self._tidy()
+        return (await self.runners.run(Order(kind="bare", size=size))).rate
+
+    async def _run_weft(self, size: int, jobs: int, variant: str) -> float:
+        await self.filler.fill(jobs)
+        await self._tidy()
+        order = Order(
+            kind="store" if variant == "with_store_classes" else "weft", size=size,
+            start_calls=variant == "with_start_calls",
+        )  # fmt: skip
+        return (await self.runners.run(order)).rate
+
+    async def _tidy(self) -> None:
+        """Give both the same clean start, so that no autovacuum of the other's rows comes."""
+        connection = await asyncpg.connect(self._admin_dsn)
+        try:
+            await connection.execute("VACUUM (ANALYZE)")
+        finally:
+            await connection.close()
+
+
+def _whole(jobs: int, size: int) -> int:
+    """Return a number of jobs that is a multiple of what the two runners take in one call each."""
+    return max(2, round(jobs / (2 * size))) * 2 * size

@@ -1,0 +1,113 @@
+"""Each bench at a tiny size: it ends, has its keys, and leaves nothing behind.
+
+What it measures is not judged here: a figure of a second on a busy machine says nothing.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from up.weft_up import processes_of
+
+pytestmark = pytest.mark.slow
+
+PROGRAM = [sys.executable, "-P", "-m", "weft.cli", "bench"]
+CONDITIONS = {
+    "cores", "cpu", "memory_gib", "kernel", "file_system", "python", "postgresql", "weft",
+    "durable", "load_before", "sizes",
+}  # fmt: skip
+ALWAYS = {"bench", "unit", "weft", "reference", "ratio", "conditions"}
+
+
+def measured(directory: Path, name: str, *options: str) -> dict[str, Any]:
+    done = subprocess.run(
+        [*PROGRAM, name, "--json", "--dir", directory, *options],
+        check=False, capture_output=True, text=True, timeout=100,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert list(directory.iterdir()) == [], "the home is still there"
+    result: dict[str, Any] = json.loads(done.stdout)
+    assert result["bench"] == name
+    assert result.keys() >= ALWAYS
+    assert result["conditions"].keys() == CONDITIONS
+    durable = result["conditions"]["durable"]
+    assert (durable["fsync"], durable["synchronous_commit"]) == ("on", "on")
+    assert durable["full_page_writes"] == "on"
+    return result
+
+
+def test_processes_are_compared_with_xargs(tmp_path: Path) -> None:
+    result = measured(tmp_path, "processes", "--jobs", "40", "--rounds", "2")
+
+    assert result["ratio"] > 0
+    assert result["submit_s"] > 0
+    assert len(result["rounds"]["weft"]) == len(result["rounds"]["reference"]) == 2
+
+
+def test_state_machine_is_compared_with_a_bare_queue(tmp_path: Path) -> None:
+    result = measured(tmp_path, "statemachine", "--scale", "0.004", "--rounds", "1")
+
+    assert [one["size"] for one in result["sizes"]] == [500, 100, 20]
+    assert result["ratio"] == min(one["ratio"] for one in result["sizes"])
+    assert all(one["with_start_calls"]["ratio"] > 0 for one in result["sizes"])
+    assert result["first_tenth"] > 0
+    assert result["last_tenth"] > 0
+    assert result["submit_rate"] > 0
+    assert result["audit_findings"] == 0
+
+
+def test_submission_is_compared_with_copy(tmp_path: Path) -> None:
+    result = measured(tmp_path, "submit", "--jobs", "3000", "--rounds", "1")
+
+    assert result["ratio"] > 0
+    assert result["with_labels"]["ratio"] > 0
+
+
+def test_latency_is_compared_with_a_process_alone(tmp_path: Path) -> None:
+    result = measured(tmp_path, "latency", "--jobs", "3")
+
+    assert 0 < result["p50_ms"] <= result["p99_ms"]
+    assert 0 < result["reference"]["p50_ms"] <= result["reference"]["p99_ms"]
+
+
+def test_idle_counts_statements_time_and_memory(tmp_path: Path) -> None:
+    result = measured(tmp_path, "idle", "--scale", "0.02")
+
+    assert result["statements"] >= 0
+    assert result["cpu_percent"] >= 0
+    assert set(result["rss_mb"]) == {"postgres", "api", "driver", "worker", "up"}
+    assert all(megabytes > 0 for megabytes in result["rss_mb"].values())
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interrupted_bench_leaves_nothing_behind(tmp_path: Path, number: signal.Signals) -> None:
+    process = subprocess.Popen(
+        [*PROGRAM, "idle", "--dir", tmp_path],
+        stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True,
+    )  # fmt: skip
+    with process, process.stderr or open(os.devnull) as said:
+        assert "weft: settle\n" in iter(said.readline, "")
+        (home,) = tmp_path.iterdir()
+        alive = processes_of(home)
+        process.send_signal(number)
+        code = process.wait(60)
+
+    assert alive
+    assert code == 130
+    assert list(tmp_path.iterdir()) == []
+    assert processes_of(home) == {}
+
+
+def test_unknown_bench_is_refused_with_those_that_there_are() -> None:
+    done = subprocess.run(
+        [*PROGRAM, "speed"], check=False, capture_output=True, text=True, timeout=60
+    )
+
+    assert done.returncode == 2
+    assert "statemachine" in done.stderr

@@ -1,0 +1,40 @@
+import pytest
+
+from weft.bench.figures import median_rate, percentile, ratio_of
+from weft.bench.plan import Plan
+from weft.bench.runners import Run
+
+
+def test_ratio_is_how_many_times_the_reference() -> None:
+    assert ratio_of(3.0, 2.0) == 1.5
+    assert ratio_of(3.0, 0.0) == 0.0
+
+
+def test_median_is_a_whole_number_of_jobs_a_second() -> None:
+    assert median_rate([1.0, 1000.4, 2000.0]) == 1000
+
+
+def test_percentiles_of_few_values_are_among_them() -> None:
+    assert percentile([5.0], 99) == 5.0
+    assert percentile([1.0, 2.0, 3.0, 4.0], 50) == 2.5
+
+
+def test_plan_scales_jobs_and_keeps_at_least_one() -> None:
+    assert Plan(scale=0.1).jobs_of(20_000) == 2_000
+    assert Plan(jobs=30, scale=0.1).jobs_of(20_000) == 3
+    assert Plan(scale=0.0001).jobs_of(500) == 1
+    assert Plan(rounds=2).rounds_of(5) == 2
+
+
+def test_rate_of_a_part_counts_the_jobs_between_its_ends() -> None:
+    run = Run(began_at=0.0, calls=[(1.0, 10), (3.0, 10), (4.0, 10), (5.0, 10)])
+
+    assert run.rate == 8.0
+    assert run.rate_between(0.0, 0.25) == 10.0
+    assert run.rate_between(0.25, 0.5) == 5.0
+
+
+def test_rate_of_less_than_one_call_is_that_of_its_time() -> None:
+    run = Run(began_at=0.0, calls=[(1.0, 10), (3.0, 10)])
+
+    assert run.rate_between(0.9, 1.0) == pytest.approx(5.0)

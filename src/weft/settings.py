@@ -38,20 +38,28 @@ def _setting(
     return field(
         default=default,
         metadata={
-            "help": help_, "minimum": minimum, "maximum": maximum, "size": size, "choices": choices,
+            "help": help_,
+            "minimum": minimum,
+            "maximum": maximum,
+            "size": size,
+            "choices": choices,
         },
-    )  # fmt: skip
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
     """The settings of one process."""
 
-    home: Path = _setting(Path(), "directory of the database, the logs and the local token")
+    home: Path = _setting(  # noqa: RUF009 (it makes a field; computed by `explain_settings`)
+        None, "directory of the database, the logs and the local token"
+    )
     database: str | None = _setting(None, "DSN of an external PostgreSQL; none: the embedded one")
     host: str = _setting("127.0.0.1", "address on which the api listens")
     port: int = _setting(8765, "port of the api; 0 takes a free one", minimum=0, maximum=65535)
-    url: str | None = _setting(None, "where clients find the api; none: as in the home's client.json")
+    url: str | None = _setting(
+        None, "where clients find the api; none: as in the home's client.json"
+    )
     token: str | None = _setting(None, "token of the client; none: as in the home's client.json")
     log_format: str = _setting("auto", "form of log lines", choices=("auto", "console", "json"))
     log_level: str = _setting(
@@ -61,36 +69,76 @@ class Settings:
     worker_name: str | None = _setting(None, "name of this worker; none: the host's name")
     pool: str = _setting("default", "pool that the worker joins")
     worker_cpu_m: int | None = _setting(
-        None, "mCPU that the worker gives to jobs; none: all cores of the host", minimum=1, maximum=100_000_000
+        None,
+        "mCPU that the worker gives to jobs; none: all cores of the host",
+        minimum=1,
+        maximum=100_000_000,
     )
     worker_memory_bytes: int | None = _setting(
-        None, "memory that the worker gives to jobs; none: nine tenths of the host's", minimum=1, size=True
+        None,
+        "memory that the worker gives to jobs; none: nine tenths of the host's",
+        minimum=1,
+        size=True,
     )
-    detach_jobs: bool = _setting(default=False, help_="leave running jobs alone when the worker stops")
+    detach_jobs: bool = _setting(
+        default=False, help_="leave running jobs alone when the worker stops"
+    )
     heartbeat_s: float = _setting(10.0, "seconds between heartbeats", minimum=5, maximum=3600)
-    lost_after_s: float = _setting(30.0, "silence after which a worker is lost", minimum=10, maximum=86400)
+    lost_after_s: float = _setting(
+        30.0, "silence after which a worker is lost", minimum=10, maximum=86400
+    )
     grace_s: float = _setting(10.0, "seconds from SIGTERM to SIGKILL", minimum=0, maximum=3600)
     stream_bytes_max: int = _setting(
-        64 << 20, "kept output of one stream of one attempt", minimum=1 << 10, maximum=1 << 40, size=True
+        64 << 20,
+        "kept output of one stream of one attempt",
+        minimum=1 << 10,
+        maximum=1 << 40,
+        size=True,
     )
     stream_head_bytes: int = _setting(
-        1 << 20, "how much of it is the beginning, the rest is the end", minimum=0, maximum=1 << 40, size=True
+        1 << 20,
+        "how much of it is the beginning, the rest is the end",
+        minimum=0,
+        maximum=1 << 40,
+        size=True,
     )
     bunch_jobs_max: int = _setting(10_000, "jobs in one request", minimum=1, maximum=100_000)
-    bunch_bytes_max: int = _setting(16 << 20, "bytes of one request", minimum=1 << 10, maximum=1 << 30, size=True)
-    argv_bytes_max: int = _setting(128 << 10, "bytes of argv and environment of one job", minimum=1 << 10, maximum=1 << 21, size=True)
+    bunch_bytes_max: int = _setting(
+        16 << 20, "bytes of one request", minimum=1 << 10, maximum=1 << 30, size=True
+    )
+    argv_bytes_max: int = _setting(
+        128 << 10,
+        "bytes of argv and environment of one job",
+        minimum=1 << 10,
+        maximum=1 << 21,
+        size=True,
+    )
     name_chars_max: int = _setting(256, "characters of a name", minimum=1, maximum=1024)
     attributes_max: int = _setting(64, "attributes of one thing", minimum=0, maximum=1024)
-    attribute_bytes_max: int = _setting(1024, "bytes of one attribute, key and value", minimum=1, maximum=65536, size=True)
+    attribute_bytes_max: int = _setting(
+        1024, "bytes of one attribute, key and value", minimum=1, maximum=65536, size=True
+    )
     group_depth_max: int = _setting(16, "depth of the tree of groups", minimum=1, maximum=64)
-    page_rows: int = _setting(50, "rows of a page if the caller does not say", minimum=1, maximum=1000)
-    events_keep_s: float = _setting(86400.0, "seconds for which events can be read again", minimum=60, maximum=31536000)
-    updates_keep_s: float = _setting(86400.0, "seconds after which an uncommitted update is removed", minimum=60, maximum=31536000)
+    page_rows: int = _setting(
+        50, "rows of a page if the caller does not say", minimum=1, maximum=1000
+    )
+    events_keep_s: float = _setting(
+        86400.0, "seconds for which events can be read again", minimum=60, maximum=31536000
+    )
+    updates_keep_s: float = _setting(
+        86400.0,
+        "seconds after which an uncommitted update is removed",
+        minimum=60,
+        maximum=31536000,
+    )
 
 
 @dataclass(frozen=True)
 class Source:
-    """A value and where it came from: `command line`, `environment WEFT_X`, the path of a file, `default`."""
+    """A value and where it came from.
+
+    `command line`, `environment WEFT_X`, the path of a file, `default`.
+    """
 
     value: Any  # settings have several types
     origin: str
@@ -109,7 +157,9 @@ def load_settings(
 
     Raises `InvalidSetting` with all offending settings at once.
     """
-    return Settings(**{name: source.value for name, source in explain_settings(flags, environ).items()})
+    return Settings(
+        **{name: source.value for name, source in explain_settings(flags, environ).items()}
+    )
 
 
 def explain_settings(

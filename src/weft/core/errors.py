@@ -1,7 +1,7 @@
 """Every error that weft reports, in one tree.
 
     WeftError
-    ├── Invalid (400, exit 2)            what was asked makes no sense; `errors` lists each offending field
+    ├── Invalid (400, exit 2)            it makes no sense; `errors` lists each offending field
     ├── Unauthenticated (401, exit 4)
     ├── Forbidden (403, exit 4)
     ├── NotFound (404, exit 2)           it does not exist, or not for you
@@ -10,8 +10,8 @@
     ├── Unavailable (503, exit 3)        may work later
     └── Internal (500, exit 1)
 
-Each leaf has a `code` (`AREA.FACT`, never reused), an HTTP status and an exit code of the command line; an instance
-has a message (what happened), a detail (why) and a hint (what to do).
+Each leaf has a `code` (`AREA.FACT`, never reused), an HTTP status and an exit code of the
+command line; an instance has a message (what happened), a detail (why) and a hint (what to do).
 Messages follow PostgreSQL's style: lower case, no full stop; detail and hint are sentences.
 """
 
@@ -22,7 +22,10 @@ from typing import ClassVar
 
 @dataclass(frozen=True)
 class FieldError:
-    """One offending field: a JSON pointer (RFC 6901; empty for the whole document) and what is wrong with it."""
+    """One offending field.
+
+    A JSON pointer (RFC 6901; empty for the whole document) and what is wrong with it.
+    """
 
     pointer: str
     message: str
@@ -158,7 +161,7 @@ class MalformedBody(Invalid):
 
 
 class InvalidParameter(Invalid):
-    """A parameter of the query that is unknown or has an impossible value, or a header that has."""
+    """A parameter of the query or a header that is unknown or has an impossible value."""
 
     code = "API.INVALID_PARAMETER"
 

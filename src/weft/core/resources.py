@@ -15,7 +15,10 @@ BYTES_MAX = 2**50
 
 
 def parse_bytes(value: int | float | str) -> int:
-    """Read bytes: a whole number, or `512Mi`, `4Gi`, `1.5G`. Raise `ValueError` for anything else."""
+    """Read bytes.
+
+    A whole number, or `512Mi`, `4Gi`, `1.5G`. Raise `ValueError` for anything else.
+    """
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise ValueError(f"{value!r} is not a size")
     if isinstance(value, int | float):
@@ -46,7 +49,9 @@ def parse_cpu_m(value: int | float | str) -> int:
         else:
             cpu_m = Decimal(str(value)[:20]) * 1000
     except InvalidOperation:
-        raise ValueError(f"{str(value)[:40]!r} is not a number of cores such as 2, 0.25 or 250m") from None
+        raise ValueError(
+            f"{str(value)[:40]!r} is not a number of cores such as 2, 0.25 or 250m"
+        ) from None
     if not cpu_m.is_finite() or cpu_m <= 0 or cpu_m > CPU_M_MAX:
         raise ValueError(f"{value!r} cores is not above 0 and at most {CPU_M_MAX // 1000}")
     return math.ceil(cpu_m)

@@ -1,7 +1,11 @@
-"""The words of the state machine: states, phases, outcomes and reasons, and which transition is legal.
+"""The words of the state machine.
 
-The same table stands in SQL (`weft.job_transition`), where it is enforced; `tests/store/test_states.py` proves that
-the two agree. Numbers are stored in the database and sent on the wire, so they never change their meaning.
+States, phases, outcomes and reasons, and which transition is legal.
+
+The same table stands in SQL (`weft.job_transition`), where it is enforced;
+`tests/store/test_states.py` proves that
+the two agree. Numbers are stored in the database and sent on the wire, so they never change their
+meaning.
 """
 
 from enum import IntEnum
@@ -93,7 +97,8 @@ TRANSITIONS = MappingProxyType(
     }
 )
 
-# An attempt that ended for one of these reasons says that the system could not run the job, not that the job failed.
+# An attempt that ended for one of these reasons says that the system could not run the job, not
+# that the job failed.
 SYSTEM_REASONS = frozenset(
     {
         Reason.TIMEOUT, Reason.OOM, Reason.DISK, Reason.NO_PROGRAM, Reason.NO_IMAGE,
@@ -103,7 +108,10 @@ SYSTEM_REASONS = frozenset(
 
 
 def state_of_end(reason: Reason | None) -> JobState:
-    """Return the state of a job whose last attempt ended for `reason`; `None` means that it succeeded."""
+    """Return the state of a job whose last attempt ended for `reason`.
+
+    `None` means that it succeeded.
+    """
     if reason is None:
         return JobState.SUCCESS
     if reason in SYSTEM_REASONS:

@@ -1,8 +1,10 @@
 """The port `store`: what weft asks its database, by caller.
 
-One method is one SQL function of the same name (`sql/functions/NAME.sql`, whose header gives locks and plans). The
+One method is one SQL function of the same name (`sql/functions/NAME.sql`, whose header gives locks
+and plans). The
 three callers log in as three database roles with different rights, so there are three protocols.
-Errors are `WeftError`s; `Unavailable` means that the database cannot be reached now and the call may be repeated.
+Errors are `WeftError`s; `Unavailable` means that the database cannot be reached now and the call
+may be repeated.
 """
 
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -39,7 +41,10 @@ class NewBatch(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NewGroup(msgspec.Struct, frozen=True, kw_only=True):
-    """A tree group to be created in an update: number within the batch, parent's number, one name."""
+    """A tree group to be created in an update.
+
+    Number within the batch, parent's number, one name.
+    """
 
     group_id: int
     parent_id: int
@@ -50,7 +55,10 @@ class NewGroup(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Shape(msgspec.Struct, frozen=True, kw_only=True):
-    """A distinct request for resources. Jobs refer to shapes, because many jobs ask for the same."""
+    """A distinct request for resources.
+
+    Jobs refer to shapes, because many jobs ask for the same.
+    """
 
     cpu_m: int = 1000
     memory_mib: int = 512
@@ -62,9 +70,12 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(kw_only=True)
 class JobRows:
-    """The jobs of one bunch in columns, in order of their numbers; the first is `first_job` (absolute).
+    """The jobs of one bunch in columns, in order of their numbers.
 
-    Lists of one element stand for "the same in all jobs". `parents` are absolute numbers, below the child's.
+    The first is `first_job` (absolute).
+
+    Lists of one element stand for "the same in all jobs". `parents` are absolute numbers, below
+    the child's.
     """
 
     first_job: int
@@ -125,7 +136,10 @@ Row = Mapping[str, Any]
 
 
 class ApiStore(Protocol):
-    """What the api may ask. Everything is seen through the caller's tenant; what it may not see does not exist."""
+    """What the api may ask.
+
+    Everything is seen through the caller's tenant; what it may not see does not exist.
+    """
 
     async def ready(self) -> None:
         """Return if the database answers, else raise `Unavailable`."""
@@ -138,24 +152,43 @@ class ApiStore(Protocol):
     ) -> tuple[int, bool]:
         """Create an empty batch; return its number and whether it is new.
 
-        Same key and digest: the number of before, False. Same key, another digest: `IdempotencyConflict`.
+        Same key and digest: the number of before, False. Same key, another digest:
+        `IdempotencyConflict`.
         """
 
     async def submit(
-        self, caller: Caller, new: NewBatch | int, groups: Sequence[NewGroup], jobs: JobRows | None,
-        *, idempotency_key: str | None, digest: bytes, trace_id: str,
-    ) -> tuple[int, Reserved, bool]:  # fmt: skip
-        """Create a batch (or take the batch of that number), add one update with these groups and jobs, commit it.
+        self,
+        caller: Caller,
+        new: NewBatch | int,
+        groups: Sequence[NewGroup],
+        jobs: JobRows | None,
+        *,
+        idempotency_key: str | None,
+        digest: bytes,
+        trace_id: str,
+    ) -> tuple[int, Reserved, bool]:
+        """Create a batch (or take the batch of that number), add one update with these groups and
+        jobs, commit it.
 
-        One transaction. Numbers of groups, jobs and parents in `groups` and `jobs` are relative to the update: 1 is
-        its first; references to earlier jobs are negative absolute numbers (-7 is j7), group 0 is the root, an
-        earlier group is a negative number. Return the batch, what was reserved and whether it is new.
+        One transaction. Numbers of groups, jobs and parents in `groups` and `jobs` are relative to
+        the update: 1 is
+        its first; references to earlier jobs are negative absolute numbers (-7 is j7), group 0 is
+        the root, an
+        earlier group is a negative number. Return the batch, what was reserved and whether it is
+        new.
         """
 
     async def create_update(
-        self, caller: Caller, batch_id: int, *, n_jobs: int, n_groups: int,
-        idempotency_key: str | None, digest: bytes, trace_id: str,
-    ) -> tuple[Reserved, bool]:  # fmt: skip
+        self,
+        caller: Caller,
+        batch_id: int,
+        *,
+        n_jobs: int,
+        n_groups: int,
+        idempotency_key: str | None,
+        digest: bytes,
+        trace_id: str,
+    ) -> tuple[Reserved, bool]:
         """Reserve contiguous numbers for jobs and groups."""
 
     async def get_update(self, caller: Caller, batch_id: int, update_id: int) -> Reserved:
@@ -164,15 +197,23 @@ class ApiStore(Protocol):
     async def add_groups(
         self, caller: Caller, batch_id: int, update_id: int, groups: Sequence[NewGroup]
     ) -> None:
-        """Add tree groups to an open update. Numbers are relative as in `submit`. A repeat does nothing."""
+        """Add tree groups to an open update.
 
-    async def add_jobs(
-        self, caller: Caller, batch_id: int, update_id: int, jobs: JobRows
-    ) -> bool:
-        """Add a bunch to an open update; numbers relative as in `submit`. A repeat of the same first job does nothing and returns False."""
+        Numbers are relative as in `submit`. A repeat does nothing.
+        """
+
+    async def add_jobs(self, caller: Caller, batch_id: int, update_id: int, jobs: JobRows) -> bool:
+        """Add a bunch to an open update.
+
+        Numbers relative as in `submit`. A repeat of the same first job does nothing and returns
+        False.
+        """
 
     async def commit_update(self, caller: Caller, batch_id: int, update_id: int) -> Reserved:
-        """Make the update visible and runnable. Repeat: same answer. Raise `UpdateIncomplete` with what is missing."""
+        """Make the update visible and runnable.
+
+        Repeat: same answer. Raise `UpdateIncomplete` with what is missing.
+        """
 
     async def get_batch(self, caller: Caller, batch_id: int) -> Row:
         """Return the batch document (DESIGN section 8). Raise `BatchNotFound`."""
@@ -180,12 +221,18 @@ class ApiStore(Protocol):
     async def list_batches(
         self, caller: Caller, *, before: int | None, limit: int, name: str | None
     ) -> Sequence[Row]:
-        """Return batch documents, newest first, numbers below `before`; `name`: only those of exactly this name."""
+        """Return batch documents, newest first, numbers below `before`.
+
+        `name`: only those of exactly this name.
+        """
 
     async def list_groups(
         self, caller: Caller, batch_id: int, *, after: int, limit: int
     ) -> Sequence[Row]:
-        """Return group documents in order of their numbers above `after` (-1: from the root on)."""
+        """Return group documents in order of their numbers above `after` (-1.
+
+        From the root on).
+        """
 
     async def get_group(self, caller: Caller, batch_id: int, group: int | str) -> Row:
         """Return one group document, by number or by path. Raise `GroupNotFound`."""
@@ -193,10 +240,16 @@ class ApiStore(Protocol):
     async def list_jobs(
         self, caller: Caller, batch_id: int, *, after: int, limit: int, states: Sequence[int] = ()
     ) -> Sequence[Row]:
-        """Return job documents in order of their numbers above `after`; only those in `states`, if given."""
+        """Return job documents in order of their numbers above `after`.
+
+        Only those in `states`, if given.
+        """
 
     async def get_job(self, caller: Caller, batch_id: int, job_id: int) -> Row:
-        """Return the job document with `spec` (a `JobSpec`), `parents` and `times`. Raise `JobNotFound`."""
+        """Return the job document with `spec` (a `JobSpec`), `parents` and `times`.
+
+        Raise `JobNotFound`.
+        """
 
     async def get_specs(
         self, caller: Caller, batch_id: int, job_ids: Sequence[int]
@@ -212,17 +265,27 @@ class ApiStore(Protocol):
     async def log_places(
         self, caller: Caller, batch_id: int, job_ids: Sequence[int], attempt: int | None
     ) -> Sequence[LogPlace]:
-        """Return where the output of these jobs is: of this attempt, or of the last one that has started."""
+        """Return where the output of these jobs is.
+
+        Of this attempt, or of the last one that has started.
+        """
 
     async def cancel_group(
         self, caller: Caller, batch_id: int, group_id: int, *, force: bool
     ) -> bool:
-        """Cancel a group with all below (0: the batch). Return False if it was cancelled before."""
+        """Cancel a group with all below (0.
+
+        The batch). Return False if it was cancelled before.
+        """
 
     async def cancel_jobs(
         self, caller: Caller, batch_id: int, job_ids: Sequence[int]
     ) -> Mapping[int, str]:
-        """Cancel single jobs; return per job `cancelled` (ended now), `cancelling` (its worker is told) or the word of the terminal state it has already. Raise `JobNotFound`."""
+        """Cancel single jobs.
+
+        Return per job `cancelled` (ended now), `cancelling` (its worker is told) or the word of
+        the terminal state it has already. Raise `JobNotFound`.
+        """
 
     async def events_now(self) -> tuple[int, int]:
         """Return the position after the newest event that readers may see."""
@@ -230,19 +293,25 @@ class ApiStore(Protocol):
     async def list_events(
         self, caller: Caller, *, after: tuple[int, int], batch_id: int | None, limit: int
     ) -> tuple[Sequence[Row], tuple[int, int]]:
-        """Return events after a position and the position reached, in the order of `Last-Event-ID`.
+        """Return events after a position and the position reached, in the order of `Last-Event-
+        ID`.
 
-        Raise `EventsGone` if older events were removed already. Only events older than every open writer are given.
+        Raise `EventsGone` if older events were removed already. Only events older than every open
+        writer are given.
         """
 
     async def wait_for_events(self, *, waits: bool = True) -> bool:
-        """Tell the writers whether somebody waits (call, then list once more, then await `notices`).
+        """Tell the writers whether somebody waits (call, then list once more, then await
+        `notices`).
 
-        Return whether committed events are withheld because an older writer is open: look again soon.
+        Return whether committed events are withheld because an older writer is open: look again
+        soon.
         """
 
     async def pool_limits(self, caller: Caller) -> Sequence[Row]:
-        """Return `cpu_m, memory_mib, storage_mib, gpu, countables` of every known worker's capacity, largest first."""
+        """Return `cpu_m, memory_mib, storage_mib, gpu, countables` of every known worker's
+        capacity, largest first.
+        """
 
     async def overview(self, caller: Caller) -> Row:
         """Return `workers: [...]`, `running`, `ready`, `pending` for `weft top` and metrics."""
@@ -287,7 +356,11 @@ class EndReport:
     """None: it never started."""
     end_age_us: int
     reason: int | None
-    """`Reason`; None: success. PREEMPTED gives the job back to the queue (drain), without a start it is a lease handed back."""
+    """`Reason`.
+
+    None: success. PREEMPTED gives the job back to the queue (drain), without a start it is a lease
+    handed back.
+    """
     exit_code: int | None
     signal: int | None
     cpu_ms: int
@@ -308,7 +381,9 @@ class Registered:
     incarnation_id: int
     pool_id: int
     live: Sequence[Claimed]
-    """Attempts of this very incarnation that the database holds for live: adopt those that the spawner has, end the
+    """Attempts of this very incarnation that the database holds for live.
+
+    Adopt those that the spawner has, end the
     others. Attempts of older incarnations are ended as `lost` by the call."""
 
 
@@ -317,7 +392,10 @@ class HeartbeatAnswer:
     """What the worker must know."""
 
     alive: bool
-    """False: the worker was declared lost; stop all its processes and register again with a new incarnation."""
+    """False.
+
+    The worker was declared lost; stop all its processes and register again with a new incarnation.
+    """
     cancelled: Sequence[tuple[int, int, int]]
     """(batch, job, attempt) of this worker that must be stopped."""
     has_work: bool
@@ -327,15 +405,30 @@ class WorkerStore(Protocol):
     """What a worker's agent may ask."""
 
     async def register_worker(
-        self, *, name: str, host: str, pool: str, incarnation: str, cpu_m: int, memory_mib: int,
-        storage_mib: int, gpu: int, version: str, same_host_proved_gone: bool,
-    ) -> Registered:  # fmt: skip
+        self,
+        *,
+        name: str,
+        host: str,
+        pool: str,
+        incarnation: str,
+        cpu_m: int,
+        memory_mib: int,
+        storage_mib: int,
+        gpu: int,
+        version: str,
+        same_host_proved_gone: bool,
+    ) -> Registered:
         """Say that this worker is here. Repeats are harmless."""
 
     async def claim_jobs(
         self, incarnation_id: int, *, budget_cpu_m: int, budget_memory_mib: int, limit_jobs: int
     ) -> Sequence[Claimed]:
-        """Take ready jobs: fair share, then priority, then age. The first may exceed the budget if the worker as a whole can hold it; after it the sums stay within. Empty: nothing to do, call `wait_for_work`."""
+        """Take ready jobs.
+
+        Fair share, then priority, then age. The first may exceed the budget if the worker as a
+        whole can hold it; after it the sums stay within. Empty: nothing to do, call
+        `wait_for_work`.
+        """
 
     async def get_chunks(
         self, batch_ids: Sequence[int], chunk_firsts: Sequence[int]
@@ -343,7 +436,10 @@ class WorkerStore(Protocol):
         """Return spec chunks by (batch, first job)."""
 
     async def wait_for_work(self, incarnation_id: int) -> bool:
-        """Say that this worker waits. True: there is work, claim again; False: a notice on `work` will come."""
+        """Say that this worker waits.
+
+        True: there is work, claim again; False: a notice on `work` will come.
+        """
 
     async def start_attempts(
         self, incarnation_id: int, reports: Sequence[StartReport]
@@ -353,12 +449,18 @@ class WorkerStore(Protocol):
     async def complete_attempts(
         self, incarnation_id: int, reports: Sequence[EndReport]
     ) -> Sequence[str]:
-        """Record ends; per row `ok` (also for a repeat) or `stale` (not its owner any more: forget it)."""
+        """Record ends.
+
+        Per row `ok` (also for a repeat) or `stale` (not its owner any more: forget it).
+        """
 
     async def list_cancelled(
         self, incarnation_id: int, attempts: Sequence[tuple[int, int, int]]
     ) -> Sequence[tuple[int, int, int]]:
-        """Return which of these (batch, job, attempt) must be stopped; asked on each notice on `cancel`."""
+        """Return which of these (batch, job, attempt) must be stopped.
+
+        Asked on each notice on `cancel`.
+        """
 
     async def heartbeat(
         self, incarnation_id: int, attempts: Sequence[tuple[int, int, int]], *, draining: bool
@@ -373,19 +475,31 @@ class WorkerStore(Protocol):
 
 
 class DriverStore(Protocol):
-    """What a driver may ask. Every call carries the leader's epoch; a stale one raises `EpochStale`."""
+    """What a driver may ask.
+
+    Every call carries the leader's epoch; a stale one raises `EpochStale`.
+    """
 
     async def try_lead(self) -> int | None:
-        """Try the leader's lock on the connection kept for it; return the epoch of the new term, or None."""
+        """Try the leader's lock on the connection kept for it.
+
+        Return the epoch of the new term, or None.
+        """
 
     async def still_lead(self) -> bool:
         """Say whether the connection that holds the lock is alive; the driver's own heartbeat."""
 
     async def fold_deltas(self, epoch: int) -> int:
-        """Fold what is visible into the sums, settle completions; return how many deltas were folded."""
+        """Fold what is visible into the sums, settle completions.
+
+        Return how many deltas were folded.
+        """
 
     async def sweep_cancelled(self, epoch: int, limit_jobs: int) -> int:
-        """Settle jobs of cancelled groups and children of ended jobs in one bounded set; return how many."""
+        """Settle jobs of cancelled groups and children of ended jobs in one bounded set.
+
+        Return how many.
+        """
 
     async def lose_workers(self, epoch: int, grace_s: float) -> Sequence[Row]:
         """End the attempts of workers that were silent longer than the grace."""
@@ -394,14 +508,20 @@ class DriverStore(Protocol):
         """Return when the next worker would be lost; None: no worker has attempts."""
 
     async def idle_driver(self, epoch: int) -> bool:
-        """Say that this driver goes to sleep. False: there is something to do; True: a notice on `driver` will come."""
+        """Say that this driver goes to sleep.
+
+        False: there is something to do; True: a notice on `driver` will come.
+        """
 
     async def remove_old(self, epoch: int, *, events_keep_s: float, updates_keep_s: float) -> int:
         """Remove events older than the retention and updates that were never committed."""
 
 
 class Notices(Protocol):
-    """LISTEN on one connection. Losing it raises `Unavailable` in the iterator; the caller listens again and looks once."""
+    """LISTEN on one connection.
+
+    Losing it raises `Unavailable` in the iterator; the caller listens again and looks once.
+    """
 
     def listen(self, *channels: str) -> AsyncIterator[tuple[str, str]]:
         """Yield (channel, payload). The first item is ("", "") when listening has begun."""

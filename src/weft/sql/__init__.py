@@ -1,6 +1,7 @@
 """All SQL of weft, as files; this module only finds and orders them.
 
-`migrations/` change tables, once each and in order; `functions/` and `views/` are replaced by every migration run, so the
+`migrations/` change tables, once each and in order; `functions/` and `views/` are replaced by
+every migration run, so the
 body of a function has one home; `audit/` are queries that return no row when all is well.
 Must not: hold text of a query, or know how to connect.
 """
@@ -57,5 +58,7 @@ def rights_of(file: SqlFile) -> Rights:
 @cache
 def replaceable_checksum() -> str:
     """Return one checksum over all functions and views."""
-    text = "".join(one.name + one.checksum for folder in ("functions", "views") for one in files_of(folder))
+    text = "".join(
+        one.name + one.checksum for folder in ("functions", "views") for one in files_of(folder)
+    )
     return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -18,7 +18,10 @@ FINDING_ROWS_MAX = 100
 
 @dataclass(frozen=True)
 class AuditFinding:
-    """One check of the audit: its name, what it says, and the rows that contradict it (none: all is well)."""
+    """One check of the audit.
+
+    Its name, what it says, and the rows that contradict it (none: all is well).
+    """
 
     check: str
     sentence: str
@@ -32,7 +35,10 @@ class Admin:
         self._connection = connection
 
     async def migrate(self) -> list[str]:
-        """Bring the schema up to date; return what was done. Raises `SchemaTooNew`, `ServerTooOld`, `MigrationChanged`."""
+        """Bring the schema up to date.
+
+        Return what was done. Raises `SchemaTooNew`, `ServerTooOld`, `MigrationChanged`.
+        """
         return await migrate(self._connection)
 
     async def status(self) -> MigrationStatus:
@@ -40,10 +46,15 @@ class Admin:
         return await migration_status(self._connection)
 
     async def set_login_passwords(self, passwords: Mapping[str, str]) -> None:
-        """Set the passwords of the login roles. They never stand in a log: a DO block would, a hashed verifier does not matter."""
+        """Set the passwords of the login roles.
+
+        They never stand in a log: a DO block would, a hashed verifier does not matter.
+        """
         for role, password in passwords.items():
             quoted = await self._connection.fetchval(
-                "SELECT format('ALTER ROLE %I LOGIN PASSWORD %L', $1::text, $2::text)", role, password
+                "SELECT format('ALTER ROLE %I LOGIN PASSWORD %L', $1::text, $2::text)",
+                role,
+                password,
             )
             async with self._connection.transaction():
                 await self._connection.execute("SET LOCAL log_statement = 'none'")
@@ -51,20 +62,26 @@ class Admin:
                 await self._connection.execute(quoted)
 
     async def ensure_local_user(self, *, tenant: str, user: str, token: str) -> None:
-        """Make the tenant, user, project, queue and token of a home, as far as they are missing."""
+        """Make the tenant, user, project, queue and token of a home, as far as missing."""
         await call_on(
             self._connection, "ensure_local_user", tenant=tenant, user_name=user,
             token_hash=hashlib.sha256(token.encode()).digest(),
         )  # fmt: skip
 
     async def audit(self) -> list[AuditFinding]:
-        """Recompute everything derived from the base rows, in one snapshot; return each check with its differences."""
+        """Recompute everything derived from the base rows, in one snapshot.
+
+        Return each check with its differences.
+        """
         async with self._connection.transaction(isolation="repeatable_read", readonly=True):
             return [
                 AuditFinding(
                     check=file.name,
                     sentence=file.text.split("\n", 1)[0].removeprefix("-- "),
-                    rows=tuple(dict(row) for row in (await self._connection.fetch(file.text))[:FINDING_ROWS_MAX]),
+                    rows=tuple(
+                        dict(row)
+                        for row in (await self._connection.fetch(file.text))[:FINDING_ROWS_MAX]
+                    ),
                 )
                 for file in files_of("audit")
             ]
@@ -74,7 +91,9 @@ class Admin:
 async def open_admin(dsn: str) -> AsyncIterator[Admin]:
     """Connect as the owner of the database. Raises `Unavailable`."""
     try:
-        connection = await asyncpg.connect(dsn, timeout=CONNECT_TIMEOUT_S, server_settings={"timezone": "UTC"})
+        connection = await asyncpg.connect(
+            dsn, timeout=CONNECT_TIMEOUT_S, server_settings={"timezone": "UTC"}
+        )
         await prepare_connection(connection)
     except (asyncpg.PostgresError, *AWAY) as error:
         raise translated(error) from error

@@ -28,19 +28,27 @@ class PostgresApiStore(Submission):
 
     async def authenticate(self, token: str) -> Caller | None:
         """Return who holds this token."""
-        rows = await self._database.call("authenticate", token_hash=hashlib.sha256(token.encode()).digest())
+        rows = await self._database.call(
+            "authenticate", token_hash=hashlib.sha256(token.encode()).digest()
+        )
         return Caller(*rows[0]) if rows else None
 
     async def get_batch(self, caller: Caller, batch_id: int) -> Row:
         """Return the batch document."""
-        return _batch(await self._database.value("get_batch", tenant_id=caller.tenant_id, batch_id=batch_id))
+        return _batch(
+            await self._database.value("get_batch", tenant_id=caller.tenant_id, batch_id=batch_id)
+        )
 
     async def list_batches(
         self, caller: Caller, *, before: int | None, limit: int, name: str | None
     ) -> Sequence[Row]:
         """Return batch documents, newest first."""
         rows = await self._database.call(
-            "list_batches", tenant_id=caller.tenant_id, before=before, limit_rows=limit, of_name=name
+            "list_batches",
+            tenant_id=caller.tenant_id,
+            before=before,
+            limit_rows=limit,
+            of_name=name,
         )
         return [_batch(row[0]) for row in rows]
 
@@ -49,7 +57,11 @@ class PostgresApiStore(Submission):
     ) -> Sequence[Row]:
         """Return group documents."""
         rows = await self._database.call(
-            "list_groups", tenant_id=caller.tenant_id, batch_id=batch_id, after=after, limit_rows=limit
+            "list_groups",
+            tenant_id=caller.tenant_id,
+            batch_id=batch_id,
+            after=after,
+            limit_rows=limit,
         )
         return [row[0] for row in rows]
 
@@ -57,9 +69,12 @@ class PostgresApiStore(Submission):
         """Return one group document."""
         by_path = isinstance(group, str)
         document: Row = await self._database.value(
-            "get_group", tenant_id=caller.tenant_id, batch_id=batch_id,
-            group_id=None if by_path else group, path=group if by_path else None,
-        )  # fmt: skip
+            "get_group",
+            tenant_id=caller.tenant_id,
+            batch_id=batch_id,
+            group_id=None if by_path else group,
+            path=group if by_path else None,
+        )
         return document
 
     async def list_jobs(
@@ -67,9 +82,13 @@ class PostgresApiStore(Submission):
     ) -> Sequence[Row]:
         """Return job documents."""
         rows = await self._database.call(
-            "list_jobs", tenant_id=caller.tenant_id, batch_id=batch_id, after=after, limit_rows=limit,
+            "list_jobs",
+            tenant_id=caller.tenant_id,
+            batch_id=batch_id,
+            after=after,
+            limit_rows=limit,
             states=[int(state) for state in states],
-        )  # fmt: skip
+        )
         return [_with_words(row[0]) for row in rows]
 
     async def get_job(self, caller: Caller, batch_id: int, job_id: int) -> Row:
@@ -78,7 +97,9 @@ class PostgresApiStore(Submission):
             "get_job", tenant_id=caller.tenant_id, batch_id=batch_id, job_id=job_id
         )
         document = _with_words(row["document"])
-        document["spec"] = decode_chunk(row["spec_body"])[row["spec_index"]] if row["spec_body"] else None
+        document["spec"] = (
+            decode_chunk(row["spec_body"])[row["spec_index"]] if row["spec_body"] else None
+        )
         return document
 
     async def get_specs(
@@ -88,8 +109,13 @@ class PostgresApiStore(Submission):
         rows = await self._database.call(
             "get_specs", tenant_id=caller.tenant_id, batch_id=batch_id, job_ids=list(job_ids)
         )
-        chunks = {row["spec_first"]: decode_chunk(row["body"]) for row in rows if row["body"] is not None}
-        return {row["job_id"]: chunks[row["spec_first"]][row["job_id"] - row["spec_first"]] for row in rows}
+        chunks = {
+            row["spec_first"]: decode_chunk(row["body"]) for row in rows if row["body"] is not None
+        }
+        return {
+            row["job_id"]: chunks[row["spec_first"]][row["job_id"] - row["spec_first"]]
+            for row in rows
+        }
 
     async def list_attempts(self, caller: Caller, batch_id: int, job_id: int) -> Sequence[Row]:
         """Return attempt documents."""
@@ -110,18 +136,31 @@ class PostgresApiStore(Submission):
     ) -> Sequence[LogPlace]:
         """Return where the output of these jobs is."""
         rows = await self._database.call(
-            "log_places", tenant_id=caller.tenant_id, of_batch_id=batch_id, job_ids=list(job_ids), of_attempt=attempt
+            "log_places",
+            tenant_id=caller.tenant_id,
+            of_batch_id=batch_id,
+            job_ids=list(job_ids),
+            of_attempt=attempt,
         )
         return [
             LogPlace(
-                batch_id=row["batch_id"], job_id=row["job_id"], attempt=row["attempt"], ended=row["ended"],
-                segment=row["segment"], offset=row["log_offset"], stdout_bytes=row["stdout_bytes"],
-                stderr_bytes=row["stderr_bytes"], truncated=row["truncated"], state=row["state"],
-                reason=_reason(row["reason"]), exit_code=row["exit_code"], signal=row["signal"],
+                batch_id=row["batch_id"],
+                job_id=row["job_id"],
+                attempt=row["attempt"],
+                ended=row["ended"],
+                segment=row["segment"],
+                offset=row["log_offset"],
+                stdout_bytes=row["stdout_bytes"],
+                stderr_bytes=row["stderr_bytes"],
+                truncated=row["truncated"],
+                state=row["state"],
+                reason=_reason(row["reason"]),
+                exit_code=row["exit_code"],
+                signal=row["signal"],
                 message=row["message"],
             )
             for row in rows
-        ]  # fmt: skip
+        ]
 
     async def cancel_group(
         self, caller: Caller, batch_id: int, group_id: int, *, force: bool
@@ -129,19 +168,26 @@ class PostgresApiStore(Submission):
         """Cancel a group."""
         return bool(
             await self._database.value(
-                "cancel_group", tenant_id=caller.tenant_id, batch_id=batch_id, group_id=group_id,
-                actor=f"user {caller.user_name}", force=force,
+                "cancel_group",
+                tenant_id=caller.tenant_id,
+                batch_id=batch_id,
+                group_id=group_id,
+                actor=f"user {caller.user_name}",
+                force=force,
             )
-        )  # fmt: skip
+        )
 
     async def cancel_jobs(
         self, caller: Caller, batch_id: int, job_ids: Sequence[int]
     ) -> Mapping[int, str]:
         """Cancel single jobs."""
         rows = await self._database.call(
-            "cancel_jobs", tenant_id=caller.tenant_id, batch_id=batch_id, job_ids=list(job_ids),
+            "cancel_jobs",
+            tenant_id=caller.tenant_id,
+            batch_id=batch_id,
+            job_ids=list(job_ids),
             actor=f"user {caller.user_name}",
-        )  # fmt: skip
+        )
         return {row["job_id"]: row["outcome"] for row in rows}
 
     async def events_now(self) -> tuple[int, int]:
@@ -154,15 +200,21 @@ class PostgresApiStore(Submission):
     ) -> tuple[Sequence[Row], tuple[int, int]]:
         """Return events after a position, and the position reached."""
         rows = await self._database.call(
-            "list_events", tenant_id=caller.tenant_id, after_xid=after[0], after_event=after[1],
-            of_batch_id=batch_id, limit_rows=limit,
-        )  # fmt: skip
+            "list_events",
+            tenant_id=caller.tenant_id,
+            after_xid=after[0],
+            after_event=after[1],
+            of_batch_id=batch_id,
+            limit_rows=limit,
+        )
         position = (rows[-1]["xid"], rows[-1]["event_id"]) if rows else after
         return [dict(row) for row in rows], position
 
     async def wait_for_events(self, *, waits: bool = True) -> bool:
         """Tell the writers whether somebody waits; return whether events are withheld."""
-        found = await self._database.value("wait_for_events", listener_id=self._listener_id, waits=waits)
+        found = await self._database.value(
+            "wait_for_events", listener_id=self._listener_id, waits=waits
+        )
         return bool(found)
 
     async def pool_limits(self, caller: Caller) -> Sequence[Row]:  # noqa: ARG002 (pools of a tenant come with queues)
@@ -179,7 +231,11 @@ def _batch(document: Row) -> Row:
     """Turn the document of a root group into its batch's."""
     return {
         "id": document["batch_id"],
-        **{key: value for key, value in document.items() if key not in {"batch_id", "group_id", "parent_id", "path"}},
+        **{
+            key: value
+            for key, value in document.items()
+            if key not in {"batch_id", "group_id", "parent_id", "path"}
+        },
     }
 
 

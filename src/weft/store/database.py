@@ -1,4 +1,7 @@
-"""The one way to call a function of the database: timed, counted, retried where that is safe, errors translated."""
+"""The one way to call a function of the database.
+
+Timed, counted, retried where that is safe, errors translated.
+"""
 
 import asyncio
 import random
@@ -23,9 +26,12 @@ CONNECT_TIMEOUT_S = 5.0
 
 @cache
 def call_text(function: str, parameters: tuple[str, ...]) -> str:
-    """Return the call of a function by parameter names: order never matters, and no text comes from a user."""
+    """Return the call of a function by parameter names.
+
+    Order never matters, and no text comes from a user.
+    """
     arguments = ", ".join(f"{name} => ${place}" for place, name in enumerate(parameters, 1))
-    return f"SELECT * FROM weft.{function}({arguments})"
+    return f"SELECT * FROM weft.{function}({arguments})"  # noqa: S608 (names of our own)
 
 
 class Database:
@@ -37,7 +43,8 @@ class Database:
     async def call(self, function: str, **arguments: Any) -> list[asyncpg.Record]:  # noqa: ANN401 (what asyncpg can encode)
         """Call a function in a transaction of its own and return its rows.
 
-        Deadlocks and the like are tried again; raises `WeftError`, `Unavailable` if the database is away.
+        Deadlocks and the like are tried again; raises `WeftError`, `Unavailable` if the database
+        is away.
         """
         for retries_left in reversed(range(RETRIES_MAX)):
             try:
@@ -49,7 +56,7 @@ class Database:
                 await asyncio.sleep(random.uniform(0, 0.01 * (RETRIES_MAX - retries_left)))  # noqa: S311 (jitter)
             except (asyncpg.PostgresError, *AWAY) as error:
                 raise translated(error) from error
-        raise AssertionError("unreachable")  # noqa: EM101, TRY003
+        raise AssertionError("unreachable")
 
     async def value(self, function: str, **arguments: Any) -> Any:  # noqa: ANN401
         """Call a function that returns one value."""
@@ -58,15 +65,25 @@ class Database:
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[asyncpg.Connection]:
-        """Give a connection in a transaction, for calls that must happen together; errors are translated."""
+        """Give a connection in a transaction, for calls that must happen together.
+
+        Errors are translated.
+        """
         try:
-            async with self._pool.acquire(timeout=CONNECT_TIMEOUT_S) as connection, connection.transaction():
+            async with (
+                self._pool.acquire(timeout=CONNECT_TIMEOUT_S) as connection,
+                connection.transaction(),
+            ):
                 yield connection
         except (asyncpg.PostgresError, *AWAY) as error:
             raise translated(error) from error
 
 
-async def call_on(connection: asyncpg.Connection, function: str, **arguments: Any) -> list[asyncpg.Record]:  # noqa: ANN401
+async def call_on(
+    connection: asyncpg.Connection,
+    function: str,
+    **arguments: Any,  # noqa: ANN401 (what asyncpg can encode)
+) -> list[asyncpg.Record]:
     """Call a function on a connection that the caller holds. Raises what asyncpg raises."""
     started = perf_counter()
     failed = True
@@ -93,14 +110,30 @@ def _to_json(value: Any) -> str:  # noqa: ANN401
     return msgspec.json.encode(value).decode()
 
 
+async def _keep(connection: asyncpg.Connection) -> None:
+    """Leave a connection as it is between two uses.
+
+    Each is one transaction of functions, which leaves nothing behind; asyncpg would send four
+    statements after every call.
+    """
+
+
 @asynccontextmanager
-async def open_database(dsn: str, *, connections_max: int, timeout_s: float) -> AsyncIterator[Database]:
+async def open_database(
+    dsn: str, *, connections_max: int, timeout_s: float
+) -> AsyncIterator[Database]:
     """Open a pool; it connects when it is first needed, and again after the server was away."""
     pool = asyncpg.create_pool(
-        dsn, min_size=0, max_size=connections_max, init=prepare_connection, command_timeout=timeout_s,
-        timeout=CONNECT_TIMEOUT_S, max_inactive_connection_lifetime=0,
+        dsn,
+        min_size=0,
+        max_size=connections_max,
+        init=prepare_connection,
+        reset=_keep,
+        command_timeout=timeout_s,
+        timeout=CONNECT_TIMEOUT_S,
+        max_inactive_connection_lifetime=0,
         server_settings={"application_name": "weft", "timezone": "UTC"},
-    )  # fmt: skip
+    )
     async with pool:
         yield Database(pool)
 

@@ -30,7 +30,9 @@ class PostgresDriverStore:
         try:
             if self._leading is None or self._leading.is_closed():
                 self._leading = await asyncpg.connect(
-                    self._dsn, timeout=CONNECT_TIMEOUT_S, server_settings={"application_name": "weft lead"}
+                    self._dsn,
+                    timeout=CONNECT_TIMEOUT_S,
+                    server_settings={"application_name": "weft lead"},
                 )
             rows = await call_on(self._leading, "try_lead")
         except (asyncpg.PostgresError, *AWAY) as error:
@@ -62,15 +64,25 @@ class PostgresDriverStore:
 
     async def sweep_cancelled(self, epoch: int, limit_jobs: int) -> int:
         """Settle one bounded set."""
-        return int(await self._database.value("sweep_cancelled", epoch=epoch, limit_jobs=limit_jobs))
+        return int(
+            await self._database.value("sweep_cancelled", epoch=epoch, limit_jobs=limit_jobs)
+        )
 
     async def lose_workers(self, epoch: int, grace_s: float) -> Sequence[Row]:
         """End silent workers."""
-        return [dict(row) for row in await self._database.call("lose_workers", epoch=epoch, grace_s=grace_s)]
+        return [
+            dict(row)
+            for row in await self._database.call("lose_workers", epoch=epoch, grace_s=grace_s)
+        ]
 
     async def next_due(self, epoch: int, grace_s: float) -> datetime | None:
-        """Return when the next worker would be lost, by this host's clock: the database gives a distance."""
-        distance: timedelta | None = await self._database.value("next_due", epoch=epoch, grace_s=grace_s)
+        """Return when the next worker would be lost, by this host's clock.
+
+        The database gives a distance.
+        """
+        distance: timedelta | None = await self._database.value(
+            "next_due", epoch=epoch, grace_s=grace_s
+        )
         return None if distance is None else datetime.now(UTC) + distance
 
     async def idle_driver(self, epoch: int) -> bool:
@@ -81,7 +93,10 @@ class PostgresDriverStore:
         """Remove what is past its retention."""
         return int(
             await self._database.value(
-                "remove_old", epoch=epoch, events_keep_s=events_keep_s, updates_keep_s=updates_keep_s
+                "remove_old",
+                epoch=epoch,
+                events_keep_s=events_keep_s,
+                updates_keep_s=updates_keep_s,
             )
         )
 

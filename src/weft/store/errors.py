@@ -1,4 +1,7 @@
-"""What the database reports, as the errors that the rest of weft knows. No other layer sees asyncpg's."""
+"""What the database reports, as the errors that the rest of weft knows.
+
+No other layer sees asyncpg's.
+"""
 
 import asyncio
 from types import MappingProxyType
@@ -60,11 +63,11 @@ def translated(error: Exception) -> errors.WeftError:
         return errors.StoreUnavailable(
             "could not reach the database",
             detail=f"{type(error).__name__}: {error}.",
-            hint="It is tried again; if it stays away, look at `weft doctor` and the server's log.",
+            hint="Try again; if it stays away, look at `weft doctor` and the server's log.",
         )
     if isinstance(error, asyncpg.PostgresError) and error.sqlstate in _BY_SQLSTATE:
         kind = _BY_SQLSTATE[error.sqlstate]
-        result = kind.__new__(kind)
+        result: errors.WeftError = kind.__new__(kind)  # type: ignore[call-overload] (any of the table)
         # Some classes compose their text from ids; here the database has done that.
         errors.WeftError.__init__(
             result, str(error.args[0]), detail=error.detail or "", hint=error.hint or ""

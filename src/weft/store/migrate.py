@@ -50,13 +50,16 @@ async def migration_status(connection: asyncpg.Connection) -> MigrationStatus:
         version=max(applied, default=None),
         program_version=names[-1],
         pending=tuple(name for name in names if name not in applied),
-        functions_current=bool(applied) and await _stored_checksum(connection) == replaceable_checksum(),
+        functions_current=bool(applied)
+        and await _stored_checksum(connection) == replaceable_checksum(),
         server_version=connection.get_settings().server_version,
     )
 
 
 async def migrate(connection: asyncpg.Connection) -> list[str]:
-    """Apply what is missing, each migration in a transaction of its own; return the names of what was done.
+    """Apply what is missing, each migration in a transaction of its own.
+
+    Return the names of what was done.
 
     Safe to repeat and to run twice at once: a lock lets one run at a time.
     Raises `SchemaTooNew`, `MigrationChanged` or `ServerTooOld`; then nothing was changed.
@@ -66,7 +69,11 @@ async def migrate(connection: asyncpg.Connection) -> list[str]:
     try:
         applied = await _applied(connection)
         _check_applied(applied)
-        done = [await _apply(connection, file) for file in files_of("migrations") if file.name not in applied]
+        done = [
+            await _apply(connection, file)
+            for file in files_of("migrations")
+            if file.name not in applied
+        ]
         if done or await _stored_checksum(connection) != replaceable_checksum():
             await _replace_functions(connection)
             done.append("functions and views")
@@ -89,7 +96,10 @@ async def _applied(connection: asyncpg.Connection) -> dict[str, str]:
     """Return checksum by name of the migrations that the database has."""
     if await connection.fetchval("SELECT to_regclass('weft.migration')") is None:
         return {}
-    return {row["name"]: row["checksum"] for row in await connection.fetch("SELECT name, checksum FROM weft.migration")}
+    return {
+        row["name"]: row["checksum"]
+        for row in await connection.fetch("SELECT name, checksum FROM weft.migration")
+    }
 
 
 def _check_applied(applied: dict[str, str]) -> None:
@@ -98,7 +108,7 @@ def _check_applied(applied: dict[str, str]) -> None:
     if unknown:
         raise SchemaTooNew(
             "the database was made by a newer weft",
-            detail=f"It has the migration {unknown[-1]}, this program knows {max(known)} as the last.",
+            detail=f"It has the migration {unknown[-1]}, this program ends with {max(known)}.",
             hint="Install the newer weft again; an older program cannot run on a newer schema.",
         )
     for name, checksum in applied.items():
@@ -106,12 +116,14 @@ def _check_applied(applied: dict[str, str]) -> None:
             raise MigrationChanged(
                 f"migration {name} is not the one that was applied",
                 detail=f"Its checksum is {known[name]}, the database has {checksum}.",
-                hint="Install the version of weft that made this database, or start with a new home.",
+                hint="Install the weft that made this database, or start with a new home.",
             )
 
 
 async def _stored_checksum(connection: asyncpg.Connection) -> str | None:
-    stored: str | None = await connection.fetchval("SELECT obj_description('weft'::regnamespace, 'pg_namespace')")
+    stored: str | None = await connection.fetchval(
+        "SELECT obj_description('weft'::regnamespace, 'pg_namespace')"
+    )
     return stored
 
 
@@ -120,15 +132,21 @@ async def _apply(connection: asyncpg.Connection, file: SqlFile) -> str:
         await connection.execute("CREATE SCHEMA IF NOT EXISTS weft")
         await connection.execute(
             "CREATE TABLE IF NOT EXISTS weft.migration "
-            "(name text PRIMARY KEY, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT clock_timestamp())"
+            "(name text PRIMARY KEY, checksum text NOT NULL, "
+            "applied_at timestamptz NOT NULL DEFAULT clock_timestamp())"
         )
         await connection.execute(file.text)
-        await connection.execute("INSERT INTO weft.migration (name, checksum) VALUES ($1, $2)", file.name, file.checksum)
+        await connection.execute(
+            "INSERT INTO weft.migration (name, checksum) VALUES ($1, $2)", file.name, file.checksum
+        )
     return file.name
 
 
 async def _replace_functions(connection: asyncpg.Connection) -> None:
-    """Replace all functions and views, with their rights, in one transaction: no caller sees half of them."""
+    """Replace all functions and views, with their rights, in one transaction.
+
+    No caller sees half of them.
+    """
     async with connection.transaction():
         # Bodies name functions that come later in the alphabet.
         await connection.execute("SET LOCAL check_function_bodies = off")
@@ -150,7 +168,10 @@ async def _replace_functions(connection: asyncpg.Connection) -> None:
 
 
 async def _old_functions(connection: asyncpg.Connection) -> list[str]:
-    """Return the functions of the schema with their argument types; the trigger's function stays, tables depend on it."""
+    """Return the functions of the schema with their argument types.
+
+    The trigger's function stays, tables depend on it.
+    """
     rows = await connection.fetch(
         "SELECT p.oid::regprocedure::text AS name FROM pg_proc p "
         "WHERE p.pronamespace = 'weft'::regnamespace AND p.proname <> '_refuse_transition'"

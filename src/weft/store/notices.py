@@ -20,11 +20,16 @@ class PostgresNotices:
         self._dsn = dsn
 
     async def listen(self, *channels: str) -> AsyncIterator[Notice]:
-        """Yield (channel, payload); the first is ("", ""): from now on nothing is missed. Raises `Unavailable` when the connection ends."""
+        """Yield (channel, payload).
+
+        The first is ("", ""): from now on nothing is missed. Raises `Unavailable` when the
+        connection ends.
+        """
         queue: asyncio.Queue[Notice | None] = asyncio.Queue(QUEUE_MAX)
 
         def put(notice: Notice | None) -> None:
-            # A full queue holds unread notices already; one more says nothing new. The end must be seen.
+            # A full queue holds unread notices already; one more says nothing new. The end must be
+            # seen.
             if notice is None and queue.full():
                 queue.get_nowait()
             if not queue.full():
@@ -32,14 +37,18 @@ class PostgresNotices:
 
         try:
             connection = await asyncpg.connect(
-                self._dsn, timeout=CONNECT_TIMEOUT_S, server_settings={"application_name": "weft listen"}
+                self._dsn,
+                timeout=CONNECT_TIMEOUT_S,
+                server_settings={"application_name": "weft listen"},
             )
         except (asyncpg.PostgresError, *AWAY) as error:
             raise translated(error) from error
         try:
             connection.add_termination_listener(lambda _connection: put(None))
             for channel in channels:
-                await connection.add_listener(channel, lambda _c, _pid, name, payload: put((name, payload)))
+                await connection.add_listener(
+                    channel, lambda _c, _pid, name, payload: put((name, payload))
+                )
             yield "", ""
             while (notice := await queue.get()) is not None:
                 yield notice
@@ -48,5 +57,7 @@ class PostgresNotices:
         finally:
             connection.terminate()
         raise StoreUnavailable(
-            "the connection for notices has ended", detail="The server closed it.", hint="Listen again and look once."
+            "the connection for notices has ended",
+            detail="The server closed it.",
+            hint="Listen again and look once.",
         )

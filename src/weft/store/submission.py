@@ -21,52 +21,97 @@ class Submission:
         self, caller: Caller, new: NewBatch, *, idempotency_key: str | None, digest: bytes
     ) -> tuple[int, bool]:
         """Create an empty batch."""
-        (row,) = await self._database.call("create_batch", **_batch(caller, new, idempotency_key, digest))
+        (row,) = await self._database.call(
+            "create_batch", **_batch(caller, new, idempotency_key, digest)
+        )
         return row["batch_id"], row["is_new"]
 
     async def submit(
-        self, caller: Caller, new: NewBatch | int, groups: Sequence[NewGroup], jobs: JobRows | None,
-        *, idempotency_key: str | None, digest: bytes, trace_id: str,
-    ) -> tuple[int, Reserved, bool]:  # fmt: skip
-        """Create a batch with one committed update, or add such an update to a batch; one transaction."""
+        self,
+        caller: Caller,
+        new: NewBatch | int,
+        groups: Sequence[NewGroup],
+        jobs: JobRows | None,
+        *,
+        idempotency_key: str | None,
+        digest: bytes,
+        trace_id: str,
+    ) -> tuple[int, Reserved, bool]:
+        """Create a batch with one committed update, or add such an update to a batch.
+
+        One transaction.
+        """
         async with self._database.transaction() as connection:
             is_new = True
             if isinstance(new, int):
                 batch_id, key = new, idempotency_key
             else:
-                (row,) = await call_on(connection, "create_batch", **_batch(caller, new, idempotency_key, digest))
+                (row,) = await call_on(
+                    connection, "create_batch", **_batch(caller, new, idempotency_key, digest)
+                )
                 batch_id, is_new, key = row["batch_id"], row["is_new"], None
                 if not is_new:
                     (row,) = await call_on(
-                        connection, "get_update", tenant_id=caller.tenant_id, batch_id=batch_id, of_update_id=1
+                        connection,
+                        "get_update",
+                        tenant_id=caller.tenant_id,
+                        batch_id=batch_id,
+                        of_update_id=1,
                     )
                     return batch_id, _reserved(row), False
             (row,) = await call_on(
-                connection, "create_update", tenant_id=caller.tenant_id, user_id=caller.user_id, batch_id=batch_id,
-                new_jobs=jobs.n_jobs if jobs else 0, new_groups=len(groups), trace_id=trace_id, idempotency_key=key,
+                connection,
+                "create_update",
+                tenant_id=caller.tenant_id,
+                user_id=caller.user_id,
+                batch_id=batch_id,
+                new_jobs=jobs.n_jobs if jobs else 0,
+                new_groups=len(groups),
+                trace_id=trace_id,
+                idempotency_key=key,
                 digest=digest,
-            )  # fmt: skip
+            )
             if not row["is_new"]:
                 return batch_id, _reserved(row), False
             update_id = row["update_id"]
             if groups:
-                await call_on(connection, "add_groups", **_groups(caller, batch_id, update_id, groups))
+                await call_on(
+                    connection, "add_groups", **_groups(caller, batch_id, update_id, groups)
+                )
             if jobs and jobs.n_jobs:
                 await call_on(connection, "add_jobs", **_jobs(caller, batch_id, update_id, jobs))
             (row,) = await call_on(
-                connection, "commit_update", tenant_id=caller.tenant_id, batch_id=batch_id, of_update_id=update_id
+                connection,
+                "commit_update",
+                tenant_id=caller.tenant_id,
+                batch_id=batch_id,
+                of_update_id=update_id,
             )
             return batch_id, _reserved(row), is_new
 
     async def create_update(
-        self, caller: Caller, batch_id: int, *, n_jobs: int, n_groups: int,
-        idempotency_key: str | None, digest: bytes, trace_id: str,
-    ) -> tuple[Reserved, bool]:  # fmt: skip
+        self,
+        caller: Caller,
+        batch_id: int,
+        *,
+        n_jobs: int,
+        n_groups: int,
+        idempotency_key: str | None,
+        digest: bytes,
+        trace_id: str,
+    ) -> tuple[Reserved, bool]:
         """Reserve contiguous numbers."""
         (row,) = await self._database.call(
-            "create_update", tenant_id=caller.tenant_id, user_id=caller.user_id, batch_id=batch_id, new_jobs=n_jobs,
-            new_groups=n_groups, trace_id=trace_id, idempotency_key=idempotency_key, digest=digest,
-        )  # fmt: skip
+            "create_update",
+            tenant_id=caller.tenant_id,
+            user_id=caller.user_id,
+            batch_id=batch_id,
+            new_jobs=n_jobs,
+            new_groups=n_groups,
+            trace_id=trace_id,
+            idempotency_key=idempotency_key,
+            digest=digest,
+        )
         return _reserved(row), row["is_new"]
 
     async def get_update(self, caller: Caller, batch_id: int, update_id: int) -> Reserved:
@@ -82,11 +127,11 @@ class Submission:
         """Add tree groups to an open update."""
         await self._database.call("add_groups", **_groups(caller, batch_id, update_id, groups))
 
-    async def add_jobs(
-        self, caller: Caller, batch_id: int, update_id: int, jobs: JobRows
-    ) -> bool:
+    async def add_jobs(self, caller: Caller, batch_id: int, update_id: int, jobs: JobRows) -> bool:
         """Add a bunch to an open update."""
-        return bool(await self._database.value("add_jobs", **_jobs(caller, batch_id, update_id, jobs)))
+        return bool(
+            await self._database.value("add_jobs", **_jobs(caller, batch_id, update_id, jobs))
+        )
 
     async def commit_update(self, caller: Caller, batch_id: int, update_id: int) -> Reserved:
         """Make the update visible and runnable."""
@@ -98,46 +143,74 @@ class Submission:
 
 def _reserved(row: asyncpg.Record) -> Reserved:
     return Reserved(
-        update_id=row["update_id"], first_job=row["first_job"], first_group=row["first_group"],
-        n_jobs=row["n_jobs"], n_groups=row["n_groups"], committed=row["committed"],
-    )  # fmt: skip
+        update_id=row["update_id"],
+        first_job=row["first_job"],
+        first_group=row["first_group"],
+        n_jobs=row["n_jobs"],
+        n_groups=row["n_groups"],
+        committed=row["committed"],
+    )
 
 
 def _batch(
     caller: Caller, new: NewBatch, idempotency_key: str | None, digest: bytes
 ) -> dict[str, Any]:
     return {
-        "tenant_id": caller.tenant_id, "user_id": caller.user_id, "name": new.name,
-        "billing_project": new.billing_project, "attributes": dict(new.attributes), "callback": new.callback,
-        "cancel_after_n_failures": new.cancel_after_n_failures, "max_running": new.max_running,
-        "trace_id": new.trace_id, "idempotency_key": idempotency_key, "digest": digest,
-    }  # fmt: skip
+        "tenant_id": caller.tenant_id,
+        "user_id": caller.user_id,
+        "name": new.name,
+        "billing_project": new.billing_project,
+        "attributes": dict(new.attributes),
+        "callback": new.callback,
+        "cancel_after_n_failures": new.cancel_after_n_failures,
+        "max_running": new.max_running,
+        "trace_id": new.trace_id,
+        "idempotency_key": idempotency_key,
+        "digest": digest,
+    }
 
 
 def _groups(
     caller: Caller, batch_id: int, update_id: int, groups: Sequence[NewGroup]
 ) -> dict[str, Any]:
     return {
-        "tenant_id": caller.tenant_id, "batch_id": batch_id, "update_id": update_id,
-        "group_ids": [group.group_id for group in groups], "parent_ids": [group.parent_id for group in groups],
-        "names": [group.name for group in groups], "attributes": [dict(group.attributes) for group in groups],
+        "tenant_id": caller.tenant_id,
+        "batch_id": batch_id,
+        "update_id": update_id,
+        "group_ids": [group.group_id for group in groups],
+        "parent_ids": [group.parent_id for group in groups],
+        "names": [group.name for group in groups],
+        "attributes": [dict(group.attributes) for group in groups],
         "cancel_afters": [group.cancel_after_n_failures for group in groups],
-        "callbacks": [group.callback for group in groups], "depth_max": GROUP_DEPTH_MAX,
-    }  # fmt: skip
+        "callbacks": [group.callback for group in groups],
+        "depth_max": GROUP_DEPTH_MAX,
+    }
 
 
 def _jobs(caller: Caller, batch_id: int, update_id: int, jobs: JobRows) -> dict[str, Any]:
     return {
-        "tenant_id": caller.tenant_id, "batch_id": batch_id, "update_id": update_id,
-        "first_job": jobs.first_job, "n_jobs": jobs.n_jobs,
+        "tenant_id": caller.tenant_id,
+        "batch_id": batch_id,
+        "update_id": update_id,
+        "first_job": jobs.first_job,
+        "n_jobs": jobs.n_jobs,
         "shape_cpu_ms": [shape.cpu_m for shape in jobs.shapes],
         "shape_memory_mibs": [shape.memory_mib for shape in jobs.shapes],
         "shape_storage_mibs": [shape.storage_mib for shape in jobs.shapes],
         "shape_gpus": [shape.gpu for shape in jobs.shapes],
         "shape_countables": [dict(shape.countables) for shape in jobs.shapes],
-        "shape_indexes": jobs.shape_index, "group_ids": jobs.group_id, "priorities": jobs.priority,
-        "always_runs": jobs.always_run, "max_attempts": jobs.max_attempts, "retry_ons": jobs.retry_on,
-        "edge_children": jobs.edge_child, "edge_parents": jobs.edge_parent, "label_jobs": jobs.label_job,
-        "label_names": jobs.label_name, "label_attributes": jobs.label_attributes,
-        "chunk_firsts": jobs.chunk_first, "chunk_ns": jobs.chunk_n, "chunk_bodies": jobs.chunk_body,
-    }  # fmt: skip
+        "shape_indexes": jobs.shape_index,
+        "group_ids": jobs.group_id,
+        "priorities": jobs.priority,
+        "always_runs": jobs.always_run,
+        "max_attempts": jobs.max_attempts,
+        "retry_ons": jobs.retry_on,
+        "edge_children": jobs.edge_child,
+        "edge_parents": jobs.edge_parent,
+        "label_jobs": jobs.label_job,
+        "label_names": jobs.label_name,
+        "label_attributes": jobs.label_attributes,
+        "chunk_firsts": jobs.chunk_first,
+        "chunk_ns": jobs.chunk_n,
+        "chunk_bodies": jobs.chunk_body,
+    }

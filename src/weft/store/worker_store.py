@@ -17,7 +17,9 @@ GRACE_S = 30.0
 class PostgresWorkerStore:
     """What a worker's agent asks its database. The methods are documented at the port."""
 
-    def __init__(self, database: Database, notices: PostgresNotices, *, grace_s: float = GRACE_S) -> None:
+    def __init__(
+        self, database: Database, notices: PostgresNotices, *, grace_s: float = GRACE_S
+    ) -> None:
         self._database = database
         self.notices = notices
         self._grace_s = grace_s
@@ -25,15 +27,34 @@ class PostgresWorkerStore:
         """By range of jobs: where the last claim stood. Only a hint (see claim_jobs.sql)."""
 
     async def register_worker(
-        self, *, name: str, host: str, pool: str, incarnation: str, cpu_m: int, memory_mib: int,
-        storage_mib: int, gpu: int, version: str, same_host_proved_gone: bool,
-    ) -> Registered:  # fmt: skip
+        self,
+        *,
+        name: str,
+        host: str,
+        pool: str,
+        incarnation: str,
+        cpu_m: int,
+        memory_mib: int,
+        storage_mib: int,
+        gpu: int,
+        version: str,
+        same_host_proved_gone: bool,
+    ) -> Registered:
         """Say that this worker is here."""
         (row,) = await self._database.call(
-            "register_worker", name=name, host=host, pool=pool, incarnation=incarnation, cpu_m=cpu_m,
-            memory_mib=memory_mib, storage_mib=storage_mib, gpu=gpu, version=version,
-            proved_gone=same_host_proved_gone, grace_s=self._grace_s,
-        )  # fmt: skip
+            "register_worker",
+            name=name,
+            host=host,
+            pool=pool,
+            incarnation=incarnation,
+            cpu_m=cpu_m,
+            memory_mib=memory_mib,
+            storage_mib=storage_mib,
+            gpu=gpu,
+            version=version,
+            proved_gone=same_host_proved_gone,
+            grace_s=self._grace_s,
+        )
         live = await self._database.call("list_live", incarnation_id=row["incarnation_id"])
         return Registered(
             worker_id=row["worker_id"],
@@ -47,10 +68,14 @@ class PostgresWorkerStore:
     ) -> Sequence[Claimed]:
         """Take ready jobs."""
         rows = await self._database.call(
-            "claim_jobs", incarnation_id=incarnation_id, budget_cpu_m=budget_cpu_m,
-            budget_memory_mib=budget_memory_mib, limit_jobs=limit_jobs,
-            hint_runnable=list(self._claimed_upto), hint_job=list(self._claimed_upto.values()),
-        )  # fmt: skip
+            "claim_jobs",
+            incarnation_id=incarnation_id,
+            budget_cpu_m=budget_cpu_m,
+            budget_memory_mib=budget_memory_mib,
+            limit_jobs=limit_jobs,
+            hint_runnable=list(self._claimed_upto),
+            hint_job=list(self._claimed_upto.values()),
+        )
         for row in rows:
             if row["runnable_id"]:
                 self._claimed_upto.pop(row["runnable_id"], None)
@@ -63,7 +88,9 @@ class PostgresWorkerStore:
         self, batch_ids: Sequence[int], chunk_firsts: Sequence[int]
     ) -> Mapping[tuple[int, int], bytes]:
         """Return spec chunks."""
-        rows = await self._database.call("get_chunks", batch_ids=batch_ids, first_jobs=chunk_firsts)
+        rows = await self._database.call(
+            "get_chunks", batch_ids=batch_ids, first_jobs=chunk_firsts
+        )
         return {(row["batch_id"], row["first_job"]): row["body"] for row in rows}
 
     async def wait_for_work(self, incarnation_id: int) -> bool:
@@ -74,11 +101,17 @@ class PostgresWorkerStore:
         self, incarnation_id: int, reports: Sequence[StartReport]
     ) -> Sequence[str]:
         """Record starts."""
-        batch_ids, job_ids, attempts, ages = columns(reports, "batch_id", "job_id", "attempt", "age_us")
+        batch_ids, job_ids, attempts, ages = columns(
+            reports, "batch_id", "job_id", "attempt", "age_us"
+        )
         verdicts: Sequence[str] = await self._database.value(
-            "start_attempts", incarnation_id=incarnation_id, batch_ids=batch_ids, job_ids=job_ids,
-            attempts=attempts, ages_us=ages,
-        )  # fmt: skip
+            "start_attempts",
+            incarnation_id=incarnation_id,
+            batch_ids=batch_ids,
+            job_ids=job_ids,
+            attempts=attempts,
+            ages_us=ages,
+        )
         return verdicts
 
     async def complete_attempts(
@@ -86,16 +119,46 @@ class PostgresWorkerStore:
     ) -> Sequence[str]:
         """Record ends."""
         values = columns(
-            reports, "batch_id", "job_id", "attempt", "start_age_us", "end_age_us", "reason", "exit_code",
-            "signal", "cpu_ms", "memory_peak_bytes", "stdout_bytes", "stderr_bytes", "truncated", "segment", "offset",
-        )  # fmt: skip
+            reports,
+            "batch_id",
+            "job_id",
+            "attempt",
+            "start_age_us",
+            "end_age_us",
+            "reason",
+            "exit_code",
+            "signal",
+            "cpu_ms",
+            "memory_peak_bytes",
+            "stdout_bytes",
+            "stderr_bytes",
+            "truncated",
+            "segment",
+            "offset",
+        )
         names = (
-            "batch_ids", "job_ids", "attempts", "start_ages_us", "end_ages_us", "reasons", "exit_codes",
-            "signals", "cpu_mss", "memory_peaks", "stdout_bytess", "stderr_bytess", "truncateds", "segments", "offsets",
-        )  # fmt: skip
+            "batch_ids",
+            "job_ids",
+            "attempts",
+            "start_ages_us",
+            "end_ages_us",
+            "reasons",
+            "exit_codes",
+            "signals",
+            "cpu_mss",
+            "memory_peaks",
+            "stdout_bytess",
+            "stderr_bytess",
+            "truncateds",
+            "segments",
+            "offsets",
+        )
         messages = [report.message[:4096] or None for report in reports]
         verdicts: Sequence[str] = await self._database.value(
-            "complete_attempts", incarnation_id=incarnation_id, **dict(zip(names, values, strict=True)), messages=messages
+            "complete_attempts",
+            incarnation_id=incarnation_id,
+            **dict(zip(names, values, strict=True)),
+            messages=messages,
         )
         return verdicts
 
@@ -103,7 +166,9 @@ class PostgresWorkerStore:
         self, incarnation_id: int, attempts: Sequence[tuple[int, int, int]]
     ) -> Sequence[tuple[int, int, int]]:
         """Return which of these must be stopped."""
-        rows = await self._database.call("list_cancelled", incarnation_id=incarnation_id, **_attempts(attempts))
+        rows = await self._database.call(
+            "list_cancelled", incarnation_id=incarnation_id, **_attempts(attempts)
+        )
         return [tuple(row) for row in rows]
 
     async def heartbeat(
@@ -124,9 +189,15 @@ class PostgresWorkerStore:
 def _claimed(row: asyncpg.Record) -> Claimed:
     batch_id, job_id, attempt, cpu_m, memory_mib, storage_mib, gpu, spec_first = row[:8]
     return Claimed(
-        batch_id=batch_id, job_id=job_id, attempt=attempt, cpu_m=cpu_m, memory_mib=memory_mib,
-        storage_mib=storage_mib, gpu=gpu, chunk_first=spec_first,
-    )  # fmt: skip
+        batch_id=batch_id,
+        job_id=job_id,
+        attempt=attempt,
+        cpu_m=cpu_m,
+        memory_mib=memory_mib,
+        storage_mib=storage_mib,
+        gpu=gpu,
+        chunk_first=spec_first,
+    )
 
 
 def _attempts(attempts: Sequence[tuple[int, int, int]]) -> dict[str, list[int]]:
@@ -138,7 +209,9 @@ def _attempts(attempts: Sequence[tuple[int, int, int]]) -> dict[str, list[int]]:
 
 
 @asynccontextmanager
-async def open_worker_store(dsn: str, *, grace_s: float = GRACE_S) -> AsyncIterator[PostgresWorkerStore]:
+async def open_worker_store(
+    dsn: str, *, grace_s: float = GRACE_S
+) -> AsyncIterator[PostgresWorkerStore]:
     """Open the store of a worker's agent, as role `weft_worker`."""
     async with open_database(dsn, connections_max=4, timeout_s=WORKER_TIMEOUT_S) as database:
         yield PostgresWorkerStore(database, PostgresNotices(dsn), grace_s=grace_s)

@@ -1,7 +1,7 @@
 """The specification of one job as it is stored and as the worker reads it.
 
-A spec never changes after submission. Many specs are stored together in one compressed value, a *chunk*
-(`weft.job_spec`); `encode_chunk` and `decode_chunk` are the only code that knows its form.
+A spec never changes after submission. Many specs are stored together in one compressed value,
+a *chunk* (`weft.job_spec`); `encode_chunk` and `decode_chunk` are the only code that knows its form.
 """
 
 import zlib
@@ -16,7 +16,10 @@ class JobSpec(msgspec.Struct, frozen=True, omit_defaults=True, array_like=False)
     script: str | None = None
     env: dict[str, str] | None = None
     inherit_env: dict[str, str] | None = None
-    """The environment of the caller's shell, of `weft run` and `weft each`; shared by all jobs of a chunk."""
+    """The environment of the caller's shell, of `weft run` and `weft each`.
+
+    Shared by all jobs of a chunk.
+    """
     cwd: str | None = None
     stdin: str | None = None
     timeout_s: float | None = None
@@ -34,7 +37,10 @@ class _Chunk(msgspec.Struct, frozen=True, array_like=True):
 _ENCODER = msgspec.msgpack.Encoder()
 _DECODER = msgspec.msgpack.Decoder(_Chunk)
 CHUNK_JOBS_MAX = 256
-"""A worker that claims one job reads its whole chunk, so chunks are small; 256 similar specs compress well."""
+"""A worker that claims one job reads its whole chunk, so chunks are small.
+
+256 similar specs compress well.
+"""
 CHUNK_BYTES_MAX = 256 * 1024
 """Before compression, without what is shared. A longer spec is a chunk of its own."""
 
@@ -59,6 +65,4 @@ def decode_chunk(body: bytes) -> list[JobSpec]:
     chunk = _DECODER.decode(zlib.decompress(body))
     if chunk.inherit_env is None:
         return chunk.specs
-    return [
-        msgspec.structs.replace(spec, inherit_env=chunk.inherit_env) for spec in chunk.specs
-    ]
+    return [msgspec.structs.replace(spec, inherit_env=chunk.inherit_env) for spec in chunk.specs]

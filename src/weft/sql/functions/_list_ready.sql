@@ -1,11 +1,14 @@
--- _list_ready: put jobs that are ready (again) into ready_job, unless they are cancelled: then wake the sweep. Announces.
+-- _list_ready: put jobs that are ready (again) into ready_job. Those whose own cancel was acknowledged while they ran end here;
+--   for those of cancelled groups the sweep is woken. Announces.
 -- Called by: whatever makes single jobs ready.   Safe to repeat: yes.
 -- Locks: none but its inserts; job rows are locked by the caller.   Plan: job, batch and queue by key.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._list_ready(batch_ids bigint[], job_ids int[], states smallint[], at timestamptz)
 RETURNS void LANGUAGE plpgsql
 AS $$
+#variable_conflict use_column
 DECLARE
+    v_cancelled record;
     v_pools int[]; v_users int[];
 BEGIN
     WITH ins AS (
@@ -19,6 +22,17 @@ BEGIN
         ON CONFLICT DO NOTHING
         RETURNING pool_id, user_id)
     SELECT array_agg(DISTINCT i.pool_id), array_agg(DISTINCT i.user_id) INTO v_pools, v_users FROM ins i;
+    -- This statement began after the caller had locked the job's row, so it sees a cancel that held the row before (invariant 6).
+    FOR v_cancelled IN
+        SELECT c.batch_id, array_agg(c.job_id) AS jobs FROM unnest(_list_ready.batch_ids, _list_ready.job_ids, _list_ready.states) t (b, j, s)
+        CROSS JOIN LATERAL (SELECT x.batch_id, x.job_id FROM weft.job_cancel x WHERE x.batch_id = t.b AND x.job_id = t.j OFFSET 0) c
+        WHERE t.s = 1 GROUP BY c.batch_id ORDER BY c.batch_id
+    LOOP
+        INSERT INTO weft.job_change (batch_id, job_id, tenant_id, at, from_state, to_state, actor, message)
+        SELECT c.batch_id, c.job_id, c.tenant_id, _list_ready.at, 1, 9, c.actor, 'cancelled by its user'
+        FROM weft.job_cancel c WHERE c.batch_id = v_cancelled.batch_id AND c.job_id = ANY (v_cancelled.jobs);
+        PERFORM weft._end_waiting(v_cancelled.batch_id, v_cancelled.jobs, _list_ready.at);
+    END LOOP;
     -- A group that was swept already may have got a ready job again.
     UPDATE weft.group_cancel c SET swept = false, sweep_job = 0
     FROM (SELECT DISTINCT x FROM unnest(_list_ready.batch_ids) x) d

@@ -238,7 +238,7 @@ class GroupNotFound(NotFound):
         shown = f"g{group}" if isinstance(group, int) else group
         super().__init__(
             f"group {shown} of batch b{batch_id} does not exist",
-            detail="The batch has no committed group of this number or path, or you may not see it.",
+            detail="The batch has no such committed group, or you may not see it.",
             hint=f"List its groups with `GET /v1/batches/{batch_id}/groups`.",
         )
 

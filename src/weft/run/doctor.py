@@ -200,7 +200,7 @@ def _schema(settings: Settings) -> Iterator[Finding]:
     if status.pending:
         found += f", {len(status.pending)} migrations to apply"
         yield Finding("database", "warning", found, "Restart `weft up`, or run `weft db migrate`.")
-    elif status.version > status.program_version:
+    elif status.version is not None and status.version > status.program_version:
         found += f", but this program is made for {status.program_version}"
         yield Finding("database", "wrong", found, "Install the newer weft.")
     else:

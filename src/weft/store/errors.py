@@ -67,7 +67,7 @@ def translated(error: Exception) -> errors.WeftError:
         )
     if isinstance(error, asyncpg.PostgresError) and error.sqlstate in _BY_SQLSTATE:
         kind = _BY_SQLSTATE[error.sqlstate]
-        result: errors.WeftError = kind.__new__(kind)  # type: ignore[call-overload] (any of the table)
+        result: errors.WeftError = errors.WeftError.__new__(kind)
         # Some classes compose their text from ids; here the database has done that.
         errors.WeftError.__init__(
             result, str(error.args[0]), detail=error.detail or "", hint=error.hint or ""

@@ -1,7 +1,7 @@
 """The specification of one job as it is stored and as the worker reads it.
 
 A spec never changes after submission. Many specs are stored together in one compressed value,
-a *chunk* (`weft.job_spec`); `encode_chunk` and `decode_chunk` are the only code that knows its form.
+a *chunk* (`weft.job_spec`). Only `encode_chunk` and `decode_chunk` know its form.
 """
 
 import zlib

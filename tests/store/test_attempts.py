@@ -77,7 +77,7 @@ async def test_end_of_an_attempt_that_was_lost_is_stale(world: World) -> None:
 
 
 async def test_another_end_of_an_attempt_that_ended_is_stale(world: World) -> None:
-    """Handed back, then reported as run: the result does not count, so nobody may be told it does."""
+    """Handed back, then reported as run: it does not count, and nobody is told that it does."""
     batch = await world.submit()
     worker = await world.worker()
     (claimed,) = await worker.claim()

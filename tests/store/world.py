@@ -30,7 +30,7 @@ from weft.store.database import Database, call_on, open_database, prepare_connec
 from weft.store.notices import PostgresNotices
 from weft.testing.builders import end_report, job_rows, start_report
 
-MUCH_CPU_M = 1_000_000
+MUCH_CPU_M = 1_000_000_000
 MUCH_MEMORY_MIB = 1_000_000_000
 
 _NEW_TENANT = """

@@ -1,0 +1,317 @@
+"""Cancelling jobs, groups and batches, and what runs nevertheless."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from store.world import World
+from weft.core import errors
+from weft.core.states import Reason
+from weft.ports.store import Claimed, NewGroup
+from weft.store.database import call_on
+from weft.testing.builders import job_rows
+
+TREE = [
+    NewGroup(group_id=1, parent_id=0, name="a"),
+    NewGroup(group_id=2, parent_id=1, name="b"),
+    NewGroup(group_id=3, parent_id=0, name="c"),
+]
+
+
+async def cancel(world: World, batch: int, group: int = 0, *, force: bool = False) -> bool:
+    return await world.api.cancel_group(world.caller, batch, group, force=force)
+
+
+async def test_single_jobs_end_now_or_are_told(world: World) -> None:
+    batch = await world.submit(job_rows(5, parents={4: [3]}))
+    worker = await world.worker()
+    one, two = await worker.claim(2)
+    await worker.end(one)
+    answer = await world.api.cancel_jobs(world.caller, batch, [1, 2, 3, 5, 5])
+
+    assert answer == {1: "success", 2: "cancelling", 3: "cancelled", 5: "cancelled"}
+    assert await world.states(batch) == "sRcpc"
+    assert (await worker.beat(two)).cancelled == [(batch, 2, 1)]
+    await worker.end(two, reason=Reason.CANCELLED)
+    await world.sweep()
+    assert await world.states(batch) == "scccc"
+    again = await world.api.cancel_jobs(world.caller, batch, [2, 3])
+    assert again == {2: "cancelled", 3: "cancelled"}
+
+
+async def test_cancel_of_a_job_that_does_not_exist_changes_nothing(world: World) -> None:
+    batch = await world.submit(2)
+
+    with pytest.raises(errors.JobNotFound, match=r"j9"):
+        await world.api.cancel_jobs(world.caller, batch, [1, 9])
+    assert await world.states(batch) == "rr"
+
+
+@pytest.mark.parametrize("reason", [Reason.LOST, Reason.PREEMPTED, Reason.EXIT])
+async def test_job_whose_cancel_was_acknowledged_does_not_run_again(
+    world: World, reason: Reason
+) -> None:
+    """Not even if its attempt ends before its worker hears of it, and may be tried again."""
+    batch = await world.submit(
+        job_rows(2, max_attempts=3, retry_on=[Reason.EXIT], parents={2: [1]})
+    )
+    worker = await world.worker()
+    (claimed,) = await worker.claim()
+    await worker.start(claimed)
+    answer = await world.api.cancel_jobs(world.caller, batch, [1])
+    await worker.end(claimed, reason=reason)
+
+    assert answer == {1: "cancelling"}
+    assert await worker.claim() == []
+    await world.sweep()
+    assert await world.states(batch) == "cc"
+
+
+async def test_cancel_that_waits_for_an_end_sees_it(world: World) -> None:
+    """An attempt is lost while its cancel arrives, in either order."""
+    batch = await world.submit(2)
+    worker = await world.worker()
+    one, two = await worker.claim()
+    connection = await world.connect("weft_worker")
+    columns = end_columns([one], Reason.LOST)
+    async with connection.transaction():
+        await call_on(connection, "complete_attempts", incarnation_id=worker.id, **columns)
+        cancelling = asyncio.create_task(world.api.cancel_jobs(world.caller, batch, [1]))
+        await world.until_somebody_waits()
+    first = await cancelling
+    api = await world.connect("weft_api")
+    async with api.transaction():
+        await call_on(
+            api,
+            "cancel_jobs",
+            tenant_id=world.caller.tenant_id,
+            batch_id=batch,
+            job_ids=[2],
+            actor="x",
+        )
+        ending = asyncio.create_task(worker.end(two, reason=Reason.LOST))
+        await world.until_somebody_waits()
+    verdict = await ending
+
+    assert (first, verdict) == ({1: "cancelled"}, ["ok"])
+    assert await worker.claim() == []
+    assert await world.states(batch) == "cc"
+
+
+def end_columns(claimed: list[Claimed], reason: Reason) -> dict[str, list[Any]]:
+    n = len(claimed)
+    return {
+        "batch_ids": [one.batch_id for one in claimed], "job_ids": [one.job_id for one in claimed],
+        "attempts": [one.attempt for one in claimed], "start_ages_us": [0] * n,
+        "end_ages_us": [0] * n,
+        "reasons": [int(reason)] * n, "exit_codes": [None] * n, "signals": [None] * n,
+        "cpu_mss": [0] * n, "memory_peaks": [0] * n, "stdout_bytess": [0] * n,
+        "stderr_bytess": [0] * n, "truncateds": [False] * n, "segments": [None] * n,
+        "offsets": [None] * n, "messages": [None] * n,
+    }  # fmt: skip
+
+
+async def test_group_is_cancelled_with_all_below(world: World) -> None:
+    rows = job_rows(8, group=[0, 1, 2, 3, 0, 1, 2, 3], priority=[0] * 4 + [1] * 4)
+    batch = await world.submit(rows, groups=TREE)
+    worker = await world.worker()
+    (running,) = [one for one in await worker.claim(2) if one.job_id == 6]
+    first, second = await cancel(world, batch, 1), await cancel(world, batch, 1)
+    swept = await world.sweep()
+    stops = (await worker.beat(running)).cancelled
+
+    assert (first, second) == (True, False)
+    assert swept >= 8
+    assert await world.states(batch) == "rccrRRcr"
+    assert stops == [(batch, 6, 1)]
+    document = await world.api.get_group(world.caller, batch, "/a/b")
+    assert (document["state"], document["cancelled"], document["complete"]) == (
+        "cancelled",
+        True,
+        True,
+    )
+    whole = await world.api.get_batch(world.caller, batch)
+    assert (whole["cancelled"], whole["complete"], whole["n_cancelled"]) == (False, False, 3)
+
+
+async def test_cancelled_batch_runs_only_what_always_runs(world: World) -> None:
+    """Its clean-up starts when everything that it waits for has ended."""
+    rows = job_rows(
+        5, parents={2: [1], 3: [1, 2], 5: [4]}, always_run=[False] * 2 + [True, False, True]
+    )
+    batch = await world.submit(rows)
+    worker = await world.worker()
+    (one,) = await worker.claim(1)
+    await cancel(world, batch)
+    await world.sweep()
+    waiting = await world.states(batch)
+    await worker.end(one, reason=Reason.CANCELLED)
+    await world.sweep()
+
+    assert waiting == "Rcpcr"
+    assert await world.states(batch) == "ccrcr"
+    assert sorted(await worker.run()) == [3, 5]
+    await world.fold()
+    document = await world.api.get_batch(world.caller, batch)
+    assert (document["state"], document["complete"]) == ("cancelled", True)
+
+
+async def test_force_stops_what_always_runs(world: World) -> None:
+    batch = await world.submit(job_rows(3, always_run=True))
+    worker = await world.worker()
+    (running,) = await worker.claim(1)
+    gentle = await cancel(world, batch)
+    before = (await worker.beat(running)).cancelled
+    await world.sweep()
+    left = await world.states(batch)
+    forced, again = await cancel(world, batch, force=True), await cancel(world, batch, force=True)
+    await world.sweep()
+
+    assert (gentle, before, left) == (True, [], "Rrr")
+    assert (forced, again, await cancel(world, batch)) == (True, False, False)
+    assert await world.states(batch) == "Rcc"
+    assert (await worker.beat(running)).cancelled == [(batch, 1, 1)]
+
+
+async def test_lost_job_of_a_cancelled_batch_is_cancelled(world: World) -> None:
+    batch = await world.submit(2)
+    worker = await world.worker()
+    claimed = await worker.claim()
+    await cancel(world, batch)
+    await world.sweep()
+    await worker.end(*claimed, reason=Reason.LOST)
+
+    assert await worker.claim() == []
+    await world.sweep()
+    assert await world.states(batch) == "cc"
+
+
+async def test_cancel_waits_for_claims_under_way(world: World) -> None:
+    """When it is acknowledged nothing is claimed any more, and what was is told."""
+    batch = await world.submit(4)
+    worker = await world.worker()
+    connection = await world.connect("weft_worker")
+    async with connection.transaction():
+        await call_on(
+            connection, "claim_jobs", incarnation_id=worker.id, budget_cpu_m=10**6,
+            budget_memory_mib=10**6, limit_jobs=1,
+        )  # fmt: skip
+        cancelling = asyncio.create_task(cancel(world, batch))
+        await world.until_somebody_waits()
+        assert not cancelling.done()
+        # Who comes while the cancel waits takes nothing and does not wait either.
+        async with asyncio.timeout(5):
+            assert await worker.claim() == []
+
+    assert await cancelling
+    assert await worker.claim() == []
+    await world.sweep()
+    assert await world.states(batch) == "Rccc"
+
+
+async def test_commit_waits_for_a_cancel_and_is_refused(world: World) -> None:
+    batch = await world.submit(1)
+    api = await world.connect("weft_api")
+    async with api.transaction():
+        await call_on(
+            api, "cancel_group", tenant_id=world.caller.tenant_id, batch_id=batch, group_id=0,
+            actor="x", force=False,
+        )  # fmt: skip
+        adding = asyncio.create_task(world.submit(1, batch=batch))
+        await world.until_somebody_waits()
+
+    with pytest.raises(errors.BatchCancelled):
+        await adding
+    await world.sweep()
+
+
+async def test_sweep_is_done_in_bounded_sets(world: World) -> None:
+    batch = await world.submit(25)
+    await cancel(world, batch)
+    epoch = await world.lead()
+    sizes = []
+    while found := await world.driver.sweep_cancelled(epoch, 10):
+        sizes.append(found)
+
+    assert sizes[:3] == [10, 10, 5]
+    assert await world.states(batch) == "c" * 25
+    assert await world.counts(batch) == {"cancelled": 25}
+
+
+async def test_nth_failure_cancels_the_group_at_once(world: World) -> None:
+    groups = [NewGroup(group_id=1, parent_id=0, name="a", cancel_after_n_failures=2)]
+    batch = await world.submit(job_rows(8, group=[1] * 6 + [0] * 2), groups=groups)
+    worker = await world.worker()
+    one, two, three = await worker.claim(3)
+    await worker.end(one, reason=Reason.EXIT)
+    before = await world.api.get_group(world.caller, batch, 1)
+    await worker.end(two, reason=Reason.OOM)
+    after = await world.api.get_group(world.caller, batch, 1)
+
+    assert (before["cancelled"], after["cancelled"]) == (False, True)
+    assert [one.job_id for one in await worker.claim()] == [7, 8]
+    assert (await worker.beat(three)).cancelled == [(batch, 3, 1)]
+    await world.sweep()
+    assert await world.states(batch) == "feRcccRR"
+
+
+async def test_failures_below_count_in_all_ancestors(world: World) -> None:
+    """A retried failure does not count, nor does a cancelled job."""
+    groups = [
+        NewGroup(group_id=1, parent_id=0, name="a", cancel_after_n_failures=5),
+        NewGroup(group_id=2, parent_id=1, name="b", cancel_after_n_failures=1),
+    ]
+    batch = await world.submit(
+        job_rows(9, group=[1, 2, 2, 0, 0, 0, 0, 0, 0], max_attempts=2, retry_on=[Reason.SIGNAL]),
+        groups=groups, cancel_after_n_failures=3,
+    )  # fmt: skip
+    worker = await world.worker()
+    claimed = {one.job_id: one for one in await worker.claim(8)}
+    await worker.end(claimed[4], reason=Reason.SIGNAL)
+    await worker.end(claimed[5], reason=Reason.CANCELLED)
+    await worker.end(claimed[6], claimed[2], reason=Reason.EXIT)
+
+    async def cancelled() -> list[bool]:
+        listed = await world.api.list_groups(world.caller, batch, after=-1, limit=9)
+        return [one["cancelled"] for one in listed]
+
+    assert await cancelled() == [False, False, True]
+    await worker.end(claimed[7], reason=Reason.EXIT)
+    assert await cancelled() == [True, True, True]
+    await world.sweep()
+
+
+async def test_failures_at_once_are_counted_exactly(world: World) -> None:
+    batch = await world.submit(30, cancel_after_n_failures=20)
+    workers = [await world.worker(f"w{n}") for n in range(3)]
+    claims = [await worker.claim(6) for worker in workers]
+    ends = [
+        worker.end(*claim[part : part + 3], reason=Reason.EXIT)
+        for worker, claim in zip(workers, claims, strict=True)
+        for part in (0, 3)
+    ]
+    await asyncio.gather(*ends)
+    before = (await world.api.get_batch(world.caller, batch))["cancelled"]
+    await workers[0].run(2, reason=Reason.EXIT)
+
+    assert (before, (await world.api.get_batch(world.caller, batch))["cancelled"]) == (False, True)
+    assert await workers[0].claim() == []
+    await world.sweep()
+    assert await world.counts(batch) == {"failed": 20, "cancelled": 10}
+
+
+async def test_cancel_notices_name_the_batch(world: World) -> None:
+    batch = await world.submit(2)
+    worker = await world.worker()
+    await worker.claim(1)
+    notices = worker.store.notices.listen("cancel")
+    heard = [await anext(notices)]
+    await world.api.cancel_jobs(world.caller, batch, [1])
+    heard.append(await anext(notices))
+    await cancel(world, batch)
+    heard.append(await anext(notices))
+    await notices.aclose()  # type: ignore[attr-defined]  # it is a generator
+
+    assert heard == [("", ""), ("cancel", str(batch)), ("cancel", str(batch))]
+    await world.sweep()

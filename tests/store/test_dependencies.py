@@ -1,0 +1,205 @@
+"""Parents and children: who becomes ready, who is cancelled, in chains and fans, at once."""
+
+import asyncio
+
+import pytest
+
+from store.world import World
+from weft.core.states import Reason
+from weft.store.database import call_on
+from weft.store.submission import _jobs
+from weft.testing.builders import job_rows
+
+
+async def test_child_is_ready_when_its_last_parent_has_succeeded(world: World) -> None:
+    batch = await world.submit(job_rows(4, parents={4: [1, 2, 3]}))
+    worker = await world.worker()
+    states = []
+    for claimed in await worker.claim():
+        await worker.end(claimed)
+        states.append(await world.states(batch))
+
+    assert states == ["sRRp", "ssRp", "sssr"]
+    assert await worker.run() == [4]
+
+
+async def test_child_waits_for_all_parents_even_if_one_failed(world: World) -> None:
+    batch = await world.submit(job_rows(4, parents={3: [1, 2], 4: [3]}))
+    worker = await world.worker()
+    one, two = await worker.claim()
+    await worker.end(one, reason=Reason.EXIT)
+    before = await world.states(batch)
+    await worker.end(two)
+    await world.sweep()
+
+    assert before == "fRpp"
+    assert await world.states(batch) == "fscc"
+
+
+@pytest.mark.parametrize("reason", [None, Reason.EXIT, Reason.OOM, Reason.CANCELLED])
+async def test_always_run_child_runs_whatever_became_of_its_parents(
+    world: World, reason: Reason | None
+) -> None:
+    batch = await world.submit(
+        job_rows(3, parents={2: [1], 3: [2]}, always_run=[False, True, False])
+    )
+    worker = await world.worker()
+    await worker.run(reason=reason)
+    await world.sweep()
+
+    assert await worker.run() == [2]
+    # Its own child asks for the success of its parent, not of its grandparent.
+    assert await worker.run() == [3]
+    assert (await world.states(batch))[1:] == "ss"
+
+
+async def test_lost_parent_is_not_an_end(world: World) -> None:
+    batch = await world.submit(
+        job_rows(2, parents={2: [1]}, max_attempts=2, retry_on=[Reason.EXIT])
+    )
+    worker = await world.worker()
+    await worker.run(reason=Reason.LOST)
+    await worker.run(reason=Reason.EXIT)
+
+    assert await world.states(batch) == "rp"
+    await worker.run()
+    assert await world.states(batch) == "sr"
+
+
+async def test_all_reports_of_one_call_count(world: World) -> None:
+    """Two parents of one child in a call; parents of the same child with different ends."""
+    batch = await world.submit(job_rows(7, parents={5: [1, 2], 6: [2, 3], 7: [5, 6]}))
+    worker = await world.worker()
+    claimed = await worker.claim()
+    await worker.end(*claimed)
+
+    assert await world.states(batch) == "ssssrrp"
+    await worker.run()
+    assert await worker.run() == [7]
+
+
+@pytest.mark.slow
+async def test_chain_of_2000_falls_in_few_sweeps(world: World) -> None:
+    n = 2000
+    batch = await world.submit(job_rows(n, parents={job: [job - 1] for job in range(2, n + 1)}))
+    worker = await world.worker()
+    await worker.run(reason=Reason.EXIT)
+    await world.sweep()
+
+    assert await world.states(batch) == "f" + "c" * (n - 1)
+    assert await world.counts(batch) == {"failed": 1, "cancelled": n - 1}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("reason", [None, Reason.EXIT])
+async def test_fan_of_3000_opens(world: World, reason: Reason | None) -> None:
+    """Too many children for one report: they are told in bounded sets."""
+    n = 3001
+    batch = await world.submit(job_rows(n, parents={job: [1] for job in range(2, n + 1)}))
+    worker = await world.worker()
+    await worker.run(reason=reason)
+    before = await world.states(batch)
+    await world.sweep(1000)
+
+    assert before[1:] == "p" * 3000
+    assert (await world.states(batch))[1:] == ("r" if reason is None else "c") * 3000
+    assert len(await worker.claim(4000)) == (3000 if reason is None else 0)
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 4, 7])
+async def test_sweep_does_not_depend_on_its_size(world: World, limit: int) -> None:
+    """Two cancelled parents with common children and grandchildren."""
+    parents = {3: [1], 4: [1, 2], 5: [2], 6: [3, 4, 5], 7: [6], 8: [1, 2]}
+    batch = await world.submit(job_rows(8, parents=parents, always_run=[False] * 7 + [True]))
+    await world.api.cancel_jobs(world.caller, batch, [1, 2])
+    await world.sweep(limit)
+
+    assert await world.states(batch) == "cccccccr"
+
+
+async def test_parents_at_once_are_both_counted(world: World) -> None:
+    """The second waits for the child's row and counts on what the first left."""
+    batch = await world.submit(job_rows(3, parents={3: [1, 2]}))
+    worker = await world.worker()
+    claimed = await worker.claim()
+    await asyncio.gather(*[worker.end(one) for one in claimed])
+
+    assert await world.states(batch) == "ssr"
+
+
+@pytest.mark.parametrize("reason", [None, Reason.EXIT])
+async def test_parent_that_ends_while_an_edge_to_it_is_added(
+    world: World, reason: Reason | None
+) -> None:
+    """Either the report sees the edge or the bunch sees the end; the child is settled once."""
+    batch = await world.submit(2)
+    worker = await world.worker()
+    one, two = await worker.claim()
+    api = await world.connect("weft_api")
+    update, _ = await world.api.create_update(
+        world.caller, batch, n_jobs=2, n_groups=0, idempotency_key=None, digest=b"", trace_id=""
+    )
+    rows = job_rows(2, parents={1: [-1], 2: [-1, -2]})
+    async with api.transaction():
+        await call_on(api, "add_jobs", **_jobs(world.caller, batch, update.update_id, rows))
+        ending = asyncio.create_task(worker.end(one, reason=reason))
+        await world.until_somebody_waits()
+    await ending
+    staged = await world.states(batch)
+    await world.api.commit_update(world.caller, batch, update.update_id)
+    await world.sweep()
+
+    assert staged[2:] == "pp"
+    assert (await world.states(batch))[2:] == ("rp" if reason is None else "cp")
+    await worker.end(two)
+    await world.sweep()
+    assert (await world.states(batch))[2:] == ("rr" if reason is None else "cc")
+
+
+@pytest.mark.parametrize("reason", [None, Reason.EXIT])
+async def test_parent_that_ends_while_the_update_is_committed(
+    world: World, reason: Reason | None
+) -> None:
+    batch = await world.submit(1)
+    worker = await world.worker()
+    (one,) = await worker.claim()
+    update, _ = await world.api.create_update(
+        world.caller, batch, n_jobs=1, n_groups=0, idempotency_key=None, digest=b"", trace_id=""
+    )
+    await world.api.add_jobs(world.caller, batch, update.update_id, job_rows(1, parents={1: [-1]}))
+    api = await world.connect("weft_api")
+    async with api.transaction():
+        await call_on(
+            api, "commit_update", tenant_id=world.caller.tenant_id, batch_id=batch,
+            of_update_id=update.update_id,
+        )  # fmt: skip
+        ending = asyncio.create_task(worker.end(one, reason=reason))
+        await world.until_somebody_waits()
+    await ending
+    await world.sweep()
+
+    assert (await world.states(batch))[1:] == ("r" if reason is None else "c")
+    assert await worker.run() == ([2] if reason is None else [])
+
+
+async def test_child_of_a_parent_that_did_not_succeed_before_is_cancelled_at_the_commit(
+    world: World,
+) -> None:
+    batch = await world.submit(1)
+    worker = await world.worker()
+    await worker.run(reason=Reason.EXIT)
+    rows = job_rows(3, parents={1: [-1], 2: [1], 3: [-1]}, always_run=[False, False, True])
+    await world.submit(rows, batch=batch)
+    await world.sweep()
+
+    assert await world.states(batch) == "fccr"
+
+
+async def test_dependencies_do_not_cross_batches(world: World) -> None:
+    one = await world.submit(job_rows(2, parents={2: [1]}))
+    two = await world.submit(job_rows(2, parents={2: [1]}))
+    worker = await world.worker()
+    claimed = await worker.claim()
+    await worker.end(claimed[0])
+
+    assert (await world.states(one), await world.states(two)) == ("sr", "Rp")

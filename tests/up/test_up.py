@@ -1,6 +1,5 @@
 """`weft up` with all its real processes."""
 
-import json
 import os
 import signal
 import socket
@@ -50,43 +49,6 @@ def test_up_brings_all_roles_and_ctrl_c_ends_them_all(
     assert list((home / "run").glob("*.ready")) == []
 
 
-@pytest.mark.parametrize("role", ROLES)
-def test_killed_role_is_started_again_at_once(home: Path, role: str) -> None:
-    with up(home) as weft:
-        weft.until_ready()
-        token = client_of(home)["token"]
-        before = weft.pid(role)
-        os.kill(before, signal.SIGKILL)
-        ended = weft.until("up.role_ended", started=role)
-        after = weft.until_ready_again(role)
-
-        assert after != before
-        assert (ended["end"], ended["restart_in_s"]) == ("SIGKILL", 0)
-        assert get(home, "/v1/batches")["items"] == []
-        assert client_of(home)["token"] == token
-
-
-def test_killed_api_comes_back_on_its_port(home: Path) -> None:
-    """Port 0 was asked for, but clients know the one that it got."""
-    with up(home) as weft:
-        url = weft.until_ready()
-        os.kill(weft.pid("api"), signal.SIGKILL)
-        weft.until_ready_again("api")
-
-        assert client_of(home)["url"] == url
-
-
-def test_killed_database_is_started_again_and_keeps_what_was_acknowledged(home: Path) -> None:
-    with up(home) as weft:
-        weft.until_ready()
-        batch = post(home, "/v1/batches", {"name": "kept"})
-        os.kill(weft.pid("postgres"), signal.SIGKILL)
-        weft.until("up.role_ended", started="postgres")
-        weft.until("up.database_ready")
-
-        assert get(home, f"/v1/batches/{batch['id']}")["name"] == "kept"
-
-
 def test_everything_killed_at_once_goes_on_at_the_next_start(home: Path) -> None:
     with up(home) as weft:
         weft.until_ready()
@@ -123,29 +85,6 @@ def test_next_start_takes_over_from_a_supervisor_that_was_killed_this_moment(hom
             again.until_ready()
 
             assert get(home, f"/v1/batches/{batch['id']}")["name"] == "kept"
-
-
-def test_second_up_on_a_live_home_is_refused(home: Path) -> None:
-    with up(home) as weft:
-        weft.until_ready()
-        second = run_weft("up", "--home", str(home), "--port", "0")
-        detached = run_weft("up", "--home", str(home), "--port", "0", "--detach")
-
-        assert (second.returncode, detached.returncode) == (4, 4)
-        assert f"weft is running on {home} already" in second.stderr
-        assert str(weft.process.pid) in second.stderr
-        assert get(home, "/v1/batches")["items"] == []
-
-
-def test_two_homes_live_side_by_side(home: Path) -> None:
-    other = home.with_name("other")
-    with up(home) as one, up(other) as two:
-        urls = {one.until_ready(), two.until_ready()}
-        post(home, "/v1/batches", {"name": "here"})
-
-        assert len(urls) == 2
-        assert len(get(home, "/v1/batches")["items"]) == 1
-        assert get(other, "/v1/batches")["items"] == []
 
 
 def test_detached_up_returns_when_all_is_ready_and_down_ends_it(home: Path) -> None:
@@ -207,19 +146,6 @@ def test_address_that_is_not_ours_is_refused(home: Path) -> None:
     assert refused.returncode == 4
     assert "203.0.113.1" in refused.stderr
     assert processes_of(home) == {}
-
-
-def test_no_secret_is_in_arguments_or_environment(home: Path) -> None:
-    with up(home) as weft:
-        weft.until_ready()
-        secrets = json.loads((home / "secrets.json").read_text())
-        passwords = [dsn.split(":")[2].split("@")[0] for dsn in secrets.values()]
-        for pid in processes_of(home):
-            text = (
-                Path(f"/proc/{pid}/cmdline").read_text() + Path(f"/proc/{pid}/environ").read_text()
-            )
-
-            assert [word for word in [*passwords, client_of(home)["token"]] if word in text] == []
 
 
 def test_killed_leader_is_succeeded_by_the_standby(home: Path) -> None:

@@ -4,9 +4,12 @@ import json
 import os
 import queue
 import re
+import select
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import urllib.request
@@ -121,6 +124,22 @@ def up(home: Path, *options: str, **environ: str) -> Iterator[Up]:
         result.close()
 
 
+@contextmanager
+def temporary_home() -> Iterator[Path]:
+    """Give the path of a home that does not exist yet.
+
+    Not below pytest's own directory: each session of pytest closes that to other users, and the
+    database of a root runs as one.
+    """
+    base = Path(tempfile.mkdtemp(prefix="weft-up-"))
+    try:
+        yield base / "home"
+    finally:
+        for found in base.iterdir():
+            kill(processes_of(found))
+        shutil.rmtree(base, ignore_errors=True)
+
+
 def run_weft(*words: str, **environ: str) -> subprocess.CompletedProcess[str]:
     """Run a command to its end."""
     return subprocess.run(
@@ -166,20 +185,12 @@ def wait_gone(pids: Sequence[int]) -> None:
             handle = os.pidfd_open(pid)
         except ProcessLookupError:
             continue
+        poller = select.poll()
+        poller.register(handle, select.POLLIN)
         try:
-            with _polling(handle) as poll:
-                assert poll(max(0.0, deadline - time.monotonic())), f"{pid} lives"
+            assert poller.poll(max(0.0, deadline - time.monotonic()) * 1000), f"{pid} lives"
         finally:
             os.close(handle)
-
-
-@contextmanager
-def _polling(handle: int) -> Iterator[Any]:
-    import select  # noqa: PLC0415
-
-    poller = select.poll()
-    poller.register(handle, select.POLLIN)
-    yield lambda timeout_s: bool(poller.poll(timeout_s * 1000))
 
 
 def client_of(home: Path) -> Mapping[str, str]:

@@ -54,7 +54,7 @@ class RoleProcess:
         self.log_path = home.role_logs / f"{name}.log"
         self.is_ready = asyncio.Event()
         self.on_ready: Callable[[Mapping[str, Any]], None] = lambda _facts: None
-        self.on_exit: Callable[[], None] = lambda: None
+        self.on_exit: Callable[[bool], None] = lambda _was_ready: None
         self._module = module
         self._home = home
         self._environment = environment
@@ -66,11 +66,6 @@ class RoleProcess:
     def pid(self) -> int | None:
         """Return the live process's pid."""
         return None if self._process is None else self._process.pid
-
-    @property
-    def deaths(self) -> int:
-        """Return how often it died in a row."""
-        return self._deaths
 
     async def keep(self) -> None:
         """Start it, and again whenever it ends, until this is cancelled."""
@@ -87,7 +82,6 @@ class RoleProcess:
             finally:
                 watch.cancel()
             self._process = None
-            self.is_ready.clear()
             lived_s = time.monotonic() - started_at
             await self._wait_after_death(process.pid, describe_end(code), lived_s)
 
@@ -114,9 +108,9 @@ class RoleProcess:
         # A file has no event to wait for; this ends with the start.
         while self._home.ready(self.name).get("pid") != process.pid:  # noqa: ASYNC110
             await asyncio.sleep(_READY_STEP_S)
-        log.info("up.role_ready", started=self.name, ms=round((time.monotonic() - begun) * 1000))
         self.on_ready(self._home.ready(self.name))
         self.is_ready.set()
+        log.info("up.role_ready", started=self.name, ms=round((time.monotonic() - begun) * 1000))
 
     async def _wait_after_death(self, pid: int, end: str, lived_s: float) -> None:
         self._deaths, delay_s = restart_after(
@@ -129,7 +123,8 @@ class RoleProcess:
             "up.role_ended", started=self.name, started_pid=pid, end=end,
             lived_s=round(lived_s, 3), restart_in_s=round(delay_s, 3), said=self.last_lines(),
         )  # fmt: skip
-        self.on_exit()
+        self.on_exit(self.is_ready.is_set())
+        self.is_ready.clear()
         await asyncio.sleep(delay_s)
 
     def last_lines(self) -> str:

@@ -21,7 +21,7 @@ from typing import Any
 from weft.core.backoff import restart_after
 from weft.core.errors import Conflict, WeftError
 from weft.run.database import EmbeddedDatabase, external_secrets, prepare_schema
-from weft.run.home import Home
+from weft.run.home import Home, HomeNotUsable
 from weft.run.leftovers import end_roles, end_spawners
 from weft.run.log_rotation import keep_small
 from weft.run.role_environment import role_environment
@@ -148,7 +148,7 @@ class Supervisor:
         self._servants = [api, *drivers]
         self._worker = [RoleProcess("worker", "weft.run.worker", self.home, self._environment)]
 
-    def _wake_drivers(self) -> None:
+    def _wake_drivers(self, _was_ready: bool) -> None:  # noqa: FBT001 (the shape of `on_exit`)
         """Let those that stand by try to lead: the leader may be the one that died."""
         for role in self._servants:
             if role.name.startswith("driver"):
@@ -164,11 +164,17 @@ class Supervisor:
     def _announce_api(self, facts: Mapping[str, Any]) -> None:
         self._port = int(facts["port"])
         self.url = f"http://{_for_url(self.settings.host)}:{self._port}"
-        self.home.write_client(self.url, self._token)
+        try:
+            self.home.write_client(self.url, self._token)
+        except HomeNotUsable as error:  # clients that know the old url go on with it
+            log.error(  # noqa: TRY400 (a trace would not help: it is no defect)
+                "up.client_file_not_written",
+                error=error.message, detail=error.detail, hint=error.hint,
+            )  # fmt: skip
 
-    def _forget_port(self) -> None:
-        """Let the api take another free port if it died twice on this one."""
-        if self.settings.port == 0 and self._servants[0].deaths > 1:
+    def _forget_port(self, was_ready: bool) -> None:  # noqa: FBT001 (the shape of `on_exit`)
+        """Let the api take another free port if it could not begin on the one of before."""
+        if self.settings.port == 0 and not was_ready:
             self._port = 0
 
     async def stop(self, *, hurry: bool = False) -> None:

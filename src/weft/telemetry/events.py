@@ -30,6 +30,7 @@ EVENTS = MappingProxyType(
         "end, lived_s, restart_in_s, said",
         "up.role_killed": "a role did not stop in time · started, after_s",
         "up.log_not_rotated": "a log is too large and could not be moved · path, error",
+        "up.client_file_not_written": "clients cannot be told the url · error, detail, hint",
         "up.started": "all is ready · url, home",
         "up.stopping": "told to stop · signal",
         "up.stopped": "all processes have ended · ms",
@@ -47,6 +48,7 @@ EVENTS = MappingProxyType(
         "worker.jobs_adopted": "jobs of an older agent go on · live, queued, ended, killed, "
         "handed_back",
         "worker.spawner_started": "a spawner was started · spawner_pid",
+        "worker.spawner_outdated": "the spawner is of another release and is replaced · version",
         "worker.spawner_lost": "the spawner died, and its jobs with it; a new one is started",
         "worker.spawner_slow": "the spawner has not ended in time",
         "worker.leftovers_killed": "processes of a dead spawner were killed · pids",

@@ -1,0 +1,97 @@
+"""A `weft up` that goes on whatever dies around it. All tests share one."""
+
+import json
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from up.weft_up import (
+    Up,
+    client_of,
+    get,
+    post,
+    processes_of,
+    run_weft,
+    temporary_home,
+    up,
+)
+
+pytestmark = pytest.mark.slow
+
+ROLES = ("api", "driver", "worker")
+
+
+@pytest.fixture(scope="module")
+def weft() -> Iterator[Up]:
+    with temporary_home() as home, up(home) as weft:
+        weft.until_ready()
+        yield weft
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_killed_role_is_started_again_at_once(weft: Up, role: str) -> None:
+    home = weft.home
+    token = client_of(home)["token"]
+    before = weft.pid(role)
+    os.kill(before, signal.SIGKILL)
+    ended = weft.until("up.role_ended", started=role)
+    after = weft.until_ready_again(role)
+
+    assert after != before
+    assert (ended["end"], ended["restart_in_s"]) == ("SIGKILL", 0)
+    assert "items" in get(home, "/v1/batches")
+    assert client_of(home)["token"] == token
+
+
+def test_killed_api_comes_back_on_its_port(weft: Up) -> None:
+    """Port 0 was asked for, but clients know the one that it got."""
+    home = weft.home
+    url = client_of(home)["url"]
+    os.kill(weft.pid("api"), signal.SIGKILL)
+    weft.until_ready_again("api")
+
+    assert client_of(home)["url"] == url
+
+
+def test_killed_database_is_started_again_and_keeps_what_was_acknowledged(weft: Up) -> None:
+    home = weft.home
+    batch = post(home, "/v1/batches", {"name": "kept"})
+    os.kill(weft.pid("postgres"), signal.SIGKILL)
+    weft.until("up.role_ended", started="postgres")
+    weft.until("up.database_ready")
+
+    assert get(home, f"/v1/batches/{batch['id']}")["name"] == "kept"
+
+
+def test_second_up_on_a_live_home_is_refused(weft: Up) -> None:
+    home = weft.home
+    second = run_weft("up", "--home", str(home), "--port", "0")
+    detached = run_weft("up", "--home", str(home), "--port", "0", "--detach")
+
+    assert (second.returncode, detached.returncode) == (4, 4)
+    assert f"weft is running on {home} already" in second.stderr
+    assert str(weft.process.pid) in second.stderr
+    assert "items" in get(home, "/v1/batches")
+
+
+def test_two_homes_live_side_by_side(weft: Up) -> None:
+    with temporary_home() as other, up(other) as two:
+        url = two.until_ready()
+        post(weft.home, "/v1/batches", {"name": "here"})
+
+        assert url != client_of(weft.home)["url"]
+        assert get(weft.home, "/v1/batches")["items"] != []
+        assert get(other, "/v1/batches")["items"] == []
+
+
+def test_no_secret_is_in_arguments_or_environment(weft: Up) -> None:
+    home = weft.home
+    secrets = json.loads((home / "secrets.json").read_text())
+    passwords = [dsn.split(":")[2].split("@")[0] for dsn in secrets.values()]
+    for pid in processes_of(home):
+        text = Path(f"/proc/{pid}/cmdline").read_text() + Path(f"/proc/{pid}/environ").read_text()
+
+        assert [word for word in [*passwords, client_of(home)["token"]] if word in text] == []

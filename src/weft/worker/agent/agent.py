@@ -3,10 +3,11 @@
 import asyncio
 from collections.abc import Callable, Mapping
 
+from weft.core.errors import Unavailable
 from weft.ports.executor import Executor, ExecutorLimits
 from weft.ports.store import Notices, WorkerStore
 from weft.telemetry.log import get_logger
-from weft.wire.spawner import Quit
+from weft.wire.spawner import PROTOCOL_VERSION, Quit
 from weft.worker.agent.contact import DeclaredLost
 from weft.worker.agent.patience import until_answered
 from weft.worker.agent.session import Session, WorkerFacts
@@ -16,7 +17,7 @@ from weft.worker.agent.spawner_start import SpawnerPlace, find_or_start, wait_go
 log = get_logger()
 
 _DRAIN_GRACE_MS = 800
-_DRAIN_S = 1.5
+_DRAIN_S = 1.4
 _LEAVE_S = 0.3
 _SETTLE_S = 0.5
 
@@ -67,6 +68,11 @@ class Agent:
     async def _work(self, link: SpawnerLink) -> None:
         facts = self._facts
         welcome = await greet(link, cpu_m=facts.cpu_m, memory_mib=facts.memory_mib)
+        if welcome.version != PROTOCOL_VERSION:
+            log.warning("worker.spawner_outdated", version=welcome.version)
+            link.send(Quit())
+            await link.gone
+            raise SpawnerGone
         registered = await until_answered(
             lambda: self._store.register_worker(
                 name=facts.name, host=facts.host, pool=facts.pool, incarnation=welcome.incarnation,
@@ -101,7 +107,7 @@ class Agent:
                     await session.drain(grace_ms=_DRAIN_GRACE_MS)
                 async with asyncio.timeout(_LEAVE_S):
                     await self._store.leave(session.incarnation_id)
-            except TimeoutError:
+            except (TimeoutError, Unavailable):
                 log.warning("worker.drain_incomplete", left=session.held.live_count)
         if link is not None:
             link.send(Quit())

@@ -10,6 +10,8 @@ import msgspec
 
 from weft.wire.spawner import AgentMessage, Framer, Hello, Report, SpawnerMessage, Welcome, frame
 
+_WELCOME_WITHIN_S = 10.0
+
 
 class SpawnerGone(Exception):
     """The connection to the spawner is closed."""
@@ -82,9 +84,13 @@ async def connect(path: Path) -> SpawnerLink | None:
 
 
 async def greet(link: SpawnerLink, *, cpu_m: int, memory_mib: int) -> Welcome:
-    """Say hello and return the answer. Raises `SpawnerGone`."""
+    """Say hello and return the answer. Raises `SpawnerGone`, also if none comes."""
     link.send(Hello(cpu_m, memory_mib))
-    return await link.welcome
+    try:
+        async with asyncio.timeout(_WELCOME_WITHIN_S):
+            return await link.welcome
+    except TimeoutError as error:
+        raise SpawnerGone from error
 
 
 def _ignore(_report: Report) -> None:

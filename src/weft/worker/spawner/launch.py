@@ -41,6 +41,7 @@ class Launcher:
         self._scratch = scratch
         self._incarnation = incarnation
         self._null = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+        self._is_away = False
         self._found: dict[tuple[str, str], tuple[int, str]] = {}
 
     def start(self, attempt: Attempt) -> None:
@@ -63,6 +64,12 @@ class Launcher:
             self.clean(attempt)
             raise
 
+    def rest(self) -> None:
+        """Nothing is to be started now: stand where no file system is held busy."""
+        if self._is_away:
+            self._is_away = False
+            os.chdir("/")
+
     def clean(self, attempt: Attempt) -> None:
         """Remove what was made for the attempt. None of its processes lives any more."""
         if attempt.script_path is not None:
@@ -77,6 +84,7 @@ class Launcher:
         cwd = attempt.spec.cwd
         if cwd is None:
             attempt.cwd = cwd = self._scratch.take_directory()
+        self._is_away = True
         try:
             os.chdir(cwd)
         except (OSError, ValueError) as error:

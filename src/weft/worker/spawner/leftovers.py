@@ -7,7 +7,6 @@ those have ended.
 """
 
 import os
-import signal
 import time
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -153,8 +152,7 @@ class Leftovers:
             if later:
                 self._loop.at(min(later), self._kill_due)
             return
-        for pid in due | tree.descendants(tree.read_processes(), due):
-            tree.send(pid, signal.SIGKILL)
+        tree.kill_with_descendants(due)
         self._loop.at(now_ns + _AGAIN_NS, self._kill_due)
 
 

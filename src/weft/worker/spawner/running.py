@@ -67,7 +67,7 @@ class Running:
 
     def kill(self, attempt: Attempt, reason: int, grace_ms: int) -> None:
         """Ask a running attempt to end; after the grace kill everything of it."""
-        if attempt.ended_ns:
+        if attempt.ended_ns or _has_ended(attempt.pid):
             return
         if attempt.killed_for is None:
             attempt.killed_for = reason
@@ -247,6 +247,11 @@ class Running:
             self._oom_kills = count
             attempt.killed_for = Reason.OOM
             attempt.message = "killed by the kernel because the memory was used up"
+
+
+def _has_ended(pid: int) -> bool:
+    """Say whether it ended by itself and was not reaped yet: then nobody killed it."""
+    return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
 def _numbers(attempt: Attempt) -> tuple[int, int, int]:

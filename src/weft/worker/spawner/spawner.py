@@ -65,9 +65,8 @@ class Spawner:
         self._wait_for_room_until_ns = 0
         self._trash_emptied = 0
         self._reports = Reports(Segments(logs), link)
-        self.running = Running(
-            loop, Launcher(scratch, incarnation), self._reports, logs, self._on_end
-        )
+        self._launcher = Launcher(scratch, incarnation)
+        self.running = Running(loop, self._launcher, self._reports, logs, self._on_end)
         self.quitting = False
         link.on_message = self._on_message
         link.on_gone = self._reports.forget_unsent
@@ -86,7 +85,10 @@ class Spawner:
 
     def _turn(self) -> None:
         self._loop.turn(self._due_ns())
-        self._start_what_fits()
+        if self._queue_length:
+            self._start_what_fits()
+        elif not self.running.by_pid:
+            self._launcher.rest()
         self.running.settle()
         due_ns = self._reports.due_ns(busy=self._queue_length > 0)
         if due_ns is not None and due_ns <= time.monotonic_ns():

@@ -4,6 +4,8 @@ import os
 import signal
 from typing import NamedTuple
 
+_PASSES_MAX = 10
+
 
 class Process(NamedTuple):
     """One line of the process table."""
@@ -89,6 +91,18 @@ def ask_to_end(pids: set[int]) -> None:
     for pid in pids:
         send(pid, signal.SIGTERM)
         send(pid, signal.SIGCONT)
+
+
+def kill_with_descendants(roots: set[int]) -> None:
+    """Kill these and all that descends from them, also what they start meanwhile."""
+    killed: set[int] = set()
+    for _ in range(_PASSES_MAX):
+        found = roots | descendants(read_processes(), roots)
+        for pid in found:
+            send(pid, signal.SIGKILL)
+        if found <= killed:
+            return
+        killed |= found
 
 
 def _read(path: str) -> bytes:

@@ -40,7 +40,8 @@ EVENTS = MappingProxyType(
         "driver.term_ended": "this driver leads no more · epoch",
         "driver.unavailable": "the database does not answer; tried again · error, failures",
         "jobs.swept": "jobs of cancelled groups were settled · jobs",
-        "worker.lost": "a worker fell silent; its jobs are ready again · worker, attempts, silent_s",
+        "worker.lost": "a worker fell silent; its jobs are ready again · worker, attempts, "
+        "silent_s",
         "retention.removed": "what was too old was removed · rows",
         # worker
         "worker.registered": "the database knows this worker; it takes jobs · worker_id, cpu_m, "

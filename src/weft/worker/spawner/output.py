@@ -1,6 +1,7 @@
 """What one attempt wrote: in memory while it is short and young, then in a file of its own."""
 
 import os
+from typing import NamedTuple
 
 from weft.wire.log_format import (
     FLUSH_BYTES,
@@ -12,12 +13,22 @@ from weft.wire.log_format import (
     encode_piece,
 )
 from weft.worker.spawner.cut import Cut
-from weft.worker.spawner.own_file import OwnFile
+from weft.worker.spawner.own_file import OwnFile, PartSizes
 
 _MS = 1_000_000
-# Reads of one stream within this time become one piece: a program that writes byte by byte would
-# else be stored as headers.
-_JOIN_MS = 10
+
+
+class OutputSizes(NamedTuple):
+    """How output is cut into pieces and parts."""
+
+    flush_bytes: int = FLUSH_BYTES
+    join_ms: int = 10
+    """Reads of one stream within this time become one piece: a program that writes byte by byte
+    would else be stored as headers."""
+    parts: PartSizes = PartSizes()
+
+
+_SIZES = OutputSizes()
 
 
 class Output:
@@ -30,14 +41,24 @@ class Output:
         "_path",
         "_pending",
         "_pending_bytes",
+        "_sizes",
         "_started_ns",
         "failed",
         "flush_due_ns",
         "totals",
     )
 
-    def __init__(self, path: str, started_ns: int, *, bytes_max: int, head_bytes: int) -> None:
+    def __init__(
+        self,
+        path: str,
+        started_ns: int,
+        *,
+        bytes_max: int,
+        head_bytes: int,
+        sizes: OutputSizes = _SIZES,
+    ) -> None:
         self._path = path
+        self._sizes = sizes
         self._started_ns = started_ns
         self._bytes_max = bytes_max
         self._head_bytes = min(head_bytes, bytes_max)
@@ -66,14 +87,14 @@ class Output:
             return
         at_ms = (now_ns - self._started_ns) // _MS
         last = self._pending[-1] if self._pending else None
-        if last is not None and last.kind == kind and at_ms - last.at_ms <= _JOIN_MS:
+        if last is not None and last.kind == kind and at_ms - last.at_ms <= self._sizes.join_ms:
             self._pending[-1] = Piece(kind, last.at_ms, last.data + data)
         else:
             self._pending.append(Piece(kind, at_ms, data))
         self._pending_bytes += len(data)
         if self.flush_due_ns is None:
             self.flush_due_ns = now_ns + FLUSH_MS * _MS
-        if self._pending_bytes >= FLUSH_BYTES:
+        if self._pending_bytes >= self._sizes.flush_bytes:
             self.flush()
 
     def flush(self) -> None:
@@ -84,7 +105,10 @@ class Output:
         try:
             if self._own is None:
                 self._own = OwnFile(
-                    self._path, bytes_max=self._bytes_max, head_bytes=self._head_bytes
+                    self._path,
+                    bytes_max=self._bytes_max,
+                    head_bytes=self._head_bytes,
+                    part_sizes=self._sizes.parts,
                 )
             self._own.append(self._pending)
         except OSError:

@@ -9,6 +9,7 @@ holds no more than the limit and one part of each stream, and the memory no more
 """
 
 import os
+from typing import NamedTuple
 
 from weft.wire.log_format import (
     STDERR,
@@ -21,11 +22,16 @@ from weft.wire.log_format import (
 )
 from weft.worker.spawner.cut import Cut, Range
 
-_PART_BYTES_MIN = 64 * 1024
-_PART_BYTES_MAX = 8 * 1024 * 1024
 _COPY_BYTES = 64 * 1024
 _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
 _STREAMS = (STDOUT, STDERR)
+
+
+class PartSizes(NamedTuple):
+    """How long a part is: an eighth of the limit, within these bounds."""
+
+    minimum: int = 64 * 1024
+    maximum: int = 8 * 1024 * 1024
 
 
 class OwnFile:
@@ -37,6 +43,7 @@ class OwnFile:
         "_limit",
         "_n_pieces",
         "_part_bytes",
+        "_part_bytes_max",
         "_part_fd",
         "_parts",
         "_path",
@@ -44,10 +51,13 @@ class OwnFile:
         "_totals",
     )
 
-    def __init__(self, path: str, *, bytes_max: int, head_bytes: int) -> None:
+    def __init__(
+        self, path: str, *, bytes_max: int, head_bytes: int, part_sizes: PartSizes
+    ) -> None:
         self._path = path
         self._limit = bytes_max
         self._head = head_bytes
+        self._part_bytes_max = min(max(bytes_max // 8, part_sizes.minimum), part_sizes.maximum)
         self._totals = {STDOUT: 0, STDERR: 0}
         self._parts: list[_Part] = []
         self._n_pieces = 0
@@ -84,10 +94,6 @@ class OwnFile:
         if self._part_fd >= 0:
             os.close(self._part_fd)
             self._part_fd = -1
-
-    @property
-    def _part_bytes_max(self) -> int:
-        return min(max(self._limit // 8, _PART_BYTES_MIN), _PART_BYTES_MAX)
 
     def _open_part(self) -> None:
         self.close()

@@ -1,0 +1,112 @@
+from hypothesis import given
+from hypothesis import strategies as st
+
+from weft.core.lease import (
+    CLAIM_JOBS_MAX,
+    GROWTH,
+    QUEUE_S,
+    Load,
+    Pace,
+    plan_claim,
+    stock_wanted,
+)
+
+
+def pace_of(
+    duration_s: float, *, count: int = 100, cpu_m: int = 1000, memory_mib: int = 10
+) -> Pace:
+    pace = Pace()
+    for _ in range(count):
+        pace.add(duration_s=duration_s, cpu_m=cpu_m, memory_mib=memory_mib)
+    return pace
+
+
+IDLE = Load(cpu_m=2000, memory_mib=1000)
+loads = st.builds(
+    Load,
+    cpu_m=st.integers(1, 100_000),
+    memory_mib=st.integers(1, 100_000),
+    cpu_m_held=st.integers(0, 200_000),
+    memory_mib_held=st.integers(0, 200_000),
+    cpu_m_long=st.integers(0, 200_000),
+    ended_lately=st.integers(0, 5000),
+)
+paces = st.builds(
+    Pace,
+    duration_s=st.floats(0, 1e6),
+    cpu_m=st.floats(1, 1e5),
+    memory_mib=st.floats(0, 1e5),
+    count=st.integers(0, 1000),
+)
+
+
+def test_idle_worker_that_knows_nothing_claims_what_it_has() -> None:
+    budget = plan_claim(IDLE, Pace())
+
+    assert budget is not None
+    assert (budget.cpu_m, budget.memory_mib) == (2000, 1000)
+
+
+def test_full_worker_that_knows_nothing_claims_nothing() -> None:
+    load = Load(cpu_m=2000, memory_mib=1000, cpu_m_held=2000, memory_mib_held=20)
+
+    assert plan_claim(load, Pace()) is None
+
+
+def test_long_jobs_are_not_hoarded() -> None:
+    load = Load(cpu_m=2000, memory_mib=1000, cpu_m_held=2000, ended_lately=50)
+
+    assert stock_wanted(load, pace_of(60.0)) == 0
+    assert plan_claim(load, pace_of(60.0)) is None
+
+
+def test_short_jobs_are_stocked_for_a_third_of_a_second() -> None:
+    load = Load(cpu_m=2000, memory_mib=1000, ended_lately=1000)
+
+    assert stock_wanted(load, pace_of(0.001)) == int(2 * QUEUE_S / 0.001)
+
+
+def test_stock_grows_with_what_has_ended() -> None:
+    load = Load(cpu_m=2000, memory_mib=1000, ended_lately=2)
+
+    assert stock_wanted(load, pace_of(0.001)) == 2 * GROWTH
+
+
+def test_long_runners_leave_less_room_to_the_short_ones() -> None:
+    load = Load(cpu_m=2000, memory_mib=1000, cpu_m_long=1000, ended_lately=1000)
+
+    assert stock_wanted(load, pace_of(0.001)) == int(QUEUE_S / 0.001)
+
+
+def test_next_claim_comes_when_half_of_the_stock_is_used() -> None:
+    pace = pace_of(0.001)
+    full = {"cpu_m": 2000, "memory_mib": 100_000, "ended_lately": 1000}
+
+    assert plan_claim(Load(**full, cpu_m_held=2000 + 400_000), pace) is None
+    assert plan_claim(Load(**full, cpu_m_held=2000 + 250_000), pace) is not None
+
+
+@given(loads, paces)
+def test_claim_stays_within_capacity_and_stock(load: Load, pace: Pace) -> None:
+    stock = stock_wanted(load, pace)
+    budget = plan_claim(load, pace)
+
+    assert 0 <= stock <= min(CLAIM_JOBS_MAX, GROWTH * load.ended_lately)
+    if budget is not None:
+        assert budget.cpu_m > 0
+        assert budget.memory_mib > 0
+        assert 0 < budget.jobs <= CLAIM_JOBS_MAX
+        assert load.cpu_m_held + budget.cpu_m <= load.cpu_m + stock * pace.cpu_m
+        assert (
+            load.memory_mib_held + budget.memory_mib <= load.memory_mib + stock * pace.memory_mib
+        )
+
+
+@given(st.lists(st.floats(1e-6, 1e4), min_size=1))
+def test_mean_stays_between_the_extremes(durations: list[float]) -> None:
+    pace = Pace()
+    for duration_s in durations:
+        pace.add(duration_s=duration_s, cpu_m=1000, memory_mib=1)
+
+    slack = 1e-6 * max(durations)
+    assert min(durations) - slack <= pace.duration_s <= max(durations) + slack

@@ -95,3 +95,19 @@ def test_no_secret_is_in_arguments_or_environment(weft: Up) -> None:
         text = Path(f"/proc/{pid}/cmdline").read_text() + Path(f"/proc/{pid}/environ").read_text()
 
         assert [word for word in [*passwords, client_of(home)["token"]] if word in text] == []
+
+
+def test_leader_that_was_put_to_sleep_is_ended_and_succeeded() -> None:
+    with (
+        temporary_home() as home,
+        up(home, WEFT_DRIVERS="2", WEFT_HEARTBEAT_S="5") as weft,
+    ):
+        role_by_state: dict[str, str] = {}
+        while len(role_by_state) < 2:
+            changed = weft.until("driver.state_changed")
+            role_by_state[changed["state"]] = changed["role"]
+        os.kill(weft.pid(role_by_state["leader"]), signal.SIGSTOP)
+        asleep = weft.until("up.role_asleep")
+        weft.until("driver.state_changed", state="leader")
+
+        assert asleep["started"] == role_by_state["leader"]

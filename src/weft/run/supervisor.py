@@ -26,6 +26,7 @@ from weft.run.leftovers import end_roles, end_spawners
 from weft.run.log_rotation import keep_small
 from weft.run.role_environment import role_environment
 from weft.run.role_process import RoleProcess, describe_end, until_exit
+from weft.run.sleepers import end_sleepers
 from weft.settings import Settings
 from weft.telemetry import metrics
 from weft.telemetry.log import get_logger
@@ -66,7 +67,10 @@ class Supervisor:
         roles = [*self._servants, *self._worker]
         self._keepers += [asyncio.create_task(role.keep()) for role in roles]
         logs = [self.home.role_logs / f"{name}.log" for name in [*self.names(), "up"]]
-        self._keepers.append(asyncio.create_task(keep_small(logs)))
+        self._keepers += [
+            asyncio.create_task(keep_small(logs)),
+            asyncio.create_task(end_sleepers(self._drivers(), every_s=self.settings.heartbeat_s)),
+        ]
         await asyncio.gather(*(role.until_ready() for role in roles))
 
     async def until_broken(self) -> None:
@@ -150,9 +154,11 @@ class Supervisor:
 
     def _wake_drivers(self, _was_ready: bool) -> None:  # noqa: FBT001 (the shape of `on_exit`)
         """Let those that stand by try to lead: the leader may be the one that died."""
-        for role in self._servants:
-            if role.name.startswith("driver"):
-                role.send(signal.SIGUSR1)
+        for role in self._drivers():
+            role.send(signal.SIGUSR1)
+
+    def _drivers(self) -> list[RoleProcess]:
+        return [role for role in self._servants if role.name.startswith("driver")]
 
     def _environment(self) -> Mapping[str, str]:
         return role_environment(self.settings)

@@ -28,6 +28,7 @@ EVENTS = MappingProxyType(
         "up.role_ready": "a role says that it is ready · started, ms",
         "up.role_ended": "a process ended by itself and is started again · started, started_pid, "
         "end, lived_s, restart_in_s, said",
+        "up.role_asleep": "a driver was stopped by a signal and is ended · started, started_pid",
         "up.role_killed": "a role did not stop in time · started, after_s",
         "up.log_not_rotated": "a log is too large and could not be moved · path, error",
         "up.client_file_not_written": "clients cannot be told the url · error, detail, hint",

@@ -1,0 +1,175 @@
+"""A real agent process, a real spawner and the real database: who is killed, and what is left."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from weft.core.states import JobState, Reason
+from weft.ports.store import Caller, JobRows, NewBatch, Row, Shape
+from weft.store import PostgresApiStore, open_admin, open_api_store
+from weft.wire.spec import JobSpec, encode_chunk
+from worker.agent_process import AgentProcess
+from worker.spawner_process import marked, until_gone
+
+TOKEN = "a token of these tests"
+WITHIN_S = 60.0
+
+
+class Weft:
+    """The api's store, as a user without an api."""
+
+    def __init__(self, store: PostgresApiStore, caller: Caller, dsn: str) -> None:
+        self._store = store
+        self._caller = caller
+        self._dsn = dsn
+
+    async def submit(self, *specs: JobSpec) -> int:
+        """Create a batch of small jobs."""
+        rows = JobRows(
+            first_job=1, n_jobs=len(specs), shapes=[Shape(memory_mib=64)], shape_index=[0],
+            group_id=[0], priority=[0], always_run=[False], max_attempts=[1], retry_on=[0],
+            chunk_first=[1], chunk_n=[len(specs)], chunk_body=[encode_chunk(list(specs))],
+        )  # fmt: skip
+        batch_id, _, _ = await self._store.submit(
+            self._caller, NewBatch(trace_id="0" * 31 + "1"), [], rows, idempotency_key=None,
+            digest=b"", trace_id="0" * 31 + "1",
+        )  # fmt: skip
+        return batch_id
+
+    async def until(self, batch_id: int, **counts: int) -> None:
+        """Wait until the batch's document has at least these counts."""
+        async with asyncio.timeout(WITHIN_S):
+            async for _ in self._store.notices.listen("events"):
+                await self._store.wait_for_events()
+                batch = await self._store.get_batch(self._caller, batch_id)
+                if all(batch[name] >= count for name, count in counts.items()):
+                    return
+
+    async def jobs(self, batch_id: int) -> Sequence[Row]:
+        """Return the documents of the jobs."""
+        return await self._store.list_jobs(self._caller, batch_id, after=0, limit=1000)
+
+    async def attempts(self, batch_id: int, job_id: int = 1) -> Sequence[Row]:
+        """Return the documents of a job's attempts."""
+        return await self._store.list_attempts(self._caller, batch_id, job_id)
+
+    async def cancel(self, batch_id: int) -> None:
+        """Cancel all of it."""
+        await self._store.cancel_group(self._caller, batch_id, 0, force=False)
+
+    async def assert_audit_is_clean(self) -> None:
+        """Recompute everything."""
+        async with open_admin(self._dsn) as admin:
+            assert [found for found in await admin.audit() if found.rows] == []
+
+
+@asynccontextmanager
+async def open_weft(dsns: dict[str, str]) -> AsyncIterator[Weft]:
+    async with open_admin(dsns["admin"]) as admin:
+        await admin.ensure_local_user(tenant="local", user="ada", token=TOKEN)
+    async with open_api_store(dsns["weft_api"]) as store:
+        caller = await store.authenticate(TOKEN)
+        assert caller is not None
+        yield Weft(store, caller, dsns["admin"])
+
+
+@pytest.fixture
+async def weft(database: dict[str, str]) -> AsyncIterator[Weft]:
+    async with open_weft(database) as result:
+        yield result
+        await result.assert_audit_is_clean()
+
+
+@pytest.fixture
+async def agent(database: dict[str, str], short_path: Path) -> AsyncIterator[AgentProcess]:
+    one = AgentProcess(short_path, database)
+    await asyncio.to_thread(one.start)
+    yield one
+    await asyncio.to_thread(one.end)
+
+
+def sh(script: str) -> JobSpec:
+    return JobSpec(command=("/bin/sh", "-c", script))
+
+
+@pytest.mark.slow
+async def test_killed_agent_is_succeeded_without_a_second_attempt(
+    weft: Weft, agent: AgentProcess
+) -> None:
+    batch = await weft.submit(sh("sleep 1; exit 3"), *(sh("echo hi") for _ in range(200)))
+    await weft.until(batch, n_completed=20)
+    await asyncio.to_thread(agent.kill)
+    await asyncio.to_thread(agent.start)
+    await weft.until(batch, n_completed=201)
+
+    jobs = await weft.jobs(batch)
+    assert [job["attempt"] for job in jobs] == [1] * 201
+    assert jobs[0]["exit_code"] == 3
+    assert {job["state"] for job in jobs[1:]} == {JobState.SUCCESS.word}
+
+
+@pytest.mark.slow
+async def test_killed_spawner_leaves_no_process_and_its_jobs_run_again(
+    weft: Weft, agent: AgentProcess
+) -> None:
+    batch = await weft.submit(
+        sh("setsid sleep 5001 & sleep 5002"), *(sh("true") for _ in range(50))
+    )
+    await weft.until(batch, n_completed=50, n_running=1)
+    left = marked("sleep\0005001") | marked("sleep\0005002")
+    await asyncio.to_thread(agent.kill_spawner)
+    await asyncio.to_thread(until_gone, *left)
+    await until_attempts(weft, batch, 2)
+
+    (first, second) = await weft.attempts(batch)
+    assert (first["reason"], second["state"]) == ("lost", "running")
+    await weft.cancel(batch)
+    await weft.until(batch, n_completed=51)
+
+
+async def until_attempts(weft: Weft, batch: int, count: int) -> None:
+    async with asyncio.timeout(WITHIN_S):
+        while len(await weft.attempts(batch)) < count:
+            await asyncio.sleep(0)
+
+
+@pytest.mark.slow
+async def test_both_killed_at_once(weft: Weft, agent: AgentProcess) -> None:
+    batch = await weft.submit(*(sh("sleep 0.01; echo x") for _ in range(200)))
+    await weft.until(batch, n_completed=20)
+    await asyncio.to_thread(agent.kill)
+    await asyncio.to_thread(agent.kill_spawner)
+    await asyncio.to_thread(agent.start)
+    await weft.until(batch, n_completed=200)
+
+    assert {job["state"] for job in await weft.jobs(batch)} == {JobState.SUCCESS.word}
+
+
+@pytest.mark.slow
+async def test_stopped_worker_gives_its_jobs_back_in_time(weft: Weft, agent: AgentProcess) -> None:
+    batch = await weft.submit(sh('trap "" TERM; while :; do sleep 0.05; done'), sh("sleep 60"))
+    await weft.until(batch, n_running=2)
+    took_s = await asyncio.to_thread(agent.stop)
+
+    assert took_s < 3  # two, and some patience with a loaded machine
+    assert agent.spawner_pids() == []
+    assert {job["state"] for job in await weft.jobs(batch)} == {JobState.READY.word}
+    await weft.cancel(batch)
+
+
+@pytest.mark.slow
+async def test_cancelled_job_is_killed_with_its_children(weft: Weft, agent: AgentProcess) -> None:
+    batch = await weft.submit(sh("setsid sleep 5003 & sleep 5004"))
+    await weft.until(batch, n_running=1)
+    async with asyncio.timeout(WITHIN_S):
+        while not (left := marked("sleep\0005003")):
+            await asyncio.sleep(0)
+    await weft.cancel(batch)
+    await asyncio.to_thread(until_gone, *left)
+    await weft.until(batch, n_completed=1)
+
+    (job,) = await weft.jobs(batch)
+    assert (job["state"], job["reason"]) == ("cancelled", Reason.CANCELLED.word)

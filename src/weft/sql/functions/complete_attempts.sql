@@ -20,6 +20,7 @@ DECLARE
     v_again boolean;
     v_edges boolean;
     v_failed boolean;
+    v_bounded int[];          -- users of batches with max_running
     v_at timestamptz;
 BEGIN
     SELECT i.pool_id INTO STRICT v_pool FROM weft.worker_incarnation i WHERE i.incarnation_id = complete_attempts.incarnation_id;
@@ -81,8 +82,9 @@ BEGIN
 
     IF v_n IS NOT NULL THEN
         -- The flag is read after the rows were changed, so an edge that is added now waits for us and sees the end (add_jobs).
-        SELECT bool_or(b.has_edges), v_failed AND bool_or(EXISTS (SELECT FROM weft.failure_count f WHERE f.batch_id = b.batch_id))
-        INTO v_edges, v_failed FROM (SELECT DISTINCT x FROM unnest(v_batch) x) d JOIN weft.batch b ON b.batch_id = d.x;
+        SELECT bool_or(b.has_edges), v_failed AND bool_or(EXISTS (SELECT FROM weft.failure_count f WHERE f.batch_id = b.batch_id)),
+               array_agg(b.user_id) FILTER (WHERE b.max_running IS NOT NULL)
+        INTO v_edges, v_failed, v_bounded FROM (SELECT DISTINCT x FROM unnest(v_batch) x) d JOIN weft.batch b ON b.batch_id = d.x;
         -- Before anything announces: this may wait for claims, and those announce (lock order, ADR 0008).
         IF v_failed THEN
             PERFORM weft._count_failures(v_batch, v_job, v_state, complete_attempts.at);
@@ -94,6 +96,10 @@ BEGIN
             PERFORM weft._list_ready(v_batch, v_job, v_state, complete_attempts.at);
         ELSE
             PERFORM weft._announce();
+        END IF;
+        IF v_bounded IS NOT NULL THEN
+            -- Jobs that waited for max_running may be claimed now.
+            PERFORM weft._announce(array_fill(v_pool, ARRAY[cardinality(v_bounded)]), v_bounded);
         END IF;
         IF cardinality(v_n) = cardinality(job_ids) THEN
             RETURN array_fill('ok'::text, ARRAY[cardinality(job_ids)]);

@@ -38,10 +38,13 @@ class Rights:
 
 @cache
 def files_of(folder: str) -> tuple[SqlFile, ...]:
-    """Return the files of a folder in order of their names."""
+    """Return the files of a folder in order of their names; none if there is no such folder."""
+    place = files(__package__).joinpath(folder)
+    if not place.is_dir():  # git and wheels keep no empty ones
+        return ()
     found = [
         SqlFile(entry.name.removesuffix(".sql"), entry.read_text(encoding="utf-8"))
-        for entry in files(__package__).joinpath(folder).iterdir()
+        for entry in place.iterdir()
         if entry.name.endswith(".sql")
     ]
     return tuple(sorted(found, key=lambda one: one.name))

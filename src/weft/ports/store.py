@@ -465,7 +465,10 @@ class WorkerStore(Protocol):
     async def heartbeat(
         self, incarnation_id: int, attempts: Sequence[tuple[int, int, int]], *, draining: bool
     ) -> HeartbeatAnswer:
-        """Say that the worker lives and which attempts it has; usage is rolled up."""
+        """Say that the worker lives and which attempts it has; usage is rolled up.
+
+        `attempts`: all that were claimed and whose end is not recorded. A lease that is missing is handed back.
+        """
 
     async def leave(self, incarnation_id: int) -> None:
         """Say that the worker goes and has no attempts left; what it still has is lost at once."""
@@ -505,7 +508,7 @@ class DriverStore(Protocol):
         """End the attempts of workers that were silent longer than the grace."""
 
     async def next_due(self, epoch: int, grace_s: float) -> datetime | None:
-        """Return when the next worker would be lost; None: no worker has attempts."""
+        """Return when the next worker would be lost; None: there is no worker."""
 
     async def idle_driver(self, epoch: int) -> bool:
         """Say that this driver goes to sleep.

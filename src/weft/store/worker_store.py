@@ -1,7 +1,7 @@
 """`WorkerStore` on asyncpg."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 
 import asyncpg
 
@@ -25,6 +25,7 @@ class PostgresWorkerStore:
         self._grace_s = grace_s
         self._claimed_upto: dict[int, int] = {}
         """By range of jobs: where the last claim stood. Only a hint (see claim_jobs.sql)."""
+        self._claims_under_way = 0
 
     async def register_worker(
         self,
@@ -67,15 +68,16 @@ class PostgresWorkerStore:
         self, incarnation_id: int, *, budget_cpu_m: int, budget_memory_mib: int, limit_jobs: int
     ) -> Sequence[Claimed]:
         """Take ready jobs."""
-        rows = await self._database.call(
-            "claim_jobs",
-            incarnation_id=incarnation_id,
-            budget_cpu_m=budget_cpu_m,
-            budget_memory_mib=budget_memory_mib,
-            limit_jobs=limit_jobs,
-            hint_runnable=list(self._claimed_upto),
-            hint_job=list(self._claimed_upto.values()),
-        )
+        with self._claiming():
+            rows = await self._database.call(
+                "claim_jobs",
+                incarnation_id=incarnation_id,
+                budget_cpu_m=budget_cpu_m,
+                budget_memory_mib=budget_memory_mib,
+                limit_jobs=limit_jobs,
+                hint_runnable=list(self._claimed_upto),
+                hint_job=list(self._claimed_upto.values()),
+            )
         for row in rows:
             if row["runnable_id"]:
                 self._claimed_upto.pop(row["runnable_id"], None)
@@ -176,10 +178,23 @@ class PostgresWorkerStore:
     ) -> HeartbeatAnswer:
         """Say that the worker lives."""
         (row,) = await self._database.call(
-            "heartbeat", incarnation_id=incarnation_id, **_attempts(attempts), draining=draining
+            "heartbeat",
+            incarnation_id=incarnation_id,
+            **_attempts(attempts),
+            draining=draining,
+            claiming=self._claims_under_way > 0,
         )
         stops = zip(row["stop_batch_ids"], row["stop_job_ids"], row["stop_attempts"], strict=True)
         return HeartbeatAnswer(alive=row["alive"], cancelled=list(stops), has_work=row["has_work"])
+
+    @contextmanager
+    def _claiming(self) -> Iterator[None]:
+        """Note that a claim is under way: what it takes is not in the lists of heartbeats yet."""
+        self._claims_under_way += 1
+        try:
+            yield
+        finally:
+            self._claims_under_way -= 1
 
     async def leave(self, incarnation_id: int) -> None:
         """Say that the worker goes."""

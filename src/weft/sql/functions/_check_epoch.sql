@@ -1,13 +1,13 @@
 -- _check_epoch: raise WF401 unless this is the term of the leader; a driver that was asleep is refused.
 -- Called by: every function of the driver, first.   Safe to repeat: yes.
--- Locks: the driver's row, shared, so that a new term waits for the work of the old one.
+-- Locks: the driver's row, its key shared, so that a new term waits for the work of the old one; that it sleeps or not may change.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._check_epoch(of_epoch bigint) RETURNS void LANGUAGE plpgsql
 AS $$
 DECLARE
     v_epoch bigint;
 BEGIN
-    SELECT d.epoch INTO v_epoch FROM weft.driver_state d FOR SHARE;
+    SELECT d.epoch INTO v_epoch FROM weft.driver_state d FOR KEY SHARE;
     IF v_epoch <> of_epoch THEN
         PERFORM weft._fail('WF401', 'another driver leads', format('This one has term %s, the present term is %s.', of_epoch, v_epoch), 'Nothing was changed; this driver stands by.');
     END IF;

@@ -1,16 +1,19 @@
 -- heartbeat: a worker lives; usage of its attempts is rolled up; its claims are written down shortly.
--- Called by: Store.heartbeat (worker agent).   Safe to repeat: yes.
--- Locks: the incarnation's row; rows of its running jobs in key order.   Plan: as _live_attempts.
+-- Called by: Store.heartbeat (worker agent), with all attempts that it holds until their end is recorded; `claiming`: a claim is
+--   under way, so the list may lack what that takes. A lease of 5 s and more that is not in the list was taken by a claim whose
+--   reply was lost: it is handed back.   Safe to repeat: yes.
+-- Locks: the incarnation's row; rows of its running jobs in key order; then as complete_attempts.   Plan: as _live_attempts.
 -- Returns: whether it is still alive for the others, whether there is work, and the attempts that must be stopped.
 -- Owner: weft_system.  Granted to: weft_worker.
-CREATE OR REPLACE FUNCTION weft.heartbeat(incarnation_id int, batch_ids bigint[], job_ids int[], attempts smallint[], draining boolean, at timestamptz DEFAULT clock_timestamp())
+CREATE OR REPLACE FUNCTION weft.heartbeat(incarnation_id int, batch_ids bigint[], job_ids int[], attempts smallint[], draining boolean,
+    claiming boolean DEFAULT false, at timestamptz DEFAULT clock_timestamp())
 RETURNS TABLE (alive boolean, has_work boolean, stop_batch_ids bigint[], stop_job_ids int[], stop_attempts smallint[])
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_pool int; v_last bigint;
+    v_pool int; v_last bigint; v_batch bigint[]; v_job int[]; v_attempt smallint[]; v_n int; v_usage_changed boolean;
 BEGIN
     UPDATE weft.worker_incarnation i SET heartbeat_at = heartbeat.at, draining = heartbeat.draining
     WHERE i.incarnation_id = heartbeat.incarnation_id AND i.ended_at IS NULL RETURNING i.pool_id INTO v_pool;
@@ -44,7 +47,20 @@ BEGIN
         INSERT INTO weft.job_delta (tenant_id, batch_id, group_id, shape_id, pool_id, rate_card_id, usage_on, usage_ms)
         SELECT u.tenant_id, u.batch_id, u.group_id, u.shape_id, v_pool, u.rate_card_id, (heartbeat.at AT TIME ZONE 'UTC')::date, sum(u.ms - u.billed_ms)
         FROM upd u GROUP BY 1, 2, 3, 4, 6;
-        IF FOUND THEN
+        v_usage_changed := FOUND;
+        SELECT array_agg(l.batch_id), array_agg(l.job_id), array_agg(l.attempt), count(*) INTO v_batch, v_job, v_attempt, v_n
+        FROM (SELECT * FROM weft._live_attempts(heartbeat.incarnation_id) x ORDER BY x.batch_id, x.job_id) l
+        WHERE NOT heartbeat.claiming AND l.started_at IS NULL AND l.phase = 1 AND l.claimed_at < heartbeat.at - interval '5 seconds'
+          AND (l.batch_id, l.job_id, l.attempt) NOT IN (
+            SELECT t.b, t.j, t.a FROM unnest(heartbeat.batch_ids, heartbeat.job_ids, heartbeat.attempts) t (b, j, a));
+        IF v_n > 0 THEN
+            PERFORM weft.complete_attempts(heartbeat.incarnation_id, v_batch, v_job, v_attempt, array_fill(NULL::bigint, ARRAY[v_n]),
+                array_fill(0::bigint, ARRAY[v_n]), array_fill(10::smallint, ARRAY[v_n]), array_fill(NULL::int, ARRAY[v_n]),
+                array_fill(NULL::smallint, ARRAY[v_n]), array_fill(0::bigint, ARRAY[v_n]), array_fill(0::bigint, ARRAY[v_n]),
+                array_fill(0::bigint, ARRAY[v_n]), array_fill(0::bigint, ARRAY[v_n]), array_fill(false, ARRAY[v_n]),
+                array_fill(NULL::int, ARRAY[v_n]), array_fill(NULL::bigint, ARRAY[v_n]),
+                array_fill('its worker did not hear of the claim'::text, ARRAY[v_n]), heartbeat.at);
+        ELSIF v_usage_changed THEN
             PERFORM weft._announce();
         END IF;
     END IF;

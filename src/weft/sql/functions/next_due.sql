@@ -1,8 +1,10 @@
 -- next_due: when the next worker would be lost.
 -- Called by: DriverStore.next_due.   Safe to repeat: yes, it only reads.   Plan: incarnations that live.
--- Returns: a moment, or NULL without workers.
+-- Returns: how long until then, or NULL without workers.
 -- Owner: weft_system.  Granted to: weft_driver.
-CREATE OR REPLACE FUNCTION weft.next_due(epoch bigint, grace_s double precision) RETURNS interval LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+CREATE OR REPLACE FUNCTION weft.next_due(epoch bigint, grace_s double precision) RETURNS interval LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT min(i.heartbeat_at) + next_due.grace_s * interval '1 second' - clock_timestamp() FROM weft.worker_incarnation i WHERE i.ended_at IS NULL
-$$;
+BEGIN
+    PERFORM weft._check_epoch(next_due.epoch);
+    RETURN (SELECT min(i.heartbeat_at) + next_due.grace_s * interval '1 second' - clock_timestamp() FROM weft.worker_incarnation i WHERE i.ended_at IS NULL);
+END $$;

@@ -17,6 +17,10 @@ BEGIN
     IF v_pool IS NULL THEN
         PERFORM weft._fail('WF302', format('pool "%s" does not exist', register_worker.pool), 'A worker joins one pool.', 'Start it with --pool default.');
     END IF;
+    -- First of all: whoever lives now, the processes of an incarnation that has ended must stop.
+    IF EXISTS (SELECT FROM weft.worker_incarnation i WHERE i.name = register_worker.incarnation AND i.ended_at IS NOT NULL) THEN
+        PERFORM weft._fail('WF303', format('incarnation %s has ended', register_worker.incarnation), 'It was declared lost; its attempts belong to others.', 'Stop its processes and start a new spawner.');
+    END IF;
     INSERT INTO weft.worker (pool_id, name, host) VALUES (v_pool, register_worker.name, register_worker.host) ON CONFLICT DO NOTHING;
     SELECT w.* INTO v_worker FROM weft.worker w WHERE w.pool_id = v_pool AND w.name = register_worker.name FOR UPDATE;
     SELECT i.* INTO v_old FROM weft.worker_incarnation i WHERE i.worker_id = v_worker.worker_id AND i.ended_at IS NULL;

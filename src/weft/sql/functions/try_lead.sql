@@ -12,6 +12,7 @@ BEGIN
     IF NOT pg_try_advisory_lock(7702, 0) THEN
         RETURN NULL;
     END IF;
+    PERFORM FROM weft.driver_state FOR UPDATE;  -- until what the old term began has ended (_check_epoch)
     UPDATE weft.driver_state SET epoch = epoch + 1, waiting = false RETURNING epoch INTO v_epoch;
     RETURN v_epoch;
 END $$;

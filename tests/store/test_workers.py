@@ -1,0 +1,321 @@
+"""Workers and their incarnations: registration, heartbeats, loss, leaving."""
+
+from datetime import datetime, timedelta
+
+import pytest
+
+from store.world import Worker, World
+from weft.core import errors
+from weft.core.states import Reason
+from weft.testing.builders import job_rows
+
+GRACE_S = 30.0
+
+
+async def now(world: World) -> datetime:
+    result: datetime = await world.admin.fetchval("SELECT clock_timestamp()")
+    return result
+
+
+async def beat_at(world: World, worker: Worker, at: datetime, *claimed: object) -> None:
+    await world.call(
+        "heartbeat", incarnation_id=worker.id, at=at, draining=False, **columns(*claimed)
+    )
+
+
+def columns(*claimed: object) -> dict[str, list[int]]:
+    names = ("batch_id", "job_id", "attempt")
+    return {f"{name}s": [getattr(one, name) for one in claimed] for name in names}
+
+
+async def was_silent(world: World, worker: Worker, seconds: float) -> None:
+    await world.admin.execute(
+        "UPDATE weft.worker_incarnation SET heartbeat_at = heartbeat_at - $2::interval "
+        "WHERE incarnation_id = $1",
+        worker.id, timedelta(seconds=seconds),
+    )  # fmt: skip
+
+
+async def lose(world: World) -> list[dict[str, object]]:
+    rows = await world.driver.lose_workers(await world.lead(), GRACE_S)
+    return [dict(row) for row in rows if str(row["worker"]).startswith(world.pool)]
+
+
+async def test_registration_may_be_repeated_and_gives_what_is_live(world: World) -> None:
+    batch = await world.submit(3)
+    worker = await world.worker()
+    one, two, three = await worker.claim()
+    await worker.start(two)
+    await worker.end(three)
+    again = await worker.store.register_worker(**worker.facts)
+
+    assert again.incarnation_id == worker.id
+    assert again.worker_id == worker.registered.worker_id
+    assert again.live == [one, two]
+    assert await world.states(batch) == "RRs"
+
+
+async def test_name_is_taken_while_its_worker_is_heard_of(world: World) -> None:
+    worker = await world.worker()
+
+    for more in ({"host": "there"}, {"host": "there", "gone": True}, {}):
+        with pytest.raises(errors.WorkerAlive, match="lives already"):
+            await world.worker(incarnation="new", **more)
+    await was_silent(world, worker, GRACE_S + 1)
+    assert (await world.worker(incarnation="new2", host="there")).id != worker.id
+
+
+async def test_same_host_takes_over_at_once_when_the_processes_are_gone(world: World) -> None:
+    batch = await world.submit(3)
+    old = await world.worker()
+    one, two, three = await old.claim()
+    await old.start(one)
+    await old.end(three)
+    new = await world.worker(incarnation="next", gone=True)
+    attempts = await world.attempts(batch, 1)
+
+    assert new.registered.live == []
+    assert await world.states(batch) == "rrs"
+    assert (attempts[0]["reason"], attempts[0]["message"]) == (Reason.LOST, "its worker was lost")
+    assert (await world.attempts(batch, 2))[0]["started_at"] is None
+    assert await old.end(two) == ["stale"]
+    with pytest.raises(errors.IncarnationEnded):
+        await old.store.register_worker(**old.facts)
+    assert not (await old.beat()).alive
+    assert await old.claim() == []
+    assert await old.waits()
+
+
+async def test_pool_must_exist(world: World) -> None:
+    worker = await world.worker()
+
+    with pytest.raises(errors.PoolNotFound):
+        await worker.store.register_worker(**{**worker.facts, "pool": "nowhere"})
+
+
+async def test_workers_see_the_jobs_of_their_pool_only(world: World) -> None:
+    await world.submit(2)
+    stranger = world.backend.worker_store()
+    worker = await world.worker()
+    there = await stranger.register_worker(
+        **{**worker.facts, "pool": "default", "incarnation": world.pool}
+    )
+
+    assert await stranger.claim_jobs(
+        there.incarnation_id, budget_cpu_m=10**6, budget_memory_mib=10**6, limit_jobs=9
+    ) == []  # fmt: skip
+    await stranger.leave(there.incarnation_id)
+
+
+async def test_silent_worker_loses_its_attempts(world: World) -> None:
+    batch = await world.submit(job_rows(4, max_attempts=1))
+    silent = await world.worker(f"{world.pool}-silent")
+    lively = await world.worker(f"{world.pool}-lively")
+    one, two, three = await silent.claim(3)
+    await lively.claim()
+    await silent.start(one)
+    await silent.end(three)
+    nobody = await lose(world)
+    await was_silent(world, silent, GRACE_S + 1)
+    lost = await lose(world)
+
+    assert nobody == []
+    assert [(row["worker"], row["n_attempts"]) for row in lost] == [(f"{world.pool}-silent", 2)]
+    assert await world.states(batch) == "rrsR"
+    assert await lose(world) == []
+    assert [one.attempt for one in await lively.claim()] == [2, 2]
+    assert await silent.end(one, two) == ["stale", "stale"]
+
+
+async def test_lost_attempt_costs_what_it_ran(world: World) -> None:
+    batch = await world.submit()
+    worker = await world.worker(f"{world.pool}-w")
+    (claimed,) = await worker.claim()
+    await worker.start(claimed)
+    await was_silent(world, worker, GRACE_S + 1)
+    at = await now(world) + timedelta(seconds=100)
+    await world.call("lose_workers", epoch=await world.lead(), grace_s=GRACE_S, at=at)
+    (attempt,) = await world.attempts(batch)
+
+    assert attempt["ended_at"] == at
+    document = await world.api.get_batch(world.caller, batch)
+    assert document["cost_by_resource"][0]["usage"] == pytest.approx(100_000 * 1000, rel=0.05)
+
+
+async def test_next_due_is_when_the_first_worker_is_lost(world: World) -> None:
+    worker = await world.worker()
+    await was_silent(world, worker, 3600)
+    due = await world.driver.next_due(await world.lead(), GRACE_S)
+
+    assert due is not None
+    assert due.timestamp() < (await now(world)).timestamp() - 3500
+    await worker.store.leave(worker.id)
+
+
+async def test_leaving_worker_hands_over_at_once(world: World) -> None:
+    batch = await world.submit(2)
+    worker = await world.worker()
+    (one,) = await worker.claim(1)
+    await worker.start(one)
+    for _ in range(2):
+        await worker.store.leave(worker.id)
+
+    assert await world.states(batch) == "rr"
+    assert not (await worker.beat()).alive
+
+
+async def test_usage_is_rolled_up_while_a_job_runs(world: World) -> None:
+    """Exact to the millisecond, also if the end came before the last heartbeat."""
+    batch = await world.submit(2)
+    worker = await world.worker()
+    one, two = await worker.claim()
+    await worker.start(one, two)
+    started = (await world.job(batch))["started_at"]
+    usages = []
+    for seconds in (10, 25, 20):
+        await beat_at(world, worker, started + timedelta(seconds=seconds), one, two)
+        usages.append(await usage_ms(world, batch))
+        await world.fold()
+        usages.append(await usage_ms(world, batch))
+    await world.admin.execute(
+        "UPDATE weft.job SET claimed_at = claimed_at - interval '1 minute', "
+        "started_at = started_at - interval '1 minute' WHERE batch_id = $1", batch
+    )  # fmt: skip
+    await worker.end(one, end_age_us=20_000_000)
+    await worker.end(two)
+    attempts = [(await world.attempts(batch, job))[0] for job in (1, 2)]
+    ran = [round((one["ended_at"] - one["started_at"]).total_seconds() * 1000) for one in attempts]
+
+    assert usages == pytest.approx([20_000, 20_000, 50_000, 50_000, 50_000, 50_000], abs=20)
+    assert await usage_ms(world, batch) == sum(ran)
+    await world.fold()
+    assert await usage_ms(world, batch) == sum(ran)
+
+
+async def usage_ms(world: World, batch: int) -> int:
+    """Return the milliseconds that the jobs of a batch used, each of one core."""
+    document = await world.api.get_batch(world.caller, batch)
+    usage = {one["resource"]: one["usage"] for one in document["cost_by_resource"]}
+    assert usage.get("memory", 0) == usage.get("cpu", 0) // 1000 * 512
+    return int(usage.get("cpu", 0)) // 1000
+
+
+async def test_heartbeat_tells_what_must_stop_and_that_there_is_work(world: World) -> None:
+    batch = await world.submit(3)
+    worker, other = await world.worker("w"), await world.worker("x")
+    one, two = await worker.claim(2)
+    await worker.end(two)
+    await world.api.cancel_jobs(world.caller, batch, [1])
+    answer = await worker.beat(one, two)
+    await other.claim()
+
+    assert answer.alive
+    assert answer.has_work
+    # What has ended is not to be run either.
+    assert set(answer.cancelled) == {(batch, 1, 1), (batch, 2, 1)}
+    assert not (await worker.beat(one)).has_work
+
+
+async def test_heartbeat_shortens_what_was_claimed(world: World) -> None:
+    batch = await world.submit(30)
+    worker = await world.worker()
+    claims = [await worker.claim(10) for _ in range(3)]
+    for claim in claims:
+        await worker.end(*claim[1:])
+    await worker.beat(*[claim[0] for claim in claims])
+    rows = await world.admin.fetch(
+        "SELECT jobs FROM weft.claim WHERE incarnation_id = $1", worker.id
+    )
+
+    assert [sorted(row["jobs"]) for row in rows] == [[1, 11, 21]]
+    await worker.store.leave(worker.id)
+    assert (await world.counts(batch))["ready"] == 3
+
+
+async def test_claim_under_way_during_a_heartbeat_is_not_forgotten(world: World) -> None:
+    """It got its number before the heartbeat and commits after it."""
+    batch = await world.submit(4)
+    worker = await world.worker()
+    connection = await world.connect("weft_worker")
+    async with connection.transaction():
+        await connection.fetch(
+            "SELECT * FROM weft.claim_jobs(incarnation_id => $1, budget_cpu_m => 9999, "
+            "budget_memory_mib => 9999, limit_jobs => 2)", worker.id
+        )  # fmt: skip
+        later = await worker.claim(2)
+        await worker.beat(*later)
+    await worker.beat(*later)
+    await worker.store.leave(worker.id)
+
+    assert await world.states(batch) == "rrrr"
+
+
+async def test_leases_of_a_lost_reply_come_back(world: World) -> None:
+    """A claim was committed, its reply lost: after 5 s the next heartbeat hands them back."""
+    batch = await world.submit(4)
+    worker = await world.worker()
+    known, lost, started, ended = await worker.claim()
+    await worker.start(started)
+    await worker.end(ended)
+    claimed_at = (await world.job(batch))["claimed_at"]
+    await beat_at(world, worker, claimed_at + timedelta(seconds=4), known)
+    early = await world.states(batch)
+    await beat_at(world, worker, claimed_at + timedelta(seconds=6), known)
+
+    assert (early, await world.states(batch)) == ("RRRs", "RrRs")
+    (attempt,) = await world.attempts(batch, 2)
+    assert (attempt["reason"], attempt["started_at"]) == (Reason.PREEMPTED, None)
+    assert await worker.end(lost) == ["stale"]
+    (again,) = await worker.claim()
+    assert (again.job_id, again.attempt) == (2, 2)
+    assert await world.counts(batch) == {"running": 3, "succeeded": 1}
+
+
+async def test_lease_of_a_claim_whose_reply_is_under_way_stays(world: World) -> None:
+    """The store knows that the agent's list lacks what a claim is taking now."""
+    batch = await world.submit(1)
+    worker = await world.worker()
+    (claimed,) = await worker.claim()
+    await world.admin.execute(
+        "UPDATE weft.job SET claimed_at = claimed_at - interval '1 minute' WHERE batch_id = $1",
+        batch,
+    )
+    with worker.store._claiming():
+        await worker.beat()
+    during = await world.states(batch)
+    await worker.beat(claimed)
+    listed = await world.states(batch)
+    await worker.beat()
+
+    assert (during, listed, await world.states(batch)) == ("R", "R", "r")
+
+
+async def test_epoch_of_the_past_is_refused(own_world: World) -> None:
+    driver = own_world.driver
+    old = await own_world.lead()
+    await driver.stop_leading()
+    new = None
+    while new is None:
+        new = await driver.try_lead()
+
+    assert new == old + 1
+    with pytest.raises(errors.EpochStale):
+        await driver.fold_deltas(old)
+    with pytest.raises(errors.EpochStale):
+        await driver.sweep_cancelled(old, 10)
+    with pytest.raises(errors.EpochStale):
+        await driver.lose_workers(old, GRACE_S)
+    with pytest.raises(errors.EpochStale):
+        await driver.idle_driver(old)
+    with pytest.raises(errors.EpochStale):
+        await driver.remove_old(old, events_keep_s=0, updates_keep_s=0)
+    with pytest.raises(errors.EpochStale):
+        await driver.next_due(old, GRACE_S)
+    assert await driver.still_lead()
+
+
+async def test_one_driver_leads(own_world: World) -> None:
+    await own_world.lead()
+    connection = await own_world.connect("weft_driver")
+
+    assert await connection.fetchval("SELECT weft.try_lead()") is None

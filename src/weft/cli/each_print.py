@@ -13,6 +13,7 @@ from weft.cli.each_ledger import Ledger
 from weft.cli.progress import ProgressLine
 from weft.cli.raw_output import STDERR, STDOUT, write_all
 from weft.client.aio import Client
+from weft.client.waiting import wait_beside
 
 FETCH_JOBS = 200
 ENDED = ("success", "failed", "error", "cancelled")
@@ -41,14 +42,14 @@ class Printer:
     async def run(self, batch_id: int) -> None:
         """Print until the ledger is done."""
         opened = asyncio.Event()
-        listener = asyncio.ensure_future(self._listen(batch_id, opened))
+        listener = asyncio.create_task(self._listen(batch_id, opened))
         try:
-            await _first_of(opened.wait(), listener)
+            await wait_beside(opened, listener)
             await self._look(batch_id)
             while not self._ledger.is_done:
                 self._ledger.changed.clear()
                 if not await self._print_run(batch_id) and not self._ledger.is_done:
-                    await _first_of(self._ledger.changed.wait(), listener)
+                    await wait_beside(self._ledger.changed, listener)
         finally:
             listener.cancel()
 
@@ -102,14 +103,3 @@ class Printer:
             ledger.n_submitted if ledger.is_input_done else None,
             failed=ledger.n_failed,
         )
-
-
-async def _first_of(wanted: Any, listener: "asyncio.Future[None]") -> None:  # noqa: ANN401 (any awaitable)
-    """Wait for what is wanted, or raise what ended the listener."""
-    task = asyncio.ensure_future(wanted)
-    try:
-        await asyncio.wait({task, listener}, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        task.cancel()
-    if listener.done():
-        listener.result()

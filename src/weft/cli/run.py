@@ -93,8 +93,12 @@ async def _follow(
     """Pass the output on or keep it until the job ends; return how it ended and what was kept."""
     kept: dict[str, list[bytes]] = {"stdout": [], "stderr": []}
     end: Mapping[str, Any] = {}
+    attempt: int | None = None
     async with aclosing(client.follow_log(batch_id, 1)) as events:
         async for event in events:
+            if attempt not in {None, event.attempt} and event.kind != "end":
+                note("the job was started again; its output begins anew")
+            attempt = event.attempt
             if event.kind == "end":
                 end = event.facts
             elif event.kind == "cut":

@@ -26,8 +26,8 @@ REFRESH_S = 1.0
 BATCHES_MAX = 100
 COUNTS = ("running", "ready", "queued", "pending", "blocked")
 WORKER_HEADER = ("Worker", "Pool", "Host", "CPU", "Memory", "State")
-BATCH_HEADER = ("Batch", "Name", "User", "State", "Progress", "Running", "Failed", "Cost", "Age")
-RIGHT = frozenset({"CPU", "Memory", "Running", "Failed", "Cost", "Age"})
+BATCH_HEADER = ("Batch", "Name", "User", "State", "Progress", "Running", "Failed", "Cost", "Took")
+RIGHT = frozenset({"CPU", "Memory", "Running", "Failed", "Cost", "Took"})
 
 
 def top(*, shared: Shared = SHARED) -> int:

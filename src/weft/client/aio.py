@@ -17,6 +17,7 @@ from weft.client._sse import EventParser, ServerEvent
 from weft.client._submit import submit
 from weft.client._upload import PARALLEL, Bunch, cut_bunches, send_bunches
 from weft.client.address import Locator
+from weft.client.waiting import wait_beside
 
 __all__ = ["Client", "Document", "LogEvent", "Stream"]
 
@@ -36,6 +37,8 @@ class LogEvent(NamedTuple):
     kind: str
     data: bytes
     facts: Document
+    attempt: int | None
+    """A job whose worker was lost starts again: its output begins anew with another attempt."""
 
 
 class Client(Routes):
@@ -102,18 +105,18 @@ class Client(Routes):
                 async for _ in events:
                     changed.set()
 
-        async with asyncio.TaskGroup() as group:
-            listener = group.create_task(listen())
-            listener.add_done_callback(lambda _: opened.set())
-            await opened.wait()
+        listener = asyncio.create_task(listen())
+        try:
+            await wait_beside(opened, listener)
             while True:
                 changed.clear()
                 batch = await self.get_batch(batch_id)
                 yield batch
                 if batch["complete"]:
-                    break
-                await changed.wait()
+                    return
+                await wait_beside(changed, listener)
                 await asyncio.sleep(WATCH_PAUSE_S)
+        finally:
             listener.cancel()
 
     async def follow_log(
@@ -131,10 +134,11 @@ class Client(Routes):
         events = self._server_events(_log_path(batch_id, job_id), query, lambda e: e.kind == "end")
         async with aclosing(events):
             async for event in events:
+                attempt = int(event.last_id.partition(".")[0] or 0) or None
                 if event.kind in {"stdout", "stderr"}:
-                    yield LogEvent(event.kind, base64.b64decode(event.data), {})
+                    yield LogEvent(event.kind, base64.b64decode(event.data), {}, attempt)
                 else:
-                    yield LogEvent(event.kind, b"", msgspec.json.decode(event.data))
+                    yield LogEvent(event.kind, b"", msgspec.json.decode(event.data), attempt)
 
     async def events(
         self,

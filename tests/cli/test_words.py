@@ -7,9 +7,11 @@ import pytest
 from weft.cli.amounts import duration, money, size
 from weft.cli.config import _shown
 from weft.cli.exit_code import exit_code_of, explain_end
+from weft.cli.job_document import show_command
 from weft.cli.plain import one_line, plain
 from weft.cli.targets import Target, parse_target
 from weft.core.errors import BadId
+from weft.core.texts import wrong_name
 from weft.settings import Source
 
 
@@ -64,6 +66,13 @@ def test_amounts_are_short() -> None:
     ]  # fmt: skip
     assert [size(n) for n in (0, 1023, 1536, 5 << 30)] == ["0 B", "1023 B", "1.5 KiB", "5.0 GiB"]
     assert [money(n) for n in (0, None, 0.0000123, 1.5)] == ["0", "0", "1.2e-05", "1.5000"]
+
+
+@pytest.mark.parametrize(
+    "command", [["echo", "a\u00a0b\u2028c\x1b\n"], [""], ["x" * 1000], ["\u202e\U000e0001"]]
+)
+def test_every_command_gives_a_name_that_the_server_takes(command: list[str]) -> None:
+    assert wrong_name(show_command(command), chars_max=256) is None
 
 
 def test_config_shows_no_secrets() -> None:

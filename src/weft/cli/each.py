@@ -3,6 +3,7 @@
 import asyncio
 import secrets
 from collections.abc import Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import PurePath
 from time import monotonic
@@ -26,12 +27,12 @@ from weft.cli.job_document import (
     current_directory,
     option_fields,
 )
-from weft.cli.options import SHARED, Shared
+from weft.cli.options import PATIENT_S, SHARED, Shared
 from weft.cli.progress import ProgressLine
 from weft.cli.report import note
 from weft.cli.run import NoCommand
 from weft.client.aio import Client
-from weft.core.errors import Conflict
+from weft.core.errors import Conflict, WeftError
 from weft.core.input_lines import CommandTemplate
 
 STDOUT = 1
@@ -113,7 +114,7 @@ class _Each:
     async def run(self) -> int:
         """Submit, print and sum up; return the exit code."""
         reader = LineReader(self._how.file, nul=self._how.null)
-        async with self._shared.client(patience_s=600) as client:
+        async with self._shared.client(patience_s=PATIENT_S) as client:
             feed = await self._feed(client, reader)
             with (
                 ProgressLine(str(feed.batch["name"])) as progress,
@@ -125,9 +126,13 @@ class _Each:
                     await self._work_until_done(client, feed, progress)
                 except BrokenPipeError:
                     self._is_output_closed = True
-                if (interrupts.count or self._is_output_closed) and feed.batch_id is not None:
+                except WeftError:
                     progress.hide()
-                    await self._cancel(client, feed.batch_id)
+                    self._sum_up(feed, is_interrupted=True)
+                    raise
+                if interrupts.count or self._is_output_closed:
+                    progress.hide()
+                    await self._cancel(client, feed)
         if self._is_output_closed:
             return BROKEN_PIPE
         self._sum_up(feed, is_interrupted=interrupts.count > 0)
@@ -181,15 +186,20 @@ class _Each:
         if self._work is not None:
             self._work.cancel()
 
-    async def _cancel(self, client: Client, batch_id: int) -> None:
-        """Cancel the rest. After Ctrl-C wait until its processes are dead; a closed output is
-        left at once.
+    async def _cancel(self, client: Client, feed: Feed) -> None:
+        """Cancel the rest. After Ctrl-C wait until its processes are dead.
+
+        A closed output is left at once: nobody is there to wait.
         """
-        await client.cancel_batch(batch_id, force=True)
+        await feed.settle()
+        if feed.batch_id is None:
+            return
+        await client.cancel_batch(feed.batch_id, force=True)
         if not self._is_output_closed:
-            note(f"cancelling b{batch_id}; Ctrl-C again leaves at once")
-            async for _ in client.watch_batch(batch_id):
-                pass
+            note(f"cancelling b{feed.batch_id}; Ctrl-C again leaves at once")
+            async with aclosing(client.watch_batch(feed.batch_id)) as documents:
+                async for _ in documents:
+                    pass
 
     def _sum_up(self, feed: Feed, *, is_interrupted: bool) -> None:
         run = Run(

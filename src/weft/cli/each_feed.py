@@ -1,5 +1,6 @@
 """From lines to jobs: updates of the batch, each in one request, of what has been read."""
 
+import asyncio
 import hashlib
 import re
 from collections import Counter
@@ -19,6 +20,7 @@ PIECE_JOBS = 1_000
 NAME_CHARS = 200
 SHOWN_CHARS = 120
 DIGEST_CHARS = 12
+SETTLE_S = 5.0
 _JOB_POINTER = re.compile(r"/jobs/([0-9]+)(?:/.*)?")
 
 Job = tuple[str, dict[str, Any]]
@@ -41,6 +43,7 @@ class Feed:
     done_before: Counter[str] = field(default_factory=Counter)
     """Names of jobs that need not run again, with how many of each."""
     batch_id: int | None = None
+    _creation: "asyncio.Task[None] | None" = None
 
     async def run(self) -> None:
         """Submit all lines. The batch is made by the first request that has jobs."""
@@ -78,10 +81,19 @@ class Feed:
     async def _send(self, jobs: list[Job]) -> None:
         request = {"jobs": [job for _, job in jobs], "inherit_env": self.environment}
         if self.batch_id is None:
-            answer = await self.client.create_batch({**self.batch, **request})
-            self.batch_id = int(answer["id"])
+            # Shielded: a batch that is made although we were told to stop must be cancelled then.
+            self._creation = asyncio.create_task(self._create({**self.batch, **request}))
+            await asyncio.shield(self._creation)
         else:
             await self.client.create_update(self.batch_id, request)
+
+    async def _create(self, document: Mapping[str, Any]) -> None:
+        self.batch_id = int((await self.client.create_batch(document))["id"])
+
+    async def settle(self) -> None:
+        """After a stop: wait a little for the answer that says which batch was made."""
+        if self._creation is not None:
+            await asyncio.wait([self._creation], timeout=SETTLE_S)
 
     def _job(self, item: Item) -> Job | None:
         """Return how to show a line, and its job; `None` if it is not to be run."""

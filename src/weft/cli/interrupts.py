@@ -7,7 +7,8 @@ from collections.abc import Awaitable, Callable
 from types import TracebackType
 from typing import Self
 
-from weft.cli.report import note
+from weft.cli.report import note, print_error
+from weft.core.errors import WeftError
 
 INTERRUPTED = 130
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -22,7 +23,7 @@ class Interrupts:
         self.count = 0
         self._on_first = on_first
         self._message = message
-        self._task: asyncio.Task[object] | None = None
+        self._task: asyncio.Task[None] | None = None
 
     def __enter__(self) -> Self:
         loop = asyncio.get_running_loop()
@@ -48,4 +49,11 @@ class Interrupts:
             os._exit(INTERRUPTED)
         if self._message:
             note(self._message)
-        self._task = asyncio.ensure_future(self._on_first())
+        self._task = asyncio.create_task(self._stop())
+
+    async def _stop(self) -> None:
+        try:
+            await self._on_first()
+        except WeftError as error:
+            # What waits for the end will find out by itself, or the person asks a second time.
+            print_error(error)

@@ -78,7 +78,14 @@ def caller_environment() -> Mapping[str, str]:
 
 def current_directory() -> str:
     """Return the directory of the caller by the name the shell gives it, else by its real one."""
-    real = os.getcwd()  # noqa: PTH109 (text is what the document takes)
+    try:
+        real = os.getcwd()  # noqa: PTH109 (text is what the document takes)
+    except FileNotFoundError as error:
+        raise Invalid(
+            "the current directory does not exist any more",
+            detail="A job runs in the directory of its caller.",
+            hint="Change to another directory.",
+        ) from error
     named = os.environ.get("PWD", "")
     try:
         if named.startswith("/") and os.path.samefile(named, real):  # noqa: PTH121 (same)
@@ -107,8 +114,9 @@ def is_utf8(text: str) -> bool:
 
 
 def show_command(command: Sequence[str]) -> str:
-    """Return a command as the name of its batch or job."""
-    return one_line(" ".join(command), width=NAME_CHARS_MAX)
+    """Return a command as the name of its batch: printable, not empty, not too long."""
+    line = one_line(" ".join(command), width=NAME_CHARS_MAX)
+    return "".join(c if c.isprintable() else "\ufffd" for c in line) or "''"
 
 
 def _variable(text: str) -> tuple[str, str]:

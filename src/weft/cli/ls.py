@@ -16,6 +16,7 @@ from weft.core.ids import format_batch_id
 
 HEADER = ("ID", "Name", "State", "Jobs", "Done", "Failed", "Cost", "Created", "Took")
 NUMBERS = ("Jobs", "Done", "Failed", "Cost", "Took")
+PAGE_ROWS = 1000
 
 
 def ls(
@@ -27,7 +28,7 @@ def ls(
     """List batches, newest first.
 
     Args:
-        limit: How many at most.
+        limit: How many at most; 0: all.
         name: Only those of exactly this name.
         shared: Options of every command.
     """
@@ -44,12 +45,12 @@ def ls(
 async def _list(limit: int, name: str | None, shared: Shared) -> list[Mapping[str, Any]]:
     found: list[Mapping[str, Any]] = []
     async with shared.client() as client:
-        rows = client.list_batches(name=name, page_rows=max(1, min(limit, 1000)))
+        rows = client.list_batches(name=name, page_rows=min(limit or PAGE_ROWS, PAGE_ROWS))
         async with aclosing(rows) as batches:
             async for batch in batches:
-                if len(found) >= limit:
-                    break
                 found.append(batch)
+                if len(found) == limit:
+                    break
     return found
 
 

@@ -9,6 +9,9 @@ from cyclopts import Parameter
 from weft.cli.report import note
 from weft.client.aio import Client
 
+PATIENT_S = 600.0
+"""How long a command that waits for jobs bears a server that is away."""
+
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)

@@ -16,13 +16,13 @@ from weft.cli.job_document import (
     job_document,
     show_command,
 )
-from weft.cli.options import SHARED, Shared
+from weft.cli.options import PATIENT_S, SHARED, Shared
 from weft.cli.raw_output import STDERR, STDOUT, write_all
 from weft.cli.report import note
 from weft.cli.screen import print_json
 from weft.cli.stdin_text import read_stdin
 from weft.client.aio import Client
-from weft.core.errors import Invalid
+from weft.core.errors import Invalid, Unavailable
 from weft.core.ids import format_job_ref
 
 
@@ -63,20 +63,32 @@ def run(
 
 
 async def _run(document: Mapping[str, Any], shared: Shared) -> int:
-    async with shared.client() as client:
-        batch_id = int((await client.create_batch(document))["id"])
+    async with shared.client(patience_s=PATIENT_S) as client:
+        creation = asyncio.create_task(_create(client, document))
 
         async def cancel() -> None:
-            await client.cancel_batch(batch_id, force=True)
+            # Told to stop before the answer was there: the job may be made all the same.
+            await client.cancel_batch(await asyncio.shield(creation), force=True)
 
-        interrupts = Interrupts(cancel, "")
-        with interrupts:
-            end, output = await _follow(client, batch_id, keep=shared.json)
+        with Interrupts(cancel, "") as interrupts:
+            batch_id = await creation
+            try:
+                end, output = await _follow(client, batch_id, keep=shared.json)
+            except BrokenPipeError:
+                await cancel()
+                raise
+            except Unavailable:
+                note(f"{format_job_ref(batch_id, 1)} goes on without us, if it can")
+                raise
     if shared.json:
         print_json({"batch_id": batch_id, "job_id": 1, **end, **output})
     elif end["reason"] != "exit" and end["state"] != "success":
         _say_why(end, document["jobs"][0]["command"][0], format_job_ref(batch_id, 1))
     return INTERRUPTED if interrupts.count else exit_code_of(end)
+
+
+async def _create(client: Client, document: Mapping[str, Any]) -> int:
+    return int((await client.create_batch(document))["id"])
 
 
 def _say_why(end: Mapping[str, Any], program: str, job: str) -> None:

@@ -194,3 +194,17 @@ async def test_break_of_the_listening_connection_makes_everything_look() -> None
         await driver.store.until("fold_deltas", folds + 1)
 
         assert not driver.store.folds
+
+
+async def test_leader_that_lost_only_its_lock_notices_with_the_break_of_its_notices() -> None:
+    """The other connections may have been made again without a word."""
+    async with running(Running()) as driver:
+        await driver.store.until("idle_driver", 1)
+        await driver.notices.listening.wait()
+        await driver.settled()
+        driver.store.leads = False
+        driver.notices.lose()
+        await driver.store.until("try_lead", 2)
+        await driver.settled()
+
+        assert driver.states == ["leader", "leader"]

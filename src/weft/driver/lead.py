@@ -61,14 +61,21 @@ class Driver:
         failures = 0
         while True:
             try:
-                async for _notice in self._notices.listen("driver"):
+                async for channel, _payload in self._notices.listen("driver"):
                     failures = 0
-                    if self._term is not None:
-                        self._term.wake()
+                    self._pass_on(listening_began=not channel)
             except Unavailable as error:
                 failures += 1
                 log.debug("notices.lost", error=error.message)
             await asyncio.sleep(_retry_s(max(failures, 1)))
+
+    def _pass_on(self, *, listening_began: bool) -> None:
+        if self._term is None:
+            return
+        if listening_began:
+            self._term.doubt()
+        else:
+            self._term.wake()
 
     async def _serve(self) -> None:
         failures = 0

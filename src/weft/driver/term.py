@@ -30,13 +30,22 @@ class Term:
         self._epoch = epoch
         self._settings = settings
         self._cancel_bell, self._reaper_bell, self._retention_bell = Bell(), Bell(), Bell()
-        self._fold_bell = Bell()
+        self._fold_bell, self._doubt_bell = Bell(), Bell()
         self._fold = FoldLoop(store, epoch, self._fold_bell, after_pass=self._after_fold)
 
     def wake(self) -> None:
         """Let every loop look."""
         for bell in self._bells():
             bell.ring()
+
+    def doubt(self) -> None:
+        """Prove at once that we still hold the lock, and let every loop look.
+
+        A break that ended one connection may have ended the one with the lock, while the others
+        were made again without a word.
+        """
+        self._doubt_bell.ring()
+        self.wake()
 
     def _bells(self) -> Sequence[Bell]:
         return self._fold_bell, self._cancel_bell, self._reaper_bell, self._retention_bell
@@ -83,8 +92,8 @@ class Term:
         that holds the lock is asked more rarely then, to stay below one statement in 5 s.
         """
         for beat in itertools.count(1):
-            await asyncio.sleep(self._settings.heartbeat_s)
-            if not self._fold.is_asleep or beat % LOCK_EVERY_BEATS == 0:
+            doubted = await self._doubt_bell.heard(self._settings.heartbeat_s)
+            if doubted or not self._fold.is_asleep or beat % LOCK_EVERY_BEATS == 0:
                 await self._prove_lock()
             if self._fold.is_asleep and not await self._store.idle_driver(self._epoch):
                 self.wake()

@@ -43,6 +43,24 @@ if ! { [ -f .tools/uv/.stamp ] && cmp -s requirements/uv.txt .tools/uv/.stamp &&
     cp requirements/uv.txt .tools/uv/.stamp
 fi
 
+# uv does not read pip's configuration: the index and the certificates that this machine needs may
+# be named there only, or the certificates be known to the system only.
+pip_option() {
+    .tools/uv/bin/python -m pip config list 2>/dev/null |
+        sed -nE "s/^(:env:|install|global)\.$1='(.*)'\$/\2/p" | head -n 1
+}
+if [ -z "${UV_DEFAULT_INDEX-}${UV_INDEX_URL-}" ]; then
+    index=$(pip_option index-url)
+    if [ -n "$index" ]; then export UV_DEFAULT_INDEX="$index"; fi
+fi
+if [ -z "${SSL_CERT_FILE-}" ]; then
+    certificates=$(pip_option cert)
+    if [ -n "$certificates" ]; then export SSL_CERT_FILE="$certificates"; fi
+fi
+if [ -s /etc/ssl/certs/ca-certificates.crt ] || [ -s /etc/pki/tls/certs/ca-bundle.crt ]; then
+    export UV_SYSTEM_CERTS="${UV_SYSTEM_CERTS:-1}"
+fi
+
 echo "setup: .venv with $("$python" -V)"
 rm -f "$stamp"
 if ! .venv/bin/python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then

@@ -1,12 +1,13 @@
 """Starts and ends of attempts: verdicts, times, retries, losses, leases handed back."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
 from store.world import World
 from weft.core.states import Reason
-from weft.ports.store import Claimed
+from weft.ports.store import Claimed, EndReport
+from weft.store.worker_store import end_columns
 from weft.testing.builders import end_report, job_rows
 
 SECOND_US = 1_000_000
@@ -247,15 +248,21 @@ async def test_child_is_not_claimed_before_the_end_of_its_parent(world: World) -
     ]
 
 
-async def complete_at(world: World, incarnation: int, report: object, at: object) -> None:
+async def complete_at(world: World, incarnation: int, report: EndReport, at: datetime) -> None:
     """Report one end at a time of ours."""
-    parts = {
-        "batch_ids": "batch_id", "job_ids": "job_id", "attempts": "attempt",
-        "start_ages_us": "start_age_us", "end_ages_us": "end_age_us", "reasons": "reason",
-        "exit_codes": "exit_code", "signals": "signal", "cpu_mss": "cpu_ms",
-        "memory_peaks": "memory_peak_bytes", "stdout_bytess": "stdout_bytes",
-        "stderr_bytess": "stderr_bytes", "truncateds": "truncated", "segments": "segment",
-        "offsets": "offset", "messages": "message",
-    }  # fmt: skip
-    columns = {name: [getattr(report, field)] for name, field in parts.items()}
-    await world.call("complete_attempts", incarnation_id=incarnation, **columns, at=at)
+    await world.call(
+        "complete_attempts", incarnation_id=incarnation, **end_columns([report]), at=at
+    )
+
+
+@pytest.mark.parametrize("message", ["a\0b", "a\udcffb", "x" * 5000, ""])
+async def test_any_message_can_be_recorded(world: World, message: str) -> None:
+    """Else the report would be refused again and again, and its worker could report nothing."""
+    batch = await world.submit()
+    worker = await world.worker()
+    (claimed,) = await worker.claim()
+    verdicts = await worker.end(claimed, reason=Reason.NO_PROGRAM, message=message)
+    (attempt,) = await world.attempts(batch)
+
+    assert verdicts == ["ok"]
+    assert (attempt["message"] or "")[:1] == message[:1]

@@ -1,16 +1,16 @@
 """Cancelling jobs, groups and batches, and what runs nevertheless."""
 
 import asyncio
-from typing import Any
 
 import pytest
 
 from store.world import World
 from weft.core import errors
 from weft.core.states import Reason
-from weft.ports.store import Claimed, NewGroup
+from weft.ports.store import NewGroup
 from weft.store.database import call_on
-from weft.testing.builders import job_rows
+from weft.store.worker_store import end_columns
+from weft.testing.builders import end_report, job_rows
 
 TREE = [
     NewGroup(group_id=1, parent_id=0, name="a"),
@@ -74,7 +74,7 @@ async def test_cancel_that_waits_for_an_end_sees_it(world: World) -> None:
     worker = await world.worker()
     one, two = await worker.claim()
     connection = await world.connect("weft_worker")
-    columns = end_columns([one], Reason.LOST)
+    columns = end_columns([end_report(one, Reason.LOST)])
     async with connection.transaction():
         await call_on(connection, "complete_attempts", incarnation_id=worker.id, **columns)
         cancelling = asyncio.create_task(world.api.cancel_jobs(world.caller, batch, [1]))
@@ -97,19 +97,6 @@ async def test_cancel_that_waits_for_an_end_sees_it(world: World) -> None:
     assert (first, verdict) == ({1: "cancelled"}, ["ok"])
     assert await worker.claim() == []
     assert await world.states(batch) == "cc"
-
-
-def end_columns(claimed: list[Claimed], reason: Reason) -> dict[str, list[Any]]:
-    n = len(claimed)
-    return {
-        "batch_ids": [one.batch_id for one in claimed], "job_ids": [one.job_id for one in claimed],
-        "attempts": [one.attempt for one in claimed], "start_ages_us": [0] * n,
-        "end_ages_us": [0] * n,
-        "reasons": [int(reason)] * n, "exit_codes": [None] * n, "signals": [None] * n,
-        "cpu_mss": [0] * n, "memory_peaks": [0] * n, "stdout_bytess": [0] * n,
-        "stderr_bytess": [0] * n, "truncateds": [False] * n, "segments": [None] * n,
-        "offsets": [None] * n, "messages": [None] * n,
-    }  # fmt: skip
 
 
 async def test_group_is_cancelled_with_all_below(world: World) -> None:

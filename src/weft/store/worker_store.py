@@ -2,6 +2,8 @@
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
+from types import MappingProxyType
+from typing import Any
 
 import asyncpg
 
@@ -12,6 +14,7 @@ from weft.store.notices import PostgresNotices
 HINTS_MAX = 64
 WORKER_TIMEOUT_S = 60.0
 GRACE_S = 30.0
+MESSAGE_MAX = 4096
 
 
 class PostgresWorkerStore:
@@ -120,47 +123,8 @@ class PostgresWorkerStore:
         self, incarnation_id: int, reports: Sequence[EndReport]
     ) -> Sequence[str]:
         """Record ends."""
-        values = columns(
-            reports,
-            "batch_id",
-            "job_id",
-            "attempt",
-            "start_age_us",
-            "end_age_us",
-            "reason",
-            "exit_code",
-            "signal",
-            "cpu_ms",
-            "memory_peak_bytes",
-            "stdout_bytes",
-            "stderr_bytes",
-            "truncated",
-            "segment",
-            "offset",
-        )
-        names = (
-            "batch_ids",
-            "job_ids",
-            "attempts",
-            "start_ages_us",
-            "end_ages_us",
-            "reasons",
-            "exit_codes",
-            "signals",
-            "cpu_mss",
-            "memory_peaks",
-            "stdout_bytess",
-            "stderr_bytess",
-            "truncateds",
-            "segments",
-            "offsets",
-        )
-        messages = [report.message[:4096] or None for report in reports]
         verdicts: Sequence[str] = await self._database.value(
-            "complete_attempts",
-            incarnation_id=incarnation_id,
-            **dict(zip(names, values, strict=True)),
-            messages=messages,
+            "complete_attempts", incarnation_id=incarnation_id, **end_columns(reports)
         )
         return verdicts
 
@@ -189,7 +153,7 @@ class PostgresWorkerStore:
 
     @contextmanager
     def _claiming(self) -> Iterator[None]:
-        """Note that a claim is under way: what it takes is not in the lists of heartbeats yet."""
+        """Note that a claim is under way: lists of heartbeats lack what it takes."""
         self._claims_under_way += 1
         try:
             yield
@@ -199,6 +163,40 @@ class PostgresWorkerStore:
     async def leave(self, incarnation_id: int) -> None:
         """Say that the worker goes."""
         await self._database.call("leave", incarnation_id=incarnation_id)
+
+
+_END_COLUMNS = MappingProxyType(
+    {
+        "batch_ids": "batch_id",
+        "job_ids": "job_id",
+        "attempts": "attempt",
+        "start_ages_us": "start_age_us",
+        "end_ages_us": "end_age_us",
+        "reasons": "reason",
+        "exit_codes": "exit_code",
+        "signals": "signal",
+        "cpu_mss": "cpu_ms",
+        "memory_peaks": "memory_peak_bytes",
+        "stdout_bytess": "stdout_bytes",
+        "stderr_bytess": "stderr_bytes",
+        "truncateds": "truncated",
+        "segments": "segment",
+        "offsets": "offset",
+    }
+)
+"""Parameter of complete_attempts by field of a report."""
+
+
+def end_columns(reports: Sequence[EndReport]) -> dict[str, list[Any]]:
+    """Return reports as complete_attempts takes them."""
+    values = dict(zip(_END_COLUMNS, columns(reports, *_END_COLUMNS.values()), strict=True))
+    return {**values, "messages": [_text(report.message) for report in reports]}
+
+
+def _text(message: str) -> str | None:
+    """Return what PostgreSQL can keep: no NUL, no half of a character (file names hold both)."""
+    kept = message[:MESSAGE_MAX].replace("\0", "\N{REPLACEMENT CHARACTER}")
+    return kept.encode("utf-8", "replace").decode("utf-8") or None
 
 
 def _claimed(row: asyncpg.Record) -> Claimed:

@@ -14,12 +14,12 @@ BEGIN
         SELECT e.xid, e.event_id FROM (SELECT * FROM weft.event ORDER BY xid, event_id LIMIT 10000) e
         WHERE e.at < remove_old.at - remove_old.events_keep_s * interval '1 second'),
     gone AS (DELETE FROM weft.event e USING old o WHERE e.xid = o.xid AND e.event_id = o.event_id RETURNING e.xid, e.event_id)
-    SELECT count(*) INTO v_n FROM gone;
-    IF v_n > 0 THEN
-        SELECT e.xid, e.event_id INTO v_xid, v_event FROM weft.event e ORDER BY e.xid, e.event_id LIMIT 1;
-        UPDATE weft.event_floor f SET xid = coalesce(v_xid, pg_snapshot_xmin(pg_current_snapshot())), event_id = coalesce(v_event, 0);
+    SELECT count(*) OVER (), g.xid, g.event_id INTO v_n, v_xid, v_event FROM gone g ORDER BY g.xid DESC, g.event_id DESC LIMIT 1;
+    IF FOUND THEN
+        -- The last one that is gone: who has read it has missed nothing.
+        UPDATE weft.event_floor f SET xid = v_xid, event_id = v_event;
     END IF;
-    v_total := v_n;
+    v_total := coalesce(v_n, 0);
     FOR v_update IN
         SELECT u.batch_id, u.update_id, u.first_job, u.n_jobs FROM weft.batch_update u
         WHERE u.committed_at IS NULL AND u.created_at < remove_old.at - remove_old.updates_keep_s * interval '1 second'

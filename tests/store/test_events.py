@@ -1,0 +1,186 @@
+"""Events: in order, none twice, none left out, however late a writer commits."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from store.world import World
+from weft.core import errors
+from weft.core.states import Reason
+from weft.ports.store import NewGroup
+from weft.store.database import call_on
+from weft.testing.builders import job_rows
+
+Position = tuple[int, int]
+
+
+async def read(
+    world: World, after: Position, limit: int = 100, batch: int | None = None
+) -> tuple[Sequence[Any], Position]:
+    return await world.api.list_events(world.caller, after=after, batch_id=batch, limit=limit)
+
+
+async def test_life_of_a_batch_in_events(world: World) -> None:
+    after = await world.api.events_now()
+    groups = [NewGroup(group_id=1, parent_id=0, name="a")]
+    batch = await world.submit(job_rows(4, parents={3: [1]}, group=[0, 0, 0, 1]), groups=groups)
+    worker = await world.worker()
+    one, two, four = await worker.claim()
+    await worker.start(one)
+    await worker.end(one, two)
+    await worker.end(four, reason=Reason.EXIT)
+    await worker.claim()
+    await world.api.cancel_group(world.caller, batch, 0, force=False)
+    await world.sweep()
+    await worker.store.leave(worker.id)
+    await world.sweep()
+    await world.fold()
+    events, position = await read(world, after)
+    short = [(event["kind"], sorted(event["jobs"] or event["groups"])) for event in events]
+
+    assert short == [
+        ("update.committed", []),
+        ("jobs.running", [1, 2, 4]),
+        ("jobs.success", [1, 2]),
+        ("jobs.ready", [3]),
+        ("jobs.failed", [4]),
+        ("jobs.running", [3]),
+        ("batch.cancelled", [0]),
+        ("jobs.ready", [3]),
+        ("jobs.cancelled", [3]),
+        ("group.complete", [1]),
+        ("batch.complete", [0]),
+    ] or short[-2:] == [("batch.complete", [0]), ("group.complete", [1])]
+    assert all(event["batch_id"] == batch for event in events)
+    assert (events[1]["from_state"], events[1]["to_state"]) == (1, 4)
+    assert [(event["xid"], event["event_id"]) for event in events] == sorted(
+        (event["xid"], event["event_id"]) for event in events
+    )
+    assert await read(world, position) == ([], position)
+
+
+@pytest.mark.parametrize("limit", [1, 2, 5])
+async def test_reading_can_go_on_where_it_stopped(world: World, limit: int) -> None:
+    position = start = await world.api.events_now()
+    for _ in range(4):
+        await world.submit(2)
+    worker = await world.worker()
+    await worker.run(3)
+    await worker.run()
+    whole, _end = await read(world, start)
+    parts: list[Any] = []
+    while True:
+        part, position = await read(world, position, limit)
+        if not part:
+            break
+        assert len(part) <= limit
+        parts += part
+
+    assert parts == whole
+    assert len(whole) > 6
+
+
+async def test_events_of_one_batch(world: World) -> None:
+    after = await world.api.events_now()
+    await world.submit()
+    batch = await world.submit()
+    events, _position = await read(world, after, batch=batch)
+
+    assert [event["batch_id"] for event in events] == [batch]
+
+
+async def test_event_of_a_late_commit_comes_in_its_place(world: World) -> None:
+    """Nothing younger than an open writer is shown, so nobody reads past what it will commit."""
+    batch = await world.submit(4)
+    worker = await world.worker()
+    after = await world.api.events_now()
+    connection = await world.connect("weft_worker")
+    async with connection.transaction():
+        await call_on(
+            connection, "claim_jobs", incarnation_id=worker.id, budget_cpu_m=10**6,
+            budget_memory_mib=10**6, limit_jobs=1,
+        )  # fmt: skip
+        await worker.claim(1)
+        during, position = await read(world, after)
+    late, _position = await read(world, position)
+
+    assert (during, position) == ([], after)
+    assert [event["jobs"] for event in late] == [[1], [2]]
+    assert {event["batch_id"] for event in late} == {batch}
+
+
+async def test_readers_beside_writers_miss_nothing(world: World) -> None:
+    """Three writers, one reader; what it read equals what was written, in one order."""
+    batch = await world.submit(60)
+    workers = [await world.worker(f"w{n}") for n in range(3)]
+    start = position = await world.api.events_now()
+    finished = asyncio.Event()
+    read_along: list[Any] = []
+
+    async def drain(worker) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
+        while await worker.run(4):
+            pass
+
+    async def write() -> None:
+        await asyncio.gather(*[drain(worker) for worker in workers])
+        finished.set()
+
+    async def follow() -> None:
+        nonlocal position
+        while True:
+            last = finished.is_set()
+            part, position = await read(world, position, 3)
+            read_along.extend(part)
+            if last and not part:
+                return
+
+    await asyncio.gather(write(), follow())
+    whole, _end = await read(world, start, 1000)
+    ended = [job for event in whole if event["kind"] == "jobs.success" for job in event["jobs"]]
+
+    assert read_along == whole
+    assert sorted(ended) == list(range(1, 61))
+    assert await world.counts(batch) == {"succeeded": 60}
+
+
+async def test_removed_events_are_said_to_be_gone(own_world: World) -> None:
+    world = own_world
+    start = await world.api.events_now()
+    await world.submit(1)
+    await world.submit(1)
+    events, end = await read(world, start)
+    epoch = await world.lead()
+    keep = {"updates_keep_s": 1e6}
+    await world.driver.remove_old(epoch, events_keep_s=1e6, **keep)
+    kept = await read(world, start)
+    await world.driver.remove_old(epoch, events_keep_s=0, **keep)
+
+    assert len(kept[0]) == len(events) == 2
+    with pytest.raises(errors.EventsGone):
+        await read(world, start)
+    # Who has read the last one has missed nothing.
+    assert await read(world, end) == ([], end)
+    await world.submit(1)
+    assert len((await read(world, end))[0]) == 1
+    assert await read(world, await world.api.events_now()) is not None
+
+
+async def test_only_old_events_are_removed(own_world: World) -> None:
+    world = own_world
+    start = await world.api.events_now()
+    for _ in range(3):
+        await world.submit(1)
+    events, _end = await read(world, start)
+    places = [(event["xid"], event["event_id"]) for event in events]
+    await world.admin.execute(
+        "UPDATE weft.event SET at = at - interval '1 hour' WHERE xid::text::bigint < $1",
+        places[2][0],
+    )
+    await world.driver.remove_old(await world.lead(), events_keep_s=1800, updates_keep_s=1e6)
+
+    with pytest.raises(errors.EventsGone):
+        await read(world, places[0])
+    left, _end = await read(world, places[1])
+    assert [(event["xid"], event["event_id"]) for event in left] == places[2:]

@@ -1,0 +1,277 @@
+"""Counters, costs and completions: exact at every moment, whoever folds, whoever is late."""
+
+import asyncio
+
+import pytest
+
+from store.world import World
+from weft.core.states import Reason
+from weft.ports.store import NewGroup, Shape
+from weft.store.database import call_on
+from weft.testing.builders import job_rows
+
+TREE = [NewGroup(group_id=1, parent_id=0, name="a"), NewGroup(group_id=2, parent_id=1, name="b")]
+
+
+async def test_counters_are_exact_before_and_after_folds(world: World) -> None:
+    batch = await world.submit(job_rows(9, group=[0, 1, 2] * 3), groups=TREE)
+    worker = await world.worker()
+    seen = []
+
+    async def see() -> None:
+        now = [await world.counts(batch, group) for group in (0, "/a", "/a/b")]
+        await world.fold()
+        assert [await world.counts(batch, group) for group in (0, "/a", "/a/b")] == now
+        seen.append(now)
+
+    await see()
+    claimed = await worker.claim(6)
+    await see()
+    await worker.end(*claimed[:3])
+    await worker.end(claimed[3], reason=Reason.EXIT)
+    await worker.end(claimed[4], reason=Reason.OOM)
+    await see()
+    await world.api.cancel_group(world.caller, batch, 2, force=False)
+    await world.sweep()
+    await see()
+
+    assert seen == [
+        [{"ready": 9}, {"ready": 6}, {"ready": 3}],
+        [{"ready": 3, "running": 6}, {"ready": 2, "running": 4}, {"ready": 1, "running": 2}],
+        [
+            {"ready": 3, "running": 1, "succeeded": 3, "failed": 1, "errored": 1},
+            {"ready": 2, "running": 1, "succeeded": 2, "errored": 1},
+            {"ready": 1, "running": 1, "succeeded": 1},
+        ],
+        [
+            {"ready": 2, "running": 1, "succeeded": 3, "failed": 1, "errored": 1, "cancelled": 1},
+            {"ready": 1, "running": 1, "succeeded": 2, "errored": 1, "cancelled": 1},
+            {"running": 1, "succeeded": 1, "cancelled": 1},
+        ],
+    ]
+
+
+async def test_delta_of_a_late_commit_is_folded_once(world: World) -> None:
+    """Its transaction began first and commits after two folds of younger ones."""
+    batch = await world.submit(10)
+    worker = await world.worker()
+    connection = await world.connect("weft_worker")
+    async with connection.transaction():
+        await call_on(
+            connection, "claim_jobs", incarnation_id=worker.id, budget_cpu_m=10**6,
+            budget_memory_mib=10**6, limit_jobs=3,
+        )  # fmt: skip
+        for _ in range(2):
+            (one, *_) = await worker.claim(2)
+            await worker.end(one)
+            await world.fold()
+        during = await world.counts(batch)
+    after = await world.counts(batch)
+    folds = [await world.fold() for _ in range(3)]
+
+    assert during == {"ready": 6, "running": 2, "succeeded": 2}
+    assert after == {"ready": 3, "running": 5, "succeeded": 2}
+    assert (folds[0] > 0, folds[1:]) == (True, [0, 0])
+    assert await world.counts(batch) == after
+
+
+async def test_readers_beside_folds_see_no_wrong_sum(world: World) -> None:
+    """A reader in the middle of a fold: the sum is always that of the jobs."""
+    n = 60
+    batch = await world.submit(n)
+    workers = [await world.worker(f"w{number}") for number in range(2)]
+    finished = asyncio.Event()
+    wrong = []
+
+    async def work() -> None:
+        await asyncio.gather(*[drain(worker) for worker in workers])
+        finished.set()
+
+    async def drain(worker) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
+        while await worker.run(3):
+            pass
+
+    async def fold() -> None:
+        while not finished.is_set():
+            await world.fold()
+
+    async def read() -> None:
+        while not finished.is_set():
+            document = await world.api.get_batch(world.caller, batch)
+            if (
+                document["n_jobs"] != n
+                or min(v for k, v in document.items() if k.startswith("n_")) < 0
+            ):
+                wrong.append(document)
+
+    await asyncio.gather(work(), fold(), read(), read())
+
+    assert wrong == []
+    assert await world.counts(batch) == {"succeeded": n}
+
+
+async def completions(world: World, batch: int) -> list[tuple[int, int]]:
+    await world.fold()
+    rows = await world.admin.fetch(
+        "SELECT group_id, completion FROM weft.group_completion WHERE batch_id = $1 "
+        "ORDER BY group_id, completion", batch
+    )  # fmt: skip
+    return [tuple(row) for row in rows]
+
+
+async def test_completion_is_recorded_once_per_completion(world: World) -> None:
+    batch = await world.submit(job_rows(3, group=[0, 1, 2]), groups=TREE)
+    worker = await world.worker()
+    one, two, three = await worker.claim()
+    await worker.end(three)
+    first = await completions(world, batch)
+    await worker.end(one, two)
+    second = await completions(world, batch)
+    again = await completions(world, batch)
+    await world.submit(1, batch=batch)
+    grown = await world.api.get_batch(world.caller, batch)
+    third = await completions(world, batch)
+    await worker.run()
+    fourth = await completions(world, batch)
+
+    assert first == [(2, 1)]
+    assert second == again == third == [(0, 1), (1, 1), (2, 1)]
+    assert (grown["complete"], grown["state"], grown["completed_at"]) == (False, "running", None)
+    assert fourth == [(0, 1), (0, 2), (1, 1), (2, 1)]
+
+
+async def test_growth_between_two_folds_is_another_completion(world: World) -> None:
+    batch = await world.submit(1)
+    worker = await world.worker()
+    await worker.run()
+    first = await completions(world, batch)
+    await world.submit(1, batch=batch)
+    await worker.run()
+
+    assert first == [(0, 1)]
+    assert await completions(world, batch) == [(0, 1), (0, 2)]
+
+
+async def test_last_two_of_a_group_that_miss_each_other(world: World) -> None:
+    """Neither transaction sees the other's end; the fold after both does."""
+    batch = await world.submit(2)
+    workers = [await world.worker("w"), await world.worker("x")]
+    claims = [await worker.claim(1) for worker in workers]
+    await asyncio.gather(
+        *[worker.end(*claim) for worker, claim in zip(workers, claims, strict=True)]
+    )
+
+    assert await completions(world, batch) == [(0, 1)]
+
+
+@pytest.mark.parametrize(
+    ("reasons", "cancelled", "state"),
+    [
+        ([None, None], False, "success"),
+        ([None, Reason.EXIT], False, "failure"),
+        ([Reason.CANCELLED, Reason.OOM], True, "failure"),
+        ([None, Reason.CANCELLED], False, "cancelled"),
+        ([None, None], True, "cancelled"),
+    ],
+)
+async def test_state_of_a_complete_batch(
+    world: World, reasons: list[Reason | None], state: str, *, cancelled: bool
+) -> None:
+    batch = await world.submit(2)
+    worker = await world.worker()
+    for reason, claimed in zip(reasons, await worker.claim(), strict=True):
+        await worker.end(claimed, reason=reason)
+    if cancelled:
+        await world.api.cancel_group(world.caller, batch, 0, force=False)
+        await world.sweep()
+    before = await world.api.get_batch(world.caller, batch)
+    await world.fold()
+    after = await world.api.get_batch(world.caller, batch)
+
+    assert (
+        (before["state"], before["complete"])
+        == (after["state"], after["complete"])
+        == (state, True)
+    )
+    assert after["completed_at"] is not None
+
+
+async def test_batch_says_failure_before_it_is_complete(world: World) -> None:
+    batch = await world.submit(2)
+    worker = await world.worker()
+    (one,) = await worker.claim(1)
+    before = await world.api.get_batch(world.caller, batch)
+    await worker.end(one, reason=Reason.EXIT)
+    after = await world.api.get_batch(world.caller, batch)
+
+    assert [(one["state"], one["complete"]) for one in (before, after)] == [
+        ("running", False), ("failure", False),
+    ]  # fmt: skip
+
+
+async def test_cost_is_usage_times_the_price_of_the_claim(world: World) -> None:
+    shapes = [Shape(cpu_m=2000, memory_mib=1024), Shape(cpu_m=500, memory_mib=0, gpu=0)]
+    batch = await world.submit(
+        job_rows(3, shapes=shapes, shape_index=[0, 1, 1], group=[0, 1, 2]), groups=TREE
+    )
+    worker = await world.worker()
+    claimed = await worker.claim()
+    await world.admin.execute(
+        "UPDATE weft.job SET claimed_at = claimed_at - interval '1 day' WHERE batch_id = $1", batch
+    )
+    hour_us = 3_600_000_000
+    for one in claimed:
+        await worker.end(one, start_age_us=2 * hour_us, end_age_us=hour_us)
+    groups = await world.api.list_groups(world.caller, batch, after=-1, limit=9)
+    jobs = await world.api.list_jobs(world.caller, batch, after=0, limit=9)
+    attempt = (await world.api.list_attempts(world.caller, batch, 1))[0]
+
+    # 0.01 for a core hour, 0.001 for a GiB hour.
+    costs = [0.021, 0.005, 0.005]
+    assert [job["cost"] for job in jobs] == pytest.approx(costs)
+    assert [group["cost"] for group in groups] == pytest.approx([0.031, 0.01, 0.005])
+    assert attempt["cost"] == pytest.approx(0.021)
+    assert attempt["cost_by_resource"][0] == {
+        "resource": "cpu", "usage": 2000 * 3_600_000, "unit": "mCPU*ms", "cost": 0.02,
+    }  # fmt: skip
+    await world.fold()
+    again = await world.api.list_groups(world.caller, batch, after=-1, limit=9)
+    assert [group["cost"] for group in again] == [group["cost"] for group in groups]
+
+
+async def test_lease_that_never_ran_costs_nothing(world: World) -> None:
+    batch = await world.submit(2)
+    worker = await world.worker()
+    claimed = await worker.claim()
+    await worker.end(*claimed, reason=Reason.PREEMPTED, start_age_us=None)
+    document = await world.api.get_batch(world.caller, batch)
+
+    assert (document["cost"], document["cost_by_resource"]) == (0, []) or document["cost"] == 0
+
+
+async def test_folded_deltas_are_removed(own_world: World) -> None:
+    world = own_world
+    await world.submit(5)
+    worker = await world.worker()
+    while await worker.run(1):
+        await world.fold()
+    for _ in range(2):
+        await world.fold()
+    await world.submit(1)
+    await world.fold()
+    left = await world.admin.fetchval("SELECT count(*) FROM weft.job_delta")
+
+    assert left <= 2
+
+
+async def test_overview_counts_the_tenant(world: World) -> None:
+    await world.submit(job_rows(4, parents={4: [1]}))
+    worker = await world.worker(world.pool)
+    await worker.claim(1)
+    before = await world.api.overview(world.caller)
+    await world.fold()
+    after = await world.api.overview(world.caller)
+
+    for document in (before, after):
+        assert (document["pending"], document["ready"], document["running"]) == (1, 2, 1)
+        assert world.pool in [one["worker"] for one in document["workers"]]

@@ -1,0 +1,302 @@
+"""Nobody polls: who goes to sleep is woken, and stays awake for what is there already."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+import asyncpg
+import pytest
+
+from store.world import World
+from weft.core.states import Reason
+from weft.store.database import call_on
+from weft.store.worker_store import end_columns
+from weft.testing.builders import end_report, job_rows
+
+SOON_S = 10
+
+
+class Ear:
+    """A connection that hears notices."""
+
+    def __init__(self, connection: asyncpg.Connection) -> None:
+        self._connection = connection
+        self._heard: asyncio.Queue[tuple[str, str]] = asyncio.Queue()
+
+    async def listen(self, *channels: str) -> None:
+        for channel in channels:
+            await self._connection.add_listener(
+                channel, lambda _c, _pid, name, text: self._heard.put_nowait((name, text))
+            )
+
+    async def hears(self) -> tuple[str, str]:
+        """Return the next notice."""
+        async with asyncio.timeout(SOON_S):
+            return await self._heard.get()
+
+    async def heard_nothing(self) -> bool:
+        """Say whether nothing has come; notices arrive before the answer to a later question."""
+        await self._connection.execute("SELECT")
+        return self._heard.empty()
+
+
+@asynccontextmanager
+async def in_transaction(world: World, role: str) -> AsyncIterator[asyncpg.Connection]:
+    connection = await world.connect(role)
+    async with connection.transaction():
+        yield connection
+
+
+async def ear(world: World, *channels: str) -> Ear:
+    result = Ear(await world.connect())
+    await result.listen(*channels)
+    return result
+
+
+async def pool_of(world: World) -> str:
+    return str(
+        await world.admin.fetchval("SELECT pool_id FROM weft.pool WHERE name = $1", world.pool)
+    )
+
+
+async def test_worker_is_woken_by_a_commit(world: World) -> None:
+    worker = await world.worker()
+    listener = await ear(world, "work")
+    before = await worker.waits()
+    await world.submit()
+
+    assert before
+    assert await listener.hears() == ("work", await pool_of(world))
+    assert not await worker.waits()
+
+
+async def test_one_notice_a_statement_and_none_for_a_busy_worker(world: World) -> None:
+    worker = await world.worker()
+    listener = await ear(world, "work")
+    await world.submit(3)
+    quiet = await listener.heard_nothing()
+    await worker.claim()
+    await worker.waits()
+    await world.submit(5)
+    await listener.hears()
+
+    assert quiet
+    assert await listener.heard_nothing()
+
+
+async def test_work_that_is_committed_while_a_worker_goes_to_sleep(world: World) -> None:
+    """The sleeper waits for the transaction that has announced, and then sees its work."""
+    worker = await world.worker()
+    rows = job_rows(2, parents={2: [1]})
+    batch = await world.submit(rows)
+    claimed = await worker.claim()
+    other = await world.worker("other")
+    async with in_transaction(world, "weft_worker") as connection:
+        await call_on(
+            connection, "complete_attempts", incarnation_id=worker.id,
+            **end_columns([end_report(claimed[0])]),
+        )  # fmt: skip
+        going = asyncio.create_task(other.waits())
+        await world.until_somebody_waits()
+
+    assert not await going
+    assert await other.run() == [2]
+    assert await world.states(batch) == "ss"
+
+
+async def test_work_that_begins_after_a_worker_went_to_sleep(world: World) -> None:
+    """The sleeper has not committed yet: who announces waits for it, then sees it sleep."""
+    worker = await world.worker()
+    listener = await ear(world, "work")
+    async with in_transaction(world, "weft_worker") as connection:
+        waits = not await connection.fetchval("SELECT weft.wait_for_work($1)", worker.id)
+        submitting = asyncio.create_task(world.submit())
+        await world.until_somebody_waits()
+    await submitting
+
+    assert waits
+    assert await listener.hears() == ("work", await pool_of(world))
+
+
+@pytest.mark.parametrize("reason", [Reason.PREEMPTED, Reason.EXIT])
+async def test_worker_is_woken_by_what_is_ready_again(world: World, reason: Reason) -> None:
+    await world.submit(job_rows(max_attempts=2, retry_on=[Reason.EXIT]))
+    worker, other = await world.worker("w"), await world.worker("x")
+    claimed = await worker.claim()
+    listener = await ear(world, "work")
+    before = await other.waits()
+    await worker.end(*claimed, reason=reason)
+
+    assert before
+    assert (await listener.hears())[0] == "work"
+
+
+async def test_worker_is_woken_by_a_leaving_one(world: World) -> None:
+    await world.submit()
+    worker, other = await world.worker("w"), await world.worker("x")
+    await worker.claim()
+    await other.waits()
+    listener = await ear(world, "work")
+    await worker.store.leave(worker.id)
+
+    assert (await listener.hears())[0] == "work"
+
+
+async def test_worker_is_woken_when_a_batch_is_below_max_running_again(world: World) -> None:
+    """The one that ran its last job may not come again."""
+    await world.submit(2, max_running=1)
+    worker, other = await world.worker("w"), await world.worker("x")
+    claimed = await worker.claim()
+    listener = await ear(world, "work")
+    before = await other.waits()
+    await worker.end(*claimed)
+
+    assert before
+    assert await listener.hears() == ("work", await pool_of(world))
+
+
+async def test_driver_goes_to_sleep_and_is_woken(own_world: World) -> None:
+    world = own_world
+    epoch = await world.lead()
+    listener = await ear(world, "driver")
+    batch = await world.submit()
+    worker = await world.worker()
+    quiet = await listener.heard_nothing()
+    busy = await world.driver.idle_driver(epoch)
+    await world.fold()
+    idle = await world.driver.idle_driver(epoch)
+
+    async def wakes(act: Callable[[], Awaitable[object]]) -> bool:
+        await act()
+        heard = await listener.hears() == ("driver", "")
+        still_busy = not await world.driver.idle_driver(epoch)
+        await world.fold()
+        await world.sweep()
+        await world.fold()
+        return heard and still_busy and await world.driver.idle_driver(epoch)
+
+    assert (quiet, busy, idle) == (True, False, True)
+    assert await wakes(worker.claim)
+    assert await wakes(lambda: world.api.cancel_group(world.caller, batch, 0, force=False))
+    assert await wakes(lambda: worker.store.leave(worker.id))
+    assert await wakes(world.submit)
+    assert await listener.heard_nothing()
+
+
+async def test_driver_does_not_sleep_beside_an_open_writer(own_world: World) -> None:
+    world = own_world
+    epoch = await world.lead()
+    await world.submit()
+    worker = await world.worker()
+    await world.fold()
+    async with in_transaction(world, "weft_worker") as connection:
+        await claim_on(connection, worker.id)
+        during = await world.driver.idle_driver(epoch)
+    after = await world.driver.idle_driver(epoch)
+
+    assert (during, after) == (False, False)
+    await world.fold()
+    assert await world.driver.idle_driver(epoch)
+
+
+async def test_writer_that_begins_while_the_driver_goes_to_sleep_wakes_it(
+    own_world: World,
+) -> None:
+    world = own_world
+    listener = await ear(world, "driver")
+    await world.submit()
+    worker = await world.worker()
+    epoch = await world.lead()
+    await world.fold()
+    async with in_transaction(world, "weft_driver") as connection:
+        (row,) = await call_on(connection, "idle_driver", epoch=epoch)
+        claiming = asyncio.create_task(worker.claim())
+        await world.until_somebody_waits()
+    await claiming
+
+    assert row[0]
+    assert await listener.hears() == ("driver", "")
+
+
+async def test_calls_of_one_driver_do_not_wait_for_each_other(own_world: World) -> None:
+    """A long sweep does not hold up a fold that wakes the driver."""
+    world = own_world
+    epoch = await world.lead()
+    assert await world.driver.idle_driver(epoch)
+    async with in_transaction(world, "weft_driver") as connection:
+        await call_on(connection, "sweep_cancelled", epoch=epoch, limit_jobs=10)
+        async with asyncio.timeout(SOON_S):
+            await world.fold()
+
+
+async def test_new_term_waits_for_the_work_of_the_old_one(own_world: World) -> None:
+    world = own_world
+    epoch = await world.lead()
+    async with in_transaction(world, "weft_driver") as connection:
+        await call_on(connection, "fold_deltas", epoch=epoch)
+        await world.driver.stop_leading()
+        successor = await world.connect("weft_driver")
+
+        async def lead() -> int:
+            while (found := await successor.fetchval("SELECT weft.try_lead()")) is None:
+                pass
+            return int(found)
+
+        leading = asyncio.create_task(lead())
+        await world.until_somebody_waits()
+        assert not leading.done()
+
+    assert await leading == epoch + 1
+
+
+async def test_listener_for_events_is_woken(own_world: World) -> None:
+    world = own_world
+    listener = await ear(world, "events")
+    await world.submit()
+    quiet = await listener.heard_nothing()
+    await world.api.wait_for_events()
+    await world.submit()
+    heard = await listener.hears()
+    await world.api.wait_for_events(waits=False)
+    await world.submit()
+
+    assert (quiet, heard) == (True, ("events", ""))
+    assert await listener.heard_nothing()
+
+
+async def test_listener_that_comes_while_a_writer_is_open_sees_its_event(own_world: World) -> None:
+    world = own_world
+    await world.submit()
+    worker = await world.worker()
+    after = await world.api.events_now()
+    async with in_transaction(world, "weft_worker") as connection:
+        await claim_on(connection, worker.id)
+        waiting = asyncio.create_task(world.api.wait_for_events())
+        await world.until_somebody_waits()
+    withheld = await waiting
+    events, _position = await world.api.list_events(
+        world.caller, after=after, batch_id=None, limit=9
+    )
+
+    assert not withheld
+    assert [event["kind"] for event in events] == ["jobs.running"]
+
+
+async def test_listener_is_told_of_events_that_are_withheld(own_world: World) -> None:
+    """An older writer without announcements is open: nobody tells when it ends, so look again."""
+    world = own_world
+    batch = await world.submit()
+    async with in_transaction(world, "admin") as connection:
+        await connection.fetchval("SELECT pg_current_xact_id()")
+        await world.submit(batch=batch)
+        withheld = await world.api.wait_for_events()
+
+    assert withheld
+    assert not await world.api.wait_for_events()
+
+
+async def claim_on(connection: asyncpg.Connection, incarnation: int) -> None:
+    await call_on(
+        connection, "claim_jobs", incarnation_id=incarnation, budget_cpu_m=10**6,
+        budget_memory_mib=10**6, limit_jobs=5,
+    )  # fmt: skip

@@ -69,6 +69,12 @@ class FakeDriverStore:
         await self._ask("next_due", epoch)
         return self.due.popleft() if self.due else None
 
+    async def beat(self, epoch: int, grace_s: float) -> tuple[bool, datetime | None]:
+        assert grace_s > 0
+        await self._ask("beat", epoch)
+        idle = self.idle.popleft() if self.idle else True
+        return idle, self.due.popleft() if self.due else None
+
     async def idle_driver(self, epoch: int) -> bool:
         await self._ask("idle_driver", epoch)
         return self.idle.popleft() if self.idle else True

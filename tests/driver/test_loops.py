@@ -178,7 +178,7 @@ async def test_lost_notice_costs_one_heartbeat() -> None:
         driver.store.folds.append(4)
         asked = driver.store.calls["idle_driver"]
         driver.store.idle.append(False)
-        await driver.store.until("idle_driver", asked + 2)
+        await driver.store.until("idle_driver", asked + 1)
 
     assert not driver.store.folds
 

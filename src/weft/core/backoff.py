@@ -14,7 +14,7 @@ def backoff_s(failures: int, *, first_s: float, longest_s: float, jitter: float)
     that those who failed together do not come back together.
     """
     doublings = min(failures - 1, 30)
-    return min(first_s * 2**doublings, longest_s) * (1 - jitter / 2)
+    return min(first_s * float(2**doublings), longest_s) * (1 - jitter / 2)
 
 
 def restart_after(deaths: int, *, lived_s: float, jitter: float) -> tuple[int, float]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from weft.core.errors import Unavailable
 from weft.driver.bell import Bell
 from weft.driver.cancel import run_cancel
+from weft.driver.due_date import DueDate
 from weft.driver.fold import FoldLoop
 from weft.driver.reaper import run_reaper
 from weft.driver.retention import run_retention
@@ -29,7 +30,8 @@ class Term:
         self._store = store
         self._epoch = epoch
         self._settings = settings
-        self._cancel_bell, self._reaper_bell, self._retention_bell = Bell(), Bell(), Bell()
+        self._cancel_bell, self._retention_bell = Bell(), Bell()
+        self._due = DueDate(settings.lost_after_s)
         self._fold_bell, self._doubt_bell = Bell(), Bell()
         self._fold = FoldLoop(store, epoch, self._fold_bell, after_pass=self._after_fold)
 
@@ -48,13 +50,12 @@ class Term:
         self.wake()
 
     def _bells(self) -> Sequence[Bell]:
-        return self._fold_bell, self._cancel_bell, self._reaper_bell, self._retention_bell
+        return self._fold_bell, self._cancel_bell, self._retention_bell
 
     def _after_fold(self, deltas: int) -> None:
         """An awake driver gets no notices: what they would say may have come with the deltas."""
         self._cancel_bell.ring()
         if deltas:
-            self._reaper_bell.ring()
             self._retention_bell.ring()
 
     async def run(self) -> None:
@@ -71,7 +72,7 @@ class Term:
                 )  # fmt: skip
                 group.create_task(
                     run_reaper(
-                        self._store, self._epoch, self._reaper_bell, grace_s=settings.lost_after_s
+                        self._store, self._epoch, self._due, grace_s=settings.lost_after_s
                     )
                 )
                 group.create_task(
@@ -95,8 +96,11 @@ class Term:
             doubted = await self._doubt_bell.heard(self._settings.heartbeat_s)
             if doubted or not self._fold.is_asleep or beat % LOCK_EVERY_BEATS == 0:
                 await self._prove_lock()
-            if self._fold.is_asleep and not await self._store.idle_driver(self._epoch):
-                self.wake()
+            if self._fold.is_asleep:
+                idle, due_at = await self._store.beat(self._epoch, self._settings.lost_after_s)
+                self._due.move(due_at)
+                if not idle:
+                    self.wake()
 
     async def _prove_lock(self) -> None:
         if not await self._store.still_lead():

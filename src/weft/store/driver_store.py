@@ -85,6 +85,12 @@ class PostgresDriverStore:
         )
         return None if distance is None else datetime.now(UTC) + distance
 
+    async def beat(self, epoch: int, grace_s: float) -> tuple[bool, datetime | None]:
+        """Say whether the leader may sleep on, and when the next worker would be lost."""
+        (row,) = await self._database.call("beat_driver", epoch=epoch, grace_s=grace_s)
+        due = row["due"]
+        return row["idle"], None if due is None else datetime.now(UTC) + due
+
     async def idle_driver(self, epoch: int) -> bool:
         """Go to sleep."""
         return bool(await self._database.value("idle_driver", epoch=epoch))

@@ -1,0 +1,50 @@
+"""The port `store`: what weft asks its database, by caller.
+
+One method is one SQL function of the same name (`sql/functions/NAME.sql`, whose header gives locks
+and plans). The
+three callers log in as three database roles with different rights, so there are three protocols.
+Errors are `WeftError`s; `Unavailable` means that the database cannot be reached now and the call
+may be repeated.
+"""
+
+from weft.ports.store.api import ApiStore
+from weft.ports.store.driver import DriverStore
+from weft.ports.store.notices import Notices
+from weft.ports.store.submitted import (
+    Caller,
+    JobRows,
+    LogPlace,
+    NewBatch,
+    NewGroup,
+    Reserved,
+    Row,
+    Shape,
+)
+from weft.ports.store.worker import (
+    Claimed,
+    EndReport,
+    HeartbeatAnswer,
+    Registered,
+    StartReport,
+    WorkerStore,
+)
+
+__all__ = [
+    "ApiStore",
+    "Caller",
+    "Claimed",
+    "DriverStore",
+    "EndReport",
+    "HeartbeatAnswer",
+    "JobRows",
+    "LogPlace",
+    "NewBatch",
+    "NewGroup",
+    "Notices",
+    "Registered",
+    "Reserved",
+    "Row",
+    "Shape",
+    "StartReport",
+    "WorkerStore",
+]

@@ -1,0 +1,56 @@
+"""What a driver asks."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Protocol
+
+from weft.ports.store.submitted import Row
+
+
+class DriverStore(Protocol):
+    """What a driver may ask.
+
+    Every call carries the leader's epoch; a stale one raises `EpochStale`.
+    """
+
+    async def try_lead(self) -> int | None:
+        """Try the leader's lock on the connection kept for it.
+
+        Return the epoch of the new term, or None.
+        """
+
+    async def still_lead(self) -> bool:
+        """Say whether the connection that holds the lock is alive; the driver's own heartbeat."""
+
+    async def fold_deltas(self, epoch: int) -> int:
+        """Fold what is visible into the sums, settle completions.
+
+        Return how many deltas were folded.
+        """
+
+    async def sweep_cancelled(self, epoch: int, limit_jobs: int) -> int:
+        """Settle jobs of cancelled groups and children of ended jobs in one bounded set.
+
+        Return how many.
+        """
+
+    async def lose_workers(self, epoch: int, grace_s: float) -> Sequence[Row]:
+        """End the attempts of workers that were silent longer than the grace."""
+
+    async def next_due(self, epoch: int, grace_s: float) -> datetime | None:
+        """Return when the next worker would be lost; None: there is no worker."""
+
+    async def beat(self, epoch: int, grace_s: float) -> tuple[bool, datetime | None]:
+        """Return the answers of `idle_driver` and `next_due`.
+
+        The heartbeat of a leader that sleeps.
+        """
+
+    async def idle_driver(self, epoch: int) -> bool:
+        """Say that this driver goes to sleep.
+
+        False: there is something to do; True: a notice on `driver` will come.
+        """
+
+    async def remove_old(self, epoch: int, *, events_keep_s: float, updates_keep_s: float) -> int:
+        """Remove events older than the retention and updates that were never committed."""

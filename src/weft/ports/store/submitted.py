@@ -1,0 +1,124 @@
+"""Values that the api and its store exchange."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+
+@dataclass(frozen=True)
+class Caller:
+    """Who asks: a user of a tenant."""
+
+    tenant_id: int
+    user_id: int
+    user_name: str
+    is_admin: bool = False
+
+
+class NewBatch(msgspec.Struct, frozen=True, kw_only=True):
+    """A batch to be created. All limits are checked already."""
+
+    name: str | None = None
+    billing_project: str = "default"
+    attributes: Mapping[str, str] = {}
+    callback: str | None = None
+    cancel_after_n_failures: int | None = None
+    max_running: int | None = None
+    trace_id: str
+
+
+class NewGroup(msgspec.Struct, frozen=True, kw_only=True):
+    """A tree group to be created in an update.
+
+    Number within the batch, parent's number, one name.
+    """
+
+    group_id: int
+    parent_id: int
+    name: str
+    attributes: Mapping[str, str] = {}
+    cancel_after_n_failures: int | None = None
+    callback: str | None = None
+
+
+class Shape(msgspec.Struct, frozen=True, kw_only=True):
+    """A distinct request for resources.
+
+    Jobs refer to shapes, because many jobs ask for the same.
+    """
+
+    cpu_m: int = 1000
+    memory_mib: int = 512
+    storage_mib: int = 0
+    gpu: int = 0
+    countables: tuple[tuple[str, int], ...] = ()
+    """Sorted by name."""
+
+
+@dataclass(kw_only=True)
+class JobRows:
+    """The jobs of one bunch in columns, in order of their numbers.
+
+    The first is `first_job` (absolute).
+
+    Lists of one element stand for "the same in all jobs". `parents` are absolute numbers, below
+    the child's.
+    """
+
+    first_job: int
+    n_jobs: int
+    shapes: list[Shape]
+    shape_index: list[int]
+    group_id: list[int]
+    priority: list[int]
+    always_run: list[bool]
+    max_attempts: list[int]
+    retry_on: list[int]
+    """Bit mask over `Reason` (1 << reason)."""
+    edge_child: list[int] = field(default_factory=list)
+    edge_parent: list[int] = field(default_factory=list)
+    label_job: list[int] = field(default_factory=list)
+    label_name: list[str | None] = field(default_factory=list)
+    label_attributes: list[dict[str, str] | None] = field(default_factory=list)
+    chunk_first: list[int] = field(default_factory=list)
+    chunk_n: list[int] = field(default_factory=list)
+    chunk_body: list[bytes] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Reserved:
+    """What an update reserved: contiguous numbers from `first_*` on."""
+
+    update_id: int
+    first_job: int
+    first_group: int
+    n_jobs: int
+    n_groups: int
+    committed: bool
+
+
+@dataclass(frozen=True)
+class LogPlace:
+    """Where the output of one attempt is kept (`wire/log_format.py`)."""
+
+    batch_id: int
+    job_id: int
+    attempt: int
+    ended: bool
+    segment: int | None
+    offset: int | None
+    stdout_bytes: int
+    stderr_bytes: int
+    truncated: bool
+    state: str
+    """The job's state now."""
+    reason: str | None = None
+    exit_code: int | None = None
+    signal: int | None = None
+    message: str | None = None
+
+
+Row = Mapping[str, Any]
+"""A row as the SQL function returns it; the names are those of DESIGN section 8."""

@@ -4,12 +4,13 @@ Timed, counted, retried where that is safe, errors translated.
 """
 
 import asyncio
+import itertools
 import random
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import cache
 from time import perf_counter
-from typing import Any
+from typing import Any, TypeVar
 
 import asyncpg
 import msgspec
@@ -20,8 +21,9 @@ from weft.telemetry.metrics import observe_call
 
 log = get_logger()
 
-RETRIES_MAX = 5
+TRIES_MAX = 5
 CONNECT_TIMEOUT_S = 5.0
+Result = TypeVar("Result")
 
 
 @cache
@@ -40,43 +42,44 @@ class Database:
     def __init__(self, pool: asyncpg.Pool) -> None:
         self._pool = pool
 
-    async def call(self, function: str, **arguments: Any) -> list[asyncpg.Record]:  # noqa: ANN401 (what asyncpg can encode)
+    async def call(
+        self,
+        function: str,
+        **arguments: Any,  # noqa: ANN401 (what asyncpg can encode)
+    ) -> list[asyncpg.Record]:
         """Call a function in a transaction of its own and return its rows.
 
         Deadlocks and the like are tried again; raises `WeftError`, `Unavailable` if the database
         is away.
         """
-        for retries_left in reversed(range(RETRIES_MAX)):
-            try:
-                async with self._pool.acquire(timeout=CONNECT_TIMEOUT_S) as connection:
-                    return await call_on(connection, function, **arguments)
-            except RETRIED as error:
-                if not retries_left:
-                    raise translated(error) from error
-                await asyncio.sleep(random.uniform(0, 0.01 * (RETRIES_MAX - retries_left)))  # noqa: S311 (jitter)
-            except (asyncpg.PostgresError, *AWAY) as error:
-                raise translated(error) from error
-        raise AssertionError("unreachable")
+        return await self._retried(lambda connection: call_on(connection, function, **arguments))
 
     async def value(self, function: str, **arguments: Any) -> Any:  # noqa: ANN401
         """Call a function that returns one value."""
         rows = await self.call(function, **arguments)
         return rows[0][0] if rows else None
 
-    @asynccontextmanager
-    async def transaction(self) -> AsyncIterator[asyncpg.Connection]:
-        """Give a connection in a transaction, for calls that must happen together.
+    async def together(self, work: Callable[[asyncpg.Connection], Awaitable[Result]]) -> Result:
+        """Do several calls in one transaction; tried again and errors as in `call`."""
 
-        Errors are translated.
-        """
-        try:
-            async with (
-                self._pool.acquire(timeout=CONNECT_TIMEOUT_S) as connection,
-                connection.transaction(),
-            ):
-                yield connection
-        except (asyncpg.PostgresError, *AWAY) as error:
-            raise translated(error) from error
+        async def run(connection: asyncpg.Connection) -> Result:
+            async with connection.transaction():
+                return await work(connection)
+
+        return await self._retried(run)
+
+    async def _retried(self, work: Callable[[asyncpg.Connection], Awaitable[Result]]) -> Result:
+        for tries in itertools.count(1):
+            try:
+                async with self._pool.acquire(timeout=CONNECT_TIMEOUT_S) as connection:
+                    return await work(connection)
+            except RETRIED as error:
+                if tries == TRIES_MAX:
+                    raise translated(error) from error
+                await asyncio.sleep(random.uniform(0, 0.01 * tries))  # noqa: S311 (jitter)
+            except (asyncpg.PostgresError, *AWAY) as error:
+                raise translated(error) from error
+        raise AssertionError
 
 
 async def call_on(

@@ -41,53 +41,24 @@ class Submission:
 
         One transaction.
         """
-        async with self._database.transaction() as connection:
-            is_new = True
+        key = idempotency_key
+
+        async def run(connection: asyncpg.Connection) -> tuple[int, Reserved, bool]:
             if isinstance(new, int):
-                batch_id, key = new, idempotency_key
-            else:
-                (row,) = await call_on(
-                    connection, "create_batch", **_batch(caller, new, idempotency_key, digest)
+                return new, *await _add_update(
+                    connection, caller, new, groups, jobs, key, digest, trace_id
                 )
-                batch_id, is_new, key = row["batch_id"], row["is_new"], None
-                if not is_new:
-                    (row,) = await call_on(
-                        connection,
-                        "get_update",
-                        tenant_id=caller.tenant_id,
-                        batch_id=batch_id,
-                        of_update_id=1,
-                    )
-                    return batch_id, _reserved(row), False
-            (row,) = await call_on(
-                connection,
-                "create_update",
-                tenant_id=caller.tenant_id,
-                user_id=caller.user_id,
-                batch_id=batch_id,
-                new_jobs=jobs.n_jobs if jobs else 0,
-                new_groups=len(groups),
-                trace_id=trace_id,
-                idempotency_key=key,
-                digest=digest,
-            )
+            (row,) = await call_on(connection, "create_batch", **_batch(caller, new, key, digest))
+            batch_id = row["batch_id"]
             if not row["is_new"]:
+                first = {"tenant_id": caller.tenant_id, "batch_id": batch_id, "of_update_id": 1}
+                (row,) = await call_on(connection, "get_update", **first)
                 return batch_id, _reserved(row), False
-            update_id = row["update_id"]
-            if groups:
-                await call_on(
-                    connection, "add_groups", **_groups(caller, batch_id, update_id, groups)
-                )
-            if jobs and jobs.n_jobs:
-                await call_on(connection, "add_jobs", **_jobs(caller, batch_id, update_id, jobs))
-            (row,) = await call_on(
-                connection,
-                "commit_update",
-                tenant_id=caller.tenant_id,
-                batch_id=batch_id,
-                of_update_id=update_id,
+            return batch_id, *await _add_update(
+                connection, caller, batch_id, groups, jobs, None, digest, trace_id
             )
-            return batch_id, _reserved(row), is_new
+
+        return await self._database.together(run)
 
     async def create_update(
         self,
@@ -139,6 +110,41 @@ class Submission:
             "commit_update", tenant_id=caller.tenant_id, batch_id=batch_id, of_update_id=update_id
         )
         return _reserved(row)
+
+
+async def _add_update(
+    connection: asyncpg.Connection,
+    caller: Caller,
+    batch_id: int,
+    groups: Sequence[NewGroup],
+    jobs: JobRows | None,
+    idempotency_key: str | None,
+    digest: bytes,
+    trace_id: str,
+) -> tuple[Reserved, bool]:
+    """Reserve, fill and commit an update; return what was reserved and whether it is new."""
+    (row,) = await call_on(
+        connection,
+        "create_update",
+        tenant_id=caller.tenant_id,
+        user_id=caller.user_id,
+        batch_id=batch_id,
+        new_jobs=jobs.n_jobs if jobs else 0,
+        new_groups=len(groups),
+        trace_id=trace_id,
+        idempotency_key=idempotency_key,
+        digest=digest,
+    )
+    if not row["is_new"]:
+        return _reserved(row), False
+    update_id = row["update_id"]
+    if groups:
+        await call_on(connection, "add_groups", **_groups(caller, batch_id, update_id, groups))
+    if jobs and jobs.n_jobs:
+        await call_on(connection, "add_jobs", **_jobs(caller, batch_id, update_id, jobs))
+    update = {"tenant_id": caller.tenant_id, "batch_id": batch_id, "of_update_id": update_id}
+    (row,) = await call_on(connection, "commit_update", **update)
+    return _reserved(row), True
 
 
 def _reserved(row: asyncpg.Record) -> Reserved:

@@ -1,0 +1,285 @@
+"""Walls: what the login roles may do, and what a tenant can see of another."""
+
+from typing import Any
+
+import asyncpg
+import pytest
+
+from store.world import Backend, World, open_world
+from weft.core import errors
+from weft.ports.store import ApiStore, Caller, NewBatch, NewGroup
+from weft.sql import files_of, rights_of
+from weft.store.database import call_on
+from weft.testing.builders import job_rows
+
+LOGINS = ("weft_api", "weft_driver", "weft_worker")
+
+
+@pytest.mark.parametrize("role", LOGINS)
+async def test_login_roles_touch_no_table(world: World, role: str) -> None:
+    rows = await world.admin.fetch(
+        "SELECT c.relname, p "
+        "FROM pg_class c, unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE', "
+        "'TRUNCATE', 'REFERENCES', 'TRIGGER']) p WHERE c.relnamespace = 'weft'::regnamespace "
+        "AND c.relkind IN ('r', 'v', 'm', 'p') AND has_table_privilege($1, c.oid, p)", role
+    )  # fmt: skip
+    connection = await world.connect(role)
+
+    assert [tuple(row) for row in rows] == []
+    for statement in (
+        "SELECT FROM weft.job", "UPDATE weft.job SET state = 6", "DELETE FROM weft.tenant",
+        "TRUNCATE weft.job", "INSERT INTO weft.pool (name) VALUES ('x')",
+        "CREATE TABLE weft.mine ()",
+        "CREATE FUNCTION weft.mine() RETURNS int LANGUAGE sql AS 'SELECT 1'",
+        "SET ROLE weft_tenant", "SET ROLE weft_system", "SET SESSION AUTHORIZATION weft_system",
+        "ALTER FUNCTION weft.get_batch RENAME TO x", "DROP SCHEMA weft CASCADE",
+    ):  # fmt: skip
+        with pytest.raises(asyncpg.InsufficientPrivilegeError):
+            await connection.execute(statement)
+
+
+@pytest.mark.parametrize("role", LOGINS)
+async def test_login_roles_call_what_is_theirs_only(world: World, role: str) -> None:
+    rows = await world.admin.fetch(
+        "SELECT p.proname FROM pg_proc p WHERE p.pronamespace = 'weft'::regnamespace "
+        "AND has_function_privilege($1, p.oid, 'EXECUTE')", role
+    )  # fmt: skip
+    granted = {file.name for file in files_of("functions") if role in rights_of(file).granted_to}
+
+    assert {row["proname"] for row in rows} == granted
+    assert not {name for name in granted if name.startswith("_")}
+
+
+async def test_roles_of_functions_own_nothing_else_and_cannot_log_in(world: World) -> None:
+    roles = await world.admin.fetch(
+        "SELECT rolname, rolcanlogin, rolsuper, rolbypassrls, rolcreaterole, rolcreatedb "
+        "FROM pg_roles WHERE rolname LIKE 'weft\\_%'"
+    )
+    owned = await world.admin.fetch(
+        "SELECT relname FROM pg_class WHERE relnamespace = 'weft'::regnamespace "
+        "AND pg_get_userbyid(relowner) LIKE 'weft\\_%'"
+    )
+    members = await world.admin.fetch(
+        "SELECT FROM pg_auth_members m WHERE pg_get_userbyid(m.roleid) LIKE 'weft\\_%' "
+        "OR pg_get_userbyid(m.member) LIKE 'weft\\_%'"
+    )
+    may_log_in = {row["rolname"] for row in roles if row["rolcanlogin"]}
+
+    assert may_log_in == set(LOGINS)
+    assert not any(any(row[2:]) for row in roles)
+    assert (owned, members) == ([], [])
+
+
+async def test_functions_of_others_rights_look_up_names_in_safe_places(world: World) -> None:
+    """Else a caller could put a function of its own before ours."""
+    rows = await world.admin.fetch(
+        "SELECT proname FROM pg_proc WHERE pronamespace = 'weft'::regnamespace AND prosecdef "
+        "AND NOT coalesce(proconfig, '{}') && ARRAY['search_path=pg_catalog, pg_temp']"
+    )
+
+    assert [row["proname"] for row in rows] == []
+
+
+async def test_every_table_with_a_tenant_has_its_wall(world: World) -> None:
+    rows = await world.admin.fetch(
+        "SELECT c.relname FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid "
+        "WHERE c.relnamespace = 'weft'::regnamespace AND c.relkind = 'r' "
+        "AND a.attname = 'tenant_id' AND (NOT c.relrowsecurity OR NOT EXISTS "
+        "(SELECT FROM pg_policies p WHERE p.tablename = c.relname AND p.roles = '{weft_tenant}'))"
+    )
+    without = await world.admin.fetch(
+        "SELECT c.relname FROM pg_class c WHERE c.relnamespace = 'weft'::regnamespace "
+        "AND c.relkind = 'r' AND NOT c.relrowsecurity ORDER BY 1"
+    )
+
+    assert [row["relname"] for row in rows] == []
+    # None of these holds anything of one tenant.
+    assert {row["relname"] for row in without} == {
+        "attempt_reason", "claim", "driver_state", "event_floor", "event_listener", "fold",
+        "job_state", "job_transition", "migration", "pool", "rate", "rate_card", "resource",
+        "shape", "worker", "worker_incarnation",
+    }  # fmt: skip
+
+
+async def test_views_do_not_go_round_the_wall(world: World) -> None:
+    rows = await world.admin.fetch(
+        "SELECT c.relname FROM pg_class c WHERE c.relnamespace = 'weft'::regnamespace "
+        "AND c.relkind IN ('v', 'm') AND NOT coalesce(c.reloptions, '{}') && "
+        "ARRAY['security_invoker=true', 'security_invoker=on'] "
+        "AND pg_get_userbyid(c.relowner) <> 'weft_tenant'"
+    )
+
+    assert [row["relname"] for row in rows] == []
+
+
+READS: list[tuple[str, dict[str, Any]]] = [
+    ("get_batch", {}),
+    ("get_update", {"update_id": 1}),
+    ("list_groups", {"after": -1, "limit": 10}),
+    ("get_group", {"group": 0}),
+    ("get_group", {"group": "/a"}),
+    ("list_jobs", {"after": 0, "limit": 10}),
+    ("get_job", {"job_id": 1}),
+    ("get_specs", {"job_ids": [1]}),
+    ("list_attempts", {"job_id": 1}),
+    ("job_history", {"job_id": 1}),
+    ("log_places", {"job_ids": [1], "attempt": None}),
+    ("cancel_group", {"group_id": 0, "force": True}),
+    ("cancel_group", {"group_id": 1, "force": False}),
+    ("cancel_jobs", {"job_ids": [1]}),
+    ("add_groups", {"update_id": 2, "groups": [NewGroup(group_id=1, parent_id=0, name="x")]}),
+    ("add_jobs", {"update_id": 2, "jobs": job_rows(1)}),
+    ("commit_update", {"update_id": 2}),
+]
+
+
+async def two_tenants(backend: Backend, world: World) -> tuple[World, Caller, int]:
+    """Return a world, a caller of another tenant, and a batch of the first."""
+    groups = [NewGroup(group_id=1, parent_id=0, name="a")]
+    batch = await world.submit(
+        job_rows(3, group=[0, 1, 1], parents={3: [1]}, names={1: "secret"}), groups=groups,
+        name="secret",
+    )  # fmt: skip
+    worker = await world.worker()
+    (one, _two) = await worker.claim()
+    await worker.end(one)
+    await world.api.create_update(
+        world.caller, batch, n_jobs=1, n_groups=1, idempotency_key=None, digest=b"", trace_id=""
+    )
+    async with open_world(backend) as other:
+        return world, other.caller, batch
+
+
+@pytest.mark.parametrize(("method", "arguments"), READS)
+async def test_batch_of_another_tenant_does_not_exist(
+    backend: Backend, world: World, method: str, arguments: dict[str, Any]
+) -> None:
+    world, stranger, batch = await two_tenants(backend, world)
+    before = await world.states(batch)
+
+    with pytest.raises(errors.NotFound):
+        await getattr(world.api, method)(stranger, batch, **arguments)
+    assert await world.states(batch) == before
+    document = await world.api.get_batch(world.caller, batch)
+    assert not document["cancelled"]
+
+
+async def test_every_method_with_a_batch_is_tried_above() -> None:
+    reads = {method for method, _arguments in READS}
+    methods = {
+        name
+        for name, method in vars(ApiStore).items()
+        if "batch_id" in getattr(method, "__annotations__", {})
+        and "caller" in method.__annotations__
+    }
+
+    assert methods - reads == {"create_update", "list_events"}
+
+
+async def test_lists_and_events_show_nothing_of_another_tenant(
+    backend: Backend, world: World
+) -> None:
+    start = await world.api.events_now()
+    world, stranger, batch = await two_tenants(backend, world)
+    api = world.api
+
+    assert await api.list_batches(stranger, before=None, limit=10, name=None) == []
+    assert await api.list_batches(stranger, before=None, limit=10, name="secret") == []
+    assert await api.list_events(stranger, after=start, batch_id=None, limit=10) == ([], start)
+    assert await api.list_events(stranger, after=start, batch_id=batch, limit=10) == ([], start)
+    overview = await api.overview(stranger)
+    assert (overview["running"], overview["ready"], overview["pending"]) == (0, 0, 0)
+    with pytest.raises(errors.NotFound):
+        await api.create_update(
+            stranger, batch, n_jobs=1, n_groups=0, idempotency_key=None, digest=b"", trace_id=""
+        )
+
+
+async def test_keys_of_tenants_do_not_meet(backend: Backend, world: World) -> None:
+    new = NewBatch(trace_id="0" * 32)
+    one, _ = await world.api.create_batch(world.caller, new, idempotency_key="k", digest=b"a")
+    async with open_world(backend) as other:
+        two, is_new = await other.api.create_batch(
+            other.caller, new, idempotency_key="k", digest=b"b"
+        )
+
+    assert (one != two, is_new) == (True, True)
+
+
+async def test_caller_with_a_user_of_another_tenant_is_refused(
+    backend: Backend, world: World
+) -> None:
+    async with open_world(backend) as other:
+        mixed = Caller(world.caller.tenant_id, other.caller.user_id, "eve")
+        with pytest.raises(errors.WeftError):
+            await other.api.create_batch(
+                mixed, NewBatch(trace_id=""), idempotency_key=None, digest=b""
+            )
+
+
+FORGOTTEN = """
+    CREATE FUNCTION weft.forgotten_where(tenant_id int) RETURNS TABLE (what text, n bigint)
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    DECLARE v_table text;
+    BEGIN
+        PERFORM weft._as_tenant(forgotten_where.tenant_id);
+        FOR v_table IN
+            SELECT c.relname FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
+            WHERE c.relnamespace = 'weft'::regnamespace AND c.relkind = 'r'
+              AND a.attname = 'tenant_id'
+        LOOP
+            RETURN QUERY EXECUTE format(
+                'SELECT %L, count(*) FROM weft.%I x WHERE x.tenant_id <> $1', v_table, v_table)
+                USING forgotten_where.tenant_id;
+        END LOOP;
+        BEGIN
+            UPDATE weft.batch SET held = true;
+            DELETE FROM weft.job_label;
+        END;
+    END $$;
+    ALTER FUNCTION weft.forgotten_where OWNER TO weft_tenant;
+    GRANT EXECUTE ON FUNCTION weft.forgotten_where TO weft_api;
+"""
+
+
+async def test_forgotten_where_leaks_and_changes_nothing(own_world: World) -> None:
+    world, stranger, batch = await two_tenants(own_world.backend, own_world)
+    await world.admin.execute("GRANT CREATE ON SCHEMA weft TO weft_tenant")
+    await world.admin.execute(FORGOTTEN)
+    api = await world.connect("weft_api")
+    for caller in (stranger, world.caller):
+        rows = await call_on(api, "forgotten_where", tenant_id=caller.tenant_id)
+        if caller is stranger:
+            held = await world.admin.fetchval(
+                "SELECT held FROM weft.batch WHERE batch_id = $1", batch
+            )
+            labels = await world.admin.fetchval("SELECT count(*) FROM weft.job_label")
+            assert (held, labels) == (False, 1)
+
+        assert len(rows) > 20
+        assert {row["what"]: row["n"] for row in rows if row["n"]} == {}
+
+
+async def test_without_a_tenant_nothing_can_be_read(own_world: World) -> None:
+    await own_world.submit()
+    async with own_world.admin.transaction():
+        await own_world.admin.execute("SET LOCAL ROLE weft_tenant")
+        with pytest.raises(asyncpg.PostgresError):
+            await own_world.admin.fetch("SELECT FROM weft.batch")
+
+
+async def test_unknown_and_expired_tokens_are_nobodys(own_world: World) -> None:
+    world = own_world
+    await world.call(
+        "ensure_local_user", tenant="local", user_name="ada", token_hash=bytes.fromhex(SHA256_OF_T)
+    )
+    caller = await world.api.authenticate("t")
+    nobody = await world.api.authenticate("u")
+    await world.admin.execute("UPDATE weft.token SET expires_at = clock_timestamp()")
+
+    assert caller is not None
+    assert (caller.user_name, caller.is_admin, nobody) == ("ada", True, None)
+    assert await world.api.authenticate("t") is None
+
+
+SHA256_OF_T = "e3b98a4da31a127d4bde6e43033f66ba274cab0eb7eb1c70ec41402bf6273dd8"

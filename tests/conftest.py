@@ -5,6 +5,7 @@ a copy of a template that was migrated once; a test may do with it what it likes
 """
 
 import asyncio
+import logging
 import os
 import secrets
 import shutil
@@ -16,6 +17,7 @@ from typing import Any, TypeVar
 
 import asyncpg
 import pytest
+import structlog
 
 from weft.store.embedded import EmbeddedServer
 from weft.telemetry.log import STRICT_VARIABLE
@@ -29,6 +31,9 @@ FAST = ("fsync=off", "full_page_writes=off", "max_connections=100")
 os.environ[STRICT_VARIABLE] = "1"
 for _name in [name for name in os.environ if name.startswith("WEFT_") and name != STRICT_VARIABLE]:
     del os.environ[_name]  # settings of the developer's shell are not those of a test
+
+# What fails is easier to read without every call of the database.
+structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.INFO))
 
 Result = TypeVar("Result")
 

@@ -15,8 +15,9 @@ from weft.telemetry.trace import bind
 @pytest.fixture(autouse=True)
 def _restore() -> Iterator[None]:
     handlers, level = logging.root.handlers[:], logging.root.level
+    kept = structlog.get_config()
     yield
-    structlog.reset_defaults()
+    structlog.configure(**kept)
     structlog.contextvars.clear_contextvars()
     logging.root.handlers[:] = handlers
     logging.root.setLevel(level)

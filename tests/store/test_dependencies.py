@@ -6,6 +6,7 @@ import pytest
 
 from store.world import World
 from weft.core.states import Reason
+from weft.ports.store import NewGroup
 from weft.store.database import call_on
 from weft.store.submission import _jobs
 from weft.testing.builders import job_rows
@@ -203,3 +204,95 @@ async def test_dependencies_do_not_cross_batches(world: World) -> None:
     await worker.end(claimed[0])
 
     assert (await world.states(one), await world.states(two)) == ("sr", "Rp")
+
+
+async def open_update(world: World, batch: int, n_jobs: int) -> int:
+    update, _is_new = await world.api.create_update(
+        world.caller,
+        batch,
+        n_jobs=n_jobs,
+        n_groups=0,
+        idempotency_key=None,
+        digest=b"",
+        trace_id="",
+    )
+    return update.update_id
+
+
+async def test_edge_to_a_parent_whose_children_are_not_told_yet(world: World) -> None:
+    """The sweep will tell the new child as well, so the parent's end is not counted twice."""
+    batch = await world.submit(job_rows(3, parents={3: [1]}))
+    worker = await world.worker()
+    await world.api.cancel_jobs(world.caller, batch, [1])
+    rows = job_rows(3, parents={1: [-1, -2], 2: [-1, -2], 3: [-1]}, always_run=[True, False, True])
+    await world.submit(rows, batch=batch)
+    before = await world.states(batch)
+    await world.sweep()
+    swept = await world.states(batch)
+    findings = await world.findings()
+    await worker.run()
+    await world.sweep()
+
+    assert before == "crpppp"
+    assert (swept, findings) == ("crcppr", {})
+    assert await world.states(batch) == "cscrcs"
+
+
+async def test_edge_that_is_added_below_the_cursor_of_a_sweep(world: World) -> None:
+    """An update with smaller numbers is filled after the sweep has told a child with a larger one."""
+    batch = await world.submit(2)
+    late, early = await open_update(world, batch, 2), await open_update(world, batch, 3)
+    first = job_rows(3, parents={1: [-1], 2: [-1], 3: [-1]}, always_run=True)
+    await world.api.add_jobs(world.caller, batch, early, first)
+    await world.api.commit_update(world.caller, batch, early)
+    await world.api.cancel_jobs(world.caller, batch, [1])
+    await world.driver.sweep_cancelled(await world.lead(), 2)
+    second = job_rows(2, parents={1: [-1, -2], 2: [-1]}, always_run=True)
+    await world.api.add_jobs(world.caller, batch, late, second)
+    await world.api.commit_update(world.caller, batch, late)
+    await world.sweep()
+
+    assert await world.states(batch) == "crprrrr"
+
+
+async def test_sweep_waits_for_an_edge_that_is_being_added(world: World) -> None:
+    """The first edge of its batch, to a job that the sweep is about to end."""
+    groups = [NewGroup(group_id=1, parent_id=0, name="a")]
+    batch = await world.submit(job_rows(2, group=[1, 0]), groups=groups)
+    update = await open_update(world, batch, 1)
+    await world.api.cancel_group(world.caller, batch, 1, force=False)
+    api = await world.connect("weft_api")
+    async with api.transaction():
+        rows = job_rows(1, parents={1: [-1]})
+        await call_on(api, "add_jobs", **_jobs(world.caller, batch, update, rows))
+        sweeping = asyncio.create_task(world.sweep())
+        await world.until_somebody_waits()
+    await sweeping
+    await world.api.commit_update(world.caller, batch, update)
+    await world.sweep()
+
+    assert await world.states(batch) == "crc"
+
+
+async def test_edge_is_added_beside_a_sweep_of_its_parent(world: World) -> None:
+    """The sweep tells the children of a parent in a transaction that is open, and the reverse."""
+    batch = await world.submit(job_rows(3, parents={2: [1], 3: [1]}, always_run=True))
+    update, other = await open_update(world, batch, 1), await open_update(world, batch, 1)
+    rows = job_rows(1, parents={1: [-1]}, always_run=True)
+    await world.api.cancel_jobs(world.caller, batch, [1])
+    driver = await world.connect("weft_driver")
+    async with driver.transaction():
+        await call_on(driver, "sweep_cancelled", epoch=await world.lead(), limit_jobs=2)
+        adding = asyncio.create_task(world.api.add_jobs(world.caller, batch, update, rows))
+        await world.until_somebody_waits()
+    await adding
+    api = await world.connect("weft_api")
+    async with api.transaction():
+        await call_on(api, "add_jobs", **_jobs(world.caller, batch, other, rows))
+        async with asyncio.timeout(5):
+            await world.sweep()
+    for one in (update, other):
+        await world.api.commit_update(world.caller, batch, one)
+    await world.sweep()
+
+    assert await world.states(batch) == "crrrr"

@@ -8,9 +8,10 @@ AS $$
 DECLARE
     v_job int[]; v_tenant int; v_edges boolean; v_pool int;
 BEGIN
-    SELECT b.tenant_id, b.has_edges, q.pool_id INTO v_tenant, v_edges, v_pool FROM weft.batch b JOIN weft.queue q USING (queue_id) WHERE b.batch_id = of_batch_id;
     PERFORM FROM (SELECT x FROM unnest(of_job_ids) x ORDER BY 1) d
     CROSS JOIN LATERAL (SELECT FROM weft.job j WHERE j.batch_id = of_batch_id AND j.job_id = d.x FOR UPDATE) l;
+    -- After the rows were locked: who adds the first edge of the batch to one of them holds its row until it commits (add_jobs).
+    SELECT b.tenant_id, b.has_edges, q.pool_id INTO v_tenant, v_edges, v_pool FROM weft.batch b JOIN weft.queue q USING (queue_id) WHERE b.batch_id = of_batch_id;
     WITH old AS MATERIALIZED (
         SELECT j.job_id, j.state, j.listed FROM unnest(of_job_ids) x
         CROSS JOIN LATERAL (SELECT y.* FROM weft.job y WHERE y.batch_id = of_batch_id AND y.job_id = x AND y.state IN (0, 1, 2, 3, 5) OFFSET 0) j),

@@ -1,6 +1,7 @@
 -- add_jobs: add a bunch of jobs to an open update. They stay invisible until the commit.
 -- Called by: Store.add_jobs, Store.submit (api).   Safe to repeat: yes, by (update, first job); then it returns false.
--- Locks: the update's row, shared; rows of parents in earlier updates, shared and in key order.   Plan: inserts; parents by key.
+-- Locks: the update's row, shared; rows of parents in earlier updates and their rows of cascade, shared and in key order.
+-- Plan: inserts; parents by key.
 -- Columns: one element stands for all jobs. Numbers: jobs, parents and groups relative to the update from 1 on; a negative
 --   parent or group is an absolute number of before, group 0 the root.
 -- Raises WF103 (group), WF203 (committed), WF205 (parent does not exist), WF207 (outside the update), WF208 (overlap).
@@ -46,9 +47,12 @@ BEGIN
 
     IF cardinality(edge_children) > 0 THEN
         -- Parents in earlier updates are locked before they are looked at, and their completion reads the edges after it has
-        -- changed the parent's row: so exactly one of us counts each end.
+        -- changed the parent's row: so exactly one of us counts each end. If the sweep still has to tell the children of one, it
+        -- will tell ours; its row of weft.cascade is locked too, so that it does not pass us.
         PERFORM FROM (SELECT DISTINCT -p AS p FROM unnest(edge_parents) p WHERE p <= 0 ORDER BY 1) e
         CROSS JOIN LATERAL (SELECT FROM weft.job j WHERE j.batch_id = add_jobs.batch_id AND j.job_id = e.p FOR SHARE) l;
+        PERFORM FROM (SELECT DISTINCT -p AS p FROM unnest(edge_parents) p WHERE p < 0 ORDER BY 1) e
+        CROSS JOIN LATERAL (SELECT FROM weft.cascade c WHERE c.batch_id = add_jobs.batch_id AND c.job_id = e.p FOR SHARE) l;
         SELECT -p INTO v_wrong FROM unnest(edge_parents) p
         WHERE p <= 0 AND (-p > v_base OR NOT EXISTS (
             SELECT FROM weft.job j JOIN weft.batch_update u ON u.batch_id = j.batch_id AND u.update_id = j.update_id
@@ -62,8 +66,10 @@ BEGIN
         ins AS (
             INSERT INTO weft.edge (batch_id, parent_id, child_id, tenant_id) SELECT add_jobs.batch_id, e.parent, e.child, add_jobs.tenant_id FROM e),
         counted AS (
-            SELECT e.child, count(*) FILTER (WHERE j.state IS NULL OR j.state < 6) AS n, coalesce(bool_or(j.state > 6), false) AS bad, bool_or(e.parent <= v_base) AS is_cross
+            SELECT e.child, count(*) FILTER (WHERE j.state IS NULL OR j.state < 6 OR c.job_id IS NOT NULL) AS n,
+                   coalesce(bool_or(j.state > 6 AND c.job_id IS NULL), false) AS bad, bool_or(e.parent <= v_base) AS is_cross
             FROM e LEFT JOIN weft.job j ON j.batch_id = add_jobs.batch_id AND j.job_id = e.parent AND e.parent <= v_base
+            LEFT JOIN weft.cascade c ON c.batch_id = j.batch_id AND c.job_id = j.job_id AND c.next_child < e.child
             GROUP BY e.child)
         SELECT array_agg(coalesce(c.n, -1) ORDER BY i), array_agg(c.child) FILTER (WHERE c.bad), array_agg(c.child) FILTER (WHERE c.is_cross), coalesce(bool_or(c.is_cross), false)
         INTO v_parent_count, v_bad_child, v_cross_child, v_has_cross

@@ -70,6 +70,21 @@ class FakeStore:
                 await self._changed.wait()
         return [job.ends[-1] for job in self.jobs if job.ends]
 
+    async def until_heartbeats(self, count: int, seconds: float = 20.0) -> None:
+        """Wait until so many heartbeats have come."""
+        async with asyncio.timeout(seconds):
+            while self.heartbeats < count:
+                self._changed.clear()
+                await self._changed.wait()
+
+    async def until_ended(self, count: int, seconds: float = 20.0) -> list[EndReport]:
+        """Wait until so many ends were reported, of whatever kind."""
+        async with asyncio.timeout(seconds):
+            while len(ends := [end for job in self.jobs for end in job.ends]) < count:
+                self._changed.clear()
+                await self._changed.wait()
+        return ends
+
     async def until_handed_back(self, count: int, seconds: float = 20.0) -> list[EndReport]:
         """Wait until so many leases were handed back."""
         async with asyncio.timeout(seconds):
@@ -189,6 +204,7 @@ class FakeStore:
         del incarnation_id, draining
         self._check()
         self.heartbeats += 1
+        self._changed.set()
         cancelled = [place for place in attempts if place[1] in self.cancelled]
         return HeartbeatAnswer(alive=not self.is_lost, cancelled=cancelled, has_work=True)
 

@@ -151,6 +151,19 @@ async def test_dead_agent_is_succeeded_and_jobs_are_adopted(
     assert len(worker.store.incarnations) == 1
 
 
+async def test_ends_that_come_while_the_agent_registers_are_not_lost(worker: Worker) -> None:
+    worker.store.submit(*(sh("sleep 0.05") for _ in range(2)))
+    await worker.store.until_started(2)
+    await worker.crash()
+    worker.store.is_away = True
+    starting = asyncio.create_task(worker.start())
+    await asyncio.to_thread(until_gone, *marked("sleep\0000.05"))
+    worker.store.is_away = False
+    await starting
+
+    assert [report.reason for report in await worker.store.until(2)] == [None, None]
+
+
 async def test_lease_that_the_spawner_never_heard_of_is_handed_back(worker: Worker) -> None:
     await worker.crash()
     worker.store.submit(sh("true"))
@@ -238,6 +251,26 @@ async def test_worker_declared_lost_kills_all_and_begins_anew(worker: Worker) ->
     await worker.store.until_started(2)
     await asyncio.to_thread(until_gone, *left)
     assert len(worker.store.incarnations) == incarnations + 1
+
+
+async def test_worker_without_contact_kills_its_jobs_in_time(worker: Worker) -> None:
+    """Before the database gives them to another worker, and even if the agent is dead."""
+    await worker.stop()
+    worker.fence_s = 0.3
+    worker.heartbeat_s = 0.1
+    await worker.start()
+    worker.store.submit(sh("sleep 4005; sleep 4006"))
+    await worker.store.until_started(1)
+    heartbeats = worker.store.heartbeats
+    await worker.store.until_heartbeats(heartbeats + 5)
+    left = marked("4005")
+    assert left
+    await worker.crash()
+
+    await asyncio.to_thread(until_gone, *left)
+    await worker.start()
+    ends = await worker.store.until_ended(1)
+    assert ends[0].reason == Reason.LOST
 
 
 async def test_drain_ends_jobs_and_gives_them_back(worker: Worker) -> None:

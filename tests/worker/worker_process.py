@@ -34,6 +34,7 @@ class Worker:
             storage_mib=1, gpu=0,
         )  # fmt: skip
         self.heartbeat_s = 10.0
+        self.fence_s: float | None = None
         self.agent: Agent | None = None
         self.task: asyncio.Task[None] | None = None
 
@@ -41,10 +42,16 @@ class Worker:
         """Start an agent and wait until it is registered."""
         ready = asyncio.Event()
         self.agent = Agent(
-            self.store, self.store, place=self.place, facts=self.facts,
-            executors={"process": ProcessExecutor()}, limits=LIMITS, heartbeat_s=self.heartbeat_s,
+            self.store,
+            self.store,
+            place=self.place,
+            facts=self.facts,
+            executors={"process": ProcessExecutor()},
+            limits=LIMITS,
+            heartbeat_s=self.heartbeat_s,
+            fence_s=self.fence_s,
             on_ready=ready.set,
-        )  # fmt: skip
+        )
         self.task = asyncio.create_task(self.agent.run())
         waiting = asyncio.create_task(ready.wait())
         await asyncio.wait({self.task, waiting}, timeout=20, return_when="FIRST_COMPLETED")

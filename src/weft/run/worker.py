@@ -14,7 +14,7 @@ from pathlib import Path
 from weft import __version__
 from weft.core.errors import WeftError
 from weft.ports.executor import Executor, ExecutorLimits
-from weft.run.child import end_with_supervisor, role_name
+from weft.run.child import end_with_supervisor, is_supervised, role_name
 from weft.run.home import Home
 from weft.run.login import login_dsn
 from weft.run.metrics_file import leaving_metrics
@@ -29,6 +29,7 @@ log = get_logger()
 
 _MIB = 2**20
 _MEMORY_SHARE = 0.9
+_FENCE_MARGIN_S = 3.0
 
 
 def main() -> int:
@@ -58,9 +59,11 @@ async def _work(settings: Settings, name: str) -> int:
     home = Home(settings.home)
     home.prepare()
     with ExitStack() as until_exit:
+        is_ready = asyncio.Event()
 
         def say_ready() -> None:
-            if not (home.run / f"{name}.ready").exists():
+            if not is_ready.is_set():
+                is_ready.set()
                 until_exit.enter_context(home.saying_ready(name))
                 log.info("role.started", version=__version__, home=str(home.path))
 
@@ -76,6 +79,7 @@ async def _work(settings: Settings, name: str) -> int:
                 executors=load_executors(),
                 limits=limits_of(settings),
                 heartbeat_s=settings.heartbeat_s,
+                fence_s=None if is_supervised() else fence_of(settings),
                 on_ready=say_ready,
             )
             running = asyncio.create_task(agent.run())
@@ -124,6 +128,14 @@ def facts_of(settings: Settings, home: Home) -> WorkerFacts:
         storage_mib=shutil.disk_usage(home.path).free // _MIB,
         gpu=0,
     )
+
+
+def fence_of(settings: Settings) -> float:
+    """Return after how much silence a worker of its own host kills its jobs: soon before the
+    database gives them to others. Under `weft up` the database is on the same host and there are
+    no others, so that jobs outlive its absence.
+    """
+    return max(settings.lost_after_s - _FENCE_MARGIN_S, settings.heartbeat_s + 1)
 
 
 def limits_of(settings: Settings) -> ExecutorLimits:

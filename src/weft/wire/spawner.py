@@ -106,6 +106,15 @@ class Acknowledge(msgspec.Struct, frozen=True, tag="ack"):
     keys: list[AttemptKey]
 
 
+class Renew(msgspec.Struct, frozen=True, tag="renew"):
+    """The database knew this worker just now. Unless that is said again before `until_ns`, kill
+    everything: by then the jobs may run elsewhere.
+    """
+
+    until_ns: int
+    """0: jobs may go on for ever."""
+
+
 class Quit(msgspec.Struct, frozen=True, tag="quit"):
     """Kill everything that runs, at once, and exit."""
 
@@ -187,7 +196,7 @@ class SpawnerLock(msgspec.Struct, frozen=True):
     pid_namespace_inode: int
 
 
-AgentMessage = Hello | Start | Kill | Withdraw | Acknowledge | Quit
+AgentMessage = Hello | Start | Kill | Withdraw | Acknowledge | Renew | Quit
 SpawnerMessage = Welcome | Report
 
 

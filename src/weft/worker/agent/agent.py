@@ -1,13 +1,14 @@
 """The agent's life: find the spawner, register, work; again when one of them is gone."""
 
 import asyncio
+import time
 from collections.abc import Callable, Mapping
 
 from weft.core.errors import Unavailable
 from weft.ports.executor import Executor, ExecutorLimits
-from weft.ports.store import Notices, WorkerStore
+from weft.ports.store import Notices, Registered, WorkerStore
 from weft.telemetry.log import get_logger
-from weft.wire.spawner import PROTOCOL_VERSION, Quit
+from weft.wire.spawner import PROTOCOL_VERSION, Quit, Welcome
 from weft.worker.agent.contact import DeclaredLost
 from weft.worker.agent.patience import until_answered
 from weft.worker.agent.session import Session, WorkerFacts
@@ -35,6 +36,7 @@ class Agent:
         executors: Mapping[str, Executor],
         limits: ExecutorLimits,
         heartbeat_s: float,
+        fence_s: float | None = None,
         on_ready: Callable[[], None],
     ) -> None:
         self._store = store
@@ -44,7 +46,10 @@ class Agent:
         self._executors = executors
         self._limits = limits
         self._heartbeat_s = heartbeat_s
+        self._fence_s = fence_s
+        """Without contact to the database for so long, jobs are killed; None: they go on."""
         self._on_ready = on_ready
+        self._asked_ns = 0
         self._link: SpawnerLink | None = None
         self._session: Session | None = None
 
@@ -73,26 +78,36 @@ class Agent:
             link.send(Quit())
             await link.gone
             raise SpawnerGone
-        registered = await until_answered(
-            lambda: self._store.register_worker(
-                name=facts.name, host=facts.host, pool=facts.pool, incarnation=welcome.incarnation,
-                cpu_m=facts.cpu_m, memory_mib=facts.memory_mib, storage_mib=facts.storage_mib,
-                gpu=facts.gpu, version=facts.version,
-                # find_or_start starts no spawner before all processes of the older one are gone.
-                same_host_proved_gone=True,
-            )
-        )  # fmt: skip
+        registered = await until_answered(lambda: self._register(welcome))
         session = self._session = Session(
             self._store, self._notices, link, registered, facts=facts, executors=self._executors,
-            limits=self._limits,
+            limits=self._limits, fence_s=self._fence_s,
         )  # fmt: skip
         session.reconcile(registered, welcome)
+        session.renew(self._asked_ns)
         log.info(
             "worker.registered", worker_id=registered.worker_id, cpu_m=facts.cpu_m,
             memory_mib=facts.memory_mib, pid_namespace=welcome.pid_namespace,
         )  # fmt: skip
         self._on_ready()
         await session.run(self._heartbeat_s)
+
+    async def _register(self, welcome: Welcome) -> Registered:
+        facts = self._facts
+        self._asked_ns = time.monotonic_ns()
+        return await self._store.register_worker(
+            name=facts.name,
+            host=facts.host,
+            pool=facts.pool,
+            incarnation=welcome.incarnation,
+            cpu_m=facts.cpu_m,
+            memory_mib=facts.memory_mib,
+            storage_mib=facts.storage_mib,
+            gpu=facts.gpu,
+            version=facts.version,
+            # find_or_start starts no spawner before all processes of the older one are gone.
+            same_host_proved_gone=True,
+        )
 
     async def stop(self) -> None:
         """End running jobs, report them, and end the spawner, within two seconds.

@@ -1,6 +1,7 @@
 """Stay in contact with the store: heartbeats, and what notices say."""
 
 import asyncio
+import time
 from collections.abc import Callable, Sequence
 
 from weft.core.errors import Unavailable
@@ -44,6 +45,9 @@ class Contact:
         self._on_work = on_work
         self._on_cancelled = on_cancelled
         self.draining = False
+        self._asked_ns = 0
+        self.on_known: Callable[[int], None] = _ignore
+        """Told, with the time at which it was asked, that the database knows this worker."""
 
     async def beat(self, heartbeat_s: float) -> None:
         """Send heartbeats. Raises `DeclaredLost`."""
@@ -52,12 +56,14 @@ class Contact:
             answer = await until_answered(self._beat_once)
             if not answer.alive:
                 raise DeclaredLost
+            self.on_known(self._asked_ns)
             if answer.cancelled:
                 self._on_cancelled([AttemptKey(*place) for place in answer.cancelled])
             if answer.has_work:
                 self._on_work()
 
     async def _beat_once(self) -> HeartbeatAnswer:
+        self._asked_ns = time.monotonic_ns()
         metrics.RUNNING_JOBS.set(self._held.running_count)
         metrics.LEASED_JOBS.set(self._held.live_count - self._held.running_count)
         return await self._store.heartbeat(
@@ -94,3 +100,7 @@ class Contact:
             for key in self._held.by_key
             if batch_id is None or key.batch_id == batch_id
         ]
+
+
+def _ignore(_asked_ns: int) -> None:
+    return

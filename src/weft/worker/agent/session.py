@@ -9,7 +9,7 @@ from weft.core.states import Reason
 from weft.ports.executor import Executor, ExecutorLimits
 from weft.ports.store import Notices, Registered, WorkerStore
 from weft.telemetry.log import get_logger
-from weft.wire.spawner import Acknowledge, AttemptKey, Ended, Kill, Report, Started, Welcome
+from weft.wire.spawner import Acknowledge, AttemptKey, Ended, Kill, Renew, Report, Started, Welcome
 from weft.worker.agent.claiming import Claiming
 from weft.worker.agent.contact import Contact
 from weft.worker.agent.held import HeldAttempts
@@ -47,6 +47,7 @@ class Session:
         facts: WorkerFacts,
         executors: Mapping[str, Executor],
         limits: ExecutorLimits,
+        fence_s: float | None,
     ) -> None:
         self._store = store
         self._link = link
@@ -64,7 +65,8 @@ class Session:
             on_work=self.claiming.on_work, on_cancelled=self._on_cancelled,
         )  # fmt: skip
         self.reporting.expected = lambda: self.held.live_count
-        link.on_report = self._on_report
+        self._fence_ns = None if fence_s is None else int(fence_s * 1e9)
+        self.contact.on_known = self.renew
 
     def reconcile(self, registered: Registered, welcome: Welcome) -> None:
         """Agree with the spawner and the database on what this worker has.
@@ -95,6 +97,11 @@ class Session:
                 killed=len(strangers),
                 handed_back=len(owned.keys() - known),
             )
+        self._link.deliver_to(self._on_report)
+
+    def renew(self, known_ns: int) -> None:
+        """Let the spawner go on: the database knew this worker at that time."""
+        self._link.send(Renew(known_ns + self._fence_ns if self._fence_ns is not None else 0))
 
     async def run(self, heartbeat_s: float) -> None:
         """Work until something fails: raises `SpawnerGone` or `DeclaredLost`."""

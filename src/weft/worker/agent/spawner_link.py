@@ -24,7 +24,8 @@ class SpawnerLink(asyncio.Protocol):
         loop = asyncio.get_running_loop()
         self.gone: asyncio.Future[None] = loop.create_future()
         self.welcome: asyncio.Future[Welcome] = loop.create_future()
-        self.on_report: Callable[[Report], None] = _ignore
+        self._early: list[Report] = []
+        self._on_report: Callable[[Report], None] = self._early.append
         self._framer = Framer()
         self._decoder = msgspec.msgpack.Decoder(SpawnerMessage)
         self._transport: asyncio.WriteTransport | None = None
@@ -39,9 +40,18 @@ class SpawnerLink(asyncio.Protocol):
         for body in self._framer.feed(data):
             message = self._decoder.decode(body)
             if isinstance(message, Report):
-                self.on_report(message)
+                self._on_report(message)
             elif not self.welcome.done():
                 self.welcome.set_result(message)
+
+    def deliver_to(self, on_report: Callable[[Report], None]) -> None:
+        """Call back for each report from now on, and at once for those that have come since the
+        welcome: the spawner does not say them again.
+        """
+        self._on_report = on_report
+        for report in self._early:
+            on_report(report)
+        self._early.clear()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Tell who waits."""
@@ -91,7 +101,3 @@ async def greet(link: SpawnerLink, *, cpu_m: int, memory_mib: int) -> Welcome:
             return await link.welcome
     except TimeoutError as error:
         raise SpawnerGone from error
-
-
-def _ignore(_report: Report) -> None:
-    return

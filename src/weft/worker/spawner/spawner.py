@@ -17,6 +17,7 @@ from weft.wire.spawner import (
     Hello,
     Kill,
     Quit,
+    Renew,
     Start,
     Started,
     StartProcess,
@@ -27,7 +28,7 @@ from weft.worker.spawner.agent_link import AgentLink
 from weft.worker.spawner.attempt import Attempt
 from weft.worker.spawner.capacity import Capacity
 from weft.worker.spawner.launch import CannotStart, Launcher, NoRoom
-from weft.worker.spawner.loop import Loop
+from weft.worker.spawner.loop import Loop, Timer
 from weft.worker.spawner.reports import Reports
 from weft.worker.spawner.running import Running
 from weft.worker.spawner.scratch import Scratch
@@ -61,6 +62,7 @@ class Spawner:
         """Those that wait or run."""
         self._queue: deque[Attempt] = deque()
         self._queue_length = 0
+        self._fence: Timer | None = None
         self._room_tries = 0
         self._wait_for_room_until_ns = 0
         self._trash_emptied = 0
@@ -113,6 +115,8 @@ class Spawner:
                 self._withdraw(message.keys)
             case Acknowledge():
                 self._reports.acknowledge(message.keys)
+            case Renew():
+                self._renew(message.until_ns)
             case Quit():
                 self.quitting = True
             case _:
@@ -221,6 +225,16 @@ class Spawner:
                 self._unqueue(attempt)
                 del self._attempts[key]
                 self._reports.add_withdrawn(key)
+
+    def _renew(self, until_ns: int) -> None:
+        if self._fence is not None:
+            self._loop.cancel(self._fence)
+        self._fence = self._loop.at(until_ns, self._kill_all) if until_ns else None
+
+    def _kill_all(self) -> None:
+        """Nobody has said for too long that the database still knows this worker."""
+        sys.stderr.write("spawner: not renewed in time, all jobs are killed\n")
+        self._kill(Kill(list(self._attempts), Reason.LOST, 0))
 
     def _unqueue(self, attempt: Attempt) -> None:
         attempt.queued = False

@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from weft.core.errors import Unavailable
+from weft.core.errors import IncarnationEnded, Unavailable
 from weft.core.states import Reason
 from weft.ports.store import Claimed, EndReport, HeartbeatAnswer, Registered, StartReport
 from weft.wire.spec import JobSpec, encode_chunk
@@ -38,6 +38,7 @@ class FakeStore:
         self.claim_sizes: list[int] = []
         self.cancelled: set[int] = set()
         self.incarnations: list[str] = []
+        self.ended_incarnations: set[str] = set()
         self.is_away = False
         self.is_lost = False
         self.left: list[int] = []
@@ -116,6 +117,8 @@ class FakeStore:
         del name, host, pool, cpu_m, memory_mib, storage_mib, gpu, version
         assert same_host_proved_gone
         self._check()
+        if incarnation in self.ended_incarnations:
+            raise IncarnationEnded("it has ended")
         if incarnation not in self.incarnations:
             self.incarnations.append(incarnation)
             for job in self.jobs:

@@ -253,6 +253,19 @@ async def test_worker_declared_lost_kills_all_and_begins_anew(worker: Worker) ->
     assert len(worker.store.incarnations) == incarnations + 1
 
 
+async def test_agent_of_an_incarnation_that_was_declared_lost_begins_anew(worker: Worker) -> None:
+    worker.store.submit(sh("sleep 4007"))
+    await worker.store.until_started(1)
+    left = marked("4007")
+    await worker.crash()
+    worker.store.ended_incarnations.update(worker.store.incarnations)
+    worker.store.jobs[0].owner = None
+    await worker.start()
+
+    await asyncio.to_thread(until_gone, *left)
+    await worker.store.until_started(2)
+
+
 async def test_worker_without_contact_kills_its_jobs_in_time(worker: Worker) -> None:
     """Before the database gives them to another worker, and even if the agent is dead."""
     await worker.stop()
@@ -311,4 +324,4 @@ async def test_first_job_of_an_idle_worker_starts_at_once(worker: Worker) -> Non
         assert report.start_age_us is not None
         ages.append(time.monotonic_ns() - begun)
 
-    assert sorted(ages)[5] < QUEUE_S * 1e9 / 3
+    assert min(ages) < QUEUE_S * 1e9 / 3

@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import Callable, Mapping
 
-from weft.core.errors import Unavailable
+from weft.core.errors import IncarnationEnded, Unavailable
 from weft.ports.executor import Executor, ExecutorLimits
 from weft.ports.store import Notices, Registered, WorkerStore
 from weft.telemetry.log import get_logger
@@ -62,7 +62,7 @@ class Agent:
             except SpawnerGone:
                 log.warning("worker.spawner_lost")
                 await wait_gone(self._place)
-            except DeclaredLost:
+            except (DeclaredLost, IncarnationEnded):
                 log.warning("worker.declared_lost")
                 self._link.send(Quit())
                 await wait_gone(self._place)

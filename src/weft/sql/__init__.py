@@ -1,8 +1,8 @@
 """All SQL of weft, as files; this module only finds and orders them.
 
 `migrations/` change tables, once each and in order; `functions/` and `views/` are replaced by
-every migration run, so the
-body of a function has one home; `audit/` are queries that return no row when all is well.
+every migration run, so the body of a function has one home; `owner/` is what the owner of the
+database runs before that; `audit/` are queries that return no row when all is well.
 Must not: hold text of a query, or know how to connect.
 """
 

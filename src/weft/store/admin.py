@@ -10,8 +10,9 @@ import asyncpg
 
 from weft.sql import files_of
 from weft.store.database import CONNECT_TIMEOUT_S, call_on, prepare_connection
-from weft.store.errors import AWAY, translated
+from weft.store.errors import AWAY, RightsMissing, SchemaMissing, translated
 from weft.store.migrate import MigrationStatus, migrate, migration_status
+from weft.store.scram import scram_verifier
 
 FINDING_ROWS_MAX = 100
 
@@ -37,7 +38,8 @@ class Admin:
     async def migrate(self) -> list[str]:
         """Bring the schema up to date.
 
-        Return what was done. Raises `SchemaTooNew`, `ServerTooOld`, `MigrationChanged`.
+        Return what was done. Raises `SchemaTooNew`, `ServerTooOld`, `MigrationChanged`,
+        `RightsMissing`.
         """
         return await migrate(self._connection)
 
@@ -46,20 +48,17 @@ class Admin:
         return await migration_status(self._connection)
 
     async def set_login_passwords(self, passwords: Mapping[str, str]) -> None:
-        """Set the passwords of the login roles.
+        """Set the passwords of the login roles; none of them leaves this process.
 
-        They never stand in a log: a DO block would, a hashed verifier does not matter.
+        Raises `RightsMissing`.
         """
         for role, password in passwords.items():
-            quoted = await self._connection.fetchval(
+            statement = await self._connection.fetchval(
                 "SELECT format('ALTER ROLE %I LOGIN PASSWORD %L', $1::text, $2::text)",
                 role,
-                password,
+                scram_verifier(password),
             )
-            async with self._connection.transaction():
-                await self._connection.execute("SET LOCAL log_statement = 'none'")
-                await self._connection.execute("SET LOCAL log_min_error_statement = 'panic'")
-                await self._connection.execute(quoted)
+            await self._connection.execute(statement)
 
     async def ensure_local_user(self, *, tenant: str, user: str, token: str) -> None:
         """Make the tenant, user, project, queue and token of a home, as far as missing."""
@@ -71,8 +70,14 @@ class Admin:
     async def audit(self) -> list[AuditFinding]:
         """Recompute everything derived from the base rows, in one snapshot.
 
-        Return each check with its differences.
+        Return each check with its differences. Raises `SchemaMissing`.
         """
+        if (await self.status()).version is None:
+            raise SchemaMissing(
+                "the database has no schema of weft",
+                detail="No migration was applied to it.",
+                hint="Run `weft db migrate`, or start `weft up` on it, which does the same.",
+            )
         async with self._connection.transaction(isolation="repeatable_read", readonly=True):
             return [
                 AuditFinding(
@@ -89,7 +94,10 @@ class Admin:
 
 @asynccontextmanager
 async def open_admin(dsn: str) -> AsyncIterator[Admin]:
-    """Connect as the owner of the database. Raises `Unavailable`."""
+    """Connect as the owner of the database. Raises `Unavailable`, `LoginRefused`.
+
+    What the database refuses while the connection is held is translated, too.
+    """
     try:
         connection = await asyncpg.connect(
             dsn, timeout=CONNECT_TIMEOUT_S, server_settings={"timezone": "UTC"}
@@ -99,5 +107,25 @@ async def open_admin(dsn: str) -> AsyncIterator[Admin]:
         raise translated(error) from error
     try:
         yield Admin(connection)
+    except asyncpg.InsufficientPrivilegeError as error:
+        raise await _rights_missing(connection, error) from error
+    except (asyncpg.PostgresError, *AWAY) as error:
+        raise translated(error) from error
     finally:
         await connection.close(timeout=CONNECT_TIMEOUT_S)
+
+
+async def _rights_missing(
+    connection: asyncpg.Connection, error: asyncpg.InsufficientPrivilegeError
+) -> RightsMissing:
+    user = await connection.fetchval("SELECT quote_ident(current_user)")
+    database = await connection.fetchval("SELECT quote_ident(current_database())")
+    told = f"{error}. {error.detail or ''}".strip()
+    return RightsMissing(
+        f"the user {user} may not prepare the database {database} for weft",
+        detail=f"{told[0].upper()}{told[1:]}",
+        hint=f"As a superuser: ALTER DATABASE {database} OWNER TO {user}; "
+        f"ALTER ROLE {user} CREATEROLE; and where another user made the roles of weft: "
+        "GRANT weft_tenant, weft_system, weft_api, weft_driver, weft_worker "
+        f"TO {user} WITH ADMIN OPTION. See docs/guides/external-database.md.",
+    )

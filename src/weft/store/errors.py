@@ -57,8 +57,45 @@ AWAY = (
 """The database is away, full or starting. What was asked may have been done or not."""
 
 
+class LoginRefused(errors.Unavailable):
+    """The database is there, but does not let this login in."""
+
+    code = "STORE.LOGIN_REFUSED"
+
+
+class DatabaseMissing(errors.Unavailable):
+    """The server is there, but has no database of that name."""
+
+    code = "STORE.DATABASE_MISSING"
+
+
+class RightsMissing(errors.Forbidden):
+    """The owner of the database may not do what a migration needs."""
+
+    code = "STORE.RIGHTS_MISSING"
+
+
+class SchemaMissing(errors.Conflict):
+    """The database has no schema of weft."""
+
+    code = "STORE.SCHEMA_MISSING"
+
+
 def translated(error: Exception) -> errors.WeftError:
     """Return the error that stands for what asyncpg raised."""
+    if isinstance(error, asyncpg.InvalidAuthorizationSpecificationError):
+        return LoginRefused(
+            "the database refused the login",
+            detail=f"{error}.",
+            hint="Check user, password and pg_hba.conf. `weft up` sets the passwords of the roles "
+            "anew: another home that uses the same server takes them away from this one.",
+        )
+    if isinstance(error, asyncpg.InvalidCatalogNameError):
+        return DatabaseMissing(
+            "the database does not exist",
+            detail=f"{error}.",
+            hint="Make it (`CREATE DATABASE …`), or correct its name in the DSN.",
+        )
     if isinstance(error, AWAY):
         return errors.StoreUnavailable(
             "could not reach the database",

@@ -150,6 +150,8 @@ async def _replace_functions(connection: asyncpg.Connection) -> None:
     async with connection.transaction():
         # Bodies name functions that come later in the alphabet.
         await connection.execute("SET LOCAL check_function_bodies = off")
+        for file in files_of("owner"):
+            await connection.execute(file.text)
         await connection.execute("GRANT CREATE ON SCHEMA weft TO weft_tenant, weft_system")
         await connection.execute("SET LOCAL client_min_messages = warning")
         for name in await _old_functions(connection):

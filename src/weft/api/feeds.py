@@ -26,6 +26,8 @@ MEMORY_BYTES_MAX: Final = 4 << 20
 AWAY_S: Final = (0.05, 0.1, 0.2, 0.5, 1.0)
 WITHHELD_S: Final = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 """An event is shown when no older writer is open. Nobody tells when that is so."""
+BUSY_S: Final = (0.002, 0.005, 0.01, 0.02, 0.03)
+"""Pauses between looks while each finds something."""
 log = get_logger()
 
 
@@ -235,16 +237,19 @@ class Feeds:
 
     async def _read_until_quiet(self) -> None:
         """Return when everything is read and a notice will tell of the next event."""
-        attempts = 0
+        busy = withheld = 0
         while True:
             self._woken.clear()
-            await self._read_all()
+            if await self._read_all():
+                # More comes soon, as a rule: to look now and then costs less than to go to sleep.
+                await _pause(BUSY_S, busy)
+                busy += 1
+                continue
             is_withheld = await self._store.wait_for_events()
-            found = await self._read_all()
-            if not is_withheld and not found:
+            if not await self._read_all() and not is_withheld:
                 return
-            await _pause(WITHHELD_S, 0 if found else attempts)
-            attempts = 0 if found else attempts + 1
+            await _pause(WITHHELD_S, withheld)
+            withheld += 1
 
     async def _read_all(self) -> bool:
         # A list, because streams come and go meanwhile.

@@ -91,9 +91,18 @@ class Follower:
                 yield piece
         job = await self._store.get_job(self._caller, self._batch_id, self._job_id)
         if self._wanted is not None or job["state"] in _ENDED:
-            yield _end(place, job)
+            if not await self._has_later(place, job):
+                yield _end(place, job)
         elif not await self._is_told(feed, changes):
             yield KEEP_ALIVE
+
+    async def _has_later(self, place: LogPlace | None, job: Row) -> bool:
+        """Say whether the job has started (again) and ended since `place` was looked up."""
+        known = place.attempt if place is not None else None
+        if self._wanted is not None or job["attempt"] in {None, known}:
+            return False
+        last = await self._outputs.find(self._job_id, None)
+        return last is not None and last.attempt != known
 
     async def _stored(self, place: LogPlace) -> AsyncIterator[bytes]:
         """Send what an ended attempt has left."""

@@ -1,0 +1,47 @@
+"""A follower that looks while a job starts and ends."""
+
+from collections.abc import Iterator, Sequence
+from types import SimpleNamespace
+from typing import Any, cast
+
+from weft.api.follow import Follower, Place
+from weft.api.services import Services
+from weft.ports.store import Caller, LogPlace
+from weft.wire.log_format import STDOUT, Piece
+
+ENDED = LogPlace(
+    batch_id=1, job_id=1, attempt=1, ended=True, segment=0, offset=0,
+    stdout_bytes=3, stderr_bytes=0, truncated=False, state="success",
+)  # fmt: skip
+
+
+class QuickJob:
+    """A job that starts and ends between two questions."""
+
+    def __init__(self) -> None:
+        self.n_questions = 0
+
+    async def log_places(self, *_: object) -> Sequence[LogPlace]:
+        self.n_questions += 1
+        return [] if self.n_questions == 1 else [ENDED]
+
+    async def get_job(self, *_: object) -> dict[str, Any]:
+        return {"state": "success", "attempt": 1, "exit_code": 0}
+
+    def pieces(self, _: LogPlace, after: int) -> Iterator[Piece]:
+        return iter([Piece(STDOUT, 0, b"hi\n")][after:])
+
+
+async def test_a_job_that_ends_between_two_looks_keeps_its_output() -> None:
+    job = QuickJob()
+    services = cast("Services", SimpleNamespace(store=job, logs=job))
+    caller = Caller(tenant_id=1, user_id=1, user_name="me")
+    follower = Follower(services, caller, 1, 1, attempt=None, stream=None, at=Place())
+    feed: Any = SimpleNamespace(next_changes=lambda: None)  # all that is asked of it
+
+    first = [piece async for piece in follower._step(feed)]
+    second = [piece async for piece in follower._step(feed)]
+
+    assert first == []
+    assert b"event: stdout\ndata: aGkK\n" in second[0]
+    assert second[1].startswith(b"event: end\n")

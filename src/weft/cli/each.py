@@ -70,7 +70,7 @@ NO_EACH_OPTIONS = EachOptions()
 
 
 def each(
-    *command: Annotated[str, Parameter(allow_leading_hyphen=True)],
+    *command: str,
     how: EachOptions = NO_EACH_OPTIONS,
     options: JobOptions = NO_OPTIONS,
     shared: Shared = SHARED,
@@ -128,7 +128,8 @@ class _Each:
                     self._is_output_closed = True
                 except WeftError:
                     progress.hide()
-                    self._sum_up(feed, is_interrupted=True)
+                    if feed.batch_id is not None:
+                        self._sum_up(feed, is_interrupted=True)
                     raise
                 if interrupts.count or self._is_output_closed:
                     progress.hide()

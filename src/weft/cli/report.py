@@ -38,6 +38,11 @@ def print_usage_error(error: "CycloptsError") -> None:
     print(f"weft: {text}", file=sys.stderr)
     command = " ".join(("weft", *(error.command_chain or ())))
     print(f"  `{command} --help` lists what it takes.", file=sys.stderr)
+    if command in {"weft run", "weft each"}:
+        print(
+            f"  The command of the job comes after two hyphens: `{command} -- CMD`.",
+            file=sys.stderr,
+        )
 
 
 def note(text: str) -> None:

@@ -33,7 +33,7 @@ class NoCommand(Invalid):
 
 
 def run(
-    *command: Annotated[str, Parameter(allow_leading_hyphen=True)],
+    *command: str,
     no_stdin: Annotated[bool, Parameter(name=["--no-stdin", "-n"], negative="")] = False,
     options: JobOptions = NO_OPTIONS,
     shared: Shared = SHARED,

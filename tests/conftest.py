@@ -2,6 +2,9 @@
 
 `postgres` is one server per test process (so pytest-xdist is safe), gone at the end. `database` is
 a copy of a template that was migrated once; a test may do with it what it likes.
+
+`WEFT_TEST_POSTGRES_BIN=/usr/lib/postgresql/15/bin` takes the server of that directory instead of
+the embedded one, and a database owner that is no superuser.
 """
 
 import asyncio
@@ -12,18 +15,24 @@ import shutil
 import tempfile
 from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import asyncpg
 import pytest
 import structlog
 
+from up.external_server import external_server
 from weft.store.embedded import EmbeddedServer
 from weft.telemetry.log import STRICT_VARIABLE
 
+_OWN_TEMPORARY = pytest.StashKey[Path]()
 LOGINS = ("weft_api", "weft_driver", "weft_worker")
 SUPERUSER = "postgres"
+OWNER = "weft_owner"
+EXTERNAL_VARIABLE = "WEFT_TEST_POSTGRES_BIN"
+EXTERNAL = os.environ.get(EXTERNAL_VARIABLE)
 TEMPLATE = "weft_template"
 # Safe only because nobody wants these data after a crash of the machine.
 FAST = ("fsync=off", "full_page_writes=off", "max_connections=100")
@@ -38,28 +47,54 @@ structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.
 Result = TypeVar("Result")
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Give this session temporary files of its own.
+
+    pytest's usual place is shared, and each session of root that begins closes it to all other
+    users: also to the one as which a root's PostgreSQL runs for the session before.
+    """
+    if config.option.basetemp is None:  # given to processes of pytest-xdist
+        config.option.basetemp = tempfile.mkdtemp(prefix="weft-pytest-")
+        config.stash[_OWN_TEMPORARY] = Path(config.option.basetemp)
+
+
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """Keep temporary files of failures only."""
+    own = session.config.stash.get(_OWN_TEMPORARY, None)
+    if own is not None and exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
+        shutil.rmtree(own, ignore_errors=True)
+
+
 def run_apart(call: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
     """Run a coroutine on a loop of its own, beside the one that a test may have."""
     with ThreadPoolExecutor(1) as executor:
         return executor.submit(lambda: asyncio.run(call())).result()
 
 
-class Postgres:
-    """The server of this test process."""
+class Server(Protocol):
+    """What is asked of a server, embedded or not."""
 
-    def __init__(self, server: EmbeddedServer, password: str) -> None:
-        self.server = server
+    def dsn(self, user: str, password: str, database: str) -> str: ...
+
+
+class Postgres:
+    """The server of this test process. `owner` has the databases."""
+
+    def __init__(self, server: Server, password: str, owner: str) -> None:
+        self._server = server
         self._password = password
+        self._owner = owner
         self._count = 0
 
     def dsn(self, database: str = SUPERUSER, user: str = SUPERUSER) -> str:
         """Return how to reach a database as one of the roles; all have the same password."""
-        return self.server.dsn(user, self._password, database)
+        return self._server.dsn(user, self._password, database)
 
     def dsns(self, database: str) -> dict[str, str]:
         """Return the form of a home's `secrets.json` for a database."""
         return {
-            "admin": self.dsn(database),
+            "admin": self.dsn(database, self._owner),
             **{login: self.dsn(database, login) for login in LOGINS},
         }
 
@@ -80,8 +115,11 @@ class Postgres:
         """Make a database and return its name; without a template it is empty."""
         self._count += 1
         name = f"weft_test_{self._count}"
-        self.execute(f"CREATE DATABASE {name} TEMPLATE {template or 'template0'}")
+        self._create(name, template or "template0")
         return name
+
+    def _create(self, name: str, template: str) -> None:
+        self.execute(f"CREATE DATABASE {name} TEMPLATE {template} OWNER {self._owner}")
 
     def drop_database(self, name: str) -> None:
         """Remove a database, whoever is connected."""
@@ -91,32 +129,44 @@ class Postgres:
         """Make the migrated database that the others are copies of."""
         from weft.store import open_admin  # noqa: PLC0415 (tests that need no database start faster)
 
-        self.execute(f"CREATE DATABASE {TEMPLATE} TEMPLATE template0")
+        if self._owner != SUPERUSER:
+            self.execute(f"CREATE ROLE {self._owner} LOGIN CREATEROLE PASSWORD '{self._password}'")
+        self._create(TEMPLATE, "template0")
 
         async def migrate() -> None:
-            async with open_admin(self.dsn(TEMPLATE)) as admin:
+            async with open_admin(self.dsn(TEMPLATE, self._owner)) as admin:
                 await admin.migrate()
                 await admin.set_login_passwords(dict.fromkeys(LOGINS, self._password))
 
         run_apart(migrate)
 
 
-@pytest.fixture(scope="session")
-def postgres() -> Iterator[Postgres]:
-    """Give the server of this test process, with a migrated template."""
+@contextmanager
+def _embedded_server(password: str) -> Iterator[Server]:
     # Not below pytest's own directory: the path of a socket must be short.
     directory = Path(tempfile.mkdtemp(prefix="weft-test-"))
-    password = secrets.token_urlsafe(12)
     server = EmbeddedServer(directory / "pg", directory / "run")
     try:
         server.initialise(password, durable=False)
         server.start(options=FAST)
-        result = Postgres(server, password)
-        result.make_template()
-        yield result
+        yield server
     finally:
         server.stop(fast=False)
         shutil.rmtree(directory, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Postgres]:
+    """Give the server of this test process, with a migrated template."""
+    password = secrets.token_urlsafe(12)
+    if EXTERNAL is None:
+        server, owner = _embedded_server(password), SUPERUSER
+    else:
+        server, owner = external_server(Path(EXTERNAL) / "postgres", password=password), OWNER
+    with server as running:
+        result = Postgres(running, password, owner)
+        result.make_template()
+        yield result
 
 
 @pytest.fixture

@@ -6,21 +6,38 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import quote
 
 from weft.store.embedded.account import server_account
 
 PASSWORD = "p@ss/word:1"
+SUPERUSER = "postgres"
 INSTALLED = sorted(Path("/usr/lib/postgresql").glob("*/bin/postgres"))
 
 
+@dataclass(frozen=True)
+class ExternalServer:
+    """A server that only a password opens. Its socket is in its data directory."""
+
+    data: Path
+
+    def dsn(
+        self, user: str = SUPERUSER, password: str = PASSWORD, database: str = "postgres"
+    ) -> str:
+        """Return the URL under which a user reaches a database."""
+        login = f"{quote(user, safe='')}:{quote(password, safe='')}"
+        return f"postgresql://{login}@/{database}?host={self.data}"
+
+
 @contextmanager
-def external_server(program: Path) -> Iterator[str]:
-    """Start a server that only a password opens; give the DSN of its superuser."""
+def external_server(program: Path, *, password: str = PASSWORD) -> Iterator[ExternalServer]:
+    """Start the program `postgres` on an empty cluster of its own."""
     base = Path(tempfile.mkdtemp(prefix="weft-external-"))
     base.chmod(0o755)
     data, password_file = base / "data", base / "password"
-    password_file.write_text(PASSWORD)
+    password_file.write_text(password)
     data.mkdir(mode=0o700)
     account = server_account(data)
     account.give(data)
@@ -28,8 +45,8 @@ def external_server(program: Path) -> Iterator[str]:
     try:
         subprocess.run(
             [
-                program.with_name("initdb"), "-D", data, "-U", "owner", "--no-sync", "-E", "UTF8",
-                "--auth=scram-sha-256", f"--pwfile={password_file}", "--locale=C",
+                program.with_name("initdb"), "-D", data, "-U", SUPERUSER, "--no-sync",
+                "--auth=scram-sha-256", f"--pwfile={password_file}", "-E", "UTF8", "--locale=C",
             ],
             check=True, capture_output=True, cwd=data, **account.popen_options(),
         )  # fmt: skip
@@ -39,7 +56,7 @@ def external_server(program: Path) -> Iterator[str]:
             **account.popen_options(),
         )  # fmt: skip
         _wait_ready(process, data)
-        yield f"postgresql://owner:p%40ss%2Fword%3A1@/postgres?host={data}"
+        yield ExternalServer(data)
     finally:
         if process is not None:
             process.kill()

@@ -19,8 +19,8 @@ installed = pytest.mark.skipif(not INSTALLED, reason="no PostgreSQL of the distr
 
 @pytest.fixture(scope="module", params=INSTALLED, ids=lambda path: path.parts[-3])
 def dsn(request: pytest.FixtureRequest) -> Iterator[str]:
-    with external_server(request.param) as dsn:
-        yield dsn
+    with external_server(request.param) as server:
+        yield server.dsn()
 
 
 @slow

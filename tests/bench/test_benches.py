@@ -47,6 +47,7 @@ def test_processes_are_compared_with_xargs(tmp_path: Path) -> None:
 
     assert result["ratio"] > 0
     assert result["submit_s"] > 0
+    assert result["cpu_us"].keys() > {"api", "worker", "weft", "reference"}
     assert len(result["rounds"]["weft"]) == len(result["rounds"]["reference"]) == 2
 
 
@@ -56,6 +57,7 @@ def test_state_machine_is_compared_with_a_bare_queue(tmp_path: Path) -> None:
     assert [one["size"] for one in result["sizes"]] == [500, 100, 20]
     assert result["ratio"] == min(one["ratio"] for one in result["sizes"])
     assert all(one["with_start_calls"]["ratio"] > 0 for one in result["sizes"])
+    assert all(one["cpu_us"].keys() > {"weft", "reference"} for one in result["sizes"])
     assert result["first_tenth"] > 0
     assert result["last_tenth"] > 0
     assert result["submit_rate"] > 0

@@ -34,6 +34,11 @@ def use_by_role(home: Home, up_pid: int) -> dict[str, Use]:
     return {role: _use_of(pids) for role, pids in found.items()}
 
 
+def cpu_s_below(pid: int) -> float:
+    """Return the time that all descendants of a process have used, without its own."""
+    return _use_of(list(_below(pid, _parents()) - {pid})).cpu_s
+
+
 def _role_of(pid: int, up_pid: int, parents: Mapping[int, int]) -> str:
     """Return the role of the nearest process above that says which it is."""
     while pid not in {up_pid, 0}:

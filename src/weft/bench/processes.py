@@ -7,14 +7,17 @@ then the same number of processes by xargs.
 
 import asyncio
 import math
+import resource
 import time
 from typing import Any
 
 from weft.bench.conditions import conditions_of, load_average
 from weft.bench.figures import median_rate, ratio_of
 from weft.bench.plan import BenchFailed, Plan, Progress
+from weft.bench.process_tree import use_by_role
 from weft.bench.throwaway import client_of, running_weft, throwaway_home
 from weft.client.aio import Client
+from weft.run.home import Home
 
 JOBS = 20_000
 ROUNDS = 4
@@ -33,10 +36,11 @@ async def measure(plan: Plan, progress: Progress) -> dict[str, Any]:
     reference: list[float] = []
     progress.begin(2 * rounds + 1)
     with throwaway_home(plan.directory) as home:
-        async with running_weft(home), client_of(home) as client:
+        async with running_weft(home) as up_pid, client_of(home) as client:
             progress.step("start and warm up")
             await _run_batch(client, min(each, WARM_UP))
             await _run_xargs(min(each, WARM_UP))
+            before = _cpu_s(home, up_pid)
             for number in range(1, rounds + 1):
                 await asyncio.sleep(REST_S)
                 progress.step(f"weft, round {number}")
@@ -46,6 +50,8 @@ async def measure(plan: Plan, progress: Progress) -> dict[str, Any]:
                 await asyncio.sleep(REST_S)
                 progress.step(f"xargs, round {number}")
                 reference.append(each / await _run_xargs(each))
+            await asyncio.sleep(REST_S)
+            after = _cpu_s(home, up_pid)
             sizes = {"jobs": each * rounds, "rounds": rounds, "jobs_a_round": each}
             conditions = await conditions_of(
                 home.secrets()["admin"], home.path, load_before=load, sizes=sizes
@@ -56,8 +62,26 @@ async def measure(plan: Plan, progress: Progress) -> dict[str, Any]:
         "reference": median_rate(reference),
         "ratio": ratio_of(median_rate(weft), median_rate(reference)),
         "submit_s": round(sum(submit_s) / rounds, 3),
+        "cpu_us": {
+            name: round((after[name] - before[name]) / (each * rounds) * 1e6, 1) for name in after
+        },
         "rounds": {"weft": list(map(round, weft)), "reference": list(map(round, reference))},
         "conditions": conditions,
+    }
+
+
+def _cpu_s(home: Home, up_pid: int) -> dict[str, float]:
+    """Return the time that each role, the client and the reference have used until now.
+
+    Processes of jobs count in the worker, those of xargs in the reference.
+    """
+    by_role = {role: use.cpu_s for role, use in use_by_role(home, up_pid).items()}
+    of_children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return {
+        **by_role,
+        "client": time.process_time(),
+        "weft": sum(by_role.values()) + time.process_time(),
+        "reference": of_children.ru_utime + of_children.ru_stime,
     }
 
 

@@ -9,6 +9,8 @@ completion. Besides: with a report of its own for every start, and through the s
 the worker's agent uses them (with what Python adds to each job).
 """
 
+import asyncio
+import os
 from statistics import median
 from typing import Any
 
@@ -18,6 +20,7 @@ from weft.bench.conditions import conditions_of, load_average, query
 from weft.bench.figures import median_rate, ratio_of
 from weft.bench.filled_batch import Filler
 from weft.bench.plan import Plan, Progress
+from weft.bench.process_tree import cpu_s_below
 from weft.bench.runners import Runners
 from weft.bench.throwaway import running_database, running_driver, throwaway_home
 from weft.bench.turns import Order
@@ -30,6 +33,8 @@ JOBS_BY_SIZE = {500: 100_000, 100: 100_000, 20: 40_000}
 GROWTH_JOBS = 1_000_000
 GROWTH_SIZE = 500
 WARM_UP = 2_000
+FOLDED_S = 0.7
+"""After this the driver has folded what a run left."""
 VARIANTS = ("plain", "with_start_calls", "with_store_classes")
 
 
@@ -84,6 +89,7 @@ class _Bench:
         self._admin_dsn = home.secrets()["admin"]
         self._progress = progress
         self.filler = filler
+        self._cpu_us: dict[str, list[float]] = {}
         self.runners = Runners(admin_dsn=self._admin_dsn, worker_dsn=home.secrets()["weft_worker"])
 
     async def warm_up(self) -> None:
@@ -96,6 +102,7 @@ class _Bench:
     async def measure_size(self, size: int, jobs: int, rounds: int) -> dict[str, Any]:
         """Return the medians at so many jobs a call: reference, weft and its variants in turns."""
         bare: list[float] = []
+        self._cpu_us.clear()
         weft: dict[str, list[float]] = {variant: [] for variant in VARIANTS}
         for number in range(1, rounds + 1):
             self._progress.step(f"{size} jobs a call, round {number}")
@@ -108,6 +115,7 @@ class _Bench:
             "weft": plain,
             "reference": reference,
             "ratio": ratio_of(plain, reference),
+            "cpu_us": {name: round(median(used), 2) for name, used in self._cpu_us.items()},
         }
         for variant in VARIANTS[1:]:
             rate = median_rate(weft[variant])
@@ -147,7 +155,7 @@ class _Bench:
         finally:
             await connection.close()
         await self._tidy()
-        return (await self.runners.run(Order(kind="bare", size=size))).rate
+        return await self._run("reference", jobs, Order(kind="bare", size=size))
 
     async def _run_weft(self, size: int, jobs: int, variant: str) -> float:
         await self.filler.fill(jobs)
@@ -156,7 +164,16 @@ class _Bench:
             kind="store" if variant == "with_store_classes" else "weft", size=size,
             start_calls=variant == "with_start_calls",
         )  # fmt: skip
-        return (await self.runners.run(order)).rate
+        return await self._run("weft" if variant == "plain" else variant, jobs, order)
+
+    async def _run(self, name: str, jobs: int, order: Order) -> float:
+        """Return the rate; note what all processes used per job, the last fold included."""
+        before_s = cpu_s_below(os.getpid())
+        done = await self.runners.run(order)
+        await asyncio.sleep(0 if order.kind == "bare" else FOLDED_S)
+        used_s = cpu_s_below(os.getpid()) - before_s
+        self._cpu_us.setdefault(name, []).append(used_s / jobs * 1e6)
+        return done.rate
 
     async def _tidy(self) -> None:
         """Give both the same clean start, so that no autovacuum of the other's rows comes."""

@@ -1,18 +1,23 @@
 """`weft bench`: the numbers, each beside a reference in the same run."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Annotated, Any
+
+from cyclopts import Parameter
 
 from weft.cli.options import SHARED, Shared
+from weft.cli.report import note
 from weft.cli.screen import print_facts, print_json, print_table
 from weft.core.errors import Invalid
 
+FLAT = (str, int, float)
+
 
 class UnknownBench(Invalid):
-    """A name that is none of a bench."""
+    """There is no bench of this name."""
 
     code = "CLI.UNKNOWN_BENCH"
 
@@ -24,100 +29,119 @@ def bench(
     scale: float = 1.0,
     jobs: int | None = None,
     rounds: int | None = None,
-    directory: Path | None = None,
+    directory: Annotated[Path | None, Parameter(name="--dir")] = None,
     shared: Shared = SHARED,
 ) -> int:
-    """Measure one thing, and what it is compared with, in alternation, on a server of its own.
+    """Measure one thing, and what it is compared with, in alternation on a throw-away server.
 
     Args:
-        name: Which bench; without it they are listed.
-        scale: Factor on the usual sizes.
+        name: Which one: processes, statemachine, submit, latency or idle; none: list them.
+        scale: Factor on the usual sizes: 0.1 is quick and rough.
         jobs: Number of jobs instead of the usual one.
         rounds: Number of rounds instead of the usual one.
-        directory: Where the throw-away home is made.
+        directory: Where the throw-away home is made (default: /var/tmp).
         shared: Options of every command.
     """
     from weft.bench.main import BENCHES, run_bench  # noqa: PLC0415 (heavy: the server's side)
-    from weft.bench.plan import Plan  # noqa: PLC0415
+    from weft.bench.plan import Plan, Silent  # noqa: PLC0415
 
     if name is None:
         _list(BENCHES, as_json=shared.json)
         return 0
     if name not in BENCHES:
         raise UnknownBench(
-            f"{name!r} is no bench",
+            f"there is no bench {name!r}",
             detail=f"There are {', '.join(BENCHES)}.",
-            hint="`weft bench` says what each of them asks.",
+            hint="`weft bench` lists them with what they measure.",
         )
     plan = Plan(scale=scale, jobs=jobs, rounds=rounds, directory=directory)
-    with _Bar(name) as bar:
-        found = run_bench(name, plan, bar)
     if shared.json:
-        print_json(found)
-    else:
-        _print(found)
+        print_json(run_bench(name, plan, Silent()))
+        return 0
+    with _progress(name) as progress:
+        result = run_bench(name, plan, progress)
+    _print(result)
     return 0
 
 
 def _list(benches: Mapping[str, str], *, as_json: bool) -> None:
     if as_json:
-        print_json(dict(benches))
+        print_json(benches)
     else:
-        print_table(("Bench", "What it asks"), benches.items())
-
-
-def _print(found: Mapping[str, Any]) -> None:
-    """Print the figures of a bench, then the conditions they were measured under."""
-    conditions = found.get("conditions", {})
-    figures = {name: value for name, value in found.items() if name != "conditions"}
-    print_facts(_flat(figures))
-    print()
-    print_facts(_flat(conditions))
-
-
-def _flat(document: Mapping[str, Any], before: str = "") -> dict[str, object]:
-    """Return nested figures in one level: `rss_mb.api`."""
-    flat: dict[str, object] = {}
-    for name, value in document.items():
-        if isinstance(value, Mapping):
-            flat |= _flat(value, f"{before}{name}.")
-        else:
-            flat[before + name] = f"{value:,}" if isinstance(value, int) else value
-    return flat
+        print_table(("Bench", "Measures"), benches.items())
 
 
 class _Bar:
-    """A progress bar on standard error, where a person looks at it."""
+    """A bar of rich on standard error."""
 
-    def __init__(self, title: str) -> None:
-        self._title = title
-        self._bar: Any = None  # rich's Progress, imported where it is drawn
-        self._task: Any = None  # rich's TaskID
-
-    def __enter__(self) -> Self:
-        if sys.stderr.isatty():
-            from rich.console import Console  # noqa: PLC0415
-            from rich.progress import Progress  # noqa: PLC0415
-
-            self._bar = Progress(console=Console(stderr=True), transient=True)
-            self._bar.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._bar is not None:
-            self._bar.stop()
+    def __init__(self, name: str, bar: Any) -> None:  # noqa: ANN401 (rich is imported late)
+        self._bar = bar
+        self._task = bar.add_task(name, total=None)
+        self._begun = False
 
     def begin(self, steps: int) -> None:
-        """Say how many steps there will be."""
-        if self._bar is not None:
-            self._task = self._bar.add_task(self._title, total=steps)
+        """Show an empty bar of so many steps."""
+        self._bar.update(self._task, total=steps)
 
     def step(self, what: str) -> None:
-        """Say that the next step begins."""
-        if self._bar is not None:
-            self._bar.update(self._task, advance=1, description=f"{self._title}: {what}")
+        """Show what is done now; the step before is done."""
+        self._bar.update(self._task, description=what, advance=int(self._begun))
+        self._begun = True
+
+
+class _Lines:
+    """A line for each step, where no bar can be drawn."""
+
+    def begin(self, steps: int) -> None:
+        """Say nothing: the steps will tell."""
+
+    def step(self, what: str) -> None:
+        """Say what is done now."""
+        note(what)
+
+
+@contextmanager
+def _progress(name: str) -> Iterator[_Bar | _Lines]:
+    if not sys.stderr.isatty():
+        yield _Lines()
+        return
+    from rich.console import Console  # noqa: PLC0415
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415
+
+    with Progress(
+        BarColumn(bar_width=30),
+        TextColumn("{task.completed}/{task.total}"),
+        TimeElapsedColumn(),
+        TextColumn("{task.description}"),
+        console=Console(stderr=True),
+        transient=True,
+    ) as bar:
+        yield _Bar(name, bar)
+
+
+def _print(result: Mapping[str, Any]) -> None:
+    """Print a table of the figures, then the conditions."""
+    rows = [(name, value) for name, value in _flat(result) if not name.startswith("conditions")]
+    print_table(("Figure", "Value"), rows, right=("Value",))
+    print()
+    print_facts(dict(_flat(result["conditions"])))
+
+
+def _flat(document: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, str]]:
+    """Yield every figure with the path of its names."""
+    for name, value in document.items():
+        path = f"{above}{name}"
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{path}.")
+        elif isinstance(value, list):
+            if all(isinstance(one, FLAT) for one in value):
+                yield path, "  ".join(map(_shown, value))
+            else:
+                for one in value:
+                    yield from _flat(one, f"{path}.{next(iter(one.values()))}.")
+        elif value is not None:
+            yield path, _shown(value)
+
+
+def _shown(value: object) -> str:
+    return f"{value:,}" if isinstance(value, int | float) else str(value)

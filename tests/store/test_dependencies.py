@@ -239,7 +239,7 @@ async def test_edge_to_a_parent_whose_children_are_not_told_yet(world: World) ->
 
 
 async def test_edge_that_is_added_below_the_cursor_of_a_sweep(world: World) -> None:
-    """An update with smaller numbers is filled after the sweep has told a child with a larger one."""
+    """An update with smaller numbers is filled after the sweep has passed them."""
     batch = await world.submit(2)
     late, early = await open_update(world, batch, 2), await open_update(world, batch, 3)
     first = job_rows(3, parents={1: [-1], 2: [-1], 3: [-1]}, always_run=True)

@@ -1,0 +1,226 @@
+"""What the hot functions read: never a whole table, with statistics or without, however full.
+
+The server counts per transaction what was scanned, inside functions too, so no plan is parsed.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import asyncpg
+import pytest
+
+from store.world import World, open_backend, open_world
+from weft.core.states import Reason
+from weft.ports.store import NewGroup
+from weft.store.database import call_on
+from weft.store.submission import _jobs
+from weft.store.worker_store import _claimed, end_columns
+from weft.testing.builders import end_report, job_rows
+
+pytestmark = pytest.mark.slow
+N_JOBS = 50_000
+GROUPS = [NewGroup(group_id=1, parent_id=0, name="a")]
+
+
+@dataclass
+class Reads:
+    """What a transaction read of one table."""
+
+    scans: int
+    rows_scanned: int
+    rows_by_index: int
+
+
+@asynccontextmanager
+async def reads(connection: asyncpg.Connection, *tables: str) -> AsyncIterator[dict[str, Reads]]:
+    """Run in a transaction and tell what it read."""
+    result: dict[str, Reads] = {}
+    async with connection.transaction():
+        yield result
+        rows = await connection.fetch(
+            "SELECT relname, seq_scan, seq_tup_read, coalesce(idx_tup_fetch, 0) "
+            "FROM pg_stat_xact_user_tables "
+            "WHERE schemaname = 'weft' AND relname = ANY ($1)", tables
+        )  # fmt: skip
+        result.update({row[0]: Reads(*row[1:]) for row in rows})
+
+
+class Large:
+    """A world with a large batch that is half done, and connections without plans."""
+
+    def __init__(self, world: World, batch: int) -> None:
+        self.world = world
+        self.batch = batch
+
+    async def tables_scanned(self, role: str, function: str, **arguments: Any) -> list[str]:  # noqa: ANN401
+        """Call a function; return which of the large tables it scanned."""
+        connection = await self.world.connect(role)
+        async with reads(connection, "job", "attempt", "edge") as found:
+            await call_on(connection, function, **arguments)
+        await connection.close()
+        return sorted(table for table, one in found.items() if one.scans)
+
+
+async def fill(world: World) -> int:
+    """Submit 50,000 jobs in two groups, some with a parent; some run, some have ended."""
+    for table in ("job", "attempt", "edge", "job_delta", "ready_job"):
+        await world.admin.execute(f"ALTER TABLE weft.{table} SET (autovacuum_enabled = false)")
+    rows = job_rows(
+        N_JOBS, group=[number % 2 for number in range(N_JOBS)],
+        parents={number: [number - 1] for number in range(100, N_JOBS + 1, 100)},
+    )  # fmt: skip
+    batch = await world.submit(rows, groups=GROUPS)
+    worker = await world.worker("filler")
+    for _ in range(2):
+        await worker.end(*await worker.claim(2500))
+    await worker.claim(500)
+    return batch
+
+
+@pytest.fixture(params=[False, True], ids=["never analysed", "analysed"])
+def large_dsns(request: pytest.FixtureRequest, database: dict[str, str]) -> Any:  # noqa: ANN401
+    """Give a database and whether it is to be analysed."""
+    return database, request.param
+
+
+async def test_hot_functions_never_scan_a_large_table(large_dsns: Any) -> None:  # noqa: ANN401
+    dsns, analysed = large_dsns
+    async with open_backend(dsns) as backend, open_world(backend) as world:
+        large = Large(world, await fill(world))
+        if analysed:
+            await world.admin.execute("ANALYZE")
+        scanned = {name: tables async for name, tables in calls(large) if tables}
+
+        assert scanned == {}
+
+
+async def calls(large: Large) -> AsyncIterator[tuple[str, list[str]]]:
+    """Call each hot function once; yield its name and the large tables that it scanned."""
+    world, batch = large.world, large.batch
+    worker = await world.worker("hot")
+    tenant = {"tenant_id": world.caller.tenant_id, "batch_id": batch}
+    mine = {"incarnation_id": worker.id}
+
+    async def scanned(role: str, function: str, **arguments: Any) -> tuple[str, list[str]]:  # noqa: ANN401
+        return function, await large.tables_scanned(f"weft_{role}", function, **arguments)
+
+    budget = {"budget_cpu_m": 10**9, "budget_memory_mib": 10**9, "limit_jobs": 300}
+    yield await scanned("worker", "wait_for_work", **mine)
+    yield await scanned("worker", "claim_jobs", **mine, **budget)
+    claimed = await worker.claim(700)
+    columns = {
+        name: [getattr(one, name[:-1]) for one in claimed]
+        for name in ("batch_ids", "job_ids", "attempts")
+    }
+    yield await scanned("worker", "start_attempts", **mine, **columns, ages_us=[0] * len(claimed))
+    yield await scanned("worker", "heartbeat", **mine, **columns, draining=False)
+    yield await scanned("worker", "list_cancelled", **mine, **columns)
+    for part, reason in (
+        (claimed[:300], None),
+        (claimed[300:500], Reason.EXIT),
+        (claimed[500:600], Reason.LOST),
+    ):
+        reports = [end_report(one, reason) for one in part]
+        yield await scanned("worker", "complete_attempts", **mine, **end_columns(reports))
+    update, _ = await world.api.create_update(
+        world.caller, batch, n_jobs=300, n_groups=0, idempotency_key=None, digest=b"", trace_id=""
+    )
+    rows = job_rows(
+        300, priority=1, parents={number: [-number, -N_JOBS] for number in range(1, 200)}
+    )
+    yield await scanned("api", "add_jobs", **_jobs(world.caller, batch, update.update_id, rows))
+    yield await scanned("api", "commit_update", **tenant, of_update_id=update.update_id)
+    yield await scanned("worker", "claim_jobs", **mine, **budget)
+    yield await scanned("driver", "fold_deltas", epoch=await world.lead())
+    await world.fold()
+    yield await scanned("api", "get_batch", **tenant)
+    yield await scanned("api", "list_jobs", **tenant, after=20_000, limit_rows=50, states=[])
+    yield await scanned("api", "get_job", **tenant, job_id=20_000)
+    yield await scanned("api", "job_history", **tenant, job_id=100)
+    yield await scanned("api", "get_specs", **tenant, job_ids=[1, 20_000])
+    yield await scanned("api", "log_places", tenant_id=world.caller.tenant_id, of_batch_id=batch,
+                        job_ids=[1, 20_000], of_attempt=None)  # fmt: skip
+    yield await scanned("api", "cancel_jobs", **tenant, job_ids=[1, 30_000, 30_001], actor="x")
+    yield await scanned("driver", "sweep_cancelled", epoch=await world.lead(), limit_jobs=1000)
+    yield await scanned("api", "cancel_group", **tenant, group_id=1, actor="x", force=False)
+    yield await scanned("worker", "claim_jobs", **mine, **budget)
+    yield await scanned("driver", "sweep_cancelled", epoch=await world.lead(), limit_jobs=1000)
+    yield await scanned("worker", "leave", **mine)
+
+
+async def claim_reads(world: World, incarnation: int) -> tuple[int, Reads]:
+    """Claim 100 jobs without a hint; return how many came and what was read of the jobs."""
+    connection = await world.connect("weft_worker")
+    async with reads(connection, "job") as found:
+        rows = await call_on(
+            connection, "claim_jobs", incarnation_id=incarnation, budget_cpu_m=10**9,
+            budget_memory_mib=10**9, limit_jobs=100,
+        )  # fmt: skip
+    await connection.close()
+    return len(rows), found["job"]
+
+
+async def test_claim_costs_the_same_when_most_of_the_batch_is_done(own_world: World) -> None:
+    world = own_world
+    await world.submit(N_JOBS)
+    worker = await world.worker()
+    first = await claim_reads(world, worker.id)
+    for _ in range(8):
+        await worker.end(*await worker.claim(5000))
+    await world.fold()
+    last = await claim_reads(world, worker.id)
+
+    assert (first[0], last[0]) == (100, 100)
+    assert last[1].scans == 0
+    assert last[1].rows_by_index <= first[1].rows_by_index + 50
+
+
+async def test_claim_does_not_read_a_cancelled_batch(own_world: World) -> None:
+    """Its ready jobs wait for the sweep; until then each claim passes it by."""
+    world = own_world
+    cancelled, other = await world.submit(N_JOBS), await world.submit(1000)
+    worker = await world.worker()
+    await world.api.cancel_group(world.caller, cancelled, 0, force=False)
+    n, read = await claim_reads(world, worker.id)
+
+    assert n == 100
+    assert read.rows_by_index < 1000
+    assert (await world.counts(other))["running"] == 100
+
+
+async def test_changes_of_state_touch_no_index(own_world: World) -> None:
+    """Heap-only updates: claim, start and end of 3,000 jobs, each in its own transaction."""
+    world = own_world
+    await world.submit(3000)
+    worker = await world.worker()
+    connection = await world.connect("weft_worker")
+    while True:
+        claimed = await call_on(
+            connection, "claim_jobs", incarnation_id=worker.id, budget_cpu_m=10**9,
+            budget_memory_mib=10**9, limit_jobs=100,
+        )  # fmt: skip
+        if not claimed:
+            break
+        columns = end_columns([end_report(_claimed(row)) for row in claimed])
+        starts = {name: columns[name] for name in ("batch_ids", "job_ids", "attempts")}
+        await call_on(
+            connection,
+            "start_attempts",
+            incarnation_id=worker.id,
+            **starts,
+            ages_us=[0] * len(claimed),
+        )
+        await call_on(connection, "complete_attempts", incarnation_id=worker.id, **columns)
+    await connection.execute("SELECT pg_stat_force_next_flush()")
+    await connection.close()
+    async with asyncio.timeout(10):
+        row = None
+        while row is None or row["n_tup_upd"] < 9000:
+            row = await world.admin.fetchrow(
+                "SELECT n_tup_upd, n_tup_hot_upd FROM pg_stat_user_tables WHERE relname = 'job'"
+            )
+
+    assert row["n_tup_hot_upd"] / row["n_tup_upd"] > 0.9

@@ -1,0 +1,144 @@
+"""What the SQL core does, in plain Python: the model that the property test compares it with."""
+
+from dataclasses import dataclass, field
+
+from weft.core.states import Reason, state_of_end
+
+P, R, RUN, S, C = 0, 1, 4, 6, 9
+LOSSES_MAX = 5
+
+
+@dataclass
+class Job:
+    """One committed job."""
+
+    number: int
+    group: int
+    parents: set[int]
+    always_run: bool
+    priority: int
+    max_attempts: int
+    retry_on: frozenset[Reason]
+    state: int = P
+    attempt: int = 0
+    uncounted: int = 0
+    lost: int = 0
+    owner: int | None = None
+    started: bool = False
+    cancel_asked: bool = False
+    told: set[int] = field(default_factory=set)
+    """Parents of which it knows that they have ended."""
+
+
+@dataclass
+class Batch:
+    """A batch with its groups (parent by number) and jobs."""
+
+    parent_of: dict[int, int | None] = field(default_factory=lambda: {0: None})
+    jobs: dict[int, Job] = field(default_factory=dict)
+    cancelled: dict[int, bool] = field(default_factory=dict)
+    """Whether by force, by group."""
+    untold: set[int] = field(default_factory=set)
+    """Ended jobs whose children the sweep will tell."""
+    staged: list[list[Job]] = field(default_factory=list)
+    """Updates that are filled and not committed."""
+
+    def ancestors(self, group: int | None) -> list[int]:
+        """Return a group and all above it."""
+        found = []
+        while group is not None:
+            found.append(group)
+            group = self.parent_of[group]
+        return found
+
+    def is_cancelled(self, job: Job) -> bool:
+        """Say whether a cancel of a group forbids the job to run."""
+        forces = [self.cancelled[g] for g in self.ancestors(job.group) if g in self.cancelled]
+        return bool(forces) and (any(forces) or not job.always_run)
+
+    def commit(self, jobs: list[Job]) -> None:
+        """Add the jobs of an update."""
+        for job in jobs:
+            self.jobs[job.number] = job
+        for job in jobs:
+            ended = {p for p in job.parents if self.jobs[p].state >= S and p not in self.untold}
+            job.told |= ended
+            self._settle(job)
+
+    def _settle(self, job: Job) -> None:
+        """Decide about a job that waits, when all its parents have ended."""
+        if job.state != P or job.told < job.parents:
+            return
+        good = all(self.jobs[parent].state == S for parent in job.parents)
+        if good or job.always_run:
+            job.state = R
+        else:
+            self._end(job, C)
+
+    def _end(self, job: Job, state: int) -> None:
+        """End a job elsewhere than in a report."""
+        job.state = state
+        staged = [other for update in self.staged for other in update]
+        if any(job.number in other.parents for other in [*self.jobs.values(), *staged]):
+            self.untold.add(job.number)
+
+    def _tell_children(self, number: int) -> None:
+        for child in self.jobs.values():
+            if number in child.parents:
+                child.told.add(number)
+                self._settle(child)
+
+    def claimable(self) -> list[int]:
+        """Return what a claim may take, in its order."""
+        ready = [j for j in self.jobs.values() if j.state == R and not self.is_cancelled(j)]
+        return [j.number for j in sorted(ready, key=lambda j: (-j.priority, j.number))]
+
+    def claim(self, number: int, owner: int) -> None:
+        """Make a lease."""
+        job = self.jobs[number]
+        job.state, job.owner, job.started, job.attempt = RUN, owner, False, job.attempt + 1
+
+    def end(self, number: int, reason: Reason | None, *, started: bool) -> None:
+        """Record the end of the live attempt."""
+        job = self.jobs[number]
+        state = state_of_end(reason)
+        if reason in {Reason.LOST, Reason.PREEMPTED}:
+            state = state_of_end(Reason.SYSTEM if started and job.lost >= LOSSES_MAX else reason)
+            job.uncounted += 1
+            job.lost += started
+        elif job.attempt - job.uncounted < job.max_attempts and reason in job.retry_on:
+            state = state_of_end(Reason.LOST)
+        job.state, job.owner, job.started = int(state), None, False
+        if job.state == R and job.cancel_asked:
+            self._end(job, C)
+        elif job.state >= S:
+            self._tell_children(number)
+
+    def lose(self, owner: int) -> None:
+        """End all that a worker has."""
+        for job in list(self.jobs.values()):
+            if job.owner == owner:
+                self.end(job.number, Reason.LOST, started=job.started)
+
+    def cancel_job(self, number: int) -> None:
+        """Cancel a single job."""
+        job = self.jobs[number]
+        if job.state == RUN:
+            job.cancel_asked = True
+        elif job.state < S:
+            self._end(job, C)
+
+    def sweep(self) -> None:
+        """Do what the sweep does, until nothing is left."""
+        before = None
+        while before != (before := [job.state for job in self.jobs.values()]) or self.untold:
+            for job in self.jobs.values():
+                if job.state in {P, R} and self.is_cancelled(job):
+                    self._end(job, C)
+            while self.untold:
+                self._tell_children(self.untold.pop())
+
+    def counts(self, group: int) -> dict[int, int]:
+        """Return how many jobs of a group and below are in each state."""
+        states = [j.state for j in self.jobs.values() if group in self.ancestors(j.group)]
+        return {state: states.count(state) for state in set(states)}

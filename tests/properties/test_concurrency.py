@@ -1,0 +1,136 @@
+"""Many at once: claimers, completers, a canceller, a folder and a submitter."""
+
+import asyncio
+import random
+
+import pytest
+
+from store.world import Worker, World, open_backend, open_world
+from weft.core import errors
+from weft.core.states import Reason
+from weft.ports.store import NewGroup
+from weft.testing.builders import end_report, job_rows
+
+N_JOBS = 240
+ENDS = (None, None, None, None, Reason.EXIT, Reason.OOM, Reason.LOST, Reason.PREEMPTED)
+GROUPS = [
+    NewGroup(group_id=1, parent_id=0, name="a"),
+    NewGroup(group_id=2, parent_id=1, name="b", cancel_after_n_failures=25),
+    NewGroup(group_id=3, parent_id=0, name="c"),
+]
+
+
+class Bustle:
+    """Everybody works until every job has ended."""
+
+    def __init__(self, world: World, seed: int) -> None:
+        self.world = world
+        self.chance = random.Random(seed)  # noqa: S311 (guards nothing)
+        self.batches: list[int] = []
+        self.finished = asyncio.Event()
+
+    def rows(self, n_jobs: int, *, earlier: int) -> object:
+        """Return jobs with parents among themselves and the earlier ones."""
+        chance = self.chance
+        parents = {
+            job: {
+                *chance.sample(range(1, job), k=min(job - 1, chance.randrange(3))),
+                *(-chance.randint(1, earlier) for _ in range(chance.randrange(2)) if earlier),
+            }
+            for job in range(1, n_jobs + 1)
+        }
+        sometimes = [chance.random() < 0.2 for _ in range(n_jobs)]
+        groups = [-chance.choice([0, 1, 2, 3]) for _ in range(n_jobs)]
+        return job_rows(
+            n_jobs, parents=parents, group=groups, always_run=sometimes,
+            priority=[chance.choice([0, 0, 5]) for _ in range(n_jobs)], max_attempts=3,
+            retry_on=[Reason.EXIT],
+        )  # fmt: skip
+
+    async def submit(self, batch: int) -> None:
+        """Add updates while others work."""
+        for part in range(1, 4):
+            try:
+                await self.world.submit(
+                    self.rows(N_JOBS // 4, earlier=part * N_JOBS // 4), batch=batch
+                )  # type: ignore[arg-type]
+            except errors.BatchCancelled:
+                return
+
+    async def work(self, worker: Worker) -> None:
+        """Claim, start and end, with a repeat and a stranger's report now and then."""
+        while not self.finished.is_set():
+            claimed = await worker.claim(self.chance.randint(1, 12))
+            if not claimed:
+                await worker.beat()
+                await asyncio.sleep(0)
+                continue
+            if self.chance.random() < 0.3:
+                await worker.start(*claimed[::2])
+            reports = [end_report(one, self.chance.choice(ENDS)) for one in claimed]
+            middle = len(reports) // 2
+            parts = [reports[:middle], reports[middle:], reports[: self.chance.randrange(2)]]
+            verdicts = await asyncio.gather(
+                *[worker.store.complete_attempts(worker.id, part) for part in parts]
+            )
+            assert {verdict for part in verdicts for verdict in part} <= {"ok"}
+
+    async def drive(self) -> None:
+        """Fold and sweep until all has ended."""
+        while not self.finished.is_set():
+            await self.world.fold()
+            await self.world.driver.sweep_cancelled(await self.world.lead(), 20)
+            documents = [
+                await self.world.api.get_batch(self.world.caller, b) for b in self.batches
+            ]
+            assert min(v for d in documents for k, v in d.items() if k.startswith("n_")) >= 0
+            if self.submitted.done() and all(document["complete"] for document in documents):
+                self.finished.set()
+
+    async def cancel(self, batch: int) -> None:
+        """Cancel some jobs, then a group."""
+        api, caller = self.world.api, self.world.caller
+        for _ in range(5):
+            await api.cancel_jobs(caller, batch, [self.chance.randint(1, N_JOBS // 4)])
+        await api.cancel_group(caller, batch, 3, force=False)
+
+    async def run(self) -> None:
+        """Do all of it at once."""
+        for _ in range(2):
+            batch = await self.world.submit(0, groups=GROUPS, max_running=None)
+            await self.world.submit(self.rows(N_JOBS // 4, earlier=0), batch=batch)  # type: ignore[arg-type]
+            self.batches.append(batch)
+        workers = [await self.world.worker(f"w{n}") for n in range(3)]
+        self.submitted = asyncio.gather(*[self.submit(batch) for batch in self.batches])
+        async with asyncio.TaskGroup() as group:
+            for worker in workers:
+                group.create_task(self.work(worker))
+            group.create_task(self.drive())
+            group.create_task(self.cancel(self.batches[0]))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
+async def test_everything_adds_up_when_all_work_at_once(
+    database: dict[str, str], seed: int
+) -> None:
+    async with open_backend(database) as backend, open_world(backend) as world:
+        bustle = Bustle(world, seed)
+        async with asyncio.timeout(100):
+            await bustle.run()
+        await world.fold()
+        for batch in bustle.batches:
+            states = await world.states(batch)
+            document = await world.api.get_batch(world.caller, batch)
+            assert not set(states) - set("sfec")
+            assert document["n_jobs"] == len(states)
+        # There is one lock order for all (ADR 0008).
+        assert await deadlocks(world) == 0
+
+
+async def deadlocks(world: World) -> int:
+    return int(
+        await world.admin.fetchval(
+            "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()"
+        )
+    )

@@ -1,0 +1,424 @@
+"""The SQL core beside its model: any order of calls, after each of which both must agree.
+
+`MODEL_EXAMPLES=500 pytest tests/properties` looks longer, with new random choices each time.
+"""
+
+import asyncio
+import os
+from collections.abc import Coroutine, Iterator
+from contextlib import AsyncExitStack
+from typing import Any, TypeVar
+
+import pytest
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)  # fmt: skip
+
+from properties.jobs_model import RUN, Batch, Job, R, S
+from store.world import Backend, Worker, World, open_backend, open_world
+from weft.core import errors
+from weft.core.states import Reason
+from weft.ports.store import Claimed, JobRows, NewGroup
+from weft.testing.builders import end_report, job_rows
+
+EXAMPLES = int(os.environ.get("MODEL_EXAMPLES", "0"))
+STEPS = 40
+WORKERS = (0, 1)
+BATCHES = (0, 1)
+TREE = (0, 1, 0)
+"""Parents of the groups 1, 2 and 3."""
+ENDS = (None, None, None, Reason.EXIT, Reason.EXIT, Reason.OOM, Reason.PREEMPTED, Reason.CANCELLED)
+Result = TypeVar("Result")
+NAMES = ("pending", "ready", "queued", "creating", "running", "blocked", "succeeded", "failed",
+         "errored", "cancelled")  # fmt: skip
+
+# What a drawn job looks like; its parents are places among those that it may have.
+JOBS = st.lists(
+    st.fixed_dictionaries(
+        {
+            "parents": st.lists(st.integers(0, 9), max_size=3),
+            "group": st.integers(0, 3),
+            "always_run": st.sampled_from([False, False, True]),
+            "priority": st.sampled_from([0, 0, 0, 2, -1]),
+            "max_attempts": st.sampled_from([1, 1, 3]),
+            "retry_on": st.sampled_from([frozenset(), frozenset({Reason.EXIT})]),
+        }
+    ),
+    min_size=1,
+    max_size=5,
+)
+
+
+class Machine(RuleBasedStateMachine):
+    """Calls functions of the core and does the same to the model."""
+
+    runner: asyncio.Runner
+    backend: Backend
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stack = AsyncExitStack()
+        self.world: World = self.run(self.stack.enter_async_context(open_world(self.backend)))
+        self.workers: list[Worker] = [self.register(number) for number in WORKERS]
+        self.ids = [self.run(self.world.submit(0, max_running=None)) for _ in BATCHES]
+        self.models = [Batch() for _ in BATCHES]
+        self.held: dict[tuple[int, int], tuple[int, Claimed]] = {}
+        """Owner and claim of live attempts by batch and job."""
+        self.ended: list[tuple[int, Claimed, Reason | None]] = []
+        self.open: list[tuple[int, int, list[JobRows], list[Job]]] = []
+        """Updates that are filled and not committed."""
+
+    def run(self, call: Coroutine[Any, Any, Result]) -> Result:
+        return self.runner.run(call)
+
+    def register(self, number: int, *, again: int = 0) -> Worker:
+        name = f"w{number}"
+        return self.run(
+            self.world.worker(name, incarnation=f"{self.world.pool}-{name}-{again}", gone=True)
+        )
+
+    # ------------------------------------------------------------------ submission
+
+    def _drawn(
+        self, which: int, drawn: list[dict[str, Any]], first: int
+    ) -> tuple[list[Job], JobRows]:
+        """Return jobs for the model and rows for the database; both of the same choices."""
+        model = self.models[which]
+        jobs, parents, groups = [], {}, []
+        for place, one in enumerate(drawn):
+            number = first + place
+            possible = [*self._interesting(model), *range(first, number)]
+            chosen = {possible[choice % len(possible)] for choice in one["parents"] if possible}
+            jobs.append(Job(number=number, **{**one, "parents": chosen}))
+            parents[place + 1] = [p - first + 1 if p >= first else -p for p in chosen]
+            groups.append(-one["group"])
+        rows = job_rows(
+            len(drawn), parents=parents, group=groups, priority=[j.priority for j in jobs],
+            always_run=[j.always_run for j in jobs], max_attempts=[j.max_attempts for j in jobs],
+        )  # fmt: skip
+        rows.retry_on = [sum(1 << reason for reason in job.retry_on) for job in jobs]
+        return jobs, rows
+
+    @staticmethod
+    def _interesting(model: Batch) -> list[int]:
+        """Return jobs that may be parents: those that the sweep tells of, live ones, a few."""
+        live = [job.number for job in model.jobs.values() if job.state < S]
+        ended = [job.number for job in model.jobs.values() if job.state >= S]
+        return [*sorted(model.untold), *live[-4:], *ended[-2:]]
+
+    def _reserve(self, which: int, n_jobs: int) -> tuple[int, int] | None:
+        try:
+            update, _is_new = self.run(
+                self.world.api.create_update(
+                    self.world.caller, self.ids[which], n_jobs=n_jobs, n_groups=0,
+                    idempotency_key=None, digest=b"", trace_id="",
+                )
+            )  # fmt: skip
+        except errors.BatchCancelled:
+            assert 0 in self.models[which].cancelled
+            return None
+        assert 0 not in self.models[which].cancelled
+        return update.update_id, update.first_job
+
+    @initialize(first=JOBS, second=JOBS)
+    def begin(self, first: list[dict[str, Any]], second: list[dict[str, Any]]) -> None:
+        """Make a tree of groups in each batch, and the first jobs."""
+        groups = [NewGroup(group_id=n, parent_id=p, name=f"g{n}") for n, p in enumerate(TREE, 1)]
+        for which, drawn in enumerate((first, second)):
+            self.run(self.world.submit(0, batch=self.ids[which], groups=groups))
+            self.models[which].parent_of = {0: None, **dict(enumerate(TREE, 1))}
+            self.fill_update(which, drawn, 0, commit=True)
+
+    @rule(which=st.sampled_from(BATCHES), drawn=JOBS, commit=st.booleans(), cut=st.integers(0, 5))
+    def fill_update(
+        self, which: int, drawn: list[dict[str, Any]], cut: int, *, commit: bool
+    ) -> None:
+        reserved = self._reserve(which, len(drawn))
+        if reserved is None:
+            return
+        update, first = reserved
+        jobs, rows = self._drawn(which, drawn, first)
+        bunches = _cut(rows, cut) if 0 < cut < len(jobs) else [rows]
+        for bunch in reversed(bunches):
+            assert self.run(
+                self.world.api.add_jobs(self.world.caller, self.ids[which], update, bunch)
+            )
+        self.models[which].staged.append(jobs)
+        self.open.append((which, update, bunches, jobs))
+        if commit:
+            self.commit_update(len(self.open) - 1)
+
+    @precondition(lambda self: self.open)
+    @rule(choice=st.integers(0, 99))
+    def commit_update(self, choice: int) -> None:
+        which, update, bunches, jobs = self.open[choice % len(self.open)]
+        model, api, caller = self.models[which], self.world.api, self.world.caller
+        for bunch in bunches:
+            assert not self.run(api.add_jobs(caller, self.ids[which], update, bunch))
+        # A parent that is not committed itself cannot be drawn, so only a cancel is in the way.
+        forbidden = any(set(model.ancestors(job.group)) & model.cancelled.keys() for job in jobs)
+        if forbidden or 0 in model.cancelled:
+            with pytest.raises(errors.BatchCancelled):
+                self.run(api.commit_update(caller, self.ids[which], update))
+            return
+        for _ in range(2):
+            assert self.run(api.commit_update(caller, self.ids[which], update)).committed
+        self.open.pop(choice % len(self.open))
+        model.staged.remove(jobs)
+        model.commit(jobs)
+
+    # ------------------------------------------------------------------ work
+
+    @rule(owner=st.sampled_from(WORKERS), limit=st.integers(1, 6))
+    def claim(self, owner: int, limit: int) -> None:
+        claimed = self.run(self.workers[owner].claim(limit))
+        possible = sorted(
+            (-model.jobs[number].priority, which)
+            for which, model in enumerate(self.models)
+            for number in model.claimable()
+        )
+        taken = []
+        for one in claimed:
+            which = self.ids.index(one.batch_id)
+            model = self.models[which]
+            assert one.job_id in model.claimable()
+            taken.append((-model.jobs[one.job_id].priority, which))
+            model.claim(one.job_id, owner)
+            assert one.attempt == model.jobs[one.job_id].attempt
+            self.held[which, one.job_id] = (owner, one)
+        assert taken == possible[:limit]
+        if len(taken) == len(possible):
+            assert self.run(self.workers[owner].waits())
+
+    def _some(self, owner: int, choices: list[int]) -> list[tuple[int, Claimed]]:
+        """Return some of the attempts that a worker has, with their batch."""
+        held = [(which, one) for (which, _job), (who, one) in self.held.items() if who == owner]
+        return (
+            [held[number] for number in sorted({choice % len(held) for choice in choices})]
+            if held
+            else []
+        )
+
+    @precondition(lambda self: self.held)
+    @rule(owner=st.sampled_from(WORKERS), choices=st.lists(st.integers(0, 9), min_size=1))
+    def start(self, owner: int, choices: list[int]) -> None:
+        some = self._some(owner, choices)
+        if some:
+            assert set(self.run(self.workers[owner].start(*[one for _which, one in some]))) == {
+                "ok"
+            }
+        for which, one in some:
+            self.models[which].jobs[one.job_id].started = True
+
+    @precondition(lambda self: self.held)
+    @rule(
+        owner=st.sampled_from(WORKERS), choices=st.lists(st.integers(0, 9), min_size=1),
+        reasons=st.lists(st.sampled_from(ENDS), min_size=10, max_size=10), ran=st.booleans(),
+    )  # fmt: skip
+    def complete(
+        self, owner: int, choices: list[int], reasons: list[Reason | None], *, ran: bool
+    ) -> None:
+        some = self._some(owner, choices)
+        if not some:
+            return
+        reports, told = [], []
+        for (which, one), reason in zip(some, reasons, strict=False):
+            started = ran or self.models[which].jobs[one.job_id].started
+            reports.append(end_report(one, reason, start_age_us=1000 if started else None))
+            told.append((which, one, reason, started))
+        # One of them twice: it counts once.
+        verdicts = self.run(
+            self.workers[owner].store.complete_attempts(
+                self.workers[owner].id, [*reports, reports[0]]
+            )
+        )
+        assert set(verdicts) == {"ok"}
+        # All reports are recorded before the children are told.
+        for which, one, reason, started in told:
+            self.ended.append((owner, one, reason))
+            del self.held[which, one.job_id]
+            self.models[which].end(one.job_id, reason, started=started)
+
+    @precondition(lambda self: self.ended)
+    @rule(choice=st.integers(0, 99), reason=st.sampled_from(ENDS), thief=st.sampled_from(WORKERS))
+    def report_again(self, choice: int, reason: Reason | None, thief: int) -> None:
+        owner, one, recorded = self.ended[choice % len(self.ended)]
+        expected = "ok" if (thief, reason) == (owner, recorded) else "stale"
+        assert self.run(self.workers[thief].end(one, reason=reason)) == [expected]
+        assert self.run(self.workers[thief].start(one)) == ["stale"]
+
+    @precondition(lambda self: self.held)
+    @rule(owner=st.sampled_from(WORKERS))
+    def steal(self, owner: int) -> None:
+        """Report on what another worker has."""
+        others = [one for who, one in self.held.values() if who != owner]
+        if others:
+            assert set(self.run(self.workers[owner].end(*others))) == {"stale"}
+            assert set(self.run(self.workers[owner].start(*others))) == {"stale"}
+
+    @rule(owner=st.sampled_from(WORKERS))
+    def beat(self, owner: int) -> None:
+        mine = self._some(owner, list(range(len(self.held) + 1)))
+        answer = self.run(self.workers[owner].beat(*[one for _which, one in mine]))
+        stops = {
+            (one.batch_id, one.job_id, one.attempt)
+            for which, one in mine
+            for model in [self.models[which]]
+            if model.is_cancelled(job := model.jobs[one.job_id]) or job.cancel_asked
+        }
+        assert answer.alive
+        assert set(answer.cancelled) == stops
+        assert answer.has_work == any(model.claimable() for model in self.models)
+
+    @rule(owner=st.sampled_from(WORKERS), leaves=st.booleans())
+    def lose(self, owner: int, *, leaves: bool) -> None:
+        worker = self.workers[owner]
+        if leaves:
+            self.run(worker.store.leave(worker.id))
+        self.workers[owner] = self.register(owner, again=worker.id)
+        for model in self.models:
+            model.lose(owner)
+        self.held = {key: value for key, value in self.held.items() if value[0] != owner}
+        self.ended = [one for one in self.ended if one[0] != owner]
+
+    # ------------------------------------------------------------------ cancels and the driver
+
+    @rule(which=st.sampled_from(BATCHES), choices=st.lists(st.integers(0, 20), max_size=3))
+    def cancel_jobs(self, which: int, choices: list[int]) -> None:
+        model = self.models[which]
+        live = [job.number for job in model.jobs.values() if job.state < S] or [*model.jobs]
+        numbers = sorted({live[choice % len(live)] for choice in choices if live})
+        if numbers:
+            self.run(self.world.api.cancel_jobs(self.world.caller, self.ids[which], numbers))
+        for number in numbers:
+            model.cancel_job(number)
+
+    @rule(
+        which=st.sampled_from(BATCHES),
+        group=st.sampled_from([0, 1, 1, 2, 2, 2, 3, 3, 3]),
+        force=st.booleans(),
+    )
+    def cancel_group(self, which: int, group: int, *, force: bool) -> None:
+        model = self.models[which]
+        is_new = self.run(
+            self.world.api.cancel_group(self.world.caller, self.ids[which], group, force=force)
+        )
+        assert is_new == (group not in model.cancelled or (force and not model.cancelled[group]))
+        model.cancelled[group] = model.cancelled.get(group, False) or force
+
+    @rule(limit=st.sampled_from([1, 3, 1000]))
+    def sweep(self, limit: int) -> None:
+        self.run(self.world.sweep(limit))
+        for model in self.models:
+            model.sweep()
+
+    @rule()
+    def fold(self) -> None:
+        self.run(self.world.fold())
+
+    # ------------------------------------------------------------------ what must hold
+
+    @invariant()
+    def states_are_as_in_the_model(self) -> None:
+        for batch_id, model in zip(self.ids, self.models, strict=True):
+            jobs = self.run(
+                self.world.api.list_jobs(self.world.caller, batch_id, after=0, limit=1000)
+            )
+            found = {job["job_id"]: (job["state"], job["attempt"]) for job in jobs}
+            assert found == {
+                job.number: (_WORDS[job.state], job.attempt) for job in model.jobs.values()
+            }
+
+    @invariant()
+    def counters_are_exact(self) -> None:
+        for batch_id, model in zip(self.ids, self.models, strict=True):
+            groups = self.run(
+                self.world.api.list_groups(self.world.caller, batch_id, after=-1, limit=1000)
+            )
+            for group in groups:
+                counts = model.counts(group["group_id"])
+                found = {
+                    s: group[f"n_{name}"] for s, name in enumerate(NAMES) if group[f"n_{name}"]
+                }
+                assert found == counts
+                assert group["complete"] == all(state >= S for state in counts)
+                ancestors = model.ancestors(group["group_id"])
+                assert group["cancelled"] == bool(model.cancelled.keys() & set(ancestors))
+
+    def teardown(self) -> None:
+        """Run everything to its end, then let the audit look."""
+        try:
+            self.sweep(1000)
+            while any(
+                job.state in {R, RUN} for model in self.models for job in model.jobs.values()
+            ):
+                for owner in WORKERS:
+                    self.claim(owner, 1000)
+                    self.complete(owner, list(range(1000)), [None] * 1000, ran=True)
+                self.sweep(1000)
+                self.states_are_as_in_the_model()
+            assert all(job.state >= S for model in self.models for job in model.jobs.values())
+            self.fold()
+            self.counters_are_exact()
+        finally:
+            self.run(self.stack.aclose())
+
+
+_WORDS = ("pending", "ready", "queued", "creating", "running", "blocked", "success", "failed",
+          "error", "cancelled")  # fmt: skip
+
+
+def _cut(rows: JobRows, place: int) -> list[JobRows]:
+    """Return one bunch as two."""
+    parts = []
+    for start, stop in ((0, place), (place, rows.n_jobs)):
+        edges = [
+            edge
+            for edge in zip(rows.edge_child, rows.edge_parent, strict=True)
+            if start < edge[0] <= stop
+        ]
+        part = job_rows(
+            stop - start, first_job=start + 1, group=rows.group_id[start:stop],
+            priority=rows.priority[start:stop], always_run=rows.always_run[start:stop],
+            max_attempts=rows.max_attempts[start:stop],
+        )  # fmt: skip
+        part.retry_on = rows.retry_on[start:stop]
+        part.edge_child, part.edge_parent = [e[0] for e in edges], [e[1] for e in edges]
+        parts.append(part)
+    return parts
+
+
+@pytest.fixture
+def machine(database: dict[str, str]) -> Iterator[type[Machine]]:
+    """Give the machine on a database of its own."""
+    with asyncio.Runner() as runner:
+        stack = AsyncExitStack()
+        backend = runner.run(stack.enter_async_context(open_backend(database)))
+
+        class Bound(Machine):
+            pass
+
+        Bound.runner, Bound.backend = runner, backend
+        yield Bound
+        runner.run(stack.aclose())
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_core_does_what_its_model_does(machine: type[Machine]) -> None:
+    run_state_machine_as_test(
+        machine,
+        settings=settings(
+            max_examples=EXAMPLES or 20, stateful_step_count=STEPS, deadline=None,
+            derandomize=not EXAMPLES, database=None, print_blob=False,
+            suppress_health_check=list(HealthCheck),
+            phases=(Phase.generate, Phase.shrink) if EXAMPLES else (Phase.generate,),
+        ),
+    )  # fmt: skip

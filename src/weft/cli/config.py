@@ -1,5 +1,6 @@
 """`weft config`: every setting, and where its value comes from."""
 
+import re
 from dataclasses import fields
 from urllib.parse import urlsplit, urlunsplit
 
@@ -8,6 +9,7 @@ from weft.cli.screen import print_json, print_table
 from weft.settings import Settings, Source, explain_settings
 
 HIDDEN = "•••"
+_PASSWORD = re.compile(r"\b((?:ssl)?password=)[^&]*", re.IGNORECASE)
 
 
 def config(*, shared: Shared = SHARED) -> int:
@@ -44,5 +46,6 @@ def _shown(name: str, source: Source) -> str | None:
         login, at, host = parts.netloc.rpartition("@")
         user = login.partition(":")[0]
         hidden = f"{user}:{HIDDEN}" if ":" in login else user
-        return urlunsplit(parts._replace(netloc=f"{hidden}{at}{host}"))
+        query = _PASSWORD.sub(rf"\1{HIDDEN}", parts.query)
+        return urlunsplit(parts._replace(netloc=f"{hidden}{at}{host}", query=query))
     return str(source.value)

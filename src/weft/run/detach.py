@@ -49,6 +49,7 @@ class StartRefused(WeftError):
 def start_detached(settings: Settings, home: Home) -> str:
     """Start a supervisor that outlives us; return the url of its api when all is ready."""
     log_path = home.role_logs / "up.log"
+    log_path.touch(mode=0o600)
     read_end, write_end = os.pipe()
     with log_path.open("ab") as output, os.fdopen(read_end, "rb") as answers:
         log_start = output.tell()

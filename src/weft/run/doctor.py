@@ -25,7 +25,7 @@ from weft.client.address import Locator, NotRunning
 from weft.core.errors import WeftError
 from weft.run.admin import NoDatabase, run_status
 from weft.run.home import Home
-from weft.settings import Settings
+from weft.settings import FILE_NAME, Settings, explain_settings
 
 Verdict = Literal["ok", "warning", "wrong"]
 PYTHON_MIN, PYTHON_MAX = (3, 11), (3, 13)
@@ -125,10 +125,18 @@ def _home(settings: Settings) -> Iterator[Finding]:
         yield Finding("home", "wrong", f"{home.path} cannot be written", advice)
     else:
         yield Finding("home", "ok", str(home.path))
-    for file in (home.secrets_file, home.client_file):
+    own = [home.path / FILE_NAME] if {"token", "database"} & _names_in_file(settings) else []
+    for file in (home.secrets_file, home.client_file, *own):
         if file.exists() and stat.S_IMODE(file.stat().st_mode) & 0o077:
             found = f"others may read {file}"
             yield Finding("secrets", "wrong", found, f"chmod 600 {file}")
+
+
+def _names_in_file(settings: Settings) -> set[str]:
+    """Return the settings that the home's file holds."""
+    file = str(settings.home / FILE_NAME)
+    found = explain_settings({"home": settings.home})
+    return {name for name, source in found.items() if source.origin == file}
 
 
 def _disk(settings: Settings) -> Iterator[Finding]:

@@ -35,5 +35,7 @@ def rotate(path: Path, *, bytes_max: int = LOG_BYTES_MAX) -> None:
             return
     except FileNotFoundError:
         return
-    shutil.copyfile(path, path.with_name(f"{path.name}.1"))
+    kept = path.with_name(f"{path.name}.1")
+    kept.touch(mode=0o600)
+    shutil.copyfile(path, kept)
     os.truncate(path, 0)

@@ -92,6 +92,7 @@ class RoleProcess:
             SUPERVISOR_VARIABLE: str(os.getpid()),
             ROLE_VARIABLE: self.name,
         }
+        self.log_path.touch(mode=0o600)
         with self.log_path.open("ab") as output:
             self._log_start = output.tell()
             # -P: modules in the directory where somebody typed `weft up` are none of ours.

@@ -103,6 +103,7 @@ def set_job_counts(count_by_state: Mapping[str, int]) -> None:
 def write_snapshot(path: Path) -> None:
     """Leave this process's metrics for the api of this host. The file is replaced as a whole."""
     temporary = path.with_name(f"{path.name}.{os.getpid()}")
+    temporary.touch(mode=0o600)
     temporary.write_bytes(generate_latest(REGISTRY))
     temporary.replace(path)
 

@@ -149,6 +149,7 @@ class EmbeddedServer:
             *(word for setting in settings for word in ("-c", setting)),
         ]  # fmt: skip
         self._log = log
+        self._log.touch(mode=0o600)
         with self._log.open("ab") as output:
             self._log_start = output.tell()
             self._process = subprocess.Popen(
@@ -162,6 +163,7 @@ class EmbeddedServer:
         conf = self.data_dir / "weft.conf"
         wanted = files("weft.store.embedded").joinpath("server.conf").read_text()
         if not conf.exists() or conf.read_text() != wanted:  # a full disk prevents no start
+            conf.touch(mode=0o600)
             conf.write_text(wanted)
             account.give(conf)
         return conf

@@ -129,7 +129,8 @@ async def wait_gone(place: SpawnerPlace) -> None:
 
 
 async def _start(place: SpawnerPlace) -> None:
-    for directory in (place.socket.parent, place.logs, place.scratch, place.own_log.parent):
+    scratch = (place.scratch.parent, place.scratch)
+    for directory in (place.socket.parent, place.logs, *scratch, place.own_log.parent):
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     ready, ready_of_spawner = os.pipe2(os.O_CLOEXEC)
     try:

@@ -67,7 +67,7 @@ class OwnFile:
         """How much was left out in parts that were removed, to be said in the next one."""
         self._part_fd = -1
         self._part_bytes = 0
-        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        _make_private(os.path.dirname(path))
         self._open_part()
 
     def append(self, pieces: list[Piece]) -> None:
@@ -141,7 +141,19 @@ class OwnFile:
             end = self._n_pieces if is_last else self._parts[part + 1].first_piece
             said = encode_cut(stream, 0, self._carry[stream], end - first)
             with open(path, "wb") as file:
+                os.fchmod(file.fileno(), 0o600)
                 file.write(encode_piece(*said))
+
+
+def _make_private(directory: str) -> None:
+    """Make a directory and those above it, each for us alone: `makedirs` cares for the last."""
+    try:
+        os.mkdir(directory, 0o700)
+    except FileNotFoundError:
+        _make_private(os.path.dirname(directory))
+        _make_private(directory)
+    except FileExistsError:
+        pass
 
 
 class _Part:

@@ -8,7 +8,7 @@ import pytest
 from store.world import Worker, World, open_backend, open_world
 from weft.core import errors
 from weft.core.states import Reason
-from weft.ports.store import NewGroup
+from weft.ports.store import JobRows, NewGroup
 from weft.testing.builders import end_report, job_rows
 
 N_JOBS = 240
@@ -29,7 +29,7 @@ class Bustle:
         self.batches: list[int] = []
         self.finished = asyncio.Event()
 
-    def rows(self, n_jobs: int, *, earlier: int) -> object:
+    def rows(self, n_jobs: int, *, earlier: int) -> JobRows:
         """Return jobs with parents among themselves and the earlier ones."""
         chance = self.chance
         parents = {
@@ -53,7 +53,7 @@ class Bustle:
             try:
                 await self.world.submit(
                     self.rows(N_JOBS // 4, earlier=part * N_JOBS // 4), batch=batch
-                )  # type: ignore[arg-type]
+                )
             except errors.BatchCancelled:
                 return
 
@@ -98,7 +98,7 @@ class Bustle:
         """Do all of it at once."""
         for _ in range(2):
             batch = await self.world.submit(0, groups=GROUPS, max_running=None)
-            await self.world.submit(self.rows(N_JOBS // 4, earlier=0), batch=batch)  # type: ignore[arg-type]
+            await self.world.submit(self.rows(N_JOBS // 4, earlier=0), batch=batch)
             self.batches.append(batch)
         workers = [await self.world.worker(f"w{n}") for n in range(3)]
         self.submitted = asyncio.gather(*[self.submit(batch) for batch in self.batches])

@@ -8,7 +8,7 @@ from weft.core.errors import Conflict, WeftError
 from weft.sql import SqlFile, files_of, replaceable_checksum, rights_of
 
 OLDEST_SERVER = 150000
-_LOCK_KEY = 7700  # advisory: one migration run at a time
+_LOCK_KEY = 7700  # advisory (7700, 0): one migration run at a time; one number alone is a batch
 
 
 class SchemaTooNew(Conflict):
@@ -65,7 +65,7 @@ async def migrate(connection: asyncpg.Connection) -> list[str]:
     Raises `SchemaTooNew`, `MigrationChanged` or `ServerTooOld`; then nothing was changed.
     """
     await _check_server(connection)
-    await connection.execute("SELECT pg_advisory_lock($1)", _LOCK_KEY)
+    await connection.execute("SELECT pg_advisory_lock($1, 0)", _LOCK_KEY)
     try:
         applied = await _applied(connection)
         _check_applied(applied)
@@ -79,7 +79,7 @@ async def migrate(connection: asyncpg.Connection) -> list[str]:
             done.append("functions and views")
         return done
     finally:
-        await connection.execute("SELECT pg_advisory_unlock($1)", _LOCK_KEY)
+        await connection.execute("SELECT pg_advisory_unlock($1, 0)", _LOCK_KEY)
 
 
 async def _check_server(connection: asyncpg.Connection) -> None:

@@ -1,5 +1,6 @@
 -- ensure_local_user: make the tenant, user, project, queue and token of a home, as far as they are missing.
 -- Called by: Admin.ensure_local_user (weft up).   Safe to repeat: yes.
+-- Locks: none but new rows.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft.ensure_local_user(tenant text, user_name text, token_hash bytea) RETURNS void LANGUAGE plpgsql
 AS $$

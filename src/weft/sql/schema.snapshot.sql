@@ -1,0 +1,1970 @@
+-- Made by `make snapshot` from the migrations and functions; do not edit.
+-- It shows in a review what a migration changes. Bodies of functions are in functions/.
+
+CREATE SCHEMA weft;
+ALTER SCHEMA weft OWNER TO postgres;
+
+CREATE FUNCTION weft._announce(pool_ids integer[] DEFAULT '{}'::integer[], user_ids integer[] DEFAULT '{}'::integer[]) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan';
+ALTER FUNCTION weft._announce(pool_ids integer[], user_ids integer[]) OWNER TO weft_system;
+
+CREATE FUNCTION weft._as_tenant(tenant_id integer) RETURNS void
+    LANGUAGE sql;
+ALTER FUNCTION weft._as_tenant(tenant_id integer) OWNER TO weft_system;
+
+CREATE FUNCTION weft._attempts(of_batch_id bigint, of_job_id integer) RETURNS TABLE(attempt smallint, worker text, state text, to_state smallint, phase smallint, reason smallint, exit_code integer, signal smallint, claimed_at timestamp with time zone, started_at timestamp with time zone, ended_at timestamp with time zone, cpu_ms bigint, memory_peak_bytes bigint, stdout_bytes bigint, stderr_bytes bigint, truncated boolean, message text, cost numeric, cost_by_resource jsonb)
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._attempts(of_batch_id bigint, of_job_id integer) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._cancel_group(batch_id bigint, group_id integer, actor text, force boolean, at timestamp with time zone) RETURNS boolean
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._cancel_group(batch_id bigint, group_id integer, actor text, force boolean, at timestamp with time zone) OWNER TO weft_system;
+
+CREATE FUNCTION weft._check_batch(of_batch_id bigint) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._check_batch(of_batch_id bigint) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._check_complete(of_batch_id bigint, of_update_id integer) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._check_complete(of_batch_id bigint, of_update_id integer) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._check_epoch(of_epoch bigint) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._check_epoch(of_epoch bigint) OWNER TO weft_system;
+
+CREATE FUNCTION weft._check_group(of_batch_id bigint, of_group_id integer) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._check_group(of_batch_id bigint, of_group_id integer) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._check_job(of_batch_id bigint, of_job_id integer) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._check_job(of_batch_id bigint, of_job_id integer) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._check_open(of_batch_id bigint, of_group_id integer) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._check_open(of_batch_id bigint, of_group_id integer) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._count_failures(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._count_failures(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) OWNER TO weft_system;
+
+CREATE FUNCTION weft._end_parents(batch_ids bigint[], child_ids integer[], oks boolean[], at timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._end_parents(batch_ids bigint[], child_ids integer[], oks boolean[], at timestamp with time zone) OWNER TO weft_system;
+
+CREATE FUNCTION weft._end_waiting(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone) RETURNS bigint
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._end_waiting(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone) OWNER TO weft_system;
+
+CREATE FUNCTION weft._fail(code text, message text, detail text, hint text) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._fail(code text, message text, detail text, hint text) OWNER TO weft_system;
+
+CREATE FUNCTION weft._group_costs(batch_ids bigint[], group_ids integer[]) RETURNS TABLE(batch_id bigint, group_id integer, cost numeric, cost_by_resource jsonb)
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._group_costs(batch_ids bigint[], group_ids integer[]) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._group_counts(batch_ids bigint[], group_ids integer[]) RETURNS TABLE(batch_id bigint, group_id integer, n_pending bigint, n_ready bigint, n_queued bigint, n_creating bigint, n_running bigint, n_blocked bigint, n_succeeded bigint, n_failed bigint, n_errored bigint, n_cancelled bigint)
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._group_counts(batch_ids bigint[], group_ids integer[]) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._group_documents(batch_ids bigint[], group_ids integer[]) RETURNS TABLE(batch_id bigint, group_id integer, document jsonb)
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._group_documents(batch_ids bigint[], group_ids integer[]) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._has_work(of_incarnation_id integer) RETURNS boolean
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._has_work(of_incarnation_id integer) OWNER TO weft_system;
+
+CREATE FUNCTION weft._is_cancelled(of_batch_id bigint, of_group_id integer, always_run boolean) RETURNS boolean
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._is_cancelled(of_batch_id bigint, of_group_id integer, always_run boolean) OWNER TO weft_system;
+
+CREATE FUNCTION weft._job_documents(of_batch_id bigint, of_job_ids integer[]) RETURNS TABLE(job_id integer, document jsonb)
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._job_documents(of_batch_id bigint, of_job_ids integer[]) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._list_ready(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._list_ready(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) OWNER TO weft_system;
+
+CREATE TABLE weft.job (
+    batch_id bigint NOT NULL,
+    ready_at timestamp with time zone,
+    claimed_at timestamp with time zone,
+    started_at timestamp with time zone,
+    cancelled_at timestamp with time zone,
+    billed_ms bigint DEFAULT 0 NOT NULL,
+    job_id integer NOT NULL,
+    tenant_id integer NOT NULL,
+    update_id integer NOT NULL,
+    group_id integer NOT NULL,
+    shape_id integer NOT NULL,
+    cpu_m integer NOT NULL,
+    memory_mib integer NOT NULL,
+    spec_first integer NOT NULL,
+    n_unfinished integer DEFAULT 0 NOT NULL,
+    incarnation_id integer,
+    retry_on integer DEFAULT 0 NOT NULL,
+    state smallint NOT NULL,
+    phase smallint,
+    attempt smallint DEFAULT 0 NOT NULL,
+    n_uncounted smallint DEFAULT 0 NOT NULL,
+    n_lost smallint DEFAULT 0 NOT NULL,
+    max_attempts smallint DEFAULT 1 NOT NULL,
+    priority smallint DEFAULT 0 NOT NULL,
+    rate_card_id smallint,
+    listed boolean DEFAULT false NOT NULL,
+    staged boolean DEFAULT false NOT NULL,
+    bad_parent boolean DEFAULT false NOT NULL,
+    always_run boolean DEFAULT false NOT NULL,
+    asks_more boolean DEFAULT false NOT NULL
+)
+WITH (fillfactor='45', autovacuum_vacuum_scale_factor='0.05');
+ALTER TABLE weft.job OWNER TO postgres;
+
+CREATE FUNCTION weft._live_attempts(of_incarnation_id integer) RETURNS SETOF weft.job
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off';
+ALTER FUNCTION weft._live_attempts(of_incarnation_id integer) OWNER TO weft_system;
+
+CREATE FUNCTION weft._lose_incarnation(of_incarnation_id integer, at timestamp with time zone) RETURNS bigint
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._lose_incarnation(of_incarnation_id integer, at timestamp with time zone) OWNER TO weft_system;
+
+CREATE FUNCTION weft._move_ranges(batch_ids bigint[]) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._move_ranges(batch_ids bigint[]) OWNER TO weft_system;
+
+CREATE FUNCTION weft._ms_between(from_at timestamp with time zone, to_at timestamp with time zone) RETURNS bigint
+    LANGUAGE sql IMMUTABLE STRICT;
+ALTER FUNCTION weft._ms_between(from_at timestamp with time zone, to_at timestamp with time zone) OWNER TO weft_system;
+
+CREATE FUNCTION weft._n_running(of_batch_id bigint) RETURNS bigint
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft._n_running(of_batch_id bigint) OWNER TO weft_system;
+
+CREATE TABLE weft.batch_update (
+    batch_id bigint NOT NULL,
+    update_id integer NOT NULL,
+    tenant_id integer NOT NULL,
+    user_id integer NOT NULL,
+    first_job integer NOT NULL,
+    n_jobs integer NOT NULL,
+    first_group integer NOT NULL,
+    n_groups integer NOT NULL,
+    idempotency_key text,
+    digest bytea,
+    trace_id text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    committed_at timestamp with time zone,
+    CONSTRAINT batch_update_n_groups_check CHECK ((n_groups >= 0)),
+    CONSTRAINT batch_update_n_jobs_check CHECK ((n_jobs >= 0))
+);
+ALTER TABLE weft.batch_update OWNER TO postgres;
+
+CREATE FUNCTION weft._open_update(of_batch_id bigint, of_update_id integer) RETURNS weft.batch_update
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._open_update(of_batch_id bigint, of_update_id integer) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._refuse_transition() RETURNS trigger
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._refuse_transition() OWNER TO postgres;
+
+CREATE FUNCTION weft._rest_users() RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._rest_users() OWNER TO weft_system;
+
+CREATE FUNCTION weft._served_since_fold(of_pool_id integer, of_user_id integer) RETURNS boolean
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft._served_since_fold(of_pool_id integer, of_user_id integer) OWNER TO weft_system;
+
+CREATE FUNCTION weft._settle_children(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._settle_children(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) OWNER TO weft_system;
+
+CREATE FUNCTION weft._settle_groups(batch_ids bigint[], group_ids integer[], have_grown boolean[], at timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._settle_groups(batch_ids bigint[], group_ids integer[], have_grown boolean[], at timestamp with time zone) OWNER TO weft_system;
+
+CREATE FUNCTION weft._shape_ids(cpu_ms bigint[], memory_mibs bigint[], storage_mibs bigint[], gpus integer[], countables jsonb[]) RETURNS integer[]
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._shape_ids(cpu_ms bigint[], memory_mibs bigint[], storage_mibs bigint[], gpus integer[], countables jsonb[]) OWNER TO weft_system;
+
+CREATE FUNCTION weft._sweep_cascade(limit_jobs integer, at timestamp with time zone) RETURNS bigint
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._sweep_cascade(limit_jobs integer, at timestamp with time zone) OWNER TO weft_system;
+
+CREATE FUNCTION weft._unstage(of_batch_id bigint, from_job integer, to_job integer, pool_id integer, at timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._unstage(of_batch_id bigint, from_job integer, to_job integer, pool_id integer, at timestamp with time zone) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.add_groups(tenant_id integer, batch_id bigint, update_id integer, group_ids integer[], parent_ids integer[], names text[], attributes jsonb[], cancel_afters integer[], callbacks text[], depth_max integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.add_groups(tenant_id integer, batch_id bigint, update_id integer, group_ids integer[], parent_ids integer[], names text[], attributes jsonb[], cancel_afters integer[], callbacks text[], depth_max integer, at timestamp with time zone) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.add_jobs(tenant_id integer, batch_id bigint, update_id integer, first_job integer, n_jobs integer, shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus integer[], shape_countables jsonb[], shape_indexes integer[], group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], label_jobs integer[], label_names text[], label_attributes jsonb[], chunk_firsts integer[], chunk_ns integer[], chunk_bodies bytea[]) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.add_jobs(tenant_id integer, batch_id bigint, update_id integer, first_job integer, n_jobs integer, shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus integer[], shape_countables jsonb[], shape_indexes integer[], group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], label_jobs integer[], label_names text[], label_attributes jsonb[], chunk_firsts integer[], chunk_ns integer[], chunk_bodies bytea[]) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.authenticate(token_hash bytea, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(tenant_id integer, user_id integer, user_name text, is_admin boolean)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.authenticate(token_hash bytea, at timestamp with time zone) OWNER TO weft_system;
+
+CREATE FUNCTION weft.beat_driver(epoch bigint, grace_s double precision) RETURNS TABLE(idle boolean, due interval)
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.beat_driver(epoch bigint, grace_s double precision) OWNER TO weft_system;
+
+CREATE FUNCTION weft.cancel_group(tenant_id integer, batch_id bigint, group_id integer, actor text, force boolean, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.cancel_group(tenant_id integer, batch_id bigint, group_id integer, actor text, force boolean, at timestamp with time zone) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.cancel_jobs(tenant_id integer, batch_id bigint, job_ids integer[], actor text, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(job_id integer, outcome text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.cancel_jobs(tenant_id integer, batch_id bigint, job_ids integer[], actor text, at timestamp with time zone) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.claim_jobs(incarnation_id integer, budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs integer, hint_runnable bigint[] DEFAULT '{}'::bigint[], hint_job integer[] DEFAULT '{}'::integer[], at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(batch_id bigint, job_id integer, attempt smallint, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, spec_first integer, runnable_id bigint)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET enable_bitmapscan TO 'off';
+ALTER FUNCTION weft.claim_jobs(incarnation_id integer, budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs integer, hint_runnable bigint[], hint_job integer[], at timestamp with time zone) OWNER TO weft_system;
+
+CREATE FUNCTION weft.commit_update(tenant_id integer, batch_id bigint, of_update_id integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(update_id integer, first_job integer, first_group integer, n_jobs integer, n_groups integer, committed boolean)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.commit_update(tenant_id integer, batch_id bigint, of_update_id integer, at timestamp with time zone) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.complete_attempts(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_mss bigint[], memory_peaks bigint[], stdout_bytess bigint[], stderr_bytess bigint[], truncateds boolean[], segments integer[], offsets bigint[], messages text[], at timestamp with time zone DEFAULT clock_timestamp()) RETURNS text[]
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET enable_bitmapscan TO 'off';
+ALTER FUNCTION weft.complete_attempts(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_mss bigint[], memory_peaks bigint[], stdout_bytess bigint[], stderr_bytess bigint[], truncateds boolean[], segments integer[], offsets bigint[], messages text[], at timestamp with time zone) OWNER TO weft_system;
+
+CREATE FUNCTION weft.create_batch(tenant_id integer, user_id integer, name text, billing_project text, attributes jsonb, callback text, cancel_after_n_failures integer, max_running integer, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(batch_id bigint, is_new boolean)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.create_batch(tenant_id integer, user_id integer, name text, billing_project text, attributes jsonb, callback text, cancel_after_n_failures integer, max_running integer, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.create_update(tenant_id integer, user_id integer, batch_id bigint, new_jobs integer, new_groups integer, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(update_id integer, first_job integer, first_group integer, n_jobs integer, n_groups integer, committed boolean, is_new boolean)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.create_update(tenant_id integer, user_id integer, batch_id bigint, new_jobs integer, new_groups integer, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.ensure_local_user(tenant text, user_name text, token_hash bytea) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft.ensure_local_user(tenant text, user_name text, token_hash bytea) OWNER TO weft_system;
+
+CREATE FUNCTION weft.events_now() RETURNS TABLE(xid bigint, event_id bigint)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.events_now() OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.fold_deltas(epoch bigint, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET enable_mergejoin TO 'off';
+ALTER FUNCTION weft.fold_deltas(epoch bigint, at timestamp with time zone) OWNER TO weft_system;
+
+CREATE FUNCTION weft.get_batch(tenant_id integer, batch_id bigint) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.get_batch(tenant_id integer, batch_id bigint) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.get_chunks(batch_ids bigint[], first_jobs integer[]) RETURNS TABLE(batch_id bigint, first_job integer, body bytea)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.get_chunks(batch_ids bigint[], first_jobs integer[]) OWNER TO weft_system;
+
+CREATE FUNCTION weft.get_group(tenant_id integer, batch_id bigint, group_id integer, path text) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.get_group(tenant_id integer, batch_id bigint, group_id integer, path text) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.get_job(tenant_id integer, batch_id bigint, job_id integer) RETURNS TABLE(document jsonb, spec_index integer, spec_body bytea)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.get_job(tenant_id integer, batch_id bigint, job_id integer) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.get_specs(tenant_id integer, batch_id bigint, job_ids integer[]) RETURNS TABLE(job_id integer, spec_first integer, body bytea)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.get_specs(tenant_id integer, batch_id bigint, job_ids integer[]) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.get_update(tenant_id integer, batch_id bigint, of_update_id integer) RETURNS TABLE(update_id integer, first_job integer, first_group integer, n_jobs integer, n_groups integer, committed boolean)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.get_update(tenant_id integer, batch_id bigint, of_update_id integer) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.heartbeat(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], draining boolean, claiming boolean DEFAULT false, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(alive boolean, has_work boolean, stop_batch_ids bigint[], stop_job_ids integer[], stop_attempts smallint[])
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off';
+ALTER FUNCTION weft.heartbeat(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], draining boolean, claiming boolean, at timestamp with time zone) OWNER TO weft_system;
+
+CREATE FUNCTION weft.idle_driver(epoch bigint) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.idle_driver(epoch bigint) OWNER TO weft_system;
+
+CREATE FUNCTION weft.job_history(tenant_id integer, batch_id bigint, job_id integer) RETURNS SETOF jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.job_history(tenant_id integer, batch_id bigint, job_id integer) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.leave(incarnation_id integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.leave(incarnation_id integer, at timestamp with time zone) OWNER TO weft_system;
+
+CREATE FUNCTION weft.list_attempts(tenant_id integer, batch_id bigint, job_id integer) RETURNS SETOF jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.list_attempts(tenant_id integer, batch_id bigint, job_id integer) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.list_batches(tenant_id integer, before bigint, limit_rows integer, of_name text) RETURNS SETOF jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.list_batches(tenant_id integer, before bigint, limit_rows integer, of_name text) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.list_cancelled(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[]) RETURNS TABLE(batch_id bigint, job_id integer, attempt smallint)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.list_cancelled(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[]) OWNER TO weft_system;
+
+CREATE FUNCTION weft.list_events(tenant_id integer, after_xid bigint, after_event bigint, of_batch_id bigint, limit_rows integer) RETURNS TABLE(xid bigint, event_id bigint, at timestamp with time zone, kind text, batch_id bigint, from_state smallint, to_state smallint, jobs integer[], groups integer[], trace_id text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.list_events(tenant_id integer, after_xid bigint, after_event bigint, of_batch_id bigint, limit_rows integer) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.list_groups(tenant_id integer, batch_id bigint, after integer, limit_rows integer) RETURNS SETOF jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.list_groups(tenant_id integer, batch_id bigint, after integer, limit_rows integer) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.list_jobs(tenant_id integer, batch_id bigint, after integer, limit_rows integer, states smallint[]) RETURNS SETOF jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.list_jobs(tenant_id integer, batch_id bigint, after integer, limit_rows integer, states smallint[]) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.list_live(incarnation_id integer) RETURNS TABLE(batch_id bigint, job_id integer, attempt smallint, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, spec_first integer)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.list_live(incarnation_id integer) OWNER TO weft_system;
+
+CREATE FUNCTION weft.log_places(tenant_id integer, of_batch_id bigint, job_ids integer[], of_attempt smallint) RETURNS TABLE(batch_id bigint, job_id integer, attempt smallint, ended boolean, segment integer, log_offset bigint, stdout_bytes bigint, stderr_bytes bigint, truncated boolean, state text, reason smallint, exit_code integer, signal smallint, message text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.log_places(tenant_id integer, of_batch_id bigint, job_ids integer[], of_attempt smallint) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.lose_workers(epoch bigint, grace_s double precision, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(worker text, incarnation_id integer, n_attempts bigint, silent_s double precision)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.lose_workers(epoch bigint, grace_s double precision, at timestamp with time zone) OWNER TO weft_system;
+
+CREATE FUNCTION weft.next_due(epoch bigint, grace_s double precision) RETURNS interval
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.next_due(epoch bigint, grace_s double precision) OWNER TO weft_system;
+
+CREATE FUNCTION weft.overview(tenant_id integer) RETURNS jsonb
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.overview(tenant_id integer) OWNER TO weft_system;
+
+CREATE FUNCTION weft.pool_limits() RETURNS TABLE(cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.pool_limits() OWNER TO weft_system;
+
+CREATE FUNCTION weft.register_worker(name text, host text, pool text, incarnation text, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, version text, proved_gone boolean, grace_s double precision, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(worker_id integer, incarnation_id integer, pool_id integer)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.register_worker(name text, host text, pool text, incarnation text, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, version text, proved_gone boolean, grace_s double precision, at timestamp with time zone) OWNER TO weft_system;
+
+CREATE FUNCTION weft.remove_old(epoch bigint, events_keep_s double precision, updates_keep_s double precision, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.remove_old(epoch bigint, events_keep_s double precision, updates_keep_s double precision, at timestamp with time zone) OWNER TO weft_system;
+
+CREATE FUNCTION weft.start_attempts(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], ages_us bigint[], at timestamp with time zone DEFAULT clock_timestamp()) RETURNS text[]
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET enable_bitmapscan TO 'off';
+ALTER FUNCTION weft.start_attempts(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], ages_us bigint[], at timestamp with time zone) OWNER TO weft_system;
+
+CREATE FUNCTION weft.sweep_cancelled(epoch bigint, limit_jobs integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.sweep_cancelled(epoch bigint, limit_jobs integer, at timestamp with time zone) OWNER TO weft_system;
+
+CREATE FUNCTION weft.try_lead() RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.try_lead() OWNER TO weft_system;
+
+CREATE FUNCTION weft.wait_for_events(listener_id uuid, waits boolean, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.wait_for_events(listener_id uuid, waits boolean, at timestamp with time zone) OWNER TO weft_system;
+
+CREATE FUNCTION weft.wait_for_work(incarnation_id integer) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.wait_for_work(incarnation_id integer) OWNER TO weft_system;
+
+CREATE TABLE weft.attempt (
+    batch_id bigint NOT NULL,
+    claimed_at timestamp with time zone NOT NULL,
+    started_at timestamp with time zone,
+    ended_at timestamp with time zone NOT NULL,
+    cpu_ms bigint NOT NULL,
+    memory_peak_bytes bigint NOT NULL,
+    stdout_bytes bigint NOT NULL,
+    stderr_bytes bigint NOT NULL,
+    log_offset bigint,
+    job_id integer NOT NULL,
+    tenant_id integer NOT NULL,
+    incarnation_id integer NOT NULL,
+    shape_id integer NOT NULL,
+    exit_code integer,
+    log_segment integer,
+    attempt smallint NOT NULL,
+    state smallint NOT NULL,
+    reason smallint,
+    signal smallint,
+    rate_card_id smallint NOT NULL,
+    truncated boolean NOT NULL,
+    message text
+);
+ALTER TABLE weft.attempt OWNER TO postgres;
+
+CREATE TABLE weft.attempt_reason (
+    reason smallint NOT NULL,
+    word text NOT NULL
+);
+ALTER TABLE weft.attempt_reason OWNER TO postgres;
+
+CREATE TABLE weft.batch (
+    batch_id bigint NOT NULL,
+    tenant_id integer NOT NULL,
+    user_id integer NOT NULL,
+    project_id integer NOT NULL,
+    queue_id integer NOT NULL,
+    name text,
+    attributes jsonb DEFAULT '{}'::jsonb NOT NULL,
+    callback text,
+    cancel_after_n_failures integer,
+    max_running integer,
+    trace_id text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    idempotency_key text,
+    digest bytea,
+    held boolean DEFAULT false NOT NULL,
+    has_edges boolean DEFAULT false NOT NULL,
+    next_update integer DEFAULT 1 NOT NULL,
+    next_job integer DEFAULT 1 NOT NULL,
+    next_group integer DEFAULT 1 NOT NULL,
+    CONSTRAINT batch_cancel_after_n_failures_check CHECK ((cancel_after_n_failures > 0)),
+    CONSTRAINT batch_max_running_check CHECK ((max_running > 0)),
+    CONSTRAINT batch_name_check CHECK ((length(name) <= 1024))
+)
+WITH (fillfactor='80');
+ALTER TABLE weft.batch OWNER TO postgres;
+
+ALTER TABLE weft.batch ALTER COLUMN batch_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME weft.batch_batch_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE weft.billing_member (
+    project_id integer NOT NULL,
+    user_id integer NOT NULL,
+    tenant_id integer NOT NULL
+);
+ALTER TABLE weft.billing_member OWNER TO postgres;
+
+CREATE TABLE weft.billing_project (
+    project_id integer NOT NULL,
+    tenant_id integer NOT NULL,
+    name text NOT NULL,
+    CONSTRAINT billing_project_name_check CHECK (((length(name) >= 1) AND (length(name) <= 256)))
+);
+ALTER TABLE weft.billing_project OWNER TO postgres;
+
+ALTER TABLE weft.billing_project ALTER COLUMN project_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME weft.billing_project_project_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE weft.bunch (
+    batch_id bigint NOT NULL,
+    update_id integer NOT NULL,
+    first_job integer NOT NULL,
+    n_jobs integer NOT NULL,
+    tenant_id integer NOT NULL,
+    n_ranged integer NOT NULL,
+    n_listed integer NOT NULL,
+    has_cross boolean NOT NULL
+);
+ALTER TABLE weft.bunch OWNER TO postgres;
+
+CREATE TABLE weft.bunch_count (
+    batch_id bigint NOT NULL,
+    update_id integer NOT NULL,
+    first_job integer NOT NULL,
+    group_id integer NOT NULL,
+    shape_id integer NOT NULL,
+    tenant_id integer NOT NULL,
+    n_pending integer NOT NULL,
+    n_ready integer NOT NULL
+);
+ALTER TABLE weft.bunch_count OWNER TO postgres;
+
+CREATE TABLE weft.cascade (
+    batch_id bigint NOT NULL,
+    job_id integer NOT NULL,
+    tenant_id integer NOT NULL,
+    next_child integer DEFAULT 0 NOT NULL
+);
+ALTER TABLE weft.cascade OWNER TO postgres;
+
+CREATE TABLE weft.claim (
+    incarnation_id integer NOT NULL,
+    claim_id bigint NOT NULL,
+    batch_id bigint NOT NULL,
+    jobs integer[] NOT NULL
+);
+ALTER TABLE ONLY weft.claim ALTER COLUMN jobs SET STORAGE EXTERNAL;
+ALTER TABLE weft.claim OWNER TO postgres;
+
+ALTER TABLE weft.claim ALTER COLUMN claim_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME weft.claim_claim_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE weft.driver_state (
+    one_row boolean DEFAULT true NOT NULL,
+    epoch bigint DEFAULT 0 NOT NULL,
+    waiting boolean DEFAULT false NOT NULL,
+    CONSTRAINT driver_state_one_row_check CHECK (one_row)
+)
+WITH (fillfactor='10');
+ALTER TABLE weft.driver_state OWNER TO postgres;
+
+CREATE TABLE weft.edge (
+    batch_id bigint NOT NULL,
+    parent_id integer NOT NULL,
+    child_id integer NOT NULL,
+    tenant_id integer NOT NULL,
+    CONSTRAINT parent_below_child CHECK ((parent_id < child_id))
+);
+ALTER TABLE weft.edge OWNER TO postgres;
+
+CREATE TABLE weft.event (
+    xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
+    event_id bigint NOT NULL,
+    at timestamp with time zone NOT NULL,
+    batch_id bigint NOT NULL,
+    tenant_id integer NOT NULL,
+    kind text NOT NULL,
+    from_state smallint,
+    to_state smallint,
+    jobs integer[] DEFAULT '{}'::integer[] NOT NULL,
+    groups integer[] DEFAULT '{}'::integer[] NOT NULL,
+    trace_id text
+);
+ALTER TABLE ONLY weft.event ALTER COLUMN jobs SET STORAGE EXTERNAL;
+ALTER TABLE weft.event OWNER TO postgres;
+
+ALTER TABLE weft.event ALTER COLUMN event_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME weft.event_event_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE weft.event_floor (
+    one_row boolean DEFAULT true NOT NULL,
+    xid xid8 NOT NULL,
+    event_id bigint NOT NULL,
+    CONSTRAINT event_floor_one_row_check CHECK (one_row)
+);
+ALTER TABLE weft.event_floor OWNER TO postgres;
+
+CREATE TABLE weft.event_listener (
+    listener_id uuid NOT NULL,
+    waiting boolean NOT NULL,
+    seen_at timestamp with time zone NOT NULL
+)
+WITH (fillfactor='10');
+ALTER TABLE weft.event_listener OWNER TO postgres;
+
+CREATE TABLE weft.failure_count (
+    batch_id bigint NOT NULL,
+    group_id integer NOT NULL,
+    tenant_id integer NOT NULL,
+    n_failures integer DEFAULT 0 NOT NULL,
+    n_failures_max integer NOT NULL
+)
+WITH (fillfactor='50');
+ALTER TABLE weft.failure_count OWNER TO postgres;
+
+CREATE TABLE weft.fold (
+    one_row boolean DEFAULT true NOT NULL,
+    upto pg_snapshot NOT NULL,
+    CONSTRAINT fold_one_row_check CHECK (one_row)
+)
+WITH (fillfactor='10');
+ALTER TABLE weft.fold OWNER TO postgres;
+
+CREATE TABLE weft.group_ancestor (
+    batch_id bigint NOT NULL,
+    group_id integer NOT NULL,
+    ancestor_id integer NOT NULL,
+    tenant_id integer NOT NULL
+);
+ALTER TABLE weft.group_ancestor OWNER TO postgres;
+
+CREATE TABLE weft.group_cancel (
+    batch_id bigint NOT NULL,
+    group_id integer NOT NULL,
+    tenant_id integer NOT NULL,
+    cancelled_at timestamp with time zone NOT NULL,
+    actor text NOT NULL,
+    force boolean NOT NULL,
+    sweep_job integer DEFAULT 0 NOT NULL,
+    swept boolean DEFAULT false NOT NULL
+);
+ALTER TABLE weft.group_cancel OWNER TO postgres;
+
+CREATE TABLE weft.group_completion (
+    batch_id bigint NOT NULL,
+    group_id integer NOT NULL,
+    completion integer NOT NULL,
+    tenant_id integer NOT NULL,
+    completed_at timestamp with time zone NOT NULL
+);
+ALTER TABLE weft.group_completion OWNER TO postgres;
+
+CREATE TABLE weft.group_count (
+    batch_id bigint NOT NULL,
+    group_id integer NOT NULL,
+    tenant_id integer NOT NULL,
+    n_pending bigint DEFAULT 0 NOT NULL,
+    n_ready bigint DEFAULT 0 NOT NULL,
+    n_queued bigint DEFAULT 0 NOT NULL,
+    n_creating bigint DEFAULT 0 NOT NULL,
+    n_running bigint DEFAULT 0 NOT NULL,
+    n_blocked bigint DEFAULT 0 NOT NULL,
+    n_succeeded bigint DEFAULT 0 NOT NULL,
+    n_failed bigint DEFAULT 0 NOT NULL,
+    n_errored bigint DEFAULT 0 NOT NULL,
+    n_cancelled bigint DEFAULT 0 NOT NULL,
+    n_completions integer DEFAULT 0 NOT NULL,
+    complete boolean DEFAULT false NOT NULL
+)
+WITH (fillfactor='50');
+ALTER TABLE weft.group_count OWNER TO postgres;
+
+CREATE TABLE weft.group_usage (
+    batch_id bigint NOT NULL,
+    group_id integer NOT NULL,
+    rate_card_id smallint NOT NULL,
+    shape_id integer NOT NULL,
+    tenant_id integer NOT NULL,
+    usage_ms bigint NOT NULL
+)
+WITH (fillfactor='50');
+ALTER TABLE weft.group_usage OWNER TO postgres;
+
+CREATE TABLE weft.job_cancel (
+    batch_id bigint NOT NULL,
+    job_id integer NOT NULL,
+    tenant_id integer NOT NULL,
+    cancelled_at timestamp with time zone NOT NULL,
+    actor text NOT NULL
+);
+ALTER TABLE weft.job_cancel OWNER TO postgres;
+
+CREATE TABLE weft.job_change (
+    change_id bigint NOT NULL,
+    batch_id bigint NOT NULL,
+    job_id integer NOT NULL,
+    tenant_id integer NOT NULL,
+    at timestamp with time zone NOT NULL,
+    from_state smallint NOT NULL,
+    to_state smallint NOT NULL,
+    attempt smallint,
+    actor text NOT NULL,
+    subtype text,
+    message text
+);
+ALTER TABLE weft.job_change OWNER TO postgres;
+
+ALTER TABLE weft.job_change ALTER COLUMN change_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME weft.job_change_change_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE weft.job_delta (
+    xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
+    batch_id bigint NOT NULL,
+    usage_ms bigint DEFAULT 0 NOT NULL,
+    tenant_id integer NOT NULL,
+    group_id integer NOT NULL,
+    shape_id integer NOT NULL,
+    pool_id integer NOT NULL,
+    usage_on date,
+    n_pending integer DEFAULT 0 NOT NULL,
+    n_ready integer DEFAULT 0 NOT NULL,
+    n_queued integer DEFAULT 0 NOT NULL,
+    n_creating integer DEFAULT 0 NOT NULL,
+    n_running integer DEFAULT 0 NOT NULL,
+    n_blocked integer DEFAULT 0 NOT NULL,
+    n_succeeded integer DEFAULT 0 NOT NULL,
+    n_failed integer DEFAULT 0 NOT NULL,
+    n_errored integer DEFAULT 0 NOT NULL,
+    n_cancelled integer DEFAULT 0 NOT NULL,
+    rate_card_id smallint
+);
+ALTER TABLE weft.job_delta OWNER TO postgres;
+
+CREATE TABLE weft.job_group (
+    batch_id bigint NOT NULL,
+    group_id integer NOT NULL,
+    tenant_id integer NOT NULL,
+    parent_id integer,
+    update_id integer,
+    name text NOT NULL,
+    path text NOT NULL,
+    depth smallint NOT NULL,
+    attributes jsonb DEFAULT '{}'::jsonb NOT NULL,
+    callback text,
+    cancel_after_n_failures integer,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT job_group_cancel_after_n_failures_check CHECK ((cancel_after_n_failures > 0))
+);
+ALTER TABLE weft.job_group OWNER TO postgres;
+
+CREATE TABLE weft.job_label (
+    batch_id bigint NOT NULL,
+    job_id integer NOT NULL,
+    tenant_id integer NOT NULL,
+    name text,
+    attributes jsonb,
+    CONSTRAINT job_label_name_check CHECK ((length(name) <= 1024))
+);
+ALTER TABLE weft.job_label OWNER TO postgres;
+
+CREATE TABLE weft.job_spec (
+    batch_id bigint NOT NULL,
+    first_job integer NOT NULL,
+    tenant_id integer NOT NULL,
+    n_jobs integer NOT NULL,
+    body bytea NOT NULL,
+    CONSTRAINT job_spec_n_jobs_check CHECK ((n_jobs > 0))
+);
+ALTER TABLE ONLY weft.job_spec ALTER COLUMN body SET STORAGE EXTERNAL;
+ALTER TABLE weft.job_spec OWNER TO postgres;
+
+CREATE TABLE weft.job_state (
+    state smallint NOT NULL,
+    word text NOT NULL
+);
+ALTER TABLE weft.job_state OWNER TO postgres;
+
+CREATE TABLE weft.job_transition (
+    from_state smallint NOT NULL,
+    to_state smallint NOT NULL
+);
+ALTER TABLE weft.job_transition OWNER TO postgres;
+
+CREATE TABLE weft.migration (
+    name text NOT NULL,
+    checksum text NOT NULL,
+    applied_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+);
+ALTER TABLE weft.migration OWNER TO postgres;
+
+CREATE TABLE weft.pool (
+    pool_id integer NOT NULL,
+    name text NOT NULL,
+    CONSTRAINT pool_name_check CHECK (((length(name) >= 1) AND (length(name) <= 256)))
+);
+ALTER TABLE weft.pool OWNER TO postgres;
+
+ALTER TABLE weft.pool ALTER COLUMN pool_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME weft.pool_pool_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE weft.project_usage (
+    project_id integer NOT NULL,
+    usage_on date NOT NULL,
+    rate_card_id smallint NOT NULL,
+    shape_id integer NOT NULL,
+    tenant_id integer NOT NULL,
+    usage_ms bigint NOT NULL
+)
+WITH (fillfactor='50');
+ALTER TABLE weft.project_usage OWNER TO postgres;
+
+CREATE TABLE weft.queue (
+    queue_id integer NOT NULL,
+    tenant_id integer NOT NULL,
+    pool_id integer NOT NULL,
+    name text NOT NULL,
+    CONSTRAINT queue_name_check CHECK (((length(name) >= 1) AND (length(name) <= 256)))
+);
+ALTER TABLE weft.queue OWNER TO postgres;
+
+ALTER TABLE weft.queue ALTER COLUMN queue_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME weft.queue_queue_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE weft.rate (
+    rate_card_id smallint NOT NULL,
+    resource_id smallint NOT NULL,
+    price_per_unit_hour numeric NOT NULL,
+    CONSTRAINT rate_price_per_unit_hour_check CHECK ((price_per_unit_hour >= (0)::numeric))
+);
+ALTER TABLE weft.rate OWNER TO postgres;
+
+CREATE TABLE weft.rate_card (
+    rate_card_id smallint NOT NULL,
+    valid_from timestamp with time zone NOT NULL
+);
+ALTER TABLE weft.rate_card OWNER TO postgres;
+
+ALTER TABLE weft.rate_card ALTER COLUMN rate_card_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME weft.rate_card_rate_card_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE weft.ready_job (
+    pool_id integer NOT NULL,
+    user_id integer NOT NULL,
+    rank smallint NOT NULL,
+    batch_id bigint NOT NULL,
+    job_id integer NOT NULL,
+    tenant_id integer NOT NULL
+);
+ALTER TABLE weft.ready_job OWNER TO postgres;
+
+CREATE TABLE weft.resource (
+    resource_id smallint NOT NULL,
+    name text NOT NULL,
+    unit text NOT NULL
+);
+ALTER TABLE weft.resource OWNER TO postgres;
+
+CREATE TABLE weft.runnable (
+    runnable_id bigint NOT NULL,
+    pool_id integer NOT NULL,
+    user_id integer NOT NULL,
+    tenant_id integer NOT NULL,
+    batch_id bigint NOT NULL,
+    update_id integer NOT NULL,
+    first_job integer NOT NULL,
+    last_job integer NOT NULL,
+    low_job integer NOT NULL
+)
+WITH (fillfactor='50');
+ALTER TABLE weft.runnable OWNER TO postgres;
+
+ALTER TABLE weft.runnable ALTER COLUMN runnable_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME weft.runnable_runnable_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE weft.shape (
+    shape_id integer NOT NULL,
+    cpu_m bigint NOT NULL,
+    memory_mib bigint NOT NULL,
+    storage_mib bigint NOT NULL,
+    gpu integer NOT NULL,
+    countables jsonb DEFAULT '{}'::jsonb NOT NULL,
+    CONSTRAINT shape_cpu_m_check CHECK ((cpu_m > 0)),
+    CONSTRAINT shape_gpu_check CHECK ((gpu >= 0)),
+    CONSTRAINT shape_memory_mib_check CHECK ((memory_mib >= 0)),
+    CONSTRAINT shape_storage_mib_check CHECK ((storage_mib >= 0))
+);
+ALTER TABLE weft.shape OWNER TO postgres;
+
+ALTER TABLE weft.shape ALTER COLUMN shape_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME weft.shape_shape_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE weft.tenant (
+    tenant_id integer NOT NULL,
+    name text NOT NULL,
+    CONSTRAINT tenant_name_check CHECK (((length(name) >= 1) AND (length(name) <= 256)))
+);
+ALTER TABLE weft.tenant OWNER TO postgres;
+
+ALTER TABLE weft.tenant ALTER COLUMN tenant_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME weft.tenant_tenant_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE weft.tenant_user (
+    user_id integer NOT NULL,
+    tenant_id integer NOT NULL,
+    name text NOT NULL,
+    is_admin boolean DEFAULT false NOT NULL,
+    weight integer DEFAULT 1 NOT NULL,
+    CONSTRAINT tenant_user_name_check CHECK (((length(name) >= 1) AND (length(name) <= 256))),
+    CONSTRAINT tenant_user_weight_check CHECK ((weight > 0))
+);
+ALTER TABLE weft.tenant_user OWNER TO postgres;
+
+ALTER TABLE weft.tenant_user ALTER COLUMN user_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME weft.tenant_user_user_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE weft.token (
+    token_hash bytea NOT NULL,
+    tenant_id integer NOT NULL,
+    user_id integer NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    expires_at timestamp with time zone
+);
+ALTER TABLE weft.token OWNER TO postgres;
+
+CREATE TABLE weft.user_batch_count (
+    pool_id integer NOT NULL,
+    user_id integer NOT NULL,
+    batch_id bigint NOT NULL,
+    tenant_id integer NOT NULL,
+    n_ready bigint NOT NULL,
+    n_running bigint NOT NULL,
+    ready_m bigint NOT NULL,
+    running_m bigint NOT NULL
+)
+WITH (fillfactor='50');
+ALTER TABLE weft.user_batch_count OWNER TO postgres;
+
+CREATE TABLE weft.user_share (
+    pool_id integer NOT NULL,
+    user_id integer NOT NULL,
+    tenant_id integer NOT NULL,
+    active boolean NOT NULL,
+    weight integer NOT NULL,
+    running_m bigint DEFAULT 0 NOT NULL,
+    n_ready bigint DEFAULT 0 NOT NULL,
+    load double precision DEFAULT 0 NOT NULL
+)
+WITH (fillfactor='50');
+ALTER TABLE weft.user_share OWNER TO postgres;
+
+CREATE TABLE weft.worker (
+    worker_id integer NOT NULL,
+    pool_id integer NOT NULL,
+    name text NOT NULL,
+    host text NOT NULL,
+    CONSTRAINT worker_name_check CHECK (((length(name) >= 1) AND (length(name) <= 256)))
+);
+ALTER TABLE weft.worker OWNER TO postgres;
+
+CREATE TABLE weft.worker_incarnation (
+    incarnation_id integer NOT NULL,
+    worker_id integer NOT NULL,
+    pool_id integer NOT NULL,
+    name text NOT NULL,
+    version text NOT NULL,
+    cpu_m bigint NOT NULL,
+    memory_mib bigint NOT NULL,
+    storage_mib bigint NOT NULL,
+    gpu integer NOT NULL,
+    registered_at timestamp with time zone NOT NULL,
+    heartbeat_at timestamp with time zone NOT NULL,
+    waiting boolean DEFAULT false NOT NULL,
+    draining boolean DEFAULT false NOT NULL,
+    ended_at timestamp with time zone,
+    CONSTRAINT worker_incarnation_cpu_m_check CHECK ((cpu_m > 0)),
+    CONSTRAINT worker_incarnation_gpu_check CHECK ((gpu >= 0)),
+    CONSTRAINT worker_incarnation_memory_mib_check CHECK ((memory_mib > 0)),
+    CONSTRAINT worker_incarnation_storage_mib_check CHECK ((storage_mib >= 0))
+)
+WITH (fillfactor='50');
+ALTER TABLE weft.worker_incarnation OWNER TO postgres;
+
+ALTER TABLE weft.worker_incarnation ALTER COLUMN incarnation_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME weft.worker_incarnation_incarnation_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+ALTER TABLE weft.worker ALTER COLUMN worker_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME weft.worker_worker_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+ALTER TABLE ONLY weft.attempt
+    ADD CONSTRAINT attempt_pkey PRIMARY KEY (batch_id, job_id, attempt);
+
+ALTER TABLE ONLY weft.attempt_reason
+    ADD CONSTRAINT attempt_reason_pkey PRIMARY KEY (reason);
+
+ALTER TABLE ONLY weft.attempt_reason
+    ADD CONSTRAINT attempt_reason_word_key UNIQUE (word);
+
+ALTER TABLE ONLY weft.batch
+    ADD CONSTRAINT batch_pkey PRIMARY KEY (batch_id);
+
+ALTER TABLE ONLY weft.batch_update
+    ADD CONSTRAINT batch_update_pkey PRIMARY KEY (batch_id, update_id);
+
+ALTER TABLE ONLY weft.billing_member
+    ADD CONSTRAINT billing_member_pkey PRIMARY KEY (project_id, user_id);
+
+ALTER TABLE ONLY weft.billing_project
+    ADD CONSTRAINT billing_project_pkey PRIMARY KEY (project_id);
+
+ALTER TABLE ONLY weft.billing_project
+    ADD CONSTRAINT billing_project_tenant_id_name_key UNIQUE (tenant_id, name);
+
+ALTER TABLE ONLY weft.bunch_count
+    ADD CONSTRAINT bunch_count_pkey PRIMARY KEY (batch_id, update_id, first_job, group_id, shape_id);
+
+ALTER TABLE ONLY weft.bunch
+    ADD CONSTRAINT bunch_pkey PRIMARY KEY (batch_id, update_id, first_job);
+
+ALTER TABLE ONLY weft.cascade
+    ADD CONSTRAINT cascade_pkey PRIMARY KEY (batch_id, job_id);
+
+ALTER TABLE ONLY weft.claim
+    ADD CONSTRAINT claim_pkey PRIMARY KEY (incarnation_id, claim_id);
+
+ALTER TABLE ONLY weft.driver_state
+    ADD CONSTRAINT driver_state_pkey PRIMARY KEY (one_row);
+
+ALTER TABLE ONLY weft.edge
+    ADD CONSTRAINT edge_pkey PRIMARY KEY (batch_id, parent_id, child_id);
+
+ALTER TABLE ONLY weft.event_floor
+    ADD CONSTRAINT event_floor_pkey PRIMARY KEY (one_row);
+
+ALTER TABLE ONLY weft.event_listener
+    ADD CONSTRAINT event_listener_pkey PRIMARY KEY (listener_id);
+
+ALTER TABLE ONLY weft.event
+    ADD CONSTRAINT event_pkey PRIMARY KEY (xid, event_id);
+
+ALTER TABLE ONLY weft.failure_count
+    ADD CONSTRAINT failure_count_pkey PRIMARY KEY (batch_id, group_id);
+
+ALTER TABLE ONLY weft.fold
+    ADD CONSTRAINT fold_pkey PRIMARY KEY (one_row);
+
+ALTER TABLE ONLY weft.group_ancestor
+    ADD CONSTRAINT group_ancestor_pkey PRIMARY KEY (batch_id, group_id, ancestor_id);
+
+ALTER TABLE ONLY weft.group_cancel
+    ADD CONSTRAINT group_cancel_pkey PRIMARY KEY (batch_id, group_id);
+
+ALTER TABLE ONLY weft.group_completion
+    ADD CONSTRAINT group_completion_pkey PRIMARY KEY (batch_id, group_id, completion);
+
+ALTER TABLE ONLY weft.group_count
+    ADD CONSTRAINT group_count_pkey PRIMARY KEY (batch_id, group_id);
+
+ALTER TABLE ONLY weft.group_usage
+    ADD CONSTRAINT group_usage_pkey PRIMARY KEY (batch_id, group_id, rate_card_id, shape_id);
+
+ALTER TABLE ONLY weft.job_cancel
+    ADD CONSTRAINT job_cancel_pkey PRIMARY KEY (batch_id, job_id);
+
+ALTER TABLE ONLY weft.job_change
+    ADD CONSTRAINT job_change_pkey PRIMARY KEY (batch_id, job_id, change_id);
+
+ALTER TABLE ONLY weft.job_group
+    ADD CONSTRAINT job_group_pkey PRIMARY KEY (batch_id, group_id);
+
+ALTER TABLE ONLY weft.job_label
+    ADD CONSTRAINT job_label_pkey PRIMARY KEY (batch_id, job_id);
+
+ALTER TABLE ONLY weft.job
+    ADD CONSTRAINT job_pkey PRIMARY KEY (batch_id, job_id);
+
+ALTER TABLE ONLY weft.job_spec
+    ADD CONSTRAINT job_spec_pkey PRIMARY KEY (batch_id, first_job);
+
+ALTER TABLE ONLY weft.job_state
+    ADD CONSTRAINT job_state_pkey PRIMARY KEY (state);
+
+ALTER TABLE ONLY weft.job_state
+    ADD CONSTRAINT job_state_word_key UNIQUE (word);
+
+ALTER TABLE ONLY weft.job_transition
+    ADD CONSTRAINT job_transition_pkey PRIMARY KEY (from_state, to_state);
+
+ALTER TABLE ONLY weft.migration
+    ADD CONSTRAINT migration_pkey PRIMARY KEY (name);
+
+ALTER TABLE ONLY weft.pool
+    ADD CONSTRAINT pool_name_key UNIQUE (name);
+
+ALTER TABLE ONLY weft.pool
+    ADD CONSTRAINT pool_pkey PRIMARY KEY (pool_id);
+
+ALTER TABLE ONLY weft.project_usage
+    ADD CONSTRAINT project_usage_pkey PRIMARY KEY (project_id, usage_on, rate_card_id, shape_id);
+
+ALTER TABLE ONLY weft.queue
+    ADD CONSTRAINT queue_pkey PRIMARY KEY (queue_id);
+
+ALTER TABLE ONLY weft.queue
+    ADD CONSTRAINT queue_tenant_id_name_key UNIQUE (tenant_id, name);
+
+ALTER TABLE ONLY weft.rate_card
+    ADD CONSTRAINT rate_card_pkey PRIMARY KEY (rate_card_id);
+
+ALTER TABLE ONLY weft.rate_card
+    ADD CONSTRAINT rate_card_valid_from_key UNIQUE (valid_from);
+
+ALTER TABLE ONLY weft.rate
+    ADD CONSTRAINT rate_pkey PRIMARY KEY (rate_card_id, resource_id);
+
+ALTER TABLE ONLY weft.ready_job
+    ADD CONSTRAINT ready_job_pkey PRIMARY KEY (pool_id, user_id, rank, batch_id, job_id);
+
+ALTER TABLE ONLY weft.resource
+    ADD CONSTRAINT resource_name_key UNIQUE (name);
+
+ALTER TABLE ONLY weft.resource
+    ADD CONSTRAINT resource_pkey PRIMARY KEY (resource_id);
+
+ALTER TABLE ONLY weft.runnable
+    ADD CONSTRAINT runnable_pkey PRIMARY KEY (runnable_id);
+
+ALTER TABLE ONLY weft.shape
+    ADD CONSTRAINT shape_cpu_m_memory_mib_storage_mib_gpu_countables_key UNIQUE (cpu_m, memory_mib, storage_mib, gpu, countables);
+
+ALTER TABLE ONLY weft.shape
+    ADD CONSTRAINT shape_pkey PRIMARY KEY (shape_id);
+
+ALTER TABLE ONLY weft.tenant
+    ADD CONSTRAINT tenant_name_key UNIQUE (name);
+
+ALTER TABLE ONLY weft.tenant
+    ADD CONSTRAINT tenant_pkey PRIMARY KEY (tenant_id);
+
+ALTER TABLE ONLY weft.tenant_user
+    ADD CONSTRAINT tenant_user_pkey PRIMARY KEY (user_id);
+
+ALTER TABLE ONLY weft.tenant_user
+    ADD CONSTRAINT tenant_user_tenant_id_name_key UNIQUE (tenant_id, name);
+
+ALTER TABLE ONLY weft.token
+    ADD CONSTRAINT token_pkey PRIMARY KEY (token_hash);
+
+ALTER TABLE ONLY weft.user_batch_count
+    ADD CONSTRAINT user_batch_count_pkey PRIMARY KEY (pool_id, user_id, batch_id);
+
+ALTER TABLE ONLY weft.user_share
+    ADD CONSTRAINT user_share_pkey PRIMARY KEY (pool_id, user_id);
+
+ALTER TABLE ONLY weft.worker_incarnation
+    ADD CONSTRAINT worker_incarnation_name_key UNIQUE (name);
+
+ALTER TABLE ONLY weft.worker_incarnation
+    ADD CONSTRAINT worker_incarnation_pkey PRIMARY KEY (incarnation_id);
+
+ALTER TABLE ONLY weft.worker
+    ADD CONSTRAINT worker_pkey PRIMARY KEY (worker_id);
+
+ALTER TABLE ONLY weft.worker
+    ADD CONSTRAINT worker_pool_id_name_key UNIQUE (pool_id, name);
+
+CREATE UNIQUE INDEX batch_idempotency_key_idx ON weft.batch USING btree (user_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
+
+CREATE INDEX batch_name_idx ON weft.batch USING btree (tenant_id, name, batch_id) WHERE (name IS NOT NULL);
+
+CREATE INDEX batch_tenant_idx ON weft.batch USING btree (tenant_id, batch_id);
+
+CREATE INDEX batch_update_first_job_idx ON weft.batch_update USING btree (batch_id, first_job);
+
+CREATE UNIQUE INDEX batch_update_idempotency_key_idx ON weft.batch_update USING btree (batch_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
+
+CREATE INDEX batch_update_open_idx ON weft.batch_update USING btree (created_at) WHERE (committed_at IS NULL);
+
+CREATE INDEX edge_child_idx ON weft.edge USING btree (batch_id, child_id, parent_id);
+
+CREATE INDEX group_cancel_unswept_idx ON weft.group_cancel USING btree (batch_id) WHERE (NOT swept);
+
+CREATE INDEX group_count_open_idx ON weft.group_count USING btree (tenant_id, batch_id) WHERE ((group_id = 0) AND (NOT complete));
+
+CREATE INDEX job_delta_xid_idx ON weft.job_delta USING btree (xid);
+
+CREATE UNIQUE INDEX job_group_path_idx ON weft.job_group USING btree (batch_id, path);
+
+CREATE INDEX ready_job_batch_idx ON weft.ready_job USING btree (batch_id, job_id);
+
+CREATE INDEX runnable_batch_idx ON weft.runnable USING btree (batch_id);
+
+CREATE UNIQUE INDEX runnable_order_idx ON weft.runnable USING btree (pool_id, user_id, batch_id, first_job);
+
+CREATE INDEX user_batch_count_batch_idx ON weft.user_batch_count USING btree (batch_id);
+
+CREATE INDEX user_share_order_idx ON weft.user_share USING btree (pool_id, load, user_id) WHERE active;
+
+CREATE INDEX worker_incarnation_alive_idx ON weft.worker_incarnation USING btree (pool_id) WHERE (ended_at IS NULL);
+
+CREATE UNIQUE INDEX worker_incarnation_one_alive ON weft.worker_incarnation USING btree (worker_id) WHERE (ended_at IS NULL);
+
+CREATE TRIGGER job_transition_is_legal AFTER UPDATE OF state ON weft.job FOR EACH ROW WHEN (((old.state <> new.state) AND (((('{514,796,562,786,994,898,0,3,3,3}'::integer[])[(old.state + 1)] >> (new.state)::integer) & 1) = 0))) EXECUTE FUNCTION weft._refuse_transition();
+
+ALTER TABLE ONLY weft.batch
+    ADD CONSTRAINT batch_project_id_fkey FOREIGN KEY (project_id) REFERENCES weft.billing_project(project_id);
+
+ALTER TABLE ONLY weft.batch
+    ADD CONSTRAINT batch_queue_id_fkey FOREIGN KEY (queue_id) REFERENCES weft.queue(queue_id);
+
+ALTER TABLE ONLY weft.batch
+    ADD CONSTRAINT batch_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES weft.tenant(tenant_id);
+
+ALTER TABLE ONLY weft.batch_update
+    ADD CONSTRAINT batch_update_batch_id_fkey FOREIGN KEY (batch_id) REFERENCES weft.batch(batch_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY weft.batch
+    ADD CONSTRAINT batch_user_id_fkey FOREIGN KEY (user_id) REFERENCES weft.tenant_user(user_id);
+
+ALTER TABLE ONLY weft.billing_member
+    ADD CONSTRAINT billing_member_project_id_fkey FOREIGN KEY (project_id) REFERENCES weft.billing_project(project_id);
+
+ALTER TABLE ONLY weft.billing_member
+    ADD CONSTRAINT billing_member_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES weft.tenant(tenant_id);
+
+ALTER TABLE ONLY weft.billing_member
+    ADD CONSTRAINT billing_member_user_id_fkey FOREIGN KEY (user_id) REFERENCES weft.tenant_user(user_id);
+
+ALTER TABLE ONLY weft.billing_project
+    ADD CONSTRAINT billing_project_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES weft.tenant(tenant_id);
+
+ALTER TABLE ONLY weft.group_ancestor
+    ADD CONSTRAINT group_ancestor_batch_id_fkey FOREIGN KEY (batch_id) REFERENCES weft.batch(batch_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY weft.group_cancel
+    ADD CONSTRAINT group_cancel_batch_id_fkey FOREIGN KEY (batch_id) REFERENCES weft.batch(batch_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY weft.group_completion
+    ADD CONSTRAINT group_completion_batch_id_fkey FOREIGN KEY (batch_id) REFERENCES weft.batch(batch_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY weft.job_group
+    ADD CONSTRAINT job_group_batch_id_fkey FOREIGN KEY (batch_id) REFERENCES weft.batch(batch_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY weft.job_transition
+    ADD CONSTRAINT job_transition_from_state_fkey FOREIGN KEY (from_state) REFERENCES weft.job_state(state);
+
+ALTER TABLE ONLY weft.job_transition
+    ADD CONSTRAINT job_transition_to_state_fkey FOREIGN KEY (to_state) REFERENCES weft.job_state(state);
+
+ALTER TABLE ONLY weft.queue
+    ADD CONSTRAINT queue_pool_id_fkey FOREIGN KEY (pool_id) REFERENCES weft.pool(pool_id);
+
+ALTER TABLE ONLY weft.queue
+    ADD CONSTRAINT queue_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES weft.tenant(tenant_id);
+
+ALTER TABLE ONLY weft.rate
+    ADD CONSTRAINT rate_rate_card_id_fkey FOREIGN KEY (rate_card_id) REFERENCES weft.rate_card(rate_card_id);
+
+ALTER TABLE ONLY weft.rate
+    ADD CONSTRAINT rate_resource_id_fkey FOREIGN KEY (resource_id) REFERENCES weft.resource(resource_id);
+
+ALTER TABLE ONLY weft.tenant_user
+    ADD CONSTRAINT tenant_user_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES weft.tenant(tenant_id);
+
+ALTER TABLE ONLY weft.token
+    ADD CONSTRAINT token_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES weft.tenant(tenant_id);
+
+ALTER TABLE ONLY weft.token
+    ADD CONSTRAINT token_user_id_fkey FOREIGN KEY (user_id) REFERENCES weft.tenant_user(user_id);
+
+ALTER TABLE ONLY weft.worker_incarnation
+    ADD CONSTRAINT worker_incarnation_pool_id_fkey FOREIGN KEY (pool_id) REFERENCES weft.pool(pool_id);
+
+ALTER TABLE ONLY weft.worker_incarnation
+    ADD CONSTRAINT worker_incarnation_worker_id_fkey FOREIGN KEY (worker_id) REFERENCES weft.worker(worker_id);
+
+ALTER TABLE ONLY weft.worker
+    ADD CONSTRAINT worker_pool_id_fkey FOREIGN KEY (pool_id) REFERENCES weft.pool(pool_id);
+
+ALTER TABLE weft.attempt ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.batch ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.batch_update ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.billing_member ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.billing_project ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.bunch ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.bunch_count ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.cascade ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.edge ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.event ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.failure_count ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.group_ancestor ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.group_cancel ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.group_completion ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.group_count ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.group_usage ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.job ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.job_cancel ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.job_change ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.job_delta ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.job_group ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.job_label ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.job_spec ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.project_usage ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.queue ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.ready_job ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.runnable ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY system_rows ON weft.attempt TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.batch TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.batch_update TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.billing_member TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.billing_project TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.bunch TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.bunch_count TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.cascade TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.edge TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.event TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.failure_count TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.group_ancestor TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.group_cancel TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.group_completion TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.group_count TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.group_usage TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.job TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.job_cancel TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.job_change TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.job_delta TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.job_group TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.job_label TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.job_spec TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.project_usage TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.queue TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.ready_job TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.runnable TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.tenant TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.tenant_user TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.token TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.user_batch_count TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.user_share TO weft_system USING (true);
+
+ALTER TABLE weft.tenant ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant_rows ON weft.attempt TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.batch TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.batch_update TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.billing_member TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.billing_project TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.bunch TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.bunch_count TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.cascade TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.edge TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.event TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.failure_count TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.group_ancestor TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.group_cancel TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.group_completion TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.group_count TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.group_usage TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.job TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.job_cancel TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.job_change TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.job_delta TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.job_group TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.job_label TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.job_spec TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.project_usage TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.queue TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.ready_job TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.runnable TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.tenant TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.tenant_user TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.token TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.user_batch_count TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.user_share TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+ALTER TABLE weft.tenant_user ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.token ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.user_batch_count ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.user_share ENABLE ROW LEVEL SECURITY;
+
+GRANT USAGE ON SCHEMA weft TO weft_tenant;
+GRANT USAGE ON SCHEMA weft TO weft_system;
+GRANT USAGE ON SCHEMA weft TO weft_api;
+GRANT USAGE ON SCHEMA weft TO weft_driver;
+GRANT USAGE ON SCHEMA weft TO weft_worker;
+
+REVOKE ALL ON FUNCTION weft._announce(pool_ids integer[], user_ids integer[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._announce(pool_ids integer[], user_ids integer[]) TO weft_tenant;
+
+REVOKE ALL ON FUNCTION weft._as_tenant(tenant_id integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._as_tenant(tenant_id integer) TO weft_tenant;
+
+REVOKE ALL ON FUNCTION weft._attempts(of_batch_id bigint, of_job_id integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._cancel_group(batch_id bigint, group_id integer, actor text, force boolean, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._cancel_group(batch_id bigint, group_id integer, actor text, force boolean, at timestamp with time zone) TO weft_tenant;
+
+REVOKE ALL ON FUNCTION weft._check_batch(of_batch_id bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._check_complete(of_batch_id bigint, of_update_id integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._check_epoch(of_epoch bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._check_group(of_batch_id bigint, of_group_id integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._check_job(of_batch_id bigint, of_job_id integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._check_open(of_batch_id bigint, of_group_id integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._count_failures(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._end_parents(batch_ids bigint[], child_ids integer[], oks boolean[], at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._end_parents(batch_ids bigint[], child_ids integer[], oks boolean[], at timestamp with time zone) TO weft_tenant;
+
+REVOKE ALL ON FUNCTION weft._end_waiting(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._end_waiting(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone) TO weft_tenant;
+
+REVOKE ALL ON FUNCTION weft._fail(code text, message text, detail text, hint text) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._fail(code text, message text, detail text, hint text) TO weft_tenant;
+
+REVOKE ALL ON FUNCTION weft._group_costs(batch_ids bigint[], group_ids integer[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._group_counts(batch_ids bigint[], group_ids integer[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._group_documents(batch_ids bigint[], group_ids integer[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._has_work(of_incarnation_id integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._is_cancelled(of_batch_id bigint, of_group_id integer, always_run boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._job_documents(of_batch_id bigint, of_job_ids integer[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._list_ready(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._list_ready(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) TO weft_tenant;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job TO weft_system;
+
+REVOKE ALL ON FUNCTION weft._live_attempts(of_incarnation_id integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._lose_incarnation(of_incarnation_id integer, at timestamp with time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._move_ranges(batch_ids bigint[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._ms_between(from_at timestamp with time zone, to_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._ms_between(from_at timestamp with time zone, to_at timestamp with time zone) TO weft_tenant;
+
+REVOKE ALL ON FUNCTION weft._n_running(of_batch_id bigint) FROM PUBLIC;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.batch_update TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.batch_update TO weft_system;
+
+REVOKE ALL ON FUNCTION weft._open_update(of_batch_id bigint, of_update_id integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._refuse_transition() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._rest_users() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._served_since_fold(of_pool_id integer, of_user_id integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._settle_children(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._settle_children(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) TO weft_tenant;
+
+REVOKE ALL ON FUNCTION weft._settle_groups(batch_ids bigint[], group_ids integer[], have_grown boolean[], at timestamp with time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._shape_ids(cpu_ms bigint[], memory_mibs bigint[], storage_mibs bigint[], gpus integer[], countables jsonb[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._shape_ids(cpu_ms bigint[], memory_mibs bigint[], storage_mibs bigint[], gpus integer[], countables jsonb[]) TO weft_tenant;
+
+REVOKE ALL ON FUNCTION weft._sweep_cascade(limit_jobs integer, at timestamp with time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._unstage(of_batch_id bigint, from_job integer, to_job integer, pool_id integer, at timestamp with time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft.add_groups(tenant_id integer, batch_id bigint, update_id integer, group_ids integer[], parent_ids integer[], names text[], attributes jsonb[], cancel_afters integer[], callbacks text[], depth_max integer, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.add_groups(tenant_id integer, batch_id bigint, update_id integer, group_ids integer[], parent_ids integer[], names text[], attributes jsonb[], cancel_afters integer[], callbacks text[], depth_max integer, at timestamp with time zone) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.add_jobs(tenant_id integer, batch_id bigint, update_id integer, first_job integer, n_jobs integer, shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus integer[], shape_countables jsonb[], shape_indexes integer[], group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], label_jobs integer[], label_names text[], label_attributes jsonb[], chunk_firsts integer[], chunk_ns integer[], chunk_bodies bytea[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.add_jobs(tenant_id integer, batch_id bigint, update_id integer, first_job integer, n_jobs integer, shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus integer[], shape_countables jsonb[], shape_indexes integer[], group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], label_jobs integer[], label_names text[], label_attributes jsonb[], chunk_firsts integer[], chunk_ns integer[], chunk_bodies bytea[]) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.authenticate(token_hash bytea, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.authenticate(token_hash bytea, at timestamp with time zone) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.beat_driver(epoch bigint, grace_s double precision) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.beat_driver(epoch bigint, grace_s double precision) TO weft_driver;
+
+REVOKE ALL ON FUNCTION weft.cancel_group(tenant_id integer, batch_id bigint, group_id integer, actor text, force boolean, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.cancel_group(tenant_id integer, batch_id bigint, group_id integer, actor text, force boolean, at timestamp with time zone) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.cancel_jobs(tenant_id integer, batch_id bigint, job_ids integer[], actor text, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.cancel_jobs(tenant_id integer, batch_id bigint, job_ids integer[], actor text, at timestamp with time zone) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.claim_jobs(incarnation_id integer, budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs integer, hint_runnable bigint[], hint_job integer[], at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.claim_jobs(incarnation_id integer, budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs integer, hint_runnable bigint[], hint_job integer[], at timestamp with time zone) TO weft_worker;
+
+REVOKE ALL ON FUNCTION weft.commit_update(tenant_id integer, batch_id bigint, of_update_id integer, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.commit_update(tenant_id integer, batch_id bigint, of_update_id integer, at timestamp with time zone) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.complete_attempts(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_mss bigint[], memory_peaks bigint[], stdout_bytess bigint[], stderr_bytess bigint[], truncateds boolean[], segments integer[], offsets bigint[], messages text[], at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.complete_attempts(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_mss bigint[], memory_peaks bigint[], stdout_bytess bigint[], stderr_bytess bigint[], truncateds boolean[], segments integer[], offsets bigint[], messages text[], at timestamp with time zone) TO weft_worker;
+
+REVOKE ALL ON FUNCTION weft.create_batch(tenant_id integer, user_id integer, name text, billing_project text, attributes jsonb, callback text, cancel_after_n_failures integer, max_running integer, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.create_batch(tenant_id integer, user_id integer, name text, billing_project text, attributes jsonb, callback text, cancel_after_n_failures integer, max_running integer, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.create_update(tenant_id integer, user_id integer, batch_id bigint, new_jobs integer, new_groups integer, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.create_update(tenant_id integer, user_id integer, batch_id bigint, new_jobs integer, new_groups integer, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.ensure_local_user(tenant text, user_name text, token_hash bytea) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft.events_now() FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.events_now() TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.fold_deltas(epoch bigint, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.fold_deltas(epoch bigint, at timestamp with time zone) TO weft_driver;
+
+REVOKE ALL ON FUNCTION weft.get_batch(tenant_id integer, batch_id bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.get_batch(tenant_id integer, batch_id bigint) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.get_chunks(batch_ids bigint[], first_jobs integer[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.get_chunks(batch_ids bigint[], first_jobs integer[]) TO weft_worker;
+
+REVOKE ALL ON FUNCTION weft.get_group(tenant_id integer, batch_id bigint, group_id integer, path text) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.get_group(tenant_id integer, batch_id bigint, group_id integer, path text) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.get_job(tenant_id integer, batch_id bigint, job_id integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.get_job(tenant_id integer, batch_id bigint, job_id integer) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.get_specs(tenant_id integer, batch_id bigint, job_ids integer[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.get_specs(tenant_id integer, batch_id bigint, job_ids integer[]) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.get_update(tenant_id integer, batch_id bigint, of_update_id integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.get_update(tenant_id integer, batch_id bigint, of_update_id integer) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.heartbeat(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], draining boolean, claiming boolean, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.heartbeat(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], draining boolean, claiming boolean, at timestamp with time zone) TO weft_worker;
+
+REVOKE ALL ON FUNCTION weft.idle_driver(epoch bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.idle_driver(epoch bigint) TO weft_driver;
+
+REVOKE ALL ON FUNCTION weft.job_history(tenant_id integer, batch_id bigint, job_id integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.job_history(tenant_id integer, batch_id bigint, job_id integer) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.leave(incarnation_id integer, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.leave(incarnation_id integer, at timestamp with time zone) TO weft_worker;
+
+REVOKE ALL ON FUNCTION weft.list_attempts(tenant_id integer, batch_id bigint, job_id integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_attempts(tenant_id integer, batch_id bigint, job_id integer) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.list_batches(tenant_id integer, before bigint, limit_rows integer, of_name text) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_batches(tenant_id integer, before bigint, limit_rows integer, of_name text) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.list_cancelled(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_cancelled(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[]) TO weft_worker;
+
+REVOKE ALL ON FUNCTION weft.list_events(tenant_id integer, after_xid bigint, after_event bigint, of_batch_id bigint, limit_rows integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_events(tenant_id integer, after_xid bigint, after_event bigint, of_batch_id bigint, limit_rows integer) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.list_groups(tenant_id integer, batch_id bigint, after integer, limit_rows integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_groups(tenant_id integer, batch_id bigint, after integer, limit_rows integer) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.list_jobs(tenant_id integer, batch_id bigint, after integer, limit_rows integer, states smallint[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_jobs(tenant_id integer, batch_id bigint, after integer, limit_rows integer, states smallint[]) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.list_live(incarnation_id integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_live(incarnation_id integer) TO weft_worker;
+
+REVOKE ALL ON FUNCTION weft.log_places(tenant_id integer, of_batch_id bigint, job_ids integer[], of_attempt smallint) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.log_places(tenant_id integer, of_batch_id bigint, job_ids integer[], of_attempt smallint) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.lose_workers(epoch bigint, grace_s double precision, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.lose_workers(epoch bigint, grace_s double precision, at timestamp with time zone) TO weft_driver;
+
+REVOKE ALL ON FUNCTION weft.next_due(epoch bigint, grace_s double precision) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.next_due(epoch bigint, grace_s double precision) TO weft_driver;
+
+REVOKE ALL ON FUNCTION weft.overview(tenant_id integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.overview(tenant_id integer) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.pool_limits() FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.pool_limits() TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.register_worker(name text, host text, pool text, incarnation text, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, version text, proved_gone boolean, grace_s double precision, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.register_worker(name text, host text, pool text, incarnation text, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, version text, proved_gone boolean, grace_s double precision, at timestamp with time zone) TO weft_worker;
+
+REVOKE ALL ON FUNCTION weft.remove_old(epoch bigint, events_keep_s double precision, updates_keep_s double precision, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.remove_old(epoch bigint, events_keep_s double precision, updates_keep_s double precision, at timestamp with time zone) TO weft_driver;
+
+REVOKE ALL ON FUNCTION weft.start_attempts(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], ages_us bigint[], at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.start_attempts(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], ages_us bigint[], at timestamp with time zone) TO weft_worker;
+
+REVOKE ALL ON FUNCTION weft.sweep_cancelled(epoch bigint, limit_jobs integer, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.sweep_cancelled(epoch bigint, limit_jobs integer, at timestamp with time zone) TO weft_driver;
+
+REVOKE ALL ON FUNCTION weft.try_lead() FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.try_lead() TO weft_driver;
+
+REVOKE ALL ON FUNCTION weft.wait_for_events(listener_id uuid, waits boolean, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.wait_for_events(listener_id uuid, waits boolean, at timestamp with time zone) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.wait_for_work(incarnation_id integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.wait_for_work(incarnation_id integer) TO weft_worker;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.attempt TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.attempt TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.attempt_reason TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.attempt_reason TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.batch TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.batch TO weft_system;
+
+GRANT USAGE ON SEQUENCE weft.batch_batch_id_seq TO weft_tenant;
+GRANT USAGE ON SEQUENCE weft.batch_batch_id_seq TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.billing_member TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.billing_member TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.billing_project TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.billing_project TO weft_system;
+
+GRANT USAGE ON SEQUENCE weft.billing_project_project_id_seq TO weft_tenant;
+GRANT USAGE ON SEQUENCE weft.billing_project_project_id_seq TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.bunch TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.bunch TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.bunch_count TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.bunch_count TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.cascade TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.cascade TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.claim TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.claim TO weft_system;
+
+GRANT USAGE ON SEQUENCE weft.claim_claim_id_seq TO weft_tenant;
+GRANT USAGE ON SEQUENCE weft.claim_claim_id_seq TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.driver_state TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.driver_state TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.edge TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.edge TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.event TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.event TO weft_system;
+
+GRANT USAGE ON SEQUENCE weft.event_event_id_seq TO weft_tenant;
+GRANT USAGE ON SEQUENCE weft.event_event_id_seq TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.event_floor TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.event_floor TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.event_listener TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.event_listener TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.failure_count TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.failure_count TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.fold TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.fold TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.group_ancestor TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.group_ancestor TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.group_cancel TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.group_cancel TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.group_completion TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.group_completion TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.group_count TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.group_count TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.group_usage TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.group_usage TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_cancel TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_cancel TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_change TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_change TO weft_system;
+
+GRANT USAGE ON SEQUENCE weft.job_change_change_id_seq TO weft_tenant;
+GRANT USAGE ON SEQUENCE weft.job_change_change_id_seq TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_delta TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_delta TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_group TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_group TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_label TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_label TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_spec TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_spec TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_state TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_state TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_transition TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_transition TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.pool TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.pool TO weft_system;
+
+GRANT USAGE ON SEQUENCE weft.pool_pool_id_seq TO weft_tenant;
+GRANT USAGE ON SEQUENCE weft.pool_pool_id_seq TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.project_usage TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.project_usage TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.queue TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.queue TO weft_system;
+
+GRANT USAGE ON SEQUENCE weft.queue_queue_id_seq TO weft_tenant;
+GRANT USAGE ON SEQUENCE weft.queue_queue_id_seq TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.rate TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.rate TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.rate_card TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.rate_card TO weft_system;
+
+GRANT USAGE ON SEQUENCE weft.rate_card_rate_card_id_seq TO weft_tenant;
+GRANT USAGE ON SEQUENCE weft.rate_card_rate_card_id_seq TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.ready_job TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.ready_job TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.resource TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.resource TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.runnable TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.runnable TO weft_system;
+
+GRANT USAGE ON SEQUENCE weft.runnable_runnable_id_seq TO weft_tenant;
+GRANT USAGE ON SEQUENCE weft.runnable_runnable_id_seq TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.shape TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.shape TO weft_system;
+
+GRANT USAGE ON SEQUENCE weft.shape_shape_id_seq TO weft_tenant;
+GRANT USAGE ON SEQUENCE weft.shape_shape_id_seq TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.tenant TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.tenant TO weft_system;
+
+GRANT USAGE ON SEQUENCE weft.tenant_tenant_id_seq TO weft_tenant;
+GRANT USAGE ON SEQUENCE weft.tenant_tenant_id_seq TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.tenant_user TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.tenant_user TO weft_system;
+
+GRANT USAGE ON SEQUENCE weft.tenant_user_user_id_seq TO weft_tenant;
+GRANT USAGE ON SEQUENCE weft.tenant_user_user_id_seq TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.token TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.token TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.user_batch_count TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.user_batch_count TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.user_share TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.user_share TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.worker TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.worker TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.worker_incarnation TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.worker_incarnation TO weft_system;
+
+GRANT USAGE ON SEQUENCE weft.worker_incarnation_incarnation_id_seq TO weft_tenant;
+GRANT USAGE ON SEQUENCE weft.worker_incarnation_incarnation_id_seq TO weft_system;
+
+GRANT USAGE ON SEQUENCE weft.worker_worker_id_seq TO weft_tenant;
+GRANT USAGE ON SEQUENCE weft.worker_worker_id_seq TO weft_system;
+
+ALTER DEFAULT PRIVILEGES FOR ROLE postgres IN SCHEMA weft GRANT USAGE ON SEQUENCES TO weft_tenant;
+ALTER DEFAULT PRIVILEGES FOR ROLE postgres IN SCHEMA weft GRANT USAGE ON SEQUENCES TO weft_system;
+
+ALTER DEFAULT PRIVILEGES FOR ROLE postgres IN SCHEMA weft GRANT SELECT,INSERT,DELETE,UPDATE ON TABLES TO weft_tenant;
+ALTER DEFAULT PRIVILEGES FOR ROLE postgres IN SCHEMA weft GRANT SELECT,INSERT,DELETE,UPDATE ON TABLES TO weft_system;

@@ -1,0 +1,184 @@
+"""Migrations: from nothing to the snapshot, once and only once, and never backwards."""
+
+import asyncio
+import re
+import runpy
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+import pytest
+
+from weft.sql import files_of, rights_of
+from weft.store import SchemaTooNew, open_admin
+from weft.store.database import call_on
+from weft.store.migrate import MigrationChanged
+
+ROOT = Path(__file__).resolve().parents[2]
+SNAPSHOT = ROOT / "src" / "weft" / "sql" / "schema.snapshot.sql"
+NAMES = [file.name for file in files_of("migrations")]
+ALL = [*NAMES, "functions and views"]
+Dsns = Mapping[str, str]
+
+
+async def migrate(dsn: str) -> list[str]:
+    async with open_admin(dsn) as admin:
+        return await admin.migrate()
+
+
+@pytest.fixture
+async def owner(database: dict[str, str]) -> Any:  # noqa: ANN401 (a connection, closed at the end)
+    connection = await asyncpg.connect(database["admin"])
+    yield connection
+    await connection.close()
+
+
+def test_migrated_database_equals_the_snapshot(database: Dsns) -> None:
+    """If this fails after a change of the schema: `make snapshot`, and look at the difference."""
+    dump_of = runpy.run_path(str(ROOT / "tools" / "schema_snapshot.py"))["dump_of"]
+
+    assert SNAPSHOT.read_text() == dump_of(database["admin"])
+
+
+async def test_from_nothing_once(empty_database: Dsns) -> None:
+    dsn = empty_database["admin"]
+    async with open_admin(dsn) as admin:
+        before = await admin.status()
+        first, second = await admin.migrate(), await admin.migrate()
+        after = await admin.status()
+
+    assert (before.version, before.pending, before.functions_current) == (
+        None,
+        tuple(NAMES),
+        False,
+    )
+    assert (first, second) == (ALL, [])
+    assert (after.version, after.pending, after.functions_current) == (NAMES[-1], (), True)
+    assert after.program_version == NAMES[-1]
+
+
+@pytest.mark.slow
+async def test_two_at_once_are_safe(empty_database: Dsns, postgres: Any) -> None:  # noqa: ANN401
+    """In one database, and beside another database of the same server: roles belong to both."""
+    other = postgres.create_database(template=None)
+    dsns = [empty_database["admin"]] * 3 + [postgres.dsn(other)]
+    done = await asyncio.gather(*[migrate(dsn) for dsn in dsns])
+    postgres.drop_database(other)
+
+    assert sorted(done[:3]) == [[], [], ALL]
+    assert done[3] == ALL
+
+
+async def test_older_program_on_a_newer_schema_is_refused(
+    database: Dsns, owner: asyncpg.Connection
+) -> None:
+    await owner.execute("INSERT INTO weft.migration VALUES ('9999_pre_of_the_future', 'x')")
+    await owner.execute("COMMENT ON SCHEMA weft IS 'newer'")
+
+    with pytest.raises(SchemaTooNew, match="newer weft") as caught:
+        await migrate(database["admin"])
+    assert "9999_pre_of_the_future" in caught.value.detail
+    comment = "SELECT obj_description('weft'::regnamespace, 'pg_namespace')"
+    assert await owner.fetchval(comment) == "newer"
+
+
+async def test_changed_migration_is_refused(database: Dsns, owner: asyncpg.Connection) -> None:
+    await owner.execute("UPDATE weft.migration SET checksum = 'x' WHERE name = $1", NAMES[2])
+
+    with pytest.raises(MigrationChanged, match=NAMES[2]):
+        await migrate(database["admin"])
+
+
+async def test_functions_are_replaced_when_they_changed(
+    database: Dsns, owner: asyncpg.Connection
+) -> None:
+    """Old ones go, rights are as the headers say, and the data stay."""
+    await owner.execute("COMMENT ON SCHEMA weft IS 'older'")
+    await owner.execute(
+        "CREATE FUNCTION weft.get_batch(a int) RETURNS int LANGUAGE sql AS 'SELECT 1'"
+    )
+    await owner.execute("CREATE FUNCTION weft.of_before() RETURNS int LANGUAGE sql AS 'SELECT 1'")
+    await owner.execute("INSERT INTO weft.tenant (name) VALUES ('kept')")
+    done = await migrate(database["admin"])
+    found = await owner.fetch(
+        "SELECT p.proname AS name, pg_get_userbyid(p.proowner) AS owner, "
+        "ARRAY(SELECT pg_get_userbyid(a.grantee) FROM aclexplode(p.proacl) a "
+        "WHERE a.grantee <> p.proowner ORDER BY 1) AS granted "
+        "FROM pg_proc p WHERE p.pronamespace = 'weft'::regnamespace"
+    )
+    expected = {
+        file.name: (rights_of(file).owner, sorted(rights_of(file).granted_to))
+        for file in files_of("functions")
+    }
+
+    assert done == ["functions and views"]
+    assert len(found) == len(expected) + 1
+    assert {
+        row["name"]: (row["owner"], list(row["granted"]))
+        for row in found
+        if row["name"] != "_refuse_transition"
+    } == expected
+    assert await owner.fetchval("SELECT count(*) FROM weft.tenant") == 1
+
+
+async def test_migration_waits_for_no_batch(database: Dsns, owner: asyncpg.Connection) -> None:
+    """Its own lock is not that of a batch which happens to have its number."""
+    async with owner.transaction():
+        await owner.execute("SELECT pg_advisory_xact_lock(n) FROM generate_series(7690, 7710) n")
+        async with asyncio.timeout(10):
+            assert await migrate(database["admin"]) == []
+
+
+def test_names_tell_the_order_and_when_they_run() -> None:
+    numbers = [int(name[:4]) for name in NAMES]
+
+    assert [name for name in NAMES if not re.fullmatch(r"\d{4}_(pre|post)_[a-z0-9_]+", name)] == []
+    assert numbers == list(range(1, len(NAMES) + 1))
+
+
+WRITES = re.compile(
+    r"\b(INSERT INTO|UPDATE weft|DELETE FROM|FOR (NO KEY )?UPDATE|FOR (KEY )?SHARE|advisory)"
+)
+
+
+@pytest.mark.parametrize("file", files_of("functions"), ids=lambda file: file.name)
+def test_function_says_what_its_caller_must_know(file: Any) -> None:  # noqa: ANN401 (SqlFile)
+    """First line, who calls it, what a repeat does, which locks it takes, who owns it."""
+    header, body = file.text.split("CREATE OR REPLACE FUNCTION", 1)
+    parts = ["Called by:", "Safe to repeat:", "Owner:"]
+    if WRITES.search(body):
+        parts.append("Locks:")
+
+    assert header.startswith(f"-- {file.name}: ")
+    assert all(line.startswith("-- ") for line in header.splitlines())
+    assert [part for part in parts if part not in header] == []
+    assert body.startswith(f" weft.{file.name}(")
+
+
+async def test_bodies_compile(owner: asyncpg.Connection) -> None:
+    """All are there now, so each can be checked when it is replaced."""
+    async with owner.transaction():
+        await owner.execute("SET LOCAL check_function_bodies = on")
+        await owner.execute("SET LOCAL plpgsql.extra_errors = 'all'")
+        for file in files_of("functions"):
+            await owner.execute(file.text)
+
+
+async def test_audit_finds_nothing_in_an_empty_database(database: Dsns) -> None:
+    async with open_admin(database["admin"]) as admin:
+        findings = await admin.audit()
+
+    assert len(findings) == len(files_of("audit"))
+    assert [one.check for one in findings if one.rows] == []
+    assert [one.check for one in findings if not one.sentence.endswith(".")] == []
+
+
+async def test_local_user_is_made_once(database: Dsns, owner: asyncpg.Connection) -> None:
+    async with open_admin(database["admin"]) as admin:
+        for _ in range(2):
+            await admin.ensure_local_user(tenant="local", user="ada", token="secret")
+    rows = await call_on(owner, "overview", tenant_id=1)
+
+    assert await owner.fetchval("SELECT count(*) FROM weft.tenant_user") == 1
+    assert len(rows) == 1

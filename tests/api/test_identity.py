@@ -1,6 +1,6 @@
 """Who is let in."""
 
-from typing import cast
+from typing import Any, cast
 
 import httpx
 import pytest
@@ -24,6 +24,19 @@ async def test_strangers_see_nothing(app: Application, header: str | None, path:
 
     assert (answer.status_code, answer.json()["code"]) == (401, "API.UNAUTHENTICATED")
     assert answer.headers["www-authenticate"].startswith("Bearer")
+
+
+async def test_strangers_are_refused_on_every_path_with_every_method(app: Application) -> None:
+    transport = httpx.ASGITransport(app)
+    async with httpx.AsyncClient(transport=transport, base_url="http://weft") as client:
+        let_in = {
+            route.path
+            for route in app.litestar.routes
+            for method in ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+            if (await client.request(method, route.path_format)).status_code != 401
+        }
+
+    assert let_in == {"/healthz", "/readyz"}
 
 
 async def test_health_is_open_and_says_nothing_else(app: Application) -> None:
@@ -99,3 +112,25 @@ async def test_description_names_every_route_and_document(client: httpx.AsyncCli
     )
     assert page.headers["content-type"].startswith("text/html")
     assert "POST /v1/batches" in page.text
+
+
+async def test_description_tells_what_creates_and_which_headers_count(
+    client: httpx.AsyncClient,
+) -> None:
+    paths = (await client.get("/openapi.json")).json()["paths"]
+    creates = {path for path, found in paths.items() if "201" in _answers_of(found)}
+    takes_key = {path for path, found in paths.items() if "Idempotency-Key" in _headers_of(found)}
+
+    update = "/v1/batches/{b}/updates"
+    assert creates == {"/v1/batches", update, f"{update}/{{u}}/jobs", f"{update}/{{u}}/groups"}
+    assert takes_key == creates
+    assert _headers_of(paths["/v1/events"], "get") == {"Last-Event-ID"}
+
+
+def _answers_of(operations: dict[str, Any]) -> set[str]:
+    return set(operations.get("post", {"responses": {}})["responses"])
+
+
+def _headers_of(operations: dict[str, Any], method: str = "post") -> set[str]:
+    parameters = operations.get(method, {"parameters": []})["parameters"]
+    return {one["name"] for one in parameters if one["in"] == "header"}

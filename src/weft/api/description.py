@@ -72,8 +72,9 @@ def _operation(path: str, handler: HTTPRouteHandler) -> Object:
         {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
         for name in re.findall(r"{(\w+)}", path)
     ] + [
-        {"name": name, "in": "query", "schema": {"type": "string"}}
-        for name in handler.opt.get("query", ())
+        {"name": name, "in": place, "schema": {"type": "string"}}
+        for place, names in (("query", _query_of(handler)), ("header", _headers_of(handler)))
+        for name in names
     ]
     problem = {MEDIA: {"schema": {"$ref": _REF.format(name="Problem")}}}
     operation: Object = {
@@ -81,7 +82,7 @@ def _operation(path: str, handler: HTTPRouteHandler) -> Object:
         "summary": (handler.fn.__doc__ or "").strip(),
         "parameters": parameters,
         "responses": {
-            str(handler.opt.get("status", 200)): {"description": "done"},
+            "201" if handler.opt.get("creates") else "200": {"description": "done"},
             "default": {"description": "a problem document", "content": problem},
         },
     }
@@ -91,6 +92,14 @@ def _operation(path: str, handler: HTTPRouteHandler) -> Object:
     if path in {"/healthz", "/readyz"}:
         operation["security"] = []
     return operation
+
+
+def _query_of(handler: HTTPRouteHandler) -> tuple[str, ...]:
+    return tuple(handler.opt.get("query", ()))
+
+
+def _headers_of(handler: HTTPRouteHandler) -> tuple[str, ...]:
+    return ("Idempotency-Key",) if handler.opt.get("creates") else handler.opt.get("headers", ())
 
 
 def render_page(document: Object) -> str:

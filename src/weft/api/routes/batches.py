@@ -30,7 +30,7 @@ def created(answer: object, *, is_new: bool) -> Response[bytes]:
     return reply(answer, 201, None if is_new else {"Idempotent-Replay": "true"})
 
 
-@post("/v1/batches", opt={"body": BatchDocument})
+@post("/v1/batches", opt={"body": BatchDocument, "creates": True})
 async def create_batch(request: AnyRequest) -> Response[bytes]:
     """Create a batch, with its groups and jobs if the document has any: one transaction,
     committed.

@@ -21,7 +21,7 @@ CATCH_UP_ROWS: Final = 500
 _POSITION: Final = re.compile(r"([0-9]{1,19})-([0-9]{1,18})")
 
 
-@get("/v1/events", opt={"query": ("batch", "since")})
+@get("/v1/events", opt={"query": ("batch", "since"), "headers": ("Last-Event-ID",)})
 async def stream_events(request: AnyRequest) -> Stream:
     """Stream events: of one batch or of all; after the header `Last-Event-ID`, else after `since`,
     else from now on.

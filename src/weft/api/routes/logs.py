@@ -19,7 +19,10 @@ _PLACE: Final = re.compile(r"([1-9][0-9]{0,8})\.([0-9]{1,12})")
 _LOG: Final = ("stream", "attempt", "follow")
 
 
-@get("/v1/batches/{b:str}/jobs/{j:str}/log", opt={"query": _LOG})
+@get(
+    "/v1/batches/{b:str}/jobs/{j:str}/log",
+    opt={"query": _LOG, "headers": ("Range", "Last-Event-ID")},
+)
 async def read_log(request: AnyRequest) -> Stream:
     """Read what a job wrote; one stream also in ranges; with `follow=true` as events while it
     runs.

@@ -11,7 +11,7 @@ from weft.api.submission import update_document
 from weft.wire.documents import Empty, GroupBunch, JobBunch, UpdateDocument
 
 
-@post("/v1/batches/{b:str}/updates", opt={"body": UpdateDocument})
+@post("/v1/batches/{b:str}/updates", opt={"body": UpdateDocument, "creates": True})
 async def create_update(request: AnyRequest) -> Response[bytes]:
     """Reserve numbers for jobs and groups, or submit jobs and groups at once."""
     Query(request, ())
@@ -30,7 +30,7 @@ async def get_update(request: AnyRequest) -> Response[bytes]:
     return reply(update_document(batch_id, reserved))
 
 
-@post("/v1/batches/{b:str}/updates/{u:str}/jobs", opt={"body": JobBunch})
+@post("/v1/batches/{b:str}/updates/{u:str}/jobs", opt={"body": JobBunch, "creates": True})
 async def add_jobs(request: AnyRequest) -> Response[bytes]:
     """Add a bunch of jobs. A repeat of the same first job does nothing."""
     Query(request, ())
@@ -39,7 +39,7 @@ async def add_jobs(request: AnyRequest) -> Response[bytes]:
     return created(answer, is_new=is_new)
 
 
-@post("/v1/batches/{b:str}/updates/{u:str}/groups", opt={"body": GroupBunch})
+@post("/v1/batches/{b:str}/updates/{u:str}/groups", opt={"body": GroupBunch, "creates": True})
 async def add_groups(request: AnyRequest) -> Response[bytes]:
     """Add a bunch of tree groups. A repeat does nothing."""
     Query(request, ())

@@ -1,0 +1,133 @@
+"""weft in a fresh virtual environment, on each Python that it names, far from the checkout."""
+
+import re
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from shutil import copytree, ignore_patterns, rmtree
+from typing import Any
+
+import pytest
+
+from release.pythons import bare_environment, install_environment, python_of
+
+pytestmark = pytest.mark.heavy
+
+ROOT = Path(__file__).resolve().parents[2]
+VERSIONS = ("3.11", "3.12", "3.13")
+INSTALL_S = 600
+COMMAND_S = 120
+START_CPU_S = 0.2
+_OFFLINE = re.compile("NewConnectionError|Temporary failure in name resolution|unreachable")
+
+
+@dataclass(frozen=True)
+class Installed:
+    """A virtual environment, and a person who works with it."""
+
+    venv: Path
+    home: Path
+
+    def pip(self, *words: str) -> None:
+        """Install with the index that is configured on this machine."""
+        done = subprocess.run(
+            [self.venv / "bin" / "pip", "install", "--quiet", "--only-binary", ":all:", *words],
+            check=False, capture_output=True, text=True, env=install_environment(),
+            timeout=INSTALL_S, cwd="/",
+        )  # fmt: skip
+        if done.returncode != 0 and _OFFLINE.search(done.stderr):
+            pytest.skip("pip reaches no index")
+        assert done.returncode == 0, done.stderr
+
+    def python(self, *words: str) -> str:
+        """Run the environment's Python; return what it prints."""
+        return self._run("python", *words)
+
+    def weft(self, *words: str) -> str:
+        """Run a command; return what it prints."""
+        return self._run("weft", *words)
+
+    def _run(self, program: str, *words: str) -> str:
+        done = subprocess.run(
+            [self.venv / "bin" / program, *words],
+            check=False, capture_output=True, text=True, stdin=subprocess.DEVNULL,
+            env=bare_environment(self.home), timeout=COMMAND_S, cwd="/",
+        )  # fmt: skip
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give a copy of the sources: pip builds in the directory itself."""
+    copy = tmp_path_factory.mktemp("source") / "weft"
+    copytree(ROOT, copy, ignore=ignore_patterns(".*", "__pycache__", "tests"))
+    return copy
+
+
+@pytest.fixture(scope="module", params=VERSIONS)
+def installed(request: pytest.FixtureRequest, source: Path) -> Iterator[Installed]:
+    """Give an environment in which `pip install .` was run."""
+    python = python_of(request.param)
+    if python is None:
+        pytest.skip(f"Python {request.param} is not installed")
+    base = Path(tempfile.mkdtemp(prefix="weft-install-"))
+    try:
+        subprocess.run([python, "-m", "venv", base / "venv"], check=True, timeout=INSTALL_S)
+        result = Installed(base / "venv", base)
+        result.pip(str(source))
+        yield result
+    finally:
+        rmtree(base, ignore_errors=True)
+
+
+def check_one_life(installed: Installed) -> None:
+    """Start, use and stop weft in a home of its own."""
+    home = ("--home", str(installed.home / "weft-home"))
+    installed.weft("up", "--detach", *home, "--port", "0")
+    try:
+        said = installed.weft("run", *home, "--", "echo", "hi")
+        audited = installed.weft("audit", *home, "--json")
+        examined = installed.weft("doctor", *home)
+    finally:
+        installed.weft("down", *home)
+
+    assert said == "hi\n"
+    assert '"rows":[{' not in audited
+    assert "wrong" not in examined
+
+
+def test_installed_from_source_it_lives(installed: Installed) -> None:
+    assert installed.weft("--version").startswith("weft ")
+    check_one_life(installed)
+
+
+def test_installed_from_the_wheel_it_lives(installed: Installed, built: Any) -> None:  # noqa: ANN401 (conftest.py cannot be imported)
+    installed.pip("--force-reinstall", "--no-deps", str(built.wheel))
+    check_one_life(installed)
+
+
+def test_import_warns_of_nothing(installed: Installed) -> None:
+    modules = "weft, weft.aio, weft.cli.app, weft.run.up, weft.run.api, weft.run.worker"
+
+    assert installed.python("-W", "error", "-c", f"import {modules}") == ""
+
+
+def test_version_is_said_at_once(installed: Installed) -> None:
+    """By the time of the processor, which does not depend on what else the machine does."""
+    code = (
+        "import resource, subprocess, sys\n"
+        "subprocess.run([sys.argv[1], '--version'], check=True, stdout=subprocess.DEVNULL)\n"
+        "used = resource.getrusage(resource.RUSAGE_CHILDREN)\n"
+        "print(used.ru_utime + used.ru_stime)\n"
+    )
+    program = str(installed.venv / "bin" / "weft")
+    used = [float(installed.python("-c", code, program)) for _ in range(3)]
+
+    assert min(used) < START_CPU_S
+
+
+def test_requirements_agree(installed: Installed) -> None:
+    assert "No broken requirements" in installed.python("-m", "pip", "check")

@@ -200,6 +200,23 @@ async def test_what_the_database_refuses_is_a_problem(http: httpx.AsyncClient) -
     assert (await http.get(f"/v1/batches/{batch_id}")).json()["n_jobs"] == 10
 
 
+async def test_what_only_the_database_misses_is_pointed_at(http: httpx.AsyncClient) -> None:
+    batch_id = (await http.post("/v1/batches", json={"jobs": [{}]})).json()["id"]
+    updates = f"/v1/batches/{batch_id}/updates"
+    reserved = (await http.post(updates, json={"n_jobs": 2})).json()
+    wrong = [{}, {"parents": [1, "j1", f"b{batch_id}.j9"]}]
+
+    async def pointers(path: str, document: object) -> list[str]:
+        answer = await http.post(path, json=document)
+        return [error["pointer"] for error in answer.json()["errors"]]
+
+    at = f"{updates}/{reserved['update_id']}/jobs"
+    assert await pointers(at, {"first": 1, "jobs": wrong}) == ["/jobs/1/parents/2"]
+    assert await pointers(updates, {"jobs": wrong}) == ["/jobs/1/parents/2"]
+    for document in ({"billing_project": "x"}, {"billing_project": "x", "jobs": [{}]}):
+        assert await pointers("/v1/batches", document) == ["/billing_project"]
+
+
 async def test_idempotency_key(http: httpx.AsyncClient) -> None:
     headers = {"idempotency-key": "k-1"}
     document = {"name": "once", "jobs": [{}]}

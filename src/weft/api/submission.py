@@ -1,7 +1,10 @@
 """Use cases that create: batches, updates, bunches of groups and jobs."""
 
 import asyncio
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import islice
 from typing import Any, Final
 
 from weft.api.check import check_attributes, check_name
@@ -16,9 +19,17 @@ from weft.api.group_documents import (
 from weft.api.inbox import Body
 from weft.api.services import Services
 from weft.api.translate import Request, Translated, translate
-from weft.core.errors import FieldError, GroupNotFound, InvalidValue, NoWorkerFits, TooManyJobs
+from weft.core.errors import (
+    FieldError,
+    GroupNotFound,
+    InvalidValue,
+    NoWorkerFits,
+    ParentNotFound,
+    ProjectNotFound,
+    TooManyJobs,
+)
 from weft.core.group_tree import ancestors, plan_groups
-from weft.core.problems import Problems
+from weft.core.problems import PROBLEMS_MAX, Problems
 from weft.ports.store import Caller, NewBatch, Reserved
 from weft.wire.documents import (
     BatchDocument,
@@ -66,9 +77,10 @@ class Submission:
         if document.jobs or document.groups:
             return await self._submit(new, document, problems)
         problems.raise_any()
-        batch_id, is_new = await self._store.create_batch(
-            self._caller, new, idempotency_key=self._key, digest=self._body.digest
-        )
+        with _pointing(document.jobs):
+            batch_id, is_new = await self._store.create_batch(
+                self._caller, new, idempotency_key=self._key, digest=self._body.digest
+            )
         answer: Answer = {
             "id": batch_id,
             "update_id": None,
@@ -110,7 +122,8 @@ class Submission:
             problems.raise_any()
         request = self._request(document.inherit_env, batch_id=batch_id, first=document.first)
         translated = await self._translate(document.jobs, request, problems)
-        is_new = await self._store.add_jobs(self._caller, batch_id, update_id, translated.rows)
+        with _pointing(document.jobs):
+            is_new = await self._store.add_jobs(self._caller, batch_id, update_id, translated.rows)
         return {"n_jobs": len(document.jobs)}, is_new
 
     async def add_groups(self, batch_id: int, update_id: int) -> Answer:
@@ -141,15 +154,16 @@ class Submission:
         if document.jobs:
             translated = await self._translate(document.jobs, request, problems)
         problems.raise_any()
-        found_id, reserved, is_new = await self._store.submit(
-            self._caller,
-            target,
-            planned_rows(planned, document.groups),
-            translated.rows if translated else None,
-            idempotency_key=self._key,
-            digest=self._body.digest,
-            trace_id=self._trace_id,
-        )
+        with _pointing(document.jobs):
+            found_id, reserved, is_new = await self._store.submit(
+                self._caller,
+                target,
+                planned_rows(planned, document.groups),
+                translated.rows if translated else None,
+                idempotency_key=self._key,
+                digest=self._body.digest,
+                trace_id=self._trace_id,
+            )
         answer = update_document(found_id, reserved)
         answer["id"] = found_id
         answer["trace_id"] = await self._trace_of(found_id, is_new=is_new)
@@ -239,6 +253,26 @@ def update_document(batch_id: int, reserved: Reserved) -> Answer:
         "n_groups": reserved.n_groups,
         "committed": reserved.committed,
     }
+
+
+@contextmanager
+def _pointing(jobs: Sequence[JobDocument]) -> Iterator[None]:
+    """Say at which field stands what only the database could miss."""
+    try:
+        yield
+    except ProjectNotFound as error:
+        error.errors = (FieldError("/billing_project", error.message),)
+        raise
+    except ParentNotFound as error:
+        missing = re.search(r"\bj[0-9]+\b", error.message)
+        found = (
+            FieldError(f"/jobs/{index}/parents/{place}", error.message)
+            for index, job in enumerate(jobs)
+            for place, ref in enumerate(job.parents)
+            if missing and isinstance(ref, str) and ref.rpartition(".")[2] == missing[0]
+        )
+        error.errors = tuple(islice(found, PROBLEMS_MAX))
+        raise
 
 
 async def _in_thread(

@@ -5,8 +5,9 @@ here when one ends. They are bounded by the measured length of recent jobs, so t
 where another worker can take them, and by their age.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 QUEUE_S: Final = 0.3
 """How much work is kept in store: a claim takes milliseconds, and a hundred jobs cost little more
@@ -34,12 +35,32 @@ class Load:
     """How many attempts ended in the last `RECENT_S`."""
 
 
+class HasSize(Protocol):
+    """What takes a part of a worker."""
+
+    @property
+    def cpu_m(self) -> int:
+        """Return its mCPU."""
+
+    @property
+    def memory_mib(self) -> int:
+        """Return its MiB."""
+
+
 class Budget(NamedTuple):
     """What to claim."""
 
     cpu_m: int
     memory_mib: int
     jobs: int
+
+    def is_used_up(self, claimed: Sequence[HasSize]) -> bool:
+        """Say whether a claim of so much took all that it might: then there may be more."""
+        return (
+            len(claimed) >= self.jobs
+            or sum(one.cpu_m for one in claimed) >= self.cpu_m
+            or sum(one.memory_mib for one in claimed) >= self.memory_mib
+        )
 
 
 @dataclass

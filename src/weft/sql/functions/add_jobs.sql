@@ -80,10 +80,11 @@ BEGIN
     SELECT array_agg(v_base + c.first ORDER BY c.first, i) INTO v_spec FROM unnest(chunk_firsts, chunk_ns) c (first, n), generate_series(1, c.n) i;
     -- A job without parents is ready, and unless it has a priority or always runs it is found by its range.
     WITH new AS (
-        INSERT INTO weft.job (batch_id, job_id, tenant_id, update_id, group_id, shape_id, spec_first, state, n_unfinished, listed, staged,
+        INSERT INTO weft.job (batch_id, job_id, tenant_id, update_id, group_id, shape_id, cpu_m, memory_mib, asks_more, spec_first, state, n_unfinished, listed, staged,
                               bad_parent, always_run, priority, max_attempts, retry_on)
         SELECT add_jobs.batch_id, v_base + add_jobs.first_job - 1 + t.n, add_jobs.tenant_id, add_jobs.update_id, coalesce(t.g, group_ids[1]),
-               v_shapes[coalesce(t.s, shape_indexes[1]) + 1], t.spec_first,
+               v_shapes[t.s + 1], shape_cpu_ms[t.s + 1], shape_memory_mibs[t.s + 1],
+               shape_storage_mibs[t.s + 1] > 0 OR shape_gpus[t.s + 1] > 0 OR shape_countables[t.s + 1] <> '{}', t.spec_first,
                CASE WHEN coalesce(t.np, -1) < 0 THEN 1 ELSE 0 END, greatest(coalesce(t.np, 0), 0),
                coalesce(t.np, -1) >= 0 OR coalesce(t.priority, priorities[1]) <> 0 OR coalesce(t.always_run, always_runs[1]),
                v_has_cross AND v_base + add_jobs.first_job - 1 + t.n = ANY (v_cross_child),

@@ -35,11 +35,11 @@ DECLARE
     v_memory bigint := claim_jobs.budget_memory_mib;
     v_is_first boolean := true;
     v_full boolean := false;
-    v_cut int[];
     v_taken_cpu bigint;
     v_taken_memory bigint;
-    v_job int[]; v_attempt smallint[]; v_shape int[]; v_spec int[]; v_found int;
+    v_job int[]; v_attempt smallint[]; v_shape int[]; v_spec int[]; v_cpus int[]; v_memories int[]; v_asks_more boolean[]; v_found int;
     r_batch bigint[] := '{}'; r_job int[] := '{}'; r_attempt smallint[] := '{}'; r_shape int[] := '{}'; r_spec int[] := '{}'; r_runnable bigint[] := '{}';
+    r_cpu int[] := '{}'; r_memory int[] := '{}'; r_asks_more boolean[] := '{}';
 BEGIN
     SELECT i.* INTO v_worker FROM weft.worker_incarnation i
     WHERE i.incarnation_id = claim_jobs.incarnation_id AND i.ended_at IS NULL AND NOT i.draining;
@@ -104,15 +104,11 @@ BEGIN
                 -- clock was set back, the ends of parents (ready_at) and of the attempt before still come first.
                 IF v_source.runnable_id <> 0 THEN
                     WITH pick AS MATERIALIZED (
-                        SELECT j.ctid AS tid, j.job_id, s.cpu_m, s.memory_mib
+                        SELECT j.ctid AS tid, j.job_id, j.cpu_m, j.memory_mib
                         FROM weft.job j
-                        CROSS JOIN LATERAL (
-                            SELECT s.cpu_m, s.memory_mib FROM weft.shape s
-                            WHERE s.shape_id = j.shape_id AND s.cpu_m <= v_worker.cpu_m AND s.memory_mib <= v_worker.memory_mib
-                              AND s.storage_mib <= v_worker.storage_mib AND s.gpu <= v_worker.gpu AND s.countables = '{}'
-                            OFFSET 0) s
                         WHERE j.batch_id = v_source.batch_id AND j.job_id >= v_from AND j.job_id <= v_source.last_job
-                          AND j.state = 1 AND NOT j.listed
+                          AND j.state = 1 AND NOT j.listed AND j.cpu_m <= v_worker.cpu_m AND j.memory_mib <= v_worker.memory_mib
+                          AND (NOT j.asks_more OR weft._fits(j.shape_id, v_worker.storage_mib, v_worker.gpu))
                           AND (NOT v_batch.has_cancel OR NOT weft._is_cancelled(j.batch_id, j.group_id, j.always_run))
                         ORDER BY j.job_id LIMIT v_limit FOR UPDATE OF j SKIP LOCKED),
                     fit AS (
@@ -124,26 +120,23 @@ BEGIN
                         UPDATE weft.job j SET state = 4, phase = 1, attempt = j.attempt + 1, incarnation_id = claim_jobs.incarnation_id,
                                claimed_at = greatest(claim_jobs.at, (SELECT clock_timestamp())), started_at = NULL, billed_ms = 0, rate_card_id = v_card
                         FROM taken t WHERE j.ctid = t.tid
-                        RETURNING j.job_id, j.attempt, j.shape_id, j.spec_first, j.group_id, j.tenant_id, t.cpu_m, t.memory_mib),
+                        RETURNING j.job_id, j.attempt, j.shape_id, j.spec_first, j.group_id, j.tenant_id, j.cpu_m, j.memory_mib, j.asks_more),
                     del AS (
                         INSERT INTO weft.job_delta (tenant_id, batch_id, group_id, shape_id, pool_id, n_ready, n_running)
                         SELECT u.tenant_id, v_source.batch_id, u.group_id, u.shape_id, v_worker.pool_id, -count(*), count(*)
                         FROM upd u GROUP BY u.tenant_id, u.group_id, u.shape_id)
                     SELECT array_agg(u.job_id), array_agg(u.attempt), array_agg(u.shape_id), array_agg(u.spec_first),
-                           sum(u.cpu_m), sum(u.memory_mib), (SELECT count(*) FROM pick)
-                    INTO v_job, v_attempt, v_shape, v_spec, v_taken_cpu, v_taken_memory, v_found FROM upd u;
+                           array_agg(u.cpu_m), array_agg(u.memory_mib), array_agg(u.asks_more), sum(u.cpu_m), sum(u.memory_mib), (SELECT count(*) FROM pick)
+                    INTO v_job, v_attempt, v_shape, v_spec, v_cpus, v_memories, v_asks_more, v_taken_cpu, v_taken_memory, v_found FROM upd u;
                 ELSE
                     WITH pick AS MATERIALIZED (
-                        SELECT j.ctid AS tid, q.ctid AS queue_tid, q.job_id, s.cpu_m, s.memory_mib
+                        SELECT q.ctid AS queue_tid, q.job_id, j.cpu_m, j.memory_mib
                         FROM weft.ready_job q
                         CROSS JOIN LATERAL (
-                            SELECT y.ctid, y.shape_id, y.group_id, y.always_run FROM weft.job y
-                            WHERE y.batch_id = q.batch_id AND y.job_id = q.job_id AND y.state = 1 OFFSET 0) j
-                        CROSS JOIN LATERAL (
-                            SELECT s.cpu_m, s.memory_mib FROM weft.shape s
-                            WHERE s.shape_id = j.shape_id AND s.cpu_m <= v_worker.cpu_m AND s.memory_mib <= v_worker.memory_mib
-                              AND s.storage_mib <= v_worker.storage_mib AND s.gpu <= v_worker.gpu AND s.countables = '{}'
-                            OFFSET 0) s
+                            SELECT y.cpu_m, y.memory_mib, y.group_id, y.always_run FROM weft.job y
+                            WHERE y.batch_id = q.batch_id AND y.job_id = q.job_id AND y.state = 1
+                              AND y.cpu_m <= v_worker.cpu_m AND y.memory_mib <= v_worker.memory_mib
+                              AND (NOT y.asks_more OR weft._fits(y.shape_id, v_worker.storage_mib, v_worker.gpu)) OFFSET 0) j
                         WHERE q.pool_id = v_worker.pool_id AND q.user_id = v_user.user_id AND q.rank = v_source.rank
                           AND q.batch_id = v_source.batch_id
                           AND (NOT v_batch.has_cancel OR NOT weft._is_cancelled(q.batch_id, j.group_id, j.always_run))
@@ -160,18 +153,19 @@ BEGIN
                                    SELECT a.ended_at FROM weft.attempt a WHERE a.batch_id = j.batch_id AND a.job_id = j.job_id AND a.attempt = j.attempt) END),
                                started_at = NULL, billed_ms = 0, rate_card_id = v_card
                         FROM taken t WHERE j.batch_id = v_source.batch_id AND j.job_id = t.job_id
-                        RETURNING j.job_id, j.attempt, j.shape_id, j.spec_first, j.group_id, j.tenant_id, t.cpu_m, t.memory_mib),
+                        RETURNING j.job_id, j.attempt, j.shape_id, j.spec_first, j.group_id, j.tenant_id, j.cpu_m, j.memory_mib, j.asks_more),
                     del AS (
                         INSERT INTO weft.job_delta (tenant_id, batch_id, group_id, shape_id, pool_id, n_ready, n_running)
                         SELECT u.tenant_id, v_source.batch_id, u.group_id, u.shape_id, v_worker.pool_id, -count(*), count(*)
                         FROM upd u GROUP BY u.tenant_id, u.group_id, u.shape_id)
                     SELECT array_agg(u.job_id), array_agg(u.attempt), array_agg(u.shape_id), array_agg(u.spec_first),
-                           sum(u.cpu_m), sum(u.memory_mib), (SELECT count(*) FROM pick)
-                    INTO v_job, v_attempt, v_shape, v_spec, v_taken_cpu, v_taken_memory, v_found FROM upd u;
+                           array_agg(u.cpu_m), array_agg(u.memory_mib), array_agg(u.asks_more), sum(u.cpu_m), sum(u.memory_mib), (SELECT count(*) FROM pick)
+                    INTO v_job, v_attempt, v_shape, v_spec, v_cpus, v_memories, v_asks_more, v_taken_cpu, v_taken_memory, v_found FROM upd u;
                 END IF;
                 IF v_job IS NOT NULL THEN
                     r_batch := r_batch || array_fill(v_source.batch_id, ARRAY[cardinality(v_job)]);
                     r_job := r_job || v_job; r_attempt := r_attempt || v_attempt; r_shape := r_shape || v_shape; r_spec := r_spec || v_spec;
+                    r_cpu := r_cpu || v_cpus; r_memory := r_memory || v_memories; r_asks_more := r_asks_more || v_asks_more;
                     r_runnable := r_runnable || array_fill(v_source.runnable_id, ARRAY[cardinality(v_job)]);
                     v_left := v_left - cardinality(v_job); v_limit := v_limit - cardinality(v_job);
                     v_cpu := v_cpu - v_taken_cpu; v_memory := v_memory - v_taken_memory;
@@ -199,7 +193,7 @@ BEGIN
     END IF;
     PERFORM weft._announce();
     RETURN QUERY
-    SELECT t.b, t.j, t.a, s.cpu_m, s.memory_mib, s.storage_mib, s.gpu, t.f, t.r
-    FROM unnest(r_batch, r_job, r_attempt, r_shape, r_spec, r_runnable) t (b, j, a, s, f, r)
-    CROSS JOIN LATERAL (SELECT x.* FROM weft.shape x WHERE x.shape_id = t.s OFFSET 0) s;
+    SELECT t.b, t.j, t.a, t.c::bigint, t.m::bigint, coalesce(s.storage_mib, 0), coalesce(s.gpu, 0), t.f, t.r
+    FROM unnest(r_batch, r_job, r_attempt, r_cpu, r_memory, r_shape, r_asks_more, r_spec, r_runnable) t (b, j, a, c, m, s, more, f, r)
+    LEFT JOIN LATERAL (SELECT x.storage_mib, x.gpu FROM weft.shape x WHERE t.more AND x.shape_id = t.s OFFSET 0) s ON true;
 END $$;

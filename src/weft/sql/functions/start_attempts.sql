@@ -11,7 +11,7 @@ SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SE
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_verdicts text[];
+    v_verdicts text[]; v_n bigint[];
 BEGIN
     WITH report AS MATERIALIZED (
         SELECT * FROM unnest(batch_ids, job_ids, attempts, ages_us) WITH ORDINALITY AS t (batch_id, job_id, attempt, age_us, n)
@@ -23,8 +23,12 @@ BEGIN
         WHERE j.batch_id = r.batch_id AND j.job_id = r.job_id AND j.attempt = r.attempt AND j.state = 4
           AND j.incarnation_id = start_attempts.incarnation_id
         RETURNING r.n)
-    SELECT array_agg(CASE WHEN u.n IS NULL THEN 'stale' ELSE 'ok' END ORDER BY r.n) INTO v_verdicts
-    FROM report r LEFT JOIN upd u ON u.n = r.n;
+    SELECT array_agg(u.n) INTO v_n FROM upd u;
+    IF cardinality(v_n) = cardinality(job_ids) THEN
+        v_verdicts := array_fill('ok'::text, ARRAY[cardinality(job_ids)]);
+    ELSE
+        SELECT array_agg(CASE WHEN n = ANY (v_n) THEN 'ok' ELSE 'stale' END ORDER BY n) INTO v_verdicts FROM generate_series(1, cardinality(job_ids)) n;
+    END IF;
     PERFORM weft._announce();
     RETURN coalesce(v_verdicts, '{}');
 END $$;

@@ -96,6 +96,8 @@ CREATE TABLE weft.job (
     update_id int NOT NULL,
     group_id int NOT NULL,
     shape_id int NOT NULL,
+    cpu_m int NOT NULL,            -- of its shape, so that a claim need not look it up
+    memory_mib int NOT NULL,       -- of its shape
     spec_first int NOT NULL,       -- first job of the chunk that holds its spec
     n_unfinished int NOT NULL DEFAULT 0,       -- parents that have not ended
     incarnation_id int,            -- who runs the live attempt
@@ -112,6 +114,7 @@ CREATE TABLE weft.job (
     staged boolean NOT NULL DEFAULT false,     -- waits for its update's commit and has parents in earlier updates
     bad_parent boolean NOT NULL DEFAULT false, -- a parent did not succeed
     always_run boolean NOT NULL DEFAULT false,
+    asks_more boolean NOT NULL DEFAULT false,  -- its shape asks for more than cpu and memory
     PRIMARY KEY (batch_id, job_id)
 ) WITH (fillfactor = 45, autovacuum_vacuum_scale_factor = 0.05);
 

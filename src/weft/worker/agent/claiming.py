@@ -77,7 +77,8 @@ class Claiming:
             )
             if claimed:
                 await self._hand_over(claimed)
-            else:
+            if not budget.is_used_up(claimed):
+                # Nothing more was there: another claim would only say so again.
                 self._may_have_work = False
                 has_work = await until_answered(
                     lambda: self._store.wait_for_work(self._incarnation_id)

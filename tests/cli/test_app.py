@@ -41,11 +41,14 @@ def test_every_command_explains_itself(command: str, capsys: pytest.CaptureFixtu
     assert "--home" in out
 
 
-def test_the_list_of_commands_names_all(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_list_of_commands_says_what_each_does(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(["--help"]) == 0
 
     out = capsys.readouterr().out
-    assert [name for name in COMMANDS if f" {name} " not in out] == []
+    said = dict(line.strip("│ ").split(maxsplit=1) for line in out.splitlines() if "│" in line)
+    assert {name: sentence for name, (_, sentence) in COMMANDS.items()}.items() <= {
+        name: text.rstrip() for name, text in said.items()
+    }.items()
 
 
 @pytest.mark.parametrize(
@@ -94,6 +97,21 @@ def test_errors_are_json_where_json_is_wanted(tmp_path: Path) -> None:
 
     assert done.returncode == 3
     assert json.loads(done.stderr)["code"] == "CLI.NOT_RUNNING"
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        ("run --json", "CLI.NO_COMMAND"),
+        ("each --json -f /nonexistent/lines -- true", "CLI.UNREADABLE_INPUT"),
+        ("db status --json", "CLI.NO_DATABASE"),
+        ("bench speed --json", "CLI.UNKNOWN_BENCH"),
+    ],
+)
+def test_what_cannot_be_done_has_a_code_and_a_way_out(words: str, code: str) -> None:
+    told = json.loads(weft(*words.split()).stderr)
+
+    assert (told["code"], bool(told["hint"])) == (code, True)
 
 
 def test_each_without_input_has_nothing_to_do_and_needs_no_server(tmp_path: Path) -> None:

@@ -45,6 +45,8 @@ def test_standard_input_that_cannot_travel_is_refused(weft: Weft) -> None:
 
     assert done.returncode == 2
     assert b"UTF-8" in done.stderr
+    done = weft.run("run", "--json", "--", "wc", "-c", stdin=b"x" * (2 << 20))
+    assert json.loads(done.stderr)["code"] == "CLI.STDIN_TOO_LARGE"
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,8 @@ import pytest
 from weft.sql import files_of, rights_of
 from weft.store import SchemaTooNew, open_admin
 from weft.store.database import call_on
-from weft.store.migrate import MigrationChanged
+from weft.store.migrate import MigrationChanged, ServerTooOld
+from weft.store.migrate import migrate as migrate_on
 
 ROOT = Path(__file__).resolve().parents[2]
 SNAPSHOT = ROOT / "src" / "weft" / "sql" / "schema.snapshot.sql"
@@ -81,6 +82,15 @@ async def test_older_program_on_a_newer_schema_is_refused(
     assert "9999_pre_of_the_future" in caught.value.detail
     comment = "SELECT obj_description('weft'::regnamespace, 'pg_namespace')"
     assert await owner.fetchval(comment) == "newer"
+
+
+async def test_older_server_is_refused() -> None:
+    class Older:
+        async def fetchval(self, _query: str) -> str:
+            return "140012"
+
+    with pytest.raises(ServerTooOld, match="PostgreSQL 14 is too old"):
+        await migrate_on(Older())
 
 
 async def test_changed_migration_is_refused(database: Dsns, owner: asyncpg.Connection) -> None:

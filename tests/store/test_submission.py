@@ -106,6 +106,14 @@ async def test_updates_reserve_blocks_side_by_side(world: World) -> None:
     assert (second.first_job, second.first_group) == (11, 3)
 
 
+async def test_full_batch_takes_no_more(world: World) -> None:
+    batch = await new_batch(world)
+    await open_update(world, batch, 1_999_999_990)
+
+    with pytest.raises(errors.BatchFull):
+        await open_update(world, batch, 100)
+
+
 async def test_bunches_may_come_in_any_order_and_twice(world: World) -> None:
     batch = await new_batch(world)
     update = await open_update(world, batch, 6)

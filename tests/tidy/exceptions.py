@@ -20,3 +20,23 @@ QUERY_TEXT: frozenset[str] = frozenset(
     }
 )
 """Paths of modules in src/ with SQL in a string."""
+
+PROVOKED_BY: dict[str, str] = {
+    "CLI.NOTHING_TO_RESUME": "test_resume_of_what_never_was_is_refused",
+    "CLI.NOT_UTF8": "test_a_line_that_cannot_travel_fails_and_the_others_run",
+    "DRIVER.LEAD_LOST": "test_leader_that_lost_its_lock_or_database_leads_again",
+    "STORE.ILLEGAL_TRANSITION": "test_trigger_refuses_every_other_transition",
+    "UP.PORT_IN_USE": "test_port_in_use_is_said_with_a_way_out",
+}
+"""Code and test, where the test sees the text of an error and not its name."""
+
+UNPROVOKED: frozenset[str] = frozenset(
+    {
+        "BENCH.FAILED",
+        "UP.FAILED",
+        "UP.ROLE_FAILED",
+        "WORKER.AGENT_REPLACED",
+        "WORKER.SPAWNER_NOT_STARTED",
+    }
+)
+"""Codes that no test provokes."""

@@ -1,3 +1,4 @@
+import asyncio
 import errno
 import fcntl
 import json
@@ -9,7 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from weft.run.database import EmbeddedDatabase, SecretsLost
 from weft.run.home import Home, HomeInUse, HomeNotUsable, explained, write_private
+from weft.run.login import NoDatabase, login_dsn
+from weft.settings import Settings
 
 HOLD = """
 import sys
@@ -43,6 +47,18 @@ def test_secrets_and_client_file_can_be_read_by_us_only(home: Home) -> None:
     assert home.token() == "a token"
     assert home.secrets_file.stat().st_mode & 0o777 == 0o600
     assert home.client_file.stat().st_mode & 0o777 == 0o600
+
+
+def test_lost_passwords_are_told_with_the_way_out(home: Home) -> None:
+    settings = Settings(home=home.path)
+    with pytest.raises(NoDatabase):
+        login_dsn(settings, "weft_api")
+    home.pg.mkdir(parents=True)
+    (home.pg / "PG_VERSION").write_text("18")
+
+    with pytest.raises(SecretsLost) as caught:
+        asyncio.run(EmbeddedDatabase(home).start())
+    assert str(home.pg) in caught.value.hint
 
 
 def test_reader_never_sees_half_a_file(home: Home) -> None:

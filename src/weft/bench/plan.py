@@ -11,6 +11,7 @@ class BenchFailed(Internal):
     """What was measured did not work, so there is no figure."""
 
     code = "BENCH.FAILED"
+    advice = "Run it again; if it fails again, `weft doctor` checks the installation."
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,6 +18,7 @@ class NotUtf8(Invalid):
     """Bytes that cannot travel as text."""
 
     code = "CLI.NOT_UTF8"
+    advice = "Pass such bytes in a file: arguments and standard input travel as UTF-8 text."
 
 
 @Parameter(name="*")

@@ -37,6 +37,8 @@ class WeftError(Exception):
     code: ClassVar[str] = "WEFT.INTERNAL"
     status: ClassVar[int] = 500
     exit_code: ClassVar[int] = 1
+    advice: ClassVar[str] = ""
+    """The hint of those that give none of their own."""
 
     def __init__(
         self, message: str, *, detail: str = "", hint: str = "", errors: Sequence[FieldError] = ()
@@ -44,7 +46,7 @@ class WeftError(Exception):
         super().__init__(message)
         self.message = message
         self.detail = detail
-        self.hint = hint
+        self.hint = hint or self.advice
         self.errors = tuple(errors)
 
 
@@ -61,7 +63,7 @@ class InvalidDocument(Invalid):
 
     code = "API.INVALID_DOCUMENT"
     fact: ClassVar[str] = "the document has fields that are wrong"
-    advice: ClassVar[str] = "Correct each of the fields in `errors`; nothing was created."
+    advice = "Correct each of the fields in `errors`; nothing was created."
 
     @classmethod
     def of(cls, errors: Sequence[FieldError], *, n_found: int = 0) -> "InvalidDocument":

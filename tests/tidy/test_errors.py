@@ -1,0 +1,70 @@
+"""Every error says what to do, has its line in docs/errors.md, and is provoked by a test."""
+
+import ast
+import importlib
+import pkgutil
+import re
+from collections.abc import Iterator
+
+import weft
+from tidy.exceptions import PROVOKED_BY, UNPROVOKED
+from tidy.source_files import ROOT, named_functions, python_files, relative, tree_of
+from weft.core.errors import WeftError
+
+
+def _tree(kind: type[WeftError]) -> Iterator[type[WeftError]]:
+    yield kind
+    for child in kind.__subclasses__():
+        yield from _tree(child)
+
+
+def _kinds() -> list[type[WeftError]]:
+    for module in pkgutil.walk_packages(weft.__path__, "weft."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+    return [kind for kind in _tree(WeftError) if kind.__module__.startswith("weft.")]
+
+
+def _composes_its_text(kind: type[WeftError]) -> bool:
+    return kind.__init__ is not WeftError.__init__
+
+
+def test_every_error_says_what_to_do() -> None:
+    kinds = set(_kinds()) - {WeftError}  # itself only the message of an attempt that cannot start
+    silent = {kind.__name__ for kind in kinds if not kind.advice and not _composes_its_text(kind)}
+    without_hint = [
+        f"{relative(path)}:{node.lineno} {node.func.id}"
+        for path in python_files("src")
+        for node in ast.walk(tree_of(path))
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id in silent
+        and "hint" not in {keyword.arg for keyword in node.keywords}
+    ]
+
+    assert without_hint == []
+
+
+def test_every_code_has_its_line_in_the_documents() -> None:
+    page = (ROOT / "docs" / "errors.md").read_text()
+
+    assert [kind.code for kind in _kinds() if f"| `{kind.code}` |" not in page] == []
+
+
+def test_every_code_is_provoked_by_a_test() -> None:
+    """A family is what its members are; a test names the code or the class."""
+    paths = [path for path in python_files("tests") if path.parent.name != "tidy"]
+    text = "\n".join(path.read_text() for path in paths)
+    tests = {name for path in paths for name, _ in named_functions(tree_of(path))}
+    words = set(re.findall(r"\w+", text))
+    unprovoked = {
+        kind.code
+        for kind in _kinds()
+        if "code" in vars(kind)
+        and not kind.__subclasses__()
+        and kind.code not in text
+        and kind.__name__ not in words
+    }
+
+    assert PROVOKED_BY.keys() | UNPROVOKED == unprovoked
+    assert set(PROVOKED_BY.values()) <= tests

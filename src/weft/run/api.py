@@ -2,7 +2,6 @@
 
 import asyncio
 import errno
-import signal
 import socket
 import sys
 import time
@@ -13,14 +12,14 @@ import uvicorn
 from weft import __version__
 from weft.api.app import Application, create_app
 from weft.api.http_protocol import HttpProtocol
-from weft.core.errors import Conflict, WeftError
+from weft.core.errors import Conflict
 from weft.plugins.log_stores.files import FileLogStore
-from weft.run.child import end_with_supervisor, role_name
 from weft.run.home import Home
 from weft.run.login import login_dsn
-from weft.settings import Settings, load_settings
+from weft.run.role_main import run_role, stop_signals, until_told
+from weft.settings import Settings
 from weft.store import open_api_store
-from weft.telemetry.log import configure, get_logger
+from weft.telemetry.log import get_logger
 
 BACKLOG = 1024
 KEEP_ALIVE_S = 75
@@ -56,28 +55,11 @@ class Server(uvicorn.Server):
 
 def main() -> int:
     """Serve until SIGTERM; return the exit code."""
-    name = role_name("api")
-    try:
-        settings = load_settings()
-        configure(level=settings.log_level, format=settings.log_format, role=name)
-        return asyncio.run(_serve(settings, name))
-    except WeftError as error:
-        log.error(  # noqa: TRY400 (a trace would not help: it is no defect)
-            "role.failed",
-            code=error.code,
-            error=error.message,
-            detail=error.detail,
-            hint=error.hint,
-        )
-        return error.exit_code
+    return run_role("api", _serve)
 
 
 async def _serve(settings: Settings, name: str) -> int:
-    told: asyncio.Queue[signal.Signals] = asyncio.Queue()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, told.put_nowait, number)
-    end_with_supervisor()
+    told = stop_signals()
     home = Home(settings.home)
     listener = _listen(settings.host, settings.port)
     host, port = listener.getsockname()[:2]
@@ -90,12 +72,8 @@ async def _serve(settings: Settings, name: str) -> int:
             until_exit.enter_context(home.saying_ready(name, host=host, port=port))
             log.info("role.started", version=__version__, home=str(home.path))
             log.info("api.listening", host=host, port=port)
-            stopping = asyncio.create_task(told.get())
-            await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
-            if serving.done():
-                serving.result()
+            await until_told(told, serving)
             begun = time.monotonic()
-            log.info("role.stopping", signal=stopping.result().name)
             app.close()
             server.stopping.set()
             await serving

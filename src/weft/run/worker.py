@@ -3,7 +3,6 @@
 import asyncio
 import os
 import shutil
-import signal
 import socket
 import sys
 import time
@@ -12,15 +11,15 @@ from importlib.metadata import entry_points
 from pathlib import Path
 
 from weft import __version__
-from weft.core.errors import WeftError
 from weft.ports.executor import Executor, ExecutorLimits
-from weft.run.child import end_with_supervisor, is_supervised, role_name
+from weft.run.child import is_supervised
 from weft.run.home import Home
 from weft.run.login import login_dsn
 from weft.run.metrics_file import leaving_metrics
-from weft.settings import Settings, load_settings
+from weft.run.role_main import run_role, stop_signals, until_told
+from weft.settings import Settings
 from weft.store import open_worker_store
-from weft.telemetry.log import configure, get_logger
+from weft.telemetry.log import get_logger
 from weft.worker.agent.agent import Agent
 from weft.worker.agent.session import WorkerFacts
 from weft.worker.agent.spawner_start import SpawnerPlace
@@ -34,28 +33,11 @@ _FENCE_MARGIN_S = 3.0
 
 def main() -> int:
     """Work until SIGTERM; return the exit code."""
-    name = role_name("worker")
-    try:
-        settings = load_settings()
-        configure(level=settings.log_level, format=settings.log_format, role=name)
-        return asyncio.run(_work(settings, name))
-    except WeftError as error:
-        log.error(  # noqa: TRY400 (a trace would not help: it is no defect)
-            "role.failed",
-            code=error.code,
-            error=error.message,
-            detail=error.detail,
-            hint=error.hint,
-        )
-        return error.exit_code
+    return run_role("worker", _work)
 
 
 async def _work(settings: Settings, name: str) -> int:
-    told: asyncio.Queue[signal.Signals] = asyncio.Queue()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, told.put_nowait, number)
-    end_with_supervisor()
+    told = stop_signals()
     home = Home(settings.home)
     home.prepare()
     with ExitStack() as until_exit:
@@ -83,12 +65,8 @@ async def _work(settings: Settings, name: str) -> int:
                 on_ready=say_ready,
             )
             running = asyncio.create_task(agent.run())
-            stopping = asyncio.create_task(told.get())
-            await asyncio.wait({running, stopping}, return_when=asyncio.FIRST_COMPLETED)
-            if running.done():
-                running.result()
+            await until_told(told, running)
             begun = time.monotonic()
-            log.info("role.stopping", signal=stopping.result().name)
             await (agent.detach() if settings.detach_jobs else agent.stop())
             running.cancel()
             await asyncio.gather(running, return_exceptions=True)

@@ -140,7 +140,6 @@ async def calls(large: Large) -> AsyncIterator[tuple[str, list[str]]]:
     yield await scanned("api", "list_jobs", **tenant, after=20_000, limit_rows=50, states=[])
     yield await scanned("api", "get_job", **tenant, job_id=20_000)
     yield await scanned("api", "job_history", **tenant, job_id=100)
-    yield await scanned("api", "get_specs", **tenant, job_ids=[1, 20_000])
     yield await scanned("api", "log_places", tenant_id=world.caller.tenant_id, of_batch_id=batch,
                         job_ids=[1, 20_000], of_attempt=None)  # fmt: skip
     yield await scanned("api", "cancel_jobs", **tenant, job_ids=[1, 30_000, 30_001], actor="x")

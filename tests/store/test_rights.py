@@ -120,7 +120,6 @@ READS: list[tuple[str, dict[str, Any]]] = [
     ("get_group", {"group": "/a"}),
     ("list_jobs", {"after": 0, "limit": 10}),
     ("get_job", {"job_id": 1}),
-    ("get_specs", {"job_ids": [1]}),
     ("list_attempts", {"job_id": 1}),
     ("job_history", {"job_id": 1}),
     ("log_places", {"job_ids": [1], "attempt": None}),

@@ -91,7 +91,6 @@ class _Exchange:
         self.trace_id = trace_id
         self.status = 0
         self.body_read = False
-        self.first_byte_at = 0.0
         self._receive = receive
         self._send = send
 
@@ -104,7 +103,6 @@ class _Exchange:
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.status = message["status"]
-            self.first_byte_at = time.perf_counter()
             headers = [*message.get("headers", ()), *self._headers()]
             if self._must_drain:
                 headers.append((b"connection", b"close"))

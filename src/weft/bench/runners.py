@@ -14,7 +14,6 @@ from weft.bench.turns import Order
 
 COUNT = 2
 LINE_BYTES_MAX = 1 << 26
-END_S = 10.0
 
 
 @dataclass(frozen=True)

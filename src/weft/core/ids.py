@@ -5,14 +5,9 @@ from typing import NewType
 
 from weft.core.errors import BadId
 
-TenantId = NewType("TenantId", int)
-UserId = NewType("UserId", int)
 BatchId = NewType("BatchId", int)
 UpdateId = NewType("UpdateId", int)
 JobId = NewType("JobId", int)
-GroupId = NewType("GroupId", int)
-PoolId = NewType("PoolId", int)
-IncarnationId = NewType("IncarnationId", int)
 
 _BATCH = re.compile(r"b?([1-9][0-9]{0,17})")
 _JOB = re.compile(r"(?:b?([1-9][0-9]{0,17})\.)?j?([1-9][0-9]{0,8})")

@@ -62,6 +62,10 @@ CREATE FUNCTION weft._fail(code text, message text, detail text, hint text) RETU
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._fail(code text, message text, detail text, hint text) OWNER TO weft_system;
 
+CREATE FUNCTION weft._fits(of_shape_id integer, has_storage_mib bigint, has_gpu integer) RETURNS boolean
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._fits(of_shape_id integer, has_storage_mib bigint, has_gpu integer) OWNER TO weft_system;
+
 CREATE FUNCTION weft._group_costs(batch_ids bigint[], group_ids integer[]) RETURNS TABLE(batch_id bigint, group_id integer, cost numeric, cost_by_resource jsonb)
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._group_costs(batch_ids bigint[], group_ids integer[]) OWNER TO weft_tenant;
@@ -306,11 +310,6 @@ CREATE FUNCTION weft.get_job(tenant_id integer, batch_id bigint, job_id integer)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.get_job(tenant_id integer, batch_id bigint, job_id integer) OWNER TO weft_tenant;
-
-CREATE FUNCTION weft.get_specs(tenant_id integer, batch_id bigint, job_ids integer[]) RETURNS TABLE(job_id integer, spec_first integer, body bytea)
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft.get_specs(tenant_id integer, batch_id bigint, job_ids integer[]) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.get_update(tenant_id integer, batch_id bigint, of_update_id integer) RETURNS TABLE(update_id integer, first_job integer, first_group integer, n_jobs integer, n_groups integer, committed boolean)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -1606,6 +1605,8 @@ GRANT ALL ON FUNCTION weft._end_waiting(of_batch_id bigint, of_job_ids integer[]
 REVOKE ALL ON FUNCTION weft._fail(code text, message text, detail text, hint text) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._fail(code text, message text, detail text, hint text) TO weft_tenant;
 
+REVOKE ALL ON FUNCTION weft._fits(of_shape_id integer, has_storage_mib bigint, has_gpu integer) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._group_costs(batch_ids bigint[], group_ids integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._group_counts(batch_ids bigint[], group_ids integer[]) FROM PUBLIC;
@@ -1710,9 +1711,6 @@ GRANT ALL ON FUNCTION weft.get_group(tenant_id integer, batch_id bigint, group_i
 
 REVOKE ALL ON FUNCTION weft.get_job(tenant_id integer, batch_id bigint, job_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.get_job(tenant_id integer, batch_id bigint, job_id integer) TO weft_api;
-
-REVOKE ALL ON FUNCTION weft.get_specs(tenant_id integer, batch_id bigint, job_ids integer[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.get_specs(tenant_id integer, batch_id bigint, job_ids integer[]) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.get_update(tenant_id integer, batch_id bigint, of_update_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.get_update(tenant_id integer, batch_id bigint, of_update_id integer) TO weft_api;

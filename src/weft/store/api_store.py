@@ -102,21 +102,6 @@ class PostgresApiStore(Submission):
         )
         return document
 
-    async def get_specs(
-        self, caller: Caller, batch_id: int, job_ids: Sequence[int]
-    ) -> Mapping[int, Any]:
-        """Return specs by job number."""
-        rows = await self._database.call(
-            "get_specs", tenant_id=caller.tenant_id, batch_id=batch_id, job_ids=list(job_ids)
-        )
-        chunks = {
-            row["spec_first"]: decode_chunk(row["body"]) for row in rows if row["body"] is not None
-        }
-        return {
-            row["job_id"]: chunks[row["spec_first"]][row["job_id"] - row["spec_first"]]
-            for row in rows
-        }
-
     async def list_attempts(self, caller: Caller, batch_id: int, job_id: int) -> Sequence[Row]:
         """Return attempt documents."""
         rows = await self._database.call(

@@ -13,7 +13,6 @@ start of the next nobody else is asked.
 """
 
 import struct
-from typing import ClassVar
 
 import msgspec
 
@@ -202,8 +201,6 @@ SpawnerMessage = Welcome | Report
 
 class Framer:
     """Cut a stream of bytes into messages."""
-
-    header_bytes: ClassVar[int] = HEADER.size
 
     def __init__(self) -> None:
         self._buffer = bytearray()

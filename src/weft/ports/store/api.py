@@ -1,7 +1,7 @@
 """What the api asks."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 from weft.ports.store.submitted import (
     Caller,
@@ -129,11 +129,6 @@ class ApiStore(Protocol):
 
         Raise `JobNotFound`.
         """
-
-    async def get_specs(
-        self, caller: Caller, batch_id: int, job_ids: Sequence[int]
-    ) -> Mapping[int, Any]:
-        """Return `JobSpec` by job number."""
 
     async def list_attempts(self, caller: Caller, batch_id: int, job_id: int) -> Sequence[Row]:
         """Return attempt documents, oldest first, the live one included."""

@@ -60,16 +60,6 @@ def read_mark(pid: int, variable: bytes) -> bytes | None:
     return None
 
 
-def find_marked(variable: bytes, ending: bytes) -> set[int]:
-    """Return the processes whose variable of that name ends so."""
-    me = os.getpid()
-    return {
-        pid
-        for pid in map(int, filter(str.isdigit, os.listdir("/proc")))
-        if pid != me and (read_mark(pid, variable) or b"").endswith(ending)
-    }
-
-
 def send(pid: int, number: int) -> None:
     """Send a signal; a process that is gone already is no error."""
     try:

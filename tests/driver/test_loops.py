@@ -116,12 +116,22 @@ async def test_awake_driver_sweeps_with_each_fold_because_nobody_sends_notices()
 
 
 async def test_reaper_looks_when_the_first_worker_is_due() -> None:
-    driver = Running()
+    driver = Running(replace(SETTINGS, lost_after_s=0.1))
     driver.store.due.append(datetime.now(UTC) - timedelta(seconds=5))
     async with running(driver):
         await driver.store.until("lose_workers", 1)
 
     assert driver.store.calls["lose_workers"] == 1
+
+
+async def test_reaper_waits_for_those_whom_an_absent_database_made_silent() -> None:
+    driver = Running(replace(SETTINGS, lost_after_s=3600))
+    driver.store.due.append(datetime.now(UTC) - timedelta(seconds=5))
+    async with running(driver):
+        await driver.store.until("idle_driver", 1)
+        await driver.settled()
+
+    assert driver.store.calls["lose_workers"] == 0
 
 
 async def test_standby_waits_and_takes_over_when_a_leader_died() -> None:

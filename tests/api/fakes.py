@@ -52,7 +52,9 @@ class RecordingStore:
         reserved = Reserved(1, 1, 1, n_jobs, len(groups), committed=True)
         return len(self.created), reserved, True
 
-    async def add_jobs(self, caller: Caller, batch_id: int, update_id: int, jobs: JobRows) -> bool:
+    async def add_jobs(
+        self, caller: Caller, batch_id: int, update_id: int, jobs: JobRows, **_: object
+    ) -> bool:
         self.bunches.append(jobs)
         return True
 

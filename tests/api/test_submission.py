@@ -232,6 +232,25 @@ async def test_idempotency_key(http: httpx.AsyncClient) -> None:
     assert len((await http.get("/v1/batches")).json()["items"]) == 1
 
 
+async def test_key_of_a_bunch_stands_for_its_body(http: httpx.AsyncClient) -> None:
+    batch_id = (await http.post("/v1/batches", json={})).json()["id"]
+    updates = f"/v1/batches/{batch_id}/updates"
+    update_id = (await http.post(updates, json={"n_jobs": 2})).json()["update_id"]
+
+    async def send(first: int, program: str, key: str) -> tuple[int, str | None]:
+        bunch = {"first": first, "jobs": [{"command": [program]}]}
+        headers = {"idempotency-key": key}
+        answer = await http.post(f"{updates}/{update_id}/jobs", json=bunch, headers=headers)
+        return answer.status_code, answer.json().get("code")
+
+    assert await send(1, "a", "one") == (201, None)
+    assert await send(1, "a", "one") == (201, None)
+    assert await send(1, "b", "one") == (409, "API.IDEMPOTENCY_CONFLICT")
+    assert await send(2, "a", "one") == (409, "API.IDEMPOTENCY_CONFLICT")
+    assert await send(2, "a", "two") == (201, None)
+    assert (await http.post(f"{updates}/{update_id}/commit", json={})).status_code == 200
+
+
 async def test_same_key_at_once_creates_one_batch(http: httpx.AsyncClient) -> None:
     headers = {"idempotency-key": "k-2"}
 

@@ -123,7 +123,14 @@ class Submission:
         request = self._request(document.inherit_env, batch_id=batch_id, first=document.first)
         translated = await self._translate(document.jobs, request, problems)
         with _pointing(document.jobs):
-            is_new = await self._store.add_jobs(self._caller, batch_id, update_id, translated.rows)
+            is_new = await self._store.add_jobs(
+                self._caller,
+                batch_id,
+                update_id,
+                translated.rows,
+                idempotency_key=self._key,
+                digest=self._body.digest,
+            )
         return {"n_jobs": len(document.jobs)}, is_new
 
     async def add_groups(self, batch_id: int, update_id: int) -> Answer:

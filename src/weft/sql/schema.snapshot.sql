@@ -215,10 +215,10 @@ CREATE FUNCTION weft.add_groups(tenant_id integer, batch_id bigint, update_id in
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.add_groups(tenant_id integer, batch_id bigint, update_id integer, group_ids integer[], parent_ids integer[], names text[], attributes jsonb[], cancel_afters integer[], callbacks text[], depth_max integer, at timestamp with time zone) OWNER TO weft_tenant;
 
-CREATE FUNCTION weft.add_jobs(tenant_id integer, batch_id bigint, update_id integer, first_job integer, n_jobs integer, shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus integer[], shape_countables jsonb[], shape_indexes integer[], group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], label_jobs integer[], label_names text[], label_attributes jsonb[], chunk_firsts integer[], chunk_ns integer[], chunk_bodies bytea[]) RETURNS boolean
+CREATE FUNCTION weft.add_jobs(tenant_id integer, batch_id bigint, update_id integer, first_job integer, n_jobs integer, shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus integer[], shape_countables jsonb[], shape_indexes integer[], group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], label_jobs integer[], label_names text[], label_attributes jsonb[], chunk_firsts integer[], chunk_ns integer[], chunk_bodies bytea[], idempotency_key text DEFAULT NULL::text, digest bytea DEFAULT NULL::bytea) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft.add_jobs(tenant_id integer, batch_id bigint, update_id integer, first_job integer, n_jobs integer, shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus integer[], shape_countables jsonb[], shape_indexes integer[], group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], label_jobs integer[], label_names text[], label_attributes jsonb[], chunk_firsts integer[], chunk_ns integer[], chunk_bodies bytea[]) OWNER TO weft_tenant;
+ALTER FUNCTION weft.add_jobs(tenant_id integer, batch_id bigint, update_id integer, first_job integer, n_jobs integer, shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus integer[], shape_countables jsonb[], shape_indexes integer[], group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], label_jobs integer[], label_names text[], label_attributes jsonb[], chunk_firsts integer[], chunk_ns integer[], chunk_bodies bytea[], idempotency_key text, digest bytea) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.authenticate(token_hash bytea, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(tenant_id integer, user_id integer, user_name text, is_admin boolean)
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -539,7 +539,9 @@ CREATE TABLE weft.bunch (
     tenant_id integer NOT NULL,
     n_ranged integer NOT NULL,
     n_listed integer NOT NULL,
-    has_cross boolean NOT NULL
+    has_cross boolean NOT NULL,
+    idempotency_key text,
+    digest bytea
 );
 ALTER TABLE weft.bunch OWNER TO postgres;
 
@@ -1272,6 +1274,8 @@ CREATE UNIQUE INDEX batch_update_idempotency_key_idx ON weft.batch_update USING 
 
 CREATE INDEX batch_update_open_idx ON weft.batch_update USING btree (created_at) WHERE (committed_at IS NULL);
 
+CREATE UNIQUE INDEX bunch_idempotency_key_idx ON weft.bunch USING btree (batch_id, update_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
+
 CREATE INDEX edge_child_idx ON weft.edge USING btree (batch_id, child_id, parent_id);
 
 CREATE INDEX group_cancel_unswept_idx ON weft.group_cancel USING btree (batch_id) WHERE (NOT swept);
@@ -1662,8 +1666,8 @@ REVOKE ALL ON FUNCTION weft._unstage(of_batch_id bigint, from_job integer, to_jo
 REVOKE ALL ON FUNCTION weft.add_groups(tenant_id integer, batch_id bigint, update_id integer, group_ids integer[], parent_ids integer[], names text[], attributes jsonb[], cancel_afters integer[], callbacks text[], depth_max integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.add_groups(tenant_id integer, batch_id bigint, update_id integer, group_ids integer[], parent_ids integer[], names text[], attributes jsonb[], cancel_afters integer[], callbacks text[], depth_max integer, at timestamp with time zone) TO weft_api;
 
-REVOKE ALL ON FUNCTION weft.add_jobs(tenant_id integer, batch_id bigint, update_id integer, first_job integer, n_jobs integer, shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus integer[], shape_countables jsonb[], shape_indexes integer[], group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], label_jobs integer[], label_names text[], label_attributes jsonb[], chunk_firsts integer[], chunk_ns integer[], chunk_bodies bytea[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.add_jobs(tenant_id integer, batch_id bigint, update_id integer, first_job integer, n_jobs integer, shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus integer[], shape_countables jsonb[], shape_indexes integer[], group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], label_jobs integer[], label_names text[], label_attributes jsonb[], chunk_firsts integer[], chunk_ns integer[], chunk_bodies bytea[]) TO weft_api;
+REVOKE ALL ON FUNCTION weft.add_jobs(tenant_id integer, batch_id bigint, update_id integer, first_job integer, n_jobs integer, shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus integer[], shape_countables jsonb[], shape_indexes integer[], group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], label_jobs integer[], label_names text[], label_attributes jsonb[], chunk_firsts integer[], chunk_ns integer[], chunk_bodies bytea[], idempotency_key text, digest bytea) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.add_jobs(tenant_id integer, batch_id bigint, update_id integer, first_job integer, n_jobs integer, shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus integer[], shape_countables jsonb[], shape_indexes integer[], group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], label_jobs integer[], label_names text[], label_attributes jsonb[], chunk_firsts integer[], chunk_ns integer[], chunk_bodies bytea[], idempotency_key text, digest bytea) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.authenticate(token_hash bytea, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.authenticate(token_hash bytea, at timestamp with time zone) TO weft_api;

@@ -98,10 +98,22 @@ class Submission:
         """Add tree groups to an open update."""
         await self._database.call("add_groups", **_groups(caller, batch_id, update_id, groups))
 
-    async def add_jobs(self, caller: Caller, batch_id: int, update_id: int, jobs: JobRows) -> bool:
+    async def add_jobs(
+        self,
+        caller: Caller,
+        batch_id: int,
+        update_id: int,
+        jobs: JobRows,
+        *,
+        idempotency_key: str | None = None,
+        digest: bytes = b"",
+    ) -> bool:
         """Add a bunch to an open update."""
+        arguments = _jobs(caller, batch_id, update_id, jobs)
         return bool(
-            await self._database.value("add_jobs", **_jobs(caller, batch_id, update_id, jobs))
+            await self._database.value(
+                "add_jobs", **arguments, idempotency_key=idempotency_key, digest=digest
+            )
         )
 
     async def commit_update(self, caller: Caller, batch_id: int, update_id: int) -> Reserved:

@@ -81,11 +81,20 @@ class ApiStore(Protocol):
         Numbers are relative as in `submit`. A repeat does nothing.
         """
 
-    async def add_jobs(self, caller: Caller, batch_id: int, update_id: int, jobs: JobRows) -> bool:
+    async def add_jobs(
+        self,
+        caller: Caller,
+        batch_id: int,
+        update_id: int,
+        jobs: JobRows,
+        *,
+        idempotency_key: str | None = None,
+        digest: bytes = b"",
+    ) -> bool:
         """Add a bunch to an open update.
 
         Numbers relative as in `submit`. A repeat of the same first job does nothing and returns
-        False.
+        False. Raise `IdempotencyConflict` for a key that came with another digest.
         """
 
     async def commit_update(self, caller: Caller, batch_id: int, update_id: int) -> Reserved:

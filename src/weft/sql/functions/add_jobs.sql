@@ -4,14 +4,15 @@
 -- Plan: inserts; parents by key.
 -- Columns: one element stands for all jobs. Numbers: jobs, parents and groups relative to the update from 1 on; a negative
 --   parent or group is an absolute number of before, group 0 the root.
--- Raises WF103 (group), WF203 (committed), WF205 (parent does not exist), WF207 (outside the update), WF208 (overlap).
+-- Raises WF103 (group), WF201 (key used with another body), WF203 (committed), WF205 (parent does not exist), WF207 (outside the update), WF208 (overlap).
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.add_jobs(
     tenant_id int, batch_id bigint, update_id int, first_job int, n_jobs int,
     shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus int[], shape_countables jsonb[],
     shape_indexes int[], group_ids int[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons int[],
     edge_children int[], edge_parents int[], label_jobs int[], label_names text[], label_attributes jsonb[],
-    chunk_firsts int[], chunk_ns int[], chunk_bodies bytea[]
+    chunk_firsts int[], chunk_ns int[], chunk_bodies bytea[],
+    idempotency_key text DEFAULT NULL, digest bytea DEFAULT NULL
 ) RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
@@ -27,6 +28,12 @@ BEGIN
         PERFORM weft._fail('WF207', 'the jobs do not fit into their update',
             format('Jobs %s to %s were sent, the update reserved %s.', add_jobs.first_job, add_jobs.first_job + add_jobs.n_jobs - 1, v_update.n_jobs),
             'Number the jobs of an update from 1 on.');
+    END IF;
+    IF EXISTS (SELECT FROM weft.bunch x WHERE x.batch_id = add_jobs.batch_id AND x.update_id = add_jobs.update_id
+                 AND x.idempotency_key = add_jobs.idempotency_key AND x.digest <> add_jobs.digest) THEN
+        PERFORM weft._fail('WF201', 'the idempotency key was used for another request',
+            format('It brought jobs to update %s of batch b%s from a different body.', v_update.update_id, v_update.batch_id),
+            'Send the same body again, or choose a new key.');
     END IF;
     IF EXISTS (SELECT FROM weft.bunch x WHERE x.batch_id = add_jobs.batch_id AND x.update_id = add_jobs.update_id
                  AND x.first_job = v_base + add_jobs.first_job AND x.n_jobs = add_jobs.n_jobs) THEN
@@ -100,9 +107,10 @@ BEGIN
         SELECT add_jobs.batch_id, add_jobs.update_id, v_base + add_jobs.first_job, n.group_id, n.shape_id, add_jobs.tenant_id,
                count(*) FILTER (WHERE n.state = 0), count(*) FILTER (WHERE n.state = 1)
         FROM new n GROUP BY n.group_id, n.shape_id)
-    INSERT INTO weft.bunch (batch_id, update_id, first_job, n_jobs, tenant_id, n_ranged, n_listed, has_cross)
+    INSERT INTO weft.bunch (batch_id, update_id, first_job, n_jobs, tenant_id, n_ranged, n_listed, has_cross, idempotency_key, digest)
     SELECT add_jobs.batch_id, add_jobs.update_id, v_base + add_jobs.first_job, add_jobs.n_jobs, add_jobs.tenant_id,
-           count(*) FILTER (WHERE n.state = 1 AND NOT n.listed), count(*) FILTER (WHERE n.state = 1 AND n.listed), v_has_cross
+           count(*) FILTER (WHERE n.state = 1 AND NOT n.listed), count(*) FILTER (WHERE n.state = 1 AND n.listed), v_has_cross,
+           add_jobs.idempotency_key, CASE WHEN add_jobs.idempotency_key IS NOT NULL THEN add_jobs.digest END
     FROM new n;
     INSERT INTO weft.job_label (batch_id, job_id, tenant_id, name, attributes)
     SELECT add_jobs.batch_id, v_base + t.j, add_jobs.tenant_id, t.name, t.attributes FROM unnest(label_jobs, label_names, label_attributes) t (j, name, attributes);

@@ -159,8 +159,11 @@ CREATE TABLE weft.bunch (
     n_ranged int NOT NULL,         -- ready with the commit, found by range
     n_listed int NOT NULL,         -- ready with the commit, put into ready_job
     has_cross boolean NOT NULL,    -- some have parents in earlier updates
+    idempotency_key text,          -- of the request that brought it; NULL: it had none
+    digest bytea,                  -- of that request; NULL: it had no key
     PRIMARY KEY (batch_id, update_id, first_job)
 );
+CREATE UNIQUE INDEX bunch_idempotency_key_idx ON weft.bunch (batch_id, update_id, idempotency_key) WHERE idempotency_key IS NOT NULL;
 CREATE TABLE weft.bunch_count (
     batch_id bigint NOT NULL,
     update_id int NOT NULL,

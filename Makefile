@@ -23,8 +23,8 @@ test: setup ## run the tests, but those marked heavy or fault
 test-faults: setup ## kill real processes at named points and audit what is left
 	@$(BIN)/pytest -m fault --timeout 900 $(ARGS)
 
-test-full: setup ## run every test, also those that take minutes
-	@$(BIN)/pytest --timeout 1800 $(ARGS)
+test-full: test ## run every test, also those that take minutes, and on Debian's PostgreSQL
+	@JOBS=$(JOBS) tools/test_full.sh $(ARGS)
 
 fmt: setup ## lay out the code
 	@$(BIN)/ruff format src tests examples tools

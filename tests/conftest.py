@@ -130,7 +130,11 @@ class Postgres:
         from weft.store import open_admin  # noqa: PLC0415 (tests that need no database start faster)
 
         if self._owner != SUPERUSER:
-            self.execute(f"CREATE ROLE {self._owner} LOGIN CREATEROLE PASSWORD '{self._password}'")
+            self.execute(
+                f"CREATE ROLE {self._owner} LOGIN CREATEROLE PASSWORD '{self._password}'",
+                # Tests forge what the triggers refuse.
+                f"GRANT SET ON PARAMETER session_replication_role TO {self._owner}",
+            )
         self._create(TEMPLATE, "template0")
 
         async def migrate() -> None:

@@ -14,26 +14,27 @@ USAGE = 2
 INTERRUPTED = 130
 BROKEN_PIPE = 141
 COMMANDS = {
-    "up": "weft.cli.up:up",
-    "down": "weft.cli.down:down",
-    "run": "weft.cli.run:run",
-    "each": "weft.cli.each:each",
-    "submit": "weft.cli.submit:submit",
-    "ls": "weft.cli.ls:ls",
-    "status": "weft.cli.status:status",
-    "wait": "weft.cli.wait:wait",
-    "logs": "weft.cli.logs:logs",
-    "cancel": "weft.cli.cancel:cancel",
-    "top": "weft.cli.top:top",
-    "doctor": "weft.cli.doctor:doctor",
-    "audit": "weft.cli.audit:audit",
-    "config": "weft.cli.config:config",
-    "db": "weft.cli.db:app",
-    "bench": "weft.cli.bench:bench",
-    "api": "weft.cli.roles:api",
-    "driver": "weft.cli.roles:driver",
-    "worker": "weft.cli.roles:worker",
+    "up": ("weft.cli.up:up", "Start weft on this machine, with its own PostgreSQL."),
+    "down": ("weft.cli.down:down", "Stop the weft of this home."),
+    "run": ("weft.cli.run:run", "Run one command as a job, as if it ran here."),
+    "each": ("weft.cli.each:each", "Run a command once for each line of the input."),
+    "submit": ("weft.cli.submit:submit", "Submit the jobs of a file, and print the batch's id."),
+    "ls": ("weft.cli.ls:ls", "List batches, newest first."),
+    "status": ("weft.cli.status:status", "Show a batch, a job or a group."),
+    "wait": ("weft.cli.wait:wait", "Wait until a batch or a job has ended."),
+    "logs": ("weft.cli.logs:logs", "Print the output of a job."),
+    "cancel": ("weft.cli.cancel:cancel", "Cancel batches, jobs or groups."),
+    "top": ("weft.cli.top:top", "Show workers and batches while they change."),
+    "doctor": ("weft.cli.doctor:doctor", "Check the installation, and say what to do."),
+    "audit": ("weft.cli.audit:audit", "Recompute everything that is derived, and compare."),
+    "config": ("weft.cli.config:config", "Show each setting and where it comes from."),
+    "db": ("weft.cli.db:app", "Look at the database's schema, and bring it up to date."),
+    "bench": ("weft.cli.bench:bench", "Measure one thing beside what it is compared with."),
+    "api": ("weft.cli.roles:api", "Run the HTTP api alone, in the foreground."),
+    "driver": ("weft.cli.roles:driver", "Run a driver alone, in the foreground."),
+    "worker": ("weft.cli.roles:worker", "Run a worker alone, in the foreground."),
 }
+"""Where each command is, and what `weft --help` says of it: that must not import them all."""
 
 
 def main() -> None:
@@ -62,8 +63,11 @@ def run_command(arguments: list[str]) -> int:
         return BROKEN_PIPE
 
 
-def build_app() -> "App":
-    """Return the tree of commands; their modules are imported when they are used."""
+def build_app(*, is_overview: bool = False) -> "App":
+    """Return the tree of commands; their modules are imported when they are used.
+
+    `is_overview`: with one sentence about each.
+    """
     from cyclopts import App  # noqa: PLC0415
 
     app = App(
@@ -76,8 +80,9 @@ def build_app() -> "App":
         exit_on_error=False,
         print_error=False,
     )
-    for name, place in COMMANDS.items():
-        app.command(place, name=name)
+    for position, (name, (place, sentence)) in enumerate(COMMANDS.items()):
+        # A command's own page has more to say: its docstring, which a sentence here would replace.
+        app.command(place, name=name, help=sentence if is_overview else None, sort_key=position)
     return app
 
 
@@ -87,7 +92,8 @@ def _dispatch(arguments: list[str]) -> int:
     from weft.cli.report import print_usage_error  # noqa: PLC0415
 
     try:
-        outcome = build_app()(arguments)
+        names_command = bool(arguments) and not arguments[0].startswith("-")
+        outcome = build_app(is_overview=not names_command)(arguments)
     except CycloptsError as error:
         print_usage_error(error)
         return USAGE

@@ -78,9 +78,13 @@ def each(
     """Run a command once for each line of the input, as a job, and print the outputs in input
     order.
 
-    In the command, {} is the line, {.} the line without its extension, {/} its last part, {//} its
-    directory, {/.} its last part without the extension, {#} its number; without any of them the
-    line is appended. Exit code 1 if a job failed. Ctrl-C cancels what is left.
+    In the command, {} is the line, {.} the line without its extension, {/} its
+    last part, {//} its directory, {/.} its last part without the extension, {#}
+    its number; without any of them the line is appended. Exit code 1 if a job
+    failed. Ctrl-C cancels what is left.
+
+        find . -name '*.py' | weft each -- wc -l {}
+        seq 100 | weft each --name squares -- sh -c 'echo $(( {} * {} ))'
 
     Args:
         command: Program and arguments, after `--`.

@@ -42,6 +42,8 @@ def run(
 
     Ctrl-C cancels the job and waits until its processes are dead; a second one leaves at once.
 
+        weft run -- sh -c 'echo hi; exit 3'
+
     Args:
         command: Program and arguments, after `--`.
         no_stdin: Do not read standard input; the job reads from /dev/null.

@@ -17,7 +17,7 @@ from weft.client.aio import Client
 from weft.core.ids import format_batch_id
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from rich.console import JustifyMethod, RenderableType
     from rich.table import Table
 
 Document = Mapping[str, Any]
@@ -28,6 +28,10 @@ COUNTS = ("running", "ready", "queued", "pending", "blocked")
 WORKER_HEADER = ("Worker", "Pool", "Host", "CPU", "Memory", "State")
 BATCH_HEADER = ("Batch", "Name", "User", "State", "Progress", "Running", "Failed", "Cost", "Took")
 RIGHT = frozenset({"CPU", "Memory", "Running", "Failed", "Cost", "Took"})
+SPARE = ("User", "Cost", "Host", "Pool")
+"""What a narrow terminal does without, in this order."""
+NAME_WIDTH_MIN = 12
+GAP = 2
 
 
 def top(*, shared: Shared = SHARED) -> int:
@@ -49,7 +53,8 @@ async def _top(shared: Shared) -> int:
         else:
             from rich.console import Console  # noqa: PLC0415
 
-            Console(width=160).print(_render(client.url, *await _look(client, BATCHES_MAX)))
+            shown = await _look(client, BATCHES_MAX)
+            Console(width=160).print(_render(client.url, *shown, width=160))
     return 0
 
 
@@ -78,7 +83,7 @@ async def _live(client: Client) -> None:
             changed.clear()
             if not stopped.is_set():
                 shown = await _look(client, max(5, live.console.height))
-                live.update(_render(client.url, *shown), refresh=True)
+                live.update(_render(client.url, *shown, width=live.console.width), refresh=True)
                 # Events come by the thousand; a person reads once a second.
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(stopped.wait(), REFRESH_S)
@@ -129,27 +134,58 @@ def _keys(on_quit: Callable[[], None]) -> Iterator[None]:
         termios.tcsetattr(STDIN, termios.TCSADRAIN, before)
 
 
-def _render(url: str, overview: Document, batches: Sequence[Document]) -> "RenderableType":
+def _render(
+    url: str, overview: Document, batches: Sequence[Document], *, width: int
+) -> "RenderableType":
     from rich.console import Group  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 
     counts = "   ".join(f"{overview.get(name, 0):,} {name}" for name in COUNTS)
     head = Text.assemble(("weft ", "bold"), plain(url), "   jobs: ", (counts, "bold cyan"))
-    workers = _table(WORKER_HEADER, [_worker_row(worker) for worker in overview["workers"]])
-    rows = _table(BATCH_HEADER, [_batch_row(batch) for batch in batches])
+    workers = _table(WORKER_HEADER, [_worker_row(worker) for worker in overview["workers"]], width)
+    rows = _table(BATCH_HEADER, [_batch_row(batch) for batch in batches], width)
     return Group(head, Text(), workers, Text(), rows)
 
 
-def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> "Table":
+def _table(header: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> "Table":
+    from rich.cells import cell_len  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 
+    needs = {
+        name: max(map(cell_len, cells)) for name, *cells in zip(header, header, *rows, strict=True)
+    }
+    shown = fit_columns(needs, width)
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in header:
-        table.add_column(name, no_wrap=True, justify="right" if name in RIGHT else "left")
+    for name, room in shown.items():
+        justify: JustifyMethod = "right" if name in RIGHT else "left"
+        table.add_column(name, no_wrap=True, justify=justify, min_width=room, max_width=room)
     for row in rows:
-        table.add_row(*(Text(cell, style=STATE_STYLES.get(cell, "")) for cell in row))
+        cells = (cell for name, cell in zip(header, row, strict=True) if name in shown)
+        table.add_row(*(Text(cell, style=STATE_STYLES.get(cell, "")) for cell in cells))
     return table
+
+
+def fit_columns(needs: Mapping[str, int], width: int) -> dict[str, int]:
+    """Return the columns that a screen has room for, with their widths.
+
+    The name gives way first, then what can be spared. A column is whole or not there: half an id
+    is none.
+    """
+    fitted = dict(needs)
+    name = needs.get("Name", 0)
+    name_min = min(name, NAME_WIDTH_MIN)
+    for spare in SPARE:
+        if _width_of(fitted) - width <= name - name_min:
+            break
+        fitted.pop(spare, None)
+    if "Name" in fitted:
+        fitted["Name"] = max(name_min, name - max(0, _width_of(fitted) - width))
+    return fitted
+
+
+def _width_of(columns: Mapping[str, int]) -> int:
+    return sum(columns.values()) + GAP * (len(columns) - 1)
 
 
 def _worker_row(worker: Document) -> tuple[str, ...]:

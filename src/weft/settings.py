@@ -207,8 +207,14 @@ def explain_settings(
 def _read_file(file: Path) -> Mapping[str, Any]:
     try:
         return tomllib.loads(file.read_text())
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return {}
+    except OSError as error:
+        raise InvalidSetting(
+            f"cannot read {file}",
+            detail=f"{error.strerror}.",
+            hint="Make it readable, or name another home with --home or WEFT_HOME.",
+        ) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InvalidSetting(
             f"cannot read {file}", detail=f"{error}.", hint="Write it as TOML: `port = 8765`."

@@ -178,9 +178,11 @@ def _end_leftovers(home: Home) -> list[int]:
 
 
 def _summary(settings: Settings, url: str, *, detached: bool) -> str:
-    usual = default_home({}) == settings.home or "WEFT_HOME" in os.environ
-    hint = "" if usual else f"  export WEFT_HOME={shlex.quote(str(settings.home))}\n"
-    stop = "weft down" if detached else "Ctrl-C here, or weft down"
+    # In another terminal the variable may be missing; in this one it may name another home.
+    known = default_home(os.environ if detached else {}).absolute() == settings.home
+    hint = "" if known else f"  export WEFT_HOME={shlex.quote(str(settings.home))}\n"
+    down = "weft down" if known else f"weft down --home {shlex.quote(str(settings.home))}"
+    stop = down if detached else f"Ctrl-C here, or {down}"
     return (
         f"\nweft is ready at {url}\n"
         f"  home  {settings.home}\n"

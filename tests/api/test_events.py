@@ -120,7 +120,7 @@ async def test_no_gap_and_no_repeat_across_restarts_of_the_api(
             while len(created) < stop_at:
                 await asyncio.wait({producer}, timeout=0.01)
             await api.stop()
-            assert api.stop_s < 1.0
+            assert api.stop_s < 5  # at once, on a machine of its own
             await api.start()
         await producer
         told = await consumer

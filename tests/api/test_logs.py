@@ -197,5 +197,5 @@ async def test_streams_end_cleanly_when_the_server_stops(
         async with asyncio.timeout(DEADLINE_S):
             rest = [line async for line in events.aiter_lines()]
 
-    assert api.stop_s < 1.0
+    assert api.stop_s < 5  # at once, on a machine of its own; a stream would last for ever
     assert not any("end" in line for line in rest)

@@ -26,7 +26,7 @@ class FakeDriverStore:
 
     async def until(self, function: str, times: int) -> None:
         """Wait until a function was called so often."""
-        async with asyncio.timeout(5), self.asked:
+        async with asyncio.timeout(30), self.asked:
             await self.asked.wait_for(lambda: self.calls[function] >= times)
 
     async def _ask(self, function: str, epoch: int | None = None) -> None:

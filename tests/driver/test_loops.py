@@ -27,7 +27,7 @@ class Running:
 
     async def settled(self) -> None:
         """Return when every loop waits: many turns of the event loop without a call."""
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             quiet = 0
             while quiet < 100:
                 before = self.store.calls.total()

@@ -7,7 +7,7 @@ from weft.telemetry import metrics
 
 
 async def _until_there(file: Path) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         while not file.exists():
             await asyncio.sleep(0)
 

@@ -162,7 +162,7 @@ async def test_claimer_does_not_wait_for_another(world: World) -> None:
             connection, "claim_jobs", incarnation_id=worker.id, budget_cpu_m=10**6,
             budget_memory_mib=10**6, limit_jobs=3,
         )  # fmt: skip
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             second = await other.claim()
 
     assert [row["job_id"] for row in first] == [3, 4, 1]

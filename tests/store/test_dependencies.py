@@ -289,7 +289,7 @@ async def test_edge_is_added_beside_a_sweep_of_its_parent(world: World) -> None:
     api = await world.connect("weft_api")
     async with api.transaction():
         await call_on(api, "add_jobs", **_jobs(world.caller, batch, other, rows))
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             await world.sweep()
     for one in (update, other):
         await world.api.commit_update(world.caller, batch, one)

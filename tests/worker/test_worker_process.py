@@ -159,7 +159,7 @@ async def test_stopped_worker_gives_its_jobs_back_in_time(weft: Weft, agent: Age
     await weft.until(batch, n_running=2)
     took_s = await asyncio.to_thread(agent.stop)
 
-    assert took_s < 3  # two, and some patience with a loaded machine
+    assert took_s < 6  # 2 s on a machine of its own; the grace is 10 s
     assert agent.spawner_pids() == []
     assert {job["state"] for job in await weft.jobs(batch)} == {JobState.READY.word}
     await weft.cancel(batch)

@@ -119,6 +119,15 @@ def test_json_has_everything(weft: Weft) -> None:
     assert document["exit_code"] == 3
 
 
+def test_the_trace_of_the_request_reaches_the_job(weft: Weft) -> None:
+    done = weft.run("run", "--json", "--", "sh", "-c", "echo $WEFT_TRACE_ID; echo $TRACEPARENT")
+    seen, parent = json.loads(done.stdout)["stdout"].split()
+    batch = json.loads(weft.run("ls", "--json").stdout)[0]
+
+    assert seen == batch["trace_id"]
+    assert parent.split("-")[:2] == ["00", seen]
+
+
 def test_a_job_that_cannot_fit_is_refused_with_the_reason(weft: Weft) -> None:
     done = weft.run("run", "--memory", "900Ti", "--", "true")
 

@@ -68,7 +68,7 @@ class Ring:
             try:
                 await self._answer(scope, exchange, headers)
             finally:
-                _record(scope, exchange, time.perf_counter() - started)
+                _record(scope, exchange, started)
 
     async def _answer(self, scope: Scope, exchange: "_Exchange", headers: dict[str, str]) -> None:
         state = scope.setdefault("state", {})
@@ -91,6 +91,8 @@ class _Exchange:
         self.trace_id = trace_id
         self.status = 0
         self.body_read = False
+        self.answered_at: float | None = None
+        """When the first byte of the answer was sent."""
         self._receive = receive
         self._send = send
 
@@ -103,6 +105,7 @@ class _Exchange:
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.status = message["status"]
+            self.answered_at = time.perf_counter()
             headers = [*message.get("headers", ()), *self._headers()]
             if self._must_drain:
                 headers.append((b"connection", b"close"))
@@ -140,11 +143,14 @@ class _Exchange:
                     await self.receive()
 
 
-def _record(scope: Scope, exchange: _Exchange, seconds: float) -> None:
-    """Count and log what became of a request."""
+def _record(scope: Scope, exchange: _Exchange, started: float) -> None:
+    """Count and log what became of a request. A stream may last for hours after its first byte."""
+    ended = time.perf_counter()
     method = scope["method"]
     route = scope.get("path_template") or "unmatched"
-    metrics.observe_request(method, route, exchange.status, seconds)
+    metrics.observe_request(
+        method, route, exchange.status, (exchange.answered_at or ended) - started
+    )
     state = scope["state"]
     level = log.debug if method in {"GET", "HEAD"} or not exchange.status else log.info
     if exchange.status >= SERVER_ERROR:
@@ -154,7 +160,7 @@ def _record(scope: Scope, exchange: _Exchange, seconds: float) -> None:
         method=method,
         route=route,
         status=exchange.status,
-        ms=round(seconds * 1000, 2),
+        ms=round((ended - started) * 1000, 2),
         code=state.get("error"),
     )
 

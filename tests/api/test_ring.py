@@ -1,0 +1,34 @@
+"""What is counted of a request."""
+
+import time
+
+from weft.api.identity import Identities
+from weft.api.ring import Message, Receive, Ring, Scope, Send
+from weft.telemetry import metrics
+
+SUM = "weft_http_request_seconds_sum"
+LASTS_S = 0.05
+
+
+async def _stream(scope: Scope, _receive: Receive, send: Send) -> None:
+    scope["path_template"] = "/stream"
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    until = time.perf_counter() + LASTS_S
+    while time.perf_counter() < until:
+        await send({"type": "http.response.body", "body": b"x", "more_body": True})
+    await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+async def test_time_of_a_stream_is_that_of_its_first_byte() -> None:
+    async def receive() -> Message:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(_message: Message) -> None:
+        return
+
+    scope = {"type": "http", "method": "GET", "path": "/healthz", "headers": []}
+    await Ring(_stream, Identities(None))(scope, receive, send)  # type: ignore[arg-type]  # nobody is asked
+
+    took_s = metrics.REGISTRY.get_sample_value(SUM, {"route": "/stream"})
+    assert took_s is not None
+    assert 0 < took_s < LASTS_S

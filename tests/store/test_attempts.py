@@ -128,6 +128,20 @@ async def test_repeated_start_keeps_the_first_date(world: World) -> None:
     assert (await world.attempts(batch))[0]["started_at"] == before
 
 
+async def test_report_that_was_held_up_makes_an_attempt_no_longer(world: World) -> None:
+    """The database slept while it travelled; the worker has measured how long the job ran."""
+    batch = await world.submit()
+    worker = await world.worker()
+    (claimed,) = await worker.claim()
+    await worker.start(claimed)
+    late = await world.admin.fetchval("SELECT clock_timestamp() + interval '20 seconds'")
+    report = end_report(claimed, start_age_us=8 * SECOND_US)
+    await complete_at(world, worker.id, report, late)
+    (attempt,) = await world.attempts(batch)
+
+    assert attempt["ended_at"] - attempt["started_at"] == timedelta(seconds=8)
+
+
 @pytest.mark.parametrize(
     ("start_age_us", "end_age_us"),
     [(10**12, 10**12), (-5, -5), (0, 10**12), (-(10**12), 0), (0, -(10**12)), (None, 10**12)],

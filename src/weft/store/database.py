@@ -49,6 +49,7 @@ class Database:
     ) -> list[asyncpg.Record]:
         """Call a function in a transaction of its own and return its rows.
 
+        An argument that is a function is asked for its value when all is ready to send it.
         Deadlocks and the like are tried again; raises `WeftError`, `Unavailable` if the database
         is away.
         """
@@ -91,8 +92,9 @@ async def call_on(
     started = perf_counter()
     failed = True
     try:
+        values = [value() if callable(value) else value for value in arguments.values()]
         rows: list[asyncpg.Record] = await connection.fetch(
-            call_text(function, tuple(arguments)), *arguments.values()
+            call_text(function, tuple(arguments)), *values
         )
         failed = False
         return rows

@@ -1,6 +1,7 @@
 """`WorkerStore` on asyncpg."""
 
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+import time
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from types import MappingProxyType
 from typing import Any
@@ -115,7 +116,7 @@ class PostgresWorkerStore:
             batch_ids=batch_ids,
             job_ids=job_ids,
             attempts=attempts,
-            ages_us=ages,
+            ages_us=_growing(ages),
         )
         return verdicts
 
@@ -123,8 +124,11 @@ class PostgresWorkerStore:
         self, incarnation_id: int, reports: Sequence[EndReport]
     ) -> Sequence[str]:
         """Record ends."""
+        ends: dict[str, Any] = end_columns(reports)
+        for ages in ("start_ages_us", "end_ages_us"):
+            ends[ages] = _growing(ends[ages])
         verdicts: Sequence[str] = await self._database.value(
-            "complete_attempts", incarnation_id=incarnation_id, **end_columns(reports)
+            "complete_attempts", incarnation_id=incarnation_id, **ends
         )
         return verdicts
 
@@ -191,6 +195,19 @@ def end_columns(reports: Sequence[EndReport]) -> dict[str, list[Any]]:
     """Return reports as complete_attempts takes them."""
     values = dict(zip(_END_COLUMNS, columns(reports, *_END_COLUMNS.values()), strict=True))
     return {**values, "messages": [_text(report.message) for report in reports]}
+
+
+def _growing(ages_us: Sequence[int | None]) -> Callable[[], list[int | None]]:
+    """Return ages of now as they will be when they are sent: a connection may have to be made
+    first, or a deadlock be waited out.
+    """
+    asked_ns = time.perf_counter_ns()
+
+    def grown() -> list[int | None]:
+        late_us = (time.perf_counter_ns() - asked_ns) // 1000
+        return [None if age_us is None else age_us + late_us for age_us in ages_us]
+
+    return grown
 
 
 def _text(message: str) -> str | None:

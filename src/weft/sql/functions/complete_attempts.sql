@@ -56,7 +56,10 @@ BEGIN
             -- Invariant 12: claim <= start <= end, whatever the ages say.
             CASE WHEN j.started_at IS NOT NULL THEN j.started_at
                  WHEN r.start_age_us IS NULL THEN NULL ELSE greatest(j.claimed_at, r.start_at) END AS started_at,
-            greatest(j.claimed_at, j.started_at, r.end_at) AS ended_at),
+            -- A report that was held up is dated late. If its start was heard of in time, the worker's own measure of the time
+            -- between the two is better.
+            greatest(j.claimed_at, j.started_at, least(r.end_at,
+                CASE WHEN r.start_age_us IS NOT NULL THEN j.started_at + (r.end_at - r.start_at) END)) AS ended_at),
     ins AS (
         INSERT INTO weft.attempt (batch_id, job_id, attempt, tenant_id, incarnation_id, shape_id, rate_card_id, state, reason, exit_code, signal,
             claimed_at, started_at, ended_at, cpu_ms, memory_peak_bytes, stdout_bytes, stderr_bytes, truncated, log_segment, log_offset, message)

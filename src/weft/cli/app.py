@@ -93,11 +93,28 @@ def _dispatch(arguments: list[str]) -> int:
 
     try:
         names_command = bool(arguments) and not arguments[0].startswith("-")
-        outcome = build_app(is_overview=not names_command)(arguments)
+        app = build_app(is_overview=not names_command)
+        _check_order(app, arguments)
+        outcome = app(arguments)
     except CycloptsError as error:
         print_usage_error(error)
         return USAGE
     return outcome if isinstance(outcome, int) else 0
+
+
+def _check_order(app: "App", arguments: list[str]) -> None:
+    """Refuse an option behind the first word of a job's command: `run sort -n` would lose it."""
+    from cyclopts import CycloptsError  # noqa: PLC0415
+
+    if "--" in arguments or arguments[:1] not in (["run"], ["each"]):
+        return
+    _, bound, _ = app.parse_args(arguments)
+    words = list(bound.arguments.get("command", ()))
+    if arguments[len(arguments) - len(words) :] != words:
+        raise CycloptsError(
+            f"An option stands behind '{words[0]}'; it is not clear whose it is.",
+            command_chain=arguments[:1],
+        )
 
 
 def _silence_stdout() -> None:

@@ -13,18 +13,21 @@ from weft.cli.targets import Target, parse_target
 
 
 def cancel(
-    *targets: str,
+    target: str,
+    /,
+    *others: str,
     force: Annotated[bool, Parameter(negative="")] = False,
     shared: Shared = SHARED,
 ) -> int:
     """Cancel batches, jobs or groups.
 
     Args:
-        targets: `b12`, `b12.j7` or `b12/stage1`.
+        target: `b12`, `b12.j7` or `b12/stage1`.
+        others: More of them.
         force: Also the jobs that always run.
         shared: Options of every command.
     """
-    parsed = [(text, parse_target(text)) for text in targets]
+    parsed = [(text, parse_target(text)) for text in (target, *others)]
     return asyncio.run(_cancel(parsed, shared, force=force))
 
 

@@ -31,6 +31,7 @@ class LineReader:
     """
 
     def __init__(self, file: str | None, *, nul: bool) -> None:
+        self._name = "standard input" if file is None or file == "-" else file
         self._descriptor = STDIN if file is None or file == "-" else _open(file)
         self._splitter = LineSplitter(b"\0" if nul else b"\n")
         self._queue: asyncio.Queue[list[Item] | Exception | None] = asyncio.Queue(CHUNKS_AHEAD)
@@ -75,7 +76,7 @@ class LineReader:
         except (RuntimeError, CancelledError):
             return  # the loop has ended: nobody wants more lines
         except (OSError, Invalid) as error:
-            put(_unreadable(error) if isinstance(error, OSError) else error)
+            put(_unreadable(error, self._name) if isinstance(error, OSError) else error)
 
 
 def decode_line(line: bytes) -> str:
@@ -93,12 +94,12 @@ def _open(file: str) -> int:
     try:
         return os.open(file, os.O_RDONLY | os.O_CLOEXEC)
     except OSError as error:
-        raise _unreadable(error) from error
+        raise _unreadable(error, file) from error
 
 
-def _unreadable(error: OSError) -> UnreadableInput:
+def _unreadable(error: OSError, name: str) -> UnreadableInput:
     return UnreadableInput(
-        f"cannot read {error.filename or 'standard input'}",
+        f"cannot read {name}",
         detail=f"{error.strerror}.",
         hint="Name a file of lines that you may read, or pass the lines on standard input.",
     )

@@ -19,7 +19,7 @@ def print_error(error: WeftError, *, as_json: bool = False) -> None:
         print(json.dumps(_document(error)), file=sys.stderr)
         return
     print(f"weft: {plain(error.message)}", file=sys.stderr)
-    if error.detail:
+    if error.detail and len(error.errors) <= 1:
         print(f"  {plain(error.detail)}", file=sys.stderr)
     if len(error.errors) > 1:
         for one in error.errors[:ERRORS_SHOWN]:

@@ -56,6 +56,7 @@ async def test_from_nothing_once(empty_database: Dsns) -> None:
     )
     assert (first, second) == (ALL, [])
     assert (after.version, after.pending, after.functions_current) == (NAMES[-1], (), True)
+    assert (before.problem, after.problem) == (None, None)
     assert after.program_version == NAMES[-1]
 
 
@@ -82,6 +83,8 @@ async def test_older_program_on_a_newer_schema_is_refused(
     assert "9999_pre_of_the_future" in caught.value.detail
     comment = "SELECT obj_description('weft'::regnamespace, 'pg_namespace')"
     assert await owner.fetchval(comment) == "newer"
+    async with open_admin(database["admin"]) as admin:
+        assert "newer weft" in str((await admin.status()).problem)
 
 
 async def test_older_server_is_refused() -> None:

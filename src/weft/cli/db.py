@@ -55,7 +55,9 @@ def status(*, database: Database = None, shared: Shared = SHARED) -> int:
             "Schema": found.version,
             "Program": found.program_version,
             "To apply": ", ".join(map(str, found.pending)) or "nothing",
+            "Functions": "current" if found.functions_current else "replaced by `weft db migrate`",
             "PostgreSQL": found.server_version,
+            "Problem": found.problem or "none",
         }
     )
     return 0

@@ -205,12 +205,11 @@ def _schema(settings: Settings) -> Iterator[Finding]:
         yield Finding("database", "warning", f"{error.message}: {error.detail}", error.hint)
         return
     found = f"PostgreSQL {status.server_version}, schema {status.version}"
-    if status.pending:
-        found += f", {len(status.pending)} migrations to apply"
+    if status.problem is not None:
+        yield Finding("database", "wrong", found, status.problem)
+    elif status.pending or not status.functions_current:
+        found += f", {len(status.pending)} migrations and the functions to apply"
         yield Finding("database", "warning", found, "Restart `weft up`, or run `weft db migrate`.")
-    elif status.version is not None and status.version > status.program_version:
-        found += f", but this program is made for {status.program_version}"
-        yield Finding("database", "wrong", found, "Install the newer weft.")
     else:
         yield Finding("database", "ok", found)
 

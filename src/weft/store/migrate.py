@@ -39,6 +39,8 @@ class MigrationStatus:
     pending: tuple[str, ...]
     functions_current: bool
     server_version: str
+    problem: str | None
+    """Why this program cannot use the database; None: it can, after `pending`."""
 
 
 async def migration_status(connection: asyncpg.Connection) -> MigrationStatus:
@@ -53,7 +55,16 @@ async def migration_status(connection: asyncpg.Connection) -> MigrationStatus:
         functions_current=bool(applied)
         and await _stored_checksum(connection) == replaceable_checksum(),
         server_version=connection.get_settings().server_version,
+        problem=_problem_of(applied),
     )
+
+
+def _problem_of(applied: dict[str, str]) -> str | None:
+    try:
+        _check_applied(applied)
+    except WeftError as error:
+        return f"{error.message}. {error.hint}"
+    return None
 
 
 async def migrate(connection: asyncpg.Connection) -> list[str]:

@@ -1,0 +1,93 @@
+"""What the database says about a batch, read as its owner and past the api."""
+
+import asyncio
+import itertools
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+
+from weft.core.states import Reason
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One row of an attempt that has ended."""
+
+    job_id: int
+    attempt: int
+    reason: int | None
+    claimed_at: datetime
+    started_at: datetime | None
+    ended_at: datetime
+
+
+@dataclass(frozen=True)
+class Books:
+    """The rows of one batch at one moment."""
+
+    states: Counter[str]
+    attempts: Sequence[Attempt]
+
+    @property
+    def successes(self) -> dict[int, int]:
+        """Return the attempt that succeeded, by job."""
+        return {one.job_id: one.attempt for one in self.attempts if one.reason is None}
+
+    @property
+    def n_lost(self) -> int:
+        """Return how many attempts ended with their worker."""
+        return sum(one.reason in {Reason.LOST, Reason.PREEMPTED} for one in self.attempts)
+
+    def succeeded_twice(self) -> list[int]:
+        """Return jobs of which more than one attempt succeeded."""
+        counts = Counter(one.job_id for one in self.attempts if one.reason is None)
+        return [job_id for job_id, count in counts.items() if count > 1]
+
+    def overlaps(self) -> list[tuple[Attempt, Attempt]]:
+        """Return pairs of attempts of one job that lived at the same time."""
+        ordered = sorted(self.attempts, key=lambda one: (one.job_id, one.attempt))
+        return [
+            (a, b)
+            for a, b in itertools.pairwise(ordered)
+            if a.job_id == b.job_id and b.claimed_at < a.ended_at
+        ]
+
+
+def query(home: Path, text: str, *arguments: object) -> list[Any]:
+    """Ask the database of a home."""
+
+    async def ask() -> list[Any]:
+        dsn = json.loads((home / "secrets.json").read_text())["admin"]
+        connection = await asyncpg.connect(dsn, timeout=30)
+        try:
+            rows: list[Any] = await connection.fetch(text, *arguments, timeout=30)
+        finally:
+            await connection.close()
+        return rows
+
+    return asyncio.run(ask())
+
+
+def read_books(home: Path, batch_id: int) -> Books:
+    """Read a batch."""
+    states = query(
+        home,
+        "SELECT s.word, count(*) AS n FROM weft.job j JOIN weft.job_state s USING (state)"
+        " WHERE j.batch_id = $1 GROUP BY s.word",
+        batch_id,
+    )
+    attempts = query(
+        home,
+        "SELECT job_id, attempt, reason, claimed_at, started_at, ended_at FROM weft.attempt"
+        " WHERE batch_id = $1",
+        batch_id,
+    )
+    return Books(
+        Counter({row["word"]: row["n"] for row in states}), [Attempt(*row) for row in attempts]
+    )

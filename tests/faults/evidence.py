@@ -1,0 +1,159 @@
+"""What jobs write down themselves, past weft: who ran, as which attempt, in which order.
+
+Each line is appended by one write, so that the order of the lines is the order of the events,
+whatever any clock says. A kill of the machine is the only fault that could lose one.
+"""
+
+import random
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+VARIABLE = "FAULT_EVIDENCE"
+"""In the environment of each job, so that its processes can be told from all others."""
+RESOURCES = {"cpu": "250m", "memory": "16Mi"}
+
+_BEGIN = f'echo "$WEFT_JOB $WEFT_ATTEMPT_NO $$ begin" >> "${VARIABLE}"; '
+_END = f'; echo "$WEFT_JOB $WEFT_ATTEMPT_NO $$ end" >> "${VARIABLE}"'
+_SAY = 'echo "out $WEFT_JOB"; echo "err $WEFT_JOB" >&2'
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of a job."""
+
+    job_id: int
+    attempt: int
+    pid: int
+    """In the jobs' own PID namespace."""
+    word: str
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A job of a test: what is submitted, and what it must leave behind."""
+
+    kind: str
+    document: Mapping[str, Any]
+
+    @property
+    def words(self) -> Sequence[str]:
+        """Return which lines one whole run appends."""
+        return {"true": (), "quick": ("begin",)}.get(self.kind, ("begin", "end"))
+
+    def streams(self, batch_id: int, job_id: int) -> tuple[bytes, bytes]:
+        """Return what must be found in its logs."""
+        if self.kind == "true":
+            return b"", b""
+        name = f"b{batch_id}.j{job_id}\n".encode()
+        return b"out " + name, b"err " + name
+
+
+class Evidence:
+    """The file of one batch."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        path.touch()
+
+    def true(self) -> Planned:
+        """Return a job that does nothing."""
+        return self._planned("true", "/bin/true")
+
+    def quick(self) -> Planned:
+        """Return a job that says that it ran."""
+        return self._planned("quick", "/bin/sh", "-c", _BEGIN + _SAY)
+
+    def slow(self, seconds: float) -> Planned:
+        """Return a job that says when it began and when it ended."""
+        script = f"{_BEGIN}sleep {seconds:.3f}; {_SAY}{_END}"
+        return self._planned("slow", "/bin/sh", "-c", script)
+
+    def gated(self, gate: Path) -> Planned:
+        """Return a job that runs until a file appears."""
+        script = f'{_BEGIN}while [ ! -e "{gate}" ]; do sleep 0.02; done; {_SAY}{_END}'
+        return self._planned("gated", "/bin/sh", "-c", script)
+
+    def _planned(self, kind: str, *command: str) -> Planned:
+        document = {
+            "command": command, "env": {VARIABLE: str(self.path)}, "resources": RESOURCES
+        }  # fmt: skip
+        return Planned(kind, document)
+
+    def mix(self, count: int, seed: int) -> list[Planned]:
+        """Return a mix as in life: most are short, some sleep for 50 to 200 ms and write more."""
+        chance = random.Random(seed)  # noqa: S311 (to be repeated, not to be secret)
+        jobs = []
+        for _ in range(count):
+            draw = chance.random()
+            if draw < 0.25:
+                jobs.append(self.true())
+            elif draw < 0.98:
+                jobs.append(self.quick())
+            else:
+                jobs.append(self.slow(chance.uniform(0.05, 0.2)))
+        return jobs
+
+    def lines(self) -> list[Line]:
+        """Return what was written so far, in order."""
+        whole = self.path.read_text().rpartition("\n")[0]
+        return [_line_of(text) for text in whole.splitlines()]
+
+    @property
+    def count(self) -> int:
+        """Return how many lines there are."""
+        return self.path.read_bytes().count(b"\n")
+
+    def doubled(self) -> int:
+        """Return how often a job ran beyond its first time."""
+        runs = Counter(line.job_id for line in self.lines() if line.word == "begin")
+        return sum(count - 1 for count in runs.values())
+
+    def out_of_order(self) -> list[Line]:
+        """Return lines of attempts that lived on when the next one had begun."""
+        newest: dict[int, int] = {}
+        found = []
+        for line in self.lines():
+            if line.attempt < newest.get(line.job_id, 0):
+                found.append(line)
+            newest[line.job_id] = max(line.attempt, newest.get(line.job_id, 0))
+        return found
+
+    def missing(self, jobs: Sequence[Planned], successes: Mapping[int, int]) -> list[str]:
+        """Return in words what the attempts that succeeded did not write down exactly once.
+
+        `successes`: the attempt that succeeded, by job.
+        """
+        counts = Counter((line.job_id, line.attempt, line.word) for line in self.lines())
+        twice = [f"{key} {count} times" for key, count in counts.items() if count != 1]
+        absent = [
+            f"job {job_id} attempt {successes.get(job_id)} {word}"
+            for job_id, job in enumerate(jobs, 1)
+            for word in job.words
+            if (job_id, successes.get(job_id), word) not in counts
+        ]
+        return twice + absent
+
+    def processes(self) -> dict[int, str]:
+        """Return the live processes of this batch's jobs."""
+        mark = f"{VARIABLE}={self.path}".encode()
+        pids = [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
+        return {
+            pid: _word_file(pid, "cmdline").replace(b"\0", b" ").decode(errors="replace")
+            for pid in pids
+            if mark in _word_file(pid, "environ").split(b"\0")
+        }
+
+
+def _line_of(text: str) -> Line:
+    job, attempt, pid, word = text.split()
+    return Line(int(job.partition(".j")[2]), int(attempt), int(pid), word)
+
+
+def _word_file(pid: int, name: str) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/{name}").read_bytes()
+    except OSError:
+        return b""

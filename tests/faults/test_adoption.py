@@ -1,0 +1,112 @@
+"""Jobs that outlive the agent, and those that are stopped or left alone with the supervisor."""
+
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from faults.siege import Batch, Siege, besieged
+from faults.waiting import until
+from up.weft_up import processes_of, temporary_home
+
+LONG = 6
+QUICK = 500
+STOP_S = 8.0
+"""Far above the 2 s of an idle machine; the table shows what it took."""
+
+
+def submit_gated(siege: Siege, gate: Path) -> Batch:
+    """Submit jobs that wait for a gate, with short ones behind; return when all of those run."""
+    evidence = siege.evidence()
+    jobs = [
+        *(evidence.gated(gate) for _ in range(LONG)),
+        *(evidence.quick() for _ in range(QUICK)),
+    ]
+    batch = siege.submit(evidence, jobs)
+    until(lambda: len(begun(batch)) == LONG, "the long jobs run", explain=siege.tail)
+    return batch
+
+
+def begun(batch: Batch) -> dict[int, int]:
+    """Return the process of each long job that has begun."""
+    lines = batch.evidence.lines()
+    return {line.job_id: line.pid for line in lines if line.job_id <= LONG}
+
+
+def test_agent_killed_adopts_what_runs(siege: Siege) -> None:
+    gate = siege.home.parent / "gate"
+    batch = submit_gated(siege, gate)
+    pids = begun(batch)
+    for _ in range(3):
+        killed_at = time.monotonic()
+        siege.kill("agent")
+        siege.until_back("agent")
+        siege.note_recovery(time.monotonic() - killed_at)
+
+    gate.touch()
+    siege.until_complete(batch)
+    books = siege.prove(batch)
+
+    assert {job_id: books.successes[job_id] for job_id in pids} == dict.fromkeys(pids, 1)
+    assert begun(batch) == pids
+
+
+def test_stopped_weft_stops_its_jobs_and_runs_them_again(siege: Siege) -> None:
+    gate = siege.home.parent / "gate"
+    batch = submit_gated(siege, gate)
+    siege.weft.signal(signal.SIGINT)
+    stopped = siege.weft.until("up.stopped")
+    siege.weft.finish()
+
+    assert processes_of(siege.home) == {}
+    assert batch.evidence.processes() == {}
+    assert stopped["ms"] < STOP_S * 1000
+    siege.recorded["note"] = f"stopped in {stopped['ms']} ms"
+    started_at = time.monotonic()
+    siege.start_again()
+    gate.touch()
+    siege.until_work_goes_on(batch, started_at)
+    siege.until_complete(batch)
+    books = siege.prove(batch, may_lose=True)
+    assert {books.successes[job_id] for job_id in range(1, LONG + 1)} == {2}
+
+
+def test_detached_jobs_run_on_and_are_adopted(recorded: dict[str, object]) -> None:
+    with temporary_home() as home, besieged(home, "--detach-jobs", recorded=recorded) as siege:
+        gate = siege.home.parent / "gate"
+        batch = submit_gated(siege, gate)
+        pids = begun(batch)
+        siege.weft.signal(signal.SIGINT)
+        stopped = siege.weft.until("up.stopped")
+        siege.weft.finish()
+        lived = batch.evidence.processes()
+        siege.recorded["note"] = f"stopped in {stopped['ms']} ms"
+        gate.touch()
+        started_at = time.monotonic()
+        siege.start_again()
+        siege.until_work_goes_on(batch, started_at)
+        siege.until_complete(batch)
+        books = siege.prove(batch)
+
+        assert len(lived) >= LONG
+        assert {job_id: books.successes[job_id] for job_id in pids} == dict.fromkeys(pids, 1)
+        assert begun(batch) == pids
+
+
+@pytest.mark.parametrize("detach", [False, True])
+def test_stop_in_the_midst_of_short_jobs(*, detach: bool, recorded: dict[str, object]) -> None:
+    options = ["--detach-jobs"] if detach else []
+    with temporary_home() as home, besieged(home, *options, recorded=recorded) as siege:
+        evidence = siege.evidence()
+        batch = siege.submit(evidence, evidence.mix(2000, seed=1))
+        siege.until_ran(batch, 0.3)
+        siege.weft.signal(signal.SIGTERM)
+        stopped = siege.weft.until("up.stopped")
+        siege.weft.finish()
+        siege.recorded["note"] = f"stopped in {stopped['ms']} ms"
+        started_at = time.monotonic()
+        siege.start_again()
+        siege.until_work_goes_on(batch, started_at)
+        siege.until_complete(batch)
+        siege.prove(batch, may_lose=not detach)

@@ -1,0 +1,65 @@
+"""A cancel that races with a kill: what was acknowledged holds."""
+
+import threading
+import time
+import urllib.error
+from datetime import UTC, datetime
+
+import pytest
+
+from faults.books import read_books
+from faults.siege import Batch, Siege
+from faults.waiting import until
+from up.weft_up import post
+
+JOBS = 5000
+CANCELLED = 9
+
+
+def cancel(siege: Siege, batch: Batch) -> datetime | None:
+    """Cancel a batch; return when that was acknowledged, None if it was not."""
+    try:
+        post(siege.home, f"/v1/batches/{batch.batch_id}/cancel", {})
+    except (urllib.error.URLError, OSError, ValueError):
+        return None
+    return datetime.now(UTC)
+
+
+@pytest.mark.parametrize("part", ["agent", "spawner", "driver", "api", "postgres"])
+def test_cancel_during_a_kill(siege: Siege, part: str) -> None:
+    evidence = siege.evidence()
+    batch = siege.submit(evidence, evidence.mix(JOBS, seed=4))
+    siege.until_ran(batch, 0.1)
+    acknowledged: list[datetime] = []
+    canceller = threading.Thread(
+        target=lambda: acknowledged.append(until(lambda: cancel(siege, batch), "it is cancelled"))
+    )
+    canceller.start()
+    killed_at = time.monotonic()
+    siege.kill(part)
+    siege.until_back(part)
+    canceller.join()
+    siege.until_complete(batch)
+    siege.note_recovery(time.monotonic() - killed_at)
+
+    books = read_books(siege.home, batch.batch_id)
+    (acknowledged_at,) = acknowledged
+    late = [one for one in books.attempts if one.claimed_at > acknowledged_at]
+    begun_late = [
+        one for one in books.attempts if one.started_at and one.started_at > acknowledged_at
+    ]
+    siege.recorded.update(
+        jobs=JOBS,
+        lost=JOBS - books.states.total(),
+        doubled=evidence.doubled(),
+        note=f"{len(begun_late)} leases started after it",
+    )
+    assert late == []
+    assert books.states.keys() <= {"success", "cancelled"}
+    assert books.states.total() == JOBS
+    assert books.states["cancelled"] > JOBS / 4
+    assert books.overlaps() == []
+    assert evidence.out_of_order() == []
+    assert evidence.doubled() <= (books.n_lost if part == "spawner" else 0)
+    siege.prove_outputs(batch, job_ids=books.successes)
+    siege.prove_clean(batch)

@@ -1,0 +1,59 @@
+"""The disk of the logs is full: the job says so, and everything else lives."""
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from faults.conftest import Facts
+from faults.siege import Siege, besieged
+from faults.waiting import until
+from up.weft_up import get, post, temporary_home
+
+SIZE = "2m"
+LOUD = ["head", "-c", "8000000", "/dev/zero"]
+
+
+@pytest.fixture
+def cramped(recorded: Facts) -> Iterator[Siege]:
+    """Give a weft whose logs have a small disk of their own."""
+    with temporary_home() as home:
+        logs = home / "logs"
+        logs.mkdir(parents=True)
+        mount = ["mount", "-t", "tmpfs", "-o", f"size={SIZE}", "tmpfs", str(logs)]
+        if subprocess.run(mount, check=False, capture_output=True).returncode != 0:
+            pytest.skip("only root can mount")
+        try:
+            with besieged(home, recorded=recorded) as siege:
+                yield siege
+        finally:
+            subprocess.run(["umount", "--lazy", logs], check=True)
+
+
+def ran(home: Path, *command: str) -> Any:  # noqa: ANN401 (a document)
+    """Run a job to its end; return its document and that of its attempt."""
+    job = {"command": command, "resources": {"cpu": "100m", "memory": "16Mi"}}
+    batch = post(home, "/v1/batches", {"name": "disk", "jobs": [job]})["id"]
+    until(lambda: get(home, f"/v1/batches/{batch}")["complete"], "the job has ended")
+    attempts = get(home, f"/v1/batches/{batch}/jobs/1/attempts")
+    return get(home, f"/v1/batches/{batch}/jobs/1"), attempts["items"][-1]
+
+
+def test_full_disk_of_the_logs(cramped: Siege) -> None:
+    home = cramped.home
+    agent, spawner = cramped.weft.pid("worker"), cramped.spawner_pid()
+    loud, attempt = ran(home, *LOUD)
+    silent, _ = ran(home, "true")
+    for path in (home / "logs").rglob("*"):
+        if path.is_file():
+            path.write_bytes(b"")
+    talking, _ = ran(home, "echo", "there is room again")
+
+    cramped.recorded.update(jobs=3, lost=0, doubled=0)
+    assert (loud["state"], loud["reason"]) == ("error", "disk")
+    assert "No space left on device" in str(attempt)
+    assert silent["state"] == "success"
+    assert talking["state"] == "success"
+    assert (cramped.weft.pid("worker"), cramped.spawner_pid()) == (agent, spawner)

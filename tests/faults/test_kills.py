@@ -1,0 +1,76 @@
+"""kill -9 of one part, and of all of them, during thousands of short jobs."""
+
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from faults.conftest import Facts
+from faults.siege import JOBS, SEED, Batch, Siege, besieged
+from faults.waiting import until
+from up.weft_up import temporary_home
+
+PARTS = ("agent", "spawner", "driver", "api", "postgres")
+MOMENTS = {"early": (0.03,), "middle": (0.5,), "repeated": (0.15, 0.35, 0.55, 0.75)}
+"""When it is killed: after which shares of the jobs."""
+
+
+@pytest.fixture(scope="module", params=PARTS)
+def attacked(request: pytest.FixtureRequest) -> Iterator[tuple[str, Siege]]:
+    """Give one weft for all moments of one part: it must survive them one after the other."""
+    with temporary_home() as home, besieged(home) as siege:
+        yield request.param, siege
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_killed(attacked: tuple[str, Siege], moment: str, recorded: Facts) -> None:
+    part, siege = attacked
+    siege.recorded = recorded
+    batch = submit_mix(siege, JOBS // len(MOMENTS))
+    for share in MOMENTS[moment]:
+        siege.until_ran(batch, share)
+        killed_at = time.monotonic()
+        siege.kill(part)
+        siege.until_back(part)
+        siege.until_work_goes_on(batch, killed_at)
+    siege.until_complete(batch)
+
+    siege.prove(batch, may_lose=part == "spawner")
+
+
+@pytest.mark.parametrize("moment", ["early", "repeated"])
+def test_everything_killed(siege: Siege, moment: str) -> None:
+    batch = submit_mix(siege, JOBS // 2)
+    for share in MOMENTS[moment]:
+        siege.until_ran(batch, share)
+        killed_at = time.monotonic()
+        siege.kill_everything()
+        siege.start_again()
+        siege.until_work_goes_on(batch, killed_at)
+    siege.until_complete(batch)
+
+    siege.prove(batch, may_lose=True)
+
+
+def test_spawner_killed_without_a_namespace_of_its_own(recorded: Facts) -> None:
+    """What it leaves behind lives on, until the next agent has found and killed it."""
+    with temporary_home() as home, besieged(home, recorded=recorded, PATH="/nowhere") as siege:
+        evidence = siege.evidence()
+        gate = home.parent / "gate"
+        batch = siege.submit(evidence, [evidence.gated(gate) for _ in range(8)])
+        until(lambda: evidence.count == 8, "all run", explain=siege.tail)
+        killed_at = time.monotonic()
+        siege.kill("spawner")
+        siege.until_back("spawner")
+        until(lambda: evidence.count == 16, "all run again", explain=siege.tail)
+        siege.note_recovery(time.monotonic() - killed_at)
+        gate.touch()
+        siege.until_complete(batch)
+
+        siege.prove(batch, may_lose=True)
+
+
+def submit_mix(siege: Siege, count: int) -> Batch:
+    """Submit short jobs of all kinds."""
+    evidence = siege.evidence()
+    return siege.submit(evidence, evidence.mix(count, SEED))

@@ -7,6 +7,7 @@ import pytest
 
 from weft.core.states import Reason
 from weft.wire.spawner import Withdraw
+from weft.worker.agent.spawner_start import SpawnerPlace, clear_away
 from worker.spawner_process import (
     Agent,
     SpawnerProcess,
@@ -65,6 +66,23 @@ def test_kill_reaches_children_that_fled(agent: Agent) -> None:
 
     assert agent.until_ended(1).killed_for == Reason.CANCELLED
     until_gone(*seen)
+
+
+async def test_next_agent_kills_what_a_dead_spawner_left(plain_spawner: SpawnerProcess) -> None:
+    """Without a PID namespace nobody else does it."""
+    agent = plain_spawner.connect()
+    agent.start(process(1, "sh", "-c", "setsid sleep 1007 & sleep 1008"))
+    agent.until_started(1)
+    left = _until_seen("1007", "1008")
+    plain_spawner.kill()
+    alive = {pid for pid in left if Path(f"/proc/{pid}").exists()}
+
+    root = plain_spawner.root
+    place = SpawnerPlace(root / "s.sock", root / "s.lock", root, root, root / "own.log")
+    await clear_away(place)
+
+    assert alive == left
+    until_gone(*left)
 
 
 def _until_seen(*seconds: str) -> set[int]:

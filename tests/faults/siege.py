@@ -189,7 +189,7 @@ class Siege:
         """Stop what runs now."""
         self.weft.close()
 
-    def sleep(self, pids: Sequence[int]) -> None:
+    def put_to_sleep(self, pids: Sequence[int]) -> None:
         """Stop processes where they are."""
         for pid in pids:
             os.kill(pid, signal.SIGSTOP)

@@ -54,7 +54,7 @@ def test_database_that_sleeps(recorded: Facts) -> None:
     ):
         batch = submit(siege)
         pids = list(server_pids(home / "pg"))
-        siege.sleep(pids)
+        siege.put_to_sleep(pids)
         hold_for(AWAY_S)
         siege.wake(pids)
 

@@ -54,7 +54,7 @@ def test_sleeping_leader_is_refused_when_it_wakes(pair: tuple[Siege, str, Batch]
     """Its lock ends with its connection, as after a break of the network; then it wakes."""
     siege, leader, batch = pair
     sleeper = siege.weft.pid(leader)
-    siege.sleep([sleeper])
+    siege.put_to_sleep([sleeper])
     asleep_at = time.monotonic()
     query(siege.home, END_LOCK_HOLDER)
     successor = siege.weft.until("driver.state_changed", state="leader")

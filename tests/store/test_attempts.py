@@ -5,8 +5,8 @@ from datetime import datetime, timedelta
 import pytest
 
 from store.world import World
-from weft.core.states import Reason
-from weft.ports.store import Claimed, EndReport
+from weft.core.states import Phase, Reason
+from weft.ports.store import Claimed, EndReport, PhaseReport
 from weft.store.worker_store import end_columns
 from weft.testing.builders import end_report, job_rows
 
@@ -94,6 +94,27 @@ async def test_no_reports_have_no_verdicts(world: World) -> None:
 
     assert await worker.end() == []
     assert await worker.start() == []
+
+
+async def test_phase_of_a_live_attempt_is_recorded_for_its_owner_only(world: World) -> None:
+    batch = await world.submit(2)
+    worker, thief = await world.worker("w"), await world.worker("thief")
+    one, two = await worker.claim()
+    await worker.end(two)
+    reports = [
+        PhaseReport(
+            batch_id=claimed.batch_id,
+            job_id=claimed.job_id,
+            attempt=claimed.attempt,
+            phase=Phase.COLLECTING,
+        )
+        for claimed in (one, two)
+    ]
+
+    assert await thief.store.record_phases(thief.id, reports) == ["stale", "stale"]
+    assert await worker.store.record_phases(worker.id, reports) == ["ok", "stale"]
+    assert await worker.store.record_phases(worker.id, []) == []
+    assert (await world.api.get_job(world.caller, batch, 1))["phase"] == "collecting"
 
 
 async def test_start_is_dated_by_its_age_and_never_before_the_claim(world: World) -> None:

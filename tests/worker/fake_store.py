@@ -9,7 +9,14 @@ from dataclasses import dataclass, field
 
 from weft.core.errors import IncarnationEnded, Unavailable
 from weft.core.states import Reason
-from weft.ports.store import Claimed, EndReport, HeartbeatAnswer, Registered, StartReport
+from weft.ports.store import (
+    Claimed,
+    EndReport,
+    HeartbeatAnswer,
+    PhaseReport,
+    Registered,
+    StartReport,
+)
 from weft.wire.spec import JobSpec, encode_chunk
 
 BATCH, POOL = 1, 7
@@ -168,6 +175,12 @@ class FakeStore:
             not job.is_over and job.owner is None and job_id not in self.cancelled
             for job_id, job in enumerate(self.jobs, 1)
         )
+
+    async def record_phases(
+        self, incarnation_id: int, reports: Sequence[PhaseReport]
+    ) -> Sequence[str]:
+        del incarnation_id
+        return ["ok" for _ in reports]
 
     async def start_attempts(
         self, incarnation_id: int, reports: Sequence[StartReport]

@@ -8,7 +8,14 @@ from typing import Any
 
 import asyncpg
 
-from weft.ports.store import Claimed, EndReport, HeartbeatAnswer, Registered, StartReport
+from weft.ports.store import (
+    Claimed,
+    EndReport,
+    HeartbeatAnswer,
+    PhaseReport,
+    Registered,
+    StartReport,
+)
 from weft.store.database import Database, columns, open_database
 from weft.store.notices import PostgresNotices
 
@@ -117,6 +124,23 @@ class PostgresWorkerStore:
             job_ids=job_ids,
             attempts=attempts,
             ages_us=_growing(ages),
+        )
+        return verdicts
+
+    async def record_phases(
+        self, incarnation_id: int, reports: Sequence[PhaseReport]
+    ) -> Sequence[str]:
+        """Record what attempts are doing."""
+        batch_ids, job_ids, attempts, phases = columns(
+            reports, "batch_id", "job_id", "attempt", "phase"
+        )
+        verdicts: Sequence[str] = await self._database.value(
+            "record_phases",
+            incarnation_id=incarnation_id,
+            batch_ids=batch_ids,
+            job_ids=job_ids,
+            attempts=attempts,
+            phases=phases,
         )
         return verdicts
 

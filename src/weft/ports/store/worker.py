@@ -31,6 +31,16 @@ class StartReport:
 
 
 @dataclass(frozen=True, kw_only=True)
+class PhaseReport:
+    """An attempt entered a phase (`core.states.Phase`)."""
+
+    batch_id: int
+    job_id: int
+    attempt: int
+    phase: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class EndReport:
     """An attempt ended."""
 
@@ -130,6 +140,11 @@ class WorkerStore(Protocol):
         self, incarnation_id: int, reports: Sequence[StartReport]
     ) -> Sequence[str]:
         """Record starts; per row `ok` or `stale`."""
+
+    async def record_phases(
+        self, incarnation_id: int, reports: Sequence[PhaseReport]
+    ) -> Sequence[str]:
+        """Record what attempts are doing; per row `ok` or `stale`."""
 
     async def complete_attempts(
         self, incarnation_id: int, reports: Sequence[EndReport]

@@ -14,7 +14,8 @@ BEGIN
         PERFORM weft._fail('WF304', 'these events are gone', 'Events older than the retention were removed.', 'Read the state with GET /v1/batches, then listen from now on.');
     END IF;
     RETURN QUERY
-    SELECT e.xid::text::bigint, e.event_id, e.at, e.kind, e.batch_id, e.from_state, e.to_state, e.jobs, e.groups, e.trace_id FROM weft.event e
+    SELECT e.xid::text::bigint, e.event_id, e.at, e.kind, e.batch_id, e.from_state, e.to_state, e.jobs, e.groups,
+           coalesce(e.trace_id, (SELECT b.trace_id FROM weft.batch b WHERE b.batch_id = e.batch_id)) FROM weft.event e
     WHERE (e.xid, e.event_id) > (list_events.after_xid::text::xid8, list_events.after_event) AND e.xid < pg_snapshot_xmin(pg_current_snapshot())
       AND (of_batch_id IS NULL OR e.batch_id = of_batch_id)
     ORDER BY e.xid, e.event_id LIMIT limit_rows;

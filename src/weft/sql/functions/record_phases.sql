@@ -1,0 +1,26 @@
+-- record_phases: record what running attempts are doing now.
+-- Called by: Store.record_phases (worker agent), for executors whose attempts go through more than assigned and executing.
+--   Safe to repeat: yes.
+-- Locks: job rows of the reports in key order.   Plan: job by key for each report.
+-- Returns: one verdict per report, in their order: ok, or stale if the reporter does not own the attempt.
+-- Owner: weft_system.  Granted to: weft_worker.
+CREATE OR REPLACE FUNCTION weft.record_phases(incarnation_id int, batch_ids bigint[], job_ids int[], attempts smallint[], phases smallint[])
+RETURNS text[] LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_bitmapscan = off
+AS $$
+#variable_conflict use_column
+DECLARE
+    v_n bigint[];
+BEGIN
+    WITH report AS MATERIALIZED (
+        SELECT * FROM unnest(batch_ids, job_ids, attempts, phases) WITH ORDINALITY AS t (batch_id, job_id, attempt, phase, n)
+        ORDER BY batch_id, job_id),
+    upd AS (
+        UPDATE weft.job j SET phase = r.phase FROM report r
+        WHERE j.batch_id = r.batch_id AND j.job_id = r.job_id AND j.attempt = r.attempt AND j.state = 4
+          AND j.incarnation_id = record_phases.incarnation_id
+        RETURNING r.n)
+    SELECT array_agg(u.n) INTO v_n FROM upd u;
+    RETURN ARRAY(SELECT CASE WHEN n = ANY (v_n) THEN 'ok' ELSE 'stale' END FROM generate_series(1, cardinality(job_ids)) n ORDER BY n);
+END $$;

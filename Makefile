@@ -20,7 +20,7 @@ demo: setup ## run the example pipeline on a throw-away server and compare its r
 test: setup ## run the tests, but those marked heavy or fault
 	@$(BIN)/pytest -n $(JOBS) -m 'not heavy and not fault' --cov --cov-report=term:skip-covered --no-cov-on-fail $(ARGS)
 
-test-faults: setup ## kill real processes at named points and audit what is left
+test-faults: setup ## kill real processes and audit what is left
 	@$(BIN)/pytest -m fault --timeout 900 $(ARGS)
 
 test-full: test ## run every test, also those that take minutes, and on Debian's PostgreSQL

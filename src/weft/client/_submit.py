@@ -50,9 +50,6 @@ async def submit(
     batch_id = int(created["id"])
     try:
         update = await _fill(client, batch_id, plan, document.get("inherit_env"), on_sent)
-    except BaseExceptionGroup as group:
-        await client.cancel_batch(batch_id, force=True)
-        raise _first_error(group) from group
     except WeftError:
         await client.cancel_batch(batch_id, force=True)
         raise
@@ -147,9 +144,3 @@ def _moved(error: FieldError, plan: Plan, first: int) -> FieldError:
         return error
     parts[2] = str(plan.positions[int(parts[2]) + first - 1])
     return FieldError("/".join(parts), error.message)
-
-
-def _first_error(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    """Return one leaf: several uploads fail for the same reason, and a person reads one."""
-    first = group.exceptions[0]
-    return _first_error(first) if isinstance(first, BaseExceptionGroup) else first

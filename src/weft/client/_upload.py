@@ -48,7 +48,7 @@ async def send_bunches(
     """Send each bunch, `parallel` requests at a time. `on_sent` is told how many jobs each held.
 
     Only so many bunches exist at once, so an endless iterator costs no memory. The first error
-    ends all.
+    ends all and is raised.
     """
 
     async def work() -> None:
@@ -59,6 +59,12 @@ async def send_bunches(
             if on_sent is not None:
                 on_sent(len(bunch[1]))
 
-    async with asyncio.TaskGroup() as group:
-        for _ in range(parallel):
-            group.create_task(work())
+    workers = [asyncio.create_task(work()) for _ in range(parallel)]
+    try:
+        # No TaskGroup: up to Python 3.12.7 one that failed leaves its task half cancelled, for
+        # which the next `asyncio.timeout` of 3.11.3 and older is a cancellation.
+        await asyncio.gather(*workers)
+    finally:
+        for worker in workers:
+            worker.cancel()
+        await asyncio.gather(*workers, return_exceptions=True)

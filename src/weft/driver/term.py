@@ -2,7 +2,7 @@
 
 import asyncio
 import itertools
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 
 from weft.core.errors import Unavailable
 from weft.driver.bell import Bell
@@ -60,31 +60,29 @@ class Term:
 
     async def run(self) -> None:
         """Run the loops until one of them cannot go on, and raise why. Never returns."""
-        settings = self._settings
+        loops = [asyncio.create_task(loop) for loop in self._loops()]
         try:
-            async with asyncio.TaskGroup() as group:
-                group.create_task(self._fold.run())
-                group.create_task(
-                    run_cancel(
-                        self._store, self._epoch, self._cancel_bell,
-                        after_pass=self._fold_bell.ring,
-                    )
-                )  # fmt: skip
-                group.create_task(
-                    run_reaper(
-                        self._store, self._epoch, self._due, grace_s=settings.lost_after_s
-                    )
-                )
-                group.create_task(
-                    run_retention(
-                        self._store, self._epoch, self._retention_bell,
-                        events_keep_s=settings.events_keep_s,
-                        updates_keep_s=settings.updates_keep_s,
-                    )
-                )  # fmt: skip
-                group.create_task(self._beat())
-        except BaseExceptionGroup as several:
-            raise _worst(several) from several
+            # No TaskGroup: up to Python 3.12.7 one that failed leaves its task half cancelled, for
+            # which the next `asyncio.timeout` of 3.11.3 and older is a cancellation.
+            await asyncio.wait(loops, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for loop in loops:
+                loop.cancel()
+            ends = await asyncio.gather(*loops, return_exceptions=True)
+        raise _worst([end for end in ends if isinstance(end, Exception)])
+
+    def _loops(self) -> Sequence[Coroutine[None, None, None]]:
+        store, epoch, settings = self._store, self._epoch, self._settings
+        return (
+            self._fold.run(),
+            run_cancel(store, epoch, self._cancel_bell, after_pass=self._fold_bell.ring),
+            run_reaper(store, epoch, self._due, grace_s=settings.lost_after_s),
+            run_retention(
+                store, epoch, self._retention_bell,
+                events_keep_s=settings.events_keep_s, updates_keep_s=settings.updates_keep_s,
+            ),
+            self._beat(),
+        )  # fmt: skip
 
     async def _beat(self) -> None:
         """Prove now and then that we lead, and see what a lost notice should have told.
@@ -111,10 +109,6 @@ class Term:
             )
 
 
-def _worst(several: BaseExceptionGroup[BaseException]) -> BaseException:
+def _worst(errors: Sequence[Exception]) -> Exception:
     """Return the one error to report: a defect before what may work later."""
-    flat = [
-        _worst(error) if isinstance(error, BaseExceptionGroup) else error
-        for error in several.exceptions
-    ]
-    return min(flat, key=lambda error: isinstance(error, Unavailable))
+    return min(errors, key=lambda error: isinstance(error, Unavailable))

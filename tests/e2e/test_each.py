@@ -219,8 +219,12 @@ def test_many_lines_are_read_no_faster_than_they_run(weft: Weft) -> None:
 
 
 def _write_until_stuck(descriptor: int, line: bytes, *, still_s: float) -> int:
-    """Write until the pipe is full and stays so; return how much went in."""
-    written = 0
+    """Write until the pipe is full and stays so; return how much went in.
+
+    The first read takes as long as the program needs to start.
+    """
+    written = os.write(descriptor, line * 10_000)
+    select.select([], [descriptor], [], 30)
     while select.select([], [descriptor], [], still_s)[1]:
         written += os.write(descriptor, line * 100)
     return written

@@ -66,7 +66,7 @@ def test_sdist_holds_what_the_wheel_is_made_of(built: Any) -> None:  # noqa: ANN
 def test_sdist_makes_the_same_wheel(built: Any, tmp_path: Path) -> None:  # noqa: ANN401
     """Outside the checkout, without git."""
     with tarfile.open(built.sdist) as archive:
-        archive.extractall(tmp_path, filter="data")
+        archive.extractall(tmp_path)  # noqa: S202 (our own; `filter` is not in every 3.11)
     [source] = tmp_path.iterdir()
     subprocess.run(
         [sys.executable, "-m", "hatchling", "build", "-d", tmp_path, "-t", "wheel"],

@@ -37,6 +37,7 @@ from weft.wire.spawner import (
 PATH = "/usr/local/bin:/usr/bin:/bin"
 NAMESPACE = (
     "unshare",
+    *(() if os.geteuid() == 0 else ("--user", "--map-current-user")),
     "--pid",
     "--fork",
     "--kill-child",

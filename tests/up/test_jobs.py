@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from up.weft_up import DEADLINE_S, get, kill, post, processes_of, up, wait_gone
+from up.weft_up import DEADLINE_S, get, kill, post, processes_of, run_weft, up, wait_gone
 
 pytestmark = pytest.mark.slow
 
@@ -80,12 +80,16 @@ def test_job_that_ignores_sigterm_does_not_hold_the_stop_up(home: Path, fifo: Pa
         assert stopped["ms"] < 8000
 
 
-def test_detached_job_runs_on_and_is_adopted(home: Path, fifo: Path) -> None:
+@pytest.mark.parametrize("by", ["Ctrl-C", "down"])
+def test_detached_job_runs_on_and_is_adopted(home: Path, fifo: Path, by: str) -> None:
     with up(home, "--detach-jobs") as weft:
         weft.until_ready()
         batch = submit(home, f"echo $$ > {fifo}; read answer < {fifo}; exit 0")
         opened(fifo)
-        weft.signal(signal.SIGINT)
+        if by == "down":
+            run_weft("down", "--home", str(home))
+        else:
+            weft.signal(signal.SIGINT)
         weft.until("up.stopped")
         weft.finish()
         spawners = processes_of(home)

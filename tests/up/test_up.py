@@ -1,5 +1,6 @@
 """`weft up` with all its real processes."""
 
+import json
 import os
 import signal
 import socket
@@ -188,3 +189,12 @@ def test_long_home_gets_a_short_socket_path(home: Path) -> None:
 
         assert get(deep, "/v1/batches")["items"] == []
         assert (deep / "run" / "pg.json").exists()
+
+
+def test_up_and_down_tell_machines_what_they_did(home: Path) -> None:
+    started = run_weft("up", "--home", str(home), "--port", "0", "--detach", "--json")
+    stopped = [run_weft("down", "--home", str(home), "--json") for _ in range(2)]
+
+    assert json.loads(started.stdout)["url"].startswith("http://127.0.0.1:")
+    assert json.loads(started.stdout)["home"] == str(home)
+    assert [json.loads(one.stdout)["stopped"] for one in stopped] == [True, False]

@@ -12,4 +12,4 @@ def down(*, shared: Shared = SHARED) -> int:
     """
     from weft.run.up import run_down  # noqa: PLC0415 (heavy: the server's side)
 
-    return run_down(settings_of(shared))
+    return run_down(settings_of(shared), as_json=shared.json)

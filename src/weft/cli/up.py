@@ -32,4 +32,4 @@ def up(
     settings = settings_of(shared, server, worker)
     from weft.run.up import run_up  # noqa: PLC0415 (heavy: the server's side)
 
-    return run_up(settings, detach=detach)
+    return run_up(settings, detach=detach, as_json=shared.json)

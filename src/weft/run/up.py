@@ -34,7 +34,7 @@ log = get_logger()
 _DOWN_S = 15.0
 
 
-def run_up(settings: Settings, detach: bool) -> int:  # noqa: FBT001 (the command's one flag)
+def run_up(settings: Settings, *, detach: bool, as_json: bool = False) -> int:
     """Run weft on the settings' home until it is told to stop; return the exit code.
 
     `detach`: return when all is ready. Raises `WeftError`s that say why it cannot start:
@@ -47,26 +47,30 @@ def run_up(settings: Settings, detach: bool) -> int:  # noqa: FBT001 (the comman
         if holder is not None:
             raise HomeInUse(home.path, holder)
         url = start_detached(settings, home)
-        sys.stdout.write(_summary(settings, url, detached=True))
+        sys.stdout.write(_summary(settings, url, detached=True, as_json=as_json))
         return 0
     terminal = os.isatty(sys.stderr.fileno())
     if terminal and settings.log_format == "auto":
         settings = replace(settings, log_format="console")
     configure(level=settings.log_level, format=settings.log_format, role="up")
     with home.locked():
-        return asyncio.run(_live(settings, home, _Announcement(settings), follow=True))
+        return asyncio.run(
+            _live(settings, home, _Announcement(settings, as_json=as_json), follow=True)
+        )
 
 
 class _Announcement:
     """What is said when all is ready: a summary for the person at the terminal."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, *, as_json: bool = False) -> None:
         self._settings = settings
+        self._as_json = as_json
 
     def ready(self, url: str) -> None:
         """Say it on standard output."""
         with suppress(OSError):  # nobody reads: `weft up | head -1`
-            sys.stdout.write(_summary(self._settings, url, detached=False))
+            text = _summary(self._settings, url, detached=False, as_json=self._as_json)
+            sys.stdout.write(text)
             sys.stdout.flush()
 
 
@@ -149,26 +153,33 @@ async def _stop(supervisor: Supervisor, signals: asyncio.Queue[signal.Signals]) 
         await orderly
 
 
-def run_down(settings: Settings) -> int:
+def run_down(settings: Settings, *, as_json: bool = False) -> int:
     """Stop the weft of the settings' home, and what a killed one left; return the exit code.
 
-    Nothing to stop is no error.
+    Nothing to stop is no error. Jobs that a live one leaves alone (`--detach-jobs`) run on.
     """
     home = Home(settings.home)
     pid = home.holder()
     if pid is not None:
         end_process(pid, (signal.SIGTERM, signal.SIGINT, signal.SIGKILL), each_s=_DOWN_S)
-    ended = _end_leftovers(home) if home.run.is_dir() else []
-    if pid is not None or ended:
-        sys.stdout.write(f"weft on {home.path} has stopped.\n")
-    else:
-        sys.stdout.write(f"weft is not running on {home.path}.\n")
+    ended = _end_leftovers(home, jobs_too=pid is None) if home.run.is_dir() else []
+    has_run = pid is not None or bool(ended)
+    told = (
+        f"weft on {home.path} has stopped." if has_run else f"weft is not running on {home.path}."
+    )
+    sys.stdout.write(f"{_json(home=str(home.path), stopped=has_run) if as_json else told}\n")
     return 0
 
 
-def _end_leftovers(home: Home) -> list[int]:
+def _json(**facts: object) -> str:
+    return msgspec.json.encode(facts).decode()
+
+
+def _end_leftovers(home: Home, *, jobs_too: bool) -> list[int]:
     with home.locked():
-        ended = [*end_roles(home.path), *end_spawners(home.path)]
+        ended = end_roles(home.path)
+        if jobs_too:
+            ended += end_spawners(home.path)
         server = EmbeddedServer(home.pg, home.run / "pg")
         if server.pid is not None:
             ended.append(server.pid)
@@ -177,7 +188,9 @@ def _end_leftovers(home: Home) -> list[int]:
         return ended
 
 
-def _summary(settings: Settings, url: str, *, detached: bool) -> str:
+def _summary(settings: Settings, url: str, *, detached: bool, as_json: bool) -> str:
+    if as_json:
+        return _json(url=url, home=str(settings.home), logs=str(settings.home / "log")) + "\n"
     # In another terminal the variable may be missing; in this one it may name another home.
     known = default_home(os.environ if detached else {}).absolute() == settings.home
     hint = "" if known else f"  export WEFT_HOME={shlex.quote(str(settings.home))}\n"

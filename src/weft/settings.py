@@ -237,10 +237,12 @@ def _convert(one: Any, value: Any) -> Any:  # noqa: ANN401 (settings have severa
     converted: Any
     if limits["size"]:
         converted = parse_bytes(value)
-    elif "int" in kind:
-        converted = int(value)
-    elif "float" in kind:
-        converted = float(value)
+    elif "int" in kind or "float" in kind:
+        try:
+            converted = int(value) if "int" in kind else float(value)
+        except ValueError:
+            whole = "whole " if "int" in kind else ""
+            raise ValueError(f"{value!r} is not a {whole}number") from None
     else:
         converted = str(value)
     if limits["minimum"] is not None and converted < limits["minimum"]:

@@ -1,7 +1,9 @@
 """`weft config`: every setting, and where its value comes from."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import fields
+from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from weft.cli.options import SHARED, Shared
@@ -19,7 +21,7 @@ def config(*, shared: Shared = SHARED) -> int:
         shared: Options of every command.
     """
     found = explain_settings({"home": shared.home})
-    helps = {one.name: one.metadata["help"] for one in fields(Settings)}
+    helps = {one.name: one.metadata["help"] + _limits(one.metadata) for one in fields(Settings)}
     if shared.json:
         print_json(
             {
@@ -33,6 +35,19 @@ def config(*, shared: Shared = SHARED) -> int:
     ]
     print_table(("Setting", "Value", "From", "Meaning"), rows)
     return 0
+
+
+def _limits(of: Mapping[str, Any]) -> str:
+    """Return what a setting's value may be, in brackets."""
+    if of["choices"]:
+        return f" ({', '.join(of['choices'])})"
+    ends = (of["minimum"], of["maximum"])
+    words = [
+        f"{word} {end:,}"
+        for word, end in zip(("at least", "at most"), ends, strict=True)
+        if end is not None
+    ]
+    return f" ({', '.join(words)})" if words else ""
 
 
 def _shown(name: str, source: Source) -> str | None:

@@ -32,6 +32,7 @@ def test_texts_cannot_steer_the_terminal() -> None:
         ({"state": "error", "reason": "disk"}, 1, "disk full"),
         ({"state": "cancelled", "reason": "cancelled", "signal": 15}, 130, "cancelled"),
         ({"state": "cancelled", "reason": None}, 130, "cancelled"),
+        ({"state": "error", "reason": "disk", "message": "no space"}, 1, "disk full (no space)"),
     ],
 )
 def test_the_shell_is_told_as_a_shell_would(end: dict[str, Any], code: int, words: str) -> None:

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.core.input_lines import LINE_BYTES_MAX, CommandTemplate, LineSplitter, LineTooLong
+from weft.core.input_lines import LINE_BYTES_MAX, CommandTemplate, LineSplitter
 
 
 def split(data: bytes, cuts: list[int], separator: bytes = b"\n") -> list[tuple[int, bytes]]:
@@ -29,12 +29,15 @@ def test_empty_lines_are_no_items_but_are_counted() -> None:
     assert split(b"\na\n\nb\n", []) == [(2, b"a"), (4, b"b")]
 
 
-def test_an_endless_line_is_refused_before_it_fills_the_memory() -> None:
+def test_an_endless_line_does_not_fill_the_memory_and_the_next_one_is_whole() -> None:
     splitter = LineSplitter()
     splitter.feed(b"one\n")
+    for _ in range(5):
+        assert splitter.feed(b"x" * LINE_BYTES_MAX) == []
+    (long, after) = splitter.feed(b"\nthree\n")
 
-    with pytest.raises(LineTooLong, match="line 2"):
-        splitter.feed(b"x" * (LINE_BYTES_MAX + 1))
+    assert (long[0], after) == (2, (3, b"three"))
+    assert len(long[1]) == LINE_BYTES_MAX + 1
 
 
 @pytest.mark.parametrize(

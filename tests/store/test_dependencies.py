@@ -35,6 +35,13 @@ async def test_child_waits_for_all_parents_even_if_one_failed(world: World) -> N
 
     assert before == "fRpp"
     assert await world.states(batch) == "fscc"
+    child, grandchild = [await world.api.get_job(world.caller, batch, n) for n in (3, 4)]
+    assert (child["message"], grandchild["message"]) == (
+        "parent j1: failed",
+        "parent j3: cancelled",
+    )
+    last = (await world.api.job_history(world.caller, batch, 3))[-1]
+    assert (last["subtype"], last["message"]) == ("parent did not succeed", "parent j1: failed")
 
 
 @pytest.mark.parametrize("reason", [None, Reason.EXIT, Reason.OOM, Reason.CANCELLED])

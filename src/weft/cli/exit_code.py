@@ -47,7 +47,8 @@ def explain_end(job: Mapping[str, Any]) -> str:
         "log_limit": "wrote more than it may",
         "cancelled": "cancelled",
     }
-    return words.get(str(reason), state if reason is None else f"{state}: {reason}")
+    end = words.get(str(reason), state if reason is None else f"{state}: {reason}")
+    return f"{end} ({job['message']})" if job.get("message") else end
 
 
 def _signal_name(number: int) -> str:

@@ -4,22 +4,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from weft.core.errors import Invalid
-
 LINE_BYTES_MAX = 1 << 20
-
-
-class LineTooLong(Invalid):
-    """A line that no command could take."""
-
-    code = "CLI.LINE_TOO_LONG"
-
-    def __init__(self, number: int) -> None:
-        super().__init__(
-            f"line {number} is longer than {LINE_BYTES_MAX >> 20} MiB",
-            detail="No program takes so long an argument.",
-            hint="Separate items by newlines, or by NUL characters with -0.",
-        )
+"""More than any command takes: of a longer line the beginning is kept, and refused like it."""
 
 
 class LineSplitter:
@@ -39,8 +25,7 @@ class LineSplitter:
         (from 1).
         """
         *lines, self._rest = (self._rest + data).split(self._separator)
-        if len(self._rest) > LINE_BYTES_MAX:
-            raise LineTooLong(self._n_lines + len(lines) + 1)
+        self._rest = self._rest[: LINE_BYTES_MAX + 1]
         return self._number(lines)
 
     def finish(self) -> list[tuple[int, bytes]]:

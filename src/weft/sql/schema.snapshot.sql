@@ -18,6 +18,10 @@ CREATE FUNCTION weft._attempts(of_batch_id bigint, of_job_id integer) RETURNS TA
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._attempts(of_batch_id bigint, of_job_id integer) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft._bad_parent(of_batch_id bigint, of_job_id integer, it_was boolean) RETURNS text
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._bad_parent(of_batch_id bigint, of_job_id integer, it_was boolean) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft._cancel_group(batch_id bigint, group_id integer, actor text, force boolean, at timestamp with time zone) RETURNS boolean
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._cancel_group(batch_id bigint, group_id integer, actor text, force boolean, at timestamp with time zone) OWNER TO weft_system;
@@ -1592,6 +1596,8 @@ REVOKE ALL ON FUNCTION weft._as_tenant(tenant_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._as_tenant(tenant_id integer) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._attempts(of_batch_id bigint, of_job_id integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._bad_parent(of_batch_id bigint, of_job_id integer, it_was boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._cancel_group(batch_id bigint, group_id integer, actor text, force boolean, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._cancel_group(batch_id bigint, group_id integer, actor text, force boolean, at timestamp with time zone) TO weft_tenant;

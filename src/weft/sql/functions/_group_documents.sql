@@ -16,7 +16,7 @@ AS $$
         'n_succeeded', n.n_succeeded, 'n_failed', n.n_failed, 'n_errored', n.n_errored, 'n_cancelled', n.n_cancelled,
         'cost', c.cost, 'cost_by_resource', c.cost_by_resource,
         'created_at', g.created_at, 'completed_at', e.completed_at,
-        'duration_ms', weft._ms_between(g.created_at, coalesce(e.completed_at, clock_timestamp())),
+        'duration_ms', weft._ms_between(g.created_at, coalesce(e.completed_at, CASE WHEN k.n_open + k.n_done = 0 THEN g.created_at END, clock_timestamp())),
         'attributes', CASE WHEN g.group_id = 0 THEN b.attributes ELSE g.attributes END,
         'callback', CASE WHEN g.group_id = 0 THEN b.callback ELSE g.callback END,
         'cancel_after_n_failures', g.cancel_after_n_failures, 'max_running', b.max_running, 'trace_id', b.trace_id)

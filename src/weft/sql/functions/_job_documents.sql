@@ -5,7 +5,7 @@ CREATE OR REPLACE FUNCTION weft._job_documents(of_batch_id bigint, of_job_ids in
 AS $$
     SELECT j.job_id, jsonb_build_object(
         'batch_id', j.batch_id, 'job_id', j.job_id, 'name', l.name, 'group_id', j.group_id, 'state', s.word, 'phase', j.phase, 'reason', a.reason,
-        'exit_code', a.exit_code, 'signal', a.signal, 'message', a.message, 'attempt', j.attempt, 'user', u.name, 'queue', q.name, 'priority', j.priority,
+        'exit_code', a.exit_code, 'signal', a.signal, 'message', coalesce(a.message, weft._bad_parent(j.batch_id, j.job_id, j.state = 9 AND j.bad_parent AND a.attempt IS NULL)), 'attempt', j.attempt, 'user', u.name, 'queue', q.name, 'priority', j.priority,
         'always_run', j.always_run, 'cost', round(c.cost, 12),
         'duration_ms', weft._ms_between(coalesce(a.started_at, j.started_at), coalesce(a.ended_at, clock_timestamp())),
         'ready_at', CASE WHEN j.state <> 0 AND (j.cancelled_at IS NULL OR j.n_unfinished = 0 AND NOT j.bad_parent) THEN coalesce(j.ready_at, p.committed_at) END,

@@ -32,7 +32,8 @@ BEGIN
         WHERE c.batch_id = v_job.batch_id AND c.job_id = v_job.job_id
         UNION ALL
         SELECT 7, v_job.cancelled_at, CASE WHEN v_job.ready_at IS NOT NULL AND NOT v_job.bad_parent OR NOT v_parents THEN 1 ELSE 0 END, 9, NULL, NULL,
-               coalesce(x.actor, 'weft'), CASE WHEN v_job.bad_parent AND x.path IS NULL THEN 'parent did not succeed' ELSE 'group ' || x.path END, NULL
+               coalesce(x.actor, 'weft'), CASE WHEN v_job.bad_parent AND x.path IS NULL THEN 'parent did not succeed' ELSE 'group ' || x.path END,
+               weft._bad_parent(v_job.batch_id, v_job.job_id, v_job.bad_parent AND x.path IS NULL)
         FROM (SELECT) one LEFT JOIN LATERAL (
             SELECT c.actor, g.path FROM weft.group_ancestor n JOIN weft.group_cancel c ON c.batch_id = n.batch_id AND c.group_id = n.ancestor_id
             JOIN weft.job_group g ON g.batch_id = c.batch_id AND g.group_id = c.group_id

@@ -72,8 +72,10 @@ class Evidence:
         return self._planned("slow", "/bin/sh", "-c", script)
 
     def gated(self, gate: Path) -> Planned:
-        """Return a job that runs until a file appears."""
-        script = f'{_BEGIN}while [ ! -e "{gate}" ]; do sleep 0.02; done; {_SAY}{_END}'
+        """Return a job that runs until a file appears. It would betray itself then, also without
+        a spawner that reads its output.
+        """
+        script = f'{_BEGIN}while [ ! -e "{gate}" ]; do sleep 0.02; done{_END}; {_SAY}'
         return self._planned("gated", "/bin/sh", "-c", script)
 
     def _planned(self, kind: str, *command: str) -> Planned:

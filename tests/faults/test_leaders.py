@@ -24,7 +24,13 @@ def two_drivers(recorded: Facts) -> Iterator[tuple[Siege, str, Batch]]:
     with (
         temporary_home() as home,
         # So rarely that the supervisor does not end a sleeper before it wakes.
-        besieged(home, recorded=recorded, WEFT_DRIVERS="2", WEFT_HEARTBEAT_S="60") as siege,
+        besieged(
+            home,
+            recorded=recorded,
+            WEFT_DRIVERS="2",
+            WEFT_HEARTBEAT_S="60",
+            WEFT_LOST_AFTER_S="600",
+        ) as siege,
     ):
         states = {
             event["state"]: event["role"]

@@ -18,7 +18,7 @@ demo: setup ## run the example pipeline on a throw-away server and compare its r
 	@$(BIN)/python examples/stdlib/demo.py
 
 test: setup ## run the tests, but those marked heavy or fault
-	@$(BIN)/pytest -n $(JOBS) -m 'not heavy and not fault' --cov --cov-report=term:skip-covered --no-cov-on-fail $(ARGS)
+	@tools/test_twice.sh -n $(JOBS) -m 'not heavy and not fault' --cov --cov-report=term:skip-covered --no-cov-on-fail $(ARGS)
 
 test-faults: setup ## kill real processes and audit what is left
 	@$(BIN)/pytest -m fault --timeout 900 $(ARGS)

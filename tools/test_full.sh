@@ -1,12 +1,11 @@
 #!/usr/bin/env bash
 # Every test that `make test` leaves out: those that take minutes, those that kill processes, and all tests that
 # talk to a database once more on the distribution's PostgreSQL. What cannot run here is said, with the reason.
-# WEFT_FULL_S bounds each of the parts, WEFT_FULL_FAULTS chooses among the faults (as `pytest -k`); JOBS is the number
-# of processes of pytest where tests may run side by side.
+# WEFT_FULL_S bounds each of the parts, WEFT_FULL_FAULTS chooses among the faults (as `pytest -k`), WEFT_FULL_DATABASE
+# among the tests on that server; JOBS is the number of processes of pytest where tests may run side by side.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-pytest=(.venv/bin/pytest -p no:cacheprovider "--session-timeout=${WEFT_FULL_S:-5400}")
-on_a_database=(tests/store tests/properties tests/driver tests/api tests/worker)
+read -r -a on_a_database <<<"${WEFT_FULL_DATABASE:-tests/store tests/properties tests/driver tests/api tests/worker}"
 brings_its_own=(--ignore tests/store/test_embedded.py --ignore tests/store/test_owner.py)
 summary=()
 failed=0
@@ -18,15 +17,16 @@ part() {
     local name=$1 verdict=ok
     shift
     printf '\n== %s\n' "$name"
-    "$@" 2>&1 | tee "$log" || { verdict=FAILED; failed=1; }
+    tools/test_twice.sh "$@" "--session-timeout=${WEFT_FULL_S:-5400}" 2>&1 | tee "$log" || { verdict=FAILED; failed=1; }
     summary+=("$verdict: $name: $(grep -E '^=+ .* in [0-9.]+s' "$log" | tail -n 1 | tr -d '=')")
 }
 
-part 'tests that take minutes' "${pytest[@]}" -m 'heavy and not fault' --timeout 1800 "$@"
-part 'faults' "${pytest[@]}" -m fault -k "${WEFT_FULL_FAULTS:-test}" --timeout 900 "$@"
+part 'tests that take minutes' -m 'heavy and not fault' --timeout 1800 "$@"
+part 'faults' -m fault -k "${WEFT_FULL_FAULTS:-test}" --timeout 900 "$@"
 if bin=$(tools/debian_postgresql.sh 2>"$log"); then
-    part "$("$bin/postgres" -V)" env WEFT_TEST_POSTGRES_BIN="$bin" "${pytest[@]}" -n "${JOBS:-2}" \
-        -m 'not heavy and not fault' --timeout 300 "${on_a_database[@]}" "${brings_its_own[@]}" "$@"
+    export WEFT_TEST_POSTGRES_BIN="$bin"
+    part "$("$bin/postgres" -V)" -n "${JOBS:-2}" -m 'not heavy and not fault' --timeout 300 \
+        "${on_a_database[@]}" "${brings_its_own[@]}" "$@"
 else
     summary+=("skipped: tests on the distribution's PostgreSQL: $(tail -n 1 "$log")")
 fi

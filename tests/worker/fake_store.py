@@ -108,7 +108,7 @@ class FakeStore:
                 self._changed.clear()
                 await self._changed.wait()
 
-    async def until_started(self, count: int, seconds: float = 20.0) -> None:
+    async def until_started(self, count: int, seconds: float = 60.0) -> None:
         """Wait until so many starts were reported."""
         async with asyncio.timeout(seconds):
             while len(self.starts) < count:

@@ -12,9 +12,10 @@ from weft.telemetry.log import get_logger
 
 log = get_logger()
 
-RETURN_S = 5.0
-"""So long those are waited for who could not be heard because the database was away: more than
-the pauses between their tries."""
+RETURN_S = 12.0
+"""So long those are waited for who could not be heard because the database, or all of weft, was
+away: more than a heartbeat and the pauses between their tries. Else a slow start of everything
+would lose the jobs that ran on meanwhile (`--detach-jobs`)."""
 SLOW_S = 1.0
 """A database that needs so long for a glance was away in between, for the workers as for us."""
 

@@ -25,6 +25,7 @@ class Attempt:
     claimed_at: datetime
     started_at: datetime | None
     ended_at: datetime
+    message: str | None
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,11 @@ class Books:
     def successes(self) -> dict[int, int]:
         """Return the attempt that succeeded, by job."""
         return {one.job_id: one.attempt for one in self.attempts if one.reason is None}
+
+    @property
+    def reasons(self) -> Counter[tuple[int | None, str | None]]:
+        """Return why attempts ended, in words too."""
+        return Counter((one.reason, one.message) for one in self.attempts)
 
     @property
     def n_lost(self) -> int:
@@ -84,8 +90,8 @@ def read_books(home: Path, batch_id: int) -> Books:
     )
     attempts = query(
         home,
-        "SELECT job_id, attempt, reason, claimed_at, started_at, ended_at FROM weft.attempt"
-        " WHERE batch_id = $1",
+        "SELECT job_id, attempt, reason, claimed_at, started_at, ended_at, message"
+        " FROM weft.attempt WHERE batch_id = $1",
         batch_id,
     )
     return Books(

@@ -38,7 +38,8 @@ class StoppableServer:
 
     def kill(self) -> None:
         """Kill all of its processes."""
-        assert self._process is not None
+        if self._process is None:
+            return
         kill(list(server_pids(self._data)))
         self._process.wait()
 
@@ -51,6 +52,6 @@ def stoppable_server() -> Iterator[StoppableServer]:
     try:
         server.start()
         yield server
-        server.stop()
     finally:
+        server.kill()
         shutil.rmtree(base, ignore_errors=True)

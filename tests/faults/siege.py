@@ -6,6 +6,7 @@ import json
 import os
 import random
 import signal
+import sys
 import time
 import urllib.error
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -42,6 +43,9 @@ def besieged(
     try:
         siege.weft.until_ready()
         yield siege
+    except BaseException:
+        sys.stdout.write(siege.tail(lines=60))  # pytest shows it with the failure
+        raise
     finally:
         siege.close()
 
@@ -136,11 +140,11 @@ class Siege:
         )
         return document
 
-    def tail(self) -> str:
+    def tail(self, lines: int = 8) -> str:
         """Return the end of what the roles said, for a failure's report."""
         parts = []
         for path in sorted((self.home / "log").glob("*.log")):
-            last = path.read_text(errors="replace").splitlines()[-8:]
+            last = path.read_text(errors="replace").splitlines()[-lines:]
             parts += [f"--- {path.name}", *last]
         return "\n".join(["", *parts])
 
@@ -224,7 +228,7 @@ class Siege:
         assert books.overlaps() == []
         assert batch.evidence.missing(batch.jobs, books.successes) == []
         assert batch.evidence.out_of_order() == []
-        assert doubled <= (books.n_lost if may_lose else 0)
+        assert doubled <= (books.n_lost if may_lose else 0), books.reasons
         self.prove_outputs(batch)
         self.prove_clean(batch)
         return books

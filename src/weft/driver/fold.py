@@ -9,9 +9,12 @@ from weft.driver.bell import Bell
 from weft.ports.store import DriverStore
 from weft.telemetry import metrics
 
+FIRST_S = 0.02
+"""What wakes the fold also starts a job, as a rule: that goes first."""
+
 
 class FoldLoop:
-    """Folds at once when woken, then with a pause while there is something, then sleeps.
+    """Folds soon when woken, then with a pause while there is something, then sleeps.
 
     While it is awake nobody sends notices, so each of its passes tells the other loops to look.
     """
@@ -45,5 +48,6 @@ class FoldLoop:
         self.is_asleep = True
         try:
             await self._bell.heard()
+            await asyncio.sleep(FIRST_S)
         finally:
             self.is_asleep = False

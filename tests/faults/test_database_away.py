@@ -12,7 +12,7 @@ from up.weft_up import temporary_home
 from weft.store.embedded.leftovers import server_pids
 
 AWAY_S = 20.0
-LOST_AFTER_S = "10"
+LOST_AFTER_S = "15"
 """Less than that: silence while the database is away must be held against nobody."""
 SLACK_S = 3.0
 """By so much a job on a busy machine may sleep longer than it wants, and reports be late."""

@@ -206,9 +206,9 @@ CREATE FUNCTION weft._shape_ids(cpu_ms bigint[], memory_mibs bigint[], storage_m
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._shape_ids(cpu_ms bigint[], memory_mibs bigint[], storage_mibs bigint[], gpus integer[], countables jsonb[]) OWNER TO weft_system;
 
-CREATE FUNCTION weft._sweep_cascade(limit_jobs integer, at timestamp with time zone) RETURNS bigint
+CREATE FUNCTION weft._sweep_cascade(limit_jobs integer, high_batch bigint, high_job integer, at timestamp with time zone) RETURNS bigint
     LANGUAGE plpgsql;
-ALTER FUNCTION weft._sweep_cascade(limit_jobs integer, at timestamp with time zone) OWNER TO weft_system;
+ALTER FUNCTION weft._sweep_cascade(limit_jobs integer, high_batch bigint, high_job integer, at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft._unstage(of_batch_id bigint, from_job integer, to_job integer, pool_id integer, at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql;
@@ -1675,7 +1675,7 @@ REVOKE ALL ON FUNCTION weft._settle_groups(batch_ids bigint[], group_ids integer
 REVOKE ALL ON FUNCTION weft._shape_ids(cpu_ms bigint[], memory_mibs bigint[], storage_mibs bigint[], gpus integer[], countables jsonb[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._shape_ids(cpu_ms bigint[], memory_mibs bigint[], storage_mibs bigint[], gpus integer[], countables jsonb[]) TO weft_tenant;
 
-REVOKE ALL ON FUNCTION weft._sweep_cascade(limit_jobs integer, at timestamp with time zone) FROM PUBLIC;
+REVOKE ALL ON FUNCTION weft._sweep_cascade(limit_jobs integer, high_batch bigint, high_job integer, at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._unstage(of_batch_id bigint, from_job integer, to_job integer, pool_id integer, at timestamp with time zone) FROM PUBLIC;
 

@@ -1,9 +1,10 @@
 -- _sweep_cascade: tell up to limit_jobs children that their parents have ended, also those of the jobs that this cancels.
 -- Called by: sweep_cancelled.   Safe to repeat: yes; the cursor of each ended parent moves with the work.
--- Locks: rows of cascade, SKIP LOCKED; children in key order.   Plan: edges by parent from the cursor on.
--- Returns: how many children were told.
+-- Locks: rows of cascade, SKIP LOCKED; children in key order, only above what the caller and earlier rounds have locked.
+-- Plan: edges by parent from the cursor on.
+-- Returns: how many children were told; those of a parent that would turn back are left to the next call.
 -- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft._sweep_cascade(limit_jobs int, at timestamptz) RETURNS bigint LANGUAGE plpgsql
+CREATE OR REPLACE FUNCTION weft._sweep_cascade(limit_jobs int, high_batch bigint, high_job int, at timestamptz) RETURNS bigint LANGUAGE plpgsql
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -23,6 +24,7 @@ BEGIN
                 SELECT e.child_id FROM weft.edge e
                 WHERE e.batch_id = v_parent.batch_id AND e.parent_id = v_parent.job_id AND e.child_id > v_parent.next_child
                 ORDER BY e.child_id LIMIT limit_jobs - v_n) x;
+            CONTINUE WHEN (v_parent.batch_id, v_found[1]) <= (high_batch, high_job);
             IF cardinality(v_found) < limit_jobs - v_n THEN
                 DELETE FROM weft.cascade c WHERE c.batch_id = v_parent.batch_id AND c.job_id = v_parent.job_id;
             ELSE
@@ -36,6 +38,7 @@ BEGIN
             EXIT WHEN v_n >= limit_jobs;
         END LOOP;
         EXIT WHEN cardinality(v_child) = 0;
+        SELECT t.b, t.c INTO high_batch, high_job FROM unnest(v_batch, v_child) t (b, c) ORDER BY 1 DESC, 2 DESC LIMIT 1;
         PERFORM weft._end_parents(v_batch, v_child, v_ok, v_at);
         EXIT WHEN v_n >= limit_jobs;
     END LOOP;

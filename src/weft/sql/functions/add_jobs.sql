@@ -1,6 +1,7 @@
 -- add_jobs: add a bunch of jobs to an open update. They stay invisible until the commit.
 -- Called by: Store.add_jobs, Store.submit (api).   Safe to repeat: yes, by (update, first job); then it returns false.
--- Locks: the update's row, shared; rows of parents in earlier updates and their rows of cascade, shared and in key order.
+-- Locks: with parents in earlier updates the batch (shared advisory); the update's row, shared; rows of those parents, running ones
+--   first, then in key order, and their rows of cascade, shared.
 -- Plan: inserts; parents by key.
 -- Columns: one element stands for all jobs. Numbers: jobs, parents and groups relative to the update from 1 on; a negative
 --   parent or group is an absolute number of before, group 0 the root.
@@ -21,6 +22,10 @@ DECLARE
     v_parent_count int[]; v_bad_child int[]; v_cross_child int[]; v_spec int[];
 BEGIN
     PERFORM weft._as_tenant(add_jobs.tenant_id);
+    IF EXISTS (SELECT FROM unnest(edge_parents) p WHERE p < 0) THEN
+        -- Before any row: the commit that may follow in this transaction asks for it, and a cancel that has it asks for the rows.
+        PERFORM pg_advisory_xact_lock_shared(add_jobs.batch_id);
+    END IF;
     v_update := weft._open_update(add_jobs.batch_id, add_jobs.update_id);
     v_base := v_update.first_job - 1;
     v_group_base := v_update.first_group - 1;
@@ -56,7 +61,11 @@ BEGIN
         -- Parents in earlier updates are locked before they are looked at, and their completion reads the edges after it has
         -- changed the parent's row: so exactly one of us counts each end. If the sweep still has to tell the children of one, it
         -- will tell ours; its row of weft.cascade is locked too, so that it does not pass us.
-        PERFORM FROM (SELECT DISTINCT -p AS p FROM unnest(edge_parents) p WHERE p <= 0 ORDER BY 1) e
+        -- Running ones first: a report locks those, then children that wait, which may be numbered below (lock order, ADR 8).
+        PERFORM FROM (
+            SELECT d.p FROM (SELECT DISTINCT -p AS p FROM unnest(edge_parents) p WHERE p <= 0) d
+            LEFT JOIN LATERAL (SELECT j.state FROM weft.job j WHERE j.batch_id = add_jobs.batch_id AND j.job_id = d.p OFFSET 0) s ON true
+            ORDER BY s.state IS DISTINCT FROM 4, d.p) e
         CROSS JOIN LATERAL (SELECT FROM weft.job j WHERE j.batch_id = add_jobs.batch_id AND j.job_id = e.p FOR SHARE) l;
         PERFORM FROM (SELECT DISTINCT -p AS p FROM unnest(edge_parents) p WHERE p < 0 ORDER BY 1) e
         CROSS JOIN LATERAL (SELECT FROM weft.cascade c WHERE c.batch_id = add_jobs.batch_id AND c.job_id = e.p FOR SHARE) l;

@@ -1,6 +1,6 @@
 -- cancel_jobs: cancel single jobs: those that wait end now, the worker of a running one is told.
 -- Called by: Store.cancel_jobs (api).   Safe to repeat: yes.
--- Locks: exclusive advisory on the batch, as every cancel; the jobs' rows in key order.   Plan: jobs by key.
+-- Locks: exclusive advisory on the batch, as every cancel; the jobs' rows, running ones first, then in key order.   Plan: jobs by key.
 -- Returns: per job cancelled, cancelling, or the word of the terminal state that it is in.  Raises WF101, WF102.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.cancel_jobs(tenant_id int, batch_id bigint, job_ids int[], actor text, at timestamptz DEFAULT clock_timestamp())
@@ -20,7 +20,10 @@ BEGIN
             'The batch has no committed job of this number.', format('List its jobs with `weft status b%s`.', cancel_jobs.batch_id));
     END IF;
     PERFORM pg_advisory_xact_lock(cancel_jobs.batch_id);
-    PERFORM FROM (SELECT DISTINCT x FROM unnest(cancel_jobs.job_ids) x ORDER BY 1) d
+    PERFORM FROM (
+        SELECT t.x FROM (SELECT DISTINCT x FROM unnest(cancel_jobs.job_ids) x) t
+        LEFT JOIN LATERAL (SELECT j.state FROM weft.job j WHERE j.batch_id = cancel_jobs.batch_id AND j.job_id = t.x OFFSET 0) s ON true
+        ORDER BY s.state IS DISTINCT FROM 4, t.x) d
     CROSS JOIN LATERAL (SELECT FROM weft.job j WHERE j.batch_id = cancel_jobs.batch_id AND j.job_id = d.x FOR UPDATE) l;
     SELECT array_agg(j.job_id) FILTER (WHERE j.state < 6 AND j.state <> 4), array_agg(j.job_id) FILTER (WHERE j.state = 4)
     INTO v_waiting, v_running FROM weft.job j WHERE j.batch_id = cancel_jobs.batch_id AND j.job_id = ANY (cancel_jobs.job_ids);

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Every test that `make test` leaves out: those that take minutes, those that kill processes, and all tests that
 # talk to a database once more on the distribution's PostgreSQL. What cannot run here is said, with the reason.
-# WEFT_FULL_S bounds each of the parts, WEFT_FULL_FAULTS chooses among the faults (as `pytest -k`), WEFT_FULL_DATABASE
-# among the tests on that server; JOBS is the number of processes of pytest where tests may run side by side.
+# WEFT_FULL_S bounds each of the parts, WEFT_FULL_FAULTS chooses among the faults (as `pytest -k`; empty: none),
+# WEFT_FULL_DATABASE among the tests on that server; JOBS is the number of processes of pytest where tests may run side
+# by side.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 read -r -a on_a_database <<<"${WEFT_FULL_DATABASE:-tests/store tests/properties tests/driver tests/api tests/worker}"
@@ -22,7 +23,9 @@ part() {
 }
 
 part 'tests that take minutes' -m 'heavy and not fault' --timeout 1800 "$@"
-part 'faults' -m fault -k "${WEFT_FULL_FAULTS:-test}" --timeout 900 "$@"
+if [ -n "${WEFT_FULL_FAULTS-test}" ]; then
+    part 'faults' tests/faults -n "${JOBS:-2}" --dist loadscope -k "${WEFT_FULL_FAULTS-test}" --timeout 300 "$@"
+fi
 if bin=$(tools/debian_postgresql.sh 2>"$log"); then
     export WEFT_TEST_POSTGRES_BIN="$bin"
     part "$("$bin/postgres" -V)" -n "${JOBS:-2}" -m 'not heavy and not fault' --timeout 300 \

@@ -317,7 +317,7 @@ async def test_workers_and_metrics(http: httpx.AsyncClient, worker: LiveWorker) 
     assert [one["worker"] for one in workers] == ["w1"]
     assert 'weft_jobs{role="api",state="ready"} 2.0' in page
     assert 'weft_http_requests_total{method="POST",role="api",route="/v1/batches"' in page
-    assert 'weft_store_call_seconds_count{function="create_batch"' in page
+    assert 'weft_store_call_seconds_count{function="submit"' in page
 
 
 async def test_database_that_is_away_is_a_503(api: LiveApi, postgres: object) -> None:

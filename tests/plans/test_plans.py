@@ -16,7 +16,7 @@ from store.world import World, open_backend, open_world
 from weft.core.states import Reason
 from weft.ports.store import NewGroup
 from weft.store.database import call_on
-from weft.store.submission import _jobs
+from weft.store.submission import _bunch
 from weft.store.worker_store import _claimed, end_columns
 from weft.testing.builders import end_report, job_rows
 
@@ -131,7 +131,7 @@ async def calls(large: Large) -> AsyncIterator[tuple[str, list[str]]]:
     rows = job_rows(
         300, priority=1, parents={number: [-number, -N_JOBS] for number in range(1, 200)}
     )
-    yield await scanned("api", "add_jobs", **_jobs(world.caller, batch, update.update_id, rows))
+    yield await scanned("api", "add_jobs", **_bunch(world.caller, batch, update.update_id, rows))
     yield await scanned("api", "commit_update", **tenant, of_update_id=update.update_id)
     yield await scanned("worker", "claim_jobs", **mine, **budget)
     yield await scanned("driver", "fold_deltas", epoch=await world.lead())

@@ -9,7 +9,7 @@ from store.world import World
 from weft.core import errors
 from weft.ports.store import JobRows, NewBatch, NewGroup, Reserved, Shape
 from weft.store.database import call_on
-from weft.store.submission import _jobs
+from weft.store.submission import _bunch
 from weft.testing.builders import job_rows
 
 NEW = NewBatch(trace_id="0" * 32)
@@ -132,7 +132,7 @@ async def test_same_bunch_at_once_is_added_once(world: World) -> None:
     """The second waits for the first to commit, then finds it done."""
     batch = await new_batch(world)
     update = await open_update(world, batch, 50)
-    arguments = _jobs(world.caller, batch, update.update_id, job_rows(50))
+    arguments = _bunch(world.caller, batch, update.update_id, job_rows(50))
     connection = await world.connect("weft_api")
     async with connection.transaction():
         first = await call_on(connection, "add_jobs", **arguments)

@@ -60,15 +60,6 @@ class Database:
         rows = await self.call(function, **arguments)
         return rows[0][0] if rows else None
 
-    async def together(self, work: Callable[[asyncpg.Connection], Awaitable[Result]]) -> Result:
-        """Do several calls in one transaction; tried again and errors as in `call`."""
-
-        async def run(connection: asyncpg.Connection) -> Result:
-            async with connection.transaction():
-                return await work(connection)
-
-        return await self._retried(run)
-
     async def _retried(self, work: Callable[[asyncpg.Connection], Awaitable[Result]]) -> Result:
         for tries in itertools.count(1):
             try:

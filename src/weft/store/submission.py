@@ -6,7 +6,7 @@ from typing import Any
 import asyncpg
 
 from weft.ports.store import Caller, JobRows, NewBatch, NewGroup, Reserved
-from weft.store.database import Database, call_on
+from weft.store.database import Database
 
 GROUP_DEPTH_MAX = 16
 
@@ -41,24 +41,18 @@ class Submission:
 
         One transaction.
         """
-        key = idempotency_key
-
-        async def run(connection: asyncpg.Connection) -> tuple[int, Reserved, bool]:
-            if isinstance(new, int):
-                return new, *await _add_update(
-                    connection, caller, new, groups, jobs, key, digest, trace_id
-                )
-            (row,) = await call_on(connection, "create_batch", **_batch(caller, new, key, digest))
-            batch_id = row["batch_id"]
-            if not row["is_new"]:
-                first = {"tenant_id": caller.tenant_id, "batch_id": batch_id, "of_update_id": 1}
-                (row,) = await call_on(connection, "get_update", **first)
-                return batch_id, _reserved(row), False
-            return batch_id, *await _add_update(
-                connection, caller, batch_id, groups, jobs, None, digest, trace_id
-            )
-
-        return await self._database.together(run)
+        (row,) = await self._database.call(
+            "submit",
+            tenant_id=caller.tenant_id,
+            user_id=caller.user_id,
+            trace_id=trace_id,
+            idempotency_key=idempotency_key,
+            digest=digest,
+            **_submitted_batch(new),
+            **_submitted_groups(groups),
+            **_submitted_jobs(jobs or NO_JOBS),
+        )
+        return row["batch_id"], _reserved(row), row["is_new"]
 
     async def create_update(
         self,
@@ -96,7 +90,13 @@ class Submission:
         self, caller: Caller, batch_id: int, update_id: int, groups: Sequence[NewGroup]
     ) -> None:
         """Add tree groups to an open update."""
-        await self._database.call("add_groups", **_groups(caller, batch_id, update_id, groups))
+        await self._database.call(
+            "add_groups",
+            tenant_id=caller.tenant_id,
+            batch_id=batch_id,
+            update_id=update_id,
+            **_groups(groups),
+        )
 
     async def add_jobs(
         self,
@@ -109,12 +109,13 @@ class Submission:
         digest: bytes = b"",
     ) -> bool:
         """Add a bunch to an open update."""
-        arguments = _jobs(caller, batch_id, update_id, jobs)
-        return bool(
-            await self._database.value(
-                "add_jobs", **arguments, idempotency_key=idempotency_key, digest=digest
-            )
+        is_new = await self._database.value(
+            "add_jobs",
+            **_bunch(caller, batch_id, update_id, jobs),
+            idempotency_key=idempotency_key,
+            digest=digest,
         )
+        return bool(is_new)
 
     async def commit_update(self, caller: Caller, batch_id: int, update_id: int) -> Reserved:
         """Make the update visible and runnable."""
@@ -122,41 +123,6 @@ class Submission:
             "commit_update", tenant_id=caller.tenant_id, batch_id=batch_id, of_update_id=update_id
         )
         return _reserved(row)
-
-
-async def _add_update(
-    connection: asyncpg.Connection,
-    caller: Caller,
-    batch_id: int,
-    groups: Sequence[NewGroup],
-    jobs: JobRows | None,
-    idempotency_key: str | None,
-    digest: bytes,
-    trace_id: str,
-) -> tuple[Reserved, bool]:
-    """Reserve, fill and commit an update; return what was reserved and whether it is new."""
-    (row,) = await call_on(
-        connection,
-        "create_update",
-        tenant_id=caller.tenant_id,
-        user_id=caller.user_id,
-        batch_id=batch_id,
-        new_jobs=jobs.n_jobs if jobs else 0,
-        new_groups=len(groups),
-        trace_id=trace_id,
-        idempotency_key=idempotency_key,
-        digest=digest,
-    )
-    if not row["is_new"]:
-        return _reserved(row), False
-    update_id = row["update_id"]
-    if groups:
-        await call_on(connection, "add_groups", **_groups(caller, batch_id, update_id, groups))
-    if jobs and jobs.n_jobs:
-        await call_on(connection, "add_jobs", **_jobs(caller, batch_id, update_id, jobs))
-    update = {"tenant_id": caller.tenant_id, "batch_id": batch_id, "of_update_id": update_id}
-    (row,) = await call_on(connection, "commit_update", **update)
-    return _reserved(row), True
 
 
 def _reserved(row: asyncpg.Record) -> Reserved:
@@ -188,13 +154,29 @@ def _batch(
     }
 
 
-def _groups(
-    caller: Caller, batch_id: int, update_id: int, groups: Sequence[NewGroup]
-) -> dict[str, Any]:
+def _submitted_batch(new: NewBatch | int) -> dict[str, Any]:
+    """Return the arguments of `submit` for a new batch, or for one that is there."""
+    batch = None if isinstance(new, int) else new
     return {
-        "tenant_id": caller.tenant_id,
-        "batch_id": batch_id,
-        "update_id": update_id,
+        "of_batch_id": new if batch is None else None,
+        "batch_name": batch and batch.name,
+        "batch_billing_project": batch and batch.billing_project,
+        "batch_attributes": dict(batch.attributes) if batch else {},
+        "batch_callback": batch and batch.callback,
+        "batch_cancel_after": batch and batch.cancel_after_n_failures,
+        "batch_max_running": batch and batch.max_running,
+    }
+
+
+def _submitted_groups(groups: Sequence[NewGroup]) -> dict[str, Any]:
+    columns = _groups(groups)
+    columns["group_names"] = columns.pop("names")
+    columns["group_attributes"] = columns.pop("attributes")
+    return columns
+
+
+def _groups(groups: Sequence[NewGroup]) -> dict[str, Any]:
+    return {
         "group_ids": [group.group_id for group in groups],
         "parent_ids": [group.parent_id for group in groups],
         "names": [group.name for group in groups],
@@ -205,13 +187,39 @@ def _groups(
     }
 
 
-def _jobs(caller: Caller, batch_id: int, update_id: int, jobs: JobRows) -> dict[str, Any]:
+NO_JOBS = JobRows(
+    first_job=1,
+    n_jobs=0,
+    shapes=[],
+    shape_index=[],
+    group_id=[],
+    priority=[],
+    always_run=[],
+    max_attempts=[],
+    retry_on=[],
+)
+
+
+def _submitted_jobs(jobs: JobRows) -> dict[str, Any]:
+    columns = _jobs(jobs)
+    columns["new_jobs"] = jobs.n_jobs
+    columns["job_group_ids"] = columns.pop("group_ids")
+    return columns
+
+
+def _bunch(caller: Caller, batch_id: int, update_id: int, jobs: JobRows) -> dict[str, Any]:
     return {
         "tenant_id": caller.tenant_id,
         "batch_id": batch_id,
         "update_id": update_id,
         "first_job": jobs.first_job,
         "n_jobs": jobs.n_jobs,
+        **_jobs(jobs),
+    }
+
+
+def _jobs(jobs: JobRows) -> dict[str, Any]:
+    return {
         "shape_cpu_ms": [shape.cpu_m for shape in jobs.shapes],
         "shape_memory_mibs": [shape.memory_mib for shape in jobs.shapes],
         "shape_storage_mibs": [shape.storage_mib for shape in jobs.shapes],

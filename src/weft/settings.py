@@ -6,13 +6,14 @@ Precedence: command line > `WEFT_<NAME>` in the environment > `weft.toml` in the
 
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 import platformdirs
 
+from weft.core.addresses import parse_allowed_hosts
 from weft.core.errors import FieldError, Invalid
 from weft.core.resources import parse_bytes
 
@@ -33,8 +34,12 @@ def _setting(
     maximum: float | None = None,
     size: bool = False,
     choices: tuple[str, ...] = (),
+    check: Callable[[str], object] | None = None,
 ) -> Any:  # noqa: ANN401
-    """Declare one setting. `size`: bytes, also written `64Mi`."""
+    """Declare one setting.
+
+    `size`: bytes, also written `64Mi`. `check`: raises `ValueError` for what is no value.
+    """
     return field(
         default=default,
         metadata={
@@ -43,6 +48,7 @@ def _setting(
             "maximum": maximum,
             "size": size,
             "choices": choices,
+            "check": check,
         },
     )
 
@@ -130,6 +136,39 @@ class Settings:
         "seconds after which an uncommitted update is removed",
         minimum=60,
         maximum=31536000,
+    )
+    callback_private_hosts: str = _setting(
+        "",
+        "networks and hosts that callbacks may reach although they are not public, "
+        "such as `10.0.0.0/8, hooks.internal`; `*`: all",
+        check=parse_allowed_hosts,
+    )
+    callback_connect_timeout_s: float = _setting(
+        5.0, "seconds for a callback's connection", minimum=0.1, maximum=60
+    )
+    callback_timeout_s: float = _setting(
+        30.0, "seconds for one attempt of a callback", minimum=0.1, maximum=300
+    )
+    callback_retry_first_s: float = _setting(
+        2.0, "pause after a callback's first failure; it doubles", minimum=0.01, maximum=3600
+    )
+    callback_retry_longest_s: float = _setting(
+        3600.0, "longest pause between two attempts of a callback", minimum=0.01, maximum=86400
+    )
+    callback_attempts_max: int = _setting(
+        100, "attempts after which a callback is given up", minimum=1, maximum=10_000
+    )
+    callback_age_max_s: float = _setting(
+        259200.0,
+        "seconds after the completion at which a callback is given up",
+        minimum=1,
+        maximum=31536000,
+    )
+    callbacks_max: int = _setting(
+        32, "callbacks on their way at once; of one tenant half of that", minimum=2, maximum=1000
+    )
+    callbacks_per_host_max: int = _setting(
+        4, "callbacks on their way to one host at once", minimum=1, maximum=1000
     )
 
 
@@ -251,4 +290,6 @@ def _convert(one: Any, value: Any) -> Any:  # noqa: ANN401 (settings have severa
         raise ValueError(f"{value!r} is above {limits['maximum']}")
     if limits["choices"] and converted not in limits["choices"]:
         raise ValueError(f"{value!r} is none of {', '.join(limits['choices'])}")
+    if limits["check"] is not None:
+        limits["check"](converted)
     return converted

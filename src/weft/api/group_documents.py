@@ -1,9 +1,10 @@
 """From documents of groups to the rows that the store takes."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from urllib.parse import urlsplit
 
 from weft.api.check import check_attributes
+from weft.core.addresses import parse_allowed_hosts
+from weft.core.callback_url import wrong_callback
 from weft.core.errors import InvalidValue
 from weft.core.group_tree import PlannedGroup, wrong_path
 from weft.core.problems import Problems, pointer_of
@@ -12,21 +13,12 @@ from weft.ports.store import NewGroup
 from weft.settings import Settings
 from weft.wire.documents import GroupDocument, GroupInBunch, JobDocument
 
-URL_CHARS_MAX = 2048
 
-
-def check_callback(url: str | None, problems: Problems, pointer: str) -> None:
-    """Note if this is not an address that can be called."""
-    if url is None:
-        return
-    try:
-        parts = urlsplit(url)
-        is_good = parts.scheme in {"http", "https"} and bool(parts.hostname)
-    except ValueError:
-        is_good = False
-    if not is_good or not url.isprintable() or len(url) > URL_CHARS_MAX:
-        message = f"not an http or https URL of at most {URL_CHARS_MAX} characters"
-        problems.add(InvalidValue, pointer, message)
+def check_callback(url: str | None, settings: Settings, problems: Problems, pointer: str) -> None:
+    """Note if this is not an address that may be called, as far as its text tells."""
+    allowed = parse_allowed_hosts(settings.callback_private_hosts)
+    if url is not None and (wrong := wrong_callback(url, allowed)):
+        problems.add(InvalidValue, pointer, wrong)
 
 
 def paths_of(
@@ -45,7 +37,7 @@ def paths_of(
             problems.add(InvalidValue, f"{at}/path", "this group is there already")
         pointers.setdefault(group.path, f"{at}/path")
         check_attributes(group.attributes, settings, problems, f"{at}/attributes")
-        check_callback(group.callback, problems, f"{at}/callback")
+        check_callback(group.callback, settings, problems, f"{at}/callback")
     for index, job in enumerate(jobs):
         if isinstance(job.group, str):
             pointers.setdefault(job.group, pointer_of("jobs", index, "group"))
@@ -109,7 +101,7 @@ def bunch_rows(
             )
             problems.add(InvalidValue, f"{at}/parent", message)
         check_attributes(group.attributes, settings, problems, f"{at}/attributes")
-        check_callback(group.callback, problems, f"{at}/callback")
+        check_callback(group.callback, settings, problems, f"{at}/callback")
         rows.append(
             NewGroup(
                 group_id=first + index,

@@ -228,7 +228,7 @@ class Submission:
         check_name(document.name, self._settings, problems, "/name")
         check_name(document.billing_project, self._settings, problems, "/billing_project")
         check_attributes(document.attributes, self._settings, problems, "/attributes")
-        check_callback(document.callback, problems, "/callback")
+        check_callback(document.callback, self._settings, problems, "/callback")
 
     def _refuse_too_many(self, what: str, count: int) -> None:
         limit = self._settings.bunch_jobs_max

@@ -1,0 +1,92 @@
+"""Which URLs may be called back: what can be known from the text, before any name is resolved.
+
+The text is read strictly, because two programs that read one URL differently are how such checks
+are got round. The name is resolved when it is called, and the address is checked then
+(`addresses.py`).
+"""
+
+import re
+from dataclasses import dataclass
+from ipaddress import IPv6Address
+
+from weft.core.addresses import AllowedHosts, is_host_name, parse_address
+
+URL_CHARS_MAX = 2048
+_URL = re.compile(
+    r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://"
+    r"(?:(?P<login>[^/?#@]*)@)?"
+    r"(?P<host>\[[0-9A-Fa-f:.]+\]|[^/?#@:\[\]]*)(?::(?P<port>[0-9]*))?"
+    r"(?P<path>/[^?#]*)?(?P<query>\?[^#]*)?(?:#(?P<fragment>.*))?"
+)
+_CHARACTERS = re.compile(r"[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=%-]*")
+_PORTS = {"http": 80, "https": 443}
+PORT_MAX = 65535
+
+
+@dataclass(frozen=True)
+class Target:
+    """Where a request goes: a host in lower case, without the brackets of IPv6."""
+
+    scheme: str
+    host: str
+    port: int
+    path: str
+    """With the query, never empty."""
+
+    @property
+    def authority(self) -> str:
+        """Return the header `Host`, and the name of the target in logs: no path, no secret."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if self.port == _PORTS[self.scheme] else f"{host}:{self.port}"
+
+
+def parse_callback_url(url: str) -> Target:
+    """Read a URL. Raise `ValueError` that says what is wrong with it."""
+    if len(url) > URL_CHARS_MAX:
+        raise ValueError(f"{len(url)} characters, at most {URL_CHARS_MAX}")
+    match = _URL.fullmatch(url) if _CHARACTERS.fullmatch(url) else None
+    if match is None:
+        raise ValueError("not a URL; other characters than its own are written %XX")
+    scheme = match["scheme"].lower()
+    if scheme not in _PORTS:
+        raise ValueError("not an http or https URL")
+    if match["login"] is not None:
+        raise ValueError("a URL with a login in it")
+    if match["fragment"] is not None:
+        raise ValueError("a URL with a fragment, which is never sent")
+    port = int(match["port"] or _PORTS[scheme]) if len(match["port"] or "") < len("123456") else 0
+    if not 1 <= port <= PORT_MAX:
+        raise ValueError(f"a port is from 1 to {PORT_MAX}")
+    path = (match["path"] or "/") + (match["query"] or "")
+    return Target(scheme, _host_of(match["host"]), port, path)
+
+
+def _host_of(text: str) -> str:
+    host = text.lower().removesuffix(".")
+    try:
+        address = parse_address(host)
+    except ValueError:
+        raise ValueError("the host is neither a name nor an address") from None
+    if address is not None:
+        return str(address)
+    if not is_host_name(host):
+        raise ValueError("the host is neither a name nor an address")
+    return host
+
+
+def wrong_callback(url: str, allowed: AllowedHosts) -> str | None:
+    """Return why this may not be called, or None as far as the text tells."""
+    try:
+        target = parse_callback_url(url)
+    except ValueError as error:
+        return str(error)
+    address = parse_address(f"[{target.host}]" if ":" in target.host else target.host)
+    if address is not None:
+        is_good = allowed.allow(target.host, address)
+    else:
+        is_local = target.host.rpartition(".")[2] in {"localhost", "localdomain"}
+        is_good = not is_local or allowed.allow_name(target.host) or bool(allowed.networks)
+    if is_good:
+        return None
+    shown = target.host if not isinstance(address, IPv6Address) else f"[{target.host}]"
+    return f"{shown} is private; the setting callback_private_hosts does not allow it"

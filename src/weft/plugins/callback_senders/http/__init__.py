@@ -1,0 +1,146 @@
+"""Callbacks by HTTP/1.1: a connection of its own for each, to an address that was checked.
+
+The name is resolved once, each address is checked (`core/addresses.py`), and the connection goes
+to one that passed, so a name that changes between the two gets nobody anywhere. TLS still asks for
+a certificate of the name. Of the answer only the head is read. Proxies named in the environment
+are not used.
+"""
+
+import asyncio
+import os
+import ssl
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import h11
+
+from weft.core.addresses import Address, AllowedHosts
+from weft.core.callback_url import Target, parse_callback_url
+from weft.plugins.callback_senders.http.resolve import resolve
+from weft.ports.callback_sender import Answered
+
+READ_BYTES = 4096
+HEAD_BYTES_MAX = 16 << 10
+ADDRESSES_MAX = 4
+"""More of one name are not tried in one attempt."""
+_EARLY_HINTS_MAX = 8
+
+Resolve = Callable[[str, int], Awaitable[Sequence[Address]]]
+
+
+class _NotSent(Exception):
+    """Why there is no answer, in a few words without a full stop."""
+
+
+@dataclass(frozen=True)
+class HttpCallbackSender:
+    """Sends callbacks by HTTP and HTTPS."""
+
+    allowed: AllowedHosts
+    connect_timeout_s: float
+    timeout_s: float
+    """Of everything: name, connection, request, head of the answer."""
+    resolve: Resolve = resolve
+    tls: ssl.SSLContext = field(default_factory=ssl.create_default_context)
+
+    async def send(self, url: str, headers: Mapping[str, str], body: bytes) -> Answered:
+        """Send once."""
+        try:
+            async with asyncio.timeout(self.timeout_s):
+                return Answered(status=await self._send(parse_callback_url(url), headers, body))
+        except TimeoutError:
+            return Answered(error=f"no answer within {self.timeout_s:g} s")
+        except (_NotSent, ValueError) as error:
+            return Answered(error=str(error))
+
+    async def _send(self, target: Target, headers: Mapping[str, str], body: bytes) -> int:
+        reader, writer = await self._connect(target)
+        try:
+            return await _exchange(reader, writer, _request(target, headers, body), body)
+        except (OSError, EOFError) as error:
+            raise _NotSent(f"the connection broke: {_reason(error)}") from error
+        except h11.ProtocolError as error:
+            raise _NotSent("the answer is not HTTP") from error
+        finally:
+            writer.transport.abort()  # whatever it still wants to send
+
+    async def _connect(self, target: Target) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        tls = self.tls if target.scheme == "https" else None
+        why: Exception | None = None
+        for address in await self._addresses(target):
+            try:
+                async with asyncio.timeout(self.connect_timeout_s):
+                    return await asyncio.open_connection(
+                        str(address), target.port, ssl=tls,
+                        server_hostname=target.host if tls else None, limit=HEAD_BYTES_MAX,
+                    )  # fmt: skip
+            except TimeoutError:
+                why = TimeoutError(f"no answer within {self.connect_timeout_s:g} s")
+            except (OSError, ValueError) as error:  # ssl.SSLError is an OSError
+                why = error
+        raise _NotSent(f"could not connect: {_reason(why)}") from why
+
+    async def _addresses(self, target: Target) -> Sequence[Address]:
+        """Return the addresses of the target that may be called."""
+        try:
+            found = await self.resolve(target.host, target.port)
+        except OSError as error:
+            raise _NotSent(f"the name cannot be resolved: {_reason(error)}") from error
+        good = [address for address in found if self.allowed.allow(target.host, address)]
+        if found and not good:
+            # Which address it is, is a fact about our network.
+            raise _NotSent("the address is private, and callback_private_hosts does not allow it")
+        return good[:ADDRESSES_MAX]
+
+
+def _request(target: Target, headers: Mapping[str, str], body: bytes) -> h11.Request:
+    return h11.Request(
+        method="POST",
+        target=target.path,
+        headers=[
+            ("Host", target.authority),
+            ("Content-Length", str(len(body))),
+            ("Connection", "close"),
+            *headers.items(),
+        ],
+    )
+
+
+async def _exchange(
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, request: h11.Request, body: bytes
+) -> int:
+    """Send a request; return the status of the answer, whose body is not read.
+
+    What the kernel does not take at once, less than a megabyte, is sent while we read: so one who
+    answers before having read all of it is heard.
+    """
+    protocol = h11.Connection(h11.CLIENT, max_incomplete_event_size=HEAD_BYTES_MAX)
+    events = (request, h11.Data(data=body), h11.EndOfMessage())
+    writer.write(b"".join(protocol.send(event) or b"" for event in events))
+    return await _status(reader, protocol)
+
+
+async def _status(reader: asyncio.StreamReader, protocol: h11.Connection) -> int:
+    hints = 0
+    while True:
+        event = protocol.next_event()
+        if event is h11.NEED_DATA:
+            data = await reader.read(READ_BYTES)
+            if not data:
+                raise EOFError("the receiver closed it without an answer")
+            protocol.receive_data(data)
+        elif isinstance(event, h11.Response):
+            return event.status_code
+        elif isinstance(event, h11.InformationalResponse) and hints < _EARLY_HINTS_MAX:
+            hints += 1
+        else:
+            raise h11.RemoteProtocolError("no answer after so many hints")
+
+
+def _reason(error: Exception | None) -> str:
+    """Return why, for the one who owns the receiver: short, on one line, without an address."""
+    number = error.errno if isinstance(error, OSError) else None
+    if number is not None and number > 0 and not isinstance(error, ssl.SSLError):
+        return os.strerror(number)
+    text = str(error or "") or type(error).__name__
+    return " ".join(text.split())[:200]

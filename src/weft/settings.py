@@ -125,6 +125,10 @@ class Settings:
         1024, "bytes of one attribute, key and value", minimum=1, maximum=65536, size=True
     )
     group_depth_max: int = _setting(16, "depth of the tree of groups", minimum=1, maximum=64)
+    batch_groups_max: int = _setting(
+        1_000_000, "groups of one batch", minimum=1, maximum=2_000_000_000
+    )
+    job_sets_max: int = _setting(64, "sets that one job may be in", minimum=1, maximum=1024)
     page_rows: int = _setting(
         50, "rows of a page if the caller does not say", minimum=1, maximum=1000
     )

@@ -296,7 +296,7 @@ PATHS = [
     ("GET", "/v1/batches/1/updates/x", 400, "API.INVALID_ID"),
     ("GET", "/v1/batches/1/groups/%2Fa%2F%2Fb", 400, "API.INVALID_ID"),
     ("GET", "/v1/batches/1/groups/%2Fa%00", 400, "API.INVALID_ID"),
-    ("GET", "/v1/batches/1/groups/stage1", 400, "API.INVALID_ID"),
+    ("GET", "/v1/batches/1/groups/stage%01", 400, "API.INVALID_ID"),
     ("GET", "/v1/batches/1?x=1", 400, "API.INVALID_PARAMETER"),
     ("GET", "/v1/batches?limit=0", 400, "API.INVALID_PARAMETER"),
     ("GET", "/v1/batches?limit=1001", 400, "API.INVALID_PARAMETER"),

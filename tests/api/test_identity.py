@@ -122,7 +122,13 @@ async def test_description_tells_what_creates_and_which_headers_count(
     takes_key = {path for path, found in paths.items() if "Idempotency-Key" in _headers_of(found)}
 
     update = "/v1/batches/{b}/updates"
-    assert creates == {"/v1/batches", update, f"{update}/{{u}}/jobs", f"{update}/{{u}}/groups"}
+    assert creates == {
+        "/v1/batches",
+        "/v1/batches/{b}/groups",
+        update,
+        f"{update}/{{u}}/jobs",
+        f"{update}/{{u}}/groups",
+    }
     assert takes_key == creates
     assert _headers_of(paths["/v1/events"], "get") == {"Last-Event-ID"}
 

@@ -2,11 +2,12 @@
 
 import asyncio
 from collections import Counter, deque
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
-from weft.core.errors import EpochStale, Unavailable
-from weft.ports.store import Row
+from weft.core.errors import EpochStale, Unavailable, WeftError
+from weft.ports.store import Operation, Row
 
 
 class FakeDriverStore:
@@ -22,6 +23,9 @@ class FakeDriverStore:
         self.sweeps: deque[int] = deque()
         self.idle: deque[bool] = deque()
         self.due: deque[datetime | None] = deque()
+        self.operations: deque[list[Operation]] = deque()
+        self.steps: deque[bool | WeftError] = deque()
+        self.failed: list[Mapping[str, Any]] = []
         self.away = False
 
     async def until(self, function: str, times: int) -> None:
@@ -58,6 +62,24 @@ class FakeDriverStore:
         count = self.sweeps.popleft() if self.sweeps else 0
         assert count <= limit_jobs
         return count
+
+    async def running_operations(self, epoch: int) -> Sequence[Operation]:
+        await self._ask("running_operations", epoch)
+        return self.operations.popleft() if self.operations else []
+
+    async def advance_operation(self, epoch: int, operation: Operation) -> bool:
+        assert operation.kind
+        await self._ask("advance_operation", epoch)
+        step = self.steps.popleft()
+        if isinstance(step, WeftError):
+            raise step
+        return step
+
+    async def fail_operation(
+        self, epoch: int, operation_id: int, problem: Mapping[str, Any]
+    ) -> None:
+        self.failed.append({"operation_id": operation_id, **problem})
+        await self._ask("fail_operation", epoch)
 
     async def lose_workers(self, epoch: int, grace_s: float) -> Sequence[Row]:
         assert grace_s > 0

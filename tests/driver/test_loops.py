@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from driver.fake_store import FakeDriverStore, FakeNotices
+from weft.core.errors import GroupNotFound
 from weft.driver.lead import Driver
+from weft.ports.store import Operation
 from weft.settings import Settings
 
 SETTINGS = Settings(home=Path("/nowhere"), heartbeat_s=3600)
@@ -218,3 +220,29 @@ async def test_leader_that_lost_only_its_lock_notices_with_the_break_of_its_noti
         await driver.settled()
 
         assert driver.states == ["leader", "leader"]
+
+
+OPERATION = Operation(7, 1, 1, "fill_set", {}, 0, 10, "0" * 32)
+
+
+async def test_operation_goes_on_step_by_step_until_it_has_to_wait() -> None:
+    driver = Running()
+    driver.store.operations.extend([[OPERATION], [OPERATION], [OPERATION]])
+    driver.store.steps.extend([True, True, False])
+    async with running(driver):
+        await driver.store.until("advance_operation", 3)
+        await driver.settled()
+
+    assert not driver.store.steps
+    assert not driver.store.failed
+
+
+async def test_operation_that_cannot_succeed_ends_with_its_error() -> None:
+    driver = Running()
+    driver.store.operations.append([OPERATION])
+    driver.store.steps.append(GroupNotFound(1, "x"))
+    async with running(driver):
+        await driver.store.until("fail_operation", 1)
+
+    (problem,) = driver.store.failed
+    assert (problem["operation_id"], problem["code"]) == (7, "API.GROUP_NOT_FOUND")

@@ -10,7 +10,7 @@ from weft.api.identity import Identities
 from weft.api.inbox import ClientGone
 from weft.api.problem_documents import as_weft_error, encode_problem
 from weft.api.ring import App, Receive, Ring, Scope, Send
-from weft.api.routes import batches, events, groups, jobs, logs, system, updates
+from weft.api.routes import batches, events, groups, jobs, logs, operations, system, updates
 from weft.api.services import AnyRequest, Services
 from weft.core.errors import Internal
 from weft.ports.log_store import LogStore
@@ -23,6 +23,7 @@ ROUTES: list[ControllerRouterHandler] = [
     *updates.ROUTES,
     *jobs.ROUTES,
     *groups.ROUTES,
+    *operations.ROUTES,
     *logs.ROUTES,
     *events.ROUTES,
     *system.ROUTES,

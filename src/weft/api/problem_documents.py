@@ -1,11 +1,12 @@
 """Errors as problem documents (RFC 9457)."""
 
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 from litestar.exceptions import HTTPException, MethodNotAllowedException, NotFoundException
 
 from weft.core.errors import Internal, Invalid, MethodNotAllowed, RouteNotFound, WeftError
+from weft.core.problem_document import problem_document
 
 MEDIA: Final = "application/problem+json"
 RETRY_AFTER_S: Final = 1
@@ -35,20 +36,6 @@ def as_weft_error(error: Exception, path: str, method: str) -> WeftError:
         detail="The request may or may not have been carried out; the server's log says more.",
         hint="Repeat it with the same Idempotency-Key; report the trace id if it fails again.",
     )
-
-
-def problem_document(error: WeftError, trace_id: str) -> dict[str, Any]:
-    """Return the document of an error."""
-    return {
-        "type": f"urn:weft:error:{error.code}",
-        "title": error.message,
-        "status": error.status,
-        "detail": error.detail,
-        "hint": error.hint,
-        "code": error.code,
-        "trace_id": trace_id,
-        "errors": [{"pointer": one.pointer, "message": one.message} for one in error.errors],
-    }
 
 
 def encode_problem(error: WeftError, trace_id: str) -> tuple[bytes, dict[str, str]]:

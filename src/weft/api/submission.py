@@ -3,21 +3,20 @@
 import asyncio
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import islice
 from typing import Any, Final
 
 from weft.api.check import check_attributes, check_name
+from weft.api.creating import Creating
 from weft.api.decode import may_hold_nul
 from weft.api.group_documents import (
     bunch_rows,
     check_callback,
     check_existing,
-    paths_of,
+    named_groups,
     planned_rows,
 )
-from weft.api.inbox import Body
-from weft.api.services import Services
 from weft.api.translate import Request, Translated, translate
 from weft.core.errors import (
     FieldError,
@@ -28,12 +27,13 @@ from weft.core.errors import (
     ProjectNotFound,
     TooManyJobs,
 )
-from weft.core.group_tree import ancestors, plan_groups
+from weft.core.group_tree import ancestors, plan_groups, plan_sets
 from weft.core.problems import PROBLEMS_MAX, Problems
-from weft.ports.store import Caller, NewBatch, Reserved
+from weft.ports.store import NewBatch, Reserved
 from weft.wire.documents import (
     BatchDocument,
     GroupBunch,
+    GroupDocument,
     JobBunch,
     JobDocument,
     UpdateDocument,
@@ -47,16 +47,14 @@ THREAD_JOBS: Final = 500
 class Submission:
     """One creating request of one caller."""
 
-    def __init__(
-        self, services: Services, caller: Caller, body: Body, *, key: str | None, trace_id: str
-    ) -> None:
-        self._services = services
-        self._store = services.store
-        self._settings = services.settings
-        self._caller = caller
-        self._body = body
-        self._key = key
-        self._trace_id = trace_id
+    def __init__(self, request: Creating) -> None:
+        self._services = request.services
+        self._store = request.services.store
+        self._settings = request.services.settings
+        self._caller = request.caller
+        self._body = request.body
+        self._key = request.key
+        self._trace_id = request.trace_id
 
     async def create_batch(self) -> tuple[Answer, bool]:
         """Create a batch, with its groups and jobs if there are any; return the answer and whether
@@ -112,6 +110,11 @@ class Submission:
         )
         return update_document(batch_id, reserved), is_new
 
+    async def create_group(self, batch_id: int, document: GroupDocument) -> bool:
+        """Create one group, with its ancestors if it is of the tree; return whether it is new."""
+        _, is_new = await self._submit(batch_id, UpdateDocument(groups=[document]), Problems())
+        return is_new
+
     async def add_jobs(self, batch_id: int, update_id: int) -> tuple[Answer, bool]:
         """Add a bunch to an open update."""
         document = self._body.document(JobBunch)
@@ -134,7 +137,7 @@ class Submission:
         return {"n_jobs": len(document.jobs)}, is_new
 
     async def add_groups(self, batch_id: int, update_id: int) -> Answer:
-        """Add a bunch of tree groups to an open update."""
+        """Add a bunch of groups to an open update."""
         document = self._body.document(GroupBunch)
         self._refuse_too_many("groups", len(document.groups))
         problems = Problems()
@@ -150,12 +153,18 @@ class Submission:
         self._refuse_too_many("jobs", len(document.jobs))
         self._refuse_too_many("groups", len(document.groups))
         batch_id = target if isinstance(target, int) else None
-        paths = paths_of(document.groups, document.jobs, self._settings, problems)
+        paths, sets = named_groups(document.groups, document.jobs, self._settings, problems)
         existing = await self._existing_groups(batch_id, paths)
-        check_existing(document.groups, existing, problems)
+        existing_sets = await self._existing_sets(batch_id, sets)
+        check_existing(document.groups, existing.keys() | existing_sets.keys(), problems)
         planned, group_by_path = plan_groups(paths, existing)
+        set_by_name = plan_sets(sets, existing_sets, after=len(planned))
         request = self._request(
-            document.inherit_env, batch_id=batch_id, whole=True, group_by_path=group_by_path
+            document.inherit_env,
+            batch_id=batch_id,
+            whole=True,
+            group_by_path=group_by_path,
+            set_by_name=set_by_name,
         )
         translated = None
         if document.jobs:
@@ -165,7 +174,7 @@ class Submission:
             found_id, reserved, is_new = await self._store.submit(
                 self._caller,
                 target,
-                planned_rows(planned, document.groups),
+                planned_rows(planned, set_by_name, document.groups),
                 translated.rows if translated else None,
                 idempotency_key=self._key,
                 digest=self._body.digest,
@@ -222,6 +231,18 @@ class Submission:
                 missing.add(path)
             else:
                 found[path] = row["group_id"]
+        return found
+
+    async def _existing_sets(self, batch_id: int | None, names: Sequence[str]) -> dict[str, int]:
+        """Return the numbers of those sets that the batch has already."""
+        found: dict[str, int] = {}
+        if batch_id is None:
+            return found
+        for name in names:
+            with suppress(GroupNotFound):
+                row = await self._store.get_group(self._caller, batch_id, name)
+                if row["kind"] == "set":
+                    found[name] = row["group_id"]
         return found
 
     def _check_batch(self, document: BatchDocument, problems: Problems) -> None:

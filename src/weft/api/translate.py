@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
 from weft.api.check import check_jobs
+from weft.api.set_columns import sets_of
 from weft.api.shapes import ShapeBook
 from weft.core.errors import InvalidValue, WrongType
 from weft.core.parents import Earlier, order_jobs, resolve_parents
@@ -58,6 +59,7 @@ class Request:
     whole: bool = False
     """The document holds all jobs of the update: parents may be named, groups are paths."""
     group_by_path: Mapping[str, int] = field(default_factory=dict)
+    set_by_name: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -87,6 +89,7 @@ def translate(
     book = ShapeBook(workers, request.media)
     shape_index = book.index_of(jobs, problems)
     group_id = _groups(jobs, request, problems)
+    combos = sets_of(jobs, request, problems)
     retry_on = _retries(jobs, problems)
     parents = _parents(jobs, request, problems)
     problems.raise_any()
@@ -96,9 +99,9 @@ def translate(
         problems.raise_any()
     if order is not None and parents is not None:
         jobs = [jobs[index] for index in order]
-        shape_index, group_id, retry_on = (
-            column if len(column) == 1 else [column[index] for index in order]
-            for column in (shape_index, group_id, retry_on)
+        shape_index, group_id, retry_on, combos.index = (
+            column if len(column) <= 1 else [column[index] for index in order]
+            for column in (shape_index, group_id, retry_on, combos.index)
         )
         parents = _renumbered(parents, order)
     rows = JobRows(
@@ -111,6 +114,9 @@ def translate(
         always_run=_one_if_same([job.always_run for job in jobs]),
         max_attempts=_one_if_same([job.max_attempts for job in jobs]),
         retry_on=retry_on,
+        combo_index=combos.index,
+        combo_number=combos.number,
+        combo_set=combos.sets,
     )
     if parents is not None:
         _fill_edges(rows, parents)

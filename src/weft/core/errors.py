@@ -281,6 +281,30 @@ class GroupTooDeep(Invalid):
     code = "API.GROUP_TOO_DEEP"
 
 
+class OperationNotFound(NotFound):
+    """No such operation."""
+
+    code = "API.OPERATION_NOT_FOUND"
+
+
+class TooManyGroups(Invalid):
+    """More groups than a batch may have."""
+
+    code = "API.TOO_MANY_GROUPS"
+
+
+class TooManySets(Invalid):
+    """More sets than a job may be in."""
+
+    code = "API.TOO_MANY_SETS"
+
+
+class NotASet(Invalid):
+    """Only sets take jobs that are there already."""
+
+    code = "API.NOT_A_SET"
+
+
 class EventsGone(WeftError):
     """Events after that position were removed already."""
 

@@ -1,4 +1,4 @@
-"""Paths of tree groups: `/stage1/part2` below the root `/`."""
+"""Paths of tree groups, `/stage1/part2` below the root `/`; numbers of groups to be made."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -60,3 +60,15 @@ def plan_groups(
             number[one] = len(planned) + 1
             planned.append(PlannedGroup(len(planned) + 1, number[parent or ROOT], name, one))
     return planned, number
+
+
+def plan_sets(names: Sequence[str], existing: Mapping[str, int], *, after: int) -> dict[str, int]:
+    """Return the number of every set: those to be made follow `after`, those that are there have
+    negative ones.
+    """
+    number = {name: -group_id for name, group_id in existing.items()}
+    for name in names:
+        if name not in number:
+            after += 1
+            number[name] = after
+    return number

@@ -9,6 +9,7 @@ from weft.driver.bell import Bell
 from weft.driver.cancel import run_cancel
 from weft.driver.due_date import DueDate
 from weft.driver.fold import FoldLoop
+from weft.driver.operate import run_operate
 from weft.driver.reaper import run_reaper
 from weft.driver.retention import run_retention
 from weft.ports.store import DriverStore
@@ -30,7 +31,7 @@ class Term:
         self._store = store
         self._epoch = epoch
         self._settings = settings
-        self._cancel_bell, self._retention_bell = Bell(), Bell()
+        self._cancel_bell, self._retention_bell, self._operate_bell = Bell(), Bell(), Bell()
         self._due = DueDate(settings.lost_after_s)
         self._fold_bell, self._doubt_bell = Bell(), Bell()
         self._fold = FoldLoop(store, epoch, self._fold_bell, after_pass=self._after_fold)
@@ -50,11 +51,12 @@ class Term:
         self.wake()
 
     def _bells(self) -> Sequence[Bell]:
-        return self._fold_bell, self._cancel_bell, self._retention_bell
+        return self._fold_bell, self._cancel_bell, self._operate_bell, self._retention_bell
 
     def _after_fold(self, deltas: int) -> None:
         """An awake driver gets no notices: what they would say may have come with the deltas."""
         self._cancel_bell.ring()
+        self._operate_bell.ring()
         if deltas:
             self._retention_bell.ring()
 
@@ -76,6 +78,7 @@ class Term:
         return (
             self._fold.run(),
             run_cancel(store, epoch, self._cancel_bell, after_pass=self._fold_bell.ring),
+            run_operate(store, epoch, self._operate_bell, after_pass=self._fold_bell.ring),
             run_reaper(store, epoch, self._due, grace_s=settings.lost_after_s),
             run_retention(
                 store, epoch, self._retention_bell,

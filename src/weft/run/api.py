@@ -14,6 +14,7 @@ from weft.api.app import Application, create_app
 from weft.api.http_protocol import HttpProtocol
 from weft.core.errors import Conflict
 from weft.plugins.log_stores.files import FileLogStore
+from weft.ports.store import GroupLimits
 from weft.run.home import Home
 from weft.run.login import login_dsn
 from weft.run.role_main import run_role, stop_signals, until_told
@@ -64,7 +65,10 @@ async def _serve(settings: Settings, name: str) -> int:
     listener = _listen(settings.host, settings.port)
     host, port = listener.getsockname()[:2]
     with ExitStack() as until_exit:
-        async with open_api_store(login_dsn(settings, "weft_api")) as store:
+        limits = GroupLimits(
+            settings.group_depth_max, settings.batch_groups_max, settings.job_sets_max
+        )
+        async with open_api_store(login_dsn(settings, "weft_api"), limits=limits) as store:
             app = create_app(store, store.notices, FileLogStore(home.logs), settings)
             server = Server(serving_config(app))
             serving = asyncio.create_task(server.run_on(listener))

@@ -4,6 +4,21 @@
 CREATE SCHEMA weft;
 ALTER SCHEMA weft OWNER TO postgres;
 
+CREATE FUNCTION weft._add_failures(batch_ids bigint[], group_ids integer[], ns integer[], at timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._add_failures(batch_ids bigint[], group_ids integer[], ns integer[], at timestamp with time zone) OWNER TO weft_system;
+
+CREATE FUNCTION weft._add_members(tenant_id integer, of_batch_id bigint, set_id integer, of_job_ids integer[], sets_max integer, at timestamp with time zone) RETURNS integer
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off';
+ALTER FUNCTION weft._add_members(tenant_id integer, of_batch_id bigint, set_id integer, of_job_ids integer[], sets_max integer, at timestamp with time zone) OWNER TO weft_system;
+
+CREATE FUNCTION weft._add_set(tenant_id integer, batch_id bigint, group_id integer, update_id integer, name text, attributes jsonb, cancel_after integer, callback text, hidden boolean, at timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._add_set(tenant_id integer, batch_id bigint, group_id integer, update_id integer, name text, attributes jsonb, cancel_after integer, callback text, hidden boolean, at timestamp with time zone) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft._announce(pool_ids integer[] DEFAULT '{}'::integer[], user_ids integer[] DEFAULT '{}'::integer[]) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -50,9 +65,21 @@ CREATE FUNCTION weft._check_open(of_batch_id bigint, of_group_id integer) RETURN
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._check_open(of_batch_id bigint, of_group_id integer) OWNER TO weft_tenant;
 
-CREATE FUNCTION weft._count_failures(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) RETURNS void
+CREATE FUNCTION weft._check_room(of_batch_id bigint, n_groups integer, groups_max integer) RETURNS void
     LANGUAGE plpgsql;
+ALTER FUNCTION weft._check_room(of_batch_id bigint, n_groups integer, groups_max integer) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._count_failures(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) RETURNS void
+    LANGUAGE sql;
 ALTER FUNCTION weft._count_failures(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) OWNER TO weft_system;
+
+CREATE FUNCTION weft._create_operation(tenant_id integer, user_id integer, batch_id bigint, kind text, arguments jsonb, n_total bigint, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) RETURNS bigint
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._create_operation(tenant_id integer, user_id integer, batch_id bigint, kind text, arguments jsonb, n_total bigint, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._end_operation(of_operation_id bigint, error jsonb, result jsonb, at timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._end_operation(of_operation_id bigint, error jsonb, result jsonb, at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft._end_parents(batch_ids bigint[], child_ids integer[], oks boolean[], at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql;
@@ -65,6 +92,10 @@ ALTER FUNCTION weft._end_waiting(of_batch_id bigint, of_job_ids integer[], at ti
 CREATE FUNCTION weft._fail(code text, message text, detail text, hint text) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._fail(code text, message text, detail text, hint text) OWNER TO weft_system;
+
+CREATE FUNCTION weft._find_operation(of_user_id integer, of_key text, of_digest bytea) RETURNS bigint
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._find_operation(of_user_id integer, of_key text, of_digest bytea) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft._fits(of_shape_id integer, has_storage_mib bigint, has_gpu integer) RETURNS boolean
     LANGUAGE sql STABLE;
@@ -145,6 +176,14 @@ CREATE FUNCTION weft._lose_incarnation(of_incarnation_id integer, at timestamp w
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._lose_incarnation(of_incarnation_id integer, at timestamp with time zone) OWNER TO weft_system;
 
+CREATE FUNCTION weft._member_groups(tenant_id integer, of_batch_id bigint, n_jobs integer, first_group integer, tree_ids integer[], combo_indexes integer[], combo_numbers integer[], combo_sets integer[]) RETURNS integer[]
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._member_groups(tenant_id integer, of_batch_id bigint, n_jobs integer, first_group integer, tree_ids integer[], combo_indexes integer[], combo_numbers integer[], combo_sets integer[]) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._membership_ids(tenant_id integer, of_batch_id bigint, tree_ids integer[], sets text[]) RETURNS integer[]
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._membership_ids(tenant_id integer, of_batch_id bigint, tree_ids integer[], sets text[]) OWNER TO weft_system;
+
 CREATE FUNCTION weft._move_ranges(batch_ids bigint[]) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._move_ranges(batch_ids bigint[]) OWNER TO weft_system;
@@ -181,6 +220,34 @@ CREATE FUNCTION weft._open_update(of_batch_id bigint, of_update_id integer) RETU
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._open_update(of_batch_id bigint, of_update_id integer) OWNER TO weft_tenant;
 
+CREATE TABLE weft.operation (
+    operation_id bigint NOT NULL,
+    tenant_id integer NOT NULL,
+    user_id integer NOT NULL,
+    batch_id bigint NOT NULL,
+    kind text NOT NULL,
+    arguments jsonb DEFAULT '{}'::jsonb NOT NULL,
+    state text DEFAULT 'running'::text NOT NULL,
+    "position" bigint DEFAULT 0 NOT NULL,
+    n_done bigint DEFAULT 0 NOT NULL,
+    n_total bigint DEFAULT 0 NOT NULL,
+    error jsonb,
+    result jsonb,
+    trace_id text,
+    idempotency_key text,
+    digest bytea,
+    created_at timestamp with time zone NOT NULL,
+    ended_at timestamp with time zone,
+    CONSTRAINT operation_kind_check CHECK ((length(kind) <= 64)),
+    CONSTRAINT operation_state_check CHECK ((state = ANY (ARRAY['running'::text, 'success'::text, 'failed'::text])))
+)
+WITH (fillfactor='50');
+ALTER TABLE weft.operation OWNER TO postgres;
+
+CREATE FUNCTION weft._operation_document(operation weft.operation) RETURNS jsonb
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._operation_document(operation weft.operation) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft._refuse_transition() RETURNS trigger
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._refuse_transition() OWNER TO postgres;
@@ -214,15 +281,20 @@ CREATE FUNCTION weft._unstage(of_batch_id bigint, from_job integer, to_job integ
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._unstage(of_batch_id bigint, from_job integer, to_job integer, pool_id integer, at timestamp with time zone) OWNER TO weft_tenant;
 
-CREATE FUNCTION weft.add_groups(tenant_id integer, batch_id bigint, update_id integer, group_ids integer[], parent_ids integer[], names text[], attributes jsonb[], cancel_afters integer[], callbacks text[], depth_max integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS void
+CREATE FUNCTION weft.add_groups(tenant_id integer, batch_id bigint, update_id integer, group_ids integer[], parent_ids integer[], names text[], attributes jsonb[], cancel_afters integer[], callbacks text[], depth_max integer, are_sets boolean[] DEFAULT '{}'::boolean[], at timestamp with time zone DEFAULT clock_timestamp()) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft.add_groups(tenant_id integer, batch_id bigint, update_id integer, group_ids integer[], parent_ids integer[], names text[], attributes jsonb[], cancel_afters integer[], callbacks text[], depth_max integer, at timestamp with time zone) OWNER TO weft_tenant;
+ALTER FUNCTION weft.add_groups(tenant_id integer, batch_id bigint, update_id integer, group_ids integer[], parent_ids integer[], names text[], attributes jsonb[], cancel_afters integer[], callbacks text[], depth_max integer, are_sets boolean[], at timestamp with time zone) OWNER TO weft_tenant;
 
-CREATE FUNCTION weft.add_jobs(tenant_id integer, batch_id bigint, update_id integer, first_job integer, n_jobs integer, shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus integer[], shape_countables jsonb[], shape_indexes integer[], group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], label_jobs integer[], label_names text[], label_attributes jsonb[], chunk_firsts integer[], chunk_ns integer[], chunk_bodies bytea[], idempotency_key text DEFAULT NULL::text, digest bytea DEFAULT NULL::bytea) RETURNS boolean
+CREATE FUNCTION weft.add_jobs(tenant_id integer, batch_id bigint, update_id integer, first_job integer, n_jobs integer, shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus integer[], shape_countables jsonb[], shape_indexes integer[], group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], label_jobs integer[], label_names text[], label_attributes jsonb[], chunk_firsts integer[], chunk_ns integer[], chunk_bodies bytea[], combo_indexes integer[] DEFAULT '{}'::integer[], combo_numbers integer[] DEFAULT '{}'::integer[], combo_sets integer[] DEFAULT '{}'::integer[], idempotency_key text DEFAULT NULL::text, digest bytea DEFAULT NULL::bytea) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft.add_jobs(tenant_id integer, batch_id bigint, update_id integer, first_job integer, n_jobs integer, shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus integer[], shape_countables jsonb[], shape_indexes integer[], group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], label_jobs integer[], label_names text[], label_attributes jsonb[], chunk_firsts integer[], chunk_ns integer[], chunk_bodies bytea[], idempotency_key text, digest bytea) OWNER TO weft_tenant;
+ALTER FUNCTION weft.add_jobs(tenant_id integer, batch_id bigint, update_id integer, first_job integer, n_jobs integer, shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus integer[], shape_countables jsonb[], shape_indexes integer[], group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], label_jobs integer[], label_names text[], label_attributes jsonb[], chunk_firsts integer[], chunk_ns integer[], chunk_bodies bytea[], combo_indexes integer[], combo_numbers integer[], combo_sets integer[], idempotency_key text, digest bytea) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.add_members(tenant_id integer, batch_id bigint, group_id integer, job_ids integer[], sets_max integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.add_members(tenant_id integer, batch_id bigint, group_id integer, job_ids integer[], sets_max integer, at timestamp with time zone) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.authenticate(token_hash bytea, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(tenant_id integer, user_id integer, user_name text, is_admin boolean)
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -274,10 +346,20 @@ CREATE FUNCTION weft.create_batch(tenant_id integer, user_id integer, name text,
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.create_batch(tenant_id integer, user_id integer, name text, billing_project text, attributes jsonb, callback text, cancel_after_n_failures integer, max_running integer, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) OWNER TO weft_tenant;
 
-CREATE FUNCTION weft.create_update(tenant_id integer, user_id integer, batch_id bigint, new_jobs integer, new_groups integer, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(update_id integer, first_job integer, first_group integer, n_jobs integer, n_groups integer, committed boolean, is_new boolean)
+CREATE FUNCTION weft.create_query_set(tenant_id integer, user_id integer, batch_id bigint, name text, attributes jsonb, cancel_after integer, callback text, query text, within_group integer, groups_max integer, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft.create_update(tenant_id integer, user_id integer, batch_id bigint, new_jobs integer, new_groups integer, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) OWNER TO weft_tenant;
+ALTER FUNCTION weft.create_query_set(tenant_id integer, user_id integer, batch_id bigint, name text, attributes jsonb, cancel_after integer, callback text, query text, within_group integer, groups_max integer, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.create_set(tenant_id integer, batch_id bigint, name text, attributes jsonb, cancel_after integer, callback text, is_hidden boolean, groups_max integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(group_id integer, is_new boolean)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.create_set(tenant_id integer, batch_id bigint, name text, attributes jsonb, cancel_after integer, callback text, is_hidden boolean, groups_max integer, at timestamp with time zone) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.create_update(tenant_id integer, user_id integer, batch_id bigint, new_jobs integer, new_groups integer, trace_id text, idempotency_key text, digest bytea, groups_max integer DEFAULT 2000000000, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(update_id integer, first_job integer, first_group integer, n_jobs integer, n_groups integer, committed boolean, is_new boolean)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.create_update(tenant_id integer, user_id integer, batch_id bigint, new_jobs integer, new_groups integer, trace_id text, idempotency_key text, digest bytea, groups_max integer, at timestamp with time zone) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.ensure_local_user(tenant text, user_name text, token_hash bytea) RETURNS void
     LANGUAGE plpgsql;
@@ -287,6 +369,16 @@ CREATE FUNCTION weft.events_now() RETURNS TABLE(xid bigint, event_id bigint)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.events_now() OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.fail_operation(epoch bigint, of_operation_id bigint, error jsonb, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.fail_operation(epoch bigint, of_operation_id bigint, error jsonb, at timestamp with time zone) OWNER TO weft_system;
+
+CREATE FUNCTION weft.fill_set(epoch bigint, of_operation_id bigint, job_ids integer[], looked_upto bigint, sets_max integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.fill_set(epoch bigint, of_operation_id bigint, job_ids integer[], looked_upto bigint, sets_max integer, at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft.fold_deltas(epoch bigint, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -314,6 +406,11 @@ CREATE FUNCTION weft.get_job(tenant_id integer, batch_id bigint, job_id integer)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.get_job(tenant_id integer, batch_id bigint, job_id integer) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.get_operation(tenant_id integer, of_operation_id bigint) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.get_operation(tenant_id integer, of_operation_id bigint) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.get_update(tenant_id integer, batch_id bigint, of_update_id integer) RETURNS TABLE(update_id integer, first_job integer, first_group integer, n_jobs integer, n_groups integer, committed boolean)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -378,6 +475,11 @@ CREATE FUNCTION weft.list_live(incarnation_id integer) RETURNS TABLE(batch_id bi
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.list_live(incarnation_id integer) OWNER TO weft_system;
 
+CREATE FUNCTION weft.list_operations(tenant_id integer, before bigint, limit_rows integer, of_batch_id bigint) RETURNS SETOF jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.list_operations(tenant_id integer, before bigint, limit_rows integer, of_batch_id bigint) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft.log_places(tenant_id integer, of_batch_id bigint, job_ids integer[], of_attempt smallint) RETURNS TABLE(batch_id bigint, job_id integer, attempt smallint, ended boolean, segment integer, log_offset bigint, stdout_bytes bigint, stderr_bytes bigint, truncated boolean, state text, reason smallint, exit_code integer, signal smallint, message text)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -423,6 +525,11 @@ CREATE FUNCTION weft.remove_old(epoch bigint, events_keep_s double precision, up
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.remove_old(epoch bigint, events_keep_s double precision, updates_keep_s double precision, at timestamp with time zone) OWNER TO weft_system;
 
+CREATE FUNCTION weft.running_operations(epoch bigint) RETURNS TABLE(operation_id bigint, tenant_id integer, batch_id bigint, kind text, arguments jsonb, "position" bigint, n_total bigint, trace_id text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.running_operations(epoch bigint) OWNER TO weft_system;
+
 CREATE FUNCTION weft.start_attempts(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], ages_us bigint[], at timestamp with time zone DEFAULT clock_timestamp()) RETURNS text[]
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -433,10 +540,10 @@ CREATE FUNCTION weft.start_attempts(incarnation_id integer, batch_ids bigint[], 
     SET enable_bitmapscan TO 'off';
 ALTER FUNCTION weft.start_attempts(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], ages_us bigint[], at timestamp with time zone) OWNER TO weft_system;
 
-CREATE FUNCTION weft.submit(tenant_id integer, user_id integer, of_batch_id bigint, trace_id text, idempotency_key text, digest bytea, batch_name text, batch_billing_project text, batch_attributes jsonb, batch_callback text, batch_cancel_after integer, batch_max_running integer, group_ids integer[], parent_ids integer[], group_names text[], group_attributes jsonb[], cancel_afters integer[], callbacks text[], depth_max integer, new_jobs integer, shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus integer[], shape_countables jsonb[], shape_indexes integer[], job_group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], label_jobs integer[], label_names text[], label_attributes jsonb[], chunk_firsts integer[], chunk_ns integer[], chunk_bodies bytea[], at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(batch_id bigint, update_id integer, first_job integer, first_group integer, n_jobs integer, n_groups integer, committed boolean, is_new boolean)
+CREATE FUNCTION weft.submit(tenant_id integer, user_id integer, of_batch_id bigint, trace_id text, idempotency_key text, digest bytea, batch_name text, batch_billing_project text, batch_attributes jsonb, batch_callback text, batch_cancel_after integer, batch_max_running integer, group_ids integer[], parent_ids integer[], group_names text[], group_attributes jsonb[], cancel_afters integer[], callbacks text[], are_sets boolean[], depth_max integer, groups_max integer, new_jobs integer, shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus integer[], shape_countables jsonb[], shape_indexes integer[], job_group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], label_jobs integer[], label_names text[], label_attributes jsonb[], chunk_firsts integer[], chunk_ns integer[], chunk_bodies bytea[], combo_indexes integer[], combo_numbers integer[], combo_sets integer[], at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(batch_id bigint, update_id integer, first_job integer, first_group integer, n_jobs integer, n_groups integer, committed boolean, is_new boolean)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft.submit(tenant_id integer, user_id integer, of_batch_id bigint, trace_id text, idempotency_key text, digest bytea, batch_name text, batch_billing_project text, batch_attributes jsonb, batch_callback text, batch_cancel_after integer, batch_max_running integer, group_ids integer[], parent_ids integer[], group_names text[], group_attributes jsonb[], cancel_afters integer[], callbacks text[], depth_max integer, new_jobs integer, shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus integer[], shape_countables jsonb[], shape_indexes integer[], job_group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], label_jobs integer[], label_names text[], label_attributes jsonb[], chunk_firsts integer[], chunk_ns integer[], chunk_bodies bytea[], at timestamp with time zone) OWNER TO weft_tenant;
+ALTER FUNCTION weft.submit(tenant_id integer, user_id integer, of_batch_id bigint, trace_id text, idempotency_key text, digest bytea, batch_name text, batch_billing_project text, batch_attributes jsonb, batch_callback text, batch_cancel_after integer, batch_max_running integer, group_ids integer[], parent_ids integer[], group_names text[], group_attributes jsonb[], cancel_afters integer[], callbacks text[], are_sets boolean[], depth_max integer, groups_max integer, new_jobs integer, shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus integer[], shape_countables jsonb[], shape_indexes integer[], job_group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], label_jobs integer[], label_names text[], label_attributes jsonb[], chunk_firsts integer[], chunk_ns integer[], chunk_bodies bytea[], combo_indexes integer[], combo_numbers integer[], combo_sets integer[], at timestamp with time zone) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.sweep_cancelled(epoch bigint, limit_jobs integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -802,13 +909,16 @@ CREATE TABLE weft.job_group (
     parent_id integer,
     update_id integer,
     name text NOT NULL,
-    path text NOT NULL,
+    path text,
     depth smallint NOT NULL,
     attributes jsonb DEFAULT '{}'::jsonb NOT NULL,
     callback text,
     cancel_after_n_failures integer,
     created_at timestamp with time zone NOT NULL,
-    CONSTRAINT job_group_cancel_after_n_failures_check CHECK ((cancel_after_n_failures > 0))
+    is_set boolean DEFAULT false NOT NULL,
+    hidden boolean DEFAULT false NOT NULL,
+    CONSTRAINT job_group_cancel_after_n_failures_check CHECK ((cancel_after_n_failures > 0)),
+    CONSTRAINT tree_group_has_path CHECK ((is_set = (path IS NULL)))
 );
 ALTER TABLE weft.job_group OWNER TO postgres;
 
@@ -845,12 +955,50 @@ CREATE TABLE weft.job_transition (
 );
 ALTER TABLE weft.job_transition OWNER TO postgres;
 
+CREATE TABLE weft.member_span (
+    batch_id bigint NOT NULL,
+    group_id integer NOT NULL,
+    first_job integer NOT NULL,
+    last_job integer NOT NULL,
+    tenant_id integer NOT NULL
+);
+ALTER TABLE weft.member_span OWNER TO postgres;
+
+CREATE SEQUENCE weft.membership_id_seq
+    AS integer
+    START WITH -1
+    INCREMENT BY -1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+ALTER SEQUENCE weft.membership_id_seq OWNER TO postgres;
+
+CREATE TABLE weft.membership (
+    batch_id bigint NOT NULL,
+    membership_id integer DEFAULT nextval('weft.membership_id_seq'::regclass) NOT NULL,
+    tenant_id integer NOT NULL,
+    group_id integer NOT NULL,
+    set_ids integer[] NOT NULL,
+    CONSTRAINT membership_membership_id_check CHECK ((membership_id < 0)),
+    CONSTRAINT membership_set_ids_check CHECK ((cardinality(set_ids) > 0))
+);
+ALTER TABLE weft.membership OWNER TO postgres;
+
 CREATE TABLE weft.migration (
     name text NOT NULL,
     checksum text NOT NULL,
     applied_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
 );
 ALTER TABLE weft.migration OWNER TO postgres;
+
+ALTER TABLE weft.operation ALTER COLUMN operation_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME weft.operation_operation_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
 
 CREATE TABLE weft.pool (
     pool_id integer NOT NULL,
@@ -1203,8 +1351,17 @@ ALTER TABLE ONLY weft.job_state
 ALTER TABLE ONLY weft.job_transition
     ADD CONSTRAINT job_transition_pkey PRIMARY KEY (from_state, to_state);
 
+ALTER TABLE ONLY weft.member_span
+    ADD CONSTRAINT member_span_pkey PRIMARY KEY (batch_id, group_id, first_job, last_job);
+
+ALTER TABLE ONLY weft.membership
+    ADD CONSTRAINT membership_pkey PRIMARY KEY (batch_id, membership_id);
+
 ALTER TABLE ONLY weft.migration
     ADD CONSTRAINT migration_pkey PRIMARY KEY (name);
+
+ALTER TABLE ONLY weft.operation
+    ADD CONSTRAINT operation_pkey PRIMARY KEY (operation_id);
 
 ALTER TABLE ONLY weft.pool
     ADD CONSTRAINT pool_name_key UNIQUE (name);
@@ -1293,9 +1450,13 @@ CREATE UNIQUE INDEX batch_update_idempotency_key_idx ON weft.batch_update USING 
 
 CREATE INDEX batch_update_open_idx ON weft.batch_update USING btree (created_at) WHERE (committed_at IS NULL);
 
+CREATE INDEX bunch_count_group_idx ON weft.bunch_count USING btree (batch_id, group_id, first_job);
+
 CREATE UNIQUE INDEX bunch_idempotency_key_idx ON weft.bunch USING btree (batch_id, update_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
 
 CREATE INDEX edge_child_idx ON weft.edge USING btree (batch_id, child_id, parent_id);
+
+CREATE INDEX group_ancestor_members_idx ON weft.group_ancestor USING btree (batch_id, ancestor_id, group_id);
 
 CREATE INDEX group_cancel_unswept_idx ON weft.group_cancel USING btree (batch_id) WHERE (NOT swept);
 
@@ -1304,6 +1465,18 @@ CREATE INDEX group_count_open_idx ON weft.group_count USING btree (tenant_id, ba
 CREATE INDEX job_delta_xid_idx ON weft.job_delta USING btree (xid);
 
 CREATE UNIQUE INDEX job_group_path_idx ON weft.job_group USING btree (batch_id, path);
+
+CREATE UNIQUE INDEX job_group_set_name_idx ON weft.job_group USING btree (batch_id, name) WHERE is_set;
+
+CREATE UNIQUE INDEX membership_groups_idx ON weft.membership USING btree (batch_id, group_id, set_ids);
+
+CREATE INDEX operation_batch_idx ON weft.operation USING btree (batch_id);
+
+CREATE UNIQUE INDEX operation_idempotency_key_idx ON weft.operation USING btree (user_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
+
+CREATE INDEX operation_running_idx ON weft.operation USING btree (operation_id) WHERE (state = 'running'::text);
+
+CREATE INDEX operation_tenant_idx ON weft.operation USING btree (tenant_id, operation_id);
 
 CREATE INDEX ready_job_batch_idx ON weft.ready_job USING btree (batch_id, job_id);
 
@@ -1442,6 +1615,12 @@ ALTER TABLE weft.job_label ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.job_spec ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE weft.member_span ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.membership ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.operation ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE weft.project_usage ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.queue ENABLE ROW LEVEL SECURITY;
@@ -1495,6 +1674,12 @@ CREATE POLICY system_rows ON weft.job_group TO weft_system USING (true);
 CREATE POLICY system_rows ON weft.job_label TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.job_spec TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.member_span TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.membership TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.operation TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.project_usage TO weft_system USING (true);
 
@@ -1562,6 +1747,12 @@ CREATE POLICY tenant_rows ON weft.job_label TO weft_tenant USING ((tenant_id = (
 
 CREATE POLICY tenant_rows ON weft.job_spec TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
+CREATE POLICY tenant_rows ON weft.member_span TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.membership TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.operation TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
 CREATE POLICY tenant_rows ON weft.project_usage TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.queue TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
@@ -1594,6 +1785,14 @@ GRANT USAGE ON SCHEMA weft TO weft_api;
 GRANT USAGE ON SCHEMA weft TO weft_driver;
 GRANT USAGE ON SCHEMA weft TO weft_worker;
 
+REVOKE ALL ON FUNCTION weft._add_failures(batch_ids bigint[], group_ids integer[], ns integer[], at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._add_failures(batch_ids bigint[], group_ids integer[], ns integer[], at timestamp with time zone) TO weft_tenant;
+
+REVOKE ALL ON FUNCTION weft._add_members(tenant_id integer, of_batch_id bigint, set_id integer, of_job_ids integer[], sets_max integer, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._add_members(tenant_id integer, of_batch_id bigint, set_id integer, of_job_ids integer[], sets_max integer, at timestamp with time zone) TO weft_tenant;
+
+REVOKE ALL ON FUNCTION weft._add_set(tenant_id integer, batch_id bigint, group_id integer, update_id integer, name text, attributes jsonb, cancel_after integer, callback text, hidden boolean, at timestamp with time zone) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._announce(pool_ids integer[], user_ids integer[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._announce(pool_ids integer[], user_ids integer[]) TO weft_tenant;
 
@@ -1619,7 +1818,13 @@ REVOKE ALL ON FUNCTION weft._check_job(of_batch_id bigint, of_job_id integer) FR
 
 REVOKE ALL ON FUNCTION weft._check_open(of_batch_id bigint, of_group_id integer) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._check_room(of_batch_id bigint, n_groups integer, groups_max integer) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._count_failures(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._create_operation(tenant_id integer, user_id integer, batch_id bigint, kind text, arguments jsonb, n_total bigint, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._end_operation(of_operation_id bigint, error jsonb, result jsonb, at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._end_parents(batch_ids bigint[], child_ids integer[], oks boolean[], at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._end_parents(batch_ids bigint[], child_ids integer[], oks boolean[], at timestamp with time zone) TO weft_tenant;
@@ -1629,6 +1834,8 @@ GRANT ALL ON FUNCTION weft._end_waiting(of_batch_id bigint, of_job_ids integer[]
 
 REVOKE ALL ON FUNCTION weft._fail(code text, message text, detail text, hint text) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._fail(code text, message text, detail text, hint text) TO weft_tenant;
+
+REVOKE ALL ON FUNCTION weft._find_operation(of_user_id integer, of_key text, of_digest bytea) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._fits(of_shape_id integer, has_storage_mib bigint, has_gpu integer) FROM PUBLIC;
 
@@ -1654,6 +1861,11 @@ REVOKE ALL ON FUNCTION weft._live_attempts(of_incarnation_id integer) FROM PUBLI
 
 REVOKE ALL ON FUNCTION weft._lose_incarnation(of_incarnation_id integer, at timestamp with time zone) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._member_groups(tenant_id integer, of_batch_id bigint, n_jobs integer, first_group integer, tree_ids integer[], combo_indexes integer[], combo_numbers integer[], combo_sets integer[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._membership_ids(tenant_id integer, of_batch_id bigint, tree_ids integer[], sets text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._membership_ids(tenant_id integer, of_batch_id bigint, tree_ids integer[], sets text[]) TO weft_tenant;
+
 REVOKE ALL ON FUNCTION weft._move_ranges(batch_ids bigint[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._ms_between(from_at timestamp with time zone, to_at timestamp with time zone) FROM PUBLIC;
@@ -1665,6 +1877,11 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.batch_update TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.batch_update TO weft_system;
 
 REVOKE ALL ON FUNCTION weft._open_update(of_batch_id bigint, of_update_id integer) FROM PUBLIC;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.operation TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.operation TO weft_system;
+
+REVOKE ALL ON FUNCTION weft._operation_document(operation weft.operation) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._refuse_transition() FROM PUBLIC;
 
@@ -1684,11 +1901,14 @@ REVOKE ALL ON FUNCTION weft._sweep_cascade(limit_jobs integer, high_batch bigint
 
 REVOKE ALL ON FUNCTION weft._unstage(of_batch_id bigint, from_job integer, to_job integer, pool_id integer, at timestamp with time zone) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION weft.add_groups(tenant_id integer, batch_id bigint, update_id integer, group_ids integer[], parent_ids integer[], names text[], attributes jsonb[], cancel_afters integer[], callbacks text[], depth_max integer, at timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.add_groups(tenant_id integer, batch_id bigint, update_id integer, group_ids integer[], parent_ids integer[], names text[], attributes jsonb[], cancel_afters integer[], callbacks text[], depth_max integer, at timestamp with time zone) TO weft_api;
+REVOKE ALL ON FUNCTION weft.add_groups(tenant_id integer, batch_id bigint, update_id integer, group_ids integer[], parent_ids integer[], names text[], attributes jsonb[], cancel_afters integer[], callbacks text[], depth_max integer, are_sets boolean[], at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.add_groups(tenant_id integer, batch_id bigint, update_id integer, group_ids integer[], parent_ids integer[], names text[], attributes jsonb[], cancel_afters integer[], callbacks text[], depth_max integer, are_sets boolean[], at timestamp with time zone) TO weft_api;
 
-REVOKE ALL ON FUNCTION weft.add_jobs(tenant_id integer, batch_id bigint, update_id integer, first_job integer, n_jobs integer, shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus integer[], shape_countables jsonb[], shape_indexes integer[], group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], label_jobs integer[], label_names text[], label_attributes jsonb[], chunk_firsts integer[], chunk_ns integer[], chunk_bodies bytea[], idempotency_key text, digest bytea) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.add_jobs(tenant_id integer, batch_id bigint, update_id integer, first_job integer, n_jobs integer, shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus integer[], shape_countables jsonb[], shape_indexes integer[], group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], label_jobs integer[], label_names text[], label_attributes jsonb[], chunk_firsts integer[], chunk_ns integer[], chunk_bodies bytea[], idempotency_key text, digest bytea) TO weft_api;
+REVOKE ALL ON FUNCTION weft.add_jobs(tenant_id integer, batch_id bigint, update_id integer, first_job integer, n_jobs integer, shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus integer[], shape_countables jsonb[], shape_indexes integer[], group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], label_jobs integer[], label_names text[], label_attributes jsonb[], chunk_firsts integer[], chunk_ns integer[], chunk_bodies bytea[], combo_indexes integer[], combo_numbers integer[], combo_sets integer[], idempotency_key text, digest bytea) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.add_jobs(tenant_id integer, batch_id bigint, update_id integer, first_job integer, n_jobs integer, shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus integer[], shape_countables jsonb[], shape_indexes integer[], group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], label_jobs integer[], label_names text[], label_attributes jsonb[], chunk_firsts integer[], chunk_ns integer[], chunk_bodies bytea[], combo_indexes integer[], combo_numbers integer[], combo_sets integer[], idempotency_key text, digest bytea) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.add_members(tenant_id integer, batch_id bigint, group_id integer, job_ids integer[], sets_max integer, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.add_members(tenant_id integer, batch_id bigint, group_id integer, job_ids integer[], sets_max integer, at timestamp with time zone) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.authenticate(token_hash bytea, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.authenticate(token_hash bytea, at timestamp with time zone) TO weft_api;
@@ -1714,13 +1934,25 @@ GRANT ALL ON FUNCTION weft.complete_attempts(incarnation_id integer, batch_ids b
 REVOKE ALL ON FUNCTION weft.create_batch(tenant_id integer, user_id integer, name text, billing_project text, attributes jsonb, callback text, cancel_after_n_failures integer, max_running integer, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.create_batch(tenant_id integer, user_id integer, name text, billing_project text, attributes jsonb, callback text, cancel_after_n_failures integer, max_running integer, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) TO weft_api;
 
-REVOKE ALL ON FUNCTION weft.create_update(tenant_id integer, user_id integer, batch_id bigint, new_jobs integer, new_groups integer, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.create_update(tenant_id integer, user_id integer, batch_id bigint, new_jobs integer, new_groups integer, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) TO weft_api;
+REVOKE ALL ON FUNCTION weft.create_query_set(tenant_id integer, user_id integer, batch_id bigint, name text, attributes jsonb, cancel_after integer, callback text, query text, within_group integer, groups_max integer, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.create_query_set(tenant_id integer, user_id integer, batch_id bigint, name text, attributes jsonb, cancel_after integer, callback text, query text, within_group integer, groups_max integer, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.create_set(tenant_id integer, batch_id bigint, name text, attributes jsonb, cancel_after integer, callback text, is_hidden boolean, groups_max integer, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.create_set(tenant_id integer, batch_id bigint, name text, attributes jsonb, cancel_after integer, callback text, is_hidden boolean, groups_max integer, at timestamp with time zone) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.create_update(tenant_id integer, user_id integer, batch_id bigint, new_jobs integer, new_groups integer, trace_id text, idempotency_key text, digest bytea, groups_max integer, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.create_update(tenant_id integer, user_id integer, batch_id bigint, new_jobs integer, new_groups integer, trace_id text, idempotency_key text, digest bytea, groups_max integer, at timestamp with time zone) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.ensure_local_user(tenant text, user_name text, token_hash bytea) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft.events_now() FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.events_now() TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.fail_operation(epoch bigint, of_operation_id bigint, error jsonb, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.fail_operation(epoch bigint, of_operation_id bigint, error jsonb, at timestamp with time zone) TO weft_driver;
+
+REVOKE ALL ON FUNCTION weft.fill_set(epoch bigint, of_operation_id bigint, job_ids integer[], looked_upto bigint, sets_max integer, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.fill_set(epoch bigint, of_operation_id bigint, job_ids integer[], looked_upto bigint, sets_max integer, at timestamp with time zone) TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft.fold_deltas(epoch bigint, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.fold_deltas(epoch bigint, at timestamp with time zone) TO weft_driver;
@@ -1736,6 +1968,9 @@ GRANT ALL ON FUNCTION weft.get_group(tenant_id integer, batch_id bigint, group_i
 
 REVOKE ALL ON FUNCTION weft.get_job(tenant_id integer, batch_id bigint, job_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.get_job(tenant_id integer, batch_id bigint, job_id integer) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.get_operation(tenant_id integer, of_operation_id bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.get_operation(tenant_id integer, of_operation_id bigint) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.get_update(tenant_id integer, batch_id bigint, of_update_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.get_update(tenant_id integer, batch_id bigint, of_update_id integer) TO weft_api;
@@ -1773,6 +2008,9 @@ GRANT ALL ON FUNCTION weft.list_jobs(tenant_id integer, batch_id bigint, after i
 REVOKE ALL ON FUNCTION weft.list_live(incarnation_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_live(incarnation_id integer) TO weft_worker;
 
+REVOKE ALL ON FUNCTION weft.list_operations(tenant_id integer, before bigint, limit_rows integer, of_batch_id bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_operations(tenant_id integer, before bigint, limit_rows integer, of_batch_id bigint) TO weft_api;
+
 REVOKE ALL ON FUNCTION weft.log_places(tenant_id integer, of_batch_id bigint, job_ids integer[], of_attempt smallint) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.log_places(tenant_id integer, of_batch_id bigint, job_ids integer[], of_attempt smallint) TO weft_api;
 
@@ -1797,11 +2035,14 @@ GRANT ALL ON FUNCTION weft.register_worker(name text, host text, pool text, inca
 REVOKE ALL ON FUNCTION weft.remove_old(epoch bigint, events_keep_s double precision, updates_keep_s double precision, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.remove_old(epoch bigint, events_keep_s double precision, updates_keep_s double precision, at timestamp with time zone) TO weft_driver;
 
+REVOKE ALL ON FUNCTION weft.running_operations(epoch bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.running_operations(epoch bigint) TO weft_driver;
+
 REVOKE ALL ON FUNCTION weft.start_attempts(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], ages_us bigint[], at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.start_attempts(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], ages_us bigint[], at timestamp with time zone) TO weft_worker;
 
-REVOKE ALL ON FUNCTION weft.submit(tenant_id integer, user_id integer, of_batch_id bigint, trace_id text, idempotency_key text, digest bytea, batch_name text, batch_billing_project text, batch_attributes jsonb, batch_callback text, batch_cancel_after integer, batch_max_running integer, group_ids integer[], parent_ids integer[], group_names text[], group_attributes jsonb[], cancel_afters integer[], callbacks text[], depth_max integer, new_jobs integer, shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus integer[], shape_countables jsonb[], shape_indexes integer[], job_group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], label_jobs integer[], label_names text[], label_attributes jsonb[], chunk_firsts integer[], chunk_ns integer[], chunk_bodies bytea[], at timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.submit(tenant_id integer, user_id integer, of_batch_id bigint, trace_id text, idempotency_key text, digest bytea, batch_name text, batch_billing_project text, batch_attributes jsonb, batch_callback text, batch_cancel_after integer, batch_max_running integer, group_ids integer[], parent_ids integer[], group_names text[], group_attributes jsonb[], cancel_afters integer[], callbacks text[], depth_max integer, new_jobs integer, shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus integer[], shape_countables jsonb[], shape_indexes integer[], job_group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], label_jobs integer[], label_names text[], label_attributes jsonb[], chunk_firsts integer[], chunk_ns integer[], chunk_bodies bytea[], at timestamp with time zone) TO weft_api;
+REVOKE ALL ON FUNCTION weft.submit(tenant_id integer, user_id integer, of_batch_id bigint, trace_id text, idempotency_key text, digest bytea, batch_name text, batch_billing_project text, batch_attributes jsonb, batch_callback text, batch_cancel_after integer, batch_max_running integer, group_ids integer[], parent_ids integer[], group_names text[], group_attributes jsonb[], cancel_afters integer[], callbacks text[], are_sets boolean[], depth_max integer, groups_max integer, new_jobs integer, shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus integer[], shape_countables jsonb[], shape_indexes integer[], job_group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], label_jobs integer[], label_names text[], label_attributes jsonb[], chunk_firsts integer[], chunk_ns integer[], chunk_bodies bytea[], combo_indexes integer[], combo_numbers integer[], combo_sets integer[], at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.submit(tenant_id integer, user_id integer, of_batch_id bigint, trace_id text, idempotency_key text, digest bytea, batch_name text, batch_billing_project text, batch_attributes jsonb, batch_callback text, batch_cancel_after integer, batch_max_running integer, group_ids integer[], parent_ids integer[], group_names text[], group_attributes jsonb[], cancel_afters integer[], callbacks text[], are_sets boolean[], depth_max integer, groups_max integer, new_jobs integer, shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus integer[], shape_countables jsonb[], shape_indexes integer[], job_group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], label_jobs integer[], label_names text[], label_attributes jsonb[], chunk_firsts integer[], chunk_ns integer[], chunk_bodies bytea[], combo_indexes integer[], combo_numbers integer[], combo_sets integer[], at timestamp with time zone) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.sweep_cancelled(epoch bigint, limit_jobs integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.sweep_cancelled(epoch bigint, limit_jobs integer, at timestamp with time zone) TO weft_driver;
@@ -1916,6 +2157,18 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_state TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_transition TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_transition TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.member_span TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.member_span TO weft_system;
+
+GRANT USAGE ON SEQUENCE weft.membership_id_seq TO weft_tenant;
+GRANT USAGE ON SEQUENCE weft.membership_id_seq TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.membership TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.membership TO weft_system;
+
+GRANT USAGE ON SEQUENCE weft.operation_operation_id_seq TO weft_tenant;
+GRANT USAGE ON SEQUENCE weft.operation_operation_id_seq TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.pool TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.pool TO weft_system;

@@ -7,8 +7,9 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from weft.core.states import Phase, Reason
-from weft.ports.store import Caller, LogPlace, Row
+from weft.ports.store import Caller, GroupLimits, LogPlace, Row
 from weft.store.database import open_database
+from weft.store.groups import SetGroups
 from weft.store.notices import PostgresNotices
 from weft.store.submission import Submission
 from weft.wire.spec import decode_chunk
@@ -16,7 +17,7 @@ from weft.wire.spec import decode_chunk
 API_TIMEOUT_S = 60.0
 
 
-class PostgresApiStore(Submission):
+class PostgresApiStore(Submission, SetGroups):
     """What the api asks its database. The methods are documented at the port."""
 
     notices: PostgresNotices
@@ -219,7 +220,7 @@ def _batch(document: Row) -> Row:
         **{
             key: value
             for key, value in document.items()
-            if key not in {"batch_id", "group_id", "parent_id", "path"}
+            if key not in {"batch_id", "group_id", "parent_id", "path", "kind"}
         },
     }
 
@@ -238,10 +239,12 @@ def _reason(number: int | None) -> str | None:
 
 
 @asynccontextmanager
-async def open_api_store(dsn: str, *, pool_size: int = 8) -> AsyncIterator[PostgresApiStore]:
+async def open_api_store(
+    dsn: str, *, pool_size: int = 8, limits: GroupLimits | None = None
+) -> AsyncIterator[PostgresApiStore]:
     """Open the store of the api, as role `weft_api`."""
     async with open_database(dsn, connections_max=pool_size, timeout_s=API_TIMEOUT_S) as database:
-        store = PostgresApiStore(database)
+        store = PostgresApiStore(database, limits or GroupLimits())
         store.notices = PostgresNotices(dsn)
         store._listener_id = uuid.uuid4()  # noqa: SLF001 (its own factory)
         yield store

@@ -10,12 +10,13 @@ from weft.ports.store import Row
 from weft.store.database import CONNECT_TIMEOUT_S, Database, call_on, open_database
 from weft.store.errors import AWAY, translated
 from weft.store.notices import PostgresNotices
+from weft.store.operations import Operations
 
 DRIVER_TIMEOUT_S = 120.0
 HEARTBEAT_TIMEOUT_S = 10.0
 
 
-class PostgresDriverStore:
+class PostgresDriverStore(Operations):
     """What a driver asks its database. The methods are documented at the port."""
 
     def __init__(self, database: Database, notices: PostgresNotices, dsn: str) -> None:

@@ -5,17 +5,16 @@ from typing import Any
 
 import asyncpg
 
-from weft.ports.store import Caller, JobRows, NewBatch, NewGroup, Reserved
+from weft.ports.store import Caller, GroupLimits, JobRows, NewBatch, NewGroup, Reserved
 from weft.store.database import Database
-
-GROUP_DEPTH_MAX = 16
 
 
 class Submission:
     """What the api asks to create. The methods are documented at the port."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, limits: GroupLimits) -> None:
         self._database = database
+        self._limits = limits
 
     async def create_batch(
         self, caller: Caller, new: NewBatch, *, idempotency_key: str | None, digest: bytes
@@ -50,6 +49,8 @@ class Submission:
             digest=digest,
             **_submitted_batch(new),
             **_submitted_groups(groups),
+            depth_max=self._limits.depth_max,
+            groups_max=self._limits.batch_groups_max,
             **_submitted_jobs(jobs or NO_JOBS),
         )
         return row["batch_id"], _reserved(row), row["is_new"]
@@ -76,6 +77,7 @@ class Submission:
             trace_id=trace_id,
             idempotency_key=idempotency_key,
             digest=digest,
+            groups_max=self._limits.batch_groups_max,
         )
         return _reserved(row), row["is_new"]
 
@@ -96,6 +98,7 @@ class Submission:
             batch_id=batch_id,
             update_id=update_id,
             **_groups(groups),
+            depth_max=self._limits.depth_max,
         )
 
     async def add_jobs(
@@ -183,7 +186,7 @@ def _groups(groups: Sequence[NewGroup]) -> dict[str, Any]:
         "attributes": [dict(group.attributes) for group in groups],
         "cancel_afters": [group.cancel_after_n_failures for group in groups],
         "callbacks": [group.callback for group in groups],
-        "depth_max": GROUP_DEPTH_MAX,
+        "are_sets": [group.is_set for group in groups],
     }
 
 
@@ -239,4 +242,7 @@ def _jobs(jobs: JobRows) -> dict[str, Any]:
         "chunk_firsts": jobs.chunk_first,
         "chunk_ns": jobs.chunk_n,
         "chunk_bodies": jobs.chunk_body,
+        "combo_indexes": jobs.combo_index,
+        "combo_numbers": jobs.combo_number,
+        "combo_sets": jobs.combo_set,
     }

@@ -43,6 +43,7 @@ EVENTS = MappingProxyType(
         "jobs.swept": "jobs of cancelled groups were settled · jobs",
         "worker.lost": "a worker fell silent; its jobs are ready again · worker, attempts, "
         "silent_s",
+        "operation.failed": "an operation cannot go on · operation, kind, code, error",
         "retention.removed": "what was too old was removed · rows",
         # worker
         "worker.registered": "the database knows this worker; it takes jobs · worker_id, cpu_m, "

@@ -21,8 +21,12 @@ def job_rows(
     always_run: bool | Sequence[bool] = False, max_attempts: int | Sequence[int] = 1,
     retry_on: Iterable[Reason] = (), shapes: Sequence[Shape] = (Shape(),),
     shape_index: int | Sequence[int] = 0, names: Mapping[int, str] | None = None,
+    sets: Mapping[int, tuple[int, ...]] | None = None,
 ) -> JobRows:  # fmt: skip
-    """Return a bunch of no-ops in one chunk. `parents` and `names` are by job number."""
+    """Return a bunch of no-ops in one chunk. `parents`, `names` and `sets` are by job number."""
+    combos = {
+        combo: number for number, combo in enumerate(dict.fromkeys((sets or {}).values()), 1)
+    }
     edges = [(child, parent) for child, all_of in (parents or {}).items() for parent in all_of]
     labels = names or {}
     return JobRows(
@@ -35,6 +39,11 @@ def job_rows(
         always_run=_column(always_run),
         max_attempts=_column(max_attempts),
         retry_on=[sum(1 << reason for reason in retry_on)],
+        combo_index=[combos.get(sets.get(j, ()), 0) for j in range(first_job, first_job + n_jobs)]
+        if sets
+        else [],
+        combo_number=[number for combo, number in combos.items() for _ in combo],
+        combo_set=[one for combo in combos for one in combo],
         edge_child=[child for child, _parent in edges],
         edge_parent=[parent for _child, parent in edges],
         label_job=list(labels),

@@ -5,7 +5,7 @@ other jobs or on the workers is checked by `api/translate.py`. An unknown field 
 every document.
 """
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import Meta, Raw, Struct, field
 
@@ -15,6 +15,7 @@ JobCount = Annotated[int, Meta(ge=0, le=100_000_000)]
 Priority = Annotated[int, Meta(ge=-1000, le=1000)]
 MaxAttempts = Annotated[int, Meta(ge=1, le=100)]
 Seconds = Annotated[float, Meta(gt=0, le=31_536_000)]
+GroupKind = Literal["tree", "set"]
 RelativeNumber = Annotated[int, Meta(ge=-2_000_000_000, le=2_000_000_000)]
 
 
@@ -39,6 +40,9 @@ class JobDocument(Struct, forbid_unknown_fields=True, omit_defaults=True, gc=Fal
     document.
     """
     group: int | str | None = None
+    """Of the tree: a path, or in a bunch a number."""
+    groups: tuple[int | str, ...] = ()
+    """Sets: names, or in a bunch numbers."""
     priority: Priority = 0
     attributes: dict[str, str] | None = None
     max_attempts: MaxAttempts = 1
@@ -50,26 +54,44 @@ class JobDocument(Struct, forbid_unknown_fields=True, omit_defaults=True, gc=Fal
 
 
 class GroupDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """A tree group in a document that is submitted in one request; its ancestors are made as
-    needed.
+    """A group in a document that is submitted in one request: `path` for one of the tree, whose
+    ancestors are made as needed, or `name` for a set.
     """
 
-    path: str
+    path: str | None = None
+    name: str | None = None
+    kind: GroupKind | None = None
     attributes: dict[str, str] = {}
     cancel_after_n_failures: PositiveInt | None = None
     callback: str | None = None
 
 
 class GroupInBunch(Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """A tree group in a bunch. `parent`: relative to the update, 0 the root, negative an earlier
-    group.
+    """A group in a bunch. `parent`: relative to the update, 0 the root, negative an earlier
+    group; a set has none.
     """
 
     name: str
     parent: RelativeNumber = 0
+    kind: GroupKind = "tree"
     attributes: dict[str, str] = {}
     cancel_after_n_failures: PositiveInt | None = None
     callback: str | None = None
+
+
+class QuerySetDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """`POST …/groups?q=…`: what else is known of the set that the query fills."""
+
+    name: str | None = None
+    attributes: dict[str, str] = {}
+    cancel_after_n_failures: PositiveInt | None = None
+    callback: str | None = None
+
+
+class MembersDocument(Struct, forbid_unknown_fields=True):
+    """`POST …/groups/{g}/members`: jobs of the batch, by their numbers."""
+
+    jobs: list[PositiveInt]
 
 
 class BatchDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
@@ -106,7 +128,7 @@ class JobBunch(Struct, forbid_unknown_fields=True, omit_defaults=True):
 
 
 class GroupBunch(Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """`POST …/updates/{u}/groups`: consecutive tree groups, the first of them number `first` of
+    """`POST …/updates/{u}/groups`: consecutive groups, the first of them number `first` of
     the update.
     """
 

@@ -2,27 +2,16 @@
 
 from litestar import Response, get, post
 
-from weft.api.inbox import Query, idempotency_key, read_body
+from weft.api.creating import creating
+from weft.api.inbox import Query, read_body
 from weft.api.paging import PAGE, cursor_of, limit_of, page
 from weft.api.reply import reply
 from weft.api.routes.ids import batch_id_of
-from weft.api.services import AnyRequest, caller_of, services_of, trace_id_of
+from weft.api.services import AnyRequest, caller_of, services_of
 from weft.api.submission import Submission
 from weft.wire.documents import BatchDocument, CancelDocument
 
 ROOT_GROUP = 0
-
-
-async def submission_of(request: AnyRequest) -> Submission:
-    """Read a creating request."""
-    body = await read_body(request)
-    return Submission(
-        services_of(request),
-        caller_of(request),
-        body,
-        key=idempotency_key(request),
-        trace_id=trace_id_of(request),
-    )
 
 
 def created(answer: object, *, is_new: bool) -> Response[bytes]:
@@ -36,7 +25,7 @@ async def create_batch(request: AnyRequest) -> Response[bytes]:
     committed.
     """
     Query(request, ())
-    answer, is_new = await (await submission_of(request)).create_batch()
+    answer, is_new = await Submission(await creating(request)).create_batch()
     return created(answer, is_new=is_new)
 
 

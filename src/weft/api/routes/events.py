@@ -9,11 +9,11 @@ from litestar.response import Stream
 
 from weft.api.feeds import Feed, Position, remembered
 from weft.api.inbox import Query, wrong_parameter
-from weft.api.problem_documents import problem_document
 from weft.api.services import AnyRequest, Services, caller_of, services_of, trace_id_of
 from weft.api.sse import KEEP_ALIVE, KEEP_ALIVE_S, message, stream_reply
 from weft.core.errors import EventsGone, Unavailable
 from weft.core.ids import parse_batch_id
+from weft.core.problem_document import problem_document
 from weft.ports.store import Caller
 from weft.telemetry import metrics
 

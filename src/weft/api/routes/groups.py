@@ -1,15 +1,46 @@
-"""`/v1/batches/{b}/groups`: list, get, cancel. A group is named by its number or by its path, with
-`/` written %2F.
+"""`/v1/batches/{b}/groups`: create, fill, list, get, cancel.
+
+A group is named by its number, by its path, with `/` written %2F, or, a set, by its name.
 """
 
 from litestar import Response, get, post
 
+from weft.api.creating import creating
 from weft.api.inbox import Query, read_body
 from weft.api.paging import PAGE, cursor_of, limit_of, page
 from weft.api.reply import reply
+from weft.api.routes.batches import created
 from weft.api.routes.ids import batch_id_of, group_of
 from weft.api.services import AnyRequest, caller_of, services_of
-from weft.wire.documents import CancelDocument
+from weft.api.sets import SetRequests
+from weft.wire.documents import CancelDocument, GroupDocument, MembersDocument
+
+
+@post(
+    "/v1/batches/{b:str}/groups",
+    opt={"body": GroupDocument, "query": ("q", "group"), "creates": True},
+)
+async def create_group(request: AnyRequest) -> Response[bytes]:
+    """Create a group: of the tree, with a path; or a set, with a name. With `q` a set that is
+    filled with the jobs that are there now and match, among those of `group`: the answer is the
+    operation that does it, 202.
+    """
+    query = Query(request, ("q", "group"))
+    batch_id = batch_id_of(request)
+    sets = SetRequests(await creating(request))
+    if query.text("q") is not None:
+        return reply(await sets.fill_by_query(batch_id, query), 202)
+    answer, is_new = await sets.create(batch_id)
+    return created(answer, is_new=is_new)
+
+
+@post("/v1/batches/{b:str}/groups/{g:str}/members", opt={"body": MembersDocument})
+async def add_members(request: AnyRequest) -> Response[bytes]:
+    """Put jobs of the batch into a set, all of the request or none. A repeat adds nothing."""
+    Query(request, ())
+    batch_id, group = batch_id_of(request), group_of(request)
+    sets = SetRequests(await creating(request))
+    return reply(await sets.add_members(batch_id, group))
 
 
 @get("/v1/batches/{b:str}/groups", opt={"query": PAGE})
@@ -48,4 +79,4 @@ async def cancel_group(request: AnyRequest) -> Response[bytes]:
     )
 
 
-ROUTES = (list_groups, get_group, cancel_group)
+ROUTES = (create_group, add_members, list_groups, get_group, cancel_group)

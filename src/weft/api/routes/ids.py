@@ -33,18 +33,22 @@ def update_id_of(request: AnyRequest) -> UpdateId:
 
 
 def group_of(request: AnyRequest) -> int | str:
-    """Read the number or the path of a group. Raise `BadId` for anything else."""
+    """Read the number or the path of a group, or the name of a set. Raise `BadId` for anything
+    else.
+    """
     text = _segment(request, "g")
     match = _GROUP.fullmatch(text)
     if match is not None:
         return int(match[1])
-    path = unquote(text) if text[:3].lower() == "%2f" else text
+    name = unquote(text) if text[:3].lower() == "%2f" else text
     settings = services_of(request).settings
+    path = name if name.startswith("/") else f"/{name}"
     if wrong_path(
         path, depth_max=settings.group_depth_max, name_chars_max=settings.name_chars_max
     ):
-        raise BadId(path, expected="a group is written 3, g3 or, with its path, %2Fstage1%2Fpart2")
-    return path
+        expected = "a group is written 3, g3, with its path %2Fstage1%2Fpart2, or as a set's name"
+        raise BadId(name, expected=expected)
+    return name
 
 
 def _segment(request: AnyRequest, name: str) -> str:

@@ -2,12 +2,13 @@
 
 from litestar import Response, get, post
 
+from weft.api.creating import creating
 from weft.api.inbox import Query, read_body
 from weft.api.reply import reply
-from weft.api.routes.batches import created, submission_of
+from weft.api.routes.batches import created
 from weft.api.routes.ids import batch_id_of, update_id_of
 from weft.api.services import AnyRequest, caller_of, services_of
-from weft.api.submission import update_document
+from weft.api.submission import Submission, update_document
 from weft.wire.documents import Empty, GroupBunch, JobBunch, UpdateDocument
 
 
@@ -16,7 +17,7 @@ async def create_update(request: AnyRequest) -> Response[bytes]:
     """Reserve numbers for jobs and groups, or submit jobs and groups at once."""
     Query(request, ())
     batch_id = batch_id_of(request)
-    answer, is_new = await (await submission_of(request)).create_update(batch_id)
+    answer, is_new = await Submission(await creating(request)).create_update(batch_id)
     return created(answer, is_new=is_new)
 
 
@@ -35,7 +36,7 @@ async def add_jobs(request: AnyRequest) -> Response[bytes]:
     """Add a bunch of jobs. A repeat of the same first job does nothing."""
     Query(request, ())
     batch_id, update_id = batch_id_of(request), update_id_of(request)
-    answer, is_new = await (await submission_of(request)).add_jobs(batch_id, update_id)
+    answer, is_new = await Submission(await creating(request)).add_jobs(batch_id, update_id)
     return created(answer, is_new=is_new)
 
 
@@ -44,7 +45,7 @@ async def add_groups(request: AnyRequest) -> Response[bytes]:
     """Add a bunch of tree groups. A repeat does nothing."""
     Query(request, ())
     batch_id, update_id = batch_id_of(request), update_id_of(request)
-    answer = await (await submission_of(request)).add_groups(batch_id, update_id)
+    answer = await Submission(await creating(request)).add_groups(batch_id, update_id)
     return created(answer, is_new=True)
 
 

@@ -9,13 +9,17 @@ may be repeated.
 
 from weft.ports.store.api import ApiStore
 from weft.ports.store.driver import DriverStore
+from weft.ports.store.groups import SetGroupStore
 from weft.ports.store.notices import Notices
 from weft.ports.store.submitted import (
     Caller,
+    GroupLimits,
     JobRows,
     LogPlace,
     NewBatch,
     NewGroup,
+    NewSet,
+    Operation,
     Reserved,
     Row,
     Shape,
@@ -36,16 +40,20 @@ __all__ = [
     "Claimed",
     "DriverStore",
     "EndReport",
+    "GroupLimits",
     "HeartbeatAnswer",
     "JobRows",
     "LogPlace",
     "NewBatch",
     "NewGroup",
+    "NewSet",
     "Notices",
+    "Operation",
     "PhaseReport",
     "Registered",
     "Reserved",
     "Row",
+    "SetGroupStore",
     "Shape",
     "StartReport",
     "WorkerStore",

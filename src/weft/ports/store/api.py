@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
+from weft.ports.store.groups import SetGroupStore
 from weft.ports.store.submitted import (
     Caller,
     JobRows,
@@ -14,7 +15,7 @@ from weft.ports.store.submitted import (
 )
 
 
-class ApiStore(Protocol):
+class ApiStore(SetGroupStore, Protocol):
     """What the api may ask.
 
     Everything is seen through the caller's tenant; what it may not see does not exist.

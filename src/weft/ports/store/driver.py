@@ -1,10 +1,10 @@
 """What a driver asks."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Protocol
+from typing import Any, Protocol
 
-from weft.ports.store.submitted import Row
+from weft.ports.store.submitted import Operation, Row
 
 
 class DriverStore(Protocol):
@@ -54,3 +54,17 @@ class DriverStore(Protocol):
 
     async def remove_old(self, epoch: int, *, events_keep_s: float, updates_keep_s: float) -> int:
         """Remove events older than the retention and updates that were never committed."""
+
+    async def running_operations(self, epoch: int) -> Sequence[Operation]:
+        """Return the operations to go on with, oldest first, a bounded number."""
+
+    async def advance_operation(self, epoch: int, operation: Operation) -> bool:
+        """Do one bounded step of an operation; return False if it has to wait for something.
+
+        Raise a `WeftError` if it can never succeed.
+        """
+
+    async def fail_operation(
+        self, epoch: int, operation_id: int, problem: Mapping[str, Any]
+    ) -> None:
+        """End an operation with what went wrong, as a problem document."""

@@ -29,15 +29,24 @@ class NewBatch(msgspec.Struct, frozen=True, kw_only=True):
     trace_id: str
 
 
-class NewGroup(msgspec.Struct, frozen=True, kw_only=True):
-    """A tree group to be created in an update.
+@dataclass(frozen=True)
+class GroupLimits:
+    """How many groups there may be. Settings of the same names, but for the prefix."""
 
-    Number within the batch, parent's number, one name.
-    """
+    depth_max: int = 16
+    """Levels of the tree."""
+    batch_groups_max: int = 1_000_000
+    job_sets_max: int = 64
+
+
+class NewGroup(msgspec.Struct, frozen=True, kw_only=True):
+    """A group to be created in an update: of the tree, with its parent's number, or a set."""
 
     group_id: int
-    parent_id: int
+    parent_id: int = 0
+    """Of no meaning for a set."""
     name: str
+    is_set: bool = False
     attributes: Mapping[str, str] = {}
     cancel_after_n_failures: int | None = None
     callback: str | None = None
@@ -77,6 +86,11 @@ class JobRows:
     max_attempts: list[int]
     retry_on: list[int]
     """Bit mask over `Reason` (1 << reason)."""
+    combo_index: list[int] = field(default_factory=list)
+    """Combination of sets that each job is in; 0: in none. Empty: no job is in a set."""
+    combo_number: list[int] = field(default_factory=list)
+    """With `combo_set` pairs: a combination, from 1 on, and one of its sets."""
+    combo_set: list[int] = field(default_factory=list)
     edge_child: list[int] = field(default_factory=list)
     edge_parent: list[int] = field(default_factory=list)
     label_job: list[int] = field(default_factory=list)
@@ -85,6 +99,16 @@ class JobRows:
     chunk_first: list[int] = field(default_factory=list)
     chunk_n: list[int] = field(default_factory=list)
     chunk_body: list[bytes] = field(default_factory=list)
+
+
+class NewSet(msgspec.Struct, frozen=True, kw_only=True):
+    """A set group to be created by itself."""
+
+    name: str | None = None
+    """None: the database names it."""
+    attributes: Mapping[str, str] = {}
+    cancel_after_n_failures: int | None = None
+    callback: str | None = None
 
 
 @dataclass(frozen=True)
@@ -122,3 +146,18 @@ class LogPlace:
 
 Row = Mapping[str, Any]
 """A row as the SQL function returns it; the names are those of DESIGN section 8."""
+
+
+@dataclass(frozen=True)
+class Operation:
+    """Work on a whole batch that the driver goes on with."""
+
+    operation_id: int
+    tenant_id: int
+    batch_id: int
+    kind: str
+    arguments: Mapping[str, Any]
+    position: int
+    """Where its next step goes on; the meaning is the kind's."""
+    n_total: int
+    trace_id: str

@@ -6,7 +6,7 @@ AS $$
 DECLARE
     v_path text;
 BEGIN
-    SELECT g.path INTO v_path FROM weft.group_ancestor a
+    SELECT coalesce(g.path, g.name) INTO v_path FROM weft.group_ancestor a
     JOIN weft.group_cancel c ON c.batch_id = a.batch_id AND c.group_id = a.ancestor_id
     JOIN weft.job_group g ON g.batch_id = c.batch_id AND g.group_id = c.group_id
     WHERE a.batch_id = of_batch_id AND a.group_id = of_group_id LIMIT 1;

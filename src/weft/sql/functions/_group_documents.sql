@@ -5,7 +5,7 @@ CREATE OR REPLACE FUNCTION weft._group_documents(batch_ids bigint[], group_ids i
 RETURNS TABLE (batch_id bigint, group_id int, document jsonb) LANGUAGE sql STABLE
 AS $$
     SELECT g.batch_id, g.group_id, jsonb_build_object(
-        'batch_id', b.batch_id, 'group_id', g.group_id, 'parent_id', g.parent_id, 'path', g.path,
+        'batch_id', b.batch_id, 'group_id', g.group_id, 'parent_id', g.parent_id, 'path', g.path, 'kind', CASE WHEN g.is_set THEN 'set' ELSE 'tree' END,
         'name', CASE WHEN g.group_id = 0 THEN b.name ELSE g.name END, 'user', u.name, 'billing_project', p.name,
         'state', CASE WHEN n.n_failed + n.n_errored > 0 THEN 'failure'
                       WHEN n.n_cancelled > 0 OR x.cancelled THEN 'cancelled'

@@ -4,7 +4,7 @@
 CREATE OR REPLACE FUNCTION weft._job_documents(of_batch_id bigint, of_job_ids int[]) RETURNS TABLE (job_id int, document jsonb) LANGUAGE sql STABLE
 AS $$
     SELECT j.job_id, jsonb_build_object(
-        'batch_id', j.batch_id, 'job_id', j.job_id, 'name', l.name, 'group_id', j.group_id, 'state', s.word, 'phase', j.phase, 'reason', a.reason,
+        'batch_id', j.batch_id, 'job_id', j.job_id, 'name', l.name, 'group_id', coalesce(m.group_id, j.group_id), 'groups', coalesce(m.sets, '[]'), 'state', s.word, 'phase', j.phase, 'reason', a.reason,
         'exit_code', a.exit_code, 'signal', a.signal, 'message', coalesce(a.message, weft._bad_parent(j.batch_id, j.job_id, j.state = 9 AND j.bad_parent AND a.attempt IS NULL)), 'attempt', j.attempt, 'user', u.name, 'queue', q.name, 'priority', j.priority,
         'always_run', j.always_run, 'cost', round(c.cost, 12),
         'duration_ms', weft._ms_between(coalesce(a.started_at, j.started_at), coalesce(a.ended_at, clock_timestamp())),
@@ -19,6 +19,10 @@ AS $$
     JOIN weft.tenant_user u ON u.user_id = b.user_id
     JOIN weft.queue q ON q.queue_id = b.queue_id
     JOIN weft.shape h ON h.shape_id = j.shape_id
+    LEFT JOIN LATERAL (
+        SELECT x.group_id, (SELECT jsonb_agg(g.group_id ORDER BY g.group_id) FROM weft.job_group g
+                            WHERE g.batch_id = x.batch_id AND g.group_id = ANY (x.set_ids) AND NOT g.hidden) AS sets
+        FROM weft.membership x WHERE j.group_id < 0 AND x.batch_id = j.batch_id AND x.membership_id = j.group_id) m ON true
     LEFT JOIN weft.job_label l ON l.batch_id = j.batch_id AND l.job_id = j.job_id
     LEFT JOIN weft.attempt a ON a.batch_id = j.batch_id AND a.job_id = j.job_id AND a.attempt = j.attempt AND j.state <> 4
     CROSS JOIN LATERAL (

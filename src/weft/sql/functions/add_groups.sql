@@ -1,12 +1,12 @@
--- add_groups: add tree groups to an open update.
+-- add_groups: add groups to an open update.
 -- Called by: Store.add_groups, Store.submit (api).   Safe to repeat: yes, a group that is there already under its number is left.
 -- Locks: the update's row, shared.   Plan: by key, one group after the other, parents first.
--- Numbers: group and parent relative to the update from 1 on; 0 the root; a negative parent is an earlier group.
+-- Numbers: group and parent relative to the update from 1 on; 0 the root; a negative parent is an earlier group. A set has no parent.
 -- Raises WF103 (parent group), WF203 (committed), WF207 (number outside the update), WF209 (path taken), WF211 (too deep).
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.add_groups(
     tenant_id int, batch_id bigint, update_id int, group_ids int[], parent_ids int[], names text[], attributes jsonb[],
-    cancel_afters int[], callbacks text[], depth_max int, at timestamptz DEFAULT clock_timestamp()
+    cancel_afters int[], callbacks text[], depth_max int, are_sets boolean[] DEFAULT '{}', at timestamptz DEFAULT clock_timestamp()
 ) RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
@@ -16,7 +16,7 @@ BEGIN
     PERFORM weft._as_tenant(add_groups.tenant_id);
     v_update := weft._open_update(add_groups.batch_id, add_groups.update_id);
     FOR v_new IN
-        SELECT * FROM unnest(group_ids, parent_ids, names, attributes, cancel_afters, callbacks) t (g, p, name, attributes, cancel_after, callback) ORDER BY t.g
+        SELECT * FROM unnest(group_ids, parent_ids, names, attributes, cancel_afters, callbacks, are_sets) t (g, p, name, attributes, cancel_after, callback, is_set) ORDER BY t.g
     LOOP
         IF v_new.g < 1 OR v_new.g > v_update.n_groups OR v_new.p >= v_new.g THEN
             PERFORM weft._fail('WF207', format('group %s does not fit into its update', v_new.g),
@@ -28,7 +28,12 @@ BEGIN
         IF v_update.committed_at IS NOT NULL THEN
             PERFORM weft._fail('WF203', format('update %s of batch b%s is committed', v_update.update_id, v_update.batch_id), 'A committed update never changes.', 'Create a new update.');
         END IF;
-        SELECT g.* INTO v_parent FROM weft.job_group g WHERE g.batch_id = add_groups.batch_id AND g.group_id = v_parent_id;
+        IF v_new.is_set THEN
+            PERFORM weft._add_set(add_groups.tenant_id, add_groups.batch_id, v_id, v_update.update_id, v_new.name, v_new.attributes,
+                                  v_new.cancel_after, v_new.callback, false, add_groups.at);
+            CONTINUE;
+        END IF;
+        SELECT g.* INTO v_parent FROM weft.job_group g WHERE g.batch_id = add_groups.batch_id AND g.group_id = v_parent_id AND NOT g.is_set;
         IF NOT FOUND THEN
             PERFORM weft._fail('WF103', format('group %s of batch b%s does not exist', v_parent_id, add_groups.batch_id), 'A group needs a parent that is there.', 'Add the parent first, or name 0, the root.');
         END IF;

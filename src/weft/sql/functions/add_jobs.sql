@@ -4,7 +4,8 @@
 --   first, then in key order, and their rows of cascade, shared.
 -- Plan: inserts; parents by key.
 -- Columns: one element stands for all jobs. Numbers: jobs, parents and groups relative to the update from 1 on; a negative
---   parent or group is an absolute number of before, group 0 the root.
+--   parent or group is an absolute number of before, group 0 the root. Sets: combo_numbers and combo_sets are pairs (combination, a set
+--   of it), combo_indexes the combination of each job, 0 for none.
 -- Raises WF103 (group), WF201 (key used with another body), WF203 (committed), WF205 (parent does not exist), WF207 (outside the update), WF208 (overlap).
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.add_jobs(
@@ -13,6 +14,7 @@ CREATE OR REPLACE FUNCTION weft.add_jobs(
     shape_indexes int[], group_ids int[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons int[],
     edge_children int[], edge_parents int[], label_jobs int[], label_names text[], label_attributes jsonb[],
     chunk_firsts int[], chunk_ns int[], chunk_bodies bytea[],
+    combo_indexes int[] DEFAULT '{}', combo_numbers int[] DEFAULT '{}', combo_sets int[] DEFAULT '{}',
     idempotency_key text DEFAULT NULL, digest bytea DEFAULT NULL
 ) RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
@@ -51,9 +53,13 @@ BEGIN
     -- Groups, mapped to absolute numbers, must be there.
     SELECT array_agg(CASE WHEN g > 0 THEN v_group_base + g ELSE -g END ORDER BY n) INTO group_ids FROM unnest(group_ids) WITH ORDINALITY t (g, n);
     SELECT d.g INTO v_wrong FROM (SELECT DISTINCT g FROM unnest(group_ids) g) d
-    WHERE NOT EXISTS (SELECT FROM weft.job_group x WHERE x.batch_id = add_jobs.batch_id AND x.group_id = d.g) LIMIT 1;
+    WHERE NOT EXISTS (SELECT FROM weft.job_group x WHERE x.batch_id = add_jobs.batch_id AND x.group_id = d.g AND NOT x.is_set) LIMIT 1;
     IF v_wrong IS NOT NULL THEN
         PERFORM weft._fail('WF103', format('group %s of batch b%s does not exist', v_wrong, add_jobs.batch_id), 'A job needs a group that is there.', 'Add the group to the update before its jobs.');
+    END IF;
+    IF cardinality(combo_numbers) > 0 THEN
+        group_ids := weft._member_groups(add_jobs.tenant_id, add_jobs.batch_id, add_jobs.n_jobs, v_update.first_group, group_ids,
+                                         combo_indexes, combo_numbers, combo_sets);
     END IF;
     v_shapes := weft._shape_ids(shape_cpu_ms, shape_memory_mibs, shape_storage_mibs, shape_gpus, shape_countables);
 

@@ -1,11 +1,11 @@
 -- create_update: reserve contiguous numbers of a batch for jobs and groups.
 -- Called by: Store.create_update, Store.submit (api).   Safe to repeat: yes with an idempotency key.
 -- Locks: the batch's row, shortly.   Plan: by key.
--- Returns: what was reserved.  Raises WF101 (batch), WF201 (key used with another body), WF204 (batch cancelled).
+-- Returns: what was reserved.  Raises WF101 (batch), WF201 (key used with another body), WF204 (batch cancelled), WF212 (too many groups).
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.create_update(
     tenant_id int, user_id int, batch_id bigint, new_jobs int, new_groups int, trace_id text, idempotency_key text, digest bytea,
-    at timestamptz DEFAULT clock_timestamp()
+    groups_max int DEFAULT 2000000000, at timestamptz DEFAULT clock_timestamp()
 ) RETURNS TABLE (update_id int, first_job int, first_group int, n_jobs int, n_groups int, committed boolean, is_new boolean)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
@@ -31,6 +31,7 @@ BEGIN
         END IF;
     END IF;
     PERFORM weft._check_open(create_update.batch_id, 0);
+    PERFORM weft._check_room(create_update.batch_id, v_batch.next_group - 1 + create_update.new_groups, create_update.groups_max);
     IF v_batch.next_job::bigint + create_update.new_jobs > 2000000000 THEN
         PERFORM weft._fail('WF210', format('batch b%s is full', create_update.batch_id), 'A batch holds at most 2,000,000,000 jobs.', 'Start a new batch.');
     END IF;

@@ -7,11 +7,12 @@
 CREATE OR REPLACE FUNCTION weft.submit(
     tenant_id int, user_id int, of_batch_id bigint, trace_id text, idempotency_key text, digest bytea,
     batch_name text, batch_billing_project text, batch_attributes jsonb, batch_callback text, batch_cancel_after int, batch_max_running int,
-    group_ids int[], parent_ids int[], group_names text[], group_attributes jsonb[], cancel_afters int[], callbacks text[], depth_max int,
+    group_ids int[], parent_ids int[], group_names text[], group_attributes jsonb[], cancel_afters int[], callbacks text[], are_sets boolean[], depth_max int, groups_max int,
     new_jobs int, shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus int[], shape_countables jsonb[],
     shape_indexes int[], job_group_ids int[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons int[],
     edge_children int[], edge_parents int[], label_jobs int[], label_names text[], label_attributes jsonb[],
-    chunk_firsts int[], chunk_ns int[], chunk_bodies bytea[], at timestamptz DEFAULT clock_timestamp()
+    chunk_firsts int[], chunk_ns int[], chunk_bodies bytea[],
+    combo_indexes int[], combo_numbers int[], combo_sets int[], at timestamptz DEFAULT clock_timestamp()
 ) RETURNS TABLE (batch_id bigint, update_id int, first_job int, first_group int, n_jobs int, n_groups int, committed boolean, is_new boolean)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
@@ -31,7 +32,7 @@ BEGIN
     END IF;
     SELECT u.* INTO v_update
     FROM weft.create_update(submit.tenant_id, submit.user_id, v_batch, submit.new_jobs, cardinality(submit.group_ids), submit.trace_id, v_key,
-                            submit.digest, submit.at) u;
+                            submit.digest, groups_max, submit.at) u;
     IF NOT v_update.is_new THEN
         RETURN QUERY SELECT v_batch, v_update.update_id, v_update.first_job, v_update.first_group, v_update.n_jobs, v_update.n_groups,
                             v_update.committed, false;
@@ -39,14 +40,15 @@ BEGIN
     END IF;
     IF cardinality(submit.group_ids) > 0 THEN
         PERFORM weft.add_groups(submit.tenant_id, v_batch, v_update.update_id, submit.group_ids, parent_ids, group_names, group_attributes,
-                                cancel_afters, callbacks, depth_max, submit.at);
+                                cancel_afters, callbacks, depth_max, are_sets, submit.at);
     END IF;
     IF submit.new_jobs > 0 THEN
         PERFORM weft.add_jobs(
             submit.tenant_id, v_batch, v_update.update_id, 1, submit.new_jobs,
             shape_cpu_ms, shape_memory_mibs, shape_storage_mibs, shape_gpus, shape_countables,
             shape_indexes, job_group_ids, priorities, always_runs, submit.max_attempts, retry_ons,
-            edge_children, edge_parents, label_jobs, label_names, label_attributes, chunk_firsts, chunk_ns, chunk_bodies);
+            edge_children, edge_parents, label_jobs, label_names, label_attributes, chunk_firsts, chunk_ns, chunk_bodies,
+            combo_indexes, combo_numbers, combo_sets);
     END IF;
     RETURN QUERY SELECT v_batch, u.*, true FROM weft.commit_update(submit.tenant_id, v_batch, v_update.update_id, submit.at) u;
 END $$;

@@ -1,0 +1,51 @@
+"""What the api asks about sets and operations."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from weft.ports.store.submitted import Caller, NewSet, Row
+
+
+class SetGroupStore(Protocol):
+    """Sets: groups that are filled by hand or by a query; operations: what goes on by itself."""
+
+    async def create_set(self, caller: Caller, batch_id: int, new: NewSet) -> tuple[int, bool]:
+        """Create an empty set; return its number and whether it is new.
+
+        A set of this name that was made in the same way is no error. Raise `GroupExists` for
+        another one, `BatchCancelled`, `TooManyGroups`.
+        """
+
+    async def create_query_set(
+        self,
+        caller: Caller,
+        batch_id: int,
+        new: NewSet,
+        *,
+        query: str,
+        within_group: int | None,
+        trace_id: str,
+        idempotency_key: str | None,
+        digest: bytes,
+    ) -> int:
+        """Begin to fill a set with the jobs that are there now and that the query finds.
+
+        Return the operation. The set is seen when it is whole. Raises as `create_set`.
+        """
+
+    async def add_members(
+        self, caller: Caller, batch_id: int, group_id: int, job_ids: Sequence[int]
+    ) -> int:
+        """Put jobs into a set, all or none; return how many were not in it before.
+
+        Raise `JobNotFound`, `GroupNotFound`, `NotASet`, `BatchCancelled` (the set or the batch),
+        `TooManySets`.
+        """
+
+    async def get_operation(self, caller: Caller, operation_id: int) -> Row:
+        """Return the operation document. Raise `OperationNotFound`."""
+
+    async def list_operations(
+        self, caller: Caller, *, before: int | None, limit: int, batch_id: int | None
+    ) -> Sequence[Row]:
+        """Return operation documents, newest first, below `before`; of one batch if given."""

@@ -1,0 +1,24 @@
+-- _add_failures: add failures to the counters of those of these groups that have cancel_after_n_failures, and cancel what reaches it.
+-- Called by: _count_failures, _add_members.   Safe to repeat: no; once per failure.
+-- Locks: counter rows in key order; the batch's claims (exclusive advisory) if a group is cancelled.   Plan: counters by key.
+-- Owner: weft_system.  Granted to: weft_tenant.
+CREATE OR REPLACE FUNCTION weft._add_failures(batch_ids bigint[], group_ids int[], ns int[], at timestamptz) RETURNS void LANGUAGE plpgsql
+AS $$
+#variable_conflict use_column
+DECLARE
+    v_group record;
+BEGIN
+    FOR v_group IN
+        WITH locked AS MATERIALIZED (
+            SELECT c.batch_id, c.group_id, f.n FROM unnest(_add_failures.batch_ids, _add_failures.group_ids, _add_failures.ns) f (b, g, n)
+            JOIN weft.failure_count c ON c.batch_id = f.b AND c.group_id = f.g
+            ORDER BY 1, 2 FOR UPDATE OF c)
+        UPDATE weft.failure_count c SET n_failures = c.n_failures + l.n
+        FROM locked l WHERE c.batch_id = l.batch_id AND c.group_id = l.group_id
+        RETURNING c.batch_id, c.group_id, c.n_failures, c.n_failures_max, l.n
+    LOOP
+        IF v_group.n_failures >= v_group.n_failures_max AND v_group.n_failures - v_group.n < v_group.n_failures_max THEN
+            PERFORM weft._cancel_group(v_group.batch_id, v_group.group_id, 'cancel_after_n_failures', false, _add_failures.at);
+        END IF;
+    END LOOP;
+END $$;

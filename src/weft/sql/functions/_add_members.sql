@@ -1,0 +1,77 @@
+-- _add_members: put committed jobs into a set: they move to the membership that has the set, too, and the set gets their counts and usage.
+-- Called by: add_members, fill_set.   Safe to repeat: yes, members are left as they are.
+-- Locks: batch (shared advisory, so that a cancel of the set waits or is seen); job rows, running ones first, then in key order; the
+--   failure counter of the set.   Plan: jobs and attempts by key.
+-- What is locked cannot change its state, so the deltas say what the rows said; a report that waits for a row counts it in its new place.
+-- Returns: how many were added.
+-- Owner: weft_system.  Granted to: weft_tenant.
+CREATE OR REPLACE FUNCTION weft._add_members(tenant_id int, of_batch_id bigint, set_id int, of_job_ids int[], sets_max int, at timestamptz)
+RETURNS int LANGUAGE plpgsql
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+AS $$
+#variable_conflict use_column
+DECLARE
+    v_job int[]; v_old int[]; v_new int[]; v_from int[]; v_tree int[]; v_sets text[]; v_to int[]; v_pool int; v_failed int; v_most int;
+BEGIN
+    SELECT q.pool_id INTO v_pool FROM weft.batch b JOIN weft.queue q USING (queue_id) WHERE b.batch_id = of_batch_id;
+    PERFORM FROM (
+        SELECT t.job_id FROM (SELECT DISTINCT x AS job_id FROM unnest(of_job_ids) x) t
+        LEFT JOIN LATERAL (SELECT j.state FROM weft.job j WHERE j.batch_id = of_batch_id AND j.job_id = t.job_id OFFSET 0) s ON true
+        ORDER BY s.state IS DISTINCT FROM 4, t.job_id) e
+    CROSS JOIN LATERAL (SELECT FROM weft.job j WHERE j.batch_id = of_batch_id AND j.job_id = e.job_id FOR NO KEY UPDATE) l;
+
+    SELECT array_agg(x.job_id), array_agg(x.group_id) INTO v_job, v_old FROM (
+        SELECT j.job_id, j.group_id FROM (SELECT DISTINCT x AS job_id FROM unnest(of_job_ids) x) t
+        JOIN weft.job j ON j.batch_id = of_batch_id AND j.job_id = t.job_id
+        WHERE NOT EXISTS (SELECT FROM weft.group_ancestor a WHERE a.batch_id = j.batch_id AND a.group_id = j.group_id AND a.ancestor_id = set_id)
+        ORDER BY j.job_id) x;
+    IF v_job IS NULL THEN
+        RETURN 0;
+    END IF;
+    SELECT array_agg(d.g), array_agg(coalesce(m.group_id, d.g)), array_agg(s.sets::text), max(cardinality(s.sets))
+    INTO v_from, v_tree, v_sets, v_most
+    FROM (SELECT DISTINCT g FROM unnest(v_old) g) d
+    LEFT JOIN weft.membership m ON m.batch_id = of_batch_id AND m.membership_id = d.g
+    CROSS JOIN LATERAL (SELECT array_agg(y ORDER BY y) AS sets FROM unnest(coalesce(m.set_ids, '{}') || set_id) y) s;
+    IF v_most > sets_max THEN
+        PERFORM weft._fail('WF213', format('a job of batch b%s would be in too many sets', of_batch_id),
+            format('It would be in %s, the limit is %s.', v_most, sets_max), 'Use fewer sets, or raise job_sets_max.');
+    END IF;
+    v_to := weft._membership_ids(_add_members.tenant_id, of_batch_id, v_tree, v_sets);
+    SELECT array_agg(v_to[array_position(v_from, o)] ORDER BY n) INTO v_new FROM unnest(v_old) WITH ORDINALITY t (o, n);
+
+    WITH upd AS (
+        UPDATE weft.job j SET group_id = t.new FROM unnest(v_job, v_new, v_old) t (job_id, new, old)
+        WHERE j.batch_id = of_batch_id AND j.job_id = t.job_id
+        RETURNING j.job_id, t.old, j.group_id AS new, j.shape_id, j.state, j.rate_card_id, j.billed_ms),
+    moved AS (SELECT u.*, p.g, p.sign FROM upd u CROSS JOIN LATERAL (VALUES (u.old, -1), (u.new, 1)) p (g, sign)),
+    counted AS (
+        INSERT INTO weft.job_delta (tenant_id, batch_id, group_id, shape_id, pool_id, n_pending, n_ready, n_queued, n_creating, n_running, n_blocked,
+                                    n_succeeded, n_failed, n_errored, n_cancelled)
+        SELECT _add_members.tenant_id, of_batch_id, m.g, m.shape_id, v_pool,
+               sum(m.sign * (m.state = 0)::int), sum(m.sign * (m.state = 1)::int), sum(m.sign * (m.state = 2)::int), sum(m.sign * (m.state = 3)::int), sum(m.sign * (m.state = 4)::int),
+               sum(m.sign * (m.state = 5)::int), sum(m.sign * (m.state = 6)::int), sum(m.sign * (m.state = 7)::int), sum(m.sign * (m.state = 8)::int), sum(m.sign * (m.state = 9)::int)
+        FROM moved m GROUP BY m.g, m.shape_id),
+    usage AS (
+        SELECT u.old, u.new, u.shape_id, a.rate_card_id, weft._ms_between(a.started_at, a.ended_at) AS ms
+        FROM upd u CROSS JOIN LATERAL (SELECT y.* FROM weft.attempt y WHERE y.batch_id = of_batch_id AND y.job_id = u.job_id AND y.started_at IS NOT NULL OFFSET 0) a
+        UNION ALL SELECT u.old, u.new, u.shape_id, u.rate_card_id, u.billed_ms FROM upd u WHERE u.state = 4 AND u.billed_ms > 0),
+    billed AS (
+        INSERT INTO weft.job_delta (tenant_id, batch_id, group_id, shape_id, pool_id, rate_card_id, usage_on, usage_ms)
+        SELECT _add_members.tenant_id, of_batch_id, p.g, u.shape_id, v_pool, u.rate_card_id, (_add_members.at AT TIME ZONE 'UTC')::date, sum(p.sign * u.ms)
+        FROM usage u CROSS JOIN LATERAL (VALUES (u.old, -1), (u.new, 1)) p (g, sign) GROUP BY p.g, u.shape_id, u.rate_card_id)
+    SELECT count(*) FILTER (WHERE u.state IN (7, 8)) INTO v_failed FROM upd u;
+
+    -- Where the members are: one span per run of numbers without a large gap.
+    INSERT INTO weft.member_span (batch_id, group_id, first_job, last_job, tenant_id)
+    SELECT of_batch_id, x.g, min(x.j), max(x.j), _add_members.tenant_id FROM (
+        SELECT y.g, y.j, count(*) FILTER (WHERE y.gap > 1000) OVER (PARTITION BY y.g ORDER BY y.j) AS run
+        FROM (SELECT t.g, t.j, t.j - lag(t.j) OVER (PARTITION BY t.g ORDER BY t.j) AS gap FROM unnest(v_new, v_job) t (g, j)) y) x
+    GROUP BY x.g, x.run
+    ON CONFLICT DO NOTHING;
+    IF v_failed > 0 THEN
+        PERFORM weft._add_failures(ARRAY[of_batch_id], ARRAY[set_id], ARRAY[v_failed], _add_members.at);
+    END IF;
+    PERFORM weft._announce();
+    RETURN cardinality(v_job);
+END $$;

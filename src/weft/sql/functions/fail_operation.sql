@@ -1,0 +1,13 @@
+-- fail_operation: a step of the operation cannot succeed. A set that it was filling is never shown, and its name is free again.
+-- Called by: DriverStore.fail_operation.   Safe to repeat: yes.   Locks: the operation's row; the set's.
+-- Owner: weft_system.  Granted to: weft_driver.
+CREATE OR REPLACE FUNCTION weft.fail_operation(epoch bigint, of_operation_id bigint, error jsonb, at timestamptz DEFAULT clock_timestamp()) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    PERFORM weft._check_epoch(fail_operation.epoch);
+    UPDATE weft.job_group g SET name = format('/failed %s', of_operation_id)
+    FROM weft.operation o WHERE o.operation_id = of_operation_id AND o.state = 'running' AND o.kind = 'fill_set'
+      AND g.batch_id = o.batch_id AND g.group_id = (o.arguments ->> 'group_id')::int AND g.hidden;
+    PERFORM weft._end_operation(of_operation_id, fail_operation.error, NULL, fail_operation.at);
+END $$;

@@ -1,0 +1,13 @@
+-- running_operations: what the driver has to go on with, oldest first.
+-- Called by: DriverStore.running_operations.   Safe to repeat: yes, it only reads.   Plan: by the index of running ones.
+-- Owner: weft_system.  Granted to: weft_driver.
+CREATE OR REPLACE FUNCTION weft.running_operations(epoch bigint)
+RETURNS TABLE (operation_id bigint, tenant_id int, batch_id bigint, kind text, arguments jsonb, "position" bigint, n_total bigint, trace_id text)
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+BEGIN
+    PERFORM weft._check_epoch(running_operations.epoch);
+    RETURN QUERY SELECT o.operation_id, o.tenant_id, o.batch_id, o.kind, o.arguments, o.position, o.n_total, coalesce(o.trace_id, '')
+    FROM weft.operation o WHERE o.state = 'running' ORDER BY o.operation_id LIMIT 100;
+END $$;

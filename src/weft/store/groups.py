@@ -1,0 +1,95 @@
+"""The part of `ApiStore` that makes sets, fills them, and tells how operations go."""
+
+from collections.abc import Sequence
+
+from weft.ports.store import Caller, GroupLimits, NewSet, Row
+from weft.store.database import Database
+
+
+class SetGroups:
+    """What the api asks about sets and operations. The methods are documented at the port."""
+
+    _database: Database
+    _limits: GroupLimits
+
+    async def create_set(self, caller: Caller, batch_id: int, new: NewSet) -> tuple[int, bool]:
+        """Create an empty set."""
+        (row,) = await self._database.call(
+            "create_set",
+            tenant_id=caller.tenant_id,
+            batch_id=batch_id,
+            name=new.name,
+            attributes=dict(new.attributes),
+            cancel_after=new.cancel_after_n_failures,
+            callback=new.callback,
+            is_hidden=False,
+            groups_max=self._limits.batch_groups_max,
+        )
+        return row["group_id"], row["is_new"]
+
+    async def create_query_set(
+        self,
+        caller: Caller,
+        batch_id: int,
+        new: NewSet,
+        *,
+        query: str,
+        within_group: int | None,
+        trace_id: str,
+        idempotency_key: str | None,
+        digest: bytes,
+    ) -> int:
+        """Begin to fill a set with what a query finds."""
+        return int(
+            await self._database.value(
+                "create_query_set",
+                tenant_id=caller.tenant_id,
+                user_id=caller.user_id,
+                batch_id=batch_id,
+                name=new.name,
+                attributes=dict(new.attributes),
+                cancel_after=new.cancel_after_n_failures,
+                callback=new.callback,
+                query=query,
+                within_group=within_group,
+                groups_max=self._limits.batch_groups_max,
+                trace_id=trace_id,
+                idempotency_key=idempotency_key,
+                digest=digest,
+            )
+        )
+
+    async def add_members(
+        self, caller: Caller, batch_id: int, group_id: int, job_ids: Sequence[int]
+    ) -> int:
+        """Put jobs into a set."""
+        return int(
+            await self._database.value(
+                "add_members",
+                tenant_id=caller.tenant_id,
+                batch_id=batch_id,
+                group_id=group_id,
+                job_ids=list(job_ids),
+                sets_max=self._limits.job_sets_max,
+            )
+        )
+
+    async def get_operation(self, caller: Caller, operation_id: int) -> Row:
+        """Return the operation document."""
+        document: Row = await self._database.value(
+            "get_operation", tenant_id=caller.tenant_id, of_operation_id=operation_id
+        )
+        return document
+
+    async def list_operations(
+        self, caller: Caller, *, before: int | None, limit: int, batch_id: int | None
+    ) -> Sequence[Row]:
+        """Return operation documents, newest first."""
+        rows = await self._database.call(
+            "list_operations",
+            tenant_id=caller.tenant_id,
+            before=before,
+            limit_rows=limit,
+            of_batch_id=batch_id,
+        )
+        return [row[0] for row in rows]

@@ -1,0 +1,265 @@
+"""Sets: groups of jobs that are filled at creation, or later with jobs that are there."""
+
+import asyncio
+
+import pytest
+
+from store.world import World
+from weft.core.errors import (
+    BatchCancelled,
+    GroupExists,
+    GroupNotFound,
+    JobNotFound,
+    NotASet,
+    TooManyGroups,
+    TooManySets,
+)
+from weft.core.states import Reason
+from weft.ports.store import GroupLimits, NewGroup, NewSet
+from weft.store import open_api_store
+from weft.store.database import call_on
+from weft.testing.builders import job_rows
+
+PCA, VEP = 2, 3
+"""Numbers of the sets that `two_sets` makes; group 1 is `/stage1`."""
+
+
+async def two_sets(world: World, n_jobs: int = 6, **more: object) -> int:
+    """Submit jobs: the odd ones in set pca, every third in vep; all in the tree group /stage1."""
+    groups = [
+        NewGroup(group_id=1, parent_id=0, name="stage1"),
+        NewGroup(group_id=PCA, name="pca", is_set=True),
+        NewGroup(group_id=VEP, name="vep", is_set=True, **more),  # type: ignore[arg-type]
+    ]
+    sets = {
+        job: tuple(s for s, wanted in ((PCA, job % 2), (VEP, job % 3 == 0)) if wanted)
+        for job in range(1, n_jobs + 1)
+    }
+    rows = job_rows(n_jobs, group=1, sets={job: own for job, own in sets.items() if own})
+    return await world.submit(rows, groups=groups)
+
+
+async def new_set(world: World, batch: int, name: str = "random", **more: object) -> int:
+    """Make an empty set."""
+    number, _ = await world.api.create_set(world.caller, batch, NewSet(name=name, **more))  # type: ignore[arg-type]
+    return number
+
+
+async def test_jobs_count_in_their_sets_and_in_the_tree(world: World) -> None:
+    batch = await two_sets(world)
+    worker = await world.worker()
+    claimed = await worker.claim()
+    await worker.end(*claimed[:3], reason=Reason.EXIT)
+
+    assert await world.counts(batch) == {"running": 3, "failed": 3}
+    assert await world.counts(batch, "/stage1") == {"running": 3, "failed": 3}
+    assert await world.counts(batch, "pca") == {"running": 1, "failed": 2}
+    assert await world.counts(batch, "vep") == {"running": 1, "failed": 1}
+    await world.fold()
+    assert await world.counts(batch, "pca") == {"running": 1, "failed": 2}
+
+
+async def test_documents_tell_tree_group_and_sets(world: World) -> None:
+    batch = await two_sets(world)
+    job = await world.api.get_job(world.caller, batch, 3)
+    group = await world.api.get_group(world.caller, batch, "vep")
+
+    assert (job["group_id"], job["groups"]) == (1, [PCA, VEP])
+    assert (group["kind"], group["name"], group["path"]) == ("set", "vep", None)
+    assert group["n_jobs"] == 2
+
+
+async def test_name_without_slash_falls_back_to_the_tree(world: World) -> None:
+    batch = await two_sets(world)
+
+    assert (await world.api.get_group(world.caller, batch, "stage1"))["group_id"] == 1
+    with pytest.raises(GroupNotFound):
+        await world.api.get_group(world.caller, batch, "stage2")
+
+
+async def test_members_bring_state_usage_and_cost(world: World) -> None:
+    batch = await world.submit(5)
+    worker = await world.worker()
+    claimed = await worker.claim(3)
+    await worker.start(*claimed)
+    await worker.end(claimed[0], start_age_us=5_000_000)
+    await worker.end(claimed[1], reason=Reason.EXIT, start_age_us=7_000_000)
+    await worker.beat(*claimed)
+    mine = await new_set(world, batch)
+
+    assert await world.api.add_members(world.caller, batch, mine, [1, 2, 3, 4]) == 4
+    assert await world.api.add_members(world.caller, batch, mine, [4, 5, 5, 1]) == 1
+    counts = {"ready": 2, "running": 1, "succeeded": 1, "failed": 1}
+    assert await world.counts(batch, mine) == counts
+    assert await world.findings() == {}
+
+    await worker.end(claimed[2])
+    await world.fold()
+    document = await world.api.get_group(world.caller, batch, mine)
+    whole = await world.api.get_batch(world.caller, batch)
+    assert document["cost"] == whole["cost"] > 0
+
+
+async def test_members_of_unknown_jobs_and_groups_are_refused(world: World) -> None:
+    batch = await world.submit(2, groups=[NewGroup(group_id=1, parent_id=0, name="tree")])
+    mine = await new_set(world, batch)
+
+    with pytest.raises(JobNotFound):
+        await world.api.add_members(world.caller, batch, mine, [1, 3])
+    with pytest.raises(NotASet):
+        await world.api.add_members(world.caller, batch, 1, [1])
+    with pytest.raises(GroupNotFound):
+        await world.api.add_members(world.caller, batch, 99, [1])
+    assert await world.counts(batch, mine) == {}
+
+
+async def test_sets_of_a_job_are_limited(world: World) -> None:
+    batch = await world.submit(1)
+    sets = [await new_set(world, batch, f"s{number}") for number in range(65)]
+    for one in sets[:64]:
+        await world.api.add_members(world.caller, batch, one, [1])
+
+    with pytest.raises(TooManySets):
+        await world.api.add_members(world.caller, batch, sets[64], [1])
+
+
+async def test_set_is_made_once(world: World) -> None:
+    batch = await world.submit(1)
+    assert await world.api.create_set(world.caller, batch, NewSet(name="x")) == (1, True)
+    assert await world.api.create_set(world.caller, batch, NewSet(name="x")) == (1, False)
+    with pytest.raises(GroupExists):
+        await new_set(world, batch, "x", cancel_after_n_failures=1)
+
+
+async def test_cancelled_set_cancels_its_jobs_only(world: World) -> None:
+    batch = await two_sets(world)
+    worker = await world.worker()
+    (first,) = await worker.claim(1)  # job 1, in pca
+    await world.api.cancel_group(world.caller, batch, PCA, force=False)
+
+    stopped = (await worker.beat(first)).cancelled
+    assert [key[1] for key in stopped] == [1]
+    await worker.end(first, reason=Reason.CANCELLED)
+    assert sorted(await worker.run()) == [2, 4, 6]
+    await world.sweep()
+    assert await world.states(batch) == "cscscs"
+    await world.fold()
+    assert await world.counts(batch, "vep") == {"succeeded": 1, "cancelled": 1}
+    vep = await world.api.get_group(world.caller, batch, "vep")
+    assert vep["complete"]
+    assert not vep["cancelled"]
+
+
+async def test_cancelled_set_takes_no_more(world: World) -> None:
+    batch = await world.submit(2)
+    mine = await new_set(world, batch)
+    await world.api.cancel_group(world.caller, batch, mine, force=False)
+
+    with pytest.raises(BatchCancelled, match="random"):
+        await world.api.add_members(world.caller, batch, mine, [1])
+    with pytest.raises(BatchCancelled, match="random"):
+        await world.submit(job_rows(1, sets={1: (-mine,)}), batch=batch)
+
+
+async def test_update_fills_a_set_that_is_there(world: World) -> None:
+    batch = await world.submit(2)
+    mine = await new_set(world, batch)
+    await world.submit(job_rows(3, sets={2: (-mine,)}), batch=batch)
+
+    assert await world.counts(batch, mine) == {"ready": 1}
+    with pytest.raises(GroupNotFound):
+        await world.submit(job_rows(1, sets={1: (-77,)}), batch=batch)
+
+
+async def test_failures_of_a_set_cancel_it(world: World) -> None:
+    batch = await two_sets(world, 9, cancel_after_n_failures=2)  # vep: 3, 6, 9
+    worker = await world.worker()
+    claimed = await worker.claim(6)
+    await worker.end(*claimed, reason=Reason.EXIT)
+
+    assert await worker.run() == [7, 8]
+    await world.sweep()
+    assert await world.states(batch) == "ffffffssc"
+
+
+async def test_failures_from_before_count(world: World) -> None:
+    batch = await world.submit(4)
+    worker = await world.worker()
+    claimed = await worker.claim(2)
+    await worker.end(*claimed, reason=Reason.EXIT)
+    mine = await new_set(world, batch, cancel_after_n_failures=2)
+    await world.api.add_members(world.caller, batch, mine, [1, 2, 3])
+
+    assert await worker.run() == [4]
+    await world.sweep()
+    assert await world.states(batch) == "ffcs"
+
+
+async def test_set_completes_and_grows_and_completes_again(world: World) -> None:
+    batch = await world.submit(3)
+    worker = await world.worker()
+    await worker.run(1)
+    mine = await new_set(world, batch)
+    await world.api.add_members(world.caller, batch, mine, [1])
+    await world.fold()
+    await world.api.add_members(world.caller, batch, mine, [2])
+    await world.fold()
+    assert not (await world.api.get_group(world.caller, batch, mine))["complete"]
+    await worker.run()
+    await world.fold()
+
+    completions = await world.admin.fetch(
+        "SELECT completion FROM weft.group_completion WHERE batch_id = $1 AND group_id = $2 "
+        "ORDER BY completion", batch, mine,
+    )  # fmt: skip
+    assert [row["completion"] for row in completions] == [1, 2]
+
+
+async def test_end_of_a_job_waits_for_its_new_set(world: World) -> None:
+    """A report that meets the addition counts in the set, whichever comes first."""
+    batch = await world.submit(1)
+    mine = await new_set(world, batch)
+    worker = await world.worker()
+    (claimed,) = await worker.claim()
+    other = await world.connect("weft_api")
+    async with other.transaction():
+        await call_on(
+            other, "add_members", tenant_id=world.caller.tenant_id, batch_id=batch,
+            group_id=mine, job_ids=[1], sets_max=64,
+        )  # fmt: skip
+        ending = asyncio.create_task(worker.end(claimed))
+        await world.until_somebody_waits()
+    assert await ending == ["ok"]
+
+    assert await world.counts(batch, mine) == {"succeeded": 1}
+
+
+async def test_many_add_and_end_at_once(world: World) -> None:
+    batch = await world.submit(200)
+    sets = [await new_set(world, batch, f"s{number}") for number in range(5)]
+    workers = [await world.worker(f"w{number}") for number in range(3)]
+
+    async def add(one: int) -> None:
+        for first in range(1, 200, 20):
+            await world.api.add_members(
+                world.caller, batch, one, list(range(first + one, min(first + one + 15, 201)))
+            )
+
+    async def work(number: int) -> None:
+        while claimed := await workers[number].claim(7):
+            await workers[number].end(*claimed, reason=Reason.EXIT if number == 1 else None)
+
+    await asyncio.gather(*(add(one) for one in sets), *(work(number) for number in range(3)))
+    await world.fold()
+    for one in sets:
+        assert sum((await world.counts(batch, one)).values()) > 100
+
+
+async def test_groups_of_a_batch_are_limited(world: World) -> None:
+    batch = await world.submit(1)
+    limits = GroupLimits(batch_groups_max=2)
+    async with open_api_store(world.backend.dsns["weft_api"], limits=limits) as api:
+        for name in "ab":
+            await api.create_set(world.caller, batch, NewSet(name=name))
+        with pytest.raises(TooManyGroups, match="too many groups"):
+            await api.create_set(world.caller, batch, NewSet(name="c"))

@@ -7,15 +7,37 @@ not pay for the rest. This file must not import anything at its top.
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from weft.client.sync import Client
+    from weft.client.sync import (
+        Batch,
+        BatchBuilder,
+        Client,
+        GroupBuilder,
+        Job,
+        JobGroup,
+        JobTree,
+        JobTreeBuilder,
+    )
+    from weft.core.errors import WeftError
 
-__all__ = ["Client", "__version__"]
+__all__ = [
+    "Batch",
+    "BatchBuilder",
+    "Client",
+    "GroupBuilder",
+    "Job",
+    "JobGroup",
+    "JobTree",
+    "JobTreeBuilder",
+    "WeftError",
+    "__version__",
+]
 __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> object:
-    if name == "Client":
-        from weft.client.sync import Client  # noqa: PLC0415
+    if name not in __all__:
+        raise AttributeError(f"module 'weft' has no attribute {name!r}")
+    from importlib import import_module  # noqa: PLC0415
 
-        return Client
-    raise AttributeError(f"module 'weft' has no attribute {name!r}")
+    module = "weft.core.errors" if name == "WeftError" else "weft.client.sync"
+    return getattr(import_module(module), name)

@@ -1,5 +1,23 @@
 """The asynchronous client, under the name by which programs import it: `weft.aio.Client`."""
 
-from weft.client.aio import Client
+from weft.client.aio import (
+    Batch,
+    BatchBuilder,
+    Client,
+    GroupBuilder,
+    Job,
+    JobGroup,
+    JobTree,
+    JobTreeBuilder,
+)
 
-__all__ = ["Client"]
+__all__ = [
+    "Batch",
+    "BatchBuilder",
+    "Client",
+    "GroupBuilder",
+    "Job",
+    "JobGroup",
+    "JobTree",
+    "JobTreeBuilder",
+]

@@ -15,7 +15,7 @@ from weft.bench.conditions import conditions_of, load_average
 from weft.bench.figures import percentile, ratio_of
 from weft.bench.plan import BenchFailed, Plan, Progress
 from weft.bench.throwaway import client_of, running_weft, throwaway_home
-from weft.client.aio import Client
+from weft.client.api import Api
 
 SUBMISSIONS = 500
 WARM_UP = 5
@@ -58,7 +58,7 @@ async def measure(plan: Plan, progress: Progress) -> dict[str, Any]:
     }
 
 
-async def _submit_one(client: Client) -> float:
+async def _submit_one(client: Api) -> float:
     """Return the milliseconds of one submission; afterwards nobody has anything to do."""
     await asyncio.sleep(random.uniform(REST_MIN_S, REST_MAX_S))  # noqa: S311 (spreads, guards nothing)
     begun_ns = time.time_ns()

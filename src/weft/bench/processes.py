@@ -16,7 +16,7 @@ from weft.bench.figures import median_rate, ratio_of
 from weft.bench.plan import BenchFailed, Plan, Progress
 from weft.bench.process_tree import use_by_role
 from weft.bench.throwaway import client_of, running_weft, throwaway_home
-from weft.client.aio import Client
+from weft.client.api import Api
 from weft.run.home import Home
 
 JOBS = 20_000
@@ -85,7 +85,7 @@ def _cpu_s(home: Home, up_pid: int) -> dict[str, float]:
     }
 
 
-async def _run_batch(client: Client, count: int) -> tuple[float, float]:
+async def _run_batch(client: Api, count: int) -> tuple[float, float]:
     """Return the seconds until the batch was committed, and until it was complete."""
     begun = time.perf_counter()
     created = await client.submit({"name": "bench", "jobs": [{"command": [PROGRAM]}] * count})

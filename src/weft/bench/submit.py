@@ -15,7 +15,7 @@ from weft.bench.conditions import conditions_of, load_average, query
 from weft.bench.figures import median_rate, ratio_of
 from weft.bench.plan import Plan, Progress
 from weft.bench.throwaway import client_of, running_weft, throwaway_home
-from weft.client.aio import Client
+from weft.client.api import Api
 
 JOBS = 200_000
 ROUNDS = 3
@@ -76,7 +76,7 @@ async def measure(plan: Plan, progress: Progress) -> dict[str, Any]:
     }
 
 
-async def _submit(client: Client, count: int, job_of: Callable[[int], Document]) -> float:
+async def _submit(client: Api, count: int, job_of: Callable[[int], Document]) -> float:
     begun = time.perf_counter()
     created = await client.create_batch({"name": "bench"})
     batch_id = int(created["id"])

@@ -19,7 +19,7 @@ from io import StringIO
 from pathlib import Path
 
 from weft.bench.plan import BenchFailed
-from weft.client.aio import Client
+from weft.client.api import Api
 from weft.run.child import SUPERVISOR_VARIABLE
 from weft.run.database import EmbeddedDatabase, prepare_schema
 from weft.run.home import Home
@@ -70,10 +70,10 @@ async def running_weft(home: Home) -> AsyncIterator[int]:
 
 
 @asynccontextmanager
-async def client_of(home: Home) -> AsyncIterator[Client]:
+async def client_of(home: Home) -> AsyncIterator[Api]:
     """Give a client with an open connection to the `weft up` of a home, whatever WEFT_URL says."""
     url = json.loads(home.client_file.read_bytes())["url"]
-    async with Client(url, home.token(), home=home.path) as client:
+    async with Api(url, home.token(), home=home.path) as client:
         await client.is_ready()
         yield client
 

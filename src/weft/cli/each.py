@@ -31,7 +31,7 @@ from weft.cli.options import PATIENT_S, SHARED, Shared
 from weft.cli.progress import ProgressLine
 from weft.cli.report import note
 from weft.cli.run import NoCommand
-from weft.client.aio import Client
+from weft.client.api import Api
 from weft.core.errors import Conflict, WeftError
 from weft.core.input_lines import CommandTemplate
 
@@ -143,7 +143,7 @@ class _Each:
         self._sum_up(feed, is_interrupted=interrupts.count > 0)
         return INTERRUPTED if interrupts.count else FAILED if self._ledger.n_failed else 0
 
-    async def _feed(self, client: Client, reader: LineReader) -> Feed:
+    async def _feed(self, client: Api, reader: LineReader) -> Feed:
         resume = self._how.resume
         earlier = await find_earlier(client, resume) if resume is not None else None
         program = PurePath(self._command[0]).name or "each"
@@ -162,7 +162,7 @@ class _Each:
             feed.done_before = earlier.succeeded
         return feed
 
-    async def _work_until_done(self, client: Client, feed: Feed, progress: ProgressLine) -> None:
+    async def _work_until_done(self, client: Api, feed: Feed, progress: ProgressLine) -> None:
         """Feed and print at once, until all is printed or we are told to stop."""
         printer = Printer(
             client,
@@ -191,7 +191,7 @@ class _Each:
         if self._work is not None:
             self._work.cancel()
 
-    async def _cancel(self, client: Client, feed: Feed) -> None:
+    async def _cancel(self, client: Api, feed: Feed) -> None:
         """Cancel the rest. After Ctrl-C wait until its processes are dead.
 
         A closed output is left at once: nobody is there to wait.

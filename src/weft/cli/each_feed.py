@@ -12,7 +12,7 @@ from weft.cli.each_input import Item, LineReader, decode_line
 from weft.cli.each_ledger import Ledger
 from weft.cli.job_document import NotUtf8
 from weft.cli.plain import one_line
-from weft.client.aio import Client
+from weft.client.api import Api
 from weft.core.errors import InvalidDocument
 from weft.core.input_lines import CommandTemplate
 
@@ -31,7 +31,7 @@ Job = tuple[str, dict[str, Any]]
 class Feed:
     """Submits jobs while there is room for their results."""
 
-    client: Client
+    client: Api
     reader: LineReader
     ledger: Ledger
     template: CommandTemplate

@@ -12,7 +12,7 @@ import msgspec
 from weft.cli.each_ledger import Ledger
 from weft.cli.progress import ProgressLine
 from weft.cli.raw_output import STDERR, STDOUT, write_all
-from weft.client.aio import Client
+from weft.client.api import Api
 from weft.client.waiting import wait_beside
 
 FETCH_JOBS = 200
@@ -25,7 +25,7 @@ class Printer:
 
     def __init__(
         self,
-        client: Client,
+        client: Api,
         ledger: Ledger,
         progress: ProgressLine,
         *,
@@ -61,9 +61,8 @@ class Printer:
 
     async def _look(self, batch_id: int) -> None:
         """Find the jobs that ended before the server listened for us."""
-        async with aclosing(self._client.list_jobs(batch_id, states=ENDED)) as jobs:
-            async for job in jobs:
-                self._ledger.note_ended([job["job_id"]])
+        async for job in self._client.list_jobs(batch_id, states=ENDED):
+            self._ledger.note_ended([job["job_id"]])
 
     async def _print_run(self, batch_id: int) -> bool:
         """Print some results; say whether there were any."""

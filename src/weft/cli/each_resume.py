@@ -8,7 +8,7 @@ from typing import Any
 
 from weft.cli.progress import ProgressLine
 from weft.cli.report import note
-from weft.client.aio import Client
+from weft.client.api import Api
 from weft.core.errors import BadId, NotFound
 from weft.core.ids import format_batch_id, parse_batch_id
 
@@ -33,7 +33,7 @@ class Earlier:
     """Names of jobs, with how many of each."""
 
 
-async def find_earlier(client: Client, text: str) -> Earlier:
+async def find_earlier(client: Api, text: str) -> Earlier:
     """Return what the runs called `text`, or the run of batch `text`, have done.
 
     One that is not complete (its `weft each` was killed) is waited for: its jobs are not run
@@ -43,23 +43,21 @@ async def find_earlier(client: Client, text: str) -> Earlier:
     succeeded: Counter[str] = Counter()
     for batch in batches:
         await _wait_until_complete(client, batch)
-        async with aclosing(client.list_jobs(batch["id"], states=["success"])) as jobs:
-            async for job in jobs:
-                succeeded[job["name"]] += 1
+        async for job in client.list_jobs(batch["id"], states=["success"]):
+            succeeded[job["name"]] += 1
     return Earlier(str(batches[0]["name"]), succeeded)
 
 
-async def _runs(client: Client, text: str) -> list[Mapping[str, Any]]:
+async def _runs(client: Api, text: str) -> list[Mapping[str, Any]]:
     """Return the batches of the last new run and what resumed it, newest first."""
     found: list[Mapping[str, Any]] = []
-    async with aclosing(client.list_batches(name=await _name(client, text))) as batches:
-        async for batch in batches:
-            kind = (batch.get("attributes") or {}).get(ATTRIBUTE)
-            if kind is None:
-                continue
-            found.append(batch)
-            if kind == "new":
-                break
+    async for batch in client.list_batches(name=await _name(client, text)):
+        kind = (batch.get("attributes") or {}).get(ATTRIBUTE)
+        if kind is None:
+            continue
+        found.append(batch)
+        if kind == "new":
+            break
     if not found:
         raise NothingToResume(
             f"no earlier `weft each` is called {text!r}",
@@ -69,7 +67,7 @@ async def _runs(client: Client, text: str) -> list[Mapping[str, Any]]:
     return found
 
 
-async def _name(client: Client, text: str) -> str:
+async def _name(client: Api, text: str) -> str:
     """Return the name of a batch that was given by its id, else the text itself."""
     try:
         batch = await client.get_batch(parse_batch_id(text))
@@ -78,7 +76,7 @@ async def _name(client: Client, text: str) -> str:
     return str(batch["name"] or text)
 
 
-async def _wait_until_complete(client: Client, batch: Mapping[str, Any]) -> None:
+async def _wait_until_complete(client: Api, batch: Mapping[str, Any]) -> None:
     if batch["complete"]:
         return
     name = format_batch_id(batch["id"])

@@ -10,7 +10,7 @@ from weft.cli.options import PATIENT_S, SHARED, Shared
 from weft.cli.raw_output import STDERR, STDOUT, write_all
 from weft.cli.report import note
 from weft.cli.screen import print_json
-from weft.client.aio import Client, Stream
+from weft.client.api import Api, Stream
 from weft.core.ids import parse_job_ref
 
 ENDED = frozenset({"success", "failed", "error", "cancelled"})
@@ -58,7 +58,7 @@ async def _logs(
 
 
 async def _follow(
-    client: Client, batch_id: int, job_id: int, stream: Stream, attempt: int | None
+    client: Api, batch_id: int, job_id: int, stream: Stream, attempt: int | None
 ) -> None:
     events = client.follow_log(batch_id, job_id, stream=stream, attempt=attempt)
     async with aclosing(events):
@@ -70,14 +70,14 @@ async def _follow(
 
 
 async def _print_stream(
-    client: Client, batch_id: int, job_id: int, stream: Stream, attempt: int | None
+    client: Api, batch_id: int, job_id: int, stream: Stream, attempt: int | None
 ) -> None:
     descriptor = STDERR if stream == "stderr" else STDOUT
     async for chunk in client.read_log(batch_id, job_id, stream=stream, attempt=attempt):
         write_all(descriptor, chunk)
 
 
-async def _print_as_json(client: Client, batch_id: int, job_id: int, attempt: int | None) -> int:
+async def _print_as_json(client: Api, batch_id: int, job_id: int, attempt: int | None) -> int:
     texts: dict[str, str] = {}
     streams: tuple[Stream, ...] = ("stdout", "stderr")
     for stream in streams:

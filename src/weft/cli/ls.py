@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Mapping
-from contextlib import aclosing
 from typing import Annotated, Any
 
 from cyclopts import Parameter
@@ -45,12 +44,11 @@ def ls(
 async def _list(limit: int, name: str | None, shared: Shared) -> list[Mapping[str, Any]]:
     found: list[Mapping[str, Any]] = []
     async with shared.client() as client:
-        rows = client.list_batches(name=name, page_rows=min(limit or PAGE_ROWS, PAGE_ROWS))
-        async with aclosing(rows) as batches:
-            async for batch in batches:
-                found.append(batch)
-                if len(found) == limit:
-                    break
+        page_rows = min(limit or PAGE_ROWS, PAGE_ROWS)
+        async for batch in client.list_batches(name=name, page_rows=page_rows):
+            found.append(batch)
+            if len(found) == limit:
+                break
     return found
 
 

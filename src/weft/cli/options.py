@@ -7,7 +7,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from weft.cli.report import note
-from weft.client.aio import Client
+from weft.client.api import Api
 
 PATIENT_S = 600.0
 """How long a command that waits for jobs bears a server that is away."""
@@ -24,9 +24,9 @@ class Shared:
     json: Annotated[bool, Parameter(name="--json", negative="")] = False
     """Print JSON."""
 
-    def client(self, *, patience_s: float = 30.0) -> Client:
+    def client(self, *, patience_s: float = 30.0) -> Api:
         """Return a client for the server of this home, or of WEFT_URL."""
-        return Client(home=self.home, patience_s=patience_s, on_outage=_say_outage)
+        return Api(home=self.home, patience_s=patience_s, on_outage=_say_outage)
 
 
 def _say_outage(why: str) -> None:

@@ -5,7 +5,12 @@ import sys
 from collections.abc import Mapping
 from time import monotonic
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
+
+from weft.client.progress import Counts, draw_rich, rich_bar
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 REDRAW_S = 0.1
 CLEAR_LINE = b"\r\x1b[2K"
@@ -29,7 +34,7 @@ class ProgressLine:
         """Whether other text stands on the terminal's last line, so that a bar would overwrite
         it.
         """
-        self._bar: Any = None  # rich's Progress, imported where it is drawn
+        self._bar: Progress | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -44,8 +49,8 @@ class ProgressLine:
 
     def update(self, batch: Mapping[str, Any]) -> None:
         """Show how far a batch is."""
-        failed = batch["n_failed"] + batch["n_errored"]
-        self.draw(batch["n_completed"], batch["n_jobs"], failed=failed, running=batch["n_running"])
+        counts = Counts.of(batch)
+        self.draw(counts.done, counts.total, failed=counts.failed, running=counts.running)
 
     def draw(self, done: int, total: int | None, *, failed: int = 0, running: int = 0) -> None:
         """Show these counts, unless the line was drawn just now. `total` `None`: not known yet."""
@@ -55,7 +60,7 @@ class ProgressLine:
         if now - self._drawn_at < REDRAW_S and done != total:
             return
         self._drawn_at = now
-        os.write(STDERR, CLEAR_LINE + self._render(done, total, failed, running))
+        os.write(STDERR, CLEAR_LINE + self._render(Counts(done, total, failed, running)))
         self._is_on_screen = True
 
     def hide(self) -> None:
@@ -64,32 +69,13 @@ class ProgressLine:
             os.write(STDERR, CLEAR_LINE)
             self._is_on_screen = False
 
-    def _render(self, done: int, total: int | None, failed: int, running: int) -> bytes:
+    def _render(self, counts: Counts) -> bytes:
         from rich.console import Console  # noqa: PLC0415
-        from rich.progress import (  # noqa: PLC0415
-            BarColumn,
-            Progress,
-            TextColumn,
-            TimeElapsedColumn,
-            TimeRemainingColumn,
-        )
 
         if self._bar is None:
-            self._bar = Progress(
-                TextColumn("{task.description}"),
-                BarColumn(bar_width=30),
-                TextColumn("{task.fields[counts]}"),
-                TimeElapsedColumn(),
-                TimeRemainingColumn(),
-                console=Console(stderr=True, force_terminal=True, width=self._width()),
-            )
-            self._bar.add_task(self._title, total=total, counts="")
-        parts = [f"{done:,}/{total:,}" if total is not None else f"{done:,}"]
-        if running:
-            parts.append(f"{running:,} running")
-        if failed:
-            parts.append(f"[red]{failed:,} failed[/]")
-        self._bar.update(0, completed=done, total=total, counts=", ".join(parts))
+            console = Console(stderr=True, force_terminal=True, width=self._width())
+            self._bar = rich_bar(self._title, console)
+        draw_rich(self._bar, counts)
         console = self._bar.console
         with console.capture() as capture:
             console.print(self._bar.get_renderable(), end="", no_wrap=True, overflow="crop")

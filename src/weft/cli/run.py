@@ -21,7 +21,7 @@ from weft.cli.raw_output import STDERR, STDOUT, write_all
 from weft.cli.report import note
 from weft.cli.screen import print_json
 from weft.cli.stdin_text import read_stdin
-from weft.client.aio import Client
+from weft.client.api import Api
 from weft.core.errors import Invalid, Unavailable
 from weft.core.ids import format_job_ref
 
@@ -89,7 +89,7 @@ async def _run(document: Mapping[str, Any], shared: Shared) -> int:
     return INTERRUPTED if interrupts.count else exit_code_of(end)
 
 
-async def _create(client: Client, document: Mapping[str, Any]) -> int:
+async def _create(client: Api, document: Mapping[str, Any]) -> int:
     return int((await client.create_batch(document))["id"])
 
 
@@ -102,7 +102,7 @@ def _say_why(end: Mapping[str, Any], program: str, job: str) -> None:
 
 
 async def _follow(
-    client: Client, batch_id: int, *, keep: bool
+    client: Api, batch_id: int, *, keep: bool
 ) -> tuple[Mapping[str, Any], Mapping[str, str]]:
     """Pass the output on or keep it until the job ends; return how it ended and what was kept."""
     kept: dict[str, list[bytes]] = {"stdout": [], "stderr": []}

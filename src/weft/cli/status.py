@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Mapping
-from contextlib import aclosing
 from typing import Annotated, Any
 
 from cyclopts import Parameter
@@ -13,7 +12,7 @@ from weft.cli.options import SHARED, Shared
 from weft.cli.plain import one_line
 from weft.cli.screen import print_facts, print_json, print_table
 from weft.cli.targets import Target, parse_target
-from weft.client.aio import Client
+from weft.client.api import Api
 from weft.core.ids import format_batch_id, format_job_ref
 
 Document = Mapping[str, Any]
@@ -58,7 +57,7 @@ async def _status(target: Target, shared: Shared, limit: int) -> int:
     return 0
 
 
-async def _show_batch(client: Client, batch_id: int, limit: int, *, as_json: bool) -> None:
+async def _show_batch(client: Api, batch_id: int, limit: int, *, as_json: bool) -> None:
     batch = await client.get_batch(batch_id)
     if as_json:
         print_json(batch)
@@ -75,15 +74,13 @@ async def _show_batch(client: Client, batch_id: int, limit: int, *, as_json: boo
         print(f"\n`weft logs {first}` shows the output of the first")
 
 
-async def _first_jobs(client: Client, batch_id: int, limit: int) -> list[Document]:
+async def _first_jobs(client: Api, batch_id: int, limit: int) -> list[Document]:
     found: list[Document] = []
     page_rows = min(limit or PAGE_ROWS, PAGE_ROWS)
-    rows = client.list_jobs(batch_id, states=NOT_SUCCEEDED, page_rows=page_rows)
-    async with aclosing(rows) as jobs:
-        async for job in jobs:
-            found.append(job)
-            if len(found) == limit:
-                break
+    async for job in client.list_jobs(batch_id, states=NOT_SUCCEEDED, page_rows=page_rows):
+        found.append(job)
+        if len(found) == limit:
+            break
     return found
 
 
@@ -119,7 +116,7 @@ def _job_row(job: Document) -> tuple[object, ...]:
     )
 
 
-async def _show_job(client: Client, batch_id: int, job_id: int, *, as_json: bool) -> None:
+async def _show_job(client: Api, batch_id: int, job_id: int, *, as_json: bool) -> None:
     job = await client.get_job(batch_id, job_id)
     attempts = await client.list_attempts(batch_id, job_id)
     history = await client.job_history(batch_id, job_id)

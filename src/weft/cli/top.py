@@ -13,7 +13,7 @@ from weft.cli.interrupts import Interrupts
 from weft.cli.options import SHARED, Shared
 from weft.cli.plain import one_line, plain
 from weft.cli.screen import STATE_STYLES, print_json
-from weft.client.aio import Client
+from weft.client.api import Api
 from weft.core.ids import format_batch_id
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ async def _top(shared: Shared) -> int:
     return 0
 
 
-async def _live(client: Client) -> None:
+async def _live(client: Api) -> None:
     from rich.live import Live  # noqa: PLC0415
 
     stopped, changed = asyncio.Event(), asyncio.Event()
@@ -92,20 +92,19 @@ async def _live(client: Client) -> None:
     listener.cancel()
 
 
-async def _listen(client: Client, changed: asyncio.Event) -> None:
+async def _listen(client: Api, changed: asyncio.Event) -> None:
     async with aclosing(client.events(opened=changed.set)) as events:
         async for _ in events:
             changed.set()
 
 
-async def _look(client: Client, count: int) -> tuple[Document, list[Document]]:
+async def _look(client: Api, count: int) -> tuple[Document, list[Document]]:
     overview = await client.overview()
     batches: list[Document] = []
-    async with aclosing(client.list_batches(page_rows=min(count, BATCHES_MAX))) as rows:
-        async for batch in rows:
-            if len(batches) >= min(count, BATCHES_MAX):
-                break
-            batches.append(batch)
+    async for batch in client.list_batches(page_rows=min(count, BATCHES_MAX)):
+        if len(batches) >= min(count, BATCHES_MAX):
+            break
+        batches.append(batch)
     return overview, batches
 
 

@@ -10,7 +10,7 @@ from weft.cli.progress import ProgressLine
 from weft.cli.report import note
 from weft.cli.screen import print_json
 from weft.cli.targets import parse_target
-from weft.client.aio import Client
+from weft.client.api import Api
 from weft.core.ids import format_batch_id, format_job_ref
 
 
@@ -33,7 +33,7 @@ async def _wait(text: str, shared: Shared) -> int:
         return await _wait_for_job(client, target.batch_id, target.job_id, as_json=shared.json)
 
 
-async def wait_for_batch(client: Client, batch_id: int, *, as_json: bool) -> int:
+async def wait_for_batch(client: Api, batch_id: int, *, as_json: bool) -> int:
     """Show progress until the batch is complete; return 0 if it succeeded, else 1."""
     batch: dict[str, Any] = {}
     with ProgressLine(format_batch_id(batch_id)) as progress:
@@ -62,7 +62,7 @@ def _say_batch(batch: dict[str, Any]) -> None:
         note(f"`weft status {name}` shows what did not succeed")
 
 
-async def _wait_for_job(client: Client, batch_id: int, job_id: int, *, as_json: bool) -> int:
+async def _wait_for_job(client: Api, batch_id: int, job_id: int, *, as_json: bool) -> int:
     end: dict[str, Any] = {}
     async with aclosing(client.follow_log(batch_id, job_id)) as events:
         async for event in events:

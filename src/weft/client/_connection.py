@@ -7,7 +7,7 @@ importing either takes 290 ms, this 50 ms, and a command of the shell starts a p
 
 import asyncio
 import ssl
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -119,6 +119,7 @@ class Pool:
     def __init__(self, endpoint: Endpoint) -> None:
         self.endpoint = endpoint
         self._idle: list[_Connection] = []
+        self._guard: AsyncGenerator[None, None] | None = None
         self._tls = ssl.create_default_context() if endpoint.scheme == "https" else None
 
     async def send(self, method: str, target: str, headers: Headers, body: bytes | None) -> Reply:
@@ -163,7 +164,18 @@ class Pool:
             connection.writer.close()
         return None
 
+    async def _close_at_end(self) -> AsyncGenerator[None, None]:
+        """Close what is idle when the loop ends: the loop closes generators that are left."""
+        try:
+            yield
+        finally:
+            self._guard = None
+            self.close()
+
     async def _connect(self) -> _Connection:
+        if self._guard is None:
+            self._guard = self._close_at_end()
+            await anext(self._guard)
         place = self.endpoint
         try:
             async with asyncio.timeout(CONNECT_TIMEOUT_S):

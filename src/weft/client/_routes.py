@@ -8,10 +8,9 @@ from urllib.parse import quote
 
 import msgspec
 
-from weft.client._session import Query, Session
+from weft.client._listing import Document, Listing
+from weft.client._session import Query, Session, new_key
 
-# Documents have many fields of several types and may grow: they stay mappings.
-Document = Mapping[str, Any]
 Stream = Literal["stdout", "stderr", "both"]
 PAGE_ROWS = 1000
 MSGPACK = "application/msgpack"
@@ -49,54 +48,59 @@ class Routes:
         path: str,
         document: Any,  # noqa: ANN401 (anything that msgspec encodes)
         *,
-        creates: bool = False,
+        key: str | None = None,
     ) -> Document:
         answer = await self._session.request(
             "POST",
             path,
             body=msgspec.msgpack.encode(document),
             content_type=MSGPACK,
-            creates=creates,
+            key=key,
         )
         result: Document = _decode(answer) if answer else {}
         return result
 
-    async def _pages(self, path: str, query: Mapping[str, Any]) -> AsyncGenerator[Document, None]:
-        cursor: str | None = None
-        while True:
-            page = await self._get(path, {"limit": PAGE_ROWS, **query, "cursor": cursor})
-            for item in page["items"]:
-                yield item
-            cursor = page.get("cursor")
-            if cursor is None:
-                return
+    def _list(self, path: str, query: Mapping[str, Any]) -> Listing:
+        async def read_page(cursor: str | None) -> Document:
+            return await self._get(path, {"limit": PAGE_ROWS, **query, "cursor": cursor})
+
+        return Listing(read_page)
 
     # ---- batches and updates
 
-    async def create_batch(self, document: Document) -> Document:
-        """Create a batch; with `jobs` inside it is filled and committed in the same request."""
-        return await self._post("/v1/batches", document, creates=True)
+    async def create_batch(self, document: Document, *, key: str | None = None) -> Document:
+        """Create a batch; with `jobs` inside it is filled and committed in the same request.
+
+        `key`: calls with the same one create one batch.
+        """
+        return await self._post("/v1/batches", document, key=key or new_key())
 
     async def get_batch(self, batch_id: int) -> Document:
         """Return the batch document: state, counts, cost."""
         return await self._get(f"/v1/batches/{batch_id}")
 
     def list_batches(
-        self, *, name: str | None = None, page_rows: int = PAGE_ROWS
-    ) -> AsyncGenerator[Document, None]:
-        """Yield batch documents, newest first; `name`: only those of exactly this name."""
-        return self._pages("/v1/batches", {"name": name, "limit": page_rows})
+        self, q: str | None = None, *, name: str | None = None, page_rows: int = PAGE_ROWS
+    ) -> Listing:
+        """Yield batch documents, newest first: those that a query finds; `name`: only those of
+        exactly this name.
+        """
+        return self._list("/v1/batches", {"q": q, "name": name, "limit": page_rows})
 
-    async def reserve_update(self, batch_id: int, *, n_jobs: int, n_groups: int = 0) -> Document:
+    async def reserve_update(
+        self, batch_id: int, *, n_jobs: int, n_groups: int = 0, key: str | None = None
+    ) -> Document:
         """Reserve numbers for jobs and groups, to be filled by bunches and committed."""
         counts = {"n_jobs": n_jobs, "n_groups": n_groups}
-        return await self._post(f"/v1/batches/{batch_id}/updates", counts, creates=True)
+        return await self._post(f"/v1/batches/{batch_id}/updates", counts, key=key or new_key())
 
-    async def create_update(self, batch_id: int, document: Document) -> Document:
+    async def create_update(
+        self, batch_id: int, document: Document, *, key: str | None = None
+    ) -> Document:
         """Add the `jobs` and `groups` of a document to a batch; they are committed when it
         returns.
         """
-        return await self._post(f"/v1/batches/{batch_id}/updates", document, creates=True)
+        return await self._post(f"/v1/batches/{batch_id}/updates", document, key=key or new_key())
 
     async def add_groups(
         self, batch_id: int, update_id: int, first: int, groups: Sequence[Document]
@@ -130,11 +134,19 @@ class Routes:
     # ---- jobs and groups
 
     def list_jobs(
-        self, batch_id: int, *, states: Iterable[str] = (), page_rows: int = PAGE_ROWS
-    ) -> AsyncGenerator[Document, None]:
-        """Yield job documents in order of their numbers; only those in `states`, if given."""
-        query = {"state": list(states) or None, "limit": page_rows}
-        return self._pages(f"/v1/batches/{batch_id}/jobs", query)
+        self,
+        batch_id: int,
+        q: str | None = None,
+        *,
+        group: int | str | None = None,
+        states: Iterable[str] = (),
+        page_rows: int = PAGE_ROWS,
+    ) -> Listing:
+        """Yield job documents in order of their numbers: those of a group, in `states`, that a
+        query finds; each only if given.
+        """
+        query = {"q": q, "group": group, "state": list(states) or None, "limit": page_rows}
+        return self._list(f"/v1/batches/{batch_id}/jobs", query)
 
     async def get_job(self, batch_id: int, job_id: int) -> Document:
         """Return the job document with `spec`, `parents` and `times`."""
@@ -152,13 +164,22 @@ class Routes:
         items: Sequence[Document] = page["items"]
         return items
 
-    def list_groups(self, batch_id: int) -> AsyncGenerator[Document, None]:
+    def list_groups(self, batch_id: int) -> Listing:
         """Yield group documents, the root first."""
-        return self._pages(f"/v1/batches/{batch_id}/groups", {})
+        return self._list(f"/v1/batches/{batch_id}/groups", {})
 
     async def get_group(self, batch_id: int, group: int | str) -> Document:
         """Return a group by its number or its path."""
         return await self._get(f"/v1/batches/{batch_id}/groups/{_group(group)}")
+
+    async def create_group(self, batch_id: int, document: Document) -> Document:
+        """Make one group: a set by `name`, or a tree group by `path`."""
+        return await self._post(f"/v1/batches/{batch_id}/groups", document, key=new_key())
+
+    async def add_members(self, batch_id: int, group: int | str, jobs: Sequence[int]) -> Document:
+        """Add jobs to a set. A repeat does nothing."""
+        path = f"/v1/batches/{batch_id}/groups/{_group(group)}/members"
+        return await self._post(path, {"jobs": jobs})
 
     # ---- cancel
 

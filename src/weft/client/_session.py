@@ -41,6 +41,11 @@ class NotReachable(Unavailable):
         )
 
 
+def new_key() -> str:
+    """Return an idempotency key: requests with the same one are the same request."""
+    return secrets.token_hex(16)
+
+
 class Session:
     """A server, found by a locator, with connections that are kept."""
 
@@ -65,13 +70,12 @@ class Session:
         query: Query | None = None,
         body: bytes | None = None,
         content_type: str = "application/json",
-        creates: bool = False,
-        headers: Headers = (),
+        key: str | None = None,
     ) -> bytes:
         """Return the body of the reply. Raise the server's error, or `NotReachable` when
-        patience ends.
+        patience ends. `key`: of idempotency, for what creates something.
         """
-        extra = [*headers, ("idempotency-key", secrets.token_hex(16))] if creates else [*headers]
+        extra = [] if key is None else [("idempotency-key", key)]
         if body is not None:
             extra.append(("content-type", content_type))
         retries = _Retries(self._patience_s, self._on_outage)

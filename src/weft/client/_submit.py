@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from weft.client._upload import Bunch, cut_bunches, send_bunches
-from weft.core.errors import FieldError, WeftError
+from weft.client._upload import Upload
+from weft.core.errors import WeftError
 from weft.core.group_tree import plan_groups
 from weft.core.parents import Earlier, order_jobs, resolve_parents
 from weft.core.problems import Problems
 
 if TYPE_CHECKING:
-    from weft.client.aio import Client
+    from weft.client.api import Api
 
 ONE_REQUEST_JOBS = 2_000
 ONE_REQUEST_BYTES = 4 << 20
@@ -36,7 +36,7 @@ class Plan:
 
 
 async def submit(
-    client: "Client", document: Document, *, on_sent: Callable[[int], None] | None = None
+    api: "Api", document: Document, *, on_sent: Callable[[int], None] | None = None
 ) -> Document:
     """Create a batch with all its jobs, committed; return what `POST /v1/batches` answers.
 
@@ -44,14 +44,21 @@ async def submit(
     document.
     """
     if is_small(document):
-        return await client.create_batch(document)
+        return await api.create_batch(document)
     plan = plan_submission(document)
-    created = await client.create_batch(plan.batch)
+    upload = Upload(
+        len(plan.jobs),
+        lambda: plan.jobs,
+        plan.groups,
+        inherit_env=document.get("inherit_env"),
+        positions=plan.positions,
+    )
+    created = await api.create_batch(plan.batch)
     batch_id = int(created["id"])
     try:
-        update = await _fill(client, batch_id, plan, document.get("inherit_env"), on_sent)
+        update = await upload.run(api, batch_id, on_sent=on_sent)
     except WeftError:
-        await client.cancel_batch(batch_id, force=True)
+        await api.cancel_batch(batch_id, force=True)
         raise
     return {**created, **update, "id": batch_id}
 
@@ -109,38 +116,3 @@ def _planned_job(job: Document, parents: list[int], group_number: Mapping[str, i
     if isinstance(job.get("group"), str):
         changed["group"] = group_number[job["group"]]
     return changed
-
-
-async def _fill(
-    client: "Client",
-    batch_id: int,
-    plan: Plan,
-    inherit_env: Mapping[str, str] | None,
-    on_sent: Callable[[int], None] | None,
-) -> Document:
-    update = await client.reserve_update(
-        batch_id, n_jobs=len(plan.jobs), n_groups=len(plan.groups)
-    )
-    update_id = int(update["update_id"])
-    if plan.groups:
-        await client.add_groups(batch_id, update_id, 1, plan.groups)
-
-    async def send(bunch: Bunch) -> None:
-        first, jobs = bunch
-        try:
-            await client.add_jobs(batch_id, update_id, first, jobs, inherit_env=inherit_env)
-        except WeftError as error:
-            error.errors = tuple(_moved(one, plan, first) for one in error.errors)
-            raise
-
-    await send_bunches(cut_bunches(plan.jobs), send, on_sent=on_sent)
-    return await client.commit_update(batch_id, update_id)
-
-
-def _moved(error: FieldError, plan: Plan, first: int) -> FieldError:
-    """Return the error with the place in the whole document instead of that in a bunch."""
-    parts = error.pointer.split("/")
-    if len(parts) < 3 or parts[1] != "jobs" or not parts[2].isdecimal():  # noqa: PLR2004 (/jobs/N)
-        return error
-    parts[2] = str(plan.positions[int(parts[2]) + first - 1])
-    return FieldError("/".join(parts), error.message)

@@ -1,52 +1,80 @@
-"""The asynchronous client."""
+"""The asynchronous client: what `weft.aio` shows."""
 
-import asyncio
-import base64
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping
-from contextlib import aclosing
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Self
 
-import msgspec
+from weft.client._batch import Batch, JobTree
+from weft.client._builder import Builder, BuilderSource, Draft, GroupBuilder, JobTreeBuilder
+from weft.client._counted import Counted
+from weft.client._group import JobGroup
+from weft.client._job import Job
+from weft.client._listing import Document, Listing
+from weft.client._refs import JobRef, NotSubmitted
+from weft.client._session import PATIENCE_S
+from weft.client.api import Api, LogEvent
+from weft.client.progress import Progress
 
-from weft.client._connection import ConnectionLost
-from weft.client._problems import to_error
-from weft.client._routes import Document, Routes, Stream, _log_path
-from weft.client._session import PATIENCE_S, Query, Session
-from weft.client._sse import EventParser, ServerEvent
-from weft.client._submit import submit
-from weft.client._upload import PARALLEL, Bunch, cut_bunches, send_bunches
-from weft.client.address import Locator
-from weft.client.waiting import wait_beside
-
-__all__ = ["Client", "Document", "LogEvent", "Stream"]
-
-SILENCE_MAX_S = 45.0
-"""The server sends a comment every 15 s; a longer silence is a connection that died without a
-word.
-"""
-WATCH_PAUSE_S = 0.1
-RECONNECT_PAUSE_S = 0.05
-
-
-class LogEvent(NamedTuple):
-    """One piece of a followed log: `stdout` or `stderr` with data; `cut` (how many bytes were
-    left out); `end`.
-    """
-
-    kind: str
-    data: bytes
-    facts: Document
-    attempt: int | None
-    """A job whose worker was lost starts again: its output begins anew with another attempt."""
+__all__ = [
+    "Batch",
+    "BatchBuilder",
+    "Client",
+    "Counted",
+    "Document",
+    "GroupBuilder",
+    "Job",
+    "JobGroup",
+    "JobTree",
+    "JobTreeBuilder",
+    "Listing",
+    "LogEvent",
+    "NotSubmitted",
+]
 
 
-class Client(Routes):
-    """The client of a weft server.
+class BatchBuilder(Builder[Job]):
+    """A batch, or an update of one, in the making: nothing is sent before `submit`."""
 
-    `url` and `token` default to `WEFT_URL` and `WEFT_TOKEN`, then to what `weft up` wrote into
-    the home. `patience_s`: how long requests are repeated while the server is away; a server
-    that this client has never reached is not waited for.
+    def __init__(self, api: Api, draft: Draft) -> None:
+        super().__init__(draft, self.make_job)
+        self.draft = draft
+        self._api = api
+
+    def make_job(self, ref: JobRef) -> Job:
+        """Return the job at a place of this builder."""
+        return Job(self._api, ref)
+
+    async def submit(self, *, progress: bool | None = None) -> Batch:
+        """Send all jobs and groups, and commit: then they run. Return the batch.
+
+        Few jobs go in one request, many in bunches, six at a time. When the server goes away in
+        the middle, `submit` may be called again: it goes on where it was, and no job is there
+        twice. After it the builder is empty and collects a further update.
+
+        Args:
+            progress: Show a bar while jobs are sent; none: if somebody looks.
+        """
+        with Progress("submit", shown=progress, total=self.draft.n_jobs) as shown:
+            return Batch(self._api, await self.draft.submit(shown.advance))
+
+
+class Client(BuilderSource[BatchBuilder]):
+    """The client of a weft server, for asyncio.
+
+        async with Client() as client:
+            bb = client.create_batch(name="hello")
+            job = bb.create_job(["echo", "hello"])
+            b = await bb.submit()
+            await b.wait()
+            print(await job.log())
+
+    Args:
+        url: Where the server is; none: `WEFT_URL`, else what `weft up` wrote into the home.
+        token: Who asks; none: `WEFT_TOKEN`, else likewise.
+        home: The home to look into, instead of `WEFT_HOME`.
+        patience_s: How long requests are repeated while the server is away; a server that was
+            never reached is not waited for.
+        on_outage: Told why, when a request is being repeated.
     """
 
     def __init__(
@@ -58,188 +86,30 @@ class Client(Routes):
         patience_s: float = PATIENCE_S,
         on_outage: Callable[[str], None] | None = None,
     ) -> None:
-        locator = Locator(url, token, home)
-        super().__init__(Session(locator, patience_s=patience_s, on_outage=on_outage))
+        self.api = Api(url, token, home=home, patience_s=patience_s, on_outage=on_outage)
+        super().__init__(self.api, lambda draft: BatchBuilder(self.api, draft))
 
-    async def upload_jobs(
-        self,
-        batch_id: int,
-        update_id: int,
-        jobs: Iterable[Document],
-        *,
-        inherit_env: Mapping[str, str] | None = None,
-        parallel: int = PARALLEL,
-        on_sent: Callable[[int], None] | None = None,
-    ) -> None:
-        """Fill an update that was reserved for these jobs, in bunches of several requests at a
-        time.
+    async def __aenter__(self) -> Self:
+        return self
 
-        Safe to repeat with the same jobs. The update still has to be committed.
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self.api.close()
+
+    async def get_batch(self, batch_id: int) -> Batch:
+        """Return a batch. Raise `BatchNotFound`."""
+        return Batch(self.api, int((await self.api.get_batch(batch_id))["id"]))
+
+    def list_batches(self, q: str | None = None) -> Listing:
+        """Yield batch documents, newest first: all, or those that a query finds."""
+        return self.api.list_batches(q)
+
+    async def submit(self, document: Document) -> Batch:
+        """Create a batch from a document of `POST /v1/batches`, however large, and commit it.
+
+        Parents may be named in it, in any order.
         """
-
-        async def send(bunch: Bunch) -> None:
-            await self.add_jobs(batch_id, update_id, *bunch, inherit_env=inherit_env)
-
-        await send_bunches(cut_bunches(jobs), send, parallel=parallel, on_sent=on_sent)
-
-    async def submit(
-        self, document: Document, *, on_sent: Callable[[int], None] | None = None
-    ) -> Document:
-        """Create a batch with all its jobs, however many, and commit it.
-
-        A small document goes in one request, a large one in parallel bunches, with names of
-        parents and paths of groups turned into numbers here. `on_sent` is told how many jobs a
-        bunch held.
-        """
-        return await submit(self, document, on_sent=on_sent)
-
-    async def watch_batch(self, batch_id: int) -> AsyncGenerator[Document, None]:
-        """Yield the batch document now and whenever something changed; the last one is complete.
-
-        Driven by events; while many come, the document is read every `WATCH_PAUSE_S`.
-        """
-        changed, opened = asyncio.Event(), asyncio.Event()
-
-        async def listen() -> None:
-            async with aclosing(self.events(batch_id, opened=opened.set)) as events:
-                async for _ in events:
-                    changed.set()
-
-        listener = asyncio.create_task(listen())
-        try:
-            await wait_beside(opened, listener)
-            while True:
-                changed.clear()
-                batch = await self.get_batch(batch_id)
-                yield batch
-                if batch["complete"]:
-                    return
-                await wait_beside(changed, listener)
-                await asyncio.sleep(WATCH_PAUSE_S)
-        finally:
-            listener.cancel()
-
-    async def follow_log(
-        self,
-        batch_id: int,
-        job_id: int,
-        *,
-        stream: Stream = "both",
-        attempt: int | None = None,
-    ) -> AsyncGenerator[LogEvent, None]:
-        """Yield the output of a job while it is written. The last event is `end`: state, reason,
-        exit code, signal.
-        """
-        query: Query = {"stream": stream, "attempt": attempt, "follow": True}
-        events = self._server_events(_log_path(batch_id, job_id), query, lambda e: e.kind == "end")
-        async with aclosing(events):
-            async for event in events:
-                attempt = int(event.last_id.partition(".")[0] or 0) or None
-                if event.kind in {"stdout", "stderr"}:
-                    yield LogEvent(event.kind, base64.b64decode(event.data), {}, attempt)
-                else:
-                    yield LogEvent(event.kind, b"", msgspec.json.decode(event.data), attempt)
-
-    async def events(
-        self,
-        batch_id: int | None = None,
-        *,
-        since: str | None = None,
-        opened: Callable[[], None] | None = None,
-    ) -> AsyncGenerator[Document, None]:
-        """Yield events: those after `since`, or those from now on; without an end, across
-        restarts of the server.
-
-        `opened` is called when the server is listening for events: what happens after that call
-        will be yielded.
-        """
-        query: Query = {"batch": batch_id, "since": since}
-        events = self._server_events("/v1/events", query, lambda _: False, opened)
-        async with aclosing(events):
-            async for event in events:
-                document: dict[str, Any] = msgspec.json.decode(event.data)
-                yield document
-
-    async def outputs(
-        self, batch_id: int, first: int, last: int
-    ) -> AsyncGenerator[dict[str, Any], None]:
-        """Yield the outputs of those jobs `first..last` (at most 1000) that have ended, in order.
-
-        Keys: `job_id, attempt, state, reason, exit_code, signal, stdout, stderr, truncated`; the
-        streams are bytes. One job's output is in memory at a time.
-        """
-        while first <= last:
-            reply = await self._session.stream(
-                f"/v1/batches/{batch_id}/outputs", query={"first": first, "last": last}
-            )
-            try:
-                async with reply:
-                    async for line in _lines(reply.chunks()):
-                        row: dict[str, Any] = msgspec.json.decode(line)
-                        row["stdout"] = base64.b64decode(row["stdout"])
-                        row["stderr"] = base64.b64decode(row["stderr"])
-                        yield row
-                        first = int(row["job_id"]) + 1
-            except ConnectionLost:
-                await asyncio.sleep(RECONNECT_PAUSE_S)
-            else:
-                return
-
-    async def _server_events(
-        self,
-        path: str,
-        query: Query,
-        is_last: Callable[[ServerEvent], bool],
-        opened: Callable[[], None] | None = None,
-    ) -> AsyncGenerator[ServerEvent, None]:
-        """Yield server-sent events; a broken stream is taken up after the last that was seen.
-
-        An event of kind `error` carries a problem document, which is raised.
-        """
-        parser = EventParser()
-        while True:
-            resume = [("last-event-id", parser.last_id)] if parser.last_id else []
-            reply = await self._session.stream(
-                path, query=query, headers=[("accept", "text/event-stream"), *resume]
-            )
-            if opened is not None:
-                opened()
-            try:
-                async with reply:
-                    async for chunk in _until_silent(reply.chunks(), SILENCE_MAX_S):
-                        for event in parser.feed(chunk):
-                            if event.kind == "error":
-                                raise to_error(0, event.data.encode())
-                            yield event
-                            if is_last(event):
-                                return
-            except (ConnectionLost, TimeoutError):
-                pass
-            parser = EventParser(parser.last_id)
-            # A server that is stopping ends its streams; the next one needs a moment.
-            await asyncio.sleep(RECONNECT_PAUSE_S)
-
-
-async def _lines(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """Yield whole lines. A long one is collected in parts, not copied at each chunk."""
-    parts: list[bytes] = []
-    async for chunk in chunks:
-        *whole, rest = chunk.split(b"\n")
-        for line in whole:
-            yield b"".join([*parts, line])
-            parts = []
-        if rest:
-            parts.append(rest)
-
-
-async def _until_silent(
-    chunks: AsyncIterator[bytes], silence_max_s: float
-) -> AsyncIterator[bytes]:
-    """Yield chunks. Raise `TimeoutError` if none comes for so long."""
-    while True:
-        try:
-            async with asyncio.timeout(silence_max_s):
-                chunk = await anext(chunks)
-        except StopAsyncIteration:
-            return
-        yield chunk
+        return Batch(self.api, int((await self.api.submit(document))["id"]))

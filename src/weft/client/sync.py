@@ -1,24 +1,199 @@
-"""The client for programs without an event loop: the same names, but each call waits."""
+"""The client for programs without an event loop: the same names, but each call waits.
 
-import asyncio
-import functools
-import threading
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+What waits is the twin of a class of `weft.client.aio`, and made from it method by method; what is
+only collected, in builders, is the same code.
+"""
+
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Self, TypeVar, cast
+from typing import Self, TypeVar
 
 from weft.client import aio
+from weft.client._builder import Builder, BuilderSource, GroupBuilder, JobTreeBuilder
+from weft.client._interrupt import may_wait_on
+from weft.client._listing import Document
+from weft.client._refs import JobRef, NotSubmitted
+from weft.client._runner import Runner, Twin, iterates, lists, waits, waits_as
 from weft.client._session import PATIENCE_S
+from weft.client.api import LogEvent
+from weft.client.progress import Progress
 
-Result = TypeVar("Result")
+__all__ = [
+    "Batch",
+    "BatchBuilder",
+    "Client",
+    "Document",
+    "GroupBuilder",
+    "Job",
+    "JobGroup",
+    "JobTree",
+    "JobTreeBuilder",
+    "LogEvent",
+    "NotSubmitted",
+]
+
+CountedT_co = TypeVar("CountedT_co", bound=aio.Counted, covariant=True)
 
 
-class Client:
-    """The client of a weft server, as `weft.aio.Client`, but every method waits, and iterators
-    are plain ones.
+class Job(Twin[aio.Job]):
+    """One job of a batch.
+
+    `create_job` of a builder returns one; its number is known after `submit`.
+    """
+
+    @property
+    def ref(self) -> JobRef:
+        """Return where it stands."""
+        return self._async.ref
+
+    @property
+    def job_id(self) -> int:
+        """Return its number within the batch. Raise `NotSubmitted` before the submission."""
+        return self._async.job_id
+
+    @property
+    def batch_id(self) -> int:
+        """Return the number of its batch. Raise `NotSubmitted` before the submission."""
+        return self._async.batch_id
+
+    status = waits(aio.Job.status)
+    wait = waits(aio.Job.wait)
+    cancel = waits(aio.Job.cancel)
+    log = waits(aio.Job.log)
+    follow_log = iterates(aio.Job.follow_log)
+    attempts = waits(aio.Job.attempts)
+    history = waits(aio.Job.history)
+
+
+class Counted(Twin[CountedT_co]):
+    """Jobs that are counted together: a batch or a group."""
+
+    @property
+    def title(self) -> str:
+        """Return what a person calls them."""
+        return self._async.title
+
+    status = waits(aio.Counted.status)
+    cancel = waits(aio.Counted.cancel)
+    list_jobs = lists(aio.Counted.list_jobs)
+    watch = iterates(aio.Counted.watch)
+
+    def wait(self, *, progress: bool | None = None) -> Document:
+        """Wait until all its jobs have ended; return the status.
+
+        Ctrl-C on a terminal asks whether to cancel them; a second one leaves. Elsewhere it is
+        raised as always, and they run on.
+
+        Args:
+            progress: Show a bar on standard error or in the notebook; none: if somebody looks.
+        """
+        while True:
+            try:
+                with Progress(self.title, shown=progress) as shown:
+                    return self._wait(shown)
+            except KeyboardInterrupt:
+                if not may_wait_on(self.title, self.cancel):
+                    raise
+
+    def _wait(self, shown: Progress) -> Document:
+        status: Document = {}
+        for status in self.watch(only_end=not shown.is_shown):
+            shown.update(status)
+        return status
+
+
+class JobGroup(Counted[aio.JobGroup]):
+    """A tree group or a set of one batch.
+
+    `Batch.get_job_group`, `Batch.create_job_group` and `JobTree.get_path` return one.
+    """
+
+    @property
+    def batch_id(self) -> int:
+        """Return the number of its batch."""
+        return self._async.batch_id
+
+    @property
+    def group_id(self) -> int:
+        """Return its number within the batch."""
+        return self._async.group_id
+
+    @property
+    def name(self) -> str | None:
+        """Return its name; the root group has none."""
+        return self._async.name
+
+    @property
+    def path(self) -> str | None:
+        """Return its path; a set has none."""
+        return self._async.path
+
+    def add_job(self, job_id: int) -> None:
+        """Note a job of the batch to be added to this set by `update`."""
+        self._async.add_job(job_id)
+
+    update = waits(aio.JobGroup.update)
+
+
+class JobTree(Twin[aio.JobTree]):
+    """The tree of groups of a batch."""
+
+    get_path = waits_as(JobGroup, aio.JobTree.get_path)
+
+
+class Batch(Counted[aio.Batch]):
+    """A batch that is there.
+
+    `submit` of a builder and `Client.get_batch` return one.
+    """
+
+    @property
+    def id(self) -> int:
+        """Return its number."""
+        return self._async.id
+
+    get_job_group = waits_as(JobGroup, aio.Batch.get_job_group)
+    list_job_groups = lists(aio.Batch.list_job_groups)
+
+    def job_tree(self) -> JobTree:
+        """Return the tree of groups."""
+        return JobTree(self._runner, self._async.job_tree())
+
+    def get_job(self, job_id: int) -> Job:
+        """Return the job of this number; nothing is asked of the server yet."""
+        return Job(self._runner, self._async.get_job(job_id))
+
+
+class BatchBuilder(Builder[Job], Twin[aio.BatchBuilder]):
+    """A batch, or an update of one, in the making: nothing is sent before `submit`."""
+
+    def __init__(self, runner: Runner, twin: aio.BatchBuilder) -> None:
+        Builder.__init__(self, twin.draft, lambda ref: Job(runner, twin.make_job(ref)))
+        Twin.__init__(self, runner, twin)
+
+    submit = waits_as(Batch, aio.BatchBuilder.submit)
+
+
+class Client(BuilderSource[BatchBuilder], Twin[aio.Client]):
+    """The client of a weft server.
+
+        with Client() as client:
+            bb = client.create_batch(name="hello")
+            job = bb.create_job(["echo", "hello"])
+            b = bb.submit()
+            b.wait()
+            print(job.log())
 
     One event loop in a thread of its own serves it, so it works in a notebook, too, and several
-    threads may share it.
+    threads may share it. It need not be closed.
+
+    Args:
+        url: Where the server is; none: `WEFT_URL`, else what `weft up` wrote into the home.
+        token: Who asks; none: `WEFT_TOKEN`, else likewise.
+        home: The home to look into, instead of `WEFT_HOME`.
+        patience_s: How long requests are repeated while the server is away; a server that was
+            never reached is not waited for.
+        on_outage: Told why, when a request is being repeated.
     """
 
     def __init__(
@@ -28,13 +203,16 @@ class Client:
         *,
         home: Path | None = None,
         patience_s: float = PATIENCE_S,
+        on_outage: Callable[[str], None] | None = None,
     ) -> None:
-        self._client = aio.Client(url, token, home=home, patience_s=patience_s)
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(
-            target=self._loop.run_forever, name="weft-client", daemon=True
+        client = aio.Client(url, token, home=home, patience_s=patience_s, on_outage=on_outage)
+        runner = Runner()
+        Twin.__init__(self, runner, client)
+        BuilderSource.__init__(
+            self,
+            client.api,
+            lambda draft: BatchBuilder(runner, aio.BatchBuilder(client.api, draft)),
         )
-        self._thread.start()
 
     def __enter__(self) -> Self:
         return self
@@ -44,51 +222,8 @@ class Client:
 
     def close(self) -> None:
         """Close the connections and end the thread."""
-        if self._loop.is_closed():
-            return
-        self._wait(self._client.close())
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
+        self._runner.close()
 
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 (methods have any signature)
-        attribute = getattr(self._client, name)
-        if name.startswith("_") or not callable(attribute):
-            return attribute
-        return self._wrap(attribute)
-
-    def _wrap(self, method: Callable[..., object]) -> Callable[..., object]:
-        @functools.wraps(method)
-        def call(*args: object, **kwargs: object) -> object:
-            outcome = method(*args, **kwargs)
-            if asyncio.iscoroutine(outcome):
-                return self._wait(cast("Coroutine[Any, Any, object]", outcome))
-            return self._iterate(cast("AsyncIterator[object]", outcome))
-
-        return call
-
-    def _wait(self, coroutine: Coroutine[Any, Any, Result]) -> Result:
-        """Run it in the loop; Ctrl-C in this thread cancels it there."""
-        future = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
-        try:
-            return future.result()
-        except KeyboardInterrupt:
-            future.cancel()
-            raise
-
-    def _iterate(self, items: AsyncIterator[Result]) -> Iterator[Result]:
-        try:
-            while True:
-                try:
-                    item = self._wait(_next(items))
-                except StopAsyncIteration:
-                    return
-                yield item
-        finally:
-            close = getattr(items, "aclose", None)
-            if close is not None:
-                self._wait(close())
-
-
-async def _next(items: AsyncIterator[Result]) -> Result:
-    return await anext(items)
+    get_batch = waits_as(Batch, aio.Client.get_batch)
+    list_batches = lists(aio.Client.list_batches)
+    submit = waits_as(Batch, aio.Client.submit)

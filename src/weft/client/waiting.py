@@ -1,6 +1,11 @@
-"""Wait for an event while a task works for it."""
+"""Wait for an event while a task works for it, or for the last of many things."""
 
 import asyncio
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from typing import TypeVar
+
+Item = TypeVar("Item")
 
 
 async def wait_beside(event: asyncio.Event, task: "asyncio.Task[None]") -> None:
@@ -12,3 +17,16 @@ async def wait_beside(event: asyncio.Event, task: "asyncio.Task[None]") -> None:
         waiting.cancel()
     if task.done():
         task.result()
+
+
+async def last_of(
+    items: AsyncGenerator[Item, None], note: Callable[[Item], object] | None = None
+) -> Item:
+    """Return the last item; `note` is told each. There must be one."""
+    found: list[Item] = []
+    async with aclosing(items) as every:
+        async for item in every:
+            found = [item]
+            if note is not None:
+                note(item)
+    return found[0]

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Literal
 
 from weft import __version__
-from weft.aio import Client
 from weft.client.address import Locator, NotRunning
+from weft.client.api import Api
 from weft.core.errors import WeftError
 from weft.run.admin import NoDatabase, run_status
 from weft.run.home import Home
@@ -178,7 +178,7 @@ def _server(settings: Settings) -> Iterator[Finding]:
 
 
 async def _ask_server(url: str, token: str | None) -> str | None:
-    async with Client(url, token, patience_s=1) as client:
+    async with Api(url, token, patience_s=1) as client:
         await client.is_ready()
         await client.overview()
         return await client.server_date()

@@ -9,16 +9,16 @@ import pytest
 
 import weft
 from client.http_server import DROP, Request, answer, serving, stream
-from weft.aio import Client
 from weft.client._session import NotReachable
 from weft.client.address import InvalidUrl, NotRunning
+from weft.client.api import Api
 from weft.core.errors import BatchNotFound, Conflict, ParentCycle, Unauthenticated, Unavailable
 
 BATCH = b'{"id": 1, "complete": true}'
 
 
 async def test_connections_are_kept() -> None:
-    async with serving(answer(200, BATCH)) as server, Client(server.url, "t") as client:
+    async with serving(answer(200, BATCH)) as server, Api(server.url, "t") as client:
         for _ in range(3):
             assert (await client.get_batch(1))["id"] == 1
 
@@ -29,7 +29,7 @@ async def test_connections_are_kept() -> None:
 
 async def test_a_lost_answer_is_asked_for_again_with_the_same_idempotency_key() -> None:
     answers = (DROP, answer(503, b"{}"), answer(201, BATCH))
-    async with serving(*answers) as server, Client(server.url, "t") as client:
+    async with serving(*answers) as server, Api(server.url, "t") as client:
         created = await client.create_batch({"name": "x", "jobs": [{"command": ["true"]}]})
 
     assert created["id"] == 1
@@ -40,7 +40,7 @@ async def test_a_lost_answer_is_asked_for_again_with_the_same_idempotency_key() 
 
 
 async def test_two_creations_have_different_keys() -> None:
-    async with serving(answer(201, BATCH)) as server, Client(server.url, "t") as client:
+    async with serving(answer(201, BATCH)) as server, Api(server.url, "t") as client:
         await client.create_batch({})
         await client.create_batch({})
 
@@ -48,7 +48,7 @@ async def test_two_creations_have_different_keys() -> None:
 
 
 async def test_a_connection_closed_while_idle_is_replaced() -> None:
-    async with serving(answer(200, BATCH, close=True)) as server, Client(server.url) as client:
+    async with serving(answer(200, BATCH, close=True)) as server, Api(server.url) as client:
         await client.get_batch(1)
         await client.get_batch(1)
 
@@ -58,7 +58,7 @@ async def test_a_connection_closed_while_idle_is_replaced() -> None:
 async def test_a_server_that_was_never_reached_is_not_waited_for() -> None:
     with socket.create_server(("127.0.0.1", 0)) as held:
         port = held.getsockname()[1]
-    async with Client(f"http://127.0.0.1:{port}", "t") as client:
+    async with Api(f"http://127.0.0.1:{port}", "t") as client:
         with pytest.raises(NotReachable) as caught:
             await asyncio.wait_for(client.get_batch(1), 1)
 
@@ -72,7 +72,7 @@ async def test_patience_ends_and_the_user_was_told() -> None:
     problem = b'{"title": "no database", "code": "STORE.UNAVAILABLE"}'
     async with (
         serving(answer(503, problem, retry_after=1)) as server,
-        Client(server.url, "t", patience_s=1.5, on_outage=told.append) as client,
+        Api(server.url, "t", patience_s=1.5, on_outage=told.append) as client,
     ):
         with pytest.raises(Unavailable) as caught:
             await client.get_batch(1)
@@ -84,7 +84,7 @@ async def test_patience_ends_and_the_user_was_told() -> None:
 async def test_retry_after_is_respected_within_patience() -> None:
     async with (
         serving(answer(429, b"{}", retry_after=100)) as server,
-        Client(server.url, "t", patience_s=5) as client,
+        Api(server.url, "t", patience_s=5) as client,
     ):
         with pytest.raises(Unavailable):
             await asyncio.wait_for(client.get_batch(1), 1)
@@ -104,7 +104,7 @@ async def test_problem_documents_are_raised_as_the_same_class() -> None:
     }
     async with (
         serving(answer(404, json.dumps(problem).encode())) as server,
-        Client(server.url, "t") as client,
+        Api(server.url, "t") as client,
     ):
         with pytest.raises(BatchNotFound) as caught:
             await client.get_batch(7)
@@ -125,7 +125,7 @@ async def test_codes_of_a_newer_server_keep_their_family(
     status: int, code: str, base: type[weft.core.errors.WeftError]
 ) -> None:
     body = json.dumps({"title": "no", "code": code}).encode()
-    async with serving(answer(status, body)) as server, Client(server.url, "t") as client:
+    async with serving(answer(status, body)) as server, Api(server.url, "t") as client:
         with pytest.raises(base) as caught:
             await client.get_batch(7)
 
@@ -133,7 +133,7 @@ async def test_codes_of_a_newer_server_keep_their_family(
 
 
 async def test_an_answer_that_is_no_problem_document_is_an_error_all_the_same() -> None:
-    async with serving(answer(502, b"<html>Bad gateway")) as server, Client(server.url) as client:
+    async with serving(answer(502, b"<html>Bad gateway")) as server, Api(server.url) as client:
         with pytest.raises(Unavailable, match="502"):
             await client.get_batch(7)
 
@@ -142,7 +142,7 @@ async def test_a_restart_on_another_port_with_another_token_is_survived(tmp_path
     file = tmp_path / "client.json"
     async with serving(answer(200, BATCH)) as first:
         file.write_text(json.dumps({"url": first.url, "token": "one"}))
-        client = Client(home=tmp_path)
+        client = Api(home=tmp_path)
         await client.get_batch(1)
     await client.close()  # its idle connection to the old server
     async with serving(answer(200, BATCH)) as second:
@@ -161,7 +161,7 @@ async def test_a_new_token_of_the_same_server_is_found(tmp_path: Path) -> None:
         file.write_text(json.dumps({"url": server.url, "token": "new"}))
         return answer(200, BATCH) if good else answer(401, b'{"title": "who are you"}')
 
-    async with serving(check) as server, Client(home=tmp_path) as client:
+    async with serving(check) as server, Api(home=tmp_path) as client:
         file.write_text(json.dumps({"url": server.url, "token": "old"}))
         await client.get_batch(1)
 
@@ -171,7 +171,7 @@ async def test_a_new_token_of_the_same_server_is_found(tmp_path: Path) -> None:
 
 async def test_a_wrong_token_is_refused() -> None:
     problem = b'{"title": "who are you", "code": "API.UNAUTHENTICATED"}'
-    async with serving(answer(401, problem)) as server, Client(server.url, "bad") as client:
+    async with serving(answer(401, problem)) as server, Api(server.url, "bad") as client:
         with pytest.raises(Unauthenticated):
             await client.get_batch(1)
 
@@ -187,7 +187,7 @@ async def test_events_go_on_after_the_last_one_seen() -> None:
     found = []
     async with (
         serving(*answers) as server,
-        Client(server.url, "t") as client,
+        Api(server.url, "t") as client,
         aclosing(client.events(3)) as events,
     ):
         async for event in events:
@@ -201,7 +201,7 @@ async def test_events_go_on_after_the_last_one_seen() -> None:
 
 async def test_an_error_in_a_stream_is_raised() -> None:
     gone = b'event: error\ndata: {"title": "gone", "code": "API.EVENTS_GONE", "status": 410}\n\n'
-    async with serving(stream(gone)) as server, Client(server.url, "t") as client:
+    async with serving(stream(gone)) as server, Api(server.url, "t") as client:
         with pytest.raises(weft.core.errors.WeftError, match="gone"):
             await anext(client.events(3))
 
@@ -212,7 +212,7 @@ async def test_a_followed_log_ends_with_how_the_job_ended() -> None:
         b"id: 1.2\nevent: stderr\ndata: b29wcwo=\n\n"
         b'event: end\ndata: {"state": "failed", "exit_code": 3}\n\n'
     )
-    async with serving(stream(log)) as server, Client(server.url, "t") as client:
+    async with serving(stream(log)) as server, Api(server.url, "t") as client:
         events = [event async for event in client.follow_log(1, 2)]
 
     assert [(e.kind, e.data) for e in events] == [
@@ -227,7 +227,7 @@ async def test_outputs_go_on_where_the_connection_broke() -> None:
         return b'{"job_id": %d, "stdout": "aGk=", "stderr": "", "state": "success"}\n' % job_id
 
     answers = (stream(line(1), line(2)[:10], ends=False), stream(line(2) + line(3)))
-    async with serving(*answers) as server, Client(server.url, "t") as client:
+    async with serving(*answers) as server, Api(server.url, "t") as client:
         rows = [row async for row in client.outputs(9, 1, 3)]
 
     assert [(row["job_id"], row["stdout"]) for row in rows] == [(1, b"hi"), (2, b"hi"), (3, b"hi")]
@@ -239,7 +239,7 @@ async def test_pages_are_read_to_the_end() -> None:
         answer(200, b'{"items": [{"job_id": 1}], "cursor": "c"}'),
         answer(200, b'{"items": [{"job_id": 2}], "cursor": null}'),
     )
-    async with serving(*pages) as server, Client(server.url, "t") as client:
+    async with serving(*pages) as server, Api(server.url, "t") as client:
         jobs = [job["job_id"] async for job in client.list_jobs(4, states=["failed", "error"])]
 
     assert jobs == [1, 2]
@@ -259,7 +259,7 @@ def test_the_home_says_where_the_server_is(tmp_path: Path) -> None:
     "url", ["localhost:80", "ftp://x", "http://", "http://h:port", "http://h:99999"]
 )
 async def test_an_address_that_is_none_is_refused(url: str) -> None:
-    async with Client(url, "t") as client:
+    async with Api(url, "t") as client:
         with pytest.raises(InvalidUrl):
             await client.get_batch(1)
 
@@ -269,7 +269,7 @@ async def test_the_sync_client_waits_and_iterates() -> None:
 
     def use(url: str) -> list[int]:
         with weft.Client(url, "t") as client:
-            first = client.get_batch(1)["id"]
+            first = client.get_batch(1).id
             return [first, *(batch["id"] for batch in client.list_batches())]
 
     async with serving(*pages) as server:

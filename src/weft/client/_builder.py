@@ -1,0 +1,330 @@
+"""Batches in the making: jobs and groups are collected here, and sent by `submit`.
+
+Nothing in this file talks to the server or waits, so the builders of both clients are these; only
+their `submit` differs.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Generic, TypeVar
+
+from weft.client._listing import Document
+from weft.client._refs import Block, HasRef, JobRef
+from weft.client._spool import JobSpool
+from weft.client._submission import NewGroup, Place, Submission
+from weft.client.api import Api
+from weft.core.errors import (
+    FieldError,
+    GroupExists,
+    InvalidValue,
+    Unavailable,
+    WeftError,
+    WrongType,
+)
+from weft.core.group_tree import ROOT, wrong_path
+from weft.core.ids import format_job_ref
+
+JobT = TypeVar("JobT")
+BuilderT = TypeVar("BuilderT")
+UNLIMITED = 1 << 30
+"""Limits of paths are the server's; here only their form is checked."""
+
+
+class Draft:
+    """All that the objects of one builder have in common."""
+
+    def __init__(
+        self,
+        api: Api,
+        *,
+        batch: Document,
+        batch_id: int | None,
+        inherit_env: Mapping[str, str] | None,
+    ) -> None:
+        self._api = api
+        self._batch = batch
+        self._inherit_env = inherit_env
+        self._places: dict[Place, int] = {}
+        self._pending: Submission | None = None
+        self.batch_id = batch_id
+        self._begin()
+
+    def _begin(self) -> None:
+        self.block = Block()
+        self._spool = JobSpool()
+        self._groups: dict[str, NewGroup] = {}
+
+    @property
+    def n_jobs(self) -> int:
+        """Return how many jobs wait for their submission."""
+        pending = self._pending.spool.n_jobs if self._pending else 0
+        return pending + self._spool.n_jobs
+
+    def add_job(self, place: Place, job: Document) -> JobRef:
+        """Collect one job."""
+        self._spool.append(self._places.setdefault(place, len(self._places)), job)
+        return JobRef(self.block, self._spool.n_jobs)
+
+    def add_group(self, group: NewGroup) -> None:
+        """Collect a group. A tree group may be asked for again, if nothing new is said of it."""
+        known = self._groups.get(group.key)
+        if known is None or (not group.is_set and not known.options):
+            self._groups[group.key] = group
+        elif group.is_set or group.options:
+            raise GroupExists(
+                f"the builder has a group {group.key!r} already",
+                detail="Names of groups are unique.",
+                hint="Keep the group that was returned first, or choose another name.",
+            )
+
+    async def submit(self, on_sent: Callable[[int], None] | None = None) -> int:
+        """Send what was collected; return the number of the batch.
+
+        What could not be sent is kept: the next call goes on with it. What was refused is gone.
+        """
+        if self._pending is not None:
+            await self._send(self._pending, on_sent)
+        if self.batch_id is None or self._spool.n_jobs or self._groups:
+            self._pending = Submission(
+                api=self._api,
+                batch=self._batch,
+                batch_id=self.batch_id,
+                block=self.block,
+                spool=self._spool,
+                places=list(self._places),
+                groups=list(self._groups.values()),
+                inherit_env=self._inherit_env,
+            )
+            self._begin()
+            await self._send(self._pending, on_sent)
+        assert self.batch_id is not None
+        return self.batch_id
+
+    async def _send(self, submission: Submission, on_sent: Callable[[int], None] | None) -> None:
+        try:
+            self.batch_id = await submission.run(on_sent)
+        except Unavailable:
+            raise
+        except WeftError:
+            self._pending = None
+            raise
+        self._pending = None
+
+
+class GroupBuilder(Generic[JobT]):
+    """Where jobs are created: the whole batch, a tree group of it, or a set."""
+
+    def __init__(self, draft: Draft, make_job: Callable[[JobRef], JobT], place: Place) -> None:
+        self._draft = draft
+        self._make_job = make_job
+        self._place = place
+
+    @property
+    def path(self) -> str:
+        """Return the path of the tree group in which jobs are created."""
+        return self._place.path
+
+    def create_job(
+        self,
+        command: Sequence[str] | None = None,
+        *,
+        name: str | None = None,
+        script: str | None = None,
+        env: Mapping[str, str] | None = None,
+        cwd: str | None = None,
+        stdin: str | None = None,
+        resources: Mapping[str, float | str] | None = None,
+        timeout_s: float | None = None,
+        always_run: bool = False,
+        parents: Sequence[HasRef | int] = (),
+        groups: Sequence["GroupBuilder[JobT] | str"] = (),
+        priority: int | None = None,
+        attributes: Mapping[str, str] | None = None,
+        max_attempts: int | None = None,
+        retry_on: Sequence[str] | None = None,
+        executor: str | None = None,
+    ) -> JobT:
+        """Create a job here; it runs when the builder was submitted.
+
+        Args:
+            command: Program and arguments. Without `command` and `script`: a no-op that succeeds.
+            name: For people and queries; names need not be unique.
+            script: Text for the shell, or one that begins with `#!`, instead of a command.
+            env: Variables on top of the job's small environment.
+            cwd: Absolute; none: an empty directory of its own.
+            stdin: Text that it can read.
+            resources: `cpu` in cores, `memory` and `storage` as `"512Mi"` or bytes, `gpu`.
+            timeout_s: It ends as `error` after so many seconds.
+            always_run: Run also if a parent did not succeed, and after a cancel.
+            parents: Jobs that must succeed before: of this builder, or of the batch – then also
+                by their number (`job_id`).
+            groups: Sets that it is in besides.
+            priority: Higher first, among the jobs of one user.
+            attributes: Keys and values for queries.
+            max_attempts: How often it is tried if it fails.
+            retry_on: Reasons after which it is tried again; none: all that a retry may cure.
+            executor: How it is run; none: as a process.
+        """
+        fields = {
+            "command": self._checked(command), "name": name, "script": script, "env": env,
+            "cwd": cwd, "stdin": stdin, "resources": resources, "timeout_s": timeout_s,
+            "always_run": always_run or None, "priority": priority, "attributes": attributes,
+            "parents": [self._parent(parent) for parent in parents] or None,
+            "max_attempts": max_attempts, "retry_on": retry_on, "executor": executor,
+        }  # fmt: skip
+        return self._make_job(self._draft.add_job(self._place_with(groups), _given(fields)))
+
+    def _checked(self, command: Sequence[str] | None) -> Sequence[str] | None:
+        """Refuse a text, which would be taken for a list of its characters."""
+        if isinstance(command, str):
+            pointer = f"/jobs/{self._draft.n_jobs}/command"
+            message = "a command is a list of program and arguments; `script=` takes one text"
+            raise WrongType.of([FieldError(pointer, message)])
+        return command
+
+    def _parent(self, parent: HasRef | int) -> int | str:
+        """Return a parent as documents name it: a position in this update, `j7` or `b12.j7`."""
+        if isinstance(parent, int):
+            return f"j{parent}"
+        if parent.ref.block is self._draft.block:
+            return parent.ref.position
+        return format_job_ref(parent.ref.batch_id, parent.ref.job_id)
+
+    def _place_with(self, groups: Sequence["GroupBuilder[JobT] | str"]) -> Place:
+        if not groups:
+            return self._place
+        names = [
+            name
+            for group in groups
+            for name in ((group,) if isinstance(group, str) else group._place.sets)  # noqa: SLF001
+        ]
+        return Place(self._place.path, tuple(dict.fromkeys([*self._place.sets, *names])))
+
+
+class JobTreeBuilder(Generic[JobT]):
+    """The tree of groups of a batch in the making."""
+
+    def __init__(self, draft: Draft, make_job: Callable[[JobRef], JobT]) -> None:
+        self._draft = draft
+        self._make_job = make_job
+
+    def create_path(
+        self,
+        path: str,
+        *,
+        cancel_after_n_failures: int | None = None,
+        attributes: Mapping[str, str] | None = None,
+        callback: str | None = None,
+    ) -> GroupBuilder[JobT]:
+        """Return the tree group of a path such as `/session1/stage1`; groups above it are made as
+        needed.
+
+        A group that the batch has already is used as it is, unless an option is given.
+        """
+        if path != ROOT:
+            wrong = wrong_path(path, depth_max=UNLIMITED, name_chars_max=UNLIMITED)
+            if wrong:
+                raise InvalidValue.of([FieldError("/groups/0/path", wrong)])
+            options = _options(cancel_after_n_failures, attributes, callback)
+            self._draft.add_group(NewGroup(path, is_set=False, options=options))
+        return GroupBuilder(self._draft, self._make_job, Place(path))
+
+
+class Builder(GroupBuilder[JobT]):
+    """A batch, or an update of one, in the making."""
+
+    def __init__(self, draft: Draft, make_job: Callable[[JobRef], JobT]) -> None:
+        super().__init__(draft, make_job, Place())
+
+    def create_job_group(
+        self,
+        name: str,
+        *,
+        cancel_after_n_failures: int | None = None,
+        attributes: Mapping[str, str] | None = None,
+        callback: str | None = None,
+    ) -> GroupBuilder[JobT]:
+        """Make a set of jobs, to wait for, to look at the cost of, or to cancel, as one.
+
+        Args:
+            name: Unique among the sets of the batch; `Batch.get_job_group` finds it by it.
+            cancel_after_n_failures: Cancel its jobs when so many failed.
+            attributes: Keys and values of your own.
+            callback: URL to which its status is posted when it is complete.
+        """
+        options = _options(cancel_after_n_failures, attributes, callback)
+        self._draft.add_group(NewGroup(name, is_set=True, options=options))
+        return GroupBuilder(self._draft, self._make_job, Place(sets=(name,)))
+
+    def job_tree(self) -> JobTreeBuilder[JobT]:
+        """Return the tree of groups; a job sits in one of them and counts in all above it."""
+        return JobTreeBuilder(self._draft, self._make_job)
+
+
+def _options(
+    cancel_after_n_failures: int | None,
+    attributes: Mapping[str, str] | None,
+    callback: str | None,
+) -> dict[str, Any]:
+    return _given(
+        {
+            "cancel_after_n_failures": cancel_after_n_failures,
+            "attributes": attributes,
+            "callback": callback,
+        }
+    )
+
+
+def _given(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those that were given."""
+    return {key: value for key, value in fields.items() if value is not None}
+
+
+class BuilderSource(Generic[BuilderT]):
+    """What makes builders: a client. `make` gives a draft its builder."""
+
+    def __init__(self, api: Api, make: Callable[[Draft], BuilderT]) -> None:
+        self._drafts_of = api
+        self._make_builder = make
+
+    def create_batch(
+        self,
+        *,
+        name: str | None = None,
+        billing_project: str | None = None,
+        attributes: Mapping[str, str] | None = None,
+        callback: str | None = None,
+        cancel_after_n_failures: int | None = None,
+        max_running: int | None = None,
+        inherit_env: Mapping[str, str] | None = None,
+    ) -> BuilderT:
+        """Return a builder of a new batch; nothing is sent before its `submit`.
+
+        Args:
+            name: For people and queries; names need not be unique.
+            billing_project: Who pays; none: `default`.
+            attributes: Keys and values for queries.
+            callback: URL to which its status is posted when it is complete.
+            cancel_after_n_failures: Cancel the batch when so many jobs failed.
+            max_running: At most so many of its jobs run at once.
+            inherit_env: Environment of all its jobs, such as `os.environ`.
+        """
+        fields = {
+            "name": name,
+            "billing_project": billing_project,
+            "max_running": max_running,
+            **_options(cancel_after_n_failures, attributes, callback),
+        }
+        draft = Draft(
+            self._drafts_of, batch=_given(fields), batch_id=None, inherit_env=inherit_env
+        )
+        return self._make_builder(draft)
+
+    def update_batch(
+        self, batch_id: int, *, inherit_env: Mapping[str, str] | None = None
+    ) -> BuilderT:
+        """Return a builder of more jobs for a batch; nothing is sent before its `submit`.
+
+        Its jobs may have those of the batch as parents, and groups that are there already.
+        """
+        draft = Draft(self._drafts_of, batch={}, batch_id=batch_id, inherit_env=inherit_env)
+        return self._make_builder(draft)

@@ -1,0 +1,68 @@
+"""What a batch and a group have in common: counts, a cost, a state, and an end to wait for."""
+
+from collections.abc import AsyncGenerator
+
+from weft.client._listing import Document, Listing
+from weft.client._sse import ServerEvent
+from weft.client.api import Api
+from weft.client.progress import Progress
+from weft.client.waiting import last_of
+
+_COMPLETE = frozenset({"batch.complete", "group.complete"})
+
+
+class Counted:
+    """Jobs that are counted together. `title`: what a person calls them."""
+
+    def __init__(self, api: Api, batch_id: int, title: str) -> None:
+        self._api = api
+        self._batch_id = batch_id
+        self.title = title
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.title}>"
+
+    async def status(self) -> Document:
+        """Return the document: `state`, `complete`, counts such as `n_succeeded`, `cost`.
+
+        It takes the same time however many jobs there are.
+        """
+        raise NotImplementedError
+
+    async def cancel(self, *, force: bool = False) -> Document:
+        """Cancel its jobs that have not ended, and no others. None of them starts afterwards.
+
+        Args:
+            force: Those with `always_run`, too.
+        """
+        raise NotImplementedError
+
+    def list_jobs(self, q: str | None = None) -> Listing:
+        """Yield its job documents in order of their numbers: all, or those that a query finds,
+        for example `state = failed and cost > 5`. Pages are read as they are needed.
+        """
+        raise NotImplementedError
+
+    def watch(self, *, only_end: bool = False) -> AsyncGenerator[Document, None]:
+        """Yield the status now and whenever something changed; the last one is complete.
+
+        Nothing is polled: the server tells what happens.
+
+        Args:
+            only_end: Nothing between the first status and the last one.
+        """
+        wanted = _is_completion if only_end else None
+        return self._api.watch(self._batch_id, self.status, wanted=wanted)
+
+    async def wait(self, *, progress: bool | None = None) -> Document:
+        """Wait until all its jobs have ended; return the status.
+
+        Args:
+            progress: Show a bar on standard error or in the notebook; none: if somebody looks.
+        """
+        with Progress(self.title, shown=progress) as shown:
+            return await last_of(self.watch(only_end=not shown.is_shown), shown.update)
+
+
+def _is_completion(event: ServerEvent) -> bool:
+    return event.kind in _COMPLETE

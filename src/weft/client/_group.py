@@ -1,0 +1,54 @@
+"""One group of jobs, asynchronously."""
+
+from weft.client._counted import Counted
+from weft.client._listing import Document, Listing
+from weft.client.api import Api
+from weft.core.ids import format_batch_id
+
+MEMBERS_MAX = 10_000
+"""So many jobs are added by one request."""
+
+
+class JobGroup(Counted):
+    """A tree group or a set of one batch.
+
+    `Batch.get_job_group`, `Batch.create_job_group` and `JobTree.get_path` return one.
+    """
+
+    def __init__(self, api: Api, document: Document) -> None:
+        self.batch_id = int(document["batch_id"])
+        self.group_id = int(document["group_id"])
+        self.name: str | None = document["name"]
+        self.path: str | None = document.get("path")
+        self._added: dict[int, None] = {}
+        title = f"{format_batch_id(self.batch_id)} {self.path or self.name}"
+        super().__init__(api, self.batch_id, title)
+
+    async def status(self) -> Document:
+        return await self._api.get_group(self.batch_id, self.group_id)
+
+    async def cancel(self, *, force: bool = False) -> Document:
+        return await self._api.cancel_group(self.batch_id, self.group_id, force=force)
+
+    def list_jobs(self, q: str | None = None) -> Listing:
+        return self._api.list_jobs(self.batch_id, q, group=self.group_id)
+
+    def add_job(self, job_id: int) -> None:
+        """Note a job of the batch to be added to this set by `update`."""
+        self._added[job_id] = None
+
+    async def update(self) -> Document:
+        """Add the jobs that were noted by `add_job`; return `added` and `n_members`.
+
+        They are sent in bunches. What was sent is not sent again if a later one fails and
+        `update` is called again; a job that is a member already counts as not added.
+        """
+        answer: Document = {"added": 0, "n_members": None}
+        while True:
+            bunch = list(self._added)[:MEMBERS_MAX]
+            sent = await self._api.add_members(self.batch_id, self.group_id, bunch)
+            answer = {**sent, "added": answer["added"] + sent["added"]}
+            for job_id in bunch:
+                del self._added[job_id]
+            if not self._added:
+                return answer

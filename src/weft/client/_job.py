@@ -1,0 +1,97 @@
+"""One job, asynchronously."""
+
+from collections.abc import AsyncGenerator, Sequence
+
+import msgspec
+
+from weft.client._listing import Document
+from weft.client._refs import JobRef
+from weft.client._routes import Stream
+from weft.client._sse import ServerEvent
+from weft.client.api import Api, LogEvent
+from weft.client.waiting import last_of
+from weft.core.states import JobState
+
+_TERMINAL = frozenset(state.word for state in JobState if state.is_terminal)
+_ENDS = frozenset(f"jobs.{word}" for word in _TERMINAL)
+
+
+class Job:
+    """One job of a batch.
+
+    `create_job` of a builder returns one; its number is known after `submit`.
+    """
+
+    def __init__(self, api: Api, ref: JobRef) -> None:
+        self._api = api
+        self.ref = ref
+
+    def __repr__(self) -> str:
+        return f"<Job {self.ref}>"
+
+    @property
+    def job_id(self) -> int:
+        """Return its number within the batch. Raise `NotSubmitted` before the submission."""
+        return self.ref.job_id
+
+    @property
+    def batch_id(self) -> int:
+        """Return the number of its batch. Raise `NotSubmitted` before the submission."""
+        return self.ref.batch_id
+
+    async def status(self) -> Document:
+        """Return the job document: `state`, `exit_code`, `cost`, `spec`, `parents`, `times`."""
+        return await self._api.get_job(self.batch_id, self.job_id)
+
+    async def wait(self) -> Document:
+        """Wait until the job has ended; return its document."""
+        watched = self._api.watch(
+            self.batch_id, self.status, is_last=_has_ended, wanted=self._is_end
+        )
+        return await last_of(watched)
+
+    def _is_end(self, event: ServerEvent) -> bool:
+        return event.kind in _ENDS and self.job_id in _decode(event.data).jobs
+
+    async def cancel(self) -> Document:
+        """Cancel this job; what depends on it is cancelled, too."""
+        return await self._api.cancel_job(self.batch_id, self.job_id)
+
+    async def log(self, *, stream: Stream = "both", attempt: int | None = None) -> str:
+        """Return what the job has written so far.
+
+        Args:
+            stream: `stdout`, `stderr` or both, interleaved as they were read.
+            attempt: Which attempt's; none: the last one's.
+        """
+        pieces = self._api.read_log(self.batch_id, self.job_id, stream=stream, attempt=attempt)
+        return b"".join([piece async for piece in pieces]).decode("utf-8", "replace")
+
+    def follow_log(
+        self, *, stream: Stream = "both", attempt: int | None = None
+    ) -> AsyncGenerator[LogEvent, None]:
+        """Yield the output while it is written. The last event is `end`: state, reason, exit
+        code, signal.
+        """
+        return self._api.follow_log(self.batch_id, self.job_id, stream=stream, attempt=attempt)
+
+    async def attempts(self) -> Sequence[Document]:
+        """Return its attempts, oldest first, those that were lost or preempted included."""
+        return await self._api.list_attempts(self.batch_id, self.job_id)
+
+    async def history(self) -> Sequence[Document]:
+        """Return its dated changes, oldest first."""
+        return await self._api.job_history(self.batch_id, self.job_id)
+
+
+class _Jobs(msgspec.Struct):
+    """What an event says of jobs."""
+
+    jobs: list[int]
+
+
+def _has_ended(document: Document) -> bool:
+    return document["state"] in _TERMINAL
+
+
+_decode = msgspec.json.Decoder(_Jobs).decode

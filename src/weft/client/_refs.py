@@ -1,0 +1,65 @@
+"""Names of jobs and groups before and after the server has numbered them."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from weft.core.errors import Conflict
+
+
+class NotSubmitted(Conflict):
+    """The number of a job is asked for before its builder was submitted."""
+
+    code = "CLIENT.NOT_SUBMITTED"
+
+
+@dataclass(slots=True, eq=False)
+class Block:
+    """The jobs of one submission, numbered without a gap. Where they begin is known when it is
+    done.
+    """
+
+    batch_id: int | None = None
+    first_job: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class JobRef:
+    """A job by its position in a block, from 1 on."""
+
+    block: Block
+    position: int
+
+    @property
+    def batch_id(self) -> int:
+        """Return the number of the batch. Raise `NotSubmitted` if there is none yet."""
+        if self.block.batch_id is None:
+            raise _not_submitted()
+        return self.block.batch_id
+
+    @property
+    def job_id(self) -> int:
+        """Return the number within the batch. Raise `NotSubmitted` if there is none yet."""
+        if self.block.first_job is None:
+            raise _not_submitted()
+        return self.block.first_job + self.position - 1
+
+
+class HasRef(Protocol):
+    """A job, asynchronous or not."""
+
+    @property
+    def ref(self) -> JobRef:
+        """Return where the job stands."""
+
+
+def ref_of(batch_id: int, job_id: int) -> JobRef:
+    """Return the reference to a job that exists."""
+    return JobRef(Block(batch_id, 1), job_id)
+
+
+def _not_submitted() -> NotSubmitted:
+    return NotSubmitted(
+        "the job was not submitted yet",
+        detail="A job gets its number when its builder is submitted.",
+        hint="Call `submit()` first.",
+    )

@@ -1,0 +1,179 @@
+"""Asynchronous calls for programs without an event loop: one loop in a thread of its own.
+
+Each public class that waits is the twin of an asynchronous one. Its methods are made from those
+of the other by `waits` and `iterates`, so signatures and documentation are written once, and type
+checkers and `help()` see them.
+"""
+
+import asyncio
+import functools
+import threading
+import weakref
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
+
+from weft.client._listing import Document, Listing
+from weft.core.errors import Invalid
+
+P = ParamSpec("P")
+Result = TypeVar("Result")
+Inner = TypeVar("Inner")
+Outer = TypeVar("Outer")
+AsyncT = TypeVar("AsyncT")
+AsyncT_co = TypeVar("AsyncT_co", covariant=True)
+
+
+class ClientClosed(Invalid):
+    """A client is used after its end, or in a forked process, where its thread does not exist."""
+
+    code = "CLIENT.CLOSED"
+
+
+class Runner:
+    """One event loop in a thread of its own. Several threads may share it.
+
+    It ends with `close`, when nobody has it any more, or with the program.
+    """
+
+    def __init__(self) -> None:
+        loop = asyncio.new_event_loop()
+        # Does not keep a program alive that never closes its client; it is ended at exit.
+        thread = threading.Thread(target=_serve, args=(loop,), name="weft-client", daemon=True)
+        thread.start()
+        self._loop, self._thread = loop, thread
+        self._end = weakref.finalize(self, _end, loop, thread)
+
+    def close(self) -> None:
+        """End what runs, close connections, end the thread."""
+        self._end()
+
+    def wait(self, coroutine: Coroutine[Any, Any, Result]) -> Result:
+        """Run it in the loop and return its result; Ctrl-C in this thread cancels it there."""
+        if not self._thread.is_alive():
+            coroutine.close()
+            raise ClientClosed(
+                "the client is closed",
+                detail="It was closed, or this process was forked from the one that made it.",
+                hint="Make a client of its own with `weft.Client()`.",
+            )
+        future = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+        try:
+            return future.result()
+        except KeyboardInterrupt:
+            future.cancel()
+            raise
+
+    def iterate(self, items: AsyncGenerator[Result, None]) -> Iterator[Result]:
+        """Yield what an asynchronous generator yields; it is closed when this is."""
+        end = object()
+
+        async def step() -> Result | object:
+            return await anext(items, end)
+
+        try:
+            while (item := self.wait(step())) is not end:
+                yield item  # type: ignore[misc]
+        finally:
+            if self._thread.is_alive():
+                self.wait(_close(items))
+
+    def iterate_pages(self, listing: Listing) -> Iterator[Document]:
+        """Yield the documents of a listing: one change of threads for each page."""
+        while page := self.wait(listing.next_page()):
+            yield from page
+
+
+class Twin(Generic[AsyncT_co]):
+    """The waiting side of an asynchronous object."""
+
+    def __init__(self, runner: Runner, twin: AsyncT_co) -> None:
+        self._runner = runner
+        self._async = twin
+
+    def __repr__(self) -> str:
+        return repr(self._async)
+
+
+def _bound(
+    twin: Twin[AsyncT], method: Callable[Concatenate[AsyncT, P], Result]
+) -> Callable[P, Result]:
+    """Return the method of a twin's other side as a call finds it: a subclass may have its own."""
+    found: Callable[P, Result] = getattr(twin._async, method.__name__)  # noqa: SLF001 (as a method of Twin)
+    return found
+
+
+def waits(
+    method: Callable[Concatenate[AsyncT, P], Coroutine[Any, Any, Result]],
+) -> Callable[Concatenate[Twin[AsyncT], P], Result]:
+    """Make the method of a twin that waits for this one."""
+
+    @functools.wraps(method)
+    def call(self: Twin[AsyncT], /, *args: P.args, **kwargs: P.kwargs) -> Result:
+        return self._runner.wait(_bound(self, method)(*args, **kwargs))
+
+    return call
+
+
+def waits_as(
+    cls: Callable[[Runner, Inner], Outer],
+    method: Callable[Concatenate[AsyncT, P], Coroutine[Any, Any, Inner]],
+) -> Callable[Concatenate[Twin[AsyncT], P], Outer]:
+    """Make the method of a twin that waits for this one and returns the twin of its result."""
+
+    @functools.wraps(method)
+    def call(self: Twin[AsyncT], /, *args: P.args, **kwargs: P.kwargs) -> Outer:
+        return cls(self._runner, self._runner.wait(_bound(self, method)(*args, **kwargs)))
+
+    return call
+
+
+def iterates(
+    method: Callable[Concatenate[AsyncT, P], AsyncGenerator[Result, None]],
+) -> Callable[Concatenate[Twin[AsyncT], P], Iterator[Result]]:
+    """Make the method of a twin that yields what this one yields."""
+
+    @functools.wraps(method)
+    def call(self: Twin[AsyncT], /, *args: P.args, **kwargs: P.kwargs) -> Iterator[Result]:
+        return self._runner.iterate(_bound(self, method)(*args, **kwargs))
+
+    return call
+
+
+def lists(
+    method: Callable[Concatenate[AsyncT, P], Listing],
+) -> Callable[Concatenate[Twin[AsyncT], P], Iterator[Document]]:
+    """Make the method of a twin that yields the documents of this one's listing."""
+
+    @functools.wraps(method)
+    def call(self: Twin[AsyncT], /, *args: P.args, **kwargs: P.kwargs) -> Iterator[Document]:
+        return self._runner.iterate_pages(_bound(self, method)(*args, **kwargs))
+
+    return call
+
+
+def _serve(loop: asyncio.AbstractEventLoop) -> None:
+    try:
+        loop.run_forever()
+    finally:
+        loop.run_until_complete(_cancel_tasks())
+        loop.run_until_complete(loop.shutdown_asyncgens())
+        loop.close()
+
+
+async def _cancel_tasks() -> None:
+    tasks = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _end(loop: asyncio.AbstractEventLoop, thread: threading.Thread) -> None:
+    if not thread.is_alive():
+        return  # in a forked process
+    loop.call_soon_threadsafe(loop.stop)
+    if thread is not threading.current_thread():  # the collector may run in any thread
+        thread.join()
+
+
+async def _close(items: AsyncGenerator[Any, None]) -> None:
+    await items.aclose()

@@ -1,0 +1,68 @@
+"""Jobs that wait for their submission: encoded, and on disk when they are many."""
+
+import tempfile
+import weakref
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+
+MEMORY_BYTES: Final = 16 << 20
+READ_BYTES: Final = 256 << 10
+_SIZE: Final = 4
+
+
+class JobSpool:
+    """Documents of jobs in order, each with the number of the place that it is in.
+
+    More than `MEMORY_BYTES` go to a temporary file, so a program that creates millions of jobs
+    from a generator stays small.
+    """
+
+    def __init__(self) -> None:
+        # Lives as long as this object, which is closed by `_end`.
+        self._file = tempfile.SpooledTemporaryFile(MEMORY_BYTES)  # noqa: SIM115
+        self._end = weakref.finalize(self, self._file.close)
+        self._encoder = msgspec.msgpack.Encoder()
+        self.n_jobs = 0
+        self.n_bytes = 0
+
+    def append(self, place: int, job: Mapping[str, Any]) -> None:
+        """Add one job."""
+        record = self._encoder.encode((place, job))
+        self._file.write(len(record).to_bytes(_SIZE, "big"))
+        self._file.write(record)
+        self.n_jobs += 1
+        self.n_bytes += len(record)
+
+    def read(self, where: Sequence[Mapping[str, Any]]) -> Iterator[msgspec.Raw]:
+        """Yield the jobs, encoded; `where`: what the documents of each place say besides.
+
+        May be called again, when nothing was added meanwhile, and yields the same.
+        """
+        decode = msgspec.msgpack.Decoder(tuple[int, msgspec.Raw]).decode
+        for record in self._records():
+            place, job = decode(record)
+            extra = where[place]
+            if extra:
+                document: dict[str, Any] = msgspec.msgpack.decode(job)
+                job = msgspec.Raw(self._encoder.encode({**document, **extra}))
+            yield job
+
+    def close(self) -> None:
+        """Forget the jobs."""
+        self._end()
+
+    def _records(self) -> Iterator[memoryview]:
+        rest = b""
+        self._file.seek(0)
+        while block := self._file.read(READ_BYTES):
+            data = memoryview(rest + block)
+            start = 0
+            while start + _SIZE <= len(data):
+                end = start + _SIZE + int.from_bytes(data[start : start + _SIZE], "big")
+                if end > len(data):
+                    break
+                yield data[start + _SIZE : end]
+                start = end
+            rest = bytes(data[start:])

@@ -1,0 +1,184 @@
+"""What a builder holds, on its way to the server: in one request, or in bunches."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from weft.client._listing import Document
+from weft.client._refs import Block
+from weft.client._session import new_key
+from weft.client._spool import JobSpool
+from weft.client._upload import Upload
+from weft.client.api import Api
+from weft.core.errors import GroupExists, GroupNotFound, Unavailable, WeftError
+from weft.core.group_tree import ROOT, ancestors, plan_groups
+
+ONE_REQUEST_JOBS: Final = 2_000
+ONE_REQUEST_BYTES: Final = 4 << 20
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a job is: in one tree group, and in any number of sets."""
+
+    path: str = ROOT
+    sets: tuple[str, ...] = ()
+
+    def named(self) -> dict[str, Any]:
+        """Return what a job's document says of it when all is in one request."""
+        group = {"group": self.path} if self.path != ROOT else {}
+        return {**group, "groups": self.sets} if self.sets else group
+
+
+@dataclass(frozen=True)
+class NewGroup:
+    """A group that a builder was asked to make: a tree group by its path, or a set by its name."""
+
+    key: str
+    is_set: bool
+    options: Document
+
+    def document(self) -> Document:
+        """Return its document for one request."""
+        kind = {"name": self.key, "kind": "set"} if self.is_set else {"path": self.key}
+        return {**kind, **self.options}
+
+
+@dataclass
+class Submission:
+    """One update, and its batch if that is new.
+
+    `run` may be called again after it failed and goes on where it was; what arrived without our
+    knowing is not taken twice.
+    """
+
+    api: Api
+    batch: Document
+    """What a new batch's document says besides its jobs."""
+    batch_id: int | None
+    """None: it is still to be created."""
+    block: Block
+    spool: JobSpool
+    places: Sequence[Place]
+    groups: Sequence[NewGroup]
+    inherit_env: Mapping[str, str] | None
+    _key: str = field(default_factory=new_key)
+    _upload: Upload | None = None
+
+    async def run(self, on_sent: Callable[[int], None] | None = None) -> int:
+        """Send it and commit; return the number of the batch.
+
+        A new batch whose jobs are refused is cancelled.
+        """
+        if self.is_small:
+            await self._send_whole()
+        else:
+            await self._send_in_bunches(on_sent)
+        self.spool.close()
+        assert self.block.batch_id is not None
+        return self.block.batch_id
+
+    @property
+    def is_small(self) -> bool:
+        """Say whether one request is enough."""
+        return (
+            self.spool.n_jobs <= ONE_REQUEST_JOBS
+            and len(self.groups) <= ONE_REQUEST_JOBS
+            and self.spool.n_bytes <= ONE_REQUEST_BYTES
+        )
+
+    async def _send_whole(self) -> None:
+        where = [place.named() for place in self.places]
+        body = {
+            "groups": [group.document() for group in await self._groups_to_make()],
+            "jobs": list(self.spool.read(where)),
+        }
+        if self.inherit_env is not None:
+            body["inherit_env"] = self.inherit_env
+        if self.batch_id is None:
+            answer = await self.api.create_batch({**self.batch, **body}, key=self._key)
+        elif body["jobs"] or body["groups"]:
+            answer = await self.api.create_update(self.batch_id, body, key=self._key)
+        else:
+            answer = {"id": self.batch_id}
+        self.block.batch_id = int(answer["id"])
+        self.block.first_job = answer.get("first_job")
+
+    async def _groups_to_make(self) -> list[NewGroup]:
+        """Return the groups that one request has to declare: a tree group of which nothing is
+        said and that is used, or is there already, goes without saying.
+        """
+        if self.batch_id is None:
+            return list(self.groups)
+        used = {place.path for place in self.places}
+        found: list[NewGroup] = []
+        for group in self.groups:
+            may_be_left_out = not group.is_set and not group.options
+            if may_be_left_out and group.key in used:
+                continue
+            if may_be_left_out and await self._existing([group.key], self.batch_id):
+                continue
+            found.append(group)
+        return found
+
+    async def _send_in_bunches(self, on_sent: Callable[[int], None] | None) -> None:
+        batch_id = self.batch_id
+        if batch_id is None:
+            batch_id = int((await self.api.create_batch(self.batch, key=self._key))["id"])
+        try:
+            if self._upload is None:
+                self._upload = await self._plan(batch_id)
+            update = await self._upload.run(self.api, batch_id, on_sent=on_sent)
+        except Unavailable:
+            raise
+        except WeftError:
+            if self.batch_id is None:
+                await self.api.cancel_batch(batch_id, force=True)
+            raise
+        self.block.batch_id, self.block.first_job = batch_id, update["first_job"]
+
+    async def _plan(self, batch_id: int) -> Upload:
+        """Give every group a number: from 1 on if it is new, below 0 if it is there already."""
+        trees = [group for group in self.groups if not group.is_set]
+        paths = [*(group.key for group in trees), *(place.path for place in self.places)]
+        existing = {} if self.batch_id is None else await self._existing(paths, batch_id)
+        for group in trees:
+            if group.options and group.key in existing:
+                raise _group_exists(group.key)
+        planned, number = plan_groups(paths, existing)
+        options = {group.key: group.options for group in trees}
+        groups = [
+            {"name": one.name, "parent": one.parent_id, **options.get(one.path, {})}
+            for one in planned
+        ]
+        where = [
+            {"group": number[place.path]} if number[place.path] else {} for place in self.places
+        ]
+        return Upload(
+            self.spool.n_jobs,
+            lambda: self.spool.read(where),
+            groups,
+            inherit_env=self.inherit_env,
+        )
+
+    async def _existing(self, paths: Sequence[str], batch_id: int) -> dict[str, int]:
+        """Return the numbers of those paths and of the ones above them that the batch has."""
+        found: dict[str, int] = {}
+        missing: set[str] = set()
+        for path in dict.fromkeys(one for full in paths for one in ancestors(full)):
+            if path.rpartition("/")[0] in missing:
+                missing.add(path)
+                continue
+            try:
+                found[path] = int((await self.api.get_group(batch_id, path))["group_id"])
+            except GroupNotFound:
+                missing.add(path)
+        return found
+
+
+def _group_exists(key: str) -> GroupExists:
+    return GroupExists(
+        f"group {key!r} is there already",
+        detail="Its options were set when it was made.",
+        hint="Leave the options out to add jobs to it, or choose another name.",
+    )

@@ -1,0 +1,297 @@
+"""The whole HTTP api as methods: one per route, and the streams, uploads and waits made of them.
+
+This is what the command line and the objects of `weft.aio` are built on.
+"""
+
+import asyncio
+import base64
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Iterable,
+    Mapping,
+)
+from contextlib import aclosing
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from weft.client._connection import ConnectionLost
+from weft.client._listing import Document
+from weft.client._problems import to_error
+from weft.client._routes import Routes, Stream, _log_path
+from weft.client._session import PATIENCE_S, Query, Session
+from weft.client._sse import EventParser, ServerEvent
+from weft.client._submit import submit
+from weft.client._upload import PARALLEL, Bunch, cut_bunches, send_bunches
+from weft.client.address import Locator
+from weft.client.waiting import wait_beside
+from weft.core.errors import EventsGone
+
+__all__ = ["Api", "Document", "LogEvent", "Stream"]
+
+SILENCE_MAX_S = 45.0
+"""The server sends a comment every 15 s; a longer silence is a connection that died without a
+word.
+"""
+WATCH_PAUSE_S = 0.1
+RECONNECT_PAUSE_S = 0.05
+
+
+class LogEvent(NamedTuple):
+    """One piece of a followed log: `stdout` or `stderr` with data; `cut` (how many bytes were
+    left out); `end`.
+    """
+
+    kind: str
+    data: bytes
+    facts: Document
+    attempt: int | None
+    """A job whose worker was lost starts again: its output begins anew with another attempt."""
+
+
+def _is_complete(document: Document) -> bool:
+    return bool(document["complete"])
+
+
+class Api(Routes):
+    """The api of a weft server.
+
+    `url` and `token` default to `WEFT_URL` and `WEFT_TOKEN`, then to what `weft up` wrote into
+    the home. `patience_s`: how long requests are repeated while the server is away; a server
+    that was never reached is not waited for.
+    """
+
+    def __init__(
+        self,
+        url: str | None = None,
+        token: str | None = None,
+        *,
+        home: Path | None = None,
+        patience_s: float = PATIENCE_S,
+        on_outage: Callable[[str], None] | None = None,
+    ) -> None:
+        locator = Locator(url, token, home)
+        super().__init__(Session(locator, patience_s=patience_s, on_outage=on_outage))
+
+    async def upload_jobs(
+        self,
+        batch_id: int,
+        update_id: int,
+        jobs: Iterable[Document],
+        *,
+        inherit_env: Mapping[str, str] | None = None,
+        parallel: int = PARALLEL,
+        on_sent: Callable[[int], None] | None = None,
+    ) -> None:
+        """Fill an update that was reserved for these jobs, in bunches of several requests at a
+        time.
+
+        Safe to repeat with the same jobs. The update still has to be committed.
+        """
+
+        async def send(bunch: Bunch) -> None:
+            await self.add_jobs(batch_id, update_id, *bunch, inherit_env=inherit_env)
+
+        await send_bunches(cut_bunches(jobs), send, parallel=parallel, on_sent=on_sent)
+
+    async def submit(
+        self, document: Document, *, on_sent: Callable[[int], None] | None = None
+    ) -> Document:
+        """Create a batch with all its jobs, however many, and commit it.
+
+        A small document goes in one request, a large one in parallel bunches, with names of
+        parents and paths of groups turned into numbers here. `on_sent` is told how many jobs a
+        bunch held.
+        """
+        return await submit(self, document, on_sent=on_sent)
+
+    def watch_batch(self, batch_id: int) -> AsyncGenerator[Document, None]:
+        """Yield the batch document now and whenever something changed; the last one is complete.
+
+        Driven by events; while many come, the document is read every `WATCH_PAUSE_S`.
+        """
+        return self.watch(batch_id, lambda: self.get_batch(batch_id))
+
+    async def watch(
+        self,
+        batch_id: int,
+        look: Callable[[], Awaitable[Document]],
+        *,
+        is_last: Callable[[Document], bool] = _is_complete,
+        wanted: Callable[[ServerEvent], bool] | None = None,
+    ) -> AsyncGenerator[Document, None]:
+        """Yield what `look` returns, now and after each `wanted` event of the batch (none: after
+        all), until one `is_last`.
+
+        Nothing that happens after the first look is missed. While many events come, `look` is
+        called every `WATCH_PAUSE_S`.
+        """
+        changed, opened = asyncio.Event(), asyncio.Event()
+        listener = asyncio.create_task(self._listen(batch_id, wanted, changed, opened))
+        try:
+            await wait_beside(opened, listener)
+            while True:
+                changed.clear()
+                document = await look()
+                yield document
+                if is_last(document):
+                    return
+                await wait_beside(changed, listener)
+                await asyncio.sleep(WATCH_PAUSE_S)
+        finally:
+            listener.cancel()
+
+    async def _listen(
+        self,
+        batch_id: int,
+        wanted: Callable[[ServerEvent], bool] | None,
+        changed: asyncio.Event,
+        opened: asyncio.Event,
+    ) -> None:
+        """Set `changed` at each wanted event of a batch, and whenever a stream of them begins."""
+
+        def note_opened() -> None:
+            opened.set()
+            changed.set()
+
+        while True:
+            events = self._server_events("/v1/events", {"batch": batch_id}, opened=note_opened)
+            try:
+                async with aclosing(events):
+                    async for event in events:
+                        if wanted is None or wanted(event):
+                            changed.set()
+            except EventsGone:
+                # We were away for longer than events are kept. A new stream begins with now.
+                await asyncio.sleep(RECONNECT_PAUSE_S)
+
+    async def follow_log(
+        self,
+        batch_id: int,
+        job_id: int,
+        *,
+        stream: Stream = "both",
+        attempt: int | None = None,
+    ) -> AsyncGenerator[LogEvent, None]:
+        """Yield the output of a job while it is written. The last event is `end`: state, reason,
+        exit code, signal.
+        """
+        query: Query = {"stream": stream, "attempt": attempt, "follow": True}
+        path = _log_path(batch_id, job_id)
+        events = self._server_events(path, query, is_last=lambda event: event.kind == "end")
+        async with aclosing(events):
+            async for event in events:
+                attempt = int(event.last_id.partition(".")[0] or 0) or None
+                if event.kind in {"stdout", "stderr"}:
+                    yield LogEvent(event.kind, base64.b64decode(event.data), {}, attempt)
+                else:
+                    yield LogEvent(event.kind, b"", msgspec.json.decode(event.data), attempt)
+
+    async def events(
+        self,
+        batch_id: int | None = None,
+        *,
+        since: str | None = None,
+        opened: Callable[[], None] | None = None,
+    ) -> AsyncGenerator[Document, None]:
+        """Yield events: those after `since`, or those from now on; without an end, across
+        restarts of the server.
+
+        `opened` is called when the server is listening for events: what happens after that call
+        will be yielded.
+        """
+        query: Query = {"batch": batch_id, "since": since}
+        events = self._server_events("/v1/events", query, opened=opened)
+        async with aclosing(events):
+            async for event in events:
+                document: dict[str, Any] = msgspec.json.decode(event.data)
+                yield document
+
+    async def outputs(
+        self, batch_id: int, first: int, last: int
+    ) -> AsyncGenerator[dict[str, Any], None]:
+        """Yield the outputs of those jobs `first..last` (at most 1000) that have ended, in order.
+
+        Keys: `job_id, attempt, state, reason, exit_code, signal, stdout, stderr, truncated`; the
+        streams are bytes. One job's output is in memory at a time.
+        """
+        while first <= last:
+            reply = await self._session.stream(
+                f"/v1/batches/{batch_id}/outputs", query={"first": first, "last": last}
+            )
+            try:
+                async with reply:
+                    async for line in _lines(reply.chunks()):
+                        row: dict[str, Any] = msgspec.json.decode(line)
+                        row["stdout"] = base64.b64decode(row["stdout"])
+                        row["stderr"] = base64.b64decode(row["stderr"])
+                        yield row
+                        first = int(row["job_id"]) + 1
+            except ConnectionLost:
+                await asyncio.sleep(RECONNECT_PAUSE_S)
+            else:
+                return
+
+    async def _server_events(
+        self,
+        path: str,
+        query: Query,
+        *,
+        is_last: Callable[[ServerEvent], bool] | None = None,
+        opened: Callable[[], None] | None = None,
+    ) -> AsyncGenerator[ServerEvent, None]:
+        """Yield server-sent events; a broken stream is taken up after the last that was seen.
+
+        An event of kind `error` carries a problem document, which is raised.
+        """
+        parser = EventParser()
+        while True:
+            resume = [("last-event-id", parser.last_id)] if parser.last_id else []
+            reply = await self._session.stream(
+                path, query=query, headers=[("accept", "text/event-stream"), *resume]
+            )
+            if opened is not None:
+                opened()
+            try:
+                async with reply:
+                    async for chunk in _until_silent(reply.chunks(), SILENCE_MAX_S):
+                        for event in parser.feed(chunk):
+                            if event.kind == "error":
+                                raise to_error(0, event.data.encode())
+                            yield event
+                            if is_last is not None and is_last(event):
+                                return
+            except (ConnectionLost, TimeoutError):
+                pass
+            parser = EventParser(parser.last_id)
+            # A server that is stopping ends its streams; the next one needs a moment.
+            await asyncio.sleep(RECONNECT_PAUSE_S)
+
+
+async def _lines(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """Yield whole lines. A long one is collected in parts, not copied at each chunk."""
+    parts: list[bytes] = []
+    async for chunk in chunks:
+        *whole, rest = chunk.split(b"\n")
+        for line in whole:
+            yield b"".join([*parts, line])
+            parts = []
+        if rest:
+            parts.append(rest)
+
+
+async def _until_silent(
+    chunks: AsyncIterator[bytes], silence_max_s: float
+) -> AsyncIterator[bytes]:
+    """Yield chunks. Raise `TimeoutError` if none comes for so long."""
+    while True:
+        try:
+            async with asyncio.timeout(silence_max_s):
+                chunk = await anext(chunks)
+        except StopAsyncIteration:
+            return
+        yield chunk

@@ -1,0 +1,221 @@
+"""How far something is, shown where a person looks: one bar that stays where it is.
+
+On a terminal rich draws it on the last line of standard error, and what a program prints meanwhile
+appears above. In a notebook it is one output that changes. Elsewhere nothing is shown, unless
+somebody asked: then a line is printed whenever a tenth more is done.
+"""
+
+import importlib
+import os
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from time import monotonic
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Protocol, Self
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress as RichProgress
+
+REDRAW_S = 0.1
+TENTHS = 10
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What a bar shows. `total` `None`: not known yet."""
+
+    done: int
+    total: int | None
+    failed: int = 0
+    running: int = 0
+
+    @classmethod
+    def of(cls, status: Mapping[str, Any]) -> Self:
+        """Return those of a batch or a group."""
+        return cls(
+            status["n_completed"],
+            status["n_jobs"],
+            failed=status["n_failed"] + status["n_errored"],
+            running=status["n_running"],
+        )
+
+    @property
+    def is_whole(self) -> bool:
+        """Say whether all is done."""
+        return self.done == self.total
+
+    def text(self, red: Callable[[str], str] = str) -> str:
+        """Return them in words; `red` marks what a person should see."""
+        parts = [f"{self.done:,}/{self.total:,}" if self.total is not None else f"{self.done:,}"]
+        if self.running:
+            parts.append(f"{self.running:,} running")
+        if self.failed:
+            parts.append(red(f"{self.failed:,} failed"))
+        return ", ".join(parts)
+
+
+class Screen(Protocol):
+    """Where a bar is shown."""
+
+    def draw(self, counts: Counts) -> None:
+        """Show these counts instead of those before."""
+
+    def close(self) -> None:
+        """Leave the last ones there."""
+
+
+class Progress:
+    """A bar for what is between `with` and its end. `shown` `None`: if somebody looks."""
+
+    def __init__(self, title: str, *, shown: bool | None, total: int | None = None) -> None:
+        self._screen = _screen(title, is_asked=shown)
+        self._counts = Counts(0, total)
+        self._drawn_at = 0.0
+
+    @property
+    def is_shown(self) -> bool:
+        """Say whether anything is drawn."""
+        return self._screen is not None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Leave the bar as it is; further counts are not drawn."""
+        if self._screen is not None:
+            self._screen.close()
+            self._screen = None
+
+    def update(self, status: Mapping[str, Any]) -> None:
+        """Show how far a batch or a group is."""
+        self._draw(Counts.of(status))
+
+    def advance(self, count: int) -> None:
+        """Show that so many more are done."""
+        self._draw(Counts(self._counts.done + count, self._counts.total))
+
+    def _draw(self, counts: Counts) -> None:
+        self._counts = counts
+        now = monotonic()
+        if self._screen is None or (now - self._drawn_at < REDRAW_S and not counts.is_whole):
+            return
+        self._drawn_at = now
+        self._screen.draw(counts)
+
+
+def rich_bar(title: str, console: "Console", *, redirect_stdout: bool = True) -> "RichProgress":
+    """Return rich's bar with our columns. Its task 0 has the field `counts`."""
+    from rich.markup import escape as plain  # noqa: PLC0415 (takes longer than a short command)
+    from rich.progress import (  # noqa: PLC0415
+        BarColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=30),
+        TextColumn("{task.fields[counts]}"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        console=console,
+        redirect_stdout=redirect_stdout,
+    )
+    bar.add_task(plain(title), total=None, counts="")
+    return bar
+
+
+def draw_rich(bar: "RichProgress", counts: Counts) -> None:
+    """Show these counts in a bar of `rich_bar`."""
+    text = counts.text(lambda word: f"[red]{word}[/]")
+    # The first task of a bar is number 0; rich has a type of its own for that.
+    bar.update(bar.task_ids[0], completed=counts.done, total=counts.total, counts=text)
+
+
+def _screen(title: str, *, is_asked: bool | None) -> Screen | None:
+    if is_asked is False:
+        return None
+    display = _notebook_display()
+    if display is not None:
+        return _Notebook(title, display)
+    if sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
+        return _Terminal(title)
+    return _Lines(title) if is_asked else None
+
+
+class _Terminal:
+    def __init__(self, title: str) -> None:
+        from rich.console import Console  # noqa: PLC0415
+
+        # What is printed elsewhere must go there, not to this terminal.
+        redirected = sys.stdout is not None and sys.stdout.isatty()
+        self._bar = rich_bar(title, Console(stderr=True), redirect_stdout=redirected)
+        self._bar.start()
+
+    def draw(self, counts: Counts) -> None:
+        draw_rich(self._bar, counts)
+
+    def close(self) -> None:
+        self._bar.stop()
+
+
+class _Notebook:
+    def __init__(self, title: str, display: Callable[..., Any]) -> None:
+        self._title = title
+        self._handle = display(_bundle(title, Counts(0, None)), raw=True, display_id=True)
+
+    def draw(self, counts: Counts) -> None:
+        self._handle.update(_bundle(self._title, counts), raw=True)
+
+    def close(self) -> None:
+        pass
+
+
+class _Lines:
+    def __init__(self, title: str) -> None:
+        self._title = title
+        self._tenth = -1
+
+    def draw(self, counts: Counts) -> None:
+        tenth = TENTHS * counts.done // counts.total if counts.total else 0
+        if tenth != self._tenth:
+            self._tenth = tenth
+            print(f"{self._title}: {counts.text()}", file=sys.stderr, flush=True)  # noqa: T201 (asked for)
+
+    def close(self) -> None:
+        pass
+
+
+def _notebook_display() -> Callable[..., Any] | None:
+    """Return IPython's `display` in a kernel; not in its terminal, which is one."""
+    ipython: Any = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    if getattr(shell, "kernel", None) is None:
+        return None
+    display: Callable[..., Any] = importlib.import_module("IPython.display").display
+    return display
+
+
+def _bundle(title: str, counts: Counts) -> dict[str, str]:
+    """Return the bar as a notebook takes it."""
+    from html import escape  # noqa: PLC0415
+
+    most = f' max="{counts.total}"' if counts.total else ""
+    value = f' value="{counts.done}"' if counts.total else ""
+    words = counts.text(lambda word: f'<b style="color:#c00">{word}</b>')
+    return {
+        "text/plain": f"{title}: {counts.text()}",
+        "text/html": f"{escape(title)} <progress{value}{most}></progress> {words}",
+    }

@@ -1,0 +1,67 @@
+import multiprocessing
+import subprocess
+import sys
+
+import pytest
+
+from weft import Client
+from weft.client._refs import NotSubmitted
+from weft.client._runner import ClientClosed
+
+URL = "http://127.0.0.1:9"
+
+
+def test_a_closed_client_says_so() -> None:
+    client = Client(URL, "t")
+    client.close()
+    client.close()
+
+    with pytest.raises(ClientClosed, match="closed"):
+        client.get_batch(1)
+
+
+def test_a_client_does_not_survive_a_fork() -> None:
+    client = Client(URL, "t")
+    told: multiprocessing.SimpleQueue[str] = multiprocessing.get_context("fork").SimpleQueue()
+
+    def use() -> None:
+        try:
+            client.get_batch(1)
+        except ClientClosed as error:
+            told.put(error.detail)
+
+    child = multiprocessing.get_context("fork").Process(target=use)
+    child.start()
+    child.join(30)
+
+    assert "forked" in told.get()
+    client.close()
+
+
+def test_a_job_has_no_number_before_its_submission() -> None:
+    with Client(URL, "t") as client:
+        job = client.create_batch().create_job()
+
+        with pytest.raises(NotSubmitted):
+            job.status()
+
+
+def test_a_client_that_is_never_closed_leaves_no_warning_behind() -> None:
+    script = f"""
+from weft import Client
+from weft.core.errors import Unavailable
+client = Client({URL!r}, "t")
+try:
+    client.get_batch(1)
+except Unavailable:
+    print("away")
+"""
+    done = subprocess.run(
+        [sys.executable, "-X", "dev", "-W", "error", "-c", script],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, "away\n", "")

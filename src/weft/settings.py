@@ -129,6 +129,9 @@ class Settings:
         1_000_000, "groups of one batch", minimum=1, maximum=2_000_000_000
     )
     job_sets_max: int = _setting(64, "sets that one job may be in", minimum=1, maximum=1024)
+    rename_groups_max: int = _setting(
+        10_000, "groups whose paths one new name may change", minimum=1, maximum=1_000_000
+    )
     page_rows: int = _setting(
         50, "rows of a page if the caller does not say", minimum=1, maximum=1000
     )

@@ -13,6 +13,7 @@ from weft.core.problems import Problems, pointer_of
 
 JSON: Final = "application/json"
 MSGPACK: Final = "application/msgpack"
+MERGE_PATCH: Final = "application/merge-patch+json"
 Document = TypeVar("Document", bound=msgspec.Struct)
 Kind = Any  # an annotation: a class, a union, a generic; typing has no type for all of them
 _HINT: Final = (
@@ -20,11 +21,16 @@ _HINT: Final = (
 )
 
 
-def media_of(content_type: str | None) -> str:
-    """Return which of the two forms a body has; none named: JSON. Raise `UnsupportedMedia`."""
+def media_of(content_type: str | None, *, is_patch: bool = False) -> str:
+    """Return which of the two forms a body has; none named: JSON. Raise `UnsupportedMedia`.
+
+    `is_patch`: the name that RFC 7396 gives to JSON is understood, too.
+    """
     media = (content_type or JSON).partition(";")[0].strip().lower()
     if media in {JSON, MSGPACK}:
         return media
+    if is_patch and media == MERGE_PATCH:
+        return JSON
     raise UnsupportedMedia(
         f"bodies of type {media[:80]!r} are not read",
         detail="The header Content-Type says so.",
@@ -90,7 +96,7 @@ def _check(value: object, kind: Kind, pointer: str, problems: Problems) -> None:
     if problems.is_full:
         return
     bare = _without_none(kind)
-    if value is None and bare is not kind:
+    if value is None and type(None) in get_args(kind):
         return
     container: object = get_origin(bare)
     if isinstance(bare, type) and issubclass(bare, msgspec.Struct):
@@ -134,9 +140,9 @@ def _fields(kind: type[msgspec.Struct]) -> dict[str, msgspec.structs.FieldInfo]:
 
 
 def _without_none(kind: Kind) -> Kind:
-    """Return X for `X | None`, everything else as it is."""
+    """Return X for `X | None`, also if it may be left out, everything else as it is."""
     if isinstance(kind, UnionType):
-        rest = [one for one in get_args(kind) if one is not type(None)]
+        rest = [one for one in get_args(kind) if one not in {type(None), msgspec.UnsetType}]
         if len(rest) == 1:
             return rest[0]
     return kind

@@ -44,7 +44,7 @@ async def read_body(request: AnyRequest) -> Body:
     not come.
     """
     limit = services_of(request).settings.bunch_bytes_max
-    media = media_of(request.headers.get("content-type"))
+    media = media_of(request.headers.get("content-type"), is_patch=request.method == "PATCH")
     if request.headers.get("content-encoding", "identity").lower() != "identity":
         raise InvalidParameter(
             "compressed bodies are not read",

@@ -23,6 +23,8 @@ COMMANDS = {
     "status": ("weft.cli.status:status", "Show a batch, a job or a group."),
     "wait": ("weft.cli.wait:wait", "Wait until a batch or a job has ended."),
     "logs": ("weft.cli.logs:logs", "Print the output of a job."),
+    "rename": ("weft.cli.rename:rename", "Give a batch, a job or a group another name."),
+    "set": ("weft.cli.set:set_attributes", "Set attributes of a batch, a job or a group."),
     "cancel": ("weft.cli.cancel:cancel", "Cancel batches, jobs or groups."),
     "top": ("weft.cli.top:top", "Show workers and batches while they change."),
     "doctor": ("weft.cli.doctor:doctor", "Check the installation, and say what to do."),

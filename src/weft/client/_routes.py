@@ -66,6 +66,12 @@ class Routes:
 
         return Listing(read_page)
 
+    async def _patch(self, path: str, patch: Document) -> Document:
+        answer: Document = _decode(
+            await self._session.request("PATCH", path, body=msgspec.json.encode(patch))
+        )
+        return answer
+
     # ---- batches and updates
 
     async def create_batch(self, document: Document, *, key: str | None = None) -> Document:
@@ -180,6 +186,32 @@ class Routes:
         """Add jobs to a set. A repeat does nothing."""
         path = f"/v1/batches/{batch_id}/groups/{_group(group)}/members"
         return await self._post(path, {"jobs": jobs})
+
+    # ---- edit
+
+    async def edit_batch(self, batch_id: int, patch: Document) -> Document:
+        """Change `name` and `attributes` of a batch by a JSON merge patch (null removes, what is
+        left out stays); return its document.
+        """
+        return await self._patch(f"/v1/batches/{batch_id}", patch)
+
+    async def edit_group(self, batch_id: int, group: int | str, patch: Document) -> Document:
+        """Change `name` and `attributes` of a group, as `edit_batch`; a new name of a tree group
+        changes the paths below it, too.
+        """
+        return await self._patch(f"/v1/batches/{batch_id}/groups/{_group(group)}", patch)
+
+    async def edit_job(self, batch_id: int, job_id: int, patch: Document) -> Document:
+        """Change `name` and `attributes` of a job, as `edit_batch`."""
+        return await self._patch(f"/v1/batches/{batch_id}/jobs/{job_id}", patch)
+
+    def batch_history(self, batch_id: int) -> Listing:
+        """Yield what people changed of a batch, newest first."""
+        return self._list(f"/v1/batches/{batch_id}/history", {})
+
+    def group_history(self, batch_id: int, group: int | str) -> Listing:
+        """Yield what people changed of a group, newest first."""
+        return self._list(f"/v1/batches/{batch_id}/groups/{_group(group)}/history", {})
 
     # ---- cancel
 

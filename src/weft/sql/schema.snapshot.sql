@@ -184,6 +184,10 @@ CREATE FUNCTION weft._membership_ids(tenant_id integer, of_batch_id bigint, tree
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._membership_ids(tenant_id integer, of_batch_id bigint, tree_ids integer[], sets text[]) OWNER TO weft_system;
 
+CREATE FUNCTION weft._merged(attributes jsonb, patch jsonb, attributes_max integer) RETURNS jsonb
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._merged(attributes jsonb, patch jsonb, attributes_max integer) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft._move_ranges(batch_ids bigint[]) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._move_ranges(batch_ids bigint[]) OWNER TO weft_system;
@@ -248,9 +252,21 @@ CREATE FUNCTION weft._operation_document(operation weft.operation) RETURNS jsonb
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._operation_document(operation weft.operation) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft._patched(patch jsonb) RETURNS text
+    LANGUAGE sql IMMUTABLE;
+ALTER FUNCTION weft._patched(patch jsonb) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._record_change(of_batch_id bigint, of_group_id integer, of_kind text, actor text, message text, at timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._record_change(of_batch_id bigint, of_group_id integer, of_kind text, actor text, message text, at timestamp with time zone) OWNER TO weft_system;
+
 CREATE FUNCTION weft._refuse_transition() RETURNS trigger
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._refuse_transition() OWNER TO postgres;
+
+CREATE FUNCTION weft._rename_group(of_batch_id bigint, of_group_id integer, new_name text, groups_max integer) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._rename_group(of_batch_id bigint, of_group_id integer, new_name text, groups_max integer) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft._rest_users() RETURNS void
     LANGUAGE plpgsql;
@@ -361,6 +377,16 @@ CREATE FUNCTION weft.create_update(tenant_id integer, user_id integer, batch_id 
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.create_update(tenant_id integer, user_id integer, batch_id bigint, new_jobs integer, new_groups integer, trace_id text, idempotency_key text, digest bytea, groups_max integer, at timestamp with time zone) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft.edit_group(tenant_id integer, batch_id bigint, group_id integer, patch jsonb, attributes_max integer, groups_max integer, actor text, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.edit_group(tenant_id integer, batch_id bigint, group_id integer, patch jsonb, attributes_max integer, groups_max integer, actor text, at timestamp with time zone) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.edit_job(tenant_id integer, batch_id bigint, job_id integer, patch jsonb, attributes_max integer, actor text, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.edit_job(tenant_id integer, batch_id bigint, job_id integer, patch jsonb, attributes_max integer, actor text, at timestamp with time zone) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft.ensure_local_user(tenant text, user_name text, token_hash bytea) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft.ensure_local_user(tenant text, user_name text, token_hash bytea) OWNER TO weft_system;
@@ -416,6 +442,11 @@ CREATE FUNCTION weft.get_update(tenant_id integer, batch_id bigint, of_update_id
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.get_update(tenant_id integer, batch_id bigint, of_update_id integer) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.group_history(tenant_id integer, batch_id bigint, group_id integer, before bigint, limit_rows integer) RETURNS SETOF jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.group_history(tenant_id integer, batch_id bigint, group_id integer, before bigint, limit_rows integer) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.heartbeat(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], draining boolean, claiming boolean DEFAULT false, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(alive boolean, has_work boolean, stop_batch_ids bigint[], stop_job_ids integer[], stop_attempts smallint[])
     LANGUAGE plpgsql SECURITY DEFINER
@@ -805,6 +836,27 @@ CREATE TABLE weft.group_cancel (
     swept boolean DEFAULT false NOT NULL
 );
 ALTER TABLE weft.group_cancel OWNER TO postgres;
+
+CREATE TABLE weft.group_change (
+    batch_id bigint NOT NULL,
+    group_id integer NOT NULL,
+    change_id bigint NOT NULL,
+    tenant_id integer NOT NULL,
+    at timestamp with time zone NOT NULL,
+    actor text NOT NULL,
+    kind text NOT NULL,
+    message text
+);
+ALTER TABLE weft.group_change OWNER TO postgres;
+
+ALTER TABLE weft.group_change ALTER COLUMN change_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME weft.group_change_change_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
 
 CREATE TABLE weft.group_completion (
     batch_id bigint NOT NULL,
@@ -1315,6 +1367,9 @@ ALTER TABLE ONLY weft.group_ancestor
 ALTER TABLE ONLY weft.group_cancel
     ADD CONSTRAINT group_cancel_pkey PRIMARY KEY (batch_id, group_id);
 
+ALTER TABLE ONLY weft.group_change
+    ADD CONSTRAINT group_change_pkey PRIMARY KEY (batch_id, group_id, change_id);
+
 ALTER TABLE ONLY weft.group_completion
     ADD CONSTRAINT group_completion_pkey PRIMARY KEY (batch_id, group_id, completion);
 
@@ -1527,6 +1582,9 @@ ALTER TABLE ONLY weft.group_ancestor
 ALTER TABLE ONLY weft.group_cancel
     ADD CONSTRAINT group_cancel_batch_id_fkey FOREIGN KEY (batch_id) REFERENCES weft.batch(batch_id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY weft.group_change
+    ADD CONSTRAINT group_change_batch_id_fkey FOREIGN KEY (batch_id) REFERENCES weft.batch(batch_id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY weft.group_completion
     ADD CONSTRAINT group_completion_batch_id_fkey FOREIGN KEY (batch_id) REFERENCES weft.batch(batch_id) ON DELETE CASCADE;
 
@@ -1595,6 +1653,8 @@ ALTER TABLE weft.group_ancestor ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.group_cancel ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE weft.group_change ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE weft.group_completion ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.group_count ENABLE ROW LEVEL SECURITY;
@@ -1654,6 +1714,8 @@ CREATE POLICY system_rows ON weft.failure_count TO weft_system USING (true);
 CREATE POLICY system_rows ON weft.group_ancestor TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.group_cancel TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.group_change TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.group_completion TO weft_system USING (true);
 
@@ -1726,6 +1788,8 @@ CREATE POLICY tenant_rows ON weft.failure_count TO weft_tenant USING ((tenant_id
 CREATE POLICY tenant_rows ON weft.group_ancestor TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.group_cancel TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.group_change TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.group_completion TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
@@ -1866,6 +1930,8 @@ REVOKE ALL ON FUNCTION weft._member_groups(tenant_id integer, of_batch_id bigint
 REVOKE ALL ON FUNCTION weft._membership_ids(tenant_id integer, of_batch_id bigint, tree_ids integer[], sets text[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._membership_ids(tenant_id integer, of_batch_id bigint, tree_ids integer[], sets text[]) TO weft_tenant;
 
+REVOKE ALL ON FUNCTION weft._merged(attributes jsonb, patch jsonb, attributes_max integer) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._move_ranges(batch_ids bigint[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._ms_between(from_at timestamp with time zone, to_at timestamp with time zone) FROM PUBLIC;
@@ -1883,7 +1949,14 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.operation TO weft_system;
 
 REVOKE ALL ON FUNCTION weft._operation_document(operation weft.operation) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._patched(patch jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._record_change(of_batch_id bigint, of_group_id integer, of_kind text, actor text, message text, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._record_change(of_batch_id bigint, of_group_id integer, of_kind text, actor text, message text, at timestamp with time zone) TO weft_tenant;
+
 REVOKE ALL ON FUNCTION weft._refuse_transition() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._rename_group(of_batch_id bigint, of_group_id integer, new_name text, groups_max integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._rest_users() FROM PUBLIC;
 
@@ -1943,6 +2016,12 @@ GRANT ALL ON FUNCTION weft.create_set(tenant_id integer, batch_id bigint, name t
 REVOKE ALL ON FUNCTION weft.create_update(tenant_id integer, user_id integer, batch_id bigint, new_jobs integer, new_groups integer, trace_id text, idempotency_key text, digest bytea, groups_max integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.create_update(tenant_id integer, user_id integer, batch_id bigint, new_jobs integer, new_groups integer, trace_id text, idempotency_key text, digest bytea, groups_max integer, at timestamp with time zone) TO weft_api;
 
+REVOKE ALL ON FUNCTION weft.edit_group(tenant_id integer, batch_id bigint, group_id integer, patch jsonb, attributes_max integer, groups_max integer, actor text, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.edit_group(tenant_id integer, batch_id bigint, group_id integer, patch jsonb, attributes_max integer, groups_max integer, actor text, at timestamp with time zone) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.edit_job(tenant_id integer, batch_id bigint, job_id integer, patch jsonb, attributes_max integer, actor text, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.edit_job(tenant_id integer, batch_id bigint, job_id integer, patch jsonb, attributes_max integer, actor text, at timestamp with time zone) TO weft_api;
+
 REVOKE ALL ON FUNCTION weft.ensure_local_user(tenant text, user_name text, token_hash bytea) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft.events_now() FROM PUBLIC;
@@ -1974,6 +2053,9 @@ GRANT ALL ON FUNCTION weft.get_operation(tenant_id integer, of_operation_id bigi
 
 REVOKE ALL ON FUNCTION weft.get_update(tenant_id integer, batch_id bigint, of_update_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.get_update(tenant_id integer, batch_id bigint, of_update_id integer) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.group_history(tenant_id integer, batch_id bigint, group_id integer, before bigint, limit_rows integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.group_history(tenant_id integer, batch_id bigint, group_id integer, before bigint, limit_rows integer) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.heartbeat(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], draining boolean, claiming boolean, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.heartbeat(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], draining boolean, claiming boolean, at timestamp with time zone) TO weft_worker;
@@ -2121,6 +2203,12 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.group_ancestor TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.group_cancel TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.group_cancel TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.group_change TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.group_change TO weft_system;
+
+GRANT USAGE ON SEQUENCE weft.group_change_change_id_seq TO weft_tenant;
+GRANT USAGE ON SEQUENCE weft.group_change_change_id_seq TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.group_completion TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.group_completion TO weft_system;

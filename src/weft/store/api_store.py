@@ -9,6 +9,7 @@ from typing import Any
 from weft.core.states import Phase, Reason
 from weft.ports.store import Caller, GroupLimits, LogPlace, Row
 from weft.store.database import open_database
+from weft.store.edits import Edits
 from weft.store.groups import SetGroups
 from weft.store.notices import PostgresNotices
 from weft.store.submission import Submission
@@ -17,7 +18,7 @@ from weft.wire.spec import decode_chunk
 API_TIMEOUT_S = 60.0
 
 
-class PostgresApiStore(Submission, SetGroups):
+class PostgresApiStore(Submission, SetGroups, Edits):
     """What the api asks its database. The methods are documented at the port."""
 
     notices: PostgresNotices

@@ -31,6 +31,8 @@ _BY_SQLSTATE = MappingProxyType(
         "WF212": errors.TooManyGroups,
         "WF213": errors.TooManySets,
         "WF214": errors.NotASet,
+        "WF231": errors.InvalidValue,
+        "WF232": errors.RenameTooLarge,
         "WF301": errors.WorkerAlive,
         "WF302": errors.PoolNotFound,
         "WF303": errors.IncarnationEnded,

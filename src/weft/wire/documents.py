@@ -7,7 +7,7 @@ every document.
 
 from typing import Annotated, Literal
 
-from msgspec import Meta, Raw, Struct, field
+from msgspec import UNSET, Meta, Raw, Struct, UnsetType, field
 
 PositiveInt = Annotated[int, Meta(ge=1, le=2_000_000_000)]
 """Fits the database's `integer`."""
@@ -140,6 +140,15 @@ class CancelDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
     """`POST …/cancel`. `force`: jobs with `always_run`, too."""
 
     force: bool = False
+
+
+class EditDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """`PATCH` of a batch, a group or a job: a JSON merge patch (RFC 7396). What is left out stays,
+    null removes.
+    """
+
+    name: str | UnsetType | None = UNSET
+    attributes: dict[str, str | None] | UnsetType | None = UNSET
 
 
 class Empty(Struct, forbid_unknown_fields=True):

@@ -1,15 +1,16 @@
-"""`/v1/batches`: create, list, get, cancel."""
+"""`/v1/batches`: create, list, get, edit, cancel."""
 
-from litestar import Response, get, post
+from litestar import Response, get, patch, post
 
 from weft.api.creating import creating
+from weft.api.edits import Edits
 from weft.api.inbox import Query, read_body
 from weft.api.paging import PAGE, cursor_of, limit_of, page
 from weft.api.reply import reply
 from weft.api.routes.ids import batch_id_of
 from weft.api.services import AnyRequest, caller_of, services_of
 from weft.api.submission import Submission
-from weft.wire.documents import BatchDocument, CancelDocument
+from weft.wire.documents import BatchDocument, CancelDocument, EditDocument
 
 ROOT_GROUP = 0
 
@@ -49,6 +50,32 @@ async def get_batch(request: AnyRequest) -> Response[bytes]:
     return reply(await services_of(request).store.get_batch(caller_of(request), batch_id))
 
 
+@patch("/v1/batches/{b:str}", opt={"body": EditDocument})
+async def edit_batch(request: AnyRequest) -> Response[bytes]:
+    """Change name and attributes of a batch by a JSON merge patch: null removes."""
+    Query(request, ())
+    return reply(await Edits(request).edit_batch(batch_id_of(request)))
+
+
+@get("/v1/batches/{b:str}/history", opt={"query": PAGE})
+async def batch_history(request: AnyRequest) -> Response[bytes]:
+    """List what people changed of a batch, newest first."""
+    return await history_page(request, ROOT_GROUP)
+
+
+async def history_page(request: AnyRequest, group: int | str) -> Response[bytes]:
+    """Answer with the changes of a group."""
+    query = Query(request, PAGE)
+    services, caller, batch_id = services_of(request), caller_of(request), batch_id_of(request)
+    limit = limit_of(query, services.settings)
+    if isinstance(group, str):
+        group = int((await services.store.get_group(caller, batch_id, group))["group_id"])
+    rows = await services.store.group_history(
+        caller, batch_id, group, before=cursor_of(query, "c"), limit=limit
+    )
+    return reply(page(rows, limit, "c", "id"))
+
+
 @post("/v1/batches/{b:str}/cancel", opt={"body": CancelDocument})
 async def cancel_batch(request: AnyRequest) -> Response[bytes]:
     """Cancel all jobs of a batch that have not ended; with `force` those that always run, too."""
@@ -61,4 +88,4 @@ async def cancel_batch(request: AnyRequest) -> Response[bytes]:
     return reply({"batch_id": batch_id, "cancelled": True, "was_cancelled": not is_new})
 
 
-ROUTES = (create_batch, list_batches, get_batch, cancel_batch)
+ROUTES = (create_batch, list_batches, get_batch, edit_batch, batch_history, cancel_batch)

@@ -1,19 +1,20 @@
-"""`/v1/batches/{b}/groups`: create, fill, list, get, cancel.
+"""`/v1/batches/{b}/groups`: create, fill, list, get, edit, cancel.
 
 A group is named by its number, by its path, with `/` written %2F, or, a set, by its name.
 """
 
-from litestar import Response, get, post
+from litestar import Response, get, patch, post
 
 from weft.api.creating import creating
+from weft.api.edits import Edits
 from weft.api.inbox import Query, read_body
 from weft.api.paging import PAGE, cursor_of, limit_of, page
 from weft.api.reply import reply
-from weft.api.routes.batches import created
+from weft.api.routes.batches import created, history_page
 from weft.api.routes.ids import batch_id_of, group_of
 from weft.api.services import AnyRequest, caller_of, services_of
 from weft.api.sets import SetRequests
-from weft.wire.documents import CancelDocument, GroupDocument, MembersDocument
+from weft.wire.documents import CancelDocument, EditDocument, GroupDocument, MembersDocument
 
 
 @post(
@@ -64,6 +65,21 @@ async def get_group(request: AnyRequest) -> Response[bytes]:
     return reply(await services_of(request).store.get_group(caller_of(request), batch_id, group))
 
 
+@patch("/v1/batches/{b:str}/groups/{g:str}", opt={"body": EditDocument})
+async def edit_group(request: AnyRequest) -> Response[bytes]:
+    """Change name and attributes of a group by a JSON merge patch: null removes. A new name
+    changes the paths of the groups below, too.
+    """
+    Query(request, ())
+    return reply(await Edits(request).edit_group(batch_id_of(request), group_of(request)))
+
+
+@get("/v1/batches/{b:str}/groups/{g:str}/history", opt={"query": PAGE})
+async def group_history(request: AnyRequest) -> Response[bytes]:
+    """List what people changed of a group, newest first."""
+    return await history_page(request, group_of(request))
+
+
 @post("/v1/batches/{b:str}/groups/{g:str}/cancel", opt={"body": CancelDocument})
 async def cancel_group(request: AnyRequest) -> Response[bytes]:
     """Cancel all jobs of a group and of those below it that have not ended."""
@@ -79,4 +95,6 @@ async def cancel_group(request: AnyRequest) -> Response[bytes]:
     )
 
 
-ROUTES = (create_group, add_members, list_groups, get_group, cancel_group)
+ROUTES = (
+    create_group, add_members, list_groups, get_group, edit_group, group_history, cancel_group,
+)  # fmt: skip

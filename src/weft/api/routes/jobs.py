@@ -1,16 +1,17 @@
-"""`/v1/batches/{b}/jobs`: list, get, attempts, history, cancel."""
+"""`/v1/batches/{b}/jobs`: list, get, edit, attempts, history, cancel."""
 
 from typing import Final
 
-from litestar import Response, get, post
+from litestar import Response, get, patch, post
 
+from weft.api.edits import Edits
 from weft.api.inbox import Query, read_body, wrong_parameter
 from weft.api.paging import PAGE, cursor_of, limit_of, page
 from weft.api.reply import reply
 from weft.api.routes.ids import batch_id_of, job_id_of
 from weft.api.services import AnyRequest, caller_of, services_of
 from weft.core.states import JobState
-from weft.wire.documents import CancelDocument
+from weft.wire.documents import CancelDocument, EditDocument
 
 _STATES: Final = {state.word: state for state in JobState}
 
@@ -47,6 +48,13 @@ async def get_job(request: AnyRequest) -> Response[bytes]:
     return reply(await services_of(request).store.get_job(caller_of(request), batch_id, job_id))
 
 
+@patch("/v1/batches/{b:str}/jobs/{j:str}", opt={"body": EditDocument})
+async def edit_job(request: AnyRequest) -> Response[bytes]:
+    """Change name and attributes of a job by a JSON merge patch: null removes."""
+    Query(request, ())
+    return reply(await Edits(request).edit_job(batch_id_of(request), job_id_of(request)))
+
+
 @get("/v1/batches/{b:str}/jobs/{j:str}/attempts")
 async def list_attempts(request: AnyRequest) -> Response[bytes]:
     """List the attempts of a job, oldest first, the live one included."""
@@ -76,4 +84,4 @@ async def cancel_job(request: AnyRequest) -> Response[bytes]:
     return reply({"batch_id": batch_id, "job_id": job_id, "result": found[job_id]})
 
 
-ROUTES = (list_jobs, get_job, list_attempts, job_history, cancel_job)
+ROUTES = (list_jobs, get_job, edit_job, list_attempts, job_history, cancel_job)

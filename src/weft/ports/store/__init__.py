@@ -9,6 +9,7 @@ may be repeated.
 
 from weft.ports.store.api import ApiStore
 from weft.ports.store.driver import DriverStore
+from weft.ports.store.edits import EditLimits, EditStore, Patch
 from weft.ports.store.groups import SetGroupStore
 from weft.ports.store.notices import Notices
 from weft.ports.store.submitted import (
@@ -39,6 +40,8 @@ __all__ = [
     "Caller",
     "Claimed",
     "DriverStore",
+    "EditLimits",
+    "EditStore",
     "EndReport",
     "GroupLimits",
     "HeartbeatAnswer",
@@ -49,6 +52,7 @@ __all__ = [
     "NewSet",
     "Notices",
     "Operation",
+    "Patch",
     "PhaseReport",
     "Registered",
     "Reserved",

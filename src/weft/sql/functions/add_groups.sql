@@ -1,6 +1,7 @@
 -- add_groups: add groups to an open update.
 -- Called by: Store.add_groups, Store.submit (api).   Safe to repeat: yes, a group that is there already under its number is left.
--- Locks: the update's row, shared.   Plan: by key, one group after the other, parents first.
+-- Locks: the update's row, shared; rows of parents, their key shared, so that none gets another path meanwhile.
+-- Plan: by key, one group after the other, parents first.
 -- Numbers: group and parent relative to the update from 1 on; 0 the root; a negative parent is an earlier group. A set has no parent.
 -- Raises WF103 (parent group), WF203 (committed), WF207 (number outside the update), WF209 (path taken), WF211 (too deep).
 -- Owner: weft_tenant.  Granted to: weft_api.
@@ -33,7 +34,7 @@ BEGIN
                                   v_new.cancel_after, v_new.callback, false, add_groups.at);
             CONTINUE;
         END IF;
-        SELECT g.* INTO v_parent FROM weft.job_group g WHERE g.batch_id = add_groups.batch_id AND g.group_id = v_parent_id AND NOT g.is_set;
+        SELECT g.* INTO v_parent FROM weft.job_group g WHERE g.batch_id = add_groups.batch_id AND g.group_id = v_parent_id AND NOT g.is_set FOR KEY SHARE;
         IF NOT FOUND THEN
             PERFORM weft._fail('WF103', format('group %s of batch b%s does not exist', v_parent_id, add_groups.batch_id), 'A group needs a parent that is there.', 'Add the parent first, or name 0, the root.');
         END IF;

@@ -1,0 +1,30 @@
+"""What `weft rename` and `weft set` share: one merge patch for one target."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from weft.cli.options import Shared
+from weft.cli.report import note
+from weft.cli.screen import print_json
+from weft.cli.targets import parse_target
+
+
+def edit(text: str, patch: Mapping[str, Any], shared: Shared, *, done: str) -> int:
+    """Send a patch for `b12`, `b12.j7` or `b12/stage1`, and say that it is done."""
+    document = asyncio.run(_edit(text, patch, shared))
+    if shared.json:
+        print_json(document)
+    else:
+        note(f"{text}: {done}")
+    return 0
+
+
+async def _edit(text: str, patch: Mapping[str, Any], shared: Shared) -> Mapping[str, Any]:
+    target = parse_target(text)
+    async with shared.client() as client:
+        if target.job_id is not None:
+            return await client.edit_job(target.batch_id, target.job_id, patch)
+        if target.group is not None:
+            return await client.edit_group(target.batch_id, target.group, patch)
+        return await client.edit_batch(target.batch_id, patch)

@@ -1,0 +1,32 @@
+-- edit_job: change name and attributes of a job by a JSON merge patch (RFC 7396).
+-- Called by: Store.edit_job (api).   Safe to repeat: yes, what is so already is no change.
+-- Locks: the job's row.   Plan: by key.
+-- Returns: whether anything changed.  Raises WF101, WF102, WF231 (too many attributes).
+-- Owner: weft_tenant.  Granted to: weft_api.
+CREATE OR REPLACE FUNCTION weft.edit_job(
+    tenant_id int, batch_id bigint, job_id int, patch jsonb, attributes_max int, actor text, at timestamptz DEFAULT clock_timestamp()
+) RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+    v_state smallint; v_old record; v_name text; v_attributes jsonb;
+BEGIN
+    PERFORM weft._as_tenant(edit_job.tenant_id);
+    PERFORM weft._check_job(edit_job.batch_id, edit_job.job_id);
+    SELECT j.state INTO v_state FROM weft.job j WHERE j.batch_id = edit_job.batch_id AND j.job_id = edit_job.job_id FOR NO KEY UPDATE;
+    SELECT l.name, coalesce(l.attributes, '{}') AS attributes INTO v_old
+    FROM (SELECT) one LEFT JOIN weft.job_label l ON l.batch_id = edit_job.batch_id AND l.job_id = edit_job.job_id;
+    v_name := CASE WHEN patch ? 'name' THEN patch ->> 'name' ELSE v_old.name END;
+    v_attributes := weft._merged(v_old.attributes, patch, attributes_max);
+    IF v_name IS NOT DISTINCT FROM v_old.name AND v_attributes = v_old.attributes THEN
+        RETURN false;
+    END IF;
+    INSERT INTO weft.job_label (batch_id, job_id, tenant_id, name, attributes)
+    VALUES (edit_job.batch_id, edit_job.job_id, edit_job.tenant_id, v_name, v_attributes)
+    ON CONFLICT (batch_id, job_id) DO UPDATE SET name = excluded.name, attributes = excluded.attributes;
+    INSERT INTO weft.job_change (batch_id, job_id, tenant_id, at, from_state, to_state, actor, subtype, message)
+    VALUES (edit_job.batch_id, edit_job.job_id, edit_job.tenant_id, edit_job.at, v_state, v_state, edit_job.actor, 'edited', weft._patched(patch));
+    INSERT INTO weft.event (at, tenant_id, batch_id, kind, jobs) VALUES (edit_job.at, edit_job.tenant_id, edit_job.batch_id, 'jobs.edited', ARRAY[edit_job.job_id]);
+    PERFORM weft._announce();
+    RETURN true;
+END $$;

@@ -1,0 +1,112 @@
+"""`PATCH` of batches, groups and jobs."""
+
+from typing import Any
+
+import httpx
+import pytest
+
+from api.test_bad_input import assert_problem
+
+PATHS = ("/v1/batches/1", "/v1/batches/1/groups/1", "/v1/batches/1/jobs/1")
+WRONG: list[tuple[Any, str, str]] = [
+    ({"nmae": "x"}, "API.UNKNOWN_FIELD", "/nmae"),
+    ({"name": 1}, "API.WRONG_TYPE", "/name"),
+    ({"name": ""}, "API.INVALID_VALUE", "/name"),
+    ({"name": "a\nb"}, "API.INVALID_VALUE", "/name"),
+    ({"name": "x" * 257}, "API.INVALID_VALUE", "/name"),
+    ({"attributes": []}, "API.WRONG_TYPE", "/attributes"),
+    ({"attributes": {"a/b": 1}}, "API.WRONG_TYPE", "/attributes/a~1b"),
+    ({"attributes": {"k": "x" * 1024}}, "API.INVALID_VALUE", "/attributes/k"),
+    ({"attributes": {"": "x"}}, "API.INVALID_VALUE", "/attributes/"),
+    ({"attributes": {"k": "\0"}}, "API.INVALID_VALUE", "/attributes/k"),
+    ({"attributes": {str(n): "" for n in range(65)}}, "API.INVALID_VALUE", "/attributes"),
+    ([], "API.WRONG_TYPE", ""),
+]
+
+
+@pytest.mark.parametrize(("document", "code", "pointer"), WRONG)
+@pytest.mark.parametrize("path", PATHS)
+async def test_wrong_patch_is_refused_and_changes_nothing(
+    client: httpx.AsyncClient, path: str, document: object, code: str, pointer: str
+) -> None:
+    answer = await client.patch(path, json=document)
+
+    assert_problem(answer, 400, code, pointer)
+
+
+async def test_patch_is_json_by_its_own_name_too_but_only_there(http: httpx.AsyncClient) -> None:
+    merge = {"content-type": "application/merge-patch+json"}
+    made = await http.post("/v1/batches", json={"name": "old", "jobs": [{}]})
+    path = f"/v1/batches/{made.json()['id']}"
+    answer = await http.patch(path, content=b'{"name": "new"}', headers=merge)
+
+    assert (answer.status_code, answer.json()["name"]) == (200, "new")
+    refused = await http.post("/v1/batches", content=b"{}", headers=merge)
+    assert_problem(refused, 415, "API.UNSUPPORTED_MEDIA")
+
+
+async def test_batch_group_and_job_are_edited_and_say_by_whom(http: httpx.AsyncClient) -> None:
+    document = {
+        "attributes": {str(n): "" for n in range(64)},
+        "groups": [{"path": "/a/b"}],
+        "jobs": [{"group": "/a/b", "name": "one"}],
+    }
+    path = f"/v1/batches/{(await http.post('/v1/batches', json=document)).json()['id']}"
+    too_many = await http.patch(path, json={"attributes": {"one more": "x"}})
+    batch = await http.patch(path, json={"name": "x", "attributes": None})
+    group = await http.patch(f"{path}/groups/%2Fa", json={"name": "z", "attributes": {"k": "v"}})
+    job = await http.patch(f"{path}/jobs/1", json={"name": None})
+    below = await http.get(f"{path}/groups/%2Fz%2Fb")
+    root = await http.patch(f"{path}/groups/0", json={"name": "as the batch"})
+    nothing = await http.patch(path, json={})
+    history = [(await http.get(f"{path}{of}/history")).json() for of in ("", "/groups/%2Fz")]
+
+    assert_problem(too_many, 400, "API.INVALID_VALUE", "/attributes")
+    assert (batch.json()["name"], batch.json()["attributes"]) == ("x", {})
+    assert (group.json()["path"], group.json()["attributes"]) == ("/z", {"k": "v"})
+    assert (job.json()["name"], below.status_code) == (None, 200)
+    assert root.json()["name"] == nothing.json()["name"] == "as the batch"
+    assert [[item["kind"] for item in page["items"]] for page in history] == [
+        ["edited", "edited"], ["edited"],
+    ]  # fmt: skip
+    assert {item["actor"] for page in history for item in page["items"]} == {"user tester"}
+    page = (await http.get(f"{path}/history?limit=1")).json()
+    rest = (await http.get(f"{path}/history", params={"cursor": page["cursor"]})).json()
+    assert [*page["items"], *rest["items"]] == history[0]["items"]
+
+
+@pytest.mark.parametrize("name", [None, "a/b", ".."])
+async def test_group_keeps_a_name_that_fits_into_a_path(
+    http: httpx.AsyncClient, name: str | None
+) -> None:
+    made = await http.post("/v1/batches", json={"groups": [{"path": "/a"}, {"path": "/c"}]})
+    path = f"/v1/batches/{made.json()['id']}/groups"
+    answer = await http.patch(f"{path}/1", json={"name": name})
+    taken = await http.patch(f"{path}/1", json={"name": "c"})
+
+    if name == "..":  # a name as any other: paths of groups are no files
+        assert answer.json()["path"] == "/.."
+    else:
+        assert_problem(answer, 400, "API.INVALID_VALUE", "/name")
+    assert_problem(taken, 409, "API.GROUP_EXISTS")
+
+
+@pytest.mark.parametrize("name", [None, "a/b", "g7"])
+async def test_set_keeps_a_name_that_is_no_number(
+    http: httpx.AsyncClient, name: str | None
+) -> None:
+    made = await http.post("/v1/batches", json={"groups": [{"name": "a"}]})
+    path = f"/v1/batches/{made.json()['id']}/groups/a"
+    answer = await http.patch(path, json={"name": name})
+
+    assert_problem(answer, 400, "API.INVALID_VALUE", "/name")
+
+
+@pytest.mark.parametrize(
+    "path", ["/v1/batches/9", "/v1/batches/1/groups/9", "/v1/batches/1/jobs/9"]
+)
+async def test_what_is_not_there_cannot_be_edited(http: httpx.AsyncClient, path: str) -> None:
+    await http.post("/v1/batches", json={"jobs": [{}]})
+    answer = await http.patch(path, json={"name": "x"})
+
+    assert answer.status_code == 404

@@ -1,0 +1,194 @@
+"""Names and attributes that change, and the trace that each change leaves."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from store.world import World
+from weft.core import errors
+from weft.ports.store import EditLimits, NewGroup
+from weft.store.database import call_on
+from weft.testing.builders import job_rows
+
+LIMITS = EditLimits(attributes_max=3, rename_groups_max=4)
+TREE = [
+    NewGroup(group_id=1, parent_id=0, name="a"),
+    NewGroup(group_id=2, parent_id=1, name="b"),
+    NewGroup(group_id=3, parent_id=2, name="a"),
+    NewGroup(group_id=4, parent_id=0, name="ab"),
+]
+
+
+async def edit(world: World, batch: int, group: int, **patch: Any) -> bool:  # noqa: ANN401 (a document)
+    return await world.api.edit_group(world.caller, batch, group, patch=patch, limits=LIMITS)
+
+
+async def paths(world: World, batch: int) -> list[str]:
+    groups = await world.api.list_groups(world.caller, batch, after=-1, limit=100)
+    return [group["path"] for group in groups]
+
+
+async def test_batch_gets_another_name_and_attributes(world: World) -> None:
+    batch = await world.submit(name="old", attributes={"a": "1", "b": "2"})
+    start = await world.api.events_now()
+    changed = await edit(world, batch, 0, name="new", attributes={"a": None, "c": "3"})
+    again = await edit(world, batch, 0, name="new", attributes={"a": None, "c": "3"})
+    document = await world.api.get_batch(world.caller, batch)
+    (found,) = await world.api.list_batches(world.caller, before=None, limit=9, name="new")
+    events, _ = await world.api.list_events(world.caller, after=start, batch_id=batch, limit=9)
+    (change,) = await world.api.group_history(world.caller, batch, 0, before=None, limit=9)
+
+    assert (changed, again) == (True, False)
+    assert (document["name"], document["attributes"]) == ("new", {"b": "2", "c": "3"})
+    assert found["id"] == batch
+    assert [(event["kind"], event["groups"]) for event in events] == [("batch.edited", [0])]
+    assert (change["kind"], change["actor"]) == ("edited", "user ada")
+    assert change["message"] == 'attributes "a", "c"; name is "new"'
+
+
+async def test_null_removes_name_and_all_attributes(world: World) -> None:
+    batch = await world.submit(name="old", attributes={"a": "1"})
+    await edit(world, batch, 0, name=None, attributes=None)
+    document = await world.api.get_batch(world.caller, batch)
+
+    assert (document["name"], document["attributes"]) == (None, {})
+
+
+async def test_attributes_have_a_limit_that_a_patch_can_keep(world: World) -> None:
+    batch = await world.submit(attributes={"a": "1", "b": "2", "c": "3"})
+    with pytest.raises(errors.InvalidValue, match="too many attributes"):
+        await edit(world, batch, 0, attributes={"d": "4"})
+    assert await edit(world, batch, 0, attributes={"d": "4", "a": None})
+    more = EditLimits(attributes_max=1, rename_groups_max=1)
+
+    # A limit that was lowered since does not forbid what makes it better.
+    assert await world.api.edit_group(
+        world.caller, batch, 0, patch={"attributes": {"b": None, "c": "9"}}, limits=more
+    )
+
+
+async def test_new_name_of_a_group_is_in_the_paths_below(world: World) -> None:
+    batch = await world.submit(job_rows(3, group=[1, 2, 3]), groups=TREE)
+    await edit(world, batch, 1, name="x%")
+
+    assert await paths(world, batch) == ["/", "/x%", "/x%/b", "/x%/b/a", "/ab"]
+    document = await world.api.get_group(world.caller, batch, "/x%/b/a")
+    assert (document["group_id"], document["name"], document["n_jobs"]) == (3, "a", 1)
+    with pytest.raises(errors.GroupNotFound):
+        await world.api.get_group(world.caller, batch, "/a/b")
+    (change,) = await world.api.group_history(world.caller, batch, 1, before=None, limit=9)
+    assert change["message"] == 'name is "x%"'
+
+
+async def test_name_that_is_taken_is_refused_and_nothing_is_changed(world: World) -> None:
+    batch = await world.submit(groups=TREE)
+    with pytest.raises(errors.GroupExists, match="/ab"):
+        await edit(world, batch, 1, name="ab", attributes={"k": "v"})
+
+    assert await paths(world, batch) == ["/", "/a", "/a/b", "/a/b/a", "/ab"]
+    assert (await world.api.get_group(world.caller, batch, 1))["attributes"] == {}
+    assert await world.api.group_history(world.caller, batch, 1, before=None, limit=9) == []
+
+
+async def test_rename_is_bounded(world: World) -> None:
+    batch = await world.submit(groups=TREE)
+    deep = [NewGroup(group_id=n, parent_id=-3, name=f"g{n}") for n in (1, 2)]
+    await world.submit(0, batch=batch, groups=deep)
+    with pytest.raises(errors.RenameTooLarge):
+        await edit(world, batch, 1, name="x")
+
+    assert await edit(world, batch, 3, name="x")
+
+
+async def test_set_gets_another_name(world: World) -> None:
+    sets = [NewGroup(group_id=n, name=name, is_set=True) for n, name in ((1, "pca"), (2, "b"))]
+    batch = await world.submit(0, groups=sets)
+    await edit(world, batch, 1, name="pca 2", attributes={"k": "v"})
+    with pytest.raises(errors.GroupExists):
+        await edit(world, batch, 1, name="b")
+    document = await world.api.get_group(world.caller, batch, "pca 2")
+
+    assert (document["group_id"], document["path"], document["attributes"]) == (
+        1,
+        None,
+        {"k": "v"},
+    )
+
+
+@pytest.mark.parametrize("first", ["add_groups", "edit_group"])
+async def test_group_that_is_added_meanwhile_gets_the_new_path(world: World, first: str) -> None:
+    batch = await world.submit(groups=TREE)
+    update, _ = await world.api.create_update(
+        world.caller, batch, n_jobs=0, n_groups=1, idempotency_key=None, digest=b"", trace_id=""
+    )
+    calls: dict[str, dict[str, Any]] = {
+        "add_groups": {
+            "update_id": update.update_id, "group_ids": [1], "parent_ids": [-2], "names": ["new"],
+            "attributes": [{}], "cancel_afters": [None], "callbacks": [None], "depth_max": 16,
+        },
+        "edit_group": {
+            "group_id": 1, "patch": {"name": "z"}, "attributes_max": 9, "groups_max": 99,
+            "actor": "x",
+        },
+    }  # fmt: skip
+    ids = {"tenant_id": world.caller.tenant_id, "batch_id": batch}
+    (second,) = calls.keys() - {first}
+    one, other = [await world.connect("weft_api") for _ in range(2)]
+    async with one.transaction():
+        await call_on(one, first, **calls[first], **ids)
+        waiting = asyncio.create_task(call_on(other, second, **calls[second], **ids))
+        await world.until_somebody_waits()
+    await waiting
+    await world.api.commit_update(world.caller, batch, update.update_id)
+
+    assert "/z/b/new" in await paths(world, batch)
+
+
+async def test_job_gets_a_name_and_attributes(world: World) -> None:
+    batch = await world.submit(job_rows(2, names={2: "two"}))
+    api, caller = world.api, world.caller
+    start = await api.events_now()
+    for job in (1, 2):
+        patch = {"name": f"job {job}", "attributes": {"k": "v"}}
+        assert await api.edit_job(caller, batch, job, patch=patch, limits=LIMITS)
+        assert not await api.edit_job(caller, batch, job, patch=patch, limits=LIMITS)
+    await api.edit_job(caller, batch, 2, patch={"name": None}, limits=LIMITS)
+    one, two = await api.list_jobs(caller, batch, after=0, limit=9)
+    history = await api.job_history(caller, batch, 1)
+    events, _ = await api.list_events(caller, after=start, batch_id=batch, limit=9)
+
+    assert (one["name"], one["attributes"]) == ("job 1", {"k": "v"})
+    assert (two["name"], two["attributes"]) == (None, {"k": "v"})
+    assert [(h["from"], h["to"], h["subtype"], h["actor"]) for h in history][1:] == [
+        ("ready", "ready", "edited", "user ada")
+    ]
+    assert [(e["kind"], e["jobs"]) for e in events] == [
+        ("jobs.edited", [1]), ("jobs.edited", [2]), ("jobs.edited", [2]),
+    ]  # fmt: skip
+
+
+async def test_what_is_not_there_cannot_be_edited(world: World) -> None:
+    batch = await world.submit()
+    with pytest.raises(errors.GroupNotFound):
+        await edit(world, batch, 1, name="x")
+    with pytest.raises(errors.JobNotFound):
+        await world.api.edit_job(world.caller, batch, 2, patch={"name": "x"}, limits=LIMITS)
+    with pytest.raises(errors.BatchNotFound):
+        await edit(world, batch + 10**9, 0, name="x")
+
+
+async def test_edits_at_once_do_not_lose_each_other(world: World) -> None:
+    batch = await world.submit()
+    limits = EditLimits(attributes_max=64, rename_groups_max=1)
+
+    async def one(number: int) -> None:
+        patch = {"attributes": {f"k{number}": "v"}}
+        await world.api.edit_group(world.caller, batch, 0, patch=patch, limits=limits)
+        await world.api.edit_job(world.caller, batch, 1, patch=patch, limits=limits)
+
+    await asyncio.gather(*[one(number) for number in range(10)])
+    (job,) = await world.api.list_jobs(world.caller, batch, after=0, limit=9)
+
+    assert len((await world.api.get_batch(world.caller, batch))["attributes"]) == 10
+    assert len(job["attributes"]) == 10

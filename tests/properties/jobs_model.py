@@ -19,6 +19,7 @@ class Job:
     priority: int
     max_attempts: int
     retry_on: frozenset[Reason]
+    sets: set[int] = field(default_factory=set)
     state: int = P
     attempt: int = 0
     uncounted: int = 0
@@ -51,9 +52,13 @@ class Batch:
             group = self.parent_of[group]
         return found
 
+    def groups_of(self, job: Job) -> list[int]:
+        """Return all groups that count a job."""
+        return [*self.ancestors(job.group), *job.sets]
+
     def is_cancelled(self, job: Job) -> bool:
         """Say whether a cancel of a group forbids the job to run."""
-        forces = [self.cancelled[g] for g in self.ancestors(job.group) if g in self.cancelled]
+        forces = [self.cancelled[g] for g in self.groups_of(job) if g in self.cancelled]
         return bool(forces) and (any(forces) or not job.always_run)
 
     def commit(self, jobs: list[Job]) -> None:
@@ -140,5 +145,5 @@ class Batch:
 
     def counts(self, group: int) -> dict[int, int]:
         """Return how many jobs of a group and below are in each state."""
-        states = [j.state for j in self.jobs.values() if group in self.ancestors(j.group)]
+        states = [j.state for j in self.jobs.values() if group in self.groups_of(j)]
         return {state: states.count(state) for state in set(states)}

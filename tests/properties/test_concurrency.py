@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+from pathlib import Path
 
 import pytest
 
@@ -17,6 +18,8 @@ GROUPS = [
     NewGroup(group_id=1, parent_id=0, name="a"),
     NewGroup(group_id=2, parent_id=1, name="b", cancel_after_n_failures=25),
     NewGroup(group_id=3, parent_id=0, name="c"),
+    NewGroup(group_id=4, name="x", is_set=True),
+    NewGroup(group_id=5, name="y", is_set=True, cancel_after_n_failures=40),
 ]
 
 
@@ -45,6 +48,7 @@ class Bustle:
             n_jobs, parents=parents, group=groups, always_run=sometimes,
             priority=[chance.choice([0, 0, 5]) for _ in range(n_jobs)], max_attempts=3,
             retry_on=[Reason.EXIT],
+            sets={job: chance.choice([(-4,), (-5,), (-4, -5)]) for job in range(3, n_jobs, 3)},
         )  # fmt: skip
 
     async def submit(self, batch: int) -> None:
@@ -94,6 +98,17 @@ class Bustle:
             await api.cancel_jobs(caller, batch, [self.chance.randint(1, N_JOBS // 4)])
         await api.cancel_group(caller, batch, 3, force=False)
 
+    async def gather_members(self, batch: int) -> None:
+        """Put jobs into the sets while they run."""
+        for _ in range(20):
+            jobs = [self.chance.randint(1, N_JOBS // 4) for _ in range(15)]
+            try:
+                await self.world.api.add_members(
+                    self.world.caller, batch, self.chance.choice([4, 5]), jobs
+                )
+            except errors.BatchCancelled:
+                return
+
     async def run(self) -> None:
         """Do all of it at once."""
         for _ in range(2):
@@ -107,6 +122,8 @@ class Bustle:
                 group.create_task(self.work(worker))
             group.create_task(self.drive())
             group.create_task(self.cancel(self.batches[0]))
+            for batch in self.batches:
+                group.create_task(self.gather_members(batch))
 
 
 @pytest.mark.slow
@@ -125,7 +142,7 @@ async def test_everything_adds_up_when_all_work_at_once(
             assert not set(states) - set("sfec")
             assert document["n_jobs"] == len(states)
         # There is one lock order for all (ADR 0008).
-        assert await deadlocks(world) == 0
+        assert await deadlocks(world) == 0, await deadlock_report(world)
 
 
 async def deadlocks(world: World) -> int:
@@ -134,3 +151,10 @@ async def deadlocks(world: World) -> int:
             "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()"
         )
     )
+
+
+async def deadlock_report(world: World) -> str:
+    """Return what the server says about them."""
+    directory = await world.admin.fetchval("SHOW data_directory")
+    log = await asyncio.to_thread((Path(directory) / "server.log").read_text)
+    return log[log.find("deadlock detected") - 200 :][:6000]

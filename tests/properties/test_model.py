@@ -34,6 +34,7 @@ WORKERS = (0, 1)
 BATCHES = (0, 1)
 TREE = (0, 1, 0)
 """Parents of the groups 1, 2 and 3."""
+SETS = (4, 5)
 ENDS = (None, None, None, Reason.EXIT, Reason.EXIT, Reason.OOM, Reason.PREEMPTED, Reason.CANCELLED)
 Result = TypeVar("Result")
 NAMES = ("pending", "ready", "queued", "creating", "running", "blocked", "succeeded", "failed",
@@ -45,6 +46,7 @@ JOBS = st.lists(
         {
             "parents": st.lists(st.integers(0, 9), max_size=3),
             "group": st.integers(0, 3),
+            "sets": st.sampled_from([frozenset(), frozenset(), {4}, {5}, {4, 5}]),
             "always_run": st.sampled_from([False, False, True]),
             "priority": st.sampled_from([0, 0, 0, 2, -1]),
             "max_attempts": st.sampled_from([1, 1, 3]),
@@ -96,12 +98,14 @@ class Machine(RuleBasedStateMachine):
             number = first + place
             possible = [*self._interesting(model), *range(first, number)]
             chosen = {possible[choice % len(possible)] for choice in one["parents"] if possible}
-            jobs.append(Job(number=number, **{**one, "parents": chosen}))
+            own = {"parents": chosen, "sets": set(one["sets"])}
+            jobs.append(Job(number=number, **{**one, **own}))
             parents[place + 1] = [p - first + 1 if p >= first else -p for p in chosen]
             groups.append(-one["group"])
         rows = job_rows(
             len(drawn), parents=parents, group=groups, priority=[j.priority for j in jobs],
             always_run=[j.always_run for j in jobs], max_attempts=[j.max_attempts for j in jobs],
+            sets=_sets_of(jobs, first),
         )  # fmt: skip
         rows.retry_on = [sum(1 << reason for reason in job.retry_on) for job in jobs]
         return jobs, rows
@@ -131,9 +135,11 @@ class Machine(RuleBasedStateMachine):
     def begin(self, first: list[dict[str, Any]], second: list[dict[str, Any]]) -> None:
         """Make a tree of groups in each batch, and the first jobs."""
         groups = [NewGroup(group_id=n, parent_id=p, name=f"g{n}") for n, p in enumerate(TREE, 1)]
+        groups += [NewGroup(group_id=n, name=f"s{n}", is_set=True) for n in SETS]
         for which, drawn in enumerate((first, second)):
             self.run(self.world.submit(0, batch=self.ids[which], groups=groups))
             self.models[which].parent_of = {0: None, **dict(enumerate(TREE, 1))}
+            self.models[which].parent_of |= dict.fromkeys(SETS)
             self.fill_update(which, drawn, 0, commit=True)
 
     @rule(which=st.sampled_from(BATCHES), drawn=JOBS, commit=st.booleans(), cut=st.integers(0, 5))
@@ -163,7 +169,7 @@ class Machine(RuleBasedStateMachine):
         for bunch in bunches:
             assert not self.run(api.add_jobs(caller, self.ids[which], update, bunch))
         # A parent that is not committed itself cannot be drawn, so only a cancel is in the way.
-        forbidden = any(set(model.ancestors(job.group)) & model.cancelled.keys() for job in jobs)
+        forbidden = any(set(model.groups_of(job)) & model.cancelled.keys() for job in jobs)
         if forbidden or 0 in model.cancelled:
             with pytest.raises(errors.BatchCancelled):
                 self.run(api.commit_update(caller, self.ids[which], update))
@@ -288,7 +294,28 @@ class Machine(RuleBasedStateMachine):
         self.held = {key: value for key, value in self.held.items() if value[0] != owner}
         self.ended = [one for one in self.ended if one[0] != owner]
 
-    # ------------------------------------------------------------------ cancels and the driver
+    # ------------------------------------------------------------------ sets, cancels, the driver
+
+    @rule(
+        which=st.sampled_from(BATCHES),
+        group=st.sampled_from(SETS),
+        choices=st.lists(st.integers(0, 30), min_size=1, max_size=6),
+    )
+    def add_members(self, which: int, group: int, choices: list[int]) -> None:
+        model = self.models[which]
+        known = sorted(model.jobs)
+        if not known:
+            return
+        numbers = [known[choice % len(known)] for choice in choices]
+        adding = self.world.api.add_members(self.world.caller, self.ids[which], group, numbers)
+        if group in model.cancelled:
+            with pytest.raises(errors.BatchCancelled):
+                self.run(adding)
+            return
+        new = {number for number in numbers if group not in model.jobs[number].sets}
+        assert self.run(adding) == len(new)
+        for number in new:
+            model.jobs[number].sets.add(group)
 
     @rule(which=st.sampled_from(BATCHES), choices=st.lists(st.integers(0, 20), max_size=3))
     def cancel_jobs(self, which: int, choices: list[int]) -> None:
@@ -302,7 +329,7 @@ class Machine(RuleBasedStateMachine):
 
     @rule(
         which=st.sampled_from(BATCHES),
-        group=st.sampled_from([0, 1, 1, 2, 2, 2, 3, 3, 3]),
+        group=st.sampled_from([0, 1, 1, 2, 2, 2, 3, 3, 3, 4, 5, 5]),
         force=st.booleans(),
     )
     def cancel_group(self, which: int, group: int, *, force: bool) -> None:
@@ -375,6 +402,13 @@ _WORDS = ("pending", "ready", "queued", "creating", "running", "blocked", "succe
           "error", "cancelled")  # fmt: skip
 
 
+def _sets_of(jobs: list[Job], first: int) -> dict[int, tuple[int, ...]]:
+    """Return the sets of jobs by their numbers in the update, as an update refers to them."""
+    return {
+        job.number - first + 1: tuple(sorted(-one for one in job.sets)) for job in jobs if job.sets
+    }
+
+
 def _cut(rows: JobRows, place: int) -> list[JobRows]:
     """Return one bunch as two."""
     parts = []
@@ -390,6 +424,8 @@ def _cut(rows: JobRows, place: int) -> list[JobRows]:
             max_attempts=rows.max_attempts[start:stop],
         )  # fmt: skip
         part.retry_on = rows.retry_on[start:stop]
+        part.combo_index = rows.combo_index[start:stop]
+        part.combo_number, part.combo_set = rows.combo_number, rows.combo_set
         part.edge_child, part.edge_parent = [e[0] for e in edges], [e[1] for e in edges]
         parts.append(part)
     return parts

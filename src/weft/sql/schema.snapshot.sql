@@ -8,12 +8,12 @@ CREATE FUNCTION weft._add_failures(batch_ids bigint[], group_ids integer[], ns i
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._add_failures(batch_ids bigint[], group_ids integer[], ns integer[], at timestamp with time zone) OWNER TO weft_system;
 
-CREATE FUNCTION weft._add_members(tenant_id integer, of_batch_id bigint, set_id integer, of_job_ids integer[], sets_max integer, at timestamp with time zone) RETURNS integer
+CREATE FUNCTION weft._add_members(tenant_id integer, of_batch_id bigint, set_id integer, of_job_ids integer[], sets_max integer, at timestamp with time zone, OUT n_added integer, OUT busy integer[]) RETURNS record
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off';
-ALTER FUNCTION weft._add_members(tenant_id integer, of_batch_id bigint, set_id integer, of_job_ids integer[], sets_max integer, at timestamp with time zone) OWNER TO weft_system;
+ALTER FUNCTION weft._add_members(tenant_id integer, of_batch_id bigint, set_id integer, of_job_ids integer[], sets_max integer, at timestamp with time zone, OUT n_added integer, OUT busy integer[]) OWNER TO weft_system;
 
 CREATE FUNCTION weft._add_set(tenant_id integer, batch_id bigint, group_id integer, update_id integer, name text, attributes jsonb, cancel_after integer, callback text, hidden boolean, at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql;
@@ -307,7 +307,7 @@ CREATE FUNCTION weft.add_jobs(tenant_id integer, batch_id bigint, update_id inte
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.add_jobs(tenant_id integer, batch_id bigint, update_id integer, first_job integer, n_jobs integer, shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus integer[], shape_countables jsonb[], shape_indexes integer[], group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], label_jobs integer[], label_names text[], label_attributes jsonb[], chunk_firsts integer[], chunk_ns integer[], chunk_bodies bytea[], combo_indexes integer[], combo_numbers integer[], combo_sets integer[], idempotency_key text, digest bytea) OWNER TO weft_tenant;
 
-CREATE FUNCTION weft.add_members(tenant_id integer, batch_id bigint, group_id integer, job_ids integer[], sets_max integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS integer
+CREATE FUNCTION weft.add_members(tenant_id integer, batch_id bigint, group_id integer, job_ids integer[], sets_max integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(n_added integer, busy integer[])
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.add_members(tenant_id integer, batch_id bigint, group_id integer, job_ids integer[], sets_max integer, at timestamp with time zone) OWNER TO weft_tenant;
@@ -401,7 +401,7 @@ CREATE FUNCTION weft.fail_operation(epoch bigint, of_operation_id bigint, error 
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.fail_operation(epoch bigint, of_operation_id bigint, error jsonb, at timestamp with time zone) OWNER TO weft_system;
 
-CREATE FUNCTION weft.fill_set(epoch bigint, of_operation_id bigint, job_ids integer[], looked_upto bigint, sets_max integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS void
+CREATE FUNCTION weft.fill_set(epoch bigint, of_operation_id bigint, job_ids integer[], looked_upto bigint, sets_max integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.fill_set(epoch bigint, of_operation_id bigint, job_ids integer[], looked_upto bigint, sets_max integer, at timestamp with time zone) OWNER TO weft_system;
@@ -1852,8 +1852,8 @@ GRANT USAGE ON SCHEMA weft TO weft_worker;
 REVOKE ALL ON FUNCTION weft._add_failures(batch_ids bigint[], group_ids integer[], ns integer[], at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._add_failures(batch_ids bigint[], group_ids integer[], ns integer[], at timestamp with time zone) TO weft_tenant;
 
-REVOKE ALL ON FUNCTION weft._add_members(tenant_id integer, of_batch_id bigint, set_id integer, of_job_ids integer[], sets_max integer, at timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft._add_members(tenant_id integer, of_batch_id bigint, set_id integer, of_job_ids integer[], sets_max integer, at timestamp with time zone) TO weft_tenant;
+REVOKE ALL ON FUNCTION weft._add_members(tenant_id integer, of_batch_id bigint, set_id integer, of_job_ids integer[], sets_max integer, at timestamp with time zone, OUT n_added integer, OUT busy integer[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._add_members(tenant_id integer, of_batch_id bigint, set_id integer, of_job_ids integer[], sets_max integer, at timestamp with time zone, OUT n_added integer, OUT busy integer[]) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._add_set(tenant_id integer, batch_id bigint, group_id integer, update_id integer, name text, attributes jsonb, cancel_after integer, callback text, hidden boolean, at timestamp with time zone) FROM PUBLIC;
 

@@ -1,9 +1,16 @@
 """The part of `ApiStore` that makes sets, fills them, and tells how operations go."""
 
+import asyncio
+import random
 from collections.abc import Sequence
 
+from weft.core.errors import Unavailable
 from weft.ports.store import Caller, GroupLimits, NewSet, Row
 from weft.store.database import Database
+
+ROUNDS_MAX = 200
+ROUND_S = 0.02
+"""A row is held for the time of one call."""
 
 
 class SetGroups:
@@ -62,16 +69,26 @@ class SetGroups:
     async def add_members(
         self, caller: Caller, batch_id: int, group_id: int, job_ids: Sequence[int]
     ) -> int:
-        """Put jobs into a set."""
-        return int(
-            await self._database.value(
+        """Put jobs into a set; those whose rows somebody has are tried again."""
+        left, added = list(job_ids), 0
+        for _ in range(ROUNDS_MAX):
+            (row,) = await self._database.call(
                 "add_members",
                 tenant_id=caller.tenant_id,
                 batch_id=batch_id,
                 group_id=group_id,
-                job_ids=list(job_ids),
+                job_ids=left,
                 sets_max=self._limits.job_sets_max,
             )
+            added += int(row["n_added"])
+            left = row["busy"]
+            if not left:
+                return added
+            await asyncio.sleep(random.uniform(0, ROUND_S))  # noqa: S311 (jitter)
+        raise Unavailable(
+            "jobs of the request are in use",
+            detail=f"{added} were added, {len(left)} are being changed by others all the time.",
+            hint="Send the request again.",
         )
 
     async def get_operation(self, caller: Caller, operation_id: int) -> Row:

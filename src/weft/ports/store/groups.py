@@ -36,9 +36,9 @@ class SetGroupStore(Protocol):
     async def add_members(
         self, caller: Caller, batch_id: int, group_id: int, job_ids: Sequence[int]
     ) -> int:
-        """Put jobs into a set, all or none; return how many were not in it before.
+        """Put jobs into a set; return how many were not in it before. A repeat does no harm.
 
-        Raise `JobNotFound`, `GroupNotFound`, `NotASet`, `BatchCancelled` (the set or the batch),
+        Raise `JobNotFound`, `GroupNotFound`, `NotASet`, `BatchCancelled` (the set was),
         `TooManySets`.
         """
 

@@ -1,32 +1,34 @@
 -- _add_members: put committed jobs into a set: they move to the membership that has the set, too, and the set gets their counts and usage.
 -- Called by: add_members, fill_set.   Safe to repeat: yes, members are left as they are.
--- Locks: batch (shared advisory, so that a cancel of the set waits or is seen); job rows, running ones first, then in key order; the
---   failure counter of the set.   Plan: jobs and attempts by key.
+-- Locks: the failure counter of the set; job rows, SKIP LOCKED, so that it never waits for a report that waits for it; new memberships.
+--   The caller holds the batch (shared advisory), so that a cancel of the set waits or is seen.
+-- Plan: jobs and attempts by key.
 -- What is locked cannot change its state, so the deltas say what the rows said; a report that waits for a row counts it in its new place.
--- Returns: how many were added.
+-- Returns: how many were added, and which were not because somebody else had their rows: ask again for those.
 -- Owner: weft_system.  Granted to: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._add_members(tenant_id int, of_batch_id bigint, set_id int, of_job_ids int[], sets_max int, at timestamptz)
-RETURNS int LANGUAGE plpgsql
+CREATE OR REPLACE FUNCTION weft._add_members(tenant_id int, of_batch_id bigint, set_id int, of_job_ids int[], sets_max int, at timestamptz,
+                                             OUT n_added int, OUT busy int[]) LANGUAGE plpgsql
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
 #variable_conflict use_column
 DECLARE
     v_job int[]; v_old int[]; v_new int[]; v_from int[]; v_tree int[]; v_sets text[]; v_to int[]; v_pool int; v_failed int; v_most int;
 BEGIN
+    PERFORM FROM weft.failure_count f WHERE f.batch_id = of_batch_id AND f.group_id = set_id FOR UPDATE;
     SELECT q.pool_id INTO v_pool FROM weft.batch b JOIN weft.queue q USING (queue_id) WHERE b.batch_id = of_batch_id;
-    PERFORM FROM (
-        SELECT t.job_id FROM (SELECT DISTINCT x AS job_id FROM unnest(of_job_ids) x) t
-        LEFT JOIN LATERAL (SELECT j.state FROM weft.job j WHERE j.batch_id = of_batch_id AND j.job_id = t.job_id OFFSET 0) s ON true
-        ORDER BY s.state IS DISTINCT FROM 4, t.job_id) e
-    CROSS JOIN LATERAL (SELECT FROM weft.job j WHERE j.batch_id = of_batch_id AND j.job_id = e.job_id FOR NO KEY UPDATE) l;
-
-    SELECT array_agg(x.job_id), array_agg(x.group_id) INTO v_job, v_old FROM (
-        SELECT j.job_id, j.group_id FROM (SELECT DISTINCT x AS job_id FROM unnest(of_job_ids) x) t
-        JOIN weft.job j ON j.batch_id = of_batch_id AND j.job_id = t.job_id
-        WHERE NOT EXISTS (SELECT FROM weft.group_ancestor a WHERE a.batch_id = j.batch_id AND a.group_id = j.group_id AND a.ancestor_id = set_id)
-        ORDER BY j.job_id) x;
-    IF v_job IS NULL THEN
-        RETURN 0;
+    SELECT coalesce(array_agg(t.job_id), '{}') INTO busy FROM (SELECT DISTINCT x AS job_id FROM unnest(of_job_ids) x) t
+    JOIN weft.job j ON j.batch_id = of_batch_id AND j.job_id = t.job_id
+    WHERE NOT EXISTS (SELECT FROM weft.group_ancestor a WHERE a.batch_id = j.batch_id AND a.group_id = j.group_id AND a.ancestor_id = set_id);
+    SELECT array_agg(l.job_id) INTO v_job FROM unnest(busy) x CROSS JOIN LATERAL (
+        SELECT j.job_id FROM weft.job j WHERE j.batch_id = of_batch_id AND j.job_id = x FOR NO KEY UPDATE SKIP LOCKED) l;
+    SELECT coalesce(array_agg(x), '{}') INTO busy FROM unnest(busy) x WHERE v_job IS NULL OR x <> ALL (v_job);
+    -- Once more, now that nobody else can add them.
+    SELECT array_agg(j.job_id), array_agg(j.group_id) INTO v_job, v_old FROM unnest(v_job) x
+    JOIN weft.job j ON j.batch_id = of_batch_id AND j.job_id = x
+    WHERE NOT EXISTS (SELECT FROM weft.group_ancestor a WHERE a.batch_id = j.batch_id AND a.group_id = j.group_id AND a.ancestor_id = set_id);
+    n_added := coalesce(cardinality(v_job), 0);
+    IF n_added = 0 THEN
+        RETURN;
     END IF;
     SELECT array_agg(d.g), array_agg(coalesce(m.group_id, d.g)), array_agg(s.sets::text), max(cardinality(s.sets))
     INTO v_from, v_tree, v_sets, v_most
@@ -73,5 +75,4 @@ BEGIN
         PERFORM weft._add_failures(ARRAY[of_batch_id], ARRAY[set_id], ARRAY[v_failed], _add_members.at);
     END IF;
     PERFORM weft._announce();
-    RETURN cardinality(v_job);
 END $$;

@@ -57,10 +57,6 @@ BEGIN
     IF v_wrong IS NOT NULL THEN
         PERFORM weft._fail('WF103', format('group %s of batch b%s does not exist', v_wrong, add_jobs.batch_id), 'A job needs a group that is there.', 'Add the group to the update before its jobs.');
     END IF;
-    IF cardinality(combo_numbers) > 0 THEN
-        group_ids := weft._member_groups(add_jobs.tenant_id, add_jobs.batch_id, add_jobs.n_jobs, v_update.first_group, group_ids,
-                                         combo_indexes, combo_numbers, combo_sets);
-    END IF;
     v_shapes := weft._shape_ids(shape_cpu_ms, shape_memory_mibs, shape_storage_mibs, shape_gpus, shape_countables);
 
     IF cardinality(edge_children) > 0 THEN
@@ -99,6 +95,11 @@ BEGIN
         UPDATE weft.batch b SET has_edges = true WHERE b.batch_id = add_jobs.batch_id AND NOT b.has_edges;
     END IF;
 
+    -- After the rows of parents: who adds members holds rows of jobs while it waits for a new membership.
+    IF cardinality(combo_numbers) > 0 THEN
+        group_ids := weft._member_groups(add_jobs.tenant_id, add_jobs.batch_id, add_jobs.n_jobs, v_update.first_group, group_ids,
+                                         combo_indexes, combo_numbers, combo_sets);
+    END IF;
     SELECT array_agg(v_base + c.first ORDER BY c.first, i) INTO v_spec FROM unnest(chunk_firsts, chunk_ns) c (first, n), generate_series(1, c.n) i;
     -- A job without parents is ready, and unless it has a priority or always runs it is found by its range.
     WITH new AS (

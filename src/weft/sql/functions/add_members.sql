@@ -1,10 +1,10 @@
 -- add_members: put jobs of a batch into one of its sets.
 -- Called by: Store.add_members (api).   Safe to repeat: yes, members are left as they are.
 -- Locks: batch (shared advisory), then as _add_members.   Plan: by key.
--- Returns: how many were added.  Raises WF101 (batch), WF102 (job), WF103 (set), WF204 (set or batch cancelled), WF213 (too many sets of a job), WF214 (no set).
+-- Returns: how many were added, and which were not because their rows were in use: ask again for those.  Raises WF101 (batch), WF102 (job), WF103 (set), WF204 (set cancelled), WF213 (too many sets of a job), WF214 (no set).
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.add_members(tenant_id int, batch_id bigint, group_id int, job_ids int[], sets_max int, at timestamptz DEFAULT clock_timestamp())
-RETURNS int LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+RETURNS TABLE (n_added int, busy int[]) LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -25,5 +25,5 @@ BEGIN
         PERFORM weft._fail('WF102', format('job b%s.j%s does not exist', add_members.batch_id, v_job),
                            'The batch has no committed job of this number.', 'Add jobs that were committed; none of this request was added.');
     END IF;
-    RETURN weft._add_members(add_members.tenant_id, add_members.batch_id, add_members.group_id, job_ids, sets_max, add_members.at);
+    RETURN QUERY SELECT * FROM weft._add_members(add_members.tenant_id, add_members.batch_id, add_members.group_id, job_ids, sets_max, add_members.at);
 END $$;

@@ -1,27 +1,31 @@
 -- fill_set: one step of a set by query: these jobs match, and all up to this number were looked at. The last step shows the set.
--- Called by: DriverStore.fill_set.   Safe to repeat: yes, members are left as they are.
--- Locks: the operation's row; batch (shared advisory); then as _add_members.
+-- Called by: DriverStore.advance_operation.   Safe to repeat: yes, members are left as they are.
+-- Locks: the operation's row; batch (shared advisory); then as _add_members.   Plan: by key.
+-- Returns: whether the step is done; else some rows were in use: take the same step again.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.fill_set(epoch bigint, of_operation_id bigint, job_ids int[], looked_upto bigint, sets_max int, at timestamptz DEFAULT clock_timestamp())
-RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_operation weft.operation; v_set int; v_n bigint;
+    v_operation weft.operation; v_set int; v_added record; v_result jsonb; v_is_done boolean;
 BEGIN
     PERFORM weft._check_epoch(fill_set.epoch);
     SELECT o.* INTO v_operation FROM weft.operation o WHERE o.operation_id = of_operation_id AND o.state = 'running' FOR UPDATE;
     IF NOT FOUND THEN
-        RETURN;
+        RETURN true;
     END IF;
     PERFORM pg_advisory_xact_lock_shared(v_operation.batch_id);
     v_set := (v_operation.arguments ->> 'group_id')::int;
-    v_n := coalesce((v_operation.result ->> 'n_members')::bigint, 0)
-        + weft._add_members(v_operation.tenant_id, v_operation.batch_id, v_set, job_ids, sets_max, fill_set.at);
-    UPDATE weft.operation o SET position = looked_upto, n_done = least(looked_upto, o.n_total), result = jsonb_build_object('group_id', v_set, 'n_members', v_n)
+    SELECT * INTO v_added FROM weft._add_members(v_operation.tenant_id, v_operation.batch_id, v_set, job_ids, sets_max, fill_set.at);
+    v_is_done := cardinality(v_added.busy) = 0;
+    v_result := jsonb_build_object('group_id', v_set, 'n_members', coalesce((v_operation.result ->> 'n_members')::bigint, 0) + v_added.n_added);
+    UPDATE weft.operation o SET result = v_result, position = CASE WHEN v_is_done THEN looked_upto ELSE o.position END,
+        n_done = CASE WHEN v_is_done THEN least(looked_upto, o.n_total) ELSE o.n_done END
     WHERE o.operation_id = of_operation_id;
-    IF looked_upto >= v_operation.n_total THEN
+    IF v_is_done AND looked_upto >= v_operation.n_total THEN
         UPDATE weft.job_group g SET hidden = false WHERE g.batch_id = v_operation.batch_id AND g.group_id = v_set;
-        PERFORM weft._end_operation(of_operation_id, NULL, jsonb_build_object('group_id', v_set, 'n_members', v_n), fill_set.at);
+        PERFORM weft._end_operation(of_operation_id, NULL, v_result, fill_set.at);
     END IF;
+    RETURN v_is_done;
 END $$;

@@ -6,6 +6,7 @@ import pytest
 
 from e2e.conftest import Weft
 from weft import Client, aio
+from weft.core.errors import GroupExists, JobNotFound
 
 pytestmark = pytest.mark.slow
 
@@ -79,3 +80,71 @@ def test_many_jobs_go_in_bunches(client: Client) -> None:
     tree = b.job_tree()
     counts = [tree.get_path(path).status()["n_jobs"] for path in ("/a", "/a/left", "/a/right")]
     assert counts == [2_501, 1_251, 1_250]
+
+
+def test_sets_of_few_and_of_many_jobs(client: Client) -> None:
+    bb = client.create_batch()
+    bb.create_job_group("early").create_job(["true"])
+    b = bb.submit()
+    bb = client.update_batch(b.id)
+    stage = bb.job_tree().create_path("/stage")
+    many = bb.create_job_group("many", cancel_after_n_failures=3)
+    for _ in range(2_100):
+        stage.create_job(groups=[many, "early", "late"])
+    both = many.create_job(groups=["late"])
+    bb.submit()
+    b.wait()
+
+    def n_jobs(name: str) -> int:
+        return int(b.get_job_group(name).status()["n_jobs"])
+
+    assert [n_jobs(n) for n in ("early", "many", "late", "stage")] == [2_101, 2_101, 2_101, 2_100]
+    assert b.get_job_group("many").status()["cancel_after_n_failures"] == 3
+    assert len(both.status()["groups"]) == 2
+
+
+def test_a_group_is_made_once(client: Client) -> None:
+    bb = client.create_batch()
+    bb.create_job_group("a")
+    with pytest.raises(GroupExists):
+        bb.create_job_group("a")
+    b = bb.submit()
+    bb = client.update_batch(b.id)
+    bb.job_tree().create_path("/t", cancel_after_n_failures=1)
+    bb.submit()
+
+    bb.job_tree().create_path("/t")
+    bb.submit()
+    bb.create_job_group("a")
+    for _ in range(2_001):
+        bb.create_job()
+    with pytest.raises(GroupExists):
+        bb.submit()
+    bb.job_tree().create_path("/t", cancel_after_n_failures=2)
+    for _ in range(2_001):
+        bb.create_job()
+    with pytest.raises(GroupExists):
+        bb.submit()
+    assert b.status()["n_jobs"] == 0
+
+
+def test_a_set_is_filled_by_hand(client: Client) -> None:
+    bb = client.create_batch()
+    for _ in range(3):
+        bb.create_job()
+    b = bb.submit()
+    group = client.create_job_group(b.id, "picked", attributes={"why": "test"})
+    group.add_job(3)
+    group.add_job(1)
+    group.add_job(1)
+
+    assert group.update()["added"] == 2
+    group.add_job(1)
+    answer = group.update()
+    assert (answer["added"], answer["n_members"]) == (0, 2)
+    assert group.update()["n_members"] == 2
+    again = client.create_job_group(b.id, "picked", attributes={"why": "test"})
+    assert again.group_id == group.group_id
+    group.add_job(4)
+    with pytest.raises(JobNotFound):
+        group.update()

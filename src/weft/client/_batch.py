@@ -1,13 +1,18 @@
 """One batch, asynchronously."""
 
+import re
+
 from weft.client._counted import Counted
 from weft.client._group import JobGroup
 from weft.client._job import Job
 from weft.client._listing import Document, Listing
+from weft.client._operation import end_of
 from weft.client._refs import ref_of
 from weft.client.api import Api
-from weft.core.errors import BadId, GroupNotFound
+from weft.client.progress import Progress
 from weft.core.ids import format_batch_id
+
+_LIKE_A_NUMBER = re.compile(r"g?[0-9]+")
 
 
 class JobTree:
@@ -46,15 +51,27 @@ class Batch(Counted):
 
         Raise `GroupNotFound`.
         """
-        return JobGroup(self._api, await self._find_group(name))
+        # Else the server would take a name like `7` or `g7` for a number.
+        shown = f"/{name}" if _LIKE_A_NUMBER.fullmatch(name) else name
+        return JobGroup(self._api, await self._api.get_group(self.id, shown))
 
-    async def _find_group(self, name: str) -> Document:
-        if name.startswith("/"):
-            return await self._api.get_group(self.id, name)
-        try:
-            return await self._api.get_group(self.id, name)
-        except (GroupNotFound, BadId):
-            return await self._api.get_group(self.id, f"/{name}")
+    async def create_job_group(
+        self, query: str, *, name: str | None = None, progress: bool | None = None
+    ) -> JobGroup:
+        """Make a set of the jobs that a query finds now, and return when all are in it.
+
+        The jobs may have ended already: its counts and its cost are those of all of them. The
+        server fills it in the background, and goes on if this program ends.
+
+        Args:
+            query: For example `"pca"` (an attribute's key or value is `pca`), `state = failed`.
+            name: By which `get_job_group` finds it; none: the server chooses one.
+            progress: Show a bar on standard error or in the notebook; none: if somebody looks.
+        """
+        operation = await self._api.create_query_group(self.id, query, name=name)
+        with Progress(f"{self.title} {query[:40]}", shown=progress) as shown:
+            result = await end_of(self._api, operation, shown)
+        return JobGroup(self._api, await self._api.get_group(self.id, result["group_id"]))
 
     def job_tree(self) -> JobTree:
         """Return the tree of groups."""

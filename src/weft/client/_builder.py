@@ -224,7 +224,7 @@ class JobTreeBuilder(Generic[JobT]):
             wrong = wrong_path(path, depth_max=UNLIMITED, name_chars_max=UNLIMITED)
             if wrong:
                 raise InvalidValue.of([FieldError("/groups/0/path", wrong)])
-            options = _options(cancel_after_n_failures, attributes, callback)
+            options = group_options(cancel_after_n_failures, attributes, callback)
             self._draft.add_group(NewGroup(path, is_set=False, options=options))
         return GroupBuilder(self._draft, self._make_job, Place(path))
 
@@ -251,7 +251,7 @@ class Builder(GroupBuilder[JobT]):
             attributes: Keys and values of your own.
             callback: URL to which its status is posted when it is complete.
         """
-        options = _options(cancel_after_n_failures, attributes, callback)
+        options = group_options(cancel_after_n_failures, attributes, callback)
         self._draft.add_group(NewGroup(name, is_set=True, options=options))
         return GroupBuilder(self._draft, self._make_job, Place(sets=(name,)))
 
@@ -260,11 +260,12 @@ class Builder(GroupBuilder[JobT]):
         return JobTreeBuilder(self._draft, self._make_job)
 
 
-def _options(
+def group_options(
     cancel_after_n_failures: int | None,
     attributes: Mapping[str, str] | None,
     callback: str | None,
 ) -> dict[str, Any]:
+    """Return what a document says of a group besides its name."""
     return _given(
         {
             "cancel_after_n_failures": cancel_after_n_failures,
@@ -312,7 +313,7 @@ class BuilderSource(Generic[BuilderT]):
             "name": name,
             "billing_project": billing_project,
             "max_running": max_running,
-            **_options(cancel_after_n_failures, attributes, callback),
+            **group_options(cancel_after_n_failures, attributes, callback),
         }
         draft = Draft(
             self._drafts_of, batch=_given(fields), batch_id=None, inherit_env=inherit_env

@@ -22,13 +22,13 @@ _BY_STATUS: Mapping[int, type[WeftError]] = {
 }
 
 
-def to_error(status: int, body: bytes) -> WeftError:
+def to_error(status: int, body: bytes | Mapping[str, Any]) -> WeftError:
     """Return the error of the same code as an exception, with its trace id as a note.
 
     `status` 0: as the document says. A code that this program does not have (the server is
     newer) becomes a subclass of the status' error.
     """
-    problem = _decode(body)
+    problem = _decode(body) if isinstance(body, bytes) else body
     if not status and isinstance(problem.get("status"), int):
         status = problem["status"]
     code = problem.get("code")

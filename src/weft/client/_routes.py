@@ -48,11 +48,13 @@ class Routes:
         path: str,
         document: Any,  # noqa: ANN401 (anything that msgspec encodes)
         *,
+        query: Query | None = None,
         key: str | None = None,
     ) -> Document:
         answer = await self._session.request(
             "POST",
             path,
+            query=query,
             body=msgspec.msgpack.encode(document),
             content_type=MSGPACK,
             key=key,
@@ -181,6 +183,18 @@ class Routes:
     async def create_group(self, batch_id: int, document: Document) -> Document:
         """Make one group: a set by `name`, or a tree group by `path`."""
         return await self._post(f"/v1/batches/{batch_id}/groups", document, key=new_key())
+
+    async def create_query_group(
+        self, batch_id: int, q: str, *, name: str | None = None
+    ) -> Document:
+        """Begin to fill a set with the jobs that a query finds; return the operation."""
+        document = {} if name is None else {"name": name}
+        path = f"/v1/batches/{batch_id}/groups"
+        return await self._post(path, document, query={"q": q}, key=new_key())
+
+    async def get_operation(self, operation_id: int) -> Document:
+        """Return the state and the progress of an operation."""
+        return await self._get(f"/v1/operations/{operation_id}")
 
     async def add_members(self, batch_id: int, group: int | str, jobs: Sequence[int]) -> Document:
         """Add jobs to a set. A repeat does nothing."""

@@ -1,6 +1,6 @@
 """What a builder holds, on its way to the server: in one request, or in bunches."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -28,6 +28,11 @@ class Place:
         """Return what a job's document says of it when all is in one request."""
         group = {"group": self.path} if self.path != ROOT else {}
         return {**group, "groups": self.sets} if self.sets else group
+
+    def numbered(self, path: Mapping[str, int], sets: Mapping[str, int]) -> dict[str, Any]:
+        """Return what it says of it in a bunch."""
+        group = {"group": path[self.path]} if self.path != ROOT else {}
+        return {**group, "groups": [sets[name] for name in self.sets]} if self.sets else group
 
 
 @dataclass(frozen=True)
@@ -139,27 +144,62 @@ class Submission:
 
     async def _plan(self, batch_id: int) -> Upload:
         """Give every group a number: from 1 on if it is new, below 0 if it is there already."""
-        trees = [group for group in self.groups if not group.is_set]
-        paths = [*(group.key for group in trees), *(place.path for place in self.places)]
-        existing = {} if self.batch_id is None else await self._existing(paths, batch_id)
-        for group in trees:
-            if group.options and group.key in existing:
-                raise _group_exists(group.key)
-        planned, number = plan_groups(paths, existing)
-        options = {group.key: group.options for group in trees}
-        groups = [
-            {"name": one.name, "parent": one.parent_id, **options.get(one.path, {})}
-            for one in planned
-        ]
-        where = [
-            {"group": number[place.path]} if number[place.path] else {} for place in self.places
-        ]
+        options = {group.key: group.options for group in self.groups}
+        paths = [group.key for group in self.groups if not group.is_set]
+        sets = [group.key for group in self.groups if group.is_set]
+        path_number, tree_documents = await self._plan_tree(
+            [*paths, *(place.path for place in self.places)], options, batch_id
+        )
+        set_number, set_documents = await self._plan_sets(
+            dict.fromkeys([*sets, *(name for place in self.places for name in place.sets)]),
+            options,
+            batch_id,
+            first=len(tree_documents) + 1,
+        )
+        where = [place.numbered(path_number, set_number) for place in self.places]
         return Upload(
             self.spool.n_jobs,
             lambda: self.spool.read(where),
-            groups,
+            [*tree_documents, *set_documents],
             inherit_env=self.inherit_env,
         )
+
+    async def _plan_tree(
+        self, paths: Sequence[str], options: Mapping[str, Document], batch_id: int
+    ) -> tuple[Mapping[str, int], list[Document]]:
+        existing = {} if self.batch_id is None else await self._existing(paths, batch_id)
+        for path in existing:
+            if options.get(path):
+                raise _group_exists(path)
+        planned, number = plan_groups(paths, existing)
+        documents: list[Document] = [
+            {"name": one.name, "parent": one.parent_id, **options.get(one.path, {})}
+            for one in planned
+        ]
+        return number, documents
+
+    async def _plan_sets(
+        self, names: Iterable[str], options: Mapping[str, Document], batch_id: int, *, first: int
+    ) -> tuple[Mapping[str, int], list[Document]]:
+        number: dict[str, int] = {}
+        documents: list[Document] = []
+        for name in names:
+            found = None if self.batch_id is None else await self._find_set(name, batch_id)
+            if found is None:
+                number[name] = first + len(documents)
+                documents.append({"name": name, "kind": "set", **options.get(name, {})})
+            elif name in options:
+                raise _group_exists(name)
+            else:
+                number[name] = -found
+        return number, documents
+
+    async def _find_set(self, name: str, batch_id: int) -> int | None:
+        try:
+            group = await self.api.get_group(batch_id, name)
+        except GroupNotFound:
+            return None
+        return int(group["group_id"]) if group["kind"] == "set" else None
 
     async def _existing(self, paths: Sequence[str], batch_id: int) -> dict[str, int]:
         """Return the numbers of those paths and of the ones above them that the batch has."""

@@ -1,11 +1,18 @@
 """The asynchronous client: what `weft.aio` shows."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Self
 
 from weft.client._batch import Batch, JobTree
-from weft.client._builder import Builder, BuilderSource, Draft, GroupBuilder, JobTreeBuilder
+from weft.client._builder import (
+    Builder,
+    BuilderSource,
+    Draft,
+    GroupBuilder,
+    JobTreeBuilder,
+    group_options,
+)
 from weft.client._counted import Counted
 from weft.client._group import JobGroup
 from weft.client._job import Job
@@ -106,6 +113,31 @@ class Client(BuilderSource[BatchBuilder]):
     def list_batches(self, q: str | None = None) -> Listing:
         """Yield batch documents, newest first: all, or those that a query finds."""
         return self.api.list_batches(q)
+
+    async def create_job_group(
+        self,
+        batch_id: int,
+        name: str,
+        *,
+        cancel_after_n_failures: int | None = None,
+        attributes: Mapping[str, str] | None = None,
+        callback: str | None = None,
+    ) -> JobGroup:
+        """Make an empty set in a batch, to be filled by `add_job` and `update`.
+
+        The same call again returns the same set. Raise `GroupExists` if there is another one of
+        this name.
+
+        Args:
+            batch_id: The batch.
+            name: Unique among the sets of the batch.
+            cancel_after_n_failures: Cancel its jobs when so many failed.
+            attributes: Keys and values of your own.
+            callback: URL to which its status is posted when it is complete.
+        """
+        options = group_options(cancel_after_n_failures, attributes, callback)
+        document = {"name": name, "kind": "set", **options}
+        return JobGroup(self.api, await self.api.create_group(batch_id, document))
 
     async def submit(self, document: Document) -> Batch:
         """Create a batch from a document of `POST /v1/batches`, however large, and commit it.

@@ -104,6 +104,10 @@ class Progress:
         """Show that so many more are done."""
         self._draw(Counts(self._counts.done + count, self._counts.total))
 
+    def advance_to(self, done: int, total: int | None) -> None:
+        """Show that so many are done."""
+        self._draw(Counts(done, total))
+
     def _draw(self, counts: Counts) -> None:
         self._counts = counts
         now = monotonic()

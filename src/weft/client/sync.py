@@ -152,6 +152,7 @@ class Batch(Counted[aio.Batch]):
         """Return its number."""
         return self._async.id
 
+    create_job_group = waits_as(JobGroup, aio.Batch.create_job_group)
     get_job_group = waits_as(JobGroup, aio.Batch.get_job_group)
     list_job_groups = lists(aio.Batch.list_job_groups)
 
@@ -225,5 +226,6 @@ class Client(BuilderSource[BatchBuilder], Twin[aio.Client]):
         self._runner.close()
 
     get_batch = waits_as(Batch, aio.Client.get_batch)
+    create_job_group = waits_as(JobGroup, aio.Client.create_job_group)
     list_batches = lists(aio.Client.list_batches)
     submit = waits_as(Batch, aio.Client.submit)

@@ -1,0 +1,39 @@
+"""Waiting for what the server does in the background."""
+
+from weft.client._listing import Document
+from weft.client._problems import to_error
+from weft.client._sse import ServerEvent
+from weft.client.api import Api
+from weft.client.progress import Progress
+from weft.client.waiting import last_of
+
+_ENDS = frozenset({"operation.success", "operation.failed"})
+
+
+async def end_of(api: Api, operation: Document, shown: Progress) -> Document:
+    """Wait until an operation has ended; return its result, or raise the error that ended it."""
+    operation_id = int(operation["id"])
+
+    def note(document: Document) -> None:
+        shown.advance_to(document["done"], document["total"])
+
+    # Its steps make changes of their own; a bar follows those, and else only the end counts.
+    watched = api.watch(
+        int(operation["batch_id"]),
+        lambda: api.get_operation(operation_id),
+        is_last=_has_ended,
+        wanted=None if shown.is_shown else _is_end,
+    )
+    document = await last_of(watched, note)
+    if document["state"] == "failed":
+        raise to_error(0, document["error"])
+    result: Document = document["result"]
+    return result
+
+
+def _has_ended(document: Document) -> bool:
+    return bool(document["state"] != "running")
+
+
+def _is_end(event: ServerEvent) -> bool:
+    return event.kind in _ENDS

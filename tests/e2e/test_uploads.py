@@ -1,0 +1,133 @@
+"""Many jobs reach the server once, whatever dies while they are sent."""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+
+import pytest
+
+from e2e.conftest import Weft
+from weft import aio
+from weft.core.errors import InvalidDocument, Unavailable
+
+pytestmark = pytest.mark.slow
+JOBS = 3_000
+TEXT = "x" * 10_000
+"""So large that a hundred jobs are a bunch, and all together go to disk."""
+
+
+@pytest.fixture
+async def client(weft: Weft) -> AsyncIterator[aio.Client]:
+    async with aio.Client(home=weft.home) as found:
+        yield found
+
+
+def kill_api(weft: Weft) -> None:
+    os.kill(json.loads((weft.home / "run" / "api.ready").read_text())["pid"], signal.SIGKILL)
+
+
+def fill(builder: aio.BatchBuilder) -> list[aio.Job]:
+    stage = builder.job_tree().create_path("/stage")
+    jobs = [stage.create_job(name=f"job{i}", stdin=TEXT) for i in range(JOBS)]
+    return [*jobs, builder.create_job(name="last", parents=jobs[-2:])]
+
+
+async def names_of(batch: aio.Batch) -> list[str]:
+    return [job["name"] async for job in batch.list_jobs()]
+
+
+EXPECTED = [*(f"job{i}" for i in range(JOBS)), "last"]
+
+
+async def test_the_api_is_killed_in_the_middle(weft: Weft, client: aio.Client) -> None:
+    bb = client.create_batch()
+    jobs = fill(bb)
+    sent: list[int] = []
+
+    def kill_once(count: int) -> None:
+        sent.append(count)
+        if len(sent) in {3, 12}:
+            kill_api(weft)
+
+    batch_id = await bb.draft.submit(kill_once)
+
+    assert sum(sent) == len(EXPECTED)
+    assert len(sent) > 20
+    b = await client.get_batch(batch_id)
+    assert await names_of(b) == EXPECTED
+    assert (await jobs[-1].status())["parents"] == [JOBS - 1, JOBS]
+    assert (await b.wait())["n_succeeded"] == len(EXPECTED)
+
+
+async def test_a_submission_that_gave_up_goes_on_where_it_was(
+    weft: Weft, client: aio.Client
+) -> None:
+    await client.api.overview()  # who has reached the server once, waits for it
+    async with aio.Client(home=weft.home, patience_s=0.05) as impatient:
+        bb = impatient.create_batch()
+        jobs = fill(bb)
+        sent: list[int] = []
+
+        def kill_once(count: int) -> None:
+            sent.append(count)
+            if len(sent) == 4:
+                kill_api(weft)
+
+        with pytest.raises(Unavailable):
+            await bb.draft.submit(kill_once)
+        n_before = len(sent)
+        more = bb.create_job(name="more")
+        await client.api.overview()
+        b = await bb.submit()
+
+    assert n_before < 20
+    assert await names_of(b) == [*EXPECTED, "more"]
+    assert (jobs[0].job_id, more.job_id) == (1, len(EXPECTED) + 1)
+
+
+async def test_a_refused_bunch_cancels_the_new_batch_and_names_the_job(
+    client: aio.Client,
+) -> None:
+    bb = client.create_batch(name="refused")
+    fill(bb)
+    bb.create_job(cwd="not absolute")
+    with pytest.raises(InvalidDocument) as caught:
+        await bb.submit()
+
+    assert caught.value.errors[0].pointer == f"/jobs/{JOBS + 1}/cwd"
+    found = [b async for b in client.api.list_batches(name="refused")]
+    assert [(b["cancelled"], b["n_jobs"]) for b in found] == [(True, 0)]
+    bb.create_job()
+    assert (await (await bb.submit()).wait())["n_jobs"] == 1
+
+
+async def test_what_a_killed_client_has_sent_is_not_run(weft: Weft, client: aio.Client) -> None:
+    script = """
+import asyncio, os, signal
+from weft import aio
+
+async def main():
+    client = aio.Client()
+    bb = client.create_batch(name="killed")
+    for i in range(3_000):
+        bb.create_job(stdin="x" * 10_000)
+    await bb.draft.submit(lambda count: os.kill(os.getpid(), signal.SIGKILL))
+
+asyncio.run(main())
+"""
+    done = await asyncio.to_thread(
+        subprocess.run,
+        [sys.executable, "-c", script],
+        check=False,
+        env=weft.environment(),
+        capture_output=True,
+        timeout=60,
+    )
+
+    assert done.returncode == -signal.SIGKILL
+    found = [b async for b in client.api.list_batches(name="killed")]
+    assert [(b["n_jobs"], b["complete"]) for b in found] == [(0, True)]

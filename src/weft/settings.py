@@ -108,7 +108,18 @@ class Settings:
         maximum=1 << 40,
         size=True,
     )
-    bunch_jobs_max: int = _setting(10_000, "jobs in one request", minimum=1, maximum=100_000)
+    bunch_jobs_max: int = _setting(
+        10_000, "jobs in one request, an array counted once", minimum=1, maximum=100_000
+    )
+    array_jobs_max: int = _setting(
+        1_000_000,
+        "jobs in one request, those of arrays counted one by one",
+        minimum=1,
+        maximum=100_000_000,
+    )
+    bunch_edges_max: int = _setting(
+        1_000_000, "pairs of a job and its parent in one request", minimum=1, maximum=100_000_000
+    )
     bunch_bytes_max: int = _setting(
         16 << 20, "bytes of one request", minimum=1 << 10, maximum=1 << 30, size=True
     )

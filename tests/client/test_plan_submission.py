@@ -17,7 +17,7 @@ def test_named_parents_become_numbers_below_their_children() -> None:
 
     assert [job["name"] for job in found.jobs] == ["a", "b", "sum"]
     assert found.jobs[2]["parents"] == [2, 1]
-    assert list(found.positions) == [1, 2, 0]
+    assert list(found.places) == [1, 2, 0]
 
 
 def test_numbered_parents_follow_when_jobs_change_places() -> None:
@@ -62,3 +62,22 @@ def test_what_is_no_list_of_jobs_is_left_to_the_server() -> None:
     assert is_small({"jobs": [1, 2]})
     assert is_small({})
     assert not is_small({"jobs": [{}] * 10_000})
+
+
+def test_arrays_take_a_position_for_each_job() -> None:
+    found = plan(
+        {"name": "gather", "parents": ["each", "first"]},
+        {"name": "each", "count": 1000, "parents": ["first"]},
+        {"name": "first"},
+        {"count": 2, "parents": [3, [1, 2]]},
+    )
+
+    assert [job.get("name") for job in found.jobs] == ["first", "each", "gather", None]
+    assert [job.get("parents") for job in found.jobs] == [None, [1], [[1, 1001]], [[2, 3], 1002]]
+    assert (found.n_jobs, list(found.places)) == (1004, [2, 1, 0, 3])
+
+
+def test_large_arrays_go_in_bunches() -> None:
+    assert is_small({"jobs": [{"count": 1000}]})
+    assert not is_small({"jobs": [{"count": 1_000_000}]})
+    assert is_small({"jobs": [{"count": "many"}]})  # the server says what is wrong with it

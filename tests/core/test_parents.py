@@ -1,20 +1,39 @@
 """Parents: from references to numbers, and an order in which they come first."""
 
+from collections.abc import Sequence
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.core.errors import ParentCycle, ParentNotBelow, ParentNotFound
-from weft.core.parents import Earlier, ParentRefs, order_jobs, resolve_parents
+from weft.core.errors import InvalidValue, ParentCycle, ParentNotBelow, ParentNotFound
+from weft.core.parents import (
+    Earlier,
+    ParentRef,
+    Parents,
+    count_of,
+    merged,
+    order_jobs,
+    renumbered,
+    resolve_parents,
+)
+from weft.core.positions import Positions
 from weft.core.problems import Problems
 
 NAMED = Earlier(batch_id=12, names=True)
 
 
 def resolve(
-    names: list[str | None], refs: list[ParentRefs], *, first: int = 1, earlier: Earlier = NAMED
-) -> tuple[list[tuple[int, ...]], Problems]:
+    names: Sequence[str | None],
+    refs: Sequence[Sequence[ParentRef]],
+    *,
+    counts: Sequence[int | None] | None = None,
+    first: int = 1,
+    earlier: Earlier = NAMED,
+) -> tuple[list[Parents], Problems]:
     problems = Problems()
-    return resolve_parents(names, refs, first=first, earlier=earlier, problems=problems), problems
+    positions = Positions(counts or [None] * len(refs), first=first)
+    found = resolve_parents(names, refs, positions=positions, earlier=earlier, problems=problems)
+    return found, problems
 
 
 def test_references_become_numbers() -> None:
@@ -90,3 +109,81 @@ def test_any_graph_is_either_ordered_or_has_a_cycle(graph: list[list[int]]) -> N
         assert all(
             position[parent - 1] < position[job] for job in range(8) for parent in graph[job]
         )
+
+
+def test_name_of_an_array_is_all_its_jobs() -> None:
+    names = ["first", "array", None]
+
+    found, problems = resolve(names, [[], [], ["array", 1, 3]], counts=[None, 4, None])
+
+    assert found == [(), (), (range(1, 6),)]
+    assert not problems.found
+
+
+def test_ranges_are_positions() -> None:
+    found, problems = resolve([], [[[1, 3], 3, [5, 5]]], first=6, earlier=Earlier(12, names=False))  # type: ignore[list-item]
+
+    assert found == [(range(1, 4), 5)]
+    assert not problems.found
+
+
+def test_wrong_ranges_are_told() -> None:
+    _, problems = resolve(["a", "b"], [[], [(1, 2), (2, 1), (0, 1)]])
+
+    assert [(kind, error.pointer) for kind, error in problems.found] == [
+        (ParentNotBelow, "/jobs/1/parents/0"),
+        (InvalidValue, "/jobs/1/parents/1"),
+        (ParentNotFound, "/jobs/1/parents/2"),
+    ]
+
+
+POSITIONS = st.lists(st.integers(1, 40) | st.integers(-9, -1), max_size=12)
+
+
+@given(POSITIONS, st.lists(st.tuples(st.integers(1, 30), st.integers(1, 12)), max_size=4))
+def test_merged_parents_are_the_same_ones_each_once(
+    numbers: list[int], spans: list[tuple[int, int]]
+) -> None:
+    ranges = [range(first, first + n) for first, n in spans]
+    asked = {*numbers, *(one for span in ranges for one in span)}
+
+    found = merged((*numbers, *ranges))
+
+    told = [one for parent in found for one in (parent if isinstance(parent, range) else [parent])]
+    assert sorted(told) == sorted(asked)
+    assert sum(map(count_of, found)) == len(asked)
+    assert all(len(one) > 1 and one.start > 0 for one in found if isinstance(one, range))
+
+
+@given(st.data())
+def test_order_of_arrays_puts_all_their_parents_first(data: st.DataObject) -> None:
+    """Whatever is moved, each job keeps its parents, and they stand before it."""
+    n_entries = data.draw(st.integers(1, 8))
+    counts = data.draw(
+        st.lists(st.none() | st.integers(1, 4), min_size=n_entries, max_size=n_entries)
+    )
+    place = data.draw(st.permutations(range(n_entries)))
+    positions = Positions(counts)
+    parents: list[Parents] = [()] * n_entries
+    for rank, entry in enumerate(place):
+        chosen = data.draw(st.sets(st.sampled_from(place[:rank]))) if rank else set()
+        parents[entry] = tuple(positions.of(one) for one in sorted(chosen))
+    problems = Problems()
+
+    order = order_jobs(parents, [None] * n_entries, problems, positions)
+
+    assert not problems.found
+    if order is None:
+        order, moved, now = list(range(n_entries)), parents, positions
+    else:
+        moved, now = renumbered(parents, positions, order)
+    for rank, entry in enumerate(order):
+        above = {one for parent in moved[rank] for one in _all_of(parent)}
+        entries = {order[now.entry_at(one)] for one in above}
+        assert entries == {positions.entry_at(one) for p in parents[entry] for one in _all_of(p)}
+        assert all(one < now.firsts[rank] for one in above)
+        assert len(above) == sum(positions.count_of(one) for one in entries)
+
+
+def _all_of(parent: int | range) -> Sequence[int]:
+    return parent if isinstance(parent, range) else [parent]

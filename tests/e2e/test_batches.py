@@ -69,6 +69,30 @@ def test_tables_for_people(weft: Weft, tmp_path: Path) -> None:
     assert batch in top
 
 
+ARRAY = """
+jobs:
+  - {name: sum, command: [sh, -c, "exit 3"], parents: [part]}
+  - name: part
+    command: [sh, -c, 'echo "$0 $WEFT_INDEX $NAME"', "${WEFT_INDEX}"]
+    env: {NAME: "n$WEFT_INDEX"}
+    count: 5
+    index_from: 10
+"""
+
+
+def test_an_array_from_submission_to_logs(weft: Weft, tmp_path: Path) -> None:
+    batch = submit(weft, tmp_path, ARRAY)
+    waited = weft.run("wait", batch)
+    part = weft.run("status", f"{batch}.j3").stdout.decode()
+
+    assert waited.returncode == 1
+    logs = [weft.run("logs", f"{batch}.j{number}").stdout for number in range(1, 6)]
+    assert logs == [f"{index} {index} n{index}\n".encode() for index in range(10, 15)]
+    assert "part[12]" in part
+    assert as_json(weft, "status", f"{batch}.j6")["parents"] == [1, 2, 3, 4, 5]
+    assert weft.run("audit").returncode == 0
+
+
 def test_a_failed_batch_is_exit_code_1_and_names_its_jobs(weft: Weft, tmp_path: Path) -> None:
     text = "jobs: [{name: bad one, command: [sh, -c, exit 5]}, {command: [nothing-there]}]"
     batch = submit(weft, tmp_path, text)

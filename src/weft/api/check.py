@@ -10,6 +10,7 @@ from weft.settings import Settings
 from weft.wire.documents import JobDocument
 
 EXECUTORS = ("process",)
+INDEX_MAX = 2_000_000_000
 
 
 def check_jobs(
@@ -42,6 +43,8 @@ def check_jobs(
             or job.script is not None
             or job.cwd is not None
             or job.executor != "process"
+            or job.count is not None
+            or job.index_from
         ):
             check.check(index, job)
 
@@ -88,6 +91,7 @@ class _JobCheck:
         if job.executor not in EXECUTORS:
             known = ", ".join(EXECUTORS)
             self.problems.add(InvalidValue, f"{at}/executor", f"not an executor; known: {known}")
+        self._check_array(job, at)
 
     def _check_command(self, job: JobDocument, at: str) -> None:
         add = self.problems.add
@@ -122,6 +126,17 @@ class _JobCheck:
             most, whole = self.settings.argv_bytes_max, size + self.inherited_bytes
             message = f"arguments and environment have {whole} bytes, at most {most}"
             self.problems.add(InvalidValue, f"{at}/{field}", message)
+
+    def _check_array(self, job: JobDocument, at: str) -> None:
+        if job.count is None:
+            if job.index_from:
+                message = "only an array has indices; say with count of how many jobs"
+                self.problems.add(InvalidValue, f"{at}/index_from", message)
+        elif job.index_from + job.count - 1 > INDEX_MAX:
+            last = job.index_from + job.count - 1
+            self.problems.add(
+                InvalidValue, f"{at}/index_from", f"the last index is {last}, at most {INDEX_MAX}"
+            )
 
     def _check_cwd(self, cwd: str, pointer: str) -> None:
         if "\0" in cwd:

@@ -119,6 +119,7 @@ class Submission:
         """Add a bunch to an open update."""
         document = self._body.document(JobBunch)
         self._refuse_too_many("jobs", len(document.jobs))
+        self._refuse_too_large_arrays(document.jobs)
         problems = Problems()
         if not document.jobs:
             problems.add(InvalidValue, "/jobs", "a bunch has at least one job")
@@ -134,7 +135,7 @@ class Submission:
                 idempotency_key=self._key,
                 digest=self._body.digest,
             )
-        return {"n_jobs": len(document.jobs)}, is_new
+        return {"n_jobs": translated.rows.n_jobs}, is_new
 
     async def add_groups(self, batch_id: int, update_id: int) -> Answer:
         """Add a bunch of groups to an open update."""
@@ -151,6 +152,7 @@ class Submission:
     ) -> tuple[Answer, bool]:
         """Everything in one transaction: the batch or its number, groups, jobs, commit."""
         self._refuse_too_many("jobs", len(document.jobs))
+        self._refuse_too_large_arrays(document.jobs)
         self._refuse_too_many("groups", len(document.groups))
         batch_id = target if isinstance(target, int) else None
         paths, sets = named_groups(document.groups, document.jobs, self._settings, problems)
@@ -183,8 +185,8 @@ class Submission:
         answer = update_document(found_id, reserved)
         answer["id"] = found_id
         answer["trace_id"] = await self._trace_of(found_id, is_new=is_new)
-        if translated and translated.order is not None:
-            answer["job_ids"] = _numbers(translated.order, reserved.first_job)
+        if translated and translated.positions is not None:
+            answer["job_ids"] = [reserved.first_job + at - 1 for at in translated.positions]
         return answer, is_new
 
     def _request(
@@ -262,6 +264,23 @@ class Submission:
                 errors=[FieldError(f"/{what}", message)],
             )
 
+    def _refuse_too_large_arrays(self, jobs: Sequence[JobDocument]) -> None:
+        if not any(job.count for job in jobs):
+            return
+        limit, count = self._settings.array_jobs_max, sum(job.count or 1 for job in jobs)
+        if count > limit:
+            raise TooManyJobs(
+                "the arrays of the request have too many jobs",
+                detail=f"It has {count} jobs with those of its arrays, at most {limit}.",
+                hint="Create an update and send the arrays in parts with `count` and "
+                "`index_from`, as `weft submit` and the Python client do by themselves.",
+                errors=[
+                    FieldError(f"/jobs/{index}/count", f"{job.count} jobs")
+                    for index, job in enumerate(jobs)
+                    if job.count and job.count > 1
+                ][:PROBLEMS_MAX],
+            )
+
     async def _trace_of(self, batch_id: int, *, is_new: bool) -> str:
         """Return the trace id of the first request: a repeat gets the same answer."""
         if is_new:
@@ -309,11 +328,3 @@ async def _in_thread(
     if len(jobs) <= THREAD_JOBS:
         return translate(jobs, request, workers, problems)
     return await asyncio.to_thread(translate, jobs, request, workers, problems)
-
-
-def _numbers(order: Sequence[int], first_job: int) -> list[int]:
-    """Return the number that each job of the document got, in the document's order."""
-    numbers = [0] * len(order)
-    for place, index in enumerate(order):
-        numbers[index] = first_job + place
-    return numbers

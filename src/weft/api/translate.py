@@ -10,16 +10,17 @@ from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
 from weft.api.check import check_jobs
+from weft.api.row_parts import count_edges, fill_chunks, fill_edges, fill_labels
 from weft.api.set_columns import sets_of
 from weft.api.shapes import ShapeBook
-from weft.core.errors import InvalidValue, WrongType
-from weft.core.parents import Earlier, order_jobs, resolve_parents
+from weft.core.errors import InvalidValue, TooManyParents, WrongType
+from weft.core.parents import Earlier, Parents, order_jobs, renumbered, resolve_parents
+from weft.core.positions import Positions
 from weft.core.problems import Problems
 from weft.core.states import Reason
 from weft.ports.store import JobRows, Row
 from weft.settings import Settings
 from weft.wire.documents import JobDocument
-from weft.wire.spec import CHUNK_BYTES_MAX, CHUNK_JOBS_MAX, JobSpec, compress_chunk, pack_specs
 
 Value = TypeVar("Value", int, bool)
 GROUP_MAX: Final = 2_000_000_000
@@ -67,8 +68,10 @@ class Translated:
     """Rows, and where each job of the document went if they had to be sorted."""
 
     rows: JobRows
-    order: Sequence[int] | None
-    """Index in the document of each row; None: as in the document."""
+    positions: Sequence[int] | None
+    """Position in the update of each job of the document, of an array that of its first; None:
+    in the document's order.
+    """
 
 
 def translate(
@@ -91,11 +94,12 @@ def translate(
     group_id = _groups(jobs, request, problems)
     combos = sets_of(jobs, request, problems)
     retry_on = _retries(jobs, problems)
-    parents = _parents(jobs, request, problems)
+    positions = Positions([job.count for job in jobs], first=request.first)
+    parents = _parents(jobs, request, positions, problems)
     problems.raise_any()
     order = None
     if request.whole and parents is not None:
-        order = order_jobs(parents, [job.name for job in jobs], problems)
+        order = order_jobs(parents, [job.name for job in jobs], problems, positions)
         problems.raise_any()
     if order is not None and parents is not None:
         jobs = [jobs[index] for index in order]
@@ -103,10 +107,10 @@ def translate(
             column if len(column) <= 1 else [column[index] for index in order]
             for column in (shape_index, group_id, retry_on, combos.index)
         )
-        parents = _renumbered(parents, order)
+        parents, positions = renumbered(parents, positions, order)
     rows = JobRows(
         first_job=request.first,
-        n_jobs=len(jobs),
+        n_jobs=positions.n_jobs,
         shapes=book.shapes,
         shape_index=shape_index,
         group_id=group_id,
@@ -117,12 +121,18 @@ def translate(
         combo_index=combos.index,
         combo_number=combos.number,
         combo_set=combos.sets,
+        entry_n=[positions.count_of(n) for n in range(len(jobs))] if positions.has_arrays else [],
     )
     if parents is not None:
-        _fill_edges(rows, parents)
-    _fill_labels(rows, jobs)
-    _fill_chunks(rows, jobs, request)
-    return Translated(rows, order)
+        fill_edges(rows, parents, positions)
+    fill_labels(rows, jobs, positions)
+    fill_chunks(rows, jobs, positions, trace_id=request.trace_id, inherit_env=request.inherit_env)
+    numbers = None
+    if order is not None:
+        numbers = [0] * len(order)
+        for place, index in enumerate(order):
+            numbers[index] = positions.firsts[place]
+    return Translated(rows, numbers)
 
 
 def _one_if_same(column: list[Value]) -> list[Value]:
@@ -179,78 +189,25 @@ def _retries(jobs: Sequence[JobDocument], problems: Problems) -> list[int]:
 
 
 def _parents(
-    jobs: Sequence[JobDocument], request: Request, problems: Problems
-) -> list[tuple[int, ...]] | None:
-    """Return the parents of each job; None: no job has any."""
+    jobs: Sequence[JobDocument], request: Request, positions: Positions, problems: Problems
+) -> list[Parents] | None:
+    """Return the parents of each entry; None: no job has any."""
     refs = [job.parents for job in jobs]
     if not any(refs):
         return None
-    return resolve_parents(
+    parents = resolve_parents(
         [job.name for job in jobs] if request.whole else (),
         refs,
-        first=request.first,
+        positions=positions,
         earlier=Earlier(request.batch_id, names=request.whole),
         problems=problems,
     )
-
-
-def _renumbered(parents: Sequence[tuple[int, ...]], order: Sequence[int]) -> list[tuple[int, ...]]:
-    position = {index + 1: place for place, index in enumerate(order, 1)}
-    return [
-        tuple(position[parent] if parent > 0 else parent for parent in parents[index])
-        for index in order
-    ]
-
-
-def _fill_edges(rows: JobRows, parents: Sequence[tuple[int, ...]]) -> None:
-    for child, own in enumerate(parents, rows.first_job):
-        if own:
-            rows.edge_child.extend([child] * len(own))
-            rows.edge_parent.extend(own)
-
-
-def _fill_labels(rows: JobRows, jobs: Sequence[JobDocument]) -> None:
-    labelled = [
-        (number, job.name, job.attributes or None)
-        for number, job in enumerate(jobs, rows.first_job)
-        if job.name is not None or job.attributes
-    ]
-    if labelled:
-        rows.label_job, rows.label_name, rows.label_attributes = (
-            list(column) for column in zip(*labelled, strict=True)
+    n_edges, limit = count_edges(parents, positions), request.settings.bunch_edges_max
+    if n_edges > limit:
+        raise TooManyParents(
+            "the jobs of the request have too many parents",
+            detail=f"{n_edges} times a job of it waits for another one, at most {limit}.",
+            hint="Put a job without a command between two arrays that wait for each other: it "
+            "waits for all of the first, and all of the second wait for it.",
         )
-
-
-def _fill_chunks(rows: JobRows, jobs: Sequence[JobDocument], request: Request) -> None:
-    trace_id = request.trace_id
-    specs = [
-        JobSpec(
-            job.command,
-            job.script,
-            job.env,
-            None,
-            job.cwd,
-            job.stdin,
-            job.timeout_s,
-            job.executor,
-            trace_id,
-        )
-        for job in jobs
-    ]
-    for start in range(0, len(specs), CHUNK_JOBS_MAX):
-        _add_chunks(rows, specs[start : start + CHUNK_JOBS_MAX], start, request.inherit_env)
-
-
-def _add_chunks(
-    rows: JobRows, specs: list[JobSpec], start: int, inherit_env: dict[str, str] | None
-) -> None:
-    """Add these specs as one chunk, or as several if it would be too large."""
-    packed = pack_specs(specs, inherit_env)
-    if len(packed) > CHUNK_BYTES_MAX and len(specs) > 1:
-        half = len(specs) // 2
-        _add_chunks(rows, specs[:half], start, inherit_env)
-        _add_chunks(rows, specs[half:], start + half, inherit_env)
-        return
-    rows.chunk_first.append(rows.first_job + start)
-    rows.chunk_n.append(len(specs))
-    rows.chunk_body.append(compress_chunk(packed))
+    return parents

@@ -106,10 +106,16 @@ def _print_counts(batch: Document, name: str) -> None:
     )
 
 
+def name_of(job: Document, *, width: int) -> str:
+    """Return the name of a job, of one of an array with its index: `resize[17]`."""
+    index = job.get("index")
+    return one_line(job.get("name") or "", width=width) + ("" if index is None else f"[{index}]")
+
+
 def _job_row(job: Document) -> tuple[object, ...]:
     return (
         format_job_ref(job["batch_id"], job["job_id"]),
-        one_line(job.get("name") or "", width=50),
+        name_of(job, width=50),
         job["state"],
         explain_end(job),
         moment(job.get("ended_at")),
@@ -143,7 +149,7 @@ def _print_job(job: Document) -> None:
     print_facts(
         {
             "Job": format_job_ref(job["batch_id"], job["job_id"]),
-            "Name": job.get("name") and one_line(job["name"], width=200),
+            "Name": name_of(job, width=200) or None,
             "State": job["state"],
             "Why": explain_end(job) if ended and job["state"] != "success" else None,
             "Phase": job.get("phase"),

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from weft.client._upload import Upload
+from weft.client._upload import PART_JOBS, Upload
 from weft.core.errors import WeftError
 from weft.core.group_tree import plan_groups
-from weft.core.parents import Earlier, order_jobs, resolve_parents
+from weft.core.parents import Earlier, Parents, order_jobs, renumbered, resolve_parents
+from weft.core.positions import Positions
 from weft.core.problems import Problems
 
 if TYPE_CHECKING:
@@ -31,8 +32,10 @@ class Plan:
     batch: Document
     groups: Sequence[Document]
     jobs: Sequence[Document]
-    positions: Sequence[int]
-    """Where each job stood in the document (from 0), for messages about it."""
+    places: Sequence[int]
+    """Where each of them stood in the document (from 0), for messages about it."""
+    n_jobs: int
+    """How many jobs they are: an array counts as many as it has."""
 
 
 async def submit(
@@ -47,11 +50,11 @@ async def submit(
         return await api.create_batch(document)
     plan = plan_submission(document)
     upload = Upload(
-        len(plan.jobs),
+        plan.n_jobs,
         lambda: plan.jobs,
         plan.groups,
         inherit_env=document.get("inherit_env"),
-        positions=plan.positions,
+        positions=plan.places,
     )
     created = await api.create_batch(plan.batch)
     batch_id = int(created["id"])
@@ -70,7 +73,10 @@ def is_small(document: Document) -> bool:
     jobs = document.get("jobs")
     if not isinstance(jobs, list) or not all(isinstance(job, dict) for job in jobs):
         return True
-    if len(jobs) > ONE_REQUEST_JOBS:
+    counts = [job["count"] for job in jobs if job.get("count") is not None]
+    if not all(isinstance(count, int) and count > 0 for count in counts):
+        return True
+    if len(jobs) > ONE_REQUEST_JOBS or sum(counts) > PART_JOBS:
         return False
     return len(msgspec.msgpack.encode(document)) <= ONE_REQUEST_BYTES
 
@@ -81,19 +87,22 @@ def plan_submission(document: Document) -> Plan:
     names = [job.get("name") for job in jobs]
     problems = Problems()
     refs = [job.get("parents") or () for job in jobs]
+    positions = Positions([job.get("count") for job in jobs])
     earlier = Earlier(batch_id=None, names=True)
-    parents = resolve_parents(names, refs, first=1, earlier=earlier, problems=problems)
-    order = order_jobs(parents, names, problems)
+    parents = resolve_parents(names, refs, positions=positions, earlier=earlier, problems=problems)
+    order = order_jobs(parents, names, problems, positions)
     problems.raise_any()
-    positions = list(range(len(jobs))) if order is None else order
-    number = {index: place for place, index in enumerate(positions, 1)}
+    places: Sequence[int] = range(len(jobs))
+    if order is not None:
+        places = order
+        parents, positions = renumbered(parents, positions, order)
     groups, group_number = _plan_groups(document, jobs)
     planned = [
-        _planned_job(jobs[index], [number[p - 1] for p in parents[index]], group_number)
-        for index in positions
+        _planned_job(jobs[place], own, group_number)
+        for place, own in zip(places, parents, strict=True)
     ]
     batch = {name: value for name, value in document.items() if name not in FIELDS_OF_JOBS}
-    return Plan(batch, groups, planned, positions)
+    return Plan(batch, groups, planned, places, positions.n_jobs)
 
 
 def _plan_groups(
@@ -109,10 +118,13 @@ def _plan_groups(
     return documents, number
 
 
-def _planned_job(job: Document, parents: list[int], group_number: Mapping[str, int]) -> Document:
+def _planned_job(job: Document, parents: Parents, group_number: Mapping[str, int]) -> Document:
     changed = dict(job)
     if job.get("parents"):
-        changed["parents"] = parents
+        changed["parents"] = [
+            [parent.start, parent.stop - 1] if isinstance(parent, range) else parent
+            for parent in parents
+        ]
     if isinstance(job.get("group"), str):
         changed["group"] = group_number[job["group"]]
     return changed

@@ -5,7 +5,7 @@ it can go on.
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
@@ -21,11 +21,38 @@ BUNCH_BYTES = 1 << 20
 """A bunch of so many bytes is sent, if it has `BUNCH_JOBS_MIN` jobs."""
 BUNCH_BYTES_MAX = 8 << 20
 """Half of what the server takes, so that the rest of the request has room."""
+PART_JOBS = 100_000
+"""Jobs of one bunch, those of arrays counted one by one: a fraction of a second for the database.
+While it adds them, events wait for it (a reader sees what is older than every open writer).
+"""
+PART_EDGES = 500_000
+"""Pairs of a job and its parent in one bunch with arrays."""
 PARALLEL = 6
 
-Bunch = tuple[int, list[msgspec.Raw]]
-"""Number of its first job in the update (from 1), and the jobs, encoded."""
 Job = Mapping[str, Any] | msgspec.Struct | msgspec.Raw
+
+
+class Bunch(NamedTuple):
+    """What one request brings."""
+
+    first: int
+    """Number of its first job in the update (from 1)."""
+    jobs: list[msgspec.Raw]
+    """Encoded documents. An array counts as one here."""
+    n_jobs: int
+    """How many jobs they are."""
+    origins: list[int]
+    """Which of the given documents each of them is, or is a part of (from 0)."""
+
+
+class _Part(NamedTuple):
+    """One document, or a part of an array, that goes into one bunch."""
+
+    origin: int
+    body: msgspec.Raw
+    n_jobs: int = 1
+    n_edges: int = 0
+    """Pairs of a job and its parent; of an ordinary job they are not counted."""
 
 
 def cut_bunches(
@@ -35,25 +62,68 @@ def cut_bunches(
     jobs_max: int = BUNCH_JOBS_MAX,
     bytes_aim: int = BUNCH_BYTES,
     bytes_max: int = BUNCH_BYTES_MAX,
+    part_max: int = PART_JOBS,
 ) -> Iterator[Bunch]:
-    """Yield consecutive bunches: of `jobs_min` to `jobs_max` jobs and about `bytes_aim` bytes.
+    """Yield consecutive bunches: of `jobs_min` to `jobs_max` documents and about `bytes_aim`
+    bytes.
 
-    `bytes_max` goes before `jobs_min`; one job that is larger than a bunch stands alone.
+    `bytes_max` goes before `jobs_min`; one job that is larger than a bunch stands alone. An array
+    of more than `part_max` jobs is cut into parts that continue its indices.
     """
+    bunch, size, n_edges = Bunch(1, [], 0, []), 0, 0
+    for part in _parts(jobs, part_max):
+        grown = size + len(part.body)
+        if bunch.jobs and (
+            (len(bunch.jobs) >= jobs_min and grown > bytes_aim)
+            or len(bunch.jobs) >= jobs_max
+            or grown > bytes_max
+            or bunch.n_jobs + part.n_jobs > part_max
+            or n_edges + part.n_edges > PART_EDGES
+        ):
+            yield bunch
+            bunch, grown, n_edges = _after(bunch), len(part.body), 0
+        bunch.jobs.append(part.body)
+        bunch.origins.append(part.origin)
+        bunch = bunch._replace(n_jobs=bunch.n_jobs + part.n_jobs)
+        size, n_edges = grown, n_edges + part.n_edges
+    if bunch.jobs:
+        yield bunch
+
+
+def _after(bunch: Bunch) -> Bunch:
+    return Bunch(bunch.first + bunch.n_jobs, [], 0, [])
+
+
+def _parts(jobs: Iterable[Job], part_max: int) -> Iterator[_Part]:
     encode = msgspec.msgpack.Encoder().encode
-    first, size = 1, 0
-    bunch: list[msgspec.Raw] = []
-    for job in jobs:
-        body = job if isinstance(job, msgspec.Raw) else msgspec.Raw(encode(job))
-        grown = size + len(body)
-        is_enough = len(bunch) >= jobs_min and grown > bytes_aim
-        if bunch and (is_enough or len(bunch) >= jobs_max or grown > bytes_max):
-            yield first, bunch
-            first, grown, bunch = first + len(bunch), len(body), []
-        bunch.append(body)
-        size = grown
-    if bunch:
-        yield first, bunch
+    for origin, job in enumerate(jobs):
+        if isinstance(job, msgspec.Raw):
+            yield _Part(origin, job)
+        elif isinstance(job, msgspec.Struct) or not isinstance(job.get("count"), int):
+            yield _Part(origin, msgspec.Raw(encode(job)))
+        else:
+            for part, n_edges in _parts_of_array(job, part_max):
+                yield _Part(origin, msgspec.Raw(encode(part)), part["count"], n_edges)
+
+
+def _parts_of_array(
+    array: Mapping[str, Any], part_max: int
+) -> Iterator[tuple[Mapping[str, Any], int]]:
+    """Yield the parts of an array, and how many pairs of a job and its parent each brings."""
+    n_parents = sum(map(_count_of, array.get("parents") or ()))
+    most = max(1, min(part_max, PART_EDGES // max(1, n_parents)))
+    count, index = array["count"], array.get("index_from") or 0
+    for start in range(0, max(1, count), most):
+        n_jobs = min(most, count - start)
+        yield {**array, "count": n_jobs, "index_from": index + start}, n_jobs * n_parents
+
+
+def _count_of(parent: object) -> int:
+    """Return for how many jobs a parent stands: `[first, last]` is a range."""
+    if isinstance(parent, list | tuple):
+        first, last = map(int, parent)
+        return max(1, last - first + 1)
+    return 1
 
 
 async def send_bunches(
@@ -75,7 +145,7 @@ async def send_bunches(
         for bunch in bunches:
             await send(bunch)
             if on_sent is not None:
-                on_sent(len(bunch[1]))
+                on_sent(bunch.n_jobs)
 
     workers = [asyncio.create_task(work()) for _ in range(parallel)]
     try:
@@ -97,6 +167,7 @@ class Upload:
     """
 
     n_jobs: int
+    """Those of arrays counted one by one."""
     jobs: Callable[[], Iterable[Job]]
     """Yields the jobs, numbers instead of names; it may be called again and yields the same."""
     groups: Sequence[Mapping[str, Any]] = ()
@@ -122,26 +193,26 @@ class Upload:
             await api.add_groups(batch_id, update_id, start + 1, groups)
 
         async def send(bunch: Bunch) -> None:
-            if bunch[0] not in self._sent:
+            if bunch.first not in self._sent:
                 await self._send(api, batch_id, update_id, bunch)
 
         await send_bunches(cut_bunches(self.jobs()), send, on_sent=on_sent)
         return await api.commit_update(batch_id, update_id)
 
     async def _send(self, api: "Api", batch_id: int, update_id: int, bunch: Bunch) -> None:
-        first, jobs = bunch
+        first, env = bunch.first, self.inherit_env
         try:
-            await api.add_jobs(batch_id, update_id, first, jobs, inherit_env=self.inherit_env)
+            await api.add_jobs(batch_id, update_id, first, bunch.jobs, inherit_env=env)
         except WeftError as error:
-            error.errors = tuple(self._moved(one, first) for one in error.errors)
+            error.errors = tuple(self._moved(one, bunch) for one in error.errors)
             raise
         self._sent.add(first)
 
-    def _moved(self, error: FieldError, first: int) -> FieldError:
+    def _moved(self, error: FieldError, bunch: Bunch) -> FieldError:
         """Return the error with the place in the whole instead of that in a bunch."""
         parts = error.pointer.split("/")
         if len(parts) < 3 or parts[1] != "jobs" or not parts[2].isdecimal():  # noqa: PLR2004 (/jobs/N)
             return error
-        place = int(parts[2]) + first - 1
+        place = bunch.origins[int(parts[2])]
         parts[2] = str(place if self.positions is None else self.positions[place])
         return FieldError("/".join(parts), error.message)

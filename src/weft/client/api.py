@@ -94,7 +94,8 @@ class Api(Routes):
         """
 
         async def send(bunch: Bunch) -> None:
-            await self.add_jobs(batch_id, update_id, *bunch, inherit_env=inherit_env)
+            first, jobs, *_ = bunch
+            await self.add_jobs(batch_id, update_id, first, jobs, inherit_env=inherit_env)
 
         await send_bunches(cut_bunches(jobs), send, parallel=parallel, on_sent=on_sent)
 

@@ -448,6 +448,12 @@ class TooManyJobs(TooLarge):
     code = "API.TOO_MANY_JOBS"
 
 
+class TooManyParents(TooLarge):
+    """More pairs of a job and its parent in one request than the limit."""
+
+    code = "API.TOO_MANY_PARENTS"
+
+
 class Unavailable(WeftError):
     """It may work later."""
 

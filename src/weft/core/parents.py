@@ -1,19 +1,31 @@
 """Parents of jobs: from what a document says to edges, and into an order in which parents come
-first.
+first. An entry of a document is one job, or an array of them.
 """
 
 import heapq
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from weft.core.errors import ParentAmbiguous, ParentCycle, ParentNotBelow, ParentNotFound
+from weft.core.errors import (
+    InvalidValue,
+    ParentAmbiguous,
+    ParentCycle,
+    ParentNotBelow,
+    ParentNotFound,
+)
+from weft.core.positions import Positions
 from weft.core.problems import Problems
 
 _EARLIER = re.compile(r"(?:b([1-9][0-9]{0,17})\.)?j([1-9][0-9]{0,8})")
 
-ParentRefs = Sequence[int | str]
-"""What a job says: positions (1 is the first), `"j7"` or `"b12.j7"` for earlier jobs, names."""
+ParentRef = int | str | tuple[int, int]
+"""What a job says: a position (1 is the first), the first and the last of several positions,
+`"j7"` or `"b12.j7"` for an earlier job, or a name.
+"""
+Parent = int | range
+"""A position in the update, several positions, or -7 for j7."""
+Parents = tuple[Parent, ...]
 
 
 @dataclass(frozen=True)
@@ -28,86 +40,128 @@ class Earlier:
 
 def resolve_parents(
     names: Sequence[str | None],
-    refs: Sequence[ParentRefs],
+    refs: Sequence[Sequence[ParentRef]],
     *,
-    first: int,
+    positions: Positions,
     earlier: Earlier,
     problems: Problems,
-) -> list[tuple[int, ...]]:
-    """Return the parents of each job, without repeats: positive ones are positions in the update,
-    negative ones -7 for j7.
+) -> list[Parents]:
+    """Return the parents of each entry, none of them twice.
 
-    `first` is the position of the first job. A wrong reference is noted in `problems` and left
-    out. A name may stand for a later job; see `order_jobs`.
+    The name of an array stands for all its jobs. A wrong reference is noted in `problems` and
+    left out. A name may stand for a later job; see `order_jobs`.
     """
-    by_name = _Names(names, first) if earlier.names else None
-    resolved: list[tuple[int, ...]] = []
-    for index, given in enumerate(refs):
-        if not given:
-            resolved.append(())
-            continue
-        numbers = dict.fromkeys(
-            number
+    scope = _Scope(positions, earlier, _Names(names) if earlier.names else None, problems)
+    return [
+        _distinct(
+            parent
             for place, ref in enumerate(given)
-            if (number := _resolve(ref, index, place, first, earlier, by_name, problems))
+            if (parent := scope.resolve(ref, index, place))
         )
-        resolved.append(tuple(numbers))
-    return resolved
+        if given
+        else ()
+        for index, given in enumerate(refs)
+    ]
+
+
+def _distinct(parents: Iterator[Parent]) -> Parents:
+    """Return each parent once; ranges that overlap become one."""
+    found = tuple(dict.fromkeys(parents))
+    if not any(isinstance(parent, range) for parent in found):
+        return found
+    return merged(found)
+
+
+def merged(parents: Parents) -> Parents:
+    """Return the same parents as few ranges and numbers, none of which is in two of them."""
+    spans = sorted(
+        (parent.start, parent.stop) if isinstance(parent, range) else (parent, parent + 1)
+        for parent in dict.fromkeys(parents)
+    )
+    joined: list[list[int]] = []
+    for start, stop in spans:
+        if joined and 0 < start <= joined[-1][1]:
+            joined[-1][1] = max(joined[-1][1], stop)
+        else:
+            joined.append([start, stop])
+    return tuple(start if stop == start + 1 else range(start, stop) for start, stop in joined)
+
+
+def count_of(parent: Parent) -> int:
+    """Return how many jobs a parent stands for."""
+    return len(parent) if isinstance(parent, range) else 1
 
 
 class _Names:
-    """Positions of jobs by name."""
+    """Entries by name."""
 
-    def __init__(self, names: Sequence[str | None], first: int) -> None:
-        self.position: dict[str, int] = {}
+    def __init__(self, names: Sequence[str | None]) -> None:
+        self.entry: dict[str, int] = {}
         self.ambiguous: set[str] = set()
-        for position, name in enumerate(names, first):
-            if name is not None and self.position.setdefault(name, position) != position:
+        for index, name in enumerate(names):
+            if name is not None and self.entry.setdefault(name, index) != index:
                 self.ambiguous.add(name)
 
 
-def _resolve(
-    ref: int | str,
-    index: int,
-    place: int,
-    first: int,
-    earlier: Earlier,
-    names: _Names | None,
-    problems: Problems,
-) -> int:
-    """Return the number of one parent; 0 if it was wrong."""
-    pointer = f"/jobs/{index}/parents/{place}"
-    if isinstance(ref, int):
-        return _resolve_position(ref, first + index, pointer, problems)
-    match = _EARLIER.fullmatch(ref)
-    if match is not None:
-        return _resolve_earlier(ref, match, earlier, pointer, problems)
-    if names is None:
-        problems.add(
-            ParentNotFound,
-            pointer,
-            f"{ref[:80]!r} is a name; in a bunch a parent is a number, or j7 for an earlier job",
-        )
-        return 0
-    if ref in names.ambiguous:
-        problems.add(ParentAmbiguous, pointer, f"several jobs are called {ref[:80]!r}")
-        return 0
-    position = names.position.get(ref, 0)
-    if not position:
-        problems.add(ParentNotFound, pointer, f"no job of the document is called {ref[:80]!r}")
-    return position
+@dataclass(frozen=True)
+class _Scope:
+    """What references of one document may mean."""
 
+    positions: Positions
+    earlier: Earlier
+    names: _Names | None
+    problems: Problems
 
-def _resolve_position(ref: int, own: int, pointer: str, problems: Problems) -> int:
-    if ref < 1:
-        problems.add(ParentNotFound, pointer, f"{ref} is no position; the first job is 1")
-        return 0
-    if ref >= own:
-        problems.add(
-            ParentNotBelow, pointer, f"parent {ref} is not below its child, which is job {own}"
-        )
-        return 0
-    return ref
+    def resolve(self, ref: ParentRef, index: int, place: int) -> Parent:
+        """Return one parent; 0 if it was wrong."""
+        pointer = f"/jobs/{index}/parents/{place}"
+        if isinstance(ref, int):
+            return self._position(ref, index, pointer)
+        if not isinstance(ref, str):
+            return self._range(ref, index, pointer)
+        match = _EARLIER.fullmatch(ref)
+        if match is not None:
+            return _resolve_earlier(ref, match, self.earlier, pointer, self.problems)
+        return self._named(ref, pointer)
+
+    def _position(self, ref: int, index: int, pointer: str) -> int:
+        own = self.positions.firsts[index]
+        if ref < 1:
+            message = f"{ref} is no position; the first job is 1"
+            self.problems.add(ParentNotFound, pointer, message)
+            return 0
+        if ref >= own:
+            message = f"parent {ref} is not below its child, which is job {own}"
+            self.problems.add(ParentNotBelow, pointer, message)
+            return 0
+        return ref
+
+    def _range(self, ref: tuple[int, int], index: int, pointer: str) -> Parent:
+        first, last = ref
+        if first > last:
+            message = f"[{first}, {last}] ends before it begins"
+            self.problems.add(InvalidValue, pointer, message)
+            return 0
+        if not all(self._position(one, index, pointer) for one in ref):
+            return 0
+        return range(first, last + 1) if first < last else first
+
+    def _named(self, ref: str, pointer: str) -> Parent:
+        if self.names is None:
+            where = "in a bunch a parent is a number, or j7 for an earlier job"
+            self.problems.add(ParentNotFound, pointer, f"{ref[:80]!r} is a name; {where}")
+            return 0
+        if ref in self.names.ambiguous:
+            message = f"several jobs are called {ref[:80]!r}"
+            self.problems.add(ParentAmbiguous, pointer, message)
+            return 0
+        entry = self.names.entry.get(ref)
+        if entry is None:
+            message = f"no job of the document is called {ref[:80]!r}"
+            self.problems.add(ParentNotFound, pointer, message)
+            return 0
+        positions = self.positions.of(entry)
+        return positions if len(positions) > 1 else positions.start
 
 
 def _resolve_earlier(
@@ -123,22 +177,26 @@ def _resolve_earlier(
 
 
 def order_jobs(
-    parents: Sequence[tuple[int, ...]], names: Sequence[str | None], problems: Problems
+    parents: Sequence[Parents],
+    names: Sequence[str | None],
+    problems: Problems,
+    positions: Positions | None = None,
 ) -> list[int] | None:
-    """Return the indices of the jobs such that parents come first, else in the given order; None
-    if they do already.
+    """Return the indices of the entries such that parents come first, else in the given order;
+    None if they do already.
 
-    Positions in `parents` begin with 1. A cycle is noted in `problems` with its path.
+    `positions`: of the entries; none: each is one job, the first at 1. A cycle is noted in
+    `problems` with its path.
     """
-    if all(parent <= index for index, own in enumerate(parents) for parent in own):
+    places = positions or Positions([None] * len(parents))
+    if _is_ordered(parents, places):
         return None
+    above = [tuple(_entries_of(own, places)) for own in parents]
     children: list[list[int]] = [[] for _ in parents]
-    missing = [0] * len(parents)
-    for index, own in enumerate(parents):
+    missing = [len(own) for own in above]
+    for index, own in enumerate(above):
         for parent in own:
-            if parent > 0:
-                children[parent - 1].append(index)
-                missing[index] += 1
+            children[parent].append(index)
     ready = [index for index, count in enumerate(missing) if count == 0]
     order: list[int] = []
     while ready:
@@ -149,12 +207,54 @@ def order_jobs(
             if missing[child] == 0:
                 heapq.heappush(ready, child)
     if len(order) < len(parents):
-        _note_cycle(parents, missing, names, problems)
+        _note_cycle(above, missing, names, problems)
     return order
 
 
+def _is_ordered(parents: Sequence[Parents], positions: Positions) -> bool:
+    return all(
+        (parent.stop <= first if isinstance(parent, range) else parent < first)
+        for first, own in zip(positions.firsts, parents, strict=True)
+        for parent in own
+    )
+
+
+def _entries_of(parents: Parents, positions: Positions) -> Mapping[int, None]:
+    """Return the entries of the document that are parents, each once."""
+    found: dict[int, None] = {}
+    for parent in parents:
+        if isinstance(parent, range):
+            found.update((entry, None) for entry, _ in positions.pieces(parent))
+        elif parent > 0:
+            found[positions.entry_at(parent)] = None
+    return found
+
+
+def renumbered(
+    parents: Sequence[Parents], positions: Positions, order: Sequence[int]
+) -> tuple[list[Parents], Positions]:
+    """Return parents and positions of the entries in another order."""
+    counts = [positions.count_of(entry) if positions.has_arrays else None for entry in order]
+    moved = Positions(counts, first=positions.first)
+    shift = [0] * len(order)
+    for place, entry in enumerate(order):
+        shift[entry] = moved.firsts[place] - positions.firsts[entry]
+
+    def move(parent: Parent) -> Iterator[Parent]:
+        if isinstance(parent, range):
+            for entry, piece in positions.pieces(parent):
+                yield range(piece.start + shift[entry], piece.stop + shift[entry])
+        else:
+            yield parent + shift[positions.entry_at(parent)] if parent > 0 else parent
+
+    result = [
+        _distinct(piece for parent in parents[entry] for piece in move(parent)) for entry in order
+    ]
+    return result, moved
+
+
 def _note_cycle(
-    parents: Sequence[tuple[int, ...]],
+    above: Sequence[Sequence[int]],
     missing: Sequence[int],
     names: Sequence[str | None],
     problems: Problems,
@@ -168,7 +268,7 @@ def _note_cycle(
     while index not in seen:
         seen[index] = len(path)
         path.append(index)
-        index = next(p - 1 for p in parents[index] if p > 0 and missing[p - 1])
+        index = next(parent for parent in above[index] if missing[parent])
     cycle = [*path[seen[index] :], index]
     words = [names[one] or str(one + 1) for one in cycle]
     problems.add(ParentCycle, f"/jobs/{index}/parents", " waits for ".join(words))

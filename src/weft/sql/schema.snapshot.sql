@@ -4,6 +4,10 @@
 CREATE SCHEMA weft;
 ALTER SCHEMA weft OWNER TO postgres;
 
+CREATE FUNCTION weft._add_arrays(of_tenant_id integer, of_batch_id bigint, of_update_id integer, base integer, first_position integer, total_jobs integer, entry_ns integer[], shape_ids integer[], shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus integer[], shape_countables jsonb[], shape_indexes integer[], group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], edge_parent_ns integer[], chunk_firsts integer[], of_key text, of_digest bytea) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._add_arrays(of_tenant_id integer, of_batch_id bigint, of_update_id integer, base integer, first_position integer, total_jobs integer, entry_ns integer[], shape_ids integer[], shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus integer[], shape_countables jsonb[], shape_indexes integer[], group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], edge_parent_ns integer[], chunk_firsts integer[], of_key text, of_digest bytea) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft._add_failures(batch_ids bigint[], group_ids integer[], ns integer[], at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._add_failures(batch_ids bigint[], group_ids integer[], ns integer[], at timestamp with time zone) OWNER TO weft_system;
@@ -302,10 +306,10 @@ CREATE FUNCTION weft.add_groups(tenant_id integer, batch_id bigint, update_id in
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.add_groups(tenant_id integer, batch_id bigint, update_id integer, group_ids integer[], parent_ids integer[], names text[], attributes jsonb[], cancel_afters integer[], callbacks text[], depth_max integer, are_sets boolean[], at timestamp with time zone) OWNER TO weft_tenant;
 
-CREATE FUNCTION weft.add_jobs(tenant_id integer, batch_id bigint, update_id integer, first_job integer, n_jobs integer, shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus integer[], shape_countables jsonb[], shape_indexes integer[], group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], label_jobs integer[], label_names text[], label_attributes jsonb[], chunk_firsts integer[], chunk_ns integer[], chunk_bodies bytea[], combo_indexes integer[] DEFAULT '{}'::integer[], combo_numbers integer[] DEFAULT '{}'::integer[], combo_sets integer[] DEFAULT '{}'::integer[], idempotency_key text DEFAULT NULL::text, digest bytea DEFAULT NULL::bytea) RETURNS boolean
+CREATE FUNCTION weft.add_jobs(tenant_id integer, batch_id bigint, update_id integer, first_job integer, n_jobs integer, shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus integer[], shape_countables jsonb[], shape_indexes integer[], group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], label_jobs integer[], label_names text[], label_attributes jsonb[], chunk_firsts integer[], chunk_ns integer[], chunk_bodies bytea[], combo_indexes integer[] DEFAULT '{}'::integer[], combo_numbers integer[] DEFAULT '{}'::integer[], combo_sets integer[] DEFAULT '{}'::integer[], idempotency_key text DEFAULT NULL::text, digest bytea DEFAULT NULL::bytea, entry_ns integer[] DEFAULT '{}'::integer[], edge_parent_ns integer[] DEFAULT '{}'::integer[], array_firsts integer[] DEFAULT '{}'::integer[], array_ns integer[] DEFAULT '{}'::integer[], array_indexes integer[] DEFAULT '{}'::integer[], array_names text[] DEFAULT '{}'::text[], array_attributes jsonb[] DEFAULT '{}'::jsonb[]) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft.add_jobs(tenant_id integer, batch_id bigint, update_id integer, first_job integer, n_jobs integer, shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus integer[], shape_countables jsonb[], shape_indexes integer[], group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], label_jobs integer[], label_names text[], label_attributes jsonb[], chunk_firsts integer[], chunk_ns integer[], chunk_bodies bytea[], combo_indexes integer[], combo_numbers integer[], combo_sets integer[], idempotency_key text, digest bytea) OWNER TO weft_tenant;
+ALTER FUNCTION weft.add_jobs(tenant_id integer, batch_id bigint, update_id integer, first_job integer, n_jobs integer, shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus integer[], shape_countables jsonb[], shape_indexes integer[], group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], label_jobs integer[], label_names text[], label_attributes jsonb[], chunk_firsts integer[], chunk_ns integer[], chunk_bodies bytea[], combo_indexes integer[], combo_numbers integer[], combo_sets integer[], idempotency_key text, digest bytea, entry_ns integer[], edge_parent_ns integer[], array_firsts integer[], array_ns integer[], array_indexes integer[], array_names text[], array_attributes jsonb[]) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.add_members(tenant_id integer, batch_id bigint, group_id integer, job_ids integer[], sets_max integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(n_added integer, busy integer[])
     LANGUAGE plpgsql SECURITY DEFINER
@@ -571,10 +575,10 @@ CREATE FUNCTION weft.start_attempts(incarnation_id integer, batch_ids bigint[], 
     SET enable_bitmapscan TO 'off';
 ALTER FUNCTION weft.start_attempts(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], ages_us bigint[], at timestamp with time zone) OWNER TO weft_system;
 
-CREATE FUNCTION weft.submit(tenant_id integer, user_id integer, of_batch_id bigint, trace_id text, idempotency_key text, digest bytea, batch_name text, batch_billing_project text, batch_attributes jsonb, batch_callback text, batch_cancel_after integer, batch_max_running integer, group_ids integer[], parent_ids integer[], group_names text[], group_attributes jsonb[], cancel_afters integer[], callbacks text[], are_sets boolean[], depth_max integer, groups_max integer, new_jobs integer, shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus integer[], shape_countables jsonb[], shape_indexes integer[], job_group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], label_jobs integer[], label_names text[], label_attributes jsonb[], chunk_firsts integer[], chunk_ns integer[], chunk_bodies bytea[], combo_indexes integer[], combo_numbers integer[], combo_sets integer[], at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(batch_id bigint, update_id integer, first_job integer, first_group integer, n_jobs integer, n_groups integer, committed boolean, is_new boolean)
+CREATE FUNCTION weft.submit(tenant_id integer, user_id integer, of_batch_id bigint, trace_id text, idempotency_key text, digest bytea, batch_name text, batch_billing_project text, batch_attributes jsonb, batch_callback text, batch_cancel_after integer, batch_max_running integer, group_ids integer[], parent_ids integer[], group_names text[], group_attributes jsonb[], cancel_afters integer[], callbacks text[], are_sets boolean[], depth_max integer, groups_max integer, new_jobs integer, shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus integer[], shape_countables jsonb[], shape_indexes integer[], job_group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], label_jobs integer[], label_names text[], label_attributes jsonb[], chunk_firsts integer[], chunk_ns integer[], chunk_bodies bytea[], combo_indexes integer[], combo_numbers integer[], combo_sets integer[], entry_ns integer[] DEFAULT '{}'::integer[], edge_parent_ns integer[] DEFAULT '{}'::integer[], array_firsts integer[] DEFAULT '{}'::integer[], array_ns integer[] DEFAULT '{}'::integer[], array_indexes integer[] DEFAULT '{}'::integer[], array_names text[] DEFAULT '{}'::text[], array_attributes jsonb[] DEFAULT '{}'::jsonb[], at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(batch_id bigint, update_id integer, first_job integer, first_group integer, n_jobs integer, n_groups integer, committed boolean, is_new boolean)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft.submit(tenant_id integer, user_id integer, of_batch_id bigint, trace_id text, idempotency_key text, digest bytea, batch_name text, batch_billing_project text, batch_attributes jsonb, batch_callback text, batch_cancel_after integer, batch_max_running integer, group_ids integer[], parent_ids integer[], group_names text[], group_attributes jsonb[], cancel_afters integer[], callbacks text[], are_sets boolean[], depth_max integer, groups_max integer, new_jobs integer, shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus integer[], shape_countables jsonb[], shape_indexes integer[], job_group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], label_jobs integer[], label_names text[], label_attributes jsonb[], chunk_firsts integer[], chunk_ns integer[], chunk_bodies bytea[], combo_indexes integer[], combo_numbers integer[], combo_sets integer[], at timestamp with time zone) OWNER TO weft_tenant;
+ALTER FUNCTION weft.submit(tenant_id integer, user_id integer, of_batch_id bigint, trace_id text, idempotency_key text, digest bytea, batch_name text, batch_billing_project text, batch_attributes jsonb, batch_callback text, batch_cancel_after integer, batch_max_running integer, group_ids integer[], parent_ids integer[], group_names text[], group_attributes jsonb[], cancel_afters integer[], callbacks text[], are_sets boolean[], depth_max integer, groups_max integer, new_jobs integer, shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus integer[], shape_countables jsonb[], shape_indexes integer[], job_group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], label_jobs integer[], label_names text[], label_attributes jsonb[], chunk_firsts integer[], chunk_ns integer[], chunk_bodies bytea[], combo_indexes integer[], combo_numbers integer[], combo_sets integer[], entry_ns integer[], edge_parent_ns integer[], array_firsts integer[], array_ns integer[], array_indexes integer[], array_names text[], array_attributes jsonb[], at timestamp with time zone) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.sweep_cancelled(epoch bigint, limit_jobs integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -897,6 +901,20 @@ CREATE TABLE weft.group_usage (
 )
 WITH (fillfactor='50');
 ALTER TABLE weft.group_usage OWNER TO postgres;
+
+CREATE TABLE weft.job_array (
+    batch_id bigint NOT NULL,
+    first_job integer NOT NULL,
+    tenant_id integer NOT NULL,
+    n_jobs integer NOT NULL,
+    first_index integer NOT NULL,
+    name text,
+    attributes jsonb,
+    CONSTRAINT job_array_first_index_check CHECK ((first_index >= 0)),
+    CONSTRAINT job_array_n_jobs_check CHECK ((n_jobs > 0)),
+    CONSTRAINT job_array_name_check CHECK ((length(name) <= 1024))
+);
+ALTER TABLE weft.job_array OWNER TO postgres;
 
 CREATE TABLE weft.job_cancel (
     batch_id bigint NOT NULL,
@@ -1379,6 +1397,9 @@ ALTER TABLE ONLY weft.group_count
 ALTER TABLE ONLY weft.group_usage
     ADD CONSTRAINT group_usage_pkey PRIMARY KEY (batch_id, group_id, rate_card_id, shape_id);
 
+ALTER TABLE ONLY weft.job_array
+    ADD CONSTRAINT job_array_pkey PRIMARY KEY (batch_id, first_job);
+
 ALTER TABLE ONLY weft.job_cancel
     ADD CONSTRAINT job_cancel_pkey PRIMARY KEY (batch_id, job_id);
 
@@ -1663,6 +1684,8 @@ ALTER TABLE weft.group_usage ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.job ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE weft.job_array ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE weft.job_cancel ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.job_change ENABLE ROW LEVEL SECURITY;
@@ -1724,6 +1747,8 @@ CREATE POLICY system_rows ON weft.group_count TO weft_system USING (true);
 CREATE POLICY system_rows ON weft.group_usage TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.job TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.job_array TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.job_cancel TO weft_system USING (true);
 
@@ -1799,6 +1824,8 @@ CREATE POLICY tenant_rows ON weft.group_usage TO weft_tenant USING ((tenant_id =
 
 CREATE POLICY tenant_rows ON weft.job TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
+CREATE POLICY tenant_rows ON weft.job_array TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
 CREATE POLICY tenant_rows ON weft.job_cancel TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.job_change TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
@@ -1848,6 +1875,8 @@ GRANT USAGE ON SCHEMA weft TO weft_system;
 GRANT USAGE ON SCHEMA weft TO weft_api;
 GRANT USAGE ON SCHEMA weft TO weft_driver;
 GRANT USAGE ON SCHEMA weft TO weft_worker;
+
+REVOKE ALL ON FUNCTION weft._add_arrays(of_tenant_id integer, of_batch_id bigint, of_update_id integer, base integer, first_position integer, total_jobs integer, entry_ns integer[], shape_ids integer[], shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus integer[], shape_countables jsonb[], shape_indexes integer[], group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], edge_parent_ns integer[], chunk_firsts integer[], of_key text, of_digest bytea) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._add_failures(batch_ids bigint[], group_ids integer[], ns integer[], at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._add_failures(batch_ids bigint[], group_ids integer[], ns integer[], at timestamp with time zone) TO weft_tenant;
@@ -1977,8 +2006,8 @@ REVOKE ALL ON FUNCTION weft._unstage(of_batch_id bigint, from_job integer, to_jo
 REVOKE ALL ON FUNCTION weft.add_groups(tenant_id integer, batch_id bigint, update_id integer, group_ids integer[], parent_ids integer[], names text[], attributes jsonb[], cancel_afters integer[], callbacks text[], depth_max integer, are_sets boolean[], at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.add_groups(tenant_id integer, batch_id bigint, update_id integer, group_ids integer[], parent_ids integer[], names text[], attributes jsonb[], cancel_afters integer[], callbacks text[], depth_max integer, are_sets boolean[], at timestamp with time zone) TO weft_api;
 
-REVOKE ALL ON FUNCTION weft.add_jobs(tenant_id integer, batch_id bigint, update_id integer, first_job integer, n_jobs integer, shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus integer[], shape_countables jsonb[], shape_indexes integer[], group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], label_jobs integer[], label_names text[], label_attributes jsonb[], chunk_firsts integer[], chunk_ns integer[], chunk_bodies bytea[], combo_indexes integer[], combo_numbers integer[], combo_sets integer[], idempotency_key text, digest bytea) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.add_jobs(tenant_id integer, batch_id bigint, update_id integer, first_job integer, n_jobs integer, shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus integer[], shape_countables jsonb[], shape_indexes integer[], group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], label_jobs integer[], label_names text[], label_attributes jsonb[], chunk_firsts integer[], chunk_ns integer[], chunk_bodies bytea[], combo_indexes integer[], combo_numbers integer[], combo_sets integer[], idempotency_key text, digest bytea) TO weft_api;
+REVOKE ALL ON FUNCTION weft.add_jobs(tenant_id integer, batch_id bigint, update_id integer, first_job integer, n_jobs integer, shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus integer[], shape_countables jsonb[], shape_indexes integer[], group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], label_jobs integer[], label_names text[], label_attributes jsonb[], chunk_firsts integer[], chunk_ns integer[], chunk_bodies bytea[], combo_indexes integer[], combo_numbers integer[], combo_sets integer[], idempotency_key text, digest bytea, entry_ns integer[], edge_parent_ns integer[], array_firsts integer[], array_ns integer[], array_indexes integer[], array_names text[], array_attributes jsonb[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.add_jobs(tenant_id integer, batch_id bigint, update_id integer, first_job integer, n_jobs integer, shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus integer[], shape_countables jsonb[], shape_indexes integer[], group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], label_jobs integer[], label_names text[], label_attributes jsonb[], chunk_firsts integer[], chunk_ns integer[], chunk_bodies bytea[], combo_indexes integer[], combo_numbers integer[], combo_sets integer[], idempotency_key text, digest bytea, entry_ns integer[], edge_parent_ns integer[], array_firsts integer[], array_ns integer[], array_indexes integer[], array_names text[], array_attributes jsonb[]) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.add_members(tenant_id integer, batch_id bigint, group_id integer, job_ids integer[], sets_max integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.add_members(tenant_id integer, batch_id bigint, group_id integer, job_ids integer[], sets_max integer, at timestamp with time zone) TO weft_api;
@@ -2123,8 +2152,8 @@ GRANT ALL ON FUNCTION weft.running_operations(epoch bigint) TO weft_driver;
 REVOKE ALL ON FUNCTION weft.start_attempts(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], ages_us bigint[], at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.start_attempts(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], ages_us bigint[], at timestamp with time zone) TO weft_worker;
 
-REVOKE ALL ON FUNCTION weft.submit(tenant_id integer, user_id integer, of_batch_id bigint, trace_id text, idempotency_key text, digest bytea, batch_name text, batch_billing_project text, batch_attributes jsonb, batch_callback text, batch_cancel_after integer, batch_max_running integer, group_ids integer[], parent_ids integer[], group_names text[], group_attributes jsonb[], cancel_afters integer[], callbacks text[], are_sets boolean[], depth_max integer, groups_max integer, new_jobs integer, shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus integer[], shape_countables jsonb[], shape_indexes integer[], job_group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], label_jobs integer[], label_names text[], label_attributes jsonb[], chunk_firsts integer[], chunk_ns integer[], chunk_bodies bytea[], combo_indexes integer[], combo_numbers integer[], combo_sets integer[], at timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.submit(tenant_id integer, user_id integer, of_batch_id bigint, trace_id text, idempotency_key text, digest bytea, batch_name text, batch_billing_project text, batch_attributes jsonb, batch_callback text, batch_cancel_after integer, batch_max_running integer, group_ids integer[], parent_ids integer[], group_names text[], group_attributes jsonb[], cancel_afters integer[], callbacks text[], are_sets boolean[], depth_max integer, groups_max integer, new_jobs integer, shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus integer[], shape_countables jsonb[], shape_indexes integer[], job_group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], label_jobs integer[], label_names text[], label_attributes jsonb[], chunk_firsts integer[], chunk_ns integer[], chunk_bodies bytea[], combo_indexes integer[], combo_numbers integer[], combo_sets integer[], at timestamp with time zone) TO weft_api;
+REVOKE ALL ON FUNCTION weft.submit(tenant_id integer, user_id integer, of_batch_id bigint, trace_id text, idempotency_key text, digest bytea, batch_name text, batch_billing_project text, batch_attributes jsonb, batch_callback text, batch_cancel_after integer, batch_max_running integer, group_ids integer[], parent_ids integer[], group_names text[], group_attributes jsonb[], cancel_afters integer[], callbacks text[], are_sets boolean[], depth_max integer, groups_max integer, new_jobs integer, shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus integer[], shape_countables jsonb[], shape_indexes integer[], job_group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], label_jobs integer[], label_names text[], label_attributes jsonb[], chunk_firsts integer[], chunk_ns integer[], chunk_bodies bytea[], combo_indexes integer[], combo_numbers integer[], combo_sets integer[], entry_ns integer[], edge_parent_ns integer[], array_firsts integer[], array_ns integer[], array_indexes integer[], array_names text[], array_attributes jsonb[], at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.submit(tenant_id integer, user_id integer, of_batch_id bigint, trace_id text, idempotency_key text, digest bytea, batch_name text, batch_billing_project text, batch_attributes jsonb, batch_callback text, batch_cancel_after integer, batch_max_running integer, group_ids integer[], parent_ids integer[], group_names text[], group_attributes jsonb[], cancel_afters integer[], callbacks text[], are_sets boolean[], depth_max integer, groups_max integer, new_jobs integer, shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus integer[], shape_countables jsonb[], shape_indexes integer[], job_group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], label_jobs integer[], label_names text[], label_attributes jsonb[], chunk_firsts integer[], chunk_ns integer[], chunk_bodies bytea[], combo_indexes integer[], combo_numbers integer[], combo_sets integer[], entry_ns integer[], edge_parent_ns integer[], array_firsts integer[], array_ns integer[], array_indexes integer[], array_names text[], array_attributes jsonb[], at timestamp with time zone) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.sweep_cancelled(epoch bigint, limit_jobs integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.sweep_cancelled(epoch bigint, limit_jobs integer, at timestamp with time zone) TO weft_driver;
@@ -2218,6 +2247,9 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.group_count TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.group_usage TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.group_usage TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_array TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_array TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_cancel TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_cancel TO weft_system;

@@ -222,7 +222,7 @@ def _bunch(caller: Caller, batch_id: int, update_id: int, jobs: JobRows) -> dict
 
 
 def _jobs(jobs: JobRows) -> dict[str, Any]:
-    return {
+    columns = {
         "shape_cpu_ms": [shape.cpu_m for shape in jobs.shapes],
         "shape_memory_mibs": [shape.memory_mib for shape in jobs.shapes],
         "shape_storage_mibs": [shape.storage_mib for shape in jobs.shapes],
@@ -245,4 +245,17 @@ def _jobs(jobs: JobRows) -> dict[str, Any]:
         "combo_indexes": jobs.combo_index,
         "combo_numbers": jobs.combo_number,
         "combo_sets": jobs.combo_set,
+    }
+    return columns | _arrays(jobs) if jobs.entry_n else columns
+
+
+def _arrays(jobs: JobRows) -> dict[str, Any]:
+    return {
+        "entry_ns": jobs.entry_n,
+        "edge_parent_ns": jobs.edge_parent_n,
+        "array_firsts": [array.first_job for array in jobs.arrays],
+        "array_ns": [array.n_jobs for array in jobs.arrays],
+        "array_indexes": [array.first_index for array in jobs.arrays],
+        "array_names": [array.name for array in jobs.arrays],
+        "array_attributes": [array.attributes for array in jobs.arrays],
     }

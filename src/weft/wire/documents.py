@@ -11,7 +11,9 @@ from msgspec import UNSET, Meta, Raw, Struct, UnsetType, field
 
 PositiveInt = Annotated[int, Meta(ge=1, le=2_000_000_000)]
 """Fits the database's `integer`."""
-JobCount = Annotated[int, Meta(ge=0, le=100_000_000)]
+JobCount = Annotated[int, Meta(ge=0, le=2_000_000_000)]
+GroupCount = Annotated[int, Meta(ge=0, le=100_000_000)]
+Index = Annotated[int, Meta(ge=0, le=2_000_000_000)]
 Priority = Annotated[int, Meta(ge=-1000, le=1000)]
 MaxAttempts = Annotated[int, Meta(ge=1, le=100)]
 Seconds = Annotated[float, Meta(gt=0, le=31_536_000)]
@@ -20,7 +22,9 @@ RelativeNumber = Annotated[int, Meta(ge=-2_000_000_000, le=2_000_000_000)]
 
 
 class JobDocument(Struct, forbid_unknown_fields=True, omit_defaults=True, gc=False):
-    """One job. Neither `command` nor `script`: a no-op that succeeds."""
+    """One job, or with `count` an array of them. Neither `command` nor `script`: a no-op that
+    succeeds.
+    """
 
     command: tuple[str, ...] | None = None
     """Program and arguments."""
@@ -35,9 +39,9 @@ class JobDocument(Struct, forbid_unknown_fields=True, omit_defaults=True, gc=Fal
     """`{cpu, memory, storage, gpu}`; kept raw, because thousands of jobs ask for the same."""
     timeout_s: Seconds | None = None
     always_run: bool = False
-    parents: tuple[int | str, ...] = ()
-    """Numbers within the update, `"j7"` for an earlier job of the batch, or names within the
-    document.
+    parents: tuple[int | str | tuple[int, int], ...] = ()
+    """Numbers within the update, `[first, last]` for a range of them, `"j7"` for an earlier job of
+    the batch, or names within the document. The name of an array stands for all its jobs.
     """
     group: int | str | None = None
     """Of the tree: a path, or in a bunch a number."""
@@ -51,6 +55,12 @@ class JobDocument(Struct, forbid_unknown_fields=True, omit_defaults=True, gc=Fal
     cure.
     """
     executor: str = "process"
+    count: PositiveInt | None = None
+    """An array of so many jobs with consecutive numbers. Each knows its index as `WEFT_INDEX`,
+    which is put into `command` and values of `env`, too.
+    """
+    index_from: Index = 0
+    """Index of the first job of the array."""
 
 
 class GroupDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
@@ -113,7 +123,7 @@ class UpdateDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
     """`POST …/updates`: either numbers to reserve, or groups and jobs to be committed at once."""
 
     n_jobs: JobCount = 0
-    n_groups: JobCount = 0
+    n_groups: GroupCount = 0
     groups: list[GroupDocument] = []
     jobs: list[JobDocument] = []
     inherit_env: dict[str, str] | None = None

@@ -1,12 +1,19 @@
 """The specification of one job as it is stored and as the worker reads it.
 
 A spec never changes after submission. Many specs are stored together in one compressed value,
-a *chunk* (`weft.job_spec`). Only `encode_chunk` and `decode_chunk` know its form.
+a *chunk* (`weft.job_spec`). The chunk of an array holds one template for all its jobs. Only this
+module knows the form of a chunk.
 """
 
+import re
 import zlib
+from collections.abc import Sequence
+from typing import Final, NamedTuple, overload
 
 import msgspec
+
+INDEX_VARIABLE: Final = "WEFT_INDEX"
+_INDEX = re.compile(r"\$(?:WEFT_INDEX(?![A-Za-z0-9_])|\{WEFT_INDEX\})")
 
 
 class JobSpec(msgspec.Struct, frozen=True, omit_defaults=True, array_like=False):
@@ -27,11 +34,58 @@ class JobSpec(msgspec.Struct, frozen=True, omit_defaults=True, array_like=False)
     trace_id: str | None = None
 
 
+class ArrayRange(NamedTuple):
+    """The indices of an array, or of a part of one: `n_jobs` from the first on."""
+
+    first_index: int
+    n_jobs: int
+
+
 class _Chunk(msgspec.Struct, frozen=True, array_like=True):
-    """Consecutive specs, and what they all share."""
+    """Consecutive specs, and what they all share. Of an array the one spec is the template."""
 
     inherit_env: dict[str, str] | None
     specs: list[JobSpec]
+    array: ArrayRange | None = None
+
+
+class ArraySpecs(Sequence[JobSpec]):
+    """The specs of an array; each is made from the template when it is asked for."""
+
+    def __init__(self, template: JobSpec, array: ArrayRange) -> None:
+        self._template = template
+        self._array = array
+
+    def __len__(self) -> int:
+        return self._array.n_jobs
+
+    @overload
+    def __getitem__(self, place: int) -> JobSpec: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[JobSpec]: ...
+    def __getitem__(self, place: int | slice) -> JobSpec | list[JobSpec]:
+        indices = range(self._array.n_jobs)[place]
+        if isinstance(indices, int):
+            return spec_at(self._template, self._array.first_index + indices)
+        return [spec_at(self._template, self._array.first_index + index) for index in indices]
+
+
+def spec_at(template: JobSpec, index: int) -> JobSpec:
+    """Return the spec of one job of an array.
+
+    `$WEFT_INDEX` and `${WEFT_INDEX}` in argv and in values of the environment become the index,
+    and it is an environment variable, too.
+    """
+    text = str(index)
+    command, env = template.command, template.env or {}
+    return msgspec.structs.replace(
+        template,
+        command=None if command is None else tuple(_INDEX.sub(text, word) for word in command),
+        env={
+            **{name: _INDEX.sub(text, value) for name, value in env.items()},
+            INDEX_VARIABLE: text,
+        },
+    )
 
 
 _ENCODER = msgspec.msgpack.Encoder()
@@ -50,6 +104,13 @@ def pack_specs(specs: list[JobSpec], inherit_env: dict[str, str] | None = None) 
     return _ENCODER.encode(_Chunk(inherit_env, specs))
 
 
+def encode_array(
+    template: JobSpec, array: ArrayRange, inherit_env: dict[str, str] | None = None
+) -> bytes:
+    """Make the chunk of an array: one template, however many jobs."""
+    return compress_chunk(_ENCODER.encode(_Chunk(inherit_env, [template], array)))
+
+
 def compress_chunk(packed: bytes) -> bytes:
     """Make a chunk of what `pack_specs` returned."""
     return zlib.compress(packed, 1)
@@ -60,9 +121,10 @@ def encode_chunk(specs: list[JobSpec], inherit_env: dict[str, str] | None = None
     return compress_chunk(pack_specs(specs, inherit_env))
 
 
-def decode_chunk(body: bytes) -> list[JobSpec]:
+def decode_chunk(body: bytes) -> Sequence[JobSpec]:
     """Return the specs in the order of their job numbers. They share one `inherit_env`."""
     chunk = _DECODER.decode(zlib.decompress(body))
-    if chunk.inherit_env is None:
-        return chunk.specs
-    return [msgspec.structs.replace(spec, inherit_env=chunk.inherit_env) for spec in chunk.specs]
+    specs = chunk.specs
+    if chunk.inherit_env is not None:
+        specs = [msgspec.structs.replace(one, inherit_env=chunk.inherit_env) for one in specs]
+    return specs if chunk.array is None else ArraySpecs(specs[0], chunk.array)

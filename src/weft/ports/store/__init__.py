@@ -13,6 +13,7 @@ from weft.ports.store.edits import EditLimits, EditStore, Patch
 from weft.ports.store.groups import SetGroupStore
 from weft.ports.store.notices import Notices
 from weft.ports.store.submitted import (
+    ArrayRow,
     Caller,
     GroupLimits,
     JobRows,
@@ -37,6 +38,7 @@ from weft.ports.store.worker import (
 
 __all__ = [
     "ApiStore",
+    "ArrayRow",
     "Caller",
     "Claimed",
     "DriverStore",

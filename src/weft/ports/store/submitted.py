@@ -66,14 +66,24 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
     """Sorted by name."""
 
 
+class ArrayRow(msgspec.Struct, frozen=True, kw_only=True):
+    """What the jobs of an array share besides their spec."""
+
+    first_job: int
+    n_jobs: int
+    first_index: int
+    name: str | None = None
+    attributes: dict[str, str] | None = None
+
+
 @dataclass(kw_only=True)
 class JobRows:
     """The jobs of one bunch in columns, in order of their numbers.
 
-    The first is `first_job` (absolute).
+    The first is `first_job` (a position in its update, as all numbers here that are positive).
 
-    Lists of one element stand for "the same in all jobs". `parents` are absolute numbers, below
-    the child's.
+    Lists of one element stand for "the same in all jobs". Parents are below their children;
+    -7 is job 7 of the batch.
     """
 
     first_job: int
@@ -99,6 +109,13 @@ class JobRows:
     chunk_first: list[int] = field(default_factory=list)
     chunk_n: list[int] = field(default_factory=list)
     chunk_body: list[bytes] = field(default_factory=list)
+    entry_n: list[int] = field(default_factory=list)
+    """Only if there are arrays: of how many jobs each entry consists. Then the columns above have
+    one element for each entry, and `edge_child` is the first job of one.
+    """
+    edge_parent_n: list[int] = field(default_factory=list)
+    """Only if there are arrays: how many jobs from `edge_parent` on are parents."""
+    arrays: list[ArrayRow] = field(default_factory=list)
 
 
 class NewSet(msgspec.Struct, frozen=True, kw_only=True):

@@ -4,13 +4,13 @@
 CREATE OR REPLACE FUNCTION weft._job_documents(of_batch_id bigint, of_job_ids int[]) RETURNS TABLE (job_id int, document jsonb) LANGUAGE sql STABLE
 AS $$
     SELECT j.job_id, jsonb_build_object(
-        'batch_id', j.batch_id, 'job_id', j.job_id, 'name', l.name, 'group_id', coalesce(m.group_id, j.group_id), 'groups', coalesce(m.sets, '[]'), 'state', s.word, 'phase', j.phase, 'reason', a.reason,
+        'batch_id', j.batch_id, 'job_id', j.job_id, 'name', CASE WHEN l.job_id IS NULL THEN r.name ELSE l.name END, 'index', r.first_index + j.job_id - r.first_job, 'group_id', coalesce(m.group_id, j.group_id), 'groups', coalesce(m.sets, '[]'), 'state', s.word, 'phase', j.phase, 'reason', a.reason,
         'exit_code', a.exit_code, 'signal', a.signal, 'message', coalesce(a.message, weft._bad_parent(j.batch_id, j.job_id, j.state = 9 AND j.bad_parent AND a.attempt IS NULL)), 'attempt', j.attempt, 'user', u.name, 'queue', q.name, 'priority', j.priority,
         'always_run', j.always_run, 'cost', round(c.cost, 12),
         'duration_ms', weft._ms_between(coalesce(a.started_at, j.started_at), coalesce(a.ended_at, clock_timestamp())),
         'ready_at', CASE WHEN j.state <> 0 AND (j.cancelled_at IS NULL OR j.n_unfinished = 0 AND NOT j.bad_parent) THEN coalesce(j.ready_at, p.committed_at) END,
         'started_at', CASE WHEN j.state = 4 THEN j.started_at ELSE a.started_at END, 'ended_at', CASE WHEN j.state >= 6 THEN coalesce(a.ended_at, j.cancelled_at) END,
-        'attributes', coalesce(l.attributes, '{}'))
+        'attributes', coalesce(CASE WHEN l.job_id IS NULL THEN r.attributes ELSE l.attributes END, '{}'))
     FROM unnest(of_job_ids) t
     JOIN weft.job j ON j.batch_id = of_batch_id AND j.job_id = t
     JOIN weft.batch b ON b.batch_id = j.batch_id
@@ -24,6 +24,7 @@ AS $$
                             WHERE g.batch_id = x.batch_id AND g.group_id = ANY (x.set_ids) AND NOT g.hidden) AS sets
         FROM weft.membership x WHERE j.group_id < 0 AND x.batch_id = j.batch_id AND x.membership_id = j.group_id) m ON true
     LEFT JOIN weft.job_label l ON l.batch_id = j.batch_id AND l.job_id = j.job_id
+    LEFT JOIN weft.job_array r ON r.batch_id = j.batch_id AND r.first_job = j.spec_first
     LEFT JOIN weft.attempt a ON a.batch_id = j.batch_id AND a.job_id = j.job_id AND a.attempt = j.attempt AND j.state <> 4
     CROSS JOIN LATERAL (
         SELECT coalesce(sum(x.ms * v.quantity * r.price_per_unit_hour), 0) / 3600000 AS cost

@@ -6,6 +6,8 @@
 -- Columns: one element stands for all jobs. Numbers: jobs, parents and groups relative to the update from 1 on; a negative
 --   parent or group is an absolute number of before, group 0 the root. Sets: combo_numbers and combo_sets are pairs (combination, a set
 --   of it), combo_indexes the combination of each job, 0 for none.
+-- Arrays: with entry_ns the columns have one element per entry, which is so many jobs, and an edge goes from edge_parent_ns jobs, of
+--   which edge_parents is the first, to all of the entry that begins with edge_children (_add_arrays). array_*: what they share.
 -- Raises WF103 (group), WF201 (key used with another body), WF203 (committed), WF205 (parent does not exist), WF207 (outside the update), WF208 (overlap).
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.add_jobs(
@@ -15,7 +17,10 @@ CREATE OR REPLACE FUNCTION weft.add_jobs(
     edge_children int[], edge_parents int[], label_jobs int[], label_names text[], label_attributes jsonb[],
     chunk_firsts int[], chunk_ns int[], chunk_bodies bytea[],
     combo_indexes int[] DEFAULT '{}', combo_numbers int[] DEFAULT '{}', combo_sets int[] DEFAULT '{}',
-    idempotency_key text DEFAULT NULL, digest bytea DEFAULT NULL
+    idempotency_key text DEFAULT NULL, digest bytea DEFAULT NULL,
+    entry_ns int[] DEFAULT '{}', edge_parent_ns int[] DEFAULT '{}',
+    array_firsts int[] DEFAULT '{}', array_ns int[] DEFAULT '{}', array_indexes int[] DEFAULT '{}', array_names text[] DEFAULT '{}',
+    array_attributes jsonb[] DEFAULT '{}'
 ) RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
@@ -79,55 +84,69 @@ BEGIN
             PERFORM weft._fail('WF205', format('parent j%s of batch b%s does not exist', v_wrong, add_jobs.batch_id),
                 'A parent is a job of this update or a committed one of before.', 'Refer to jobs of this update by their number in it.');
         END IF;
-        WITH e AS (
-            SELECT DISTINCT v_base + t.c AS child, CASE WHEN t.p > 0 THEN v_base + t.p ELSE -t.p END AS parent FROM unnest(edge_children, edge_parents) t (c, p)),
-        ins AS (
-            INSERT INTO weft.edge (batch_id, parent_id, child_id, tenant_id) SELECT add_jobs.batch_id, e.parent, e.child, add_jobs.tenant_id FROM e),
-        counted AS (
-            SELECT e.child, count(*) FILTER (WHERE j.state IS NULL OR j.state < 6 OR c.job_id IS NOT NULL) AS n,
-                   coalesce(bool_or(j.state > 6 AND c.job_id IS NULL), false) AS bad, bool_or(e.parent <= v_base) AS is_cross
-            FROM e LEFT JOIN weft.job j ON j.batch_id = add_jobs.batch_id AND j.job_id = e.parent AND e.parent <= v_base
-            LEFT JOIN weft.cascade c ON c.batch_id = j.batch_id AND c.job_id = j.job_id AND c.next_child < e.child
-            GROUP BY e.child)
-        SELECT array_agg(coalesce(c.n, -1) ORDER BY i), array_agg(c.child) FILTER (WHERE c.bad), array_agg(c.child) FILTER (WHERE c.is_cross), coalesce(bool_or(c.is_cross), false)
-        INTO v_parent_count, v_bad_child, v_cross_child, v_has_cross
-        FROM generate_series(v_base + add_jobs.first_job, v_base + add_jobs.first_job + add_jobs.n_jobs - 1) i LEFT JOIN counted c ON c.child = i;
-        UPDATE weft.batch b SET has_edges = true WHERE b.batch_id = add_jobs.batch_id AND NOT b.has_edges;
     END IF;
 
     -- After the rows of parents: who adds members holds rows of jobs while it waits for a new membership.
     IF cardinality(combo_numbers) > 0 THEN
-        group_ids := weft._member_groups(add_jobs.tenant_id, add_jobs.batch_id, add_jobs.n_jobs, v_update.first_group, group_ids,
-                                         combo_indexes, combo_numbers, combo_sets);
+        group_ids := weft._member_groups(add_jobs.tenant_id, add_jobs.batch_id, coalesce(nullif(cardinality(entry_ns), 0), add_jobs.n_jobs),
+                                         v_update.first_group, group_ids, combo_indexes, combo_numbers, combo_sets);
     END IF;
-    SELECT array_agg(v_base + c.first ORDER BY c.first, i) INTO v_spec FROM unnest(chunk_firsts, chunk_ns) c (first, n), generate_series(1, c.n) i;
-    -- A job without parents is ready, and unless it has a priority or always runs it is found by its range.
-    WITH new AS (
-        INSERT INTO weft.job (batch_id, job_id, tenant_id, update_id, group_id, shape_id, cpu_m, memory_mib, asks_more, spec_first, state, n_unfinished, listed, staged,
-                              bad_parent, always_run, priority, max_attempts, retry_on)
-        SELECT add_jobs.batch_id, v_base + add_jobs.first_job - 1 + t.n, add_jobs.tenant_id, add_jobs.update_id, coalesce(t.g, group_ids[1]),
-               v_shapes[t.s + 1], shape_cpu_ms[t.s + 1], shape_memory_mibs[t.s + 1],
-               shape_storage_mibs[t.s + 1] > 0 OR shape_gpus[t.s + 1] > 0 OR shape_countables[t.s + 1] <> '{}', t.spec_first,
-               CASE WHEN coalesce(t.np, -1) < 0 THEN 1 ELSE 0 END, greatest(coalesce(t.np, 0), 0),
-               coalesce(t.np, -1) >= 0 OR coalesce(t.priority, priorities[1]) <> 0 OR coalesce(t.always_run, always_runs[1]),
-               v_has_cross AND v_base + add_jobs.first_job - 1 + t.n = ANY (v_cross_child),
-               v_bad_child IS NOT NULL AND v_base + add_jobs.first_job - 1 + t.n = ANY (v_bad_child),
-               coalesce(t.always_run, always_runs[1]), coalesce(t.priority, priorities[1]), coalesce(t.tries, max_attempts[1]), coalesce(t.retry_on, retry_ons[1])
-        FROM (SELECT t.* FROM unnest(
-                CASE WHEN cardinality(shape_indexes) = add_jobs.n_jobs THEN shape_indexes ELSE array_fill(shape_indexes[1], ARRAY[add_jobs.n_jobs]) END,
-                group_ids, priorities, always_runs, add_jobs.max_attempts, retry_ons, v_parent_count, v_spec)
-              WITH ORDINALITY AS t (s, g, priority, always_run, tries, retry_on, np, spec_first, n)) t
-        RETURNING group_id, shape_id, state, listed),
-    counts AS (
-        INSERT INTO weft.bunch_count (batch_id, update_id, first_job, group_id, shape_id, tenant_id, n_pending, n_ready)
-        SELECT add_jobs.batch_id, add_jobs.update_id, v_base + add_jobs.first_job, n.group_id, n.shape_id, add_jobs.tenant_id,
-               count(*) FILTER (WHERE n.state = 0), count(*) FILTER (WHERE n.state = 1)
-        FROM new n GROUP BY n.group_id, n.shape_id)
-    INSERT INTO weft.bunch (batch_id, update_id, first_job, n_jobs, tenant_id, n_ranged, n_listed, has_cross, idempotency_key, digest)
-    SELECT add_jobs.batch_id, add_jobs.update_id, v_base + add_jobs.first_job, add_jobs.n_jobs, add_jobs.tenant_id,
-           count(*) FILTER (WHERE n.state = 1 AND NOT n.listed), count(*) FILTER (WHERE n.state = 1 AND n.listed), v_has_cross,
-           add_jobs.idempotency_key, CASE WHEN add_jobs.idempotency_key IS NOT NULL THEN add_jobs.digest END
-    FROM new n;
+    IF cardinality(entry_ns) > 0 THEN
+        PERFORM weft._add_arrays(
+            add_jobs.tenant_id, add_jobs.batch_id, add_jobs.update_id, v_base, add_jobs.first_job, add_jobs.n_jobs, entry_ns,
+            v_shapes, shape_cpu_ms, shape_memory_mibs, shape_storage_mibs, shape_gpus, shape_countables,
+            shape_indexes, group_ids, priorities, always_runs, add_jobs.max_attempts, retry_ons,
+            edge_children, edge_parents, edge_parent_ns, chunk_firsts, add_jobs.idempotency_key, add_jobs.digest);
+        INSERT INTO weft.job_array (batch_id, first_job, tenant_id, n_jobs, first_index, name, attributes)
+        SELECT add_jobs.batch_id, v_base + t.first, add_jobs.tenant_id, t.n, t.first_index, t.name, t.attributes
+        FROM unnest(array_firsts, array_ns, array_indexes, array_names, array_attributes) t (first, n, first_index, name, attributes);
+    ELSE
+        IF cardinality(edge_children) > 0 THEN
+            WITH e AS (
+                SELECT DISTINCT v_base + t.c AS child, CASE WHEN t.p > 0 THEN v_base + t.p ELSE -t.p END AS parent FROM unnest(edge_children, edge_parents) t (c, p)),
+            ins AS (
+                INSERT INTO weft.edge (batch_id, parent_id, child_id, tenant_id) SELECT add_jobs.batch_id, e.parent, e.child, add_jobs.tenant_id FROM e),
+            counted AS (
+                SELECT e.child, count(*) FILTER (WHERE j.state IS NULL OR j.state < 6 OR c.job_id IS NOT NULL) AS n,
+                       coalesce(bool_or(j.state > 6 AND c.job_id IS NULL), false) AS bad, bool_or(e.parent <= v_base) AS is_cross
+                FROM e LEFT JOIN weft.job j ON j.batch_id = add_jobs.batch_id AND j.job_id = e.parent AND e.parent <= v_base
+                LEFT JOIN weft.cascade c ON c.batch_id = j.batch_id AND c.job_id = j.job_id AND c.next_child < e.child
+                GROUP BY e.child)
+            SELECT array_agg(coalesce(c.n, -1) ORDER BY i), array_agg(c.child) FILTER (WHERE c.bad), array_agg(c.child) FILTER (WHERE c.is_cross), coalesce(bool_or(c.is_cross), false)
+            INTO v_parent_count, v_bad_child, v_cross_child, v_has_cross
+            FROM generate_series(v_base + add_jobs.first_job, v_base + add_jobs.first_job + add_jobs.n_jobs - 1) i LEFT JOIN counted c ON c.child = i;
+            UPDATE weft.batch b SET has_edges = true WHERE b.batch_id = add_jobs.batch_id AND NOT b.has_edges;
+        END IF;
+
+        SELECT array_agg(v_base + c.first ORDER BY c.first, i) INTO v_spec FROM unnest(chunk_firsts, chunk_ns) c (first, n), generate_series(1, c.n) i;
+        -- A job without parents is ready, and unless it has a priority or always runs it is found by its range.
+        WITH new AS (
+            INSERT INTO weft.job (batch_id, job_id, tenant_id, update_id, group_id, shape_id, cpu_m, memory_mib, asks_more, spec_first, state, n_unfinished, listed, staged,
+                                  bad_parent, always_run, priority, max_attempts, retry_on)
+            SELECT add_jobs.batch_id, v_base + add_jobs.first_job - 1 + t.n, add_jobs.tenant_id, add_jobs.update_id, coalesce(t.g, group_ids[1]),
+                   v_shapes[t.s + 1], shape_cpu_ms[t.s + 1], shape_memory_mibs[t.s + 1],
+                   shape_storage_mibs[t.s + 1] > 0 OR shape_gpus[t.s + 1] > 0 OR shape_countables[t.s + 1] <> '{}', t.spec_first,
+                   CASE WHEN coalesce(t.np, -1) < 0 THEN 1 ELSE 0 END, greatest(coalesce(t.np, 0), 0),
+                   coalesce(t.np, -1) >= 0 OR coalesce(t.priority, priorities[1]) <> 0 OR coalesce(t.always_run, always_runs[1]),
+                   v_has_cross AND v_base + add_jobs.first_job - 1 + t.n = ANY (v_cross_child),
+                   v_bad_child IS NOT NULL AND v_base + add_jobs.first_job - 1 + t.n = ANY (v_bad_child),
+                   coalesce(t.always_run, always_runs[1]), coalesce(t.priority, priorities[1]), coalesce(t.tries, max_attempts[1]), coalesce(t.retry_on, retry_ons[1])
+            FROM (SELECT t.* FROM unnest(
+                    CASE WHEN cardinality(shape_indexes) = add_jobs.n_jobs THEN shape_indexes ELSE array_fill(shape_indexes[1], ARRAY[add_jobs.n_jobs]) END,
+                    group_ids, priorities, always_runs, add_jobs.max_attempts, retry_ons, v_parent_count, v_spec)
+                  WITH ORDINALITY AS t (s, g, priority, always_run, tries, retry_on, np, spec_first, n)) t
+            RETURNING group_id, shape_id, state, listed),
+        counts AS (
+            INSERT INTO weft.bunch_count (batch_id, update_id, first_job, group_id, shape_id, tenant_id, n_pending, n_ready)
+            SELECT add_jobs.batch_id, add_jobs.update_id, v_base + add_jobs.first_job, n.group_id, n.shape_id, add_jobs.tenant_id,
+                   count(*) FILTER (WHERE n.state = 0), count(*) FILTER (WHERE n.state = 1)
+            FROM new n GROUP BY n.group_id, n.shape_id)
+        INSERT INTO weft.bunch (batch_id, update_id, first_job, n_jobs, tenant_id, n_ranged, n_listed, has_cross, idempotency_key, digest)
+        SELECT add_jobs.batch_id, add_jobs.update_id, v_base + add_jobs.first_job, add_jobs.n_jobs, add_jobs.tenant_id,
+               count(*) FILTER (WHERE n.state = 1 AND NOT n.listed), count(*) FILTER (WHERE n.state = 1 AND n.listed), v_has_cross,
+               add_jobs.idempotency_key, CASE WHEN add_jobs.idempotency_key IS NOT NULL THEN add_jobs.digest END
+        FROM new n;
+    END IF;
     INSERT INTO weft.job_label (batch_id, job_id, tenant_id, name, attributes)
     SELECT add_jobs.batch_id, v_base + t.j, add_jobs.tenant_id, t.name, t.attributes FROM unnest(label_jobs, label_names, label_attributes) t (j, name, attributes);
     INSERT INTO weft.job_spec (batch_id, first_job, tenant_id, n_jobs, body)

@@ -12,7 +12,10 @@ CREATE OR REPLACE FUNCTION weft.submit(
     shape_indexes int[], job_group_ids int[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons int[],
     edge_children int[], edge_parents int[], label_jobs int[], label_names text[], label_attributes jsonb[],
     chunk_firsts int[], chunk_ns int[], chunk_bodies bytea[],
-    combo_indexes int[], combo_numbers int[], combo_sets int[], at timestamptz DEFAULT clock_timestamp()
+    combo_indexes int[], combo_numbers int[], combo_sets int[],
+    entry_ns int[] DEFAULT '{}', edge_parent_ns int[] DEFAULT '{}',
+    array_firsts int[] DEFAULT '{}', array_ns int[] DEFAULT '{}', array_indexes int[] DEFAULT '{}', array_names text[] DEFAULT '{}',
+    array_attributes jsonb[] DEFAULT '{}', at timestamptz DEFAULT clock_timestamp()
 ) RETURNS TABLE (batch_id bigint, update_id int, first_job int, first_group int, n_jobs int, n_groups int, committed boolean, is_new boolean)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
@@ -48,7 +51,8 @@ BEGIN
             shape_cpu_ms, shape_memory_mibs, shape_storage_mibs, shape_gpus, shape_countables,
             shape_indexes, job_group_ids, priorities, always_runs, submit.max_attempts, retry_ons,
             edge_children, edge_parents, label_jobs, label_names, label_attributes, chunk_firsts, chunk_ns, chunk_bodies,
-            combo_indexes, combo_numbers, combo_sets);
+            combo_indexes, combo_numbers, combo_sets, NULL, NULL, submit.entry_ns, submit.edge_parent_ns,
+            submit.array_firsts, submit.array_ns, submit.array_indexes, submit.array_names, submit.array_attributes);
     END IF;
     RETURN QUERY SELECT v_batch, u.*, true FROM weft.commit_update(submit.tenant_id, v_batch, v_update.update_id, submit.at) u;
 END $$;

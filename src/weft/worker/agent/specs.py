@@ -18,7 +18,7 @@ class Specs:
 
     def __init__(self, store: WorkerStore) -> None:
         self._store = store
-        self._chunks: OrderedDict[_Place, tuple[int, list[JobSpec]]] = OrderedDict()
+        self._chunks: OrderedDict[_Place, tuple[int, Sequence[JobSpec]]] = OrderedDict()
         self._bytes = 0
 
     async def read(self, claimed: Sequence[Claimed]) -> list[JobSpec | None]:

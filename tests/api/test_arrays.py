@@ -1,0 +1,113 @@
+"""Arrays in documents and in bunches, on a real database."""
+
+from typing import Any
+
+import httpx
+
+from api.live import LiveWorker
+
+ARRAY: dict[str, Any] = {"command": ["/bin/echo", "$WEFT_INDEX"], "name": "each", "count": 1000}
+
+
+async def create(http: httpx.AsyncClient, *jobs: dict[str, Any]) -> httpx.Response:
+    return await http.post("/v1/batches", json={"jobs": list(jobs)})
+
+
+async def test_array_is_one_entry_of_a_document(
+    http: httpx.AsyncClient, worker: LiveWorker
+) -> None:
+    answer = await create(http, {"name": "before"}, ARRAY, {"parents": ["each"]})
+    batch = answer.json()["id"]
+
+    assert answer.status_code == 201, answer.text
+    assert answer.json()["n_jobs"] == 1002
+    job = (await http.get(f"/v1/batches/{batch}/jobs/501")).json()
+    assert (job["name"], job["index"], job["state"]) == ("each", 499, "ready")
+    assert job["spec"]["command"] == ["/bin/echo", "499"]
+    gather = (await http.get(f"/v1/batches/{batch}/jobs/1002")).json()
+    assert (gather["index"], gather["state"]) == (None, "pending")
+    assert gather["parents"] == list(range(2, 1002))
+    assert await worker.work() == 1002
+
+
+async def test_named_arrays_are_sorted_with_all_their_jobs(http: httpx.AsyncClient) -> None:
+    """Numbers as parents are positions in the document, also when the jobs change places."""
+    answer = await create(
+        http,
+        {"name": "gather", "parents": ["scatter"]},
+        {"name": "scatter", "count": 3, "parents": ["source"], "index_from": 5},
+        {"name": "other", "count": 2, "parents": [[2, 3], 4]},
+        {"name": "source"},
+    )
+    batch = answer.json()["id"]
+    jobs = [(await http.get(f"/v1/batches/{batch}/jobs/{n}")).json() for n in range(1, 8)]
+
+    assert answer.json()["job_ids"] == [5, 2, 6, 1]
+    assert [job["name"] for job in jobs] == ["source", *["scatter"] * 3, "gather", *["other"] * 2]
+    assert [job["index"] for job in jobs] == [None, 5, 6, 7, None, 0, 1]
+    assert [job["parents"] for job in jobs] == [
+        [], [1], [1], [1], [2, 3, 4], [2, 3, 4], [2, 3, 4]
+    ]  # fmt: skip
+
+
+async def test_parts_of_an_array_in_bunches(http: httpx.AsyncClient, worker: LiveWorker) -> None:
+    batch = (await http.post("/v1/batches", json={})).json()["id"]
+    update = (await http.post(f"/v1/batches/{batch}/updates", json={"n_jobs": 10})).json()
+    jobs_of = f"/v1/batches/{batch}/updates/{update['update_id']}/jobs"
+    bunches = [
+        {"first": 6, "jobs": [{**ARRAY, "count": 4, "index_from": 5}, {"parents": [[1, 9]]}]},
+        {"first": 1, "jobs": [{**ARRAY, "count": 5}]},
+    ]
+    answers = [await http.post(jobs_of, json=bunch) for bunch in [*bunches, *bunches]]
+    done = await http.post(f"/v1/batches/{batch}/updates/{update['update_id']}/commit", json={})
+
+    assert [answer.json()["n_jobs"] for answer in answers] == [5, 5, 5, 5]
+    assert done.status_code == 200, done.text
+    jobs = (await http.get(f"/v1/batches/{batch}/jobs")).json()["items"]
+    assert [job["index"] for job in jobs] == [*range(9), None]
+    assert await worker.work() == 10
+
+
+async def test_array_of_one_job_is_an_array(http: httpx.AsyncClient) -> None:
+    batch = (await create(http, {**ARRAY, "count": 1, "index_from": 7})).json()["id"]
+
+    job = (await http.get(f"/v1/batches/{batch}/jobs/1")).json()
+    assert (job["index"], job["spec"]["env"]) == (7, {"WEFT_INDEX": "7"})
+
+
+async def test_wrong_arrays_are_refused(http: httpx.AsyncClient) -> None:
+    async def refused(**fields: object) -> tuple[int, str, str]:
+        answer = (await create(http, {"name": "first"}, fields)).json()
+        first = answer["errors"][0] if answer["errors"] else {"pointer": ""}
+        return answer["status"], answer["code"], first["pointer"]
+
+    assert await refused(count=0) == (400, "API.WRONG_TYPE", "/jobs/1/count")
+    assert await refused(count=2.5) == (400, "API.WRONG_TYPE", "/jobs/1/count")
+    assert await refused(index_from=3) == (400, "API.INVALID_VALUE", "/jobs/1/index_from")
+    too_far = {"count": 2, "index_from": 2_000_000_000}
+    assert await refused(**too_far) == (400, "API.INVALID_VALUE", "/jobs/1/index_from")
+    assert await refused(parents=[[2, 1]]) == (400, "API.INVALID_VALUE", "/jobs/1/parents/0")
+    assert await refused(parents=[[1, 2]]) == (400, "API.PARENT_NOT_BELOW", "/jobs/1/parents/0")
+    assert await refused(parents=[[0, 1]]) == (400, "API.PARENT_NOT_FOUND", "/jobs/1/parents/0")
+    assert await refused(parents=[[1]]) == (400, "API.WRONG_TYPE", "/jobs/1/parents/0")
+    own = {"name": "self", "count": 2, "parents": ["self"]}
+    assert await refused(**own) == (400, "API.PARENT_CYCLE", "/jobs/1/parents")
+    assert await refused(count=1_000_001) == (413, "API.TOO_MANY_JOBS", "/jobs/1/count")
+    assert await refused(count=2_000_000_001) == (400, "API.WRONG_TYPE", "/jobs/1/count")
+
+
+async def test_too_large_an_array_says_how_to_send_it(http: httpx.AsyncClient) -> None:
+    problem = (await create(http, {"count": 1_000_001})).json()
+
+    assert "1000001 jobs" in problem["detail"]
+    assert "index_from" in problem["hint"]
+
+
+async def test_two_arrays_that_wait_for_each_other_are_refused(http: httpx.AsyncClient) -> None:
+    """Each of the second for each of the first: so many pairs do not help anybody."""
+    answer = await create(http, {**ARRAY, "count": 2000}, {"count": 2000, "parents": ["each"]})
+    problem = answer.json()
+
+    assert (problem["status"], problem["code"]) == (413, "API.TOO_MANY_PARENTS")
+    assert "4000000 times" in problem["detail"]
+    assert "job without a command" in problem["hint"]

@@ -64,6 +64,15 @@ def test_state_machine_is_compared_with_a_bare_queue(tmp_path: Path) -> None:
     assert result["audit_findings"] == 0
 
 
+def test_groups_are_compared_with_a_bare_queue(tmp_path: Path) -> None:
+    result = measured(tmp_path, "groups", "--scale", "0.01", "--rounds", "1")
+
+    assert result["ratio"] > 0
+    assert result["by_groups"].keys() >= {"1", "3", "6", "6_scattered"}
+    assert result["six_by_three"] > 0
+    assert result["audit_findings"] == 0
+
+
 def test_submission_is_compared_with_copy(tmp_path: Path) -> None:
     result = measured(tmp_path, "submit", "--jobs", "3000", "--rounds", "1")
 

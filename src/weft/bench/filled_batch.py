@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from contextlib import AsyncExitStack
 from typing import Self
 
+from weft.bench.layout import Layout, Nested
 from weft.bench.plan import BenchFailed
-from weft.ports.store import Caller, JobRows, NewBatch, NewGroup, Shape
+from weft.ports.store import Caller, JobRows, NewBatch, Shape
 from weft.store import PostgresApiStore, open_api_store
 from weft.wire.spec import CHUNK_JOBS_MAX, JobSpec, encode_chunk
 
 BUNCH_JOBS = 10_000
 PARALLEL = 2
-GROUPS_DEEP = 3
-"""Below the root: each job counts in four groups."""
+NESTED = Nested()
 SHAPE = Shape(cpu_m=1000, memory_mib=512)
 TRACE_ID = "0" * 32
 
@@ -40,24 +40,21 @@ class Filler:
     async def __aexit__(self, *_: object) -> None:
         await self._open.aclose()
 
-    async def fill(self, jobs: int) -> None:
-        """Submit one batch with this many jobs, all in the deepest of its groups."""
+    async def fill(self, jobs: int, layout: Layout = NESTED) -> None:
+        """Submit one batch with this many jobs, in groups as the layout says."""
         store, caller = self._store, self._caller
         if store is None or caller is None:
             raise BenchFailed("the throw-away server does not know its own user")
         begun = time.perf_counter()
         new = NewBatch(name="bench", trace_id=TRACE_ID)
         batch_id, _ = await store.create_batch(caller, new, idempotency_key=None, digest=b"")
+        groups = layout.new_groups()
         reserved, _ = await store.create_update(
-            caller, batch_id, n_jobs=jobs, n_groups=GROUPS_DEEP, idempotency_key=None, digest=b"",
+            caller, batch_id, n_jobs=jobs, n_groups=len(groups), idempotency_key=None, digest=b"",
             trace_id=TRACE_ID,
         )  # fmt: skip
-        groups = [
-            NewGroup(group_id=depth, parent_id=depth - 1, name=f"level{depth}")
-            for depth in range(1, GROUPS_DEEP + 1)
-        ]
         await store.add_groups(caller, batch_id, reserved.update_id, groups)
-        bunches = self._bunches(jobs)
+        bunches = self._bunches(jobs, layout)
 
         async def send() -> None:
             for bunch in bunches:
@@ -67,14 +64,17 @@ class Filler:
         await store.commit_update(caller, batch_id, reserved.update_id)
         self.rates.append(jobs / (time.perf_counter() - begun))
 
-    def _bunches(self, jobs: int) -> Iterator[JobRows]:
+    def _bunches(self, jobs: int, layout: Layout) -> Iterator[JobRows]:
         for first in range(1, jobs + 1, BUNCH_JOBS):
             count = min(BUNCH_JOBS, jobs - first + 1)
             starts = range(0, count, CHUNK_JOBS_MAX)
+            where = layout.columns(first, count)
             yield JobRows(
                 first_job=first, n_jobs=count, shapes=[SHAPE], shape_index=[0],
-                group_id=[GROUPS_DEEP], priority=[0], always_run=[False], max_attempts=[1],
-                retry_on=[0], chunk_first=[first + start for start in starts],
+                group_id=where.group_id, combo_index=where.combo_index,
+                combo_number=where.combo_number, combo_set=where.combo_set,
+                priority=[0], always_run=[False], max_attempts=[1], retry_on=[0],
+                chunk_first=[first + start for start in starts],
                 chunk_n=[min(CHUNK_JOBS_MAX, count - start) for start in starts],
                 chunk_body=[self._chunk] * len(starts),
             )  # fmt: skip

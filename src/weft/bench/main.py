@@ -14,6 +14,7 @@ BENCHES: Mapping[str, str] = {
     "statemachine": "claims and completions in SQL, beside a bare queue",
     "submit": "200,000 jobs over HTTP, beside COPY of bare rows",
     "latency": "submission to first instruction, beside subprocess.run",
+    "groups": "claims and completions with 1, 3 and 6 groups per job",
     "idle": "a minute without work: statements, time, memory",
 }
 """Name of the module that measures it, and what it asks."""

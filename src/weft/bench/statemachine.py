@@ -144,22 +144,12 @@ class _Bench:
             return sum(bool(finding.rows) for finding in await admin.audit())
 
     async def _run_bare(self, size: int, jobs: int) -> float:
-        connection = await asyncpg.connect(self._admin_dsn)
-        try:
-            await connection.execute(query("bare_queue"))
-            await connection.copy_records_to_table(
-                "queue",
-                schema_name="bare",
-                records=((number, 1, 0) for number in range(1, jobs + 1)),
-            )
-        finally:
-            await connection.close()
-        await self._tidy()
+        await fill_bare(self._admin_dsn, jobs)
         return await self._run("reference", jobs, Order(kind="bare", size=size))
 
     async def _run_weft(self, size: int, jobs: int, variant: str) -> float:
         await self.filler.fill(jobs)
-        await self._tidy()
+        await tidy(self._admin_dsn)
         order = Order(
             kind="store" if variant == "with_store_classes" else "weft", size=size,
             start_calls=variant == "with_start_calls",
@@ -175,13 +165,35 @@ class _Bench:
         self._cpu_us.setdefault(name, []).append(used_s / jobs * 1e6)
         return done.rate
 
-    async def _tidy(self) -> None:
-        """Give both the same clean start, so that no autovacuum of the other's rows comes."""
-        connection = await asyncpg.connect(self._admin_dsn)
-        try:
-            await connection.execute("VACUUM (ANALYZE)")
-        finally:
-            await connection.close()
+
+async def run_bare(admin_dsn: str, runners: Runners, *, size: int, jobs: int) -> float:
+    """Return the rate of the bare queue."""
+    await fill_bare(admin_dsn, jobs)
+    return (await runners.run(Order(kind="bare", size=size))).rate
+
+
+async def fill_bare(admin_dsn: str, jobs: int) -> None:
+    """Make the bare queue with so many jobs."""
+    connection = await asyncpg.connect(admin_dsn)
+    try:
+        await connection.execute(query("bare_queue"))
+        await connection.copy_records_to_table(
+            "queue",
+            schema_name="bare",
+            records=((number, 1, 0) for number in range(1, jobs + 1)),
+        )
+    finally:
+        await connection.close()
+    await tidy(admin_dsn)
+
+
+async def tidy(admin_dsn: str) -> None:
+    """Give both the same clean start, so that no autovacuum of the other's rows comes."""
+    connection = await asyncpg.connect(admin_dsn)
+    try:
+        await connection.execute("VACUUM (ANALYZE)")
+    finally:
+        await connection.close()
 
 
 def _whole(jobs: int, size: int) -> int:

@@ -35,7 +35,7 @@ def bench(
     """Measure one thing, and what it is compared with, in alternation on a throw-away server.
 
     Args:
-        name: Which one: processes, statemachine, submit, latency or idle; none: list them.
+        name: Which one; none: list them.
         scale: Factor on the usual sizes: 0.1 is quick and rough.
         jobs: Number of jobs instead of the usual one.
         rounds: Number of rounds instead of the usual one.

@@ -4,15 +4,17 @@ import asyncio
 import time
 from collections.abc import Iterator
 from contextlib import AsyncExitStack
+from itertools import chain
 from typing import Self
 
 from weft.bench.layout import Layout, Nested
 from weft.bench.plan import BenchFailed
-from weft.ports.store import Caller, JobRows, NewBatch, Shape
+from weft.ports.store import ArrayRow, Caller, JobRows, NewBatch, Shape
 from weft.store import PostgresApiStore, open_api_store
-from weft.wire.spec import CHUNK_JOBS_MAX, JobSpec, encode_chunk
+from weft.wire.spec import CHUNK_JOBS_MAX, ArrayRange, JobSpec, encode_array, encode_chunk
 
 BUNCH_JOBS = 10_000
+ARRAY_JOBS = 1_000_000
 PARALLEL = 2
 NESTED = Nested()
 SHAPE = Shape(cpu_m=1000, memory_mib=512)
@@ -29,6 +31,7 @@ class Filler:
         self._store: PostgresApiStore | None = None
         self._caller: Caller | None = None
         self.rates: list[float] = []
+        self.commit_ms: list[float] = []
         specs = [JobSpec(command=("/bin/true",), trace_id=TRACE_ID)] * CHUNK_JOBS_MAX
         self._chunk = encode_chunk(specs)
 
@@ -40,8 +43,11 @@ class Filler:
     async def __aexit__(self, *_: object) -> None:
         await self._open.aclose()
 
-    async def fill(self, jobs: int, layout: Layout = NESTED) -> None:
-        """Submit one batch with this many jobs, in groups as the layout says."""
+    async def fill(self, jobs: int, layout: Layout = NESTED, *, in_arrays: int = 0) -> int:
+        """Submit one batch with this many jobs, in groups as the layout says; return its number.
+
+        `in_arrays`: so many of them come as arrays.
+        """
         store, caller = self._store, self._caller
         if store is None or caller is None:
             raise BenchFailed("the throw-away server does not know its own user")
@@ -54,18 +60,39 @@ class Filler:
             trace_id=TRACE_ID,
         )  # fmt: skip
         await store.add_groups(caller, batch_id, reserved.update_id, groups)
-        bunches = self._bunches(jobs, layout)
+        bunches = chain(
+            self._arrays(in_arrays, layout), self._bunches(in_arrays + 1, jobs, layout)
+        )
 
         async def send() -> None:
             for bunch in bunches:
                 await store.add_jobs(caller, batch_id, reserved.update_id, bunch)
 
         await asyncio.gather(*(send() for _ in range(PARALLEL)))
+        filled = time.perf_counter()
         await store.commit_update(caller, batch_id, reserved.update_id)
+        self.commit_ms.append((time.perf_counter() - filled) * 1000)
         self.rates.append(jobs / (time.perf_counter() - begun))
+        return batch_id
 
-    def _bunches(self, jobs: int, layout: Layout) -> Iterator[JobRows]:
-        for first in range(1, jobs + 1, BUNCH_JOBS):
+    def _arrays(self, jobs: int, layout: Layout) -> Iterator[JobRows]:
+        spec = JobSpec(command=("/bin/true",), trace_id=TRACE_ID)
+        for first in range(1, jobs + 1, ARRAY_JOBS):
+            count = min(ARRAY_JOBS, jobs - first + 1)
+            where = layout.columns(first, 1)
+            yield JobRows(
+                first_job=first, n_jobs=count, shapes=[SHAPE], shape_index=[0],
+                group_id=where.group_id, combo_index=where.combo_index,
+                combo_number=where.combo_number, combo_set=where.combo_set,
+                priority=[0], always_run=[False], max_attempts=[1], retry_on=[0],
+                chunk_first=[first], chunk_n=[count],
+                chunk_body=[encode_array(spec, ArrayRange(first - 1, count))],
+                entry_n=[count],
+                arrays=[ArrayRow(first_job=first, n_jobs=count, first_index=first - 1)],
+            )  # fmt: skip
+
+    def _bunches(self, begin: int, jobs: int, layout: Layout) -> Iterator[JobRows]:
+        for first in range(begin, jobs + 1, BUNCH_JOBS):
             count = min(BUNCH_JOBS, jobs - first + 1)
             starts = range(0, count, CHUNK_JOBS_MAX)
             where = layout.columns(first, count)

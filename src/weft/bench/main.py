@@ -15,6 +15,7 @@ BENCHES: Mapping[str, str] = {
     "submit": "200,000 jobs over HTTP, beside COPY of bare rows",
     "latency": "submission to first instruction, beside subprocess.run",
     "groups": "claims and completions with 1, 3 and 6 groups per job",
+    "huge": "reading a batch of 16,000,000 jobs, beside one of 1,000",
     "idle": "a minute without work: statements, time, memory",
 }
 """Name of the module that measures it, and what it asks."""

@@ -5,6 +5,7 @@ prepared, and the word to go, which is answered with what was done.
 """
 
 import asyncio
+import math
 import os
 import sys
 import time
@@ -50,7 +51,7 @@ async def main() -> None:
             order = msgspec.json.decode(line, type=Order)
             if order.kind == "bare":
                 turn = await bare_turn(bare, order)
-                _say(await _run(turn))
+                _say(await _run(turn, order))
                 continue
             incarnation_id = await _register(store)
             turn = (
@@ -58,16 +59,18 @@ async def main() -> None:
                 if order.kind == "weft"
                 else store_turn(store, order, incarnation_id)
             )
-            _say(await _run(_with_heartbeats(turn, store, incarnation_id)))
+            _say(await _run(_with_heartbeats(turn, store, incarnation_id), order))
             await store.leave(incarnation_id)
 
 
-async def _run(turn: Turn) -> Done:
+async def _run(turn: Turn, order: Order) -> Done:
     _say("ready")
     _line()
     result = Done(time.monotonic(), [])
-    while jobs := await turn():
+    left = math.inf if order.jobs_max is None else order.jobs_max
+    while left > 0 and (jobs := await turn()):
         result.calls.append((time.monotonic(), jobs))
+        left -= jobs
     return result
 
 

@@ -96,12 +96,26 @@ async def running_database(home: Home) -> AsyncIterator[tuple[Mapping[str, str],
 @asynccontextmanager
 async def running_driver(home: Home) -> AsyncIterator[None]:
     """Run the driver of a home as a process, as `weft up` starts it."""
-    log_path = home.role_logs / "driver.log"
+    async with _running_role(home, "driver"):
+        yield
+
+
+@asynccontextmanager
+async def running_api(home: Home) -> AsyncIterator[str]:
+    """Run the api of a home as a process, as `weft up` starts it; give its url."""
+    async with _running_role(home, "api"):
+        ready = home.ready("api") or {}
+        yield f"http://{ready['host']}:{ready['port']}"
+
+
+@asynccontextmanager
+async def _running_role(home: Home, role: str) -> AsyncIterator[None]:
+    log_path = home.role_logs / f"{role}.log"
     supervised = {SUPERVISOR_VARIABLE: str(os.getpid())}
     environment = role_environment(_settings(home), _environment()) | supervised
-    process = _spawn([sys.executable, "-P", "-m", "weft.run.driver"], log_path, environment)
+    process = _spawn([sys.executable, "-P", "-m", f"weft.run.{role}"], log_path, environment)
     try:
-        await _until(lambda: bool(home.ready("driver")), process, log_path)
+        await _until(lambda: bool(home.ready(role)), process, log_path)
         yield
     finally:
         _end(process)

@@ -26,6 +26,8 @@ class Order(msgspec.Struct):
     """Jobs a call."""
     start_calls: bool = False
     """Report each start with a call of its own."""
+    jobs_max: int | None = None
+    """End after about so many jobs; None: when nothing is left."""
 
 
 Turn = Callable[[], Awaitable[int]]

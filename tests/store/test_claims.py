@@ -1,6 +1,7 @@
 """Who gets which jobs, in which order, and how many."""
 
 import asyncio
+from secrets import token_hex
 
 import pytest
 
@@ -9,6 +10,7 @@ from weft.core.states import Reason
 from weft.ports.store import Claimed, NewGroup, Shape
 from weft.store.database import call_on
 from weft.testing.builders import job_rows
+from weft.wire.spec import JobSpec, encode_chunk
 
 A = Shape(cpu_m=1000, memory_mib=100)
 
@@ -23,15 +25,28 @@ async def test_claim_makes_an_attempt(world: World) -> None:
     worker = await world.worker()
     claimed = await worker.claim(2)
 
+    chunk = (await worker.store.get_chunks([batch], [1]))[batch, 1]
     assert claimed == [
         Claimed(
             batch_id=batch, job_id=job, attempt=1, cpu_m=250, memory_mib=64, storage_mib=10, gpu=0,
-            chunk_first=1,
+            chunk_first=1, chunk=chunk,
         )
         for job in (1, 2)
     ]  # fmt: skip
     assert await world.states(batch) == "RRr"
     assert await world.counts(batch) == {"ready": 1, "running": 2}
+
+
+@pytest.mark.parametrize(("limit", "size"), [(5, 10), (1, 200_000)])
+async def test_large_claim_or_chunk_comes_without_specs(
+    world: World, limit: int, size: int
+) -> None:
+    rows = job_rows(5)
+    rows.chunk_body = [encode_chunk([JobSpec(stdin=token_hex(size))] * 5)]
+    await world.submit(rows)
+    claimed = await (await world.worker()).claim(limit)
+
+    assert [one.chunk for one in claimed] == [None] * limit
 
 
 async def test_higher_priority_is_served_first_then_age(world: World) -> None:

@@ -336,7 +336,7 @@ CREATE FUNCTION weft.cancel_jobs(tenant_id integer, batch_id bigint, job_ids int
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.cancel_jobs(tenant_id integer, batch_id bigint, job_ids integer[], actor text, at timestamp with time zone) OWNER TO weft_tenant;
 
-CREATE FUNCTION weft.claim_jobs(incarnation_id integer, budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs integer, hint_runnable bigint[] DEFAULT '{}'::bigint[], hint_job integer[] DEFAULT '{}'::integer[], at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(batch_id bigint, job_id integer, attempt smallint, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, spec_first integer, runnable_id bigint)
+CREATE FUNCTION weft.claim_jobs(incarnation_id integer, budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs integer, hint_runnable bigint[] DEFAULT '{}'::bigint[], hint_job integer[] DEFAULT '{}'::integer[], at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(batch_id bigint, job_id integer, attempt smallint, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, spec_first integer, runnable_id bigint, chunk bytea)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'

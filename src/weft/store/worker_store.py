@@ -95,7 +95,7 @@ class PostgresWorkerStore:
                 self._claimed_upto[row["runnable_id"]] = row["job_id"]
         while len(self._claimed_upto) > HINTS_MAX:
             del self._claimed_upto[next(iter(self._claimed_upto))]
-        return [_claimed(row) for row in rows]
+        return [_claimed(row, row["chunk"]) for row in rows]
 
     async def get_chunks(
         self, batch_ids: Sequence[int], chunk_firsts: Sequence[int]
@@ -240,7 +240,7 @@ def _text(message: str) -> str | None:
     return kept.encode("utf-8", "replace").decode("utf-8") or None
 
 
-def _claimed(row: asyncpg.Record) -> Claimed:
+def _claimed(row: asyncpg.Record, chunk: bytes | None = None) -> Claimed:
     batch_id, job_id, attempt, cpu_m, memory_mib, storage_mib, gpu, spec_first = row[:8]
     return Claimed(
         batch_id=batch_id,
@@ -251,6 +251,7 @@ def _claimed(row: asyncpg.Record) -> Claimed:
         storage_mib=storage_mib,
         gpu=gpu,
         chunk_first=spec_first,
+        chunk=chunk,
     )
 
 

@@ -18,6 +18,8 @@ class Claimed:
     gpu: int
     chunk_first: int
     """Its spec is number `job_id - chunk_first` of that chunk."""
+    chunk: bytes | None = None
+    """The chunk, if the claim has brought it; else `get_chunks` does."""
 
 
 @dataclass(frozen=True, kw_only=True)

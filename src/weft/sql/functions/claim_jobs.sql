@@ -2,7 +2,8 @@
 -- Called by: Store.claim_jobs (worker agent).   Safe to repeat: no; what a lost reply claimed comes back when the worker is lost.
 -- Locks: batch (shared advisory, tried), job rows SKIP LOCKED; never waits for another claimer.
 -- Plan: users by load, then their work by priority and age: ready_job and runnable by key, job by key from the hint on.
--- Returns: one row per attempt, in the order of the queue; no rows if nothing fits. The first may exceed the budget as long as
+-- Returns: one row per attempt, in the order of the queue; no rows if nothing fits. With few of them the specs, if they are small: one
+--   call less before a job that comes alone can start. The first may exceed the budget as long as
 --   the worker as a whole can hold it; with it the sums of cpu and memory stay within the budget.
 -- Owner: weft_system.  Granted to: weft_worker.
 CREATE OR REPLACE FUNCTION weft.claim_jobs(
@@ -10,7 +11,7 @@ CREATE OR REPLACE FUNCTION weft.claim_jobs(
     hint_runnable bigint[] DEFAULT '{}', hint_job int[] DEFAULT '{}', at timestamptz DEFAULT clock_timestamp()
 ) RETURNS TABLE (
     batch_id bigint, job_id int, attempt smallint, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu int,
-    spec_first int, runnable_id bigint
+    spec_first int, runnable_id bigint, chunk bytea
 ) LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_generic_plan
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_bitmapscan = off
@@ -193,7 +194,8 @@ BEGIN
     END IF;
     PERFORM weft._announce();
     RETURN QUERY
-    SELECT t.b, t.j, t.a, t.c::bigint, t.m::bigint, coalesce(s.storage_mib, 0), coalesce(s.gpu, 0), t.f, t.r
+    SELECT t.b, t.j, t.a, t.c::bigint, t.m::bigint, coalesce(s.storage_mib, 0), coalesce(s.gpu, 0), t.f, t.r,
+           CASE WHEN cardinality(r_job) <= 4 THEN (SELECT x.body FROM weft.job_spec x WHERE x.batch_id = t.b AND x.first_job = t.f AND octet_length(x.body) <= 8192) END
     FROM unnest(r_batch, r_job, r_attempt, r_cpu, r_memory, r_shape, r_asks_more, r_spec, r_runnable) t (b, j, a, c, m, s, more, f, r)
     LEFT JOIN LATERAL (SELECT x.storage_mib, x.gpu FROM weft.shape x WHERE t.more AND x.shape_id = t.s OFFSET 0) s ON true;
 END $$;

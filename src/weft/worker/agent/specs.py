@@ -23,6 +23,9 @@ class Specs:
 
     async def read(self, claimed: Sequence[Claimed]) -> list[JobSpec | None]:
         """Return the spec of each; `None` where the database has none."""
+        for one in claimed:
+            if one.chunk is not None:
+                self._keep((one.batch_id, one.chunk_first), one.chunk)
         places = {(one.batch_id, one.chunk_first) for one in claimed}
         wanted = [place for place in places if place not in self._chunks]
         if wanted:
@@ -30,12 +33,16 @@ class Specs:
                 [place[0] for place in wanted], [place[1] for place in wanted]
             )
             for place, body in bodies.items():
-                size = len(body) * _BLOW_UP
-                self._chunks[place] = (size, decode_chunk(body))
-                self._bytes += size
+                self._keep(place, body)
         specs = [self._spec_of(one) for one in claimed]
         self._drop_oldest()
         return specs
+
+    def _keep(self, place: _Place, body: bytes) -> None:
+        if place not in self._chunks:
+            size = len(body) * _BLOW_UP
+            self._chunks[place] = (size, decode_chunk(body))
+            self._bytes += size
 
     def _spec_of(self, one: Claimed) -> JobSpec | None:
         place = (one.batch_id, one.chunk_first)

@@ -1,6 +1,7 @@
 """Batches, updates, jobs and groups on a real database."""
 
 import asyncio
+from typing import Any
 
 import httpx
 import msgspec
@@ -335,3 +336,58 @@ async def test_database_that_is_away_is_a_503(api: LiveApi, postgres: object) ->
     assert int(answer.headers["retry-after"]) >= 1
     assert ready.status_code == 503
     assert alive.status_code == 200
+
+
+async def test_bunch_that_was_filled_otherwise_is_refused_with_the_first_difference(
+    http: httpx.AsyncClient,
+) -> None:
+    batch = (await http.post("/v1/batches", json={})).json()["id"]
+    at = f"/v1/batches/{batch}/updates"
+    update = (await http.post(at, json={"n_jobs": 3, "n_groups": 1})).json()["update_id"]
+    groups = {"first": 1, "groups": [{"name": "pca", "kind": "set"}]}
+    await http.post(f"{at}/{update}/groups", json=groups)
+    jobs: list[dict[str, Any]] = [
+        {"command": ["a"], "name": "x", "resources": {"cpu": 0.5}},
+        {"command": ["b"], "parents": [1], "groups": [1], "attributes": {"k": "v"}},
+        {"command": ["c"], "priority": 3},
+    ]
+    first = await http.post(f"{at}/{update}/jobs", json={"first": 1, "jobs": jobs})
+    assert first.status_code == 201
+
+    again = await http.post(
+        f"{at}/{update}/jobs",
+        content=msgspec.msgpack.encode({"first": 1, "jobs": jobs}),
+        headers={**MSGPACK, "x-trace-id": "f" * 32},
+    )
+    assert (again.status_code, again.headers["idempotent-replay"]) == (201, "true"), again.text
+    for place, change, pointer in (
+        (0, {"command": ["z"]}, "/jobs/0/command"),
+        (0, {"resources": {"cpu": 1}}, "/jobs/0/cpu_m"),
+        (1, {"parents": []}, "/jobs/1/parents"),
+        (1, {"groups": []}, "/jobs/1/groups"),
+        (1, {"attributes": {"k": "w"}}, "/jobs/1/attributes"),
+        (2, {"priority": 4}, "/jobs/2/priority"),
+        (2, {"name": "y"}, "/jobs/2/name"),
+    ):
+        other = [{**job, **change} if place == n else job for n, job in enumerate(jobs)]
+        answer = await http.post(f"{at}/{update}/jobs", json={"first": 1, "jobs": other})
+        assert (answer.status_code, answer.json()["code"]) == (409, "API.BUNCH_DIFFERS")
+        assert answer.json()["errors"][0]["pointer"] == pointer
+    assert (await http.post(f"{at}/{update}/commit", json={})).status_code == 200
+
+
+async def test_array_that_was_filled_otherwise_is_refused(http: httpx.AsyncClient) -> None:
+    batch = (await http.post("/v1/batches", json={})).json()["id"]
+    at = f"/v1/batches/{batch}/updates"
+    update = (await http.post(at, json={"n_jobs": 10})).json()["update_id"]
+    answers = [
+        await http.post(
+            f"{at}/{update}/jobs",
+            json={"first": 1, "jobs": [{"command": ["a", word], "name": "x", "count": 10}]},
+            headers={"x-trace-id": trace * 32},
+        )
+        for word, trace in (("$WEFT_INDEX", "a"), ("$WEFT_INDEX", "b"), ("${WEFT_INDEX}0", "a"))
+    ]
+
+    assert [answer.status_code for answer in answers] == [201, 201, 409]
+    assert answers[2].json()["errors"][0]["pointer"] == "/jobs/0/command"

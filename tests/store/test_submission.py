@@ -31,7 +31,7 @@ async def new_batch(world: World) -> int:
 
 
 async def add(world: World, batch: int, update: Reserved, rows: JobRows) -> bool:
-    return await world.api.add_jobs(world.caller, batch, update.update_id, rows)
+    return bool(await world.api.add_jobs(world.caller, batch, update.update_id, rows))
 
 
 async def test_same_key_and_body_give_the_same_batch(world: World) -> None:

@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 from itertools import islice
 from typing import Any, Final
 
+from weft.api.bunch_difference import JOBS_MAX, refuse_if_different, spec_fields
 from weft.api.check import check_attributes, check_name
 from weft.api.creating import Creating
 from weft.api.decode import may_hold_nul
@@ -29,7 +30,7 @@ from weft.core.errors import (
 )
 from weft.core.group_tree import ancestors, plan_groups, plan_sets
 from weft.core.problems import PROBLEMS_MAX, Problems
-from weft.ports.store import NewBatch, Reserved
+from weft.ports.store import JobRows, NewBatch, Reserved, Row
 from weft.wire.documents import (
     BatchDocument,
     GroupBunch,
@@ -135,7 +136,20 @@ class Submission:
                 idempotency_key=self._key,
                 digest=self._body.digest,
             )
-        return {"n_jobs": translated.rows.n_jobs}, is_new
+        if is_new is None:
+            await self._compare(batch_id, update_id, translated.rows)
+        return {"n_jobs": translated.rows.n_jobs}, bool(is_new)
+
+    async def _compare(self, batch_id: int, update_id: int, rows: JobRows) -> None:
+        """Raise `BunchDiffers` unless these jobs are there already."""
+        update = await self._store.get_update(self._caller, batch_id, update_id)
+        stored: Sequence[Row] = ()
+        if rows.n_jobs <= JOBS_MAX:
+            stored = await self._store.get_bunch(
+                self._caller, batch_id, update_id, first_job=rows.first_job, n_jobs=rows.n_jobs
+            )
+        found = [{**row, **spec_fields(row["spec"])} for row in stored]
+        refuse_if_different(rows, update, found)
 
     async def add_groups(self, batch_id: int, update_id: int) -> Answer:
         """Add a bunch of groups to an open update."""

@@ -392,6 +392,12 @@ class BatchCancelled(Conflict):
     code = "API.BATCH_CANCELLED"
 
 
+class BunchDiffers(Conflict):
+    """The same numbers of an update were filled before, with other jobs."""
+
+    code = "API.BUNCH_DIFFERS"
+
+
 class BunchOverlap(Conflict):
     """A job of an update that was sent twice, in different bunches."""
 

@@ -125,6 +125,10 @@ CREATE FUNCTION weft._is_cancelled(of_batch_id bigint, of_group_id integer, alwa
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._is_cancelled(of_batch_id bigint, of_group_id integer, always_run boolean) OWNER TO weft_system;
 
+CREATE FUNCTION weft._is_same_bunch(of_batch_id bigint, of_update_id integer, of_first_job integer, of_n_jobs integer, of_digest bytea) RETURNS boolean
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._is_same_bunch(of_batch_id bigint, of_update_id integer, of_first_job integer, of_n_jobs integer, of_digest bytea) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft._job_documents(of_batch_id bigint, of_job_ids integer[]) RETURNS TABLE(job_id integer, document jsonb)
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._job_documents(of_batch_id bigint, of_job_ids integer[]) OWNER TO weft_tenant;
@@ -422,6 +426,11 @@ CREATE FUNCTION weft.get_batch(tenant_id integer, batch_id bigint) RETURNS jsonb
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.get_batch(tenant_id integer, batch_id bigint) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft.get_bunch(tenant_id integer, of_batch_id bigint, of_update_id integer, first_position integer, n_jobs integer) RETURNS TABLE(job_id integer, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, group_id integer, set_ids integer[], priority smallint, always_run boolean, max_attempts smallint, retry_on integer, name text, attributes jsonb, parents integer[], spec_first integer)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.get_bunch(tenant_id integer, of_batch_id bigint, of_update_id integer, first_position integer, n_jobs integer) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft.get_chunks(batch_ids bigint[], first_jobs integer[]) RETURNS TABLE(batch_id bigint, first_job integer, body bytea)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -441,6 +450,11 @@ CREATE FUNCTION weft.get_operation(tenant_id integer, of_operation_id bigint) RE
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.get_operation(tenant_id integer, of_operation_id bigint) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.get_specs(tenant_id integer, of_batch_id bigint, first_jobs integer[]) RETURNS TABLE(first_job integer, body bytea)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.get_specs(tenant_id integer, of_batch_id bigint, first_jobs integer[]) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.get_update(tenant_id integer, batch_id bigint, of_update_id integer) RETURNS TABLE(update_id integer, first_job integer, first_group integer, n_jobs integer, n_groups integer, committed boolean)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -1942,6 +1956,8 @@ REVOKE ALL ON FUNCTION weft._has_work(of_incarnation_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._is_cancelled(of_batch_id bigint, of_group_id integer, always_run boolean) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._is_same_bunch(of_batch_id bigint, of_update_id integer, of_first_job integer, of_n_jobs integer, of_digest bytea) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._job_documents(of_batch_id bigint, of_job_ids integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._list_ready(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) FROM PUBLIC;
@@ -2068,6 +2084,9 @@ GRANT ALL ON FUNCTION weft.fold_deltas(epoch bigint, at timestamp with time zone
 REVOKE ALL ON FUNCTION weft.get_batch(tenant_id integer, batch_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.get_batch(tenant_id integer, batch_id bigint) TO weft_api;
 
+REVOKE ALL ON FUNCTION weft.get_bunch(tenant_id integer, of_batch_id bigint, of_update_id integer, first_position integer, n_jobs integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.get_bunch(tenant_id integer, of_batch_id bigint, of_update_id integer, first_position integer, n_jobs integer) TO weft_api;
+
 REVOKE ALL ON FUNCTION weft.get_chunks(batch_ids bigint[], first_jobs integer[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.get_chunks(batch_ids bigint[], first_jobs integer[]) TO weft_worker;
 
@@ -2079,6 +2098,9 @@ GRANT ALL ON FUNCTION weft.get_job(tenant_id integer, batch_id bigint, job_id in
 
 REVOKE ALL ON FUNCTION weft.get_operation(tenant_id integer, of_operation_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.get_operation(tenant_id integer, of_operation_id bigint) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.get_specs(tenant_id integer, of_batch_id bigint, first_jobs integer[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.get_specs(tenant_id integer, of_batch_id bigint, first_jobs integer[]) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.get_update(tenant_id integer, batch_id bigint, of_update_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.get_update(tenant_id integer, batch_id bigint, of_update_id integer) TO weft_api;

@@ -5,8 +5,9 @@ from typing import Any
 
 import asyncpg
 
-from weft.ports.store import Caller, GroupLimits, JobRows, NewBatch, NewGroup, Reserved
+from weft.ports.store import Caller, GroupLimits, JobRows, NewBatch, NewGroup, Reserved, Row
 from weft.store.database import Database
+from weft.wire.spec import decode_chunk
 
 
 class Submission:
@@ -110,15 +111,44 @@ class Submission:
         *,
         idempotency_key: str | None = None,
         digest: bytes = b"",
-    ) -> bool:
+    ) -> bool | None:
         """Add a bunch to an open update."""
-        is_new = await self._database.value(
+        is_new: bool | None = await self._database.value(
             "add_jobs",
             **_bunch(caller, batch_id, update_id, jobs),
             idempotency_key=idempotency_key,
             digest=digest,
         )
-        return bool(is_new)
+        return is_new
+
+    async def get_bunch(
+        self, caller: Caller, batch_id: int, update_id: int, *, first_job: int, n_jobs: int
+    ) -> Sequence[Row]:
+        """Return the jobs of a bunch."""
+        rows = await self._database.call(
+            "get_bunch",
+            tenant_id=caller.tenant_id,
+            of_batch_id=batch_id,
+            of_update_id=update_id,
+            first_position=first_job,
+            n_jobs=n_jobs,
+        )
+        chunks = await self._database.call(
+            "get_specs",
+            tenant_id=caller.tenant_id,
+            of_batch_id=batch_id,
+            first_jobs=sorted({row["spec_first"] for row in rows}),
+        )
+        specs = {row["first_job"]: decode_chunk(row["body"]) for row in chunks}
+        return [
+            {
+                **row,
+                "group": row["group_id"],
+                "groups": row["set_ids"],
+                "spec": specs[row["spec_first"]][row["job_id"] - row["spec_first"]],
+            }
+            for row in rows
+        ]
 
     async def commit_update(self, caller: Caller, batch_id: int, update_id: int) -> Reserved:
         """Make the update visible and runnable."""

@@ -92,11 +92,20 @@ class ApiStore(SetGroupStore, EditStore, Protocol):
         *,
         idempotency_key: str | None = None,
         digest: bytes = b"",
-    ) -> bool:
-        """Add a bunch to an open update.
+    ) -> bool | None:
+        """Add a bunch to an open update; return True.
 
-        Numbers relative as in `submit`. A repeat of the same first job does nothing and returns
-        False. Raise `IdempotencyConflict` for a key that came with another digest.
+        Numbers relative as in `submit`. A repeat of the same jobs from the same body (`digest`)
+        does nothing and returns False; None: another body has filled these numbers, see
+        `get_bunch`. Raise `IdempotencyConflict` for a key that came with another digest.
+        """
+
+    async def get_bunch(
+        self, caller: Caller, batch_id: int, update_id: int, *, first_job: int, n_jobs: int
+    ) -> Sequence[Row]:
+        """Return what an update holds from a position on, job by job: `cpu_m, memory_mib,
+        storage_mib, gpu, group, groups, priority, always_run, max_attempts, retry_on, name,
+        attributes, parents` with absolute numbers, and `spec`.
         """
 
     async def commit_update(self, caller: Caller, batch_id: int, update_id: int) -> Reserved:

@@ -56,7 +56,7 @@ BEGIN
     INSERT INTO weft.bunch (batch_id, update_id, first_job, n_jobs, tenant_id, n_ranged, n_listed, has_cross, idempotency_key, digest)
     SELECT of_batch_id, of_update_id, base + first_position, total_jobs, of_tenant_id,
            coalesce(sum(r.n) FILTER (WHERE r.is_ready AND NOT r.listed), 0), coalesce(sum(r.n) FILTER (WHERE r.is_ready AND r.listed), 0), bool_or(r.is_cross),
-           of_key, CASE WHEN of_key IS NOT NULL THEN of_digest END
+           of_key, of_digest
     FROM ready r;
     UPDATE weft.batch b SET has_edges = true WHERE b.batch_id = of_batch_id AND NOT b.has_edges AND cardinality(edge_children) > 0;
 END $$;

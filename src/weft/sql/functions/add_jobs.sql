@@ -1,5 +1,6 @@
 -- add_jobs: add a bunch of jobs to an open update. They stay invisible until the commit.
--- Called by: Store.add_jobs, Store.submit (api).   Safe to repeat: yes, by (update, first job); then it returns false.
+-- Called by: Store.add_jobs, Store.submit (api).   Safe to repeat: yes, by (update, first job); then it returns false, or
+--   NULL if what came before was another body.
 -- Locks: with parents in earlier updates the batch (shared advisory); the update's row, shared; rows of those parents, running ones
 --   first, then in key order, and their rows of cascade, shared.
 -- Plan: inserts; parents by key.
@@ -25,7 +26,7 @@ CREATE OR REPLACE FUNCTION weft.add_jobs(
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_update weft.batch_update; v_base int; v_group_base int; v_shapes int[]; v_is_new boolean; v_wrong int; v_has_cross boolean := false;
+    v_update weft.batch_update; v_base int; v_group_base int; v_shapes int[]; v_is_same boolean; v_wrong int; v_has_cross boolean := false;
     v_parent_count int[]; v_bad_child int[]; v_cross_child int[]; v_spec int[];
 BEGIN
     PERFORM weft._as_tenant(add_jobs.tenant_id);
@@ -47,9 +48,9 @@ BEGIN
             format('It brought jobs to update %s of batch b%s from a different body.', v_update.update_id, v_update.batch_id),
             'Send the same body again, or choose a new key.');
     END IF;
-    IF EXISTS (SELECT FROM weft.bunch x WHERE x.batch_id = add_jobs.batch_id AND x.update_id = add_jobs.update_id
-                 AND x.first_job = v_base + add_jobs.first_job AND x.n_jobs = add_jobs.n_jobs) THEN
-        RETURN false;
+    v_is_same := weft._is_same_bunch(add_jobs.batch_id, add_jobs.update_id, v_base + add_jobs.first_job, add_jobs.n_jobs, add_jobs.digest);
+    IF v_is_same IS NOT NULL THEN
+        RETURN CASE WHEN v_is_same THEN false END;
     END IF;
     IF v_update.committed_at IS NOT NULL THEN
         PERFORM weft._fail('WF203', format('update %s of batch b%s is committed', v_update.update_id, v_update.batch_id), 'A committed update never changes.', 'Create a new update.');
@@ -144,7 +145,7 @@ BEGIN
         INSERT INTO weft.bunch (batch_id, update_id, first_job, n_jobs, tenant_id, n_ranged, n_listed, has_cross, idempotency_key, digest)
         SELECT add_jobs.batch_id, add_jobs.update_id, v_base + add_jobs.first_job, add_jobs.n_jobs, add_jobs.tenant_id,
                count(*) FILTER (WHERE n.state = 1 AND NOT n.listed), count(*) FILTER (WHERE n.state = 1 AND n.listed), v_has_cross,
-               add_jobs.idempotency_key, CASE WHEN add_jobs.idempotency_key IS NOT NULL THEN add_jobs.digest END
+               add_jobs.idempotency_key, add_jobs.digest
         FROM new n;
     END IF;
     INSERT INTO weft.job_label (batch_id, job_id, tenant_id, name, attributes)
@@ -156,9 +157,9 @@ EXCEPTION WHEN unique_violation THEN
     -- What was set in the block that failed is undone, the tenant too.
     PERFORM weft._as_tenant(add_jobs.tenant_id);
     -- The same bunch, sent twice at once, is no error.
-    IF EXISTS (SELECT FROM weft.bunch x WHERE x.batch_id = add_jobs.batch_id AND x.update_id = add_jobs.update_id
-                 AND x.first_job = v_base + add_jobs.first_job AND x.n_jobs = add_jobs.n_jobs) THEN
-        RETURN false;
+    v_is_same := weft._is_same_bunch(add_jobs.batch_id, add_jobs.update_id, v_base + add_jobs.first_job, add_jobs.n_jobs, add_jobs.digest);
+    IF v_is_same IS NOT NULL THEN
+        RETURN CASE WHEN v_is_same THEN false END;
     END IF;
     PERFORM weft._fail('WF208', 'the jobs overlap with others of their update',
         format('Some of jobs %s to %s were added by another bunch.', add_jobs.first_job, add_jobs.first_job + add_jobs.n_jobs - 1), 'Send each job of an update in one bunch.');

@@ -1,0 +1,109 @@
+"""What is different in a bunch whose numbers were filled before.
+
+The same jobs may come in another encoding, or with another trace id: then there is no difference,
+and the request is a repeat.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from weft.core.errors import BunchDiffers, FieldError
+from weft.ports.store import JobRows, Reserved
+from weft.wire.spec import JobSpec, decode_chunk
+
+JOBS_MAX = 100_000
+"""More are not compared one by one."""
+Fields = Mapping[str, Any]  # fields have several types
+
+
+def refuse_if_different(rows: JobRows, update: Reserved, stored: Sequence[Fields]) -> None:
+    """Raise `BunchDiffers` with the first difference, if there is one.
+
+    `stored`: the jobs that are there (`ApiStore.get_bunch`); none: there are too many.
+    """
+    if not stored:
+        raise _differs(rows, FieldError("/jobs", "they are not those that are there"))
+    for place, (new, old) in enumerate(zip(_jobs_of(rows, update), stored, strict=True)):
+        for field, value in new.items():
+            if value != old[field]:
+                message = f"{_shown(value)} here, {_shown(old[field])} in the jobs that are there"
+                raise _differs(rows, FieldError(f"/jobs/{place}/{field}", message))
+
+
+def _differs(rows: JobRows, error: FieldError) -> BunchDiffers:
+    return BunchDiffers(
+        f"jobs {rows.first_job} to {rows.first_job + rows.n_jobs - 1} of the update were filled "
+        "with others",
+        detail=f"The first difference is at {error.pointer}: {error.message}.",
+        hint="Two clients fill the same update: let each have its own.",
+        errors=[error],
+    )
+
+
+def _shown(value: object) -> str:
+    return msgspec.json.encode(value).decode()[:200]
+
+
+def _jobs_of(rows: JobRows, update: Reserved) -> Iterator[Fields]:
+    """Yield the fields of each job, with absolute numbers."""
+    counts = rows.entry_n or [1] * rows.n_jobs
+    specs = [spec for body in rows.chunk_body for spec in decode_chunk(body)]
+    columns = zip(rows.label_job, rows.label_name, rows.label_attributes, strict=True)
+    labels = {job: (name, attributes) for job, name, attributes in columns}
+    labels |= {array.first_job: (array.name, array.attributes) for array in rows.arrays}
+    sets, parents = _sets_by_combo(rows, update), _parents_by_child(rows, update)
+    job = rows.first_job
+    for entry, count in enumerate(counts):
+        shape = rows.shapes[_at(rows.shape_index, entry)]
+        name, attributes = labels.get(job, (None, None))
+        fields = {
+            "cpu_m": shape.cpu_m,
+            "memory_mib": shape.memory_mib,
+            "storage_mib": shape.storage_mib,
+            "gpu": shape.gpu,
+            "group": _absolute(_at(rows.group_id, entry), update.first_group),
+            "groups": sets[_at(rows.combo_index, entry)] if rows.combo_index else [],
+            "priority": _at(rows.priority, entry),
+            "always_run": _at(rows.always_run, entry),
+            "max_attempts": _at(rows.max_attempts, entry),
+            "retry_on": _at(rows.retry_on, entry),
+            "name": name,
+            "attributes": attributes or None,
+            "parents": sorted(parents.get(job, ())),
+        }
+        for place in range(job, job + count):
+            yield {**fields, **spec_fields(specs[place - rows.first_job])}
+        job += count
+
+
+def spec_fields(spec: JobSpec) -> Fields:
+    """Return what a spec says of its job, without the trace of the request that brought it."""
+    fields = msgspec.structs.asdict(spec)
+    del fields["trace_id"]
+    return fields
+
+
+def _at(column: Sequence[Any], entry: int) -> Any:  # noqa: ANN401 (columns of several types)
+    return column[0] if len(column) == 1 else column[entry]
+
+
+def _absolute(number: int, first: int) -> int:
+    return first - 1 + number if number > 0 else -number
+
+
+def _sets_by_combo(rows: JobRows, update: Reserved) -> dict[int, list[int]]:
+    found: dict[int, set[int]] = {0: set()}
+    for combo, one in zip(rows.combo_number, rows.combo_set, strict=True):
+        found.setdefault(combo, set()).add(_absolute(one, update.first_group))
+    return {combo: sorted(sets) for combo, sets in found.items()}
+
+
+def _parents_by_child(rows: JobRows, update: Reserved) -> dict[int, set[int]]:
+    found: dict[int, set[int]] = {}
+    counts = rows.edge_parent_n or [1] * len(rows.edge_parent)
+    for child, parent, count in zip(rows.edge_child, rows.edge_parent, counts, strict=True):
+        first = _absolute(parent, update.first_job)
+        found.setdefault(child, set()).update(range(first, first + count))
+    return found

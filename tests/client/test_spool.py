@@ -1,11 +1,14 @@
+import tracemalloc
 from typing import Any
 
 import msgspec
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from weft.client import _spool
 from weft.client._spool import JobSpool
+from weft.client._upload import cut_bunches
 
 values = st.one_of(st.text(max_size=200), st.integers(0, 2**63), st.lists(st.text()))
 documents = st.dictionaries(st.text(max_size=8), values, max_size=20)
@@ -33,3 +36,21 @@ def test_a_job_that_is_larger_than_a_block_is_read_whole() -> None:
         spool.append(0, {"stdin": text})
 
     assert [msgspec.msgpack.decode(bytes(job))["stdin"] for job in spool.read([{}])] == texts
+
+
+@pytest.mark.slow
+def test_many_jobs_take_little_memory() -> None:
+    """Here 40 MiB of jobs: what is beyond the spool's own memory is on disk."""
+    tracemalloc.start()
+    try:
+        spool = JobSpool()
+        for number in range(200_000):
+            spool.append(number % 2, {"name": f"job {number}", "stdin": "x" * 180})
+        n_jobs = sum(len(jobs) for _, jobs in cut_bunches(spool.read([{}, {"group": 1}])))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+    assert n_jobs == 200_000
+    assert spool.n_bytes > 40_000_000
+    assert peak < 2 * _spool.MEMORY_BYTES

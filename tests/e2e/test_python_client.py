@@ -1,6 +1,10 @@
 """`weft.Client` and `weft.aio.Client` as programs use them."""
 
+import asyncio
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -148,3 +152,63 @@ def test_a_set_is_filled_by_hand(client: Client) -> None:
     group.add_job(4)
     with pytest.raises(JobNotFound):
         group.update()
+
+
+def test_names_and_attributes_are_changed(client: Client) -> None:
+    bb = client.create_batch(name="before")
+    group = bb.job_tree().create_path("/a/b")
+    job = group.create_job([Path("/bin/pwd")], cwd=Path("/tmp"), attributes={"k": "v", "l": "w"})
+    b = bb.submit()
+    above = b.job_tree().get_path("/a")
+    above.edit(name="c", attributes={"x": "y"})
+
+    assert (above.name, above.path) == ("c", "/c")
+    assert b.job_tree().get_path("/c/b").status()["n_jobs"] == 1
+    assert b.edit(name="after")["name"] == "after"
+    assert job.edit(attributes={"k": None, "m": "n"})["attributes"] == {"l": "w", "m": "n"}
+    job.wait()
+    assert job.log() == "/tmp\n"
+
+
+async def test_a_client_may_be_used_by_one_loop_after_the_other(weft: Weft) -> None:
+    client = aio.Client(home=weft.home)
+
+    def use() -> None:
+        found = asyncio.run(client.create_batch().submit(progress=False))
+        assert asyncio.run(found.wait())["complete"]
+
+    await asyncio.to_thread(use)
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        """
+from weft import Client
+client = Client()
+b = client.create_batch(name="unclosed").submit()
+print(b.wait()["complete"], next(client.list_batches())["name"])
+""",
+        """
+import asyncio
+import subprocess
+import sys
+from weft import aio
+client = aio.Client()
+
+async def main():
+    b = await client.create_batch(name="unclosed").submit()
+    print((await b.wait())["complete"], "unclosed")
+
+asyncio.run(main())
+""",
+    ],
+    ids=["sync", "async"],
+)
+def test_a_client_need_not_be_closed(weft: Weft, script: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-X", "dev", "-W", "error", "-c", script],
+        check=False, capture_output=True, text=True, env=weft.environment(), timeout=60,
+    )  # fmt: skip
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, "True unclosed\n", "")

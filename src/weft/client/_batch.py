@@ -33,6 +33,9 @@ class Batch(Counted):
     `submit` of a builder and `Client.get_batch` return one.
     """
 
+    id: int
+    """Its number."""
+
     def __init__(self, api: Api, batch_id: int) -> None:
         self.id = batch_id
         super().__init__(api, batch_id, format_batch_id(batch_id))
@@ -42,6 +45,9 @@ class Batch(Counted):
 
     async def cancel(self, *, force: bool = False) -> Document:
         return await self._api.cancel_batch(self.id, force=force)
+
+    async def _edit(self, patch: Document) -> Document:
+        return await self._api.edit_batch(self.id, patch)
 
     def list_jobs(self, q: str | None = None) -> Listing:
         return self._api.list_jobs(self.id, q)

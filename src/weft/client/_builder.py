@@ -5,6 +5,7 @@ their `submit` differs.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import PurePath
 from typing import Any, Generic, TypeVar
 
 from weft.client._listing import Document
@@ -125,12 +126,12 @@ class GroupBuilder(Generic[JobT]):
 
     def create_job(
         self,
-        command: Sequence[str] | None = None,
+        command: Sequence[str | PurePath] | None = None,
         *,
         name: str | None = None,
         script: str | None = None,
         env: Mapping[str, str] | None = None,
-        cwd: str | None = None,
+        cwd: str | PurePath | None = None,
         stdin: str | None = None,
         resources: Mapping[str, float | str] | None = None,
         timeout_s: float | None = None,
@@ -173,7 +174,9 @@ class GroupBuilder(Generic[JobT]):
         }  # fmt: skip
         return self._make_job(self._draft.add_job(self._place_with(groups), _given(fields)))
 
-    def _checked(self, command: Sequence[str] | None) -> Sequence[str] | None:
+    def _checked(
+        self, command: Sequence[str | PurePath] | None
+    ) -> Sequence[str | PurePath] | None:
         """Refuse a text, which would be taken for a list of its characters."""
         if isinstance(command, str):
             pointer = f"/jobs/{self._draft.n_jobs}/command"

@@ -1,6 +1,6 @@
 """What a batch and a group have in common: counts, a cost, a state, and an end to wait for."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 
 from weft.client._listing import Document, Listing
 from weft.client._sse import ServerEvent
@@ -12,7 +12,10 @@ _COMPLETE = frozenset({"batch.complete", "group.complete"})
 
 
 class Counted:
-    """Jobs that are counted together. `title`: what a person calls them."""
+    """Jobs that are counted together: a batch or a group."""
+
+    title: str
+    """What a person calls them."""
 
     def __init__(self, api: Api, batch_id: int, title: str) -> None:
         self._api = api
@@ -35,6 +38,25 @@ class Counted:
         Args:
             force: Those with `always_run`, too.
         """
+        raise NotImplementedError
+
+    async def edit(
+        self,
+        *,
+        name: str | None = None,
+        attributes: Mapping[str, str | None] | None = None,
+    ) -> Document:
+        """Change its name or its attributes; return the document.
+
+        A new name of a tree group changes the paths below it, too.
+
+        Args:
+            name: The new name; none: as it is.
+            attributes: Those to set, and with `None` as value those to remove; the others stay.
+        """
+        return await self._edit(patch_of(name, attributes))
+
+    async def _edit(self, patch: Document) -> Document:
         raise NotImplementedError
 
     def list_jobs(self, q: str | None = None) -> Listing:
@@ -62,6 +84,12 @@ class Counted:
         """
         with Progress(self.title, shown=progress) as shown:
             return await last_of(self.watch(only_end=not shown.is_shown), shown.update)
+
+
+def patch_of(name: str | None, attributes: Mapping[str, str | None] | None) -> Document:
+    """Return the merge patch that changes what is given."""
+    given = {"name": name, "attributes": attributes}
+    return {key: value for key, value in given.items() if value is not None}
 
 
 def _is_completion(event: ServerEvent) -> bool:

@@ -15,11 +15,20 @@ class JobGroup(Counted):
     `Batch.get_job_group`, `Batch.create_job_group` and `JobTree.get_path` return one.
     """
 
+    batch_id: int
+    """The number of its batch."""
+    group_id: int
+    """Its number within the batch."""
+    name: str | None
+    """Its name; the root group has that of the batch."""
+    path: str | None
+    """Its path; a set has none."""
+
     def __init__(self, api: Api, document: Document) -> None:
         self.batch_id = int(document["batch_id"])
         self.group_id = int(document["group_id"])
-        self.name: str | None = document["name"]
-        self.path: str | None = document.get("path")
+        self.name = document["name"]
+        self.path = document["path"]
         self._added: dict[int, None] = {}
         title = f"{format_batch_id(self.batch_id)} {self.path or self.name}"
         super().__init__(api, self.batch_id, title)
@@ -29,6 +38,11 @@ class JobGroup(Counted):
 
     async def cancel(self, *, force: bool = False) -> Document:
         return await self._api.cancel_group(self.batch_id, self.group_id, force=force)
+
+    async def _edit(self, patch: Document) -> Document:
+        document = await self._api.edit_group(self.batch_id, self.group_id, patch)
+        self.name, self.path = document["name"], document["path"]
+        return document
 
     def list_jobs(self, q: str | None = None) -> Listing:
         return self._api.list_jobs(self.batch_id, q, group=self.group_id)

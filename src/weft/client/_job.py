@@ -1,9 +1,10 @@
 """One job, asynchronously."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 
 import msgspec
 
+from weft.client._counted import patch_of
 from weft.client._listing import Document
 from weft.client._refs import JobRef
 from weft.client._routes import Stream
@@ -21,6 +22,9 @@ class Job:
 
     `create_job` of a builder returns one; its number is known after `submit`.
     """
+
+    ref: JobRef
+    """Where it stands."""
 
     def __init__(self, api: Api, ref: JobRef) -> None:
         self._api = api
@@ -52,6 +56,21 @@ class Job:
 
     def _is_end(self, event: ServerEvent) -> bool:
         return event.kind in _ENDS and self.job_id in _decode(event.data).jobs
+
+    async def edit(
+        self,
+        *,
+        name: str | None = None,
+        attributes: Mapping[str, str | None] | None = None,
+    ) -> Document:
+        """Change its name or its attributes; return the document.
+
+        Args:
+            name: The new name; none: as it is.
+            attributes: Those to set, and with `None` as value those to remove; the others stay.
+        """
+        patch = patch_of(name, attributes)
+        return await self._api.edit_job(self.batch_id, self.job_id, patch)
 
     async def cancel(self) -> Document:
         """Cancel this job; what depends on it is cancelled, too."""

@@ -3,6 +3,7 @@
 import tempfile
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import PurePath
 from typing import Any, Final
 
 import msgspec
@@ -23,7 +24,7 @@ class JobSpool:
         # Lives as long as this object, which is closed by `_end`.
         self._file = tempfile.SpooledTemporaryFile(MEMORY_BYTES)  # noqa: SIM115
         self._end = weakref.finalize(self, self._file.close)
-        self._encoder = msgspec.msgpack.Encoder()
+        self._encoder = msgspec.msgpack.Encoder(enc_hook=_path_as_text)
         self.n_jobs = 0
         self.n_bytes = 0
 
@@ -66,3 +67,10 @@ class JobSpool:
                 yield data[start + _SIZE : end]
                 start = end
             rest = bytes(data[start:])
+
+
+def _path_as_text(value: object) -> str:
+    """Let programs pass paths where a document has text."""
+    if isinstance(value, PurePath):
+        return str(value)
+    raise TypeError(f"a job cannot hold {value!r}")

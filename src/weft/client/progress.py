@@ -70,14 +70,15 @@ class Progress:
     """A bar for what is between `with` and its end. `shown` `None`: if somebody looks."""
 
     def __init__(self, title: str, *, shown: bool | None, total: int | None = None) -> None:
-        self._screen = _screen(title, is_asked=shown)
+        self._open = _opener(title, is_asked=shown)
+        self._screen: Screen | None = None
         self._counts = Counts(0, total)
         self._drawn_at = 0.0
 
     @property
     def is_shown(self) -> bool:
         """Say whether anything is drawn."""
-        return self._screen is not None
+        return self._open is not None
 
     def __enter__(self) -> Self:
         return self
@@ -94,7 +95,7 @@ class Progress:
         """Leave the bar as it is; further counts are not drawn."""
         if self._screen is not None:
             self._screen.close()
-            self._screen = None
+        self._open = self._screen = None
 
     def update(self, status: Mapping[str, Any]) -> None:
         """Show how far a batch or a group is."""
@@ -111,8 +112,10 @@ class Progress:
     def _draw(self, counts: Counts) -> None:
         self._counts = counts
         now = monotonic()
-        if self._screen is None or (now - self._drawn_at < REDRAW_S and not counts.is_whole):
+        if self._open is None or (now - self._drawn_at < REDRAW_S and not counts.is_whole):
             return
+        if self._screen is None:  # not before there is something to show
+            self._screen = self._open()
         self._drawn_at = now
         self._screen.draw(counts)
 
@@ -148,15 +151,16 @@ def draw_rich(bar: "RichProgress", counts: Counts) -> None:
     bar.update(bar.task_ids[0], completed=counts.done, total=counts.total, counts=text)
 
 
-def _screen(title: str, *, is_asked: bool | None) -> Screen | None:
+def _opener(title: str, *, is_asked: bool | None) -> Callable[[], Screen] | None:
+    """Return what opens the screen for this program; None: nothing is to be shown."""
     if is_asked is False:
         return None
     display = _notebook_display()
     if display is not None:
-        return _Notebook(title, display)
+        return lambda: _Notebook(title, display)
     if sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
-        return _Terminal(title)
-    return _Lines(title) if is_asked else None
+        return lambda: _Terminal(title)
+    return (lambda: _Lines(title)) if is_asked else None
 
 
 class _Terminal:
@@ -178,10 +182,15 @@ class _Terminal:
 class _Notebook:
     def __init__(self, title: str, display: Callable[..., Any]) -> None:
         self._title = title
-        self._handle = display(_bundle(title, Counts(0, None)), raw=True, display_id=True)
+        self._display = display
+        self._handle: Any = None  # IPython's
 
     def draw(self, counts: Counts) -> None:
-        self._handle.update(_bundle(self._title, counts), raw=True)
+        bundle = _bundle(self._title, counts)
+        if self._handle is None:
+            self._handle = self._display(bundle, raw=True, display_id=True)
+        else:
+            self._handle.update(bundle, raw=True)
 
     def close(self) -> None:
         pass

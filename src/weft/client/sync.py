@@ -57,6 +57,7 @@ class Job(Twin[aio.Job]):
         return self._async.batch_id
 
     status = waits(aio.Job.status)
+    edit = waits(aio.Job.edit)
     wait = waits(aio.Job.wait)
     cancel = waits(aio.Job.cancel)
     log = waits(aio.Job.log)
@@ -74,6 +75,7 @@ class Counted(Twin[CountedT_co]):
         return self._async.title
 
     status = waits(aio.Counted.status)
+    edit = waits(aio.Counted.edit)
     cancel = waits(aio.Counted.cancel)
     list_jobs = lists(aio.Counted.list_jobs)
     watch = iterates(aio.Counted.watch)
@@ -120,7 +122,7 @@ class JobGroup(Counted[aio.JobGroup]):
 
     @property
     def name(self) -> str | None:
-        """Return its name; the root group has none."""
+        """Return its name; the root group has that of the batch."""
         return self._async.name
 
     @property

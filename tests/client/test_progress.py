@@ -1,0 +1,80 @@
+import sys
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from weft.client.progress import Counts, Progress
+
+STATUS = {"n_jobs": 10, "n_failed": 1, "n_errored": 1, "n_running": 4}
+
+
+class Kernel:
+    """What a notebook's IPython is to us."""
+
+    def __init__(self) -> None:
+        self.kernel = object()
+        self.shown: list[dict[str, str]] = []
+
+    def display(self, data: dict[str, str], *, raw: bool, display_id: bool) -> "Kernel":
+        assert raw
+        assert display_id
+        self.shown.append(data)
+        return self
+
+    def update(self, data: dict[str, str], *, raw: bool) -> None:
+        assert raw
+        self.shown[-1] = data
+
+
+@pytest.fixture
+def kernel(monkeypatch: pytest.MonkeyPatch) -> Kernel:
+    found = Kernel()
+    ipython: Any = ModuleType("IPython")
+    ipython.get_ipython = lambda: found
+    display: Any = ModuleType("IPython.display")
+    display.display = found.display
+    monkeypatch.setitem(sys.modules, "IPython", ipython)
+    monkeypatch.setitem(sys.modules, "IPython.display", display)
+    return found
+
+
+def test_a_notebook_has_one_output_that_changes(kernel: Kernel) -> None:
+    with Progress("b1 <b>", shown=None) as progress:
+        assert kernel.shown == []
+        progress.update({**STATUS, "n_completed": 1})
+        progress.update({**STATUS, "n_completed": 10})
+
+    (shown,) = kernel.shown
+    assert shown["text/plain"] == "b1 <b>: 10/10, 4 running, 2 failed"
+    assert shown["text/html"].startswith('b1 &lt;b&gt; <progress value="10" max="10"></progress>')
+
+
+def test_ipython_on_a_terminal_is_no_notebook(kernel: Kernel) -> None:
+    del kernel.kernel
+
+    with Progress("b1", shown=None) as progress:
+        assert not progress.is_shown
+    assert kernel.shown == []
+
+
+def test_lines_come_when_a_tenth_more_is_done(capsys: pytest.CaptureFixture[str]) -> None:
+    with Progress("submit", shown=True, total=2_000) as progress:
+        for _ in range(20):
+            progress.advance(100)
+
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[-1] == "submit: 2,000/2,000"
+    assert len(lines) <= 11
+
+
+@pytest.mark.parametrize(
+    ("counts", "text"),
+    [
+        (Counts(0, None), "0"),
+        (Counts(0, 0), "0/0"),
+        (Counts(1_000, 2_000, running=3), "1,000/2,000, 3 running"),
+    ],
+)
+def test_counts_in_words(counts: Counts, text: str) -> None:
+    assert counts.text() == text

@@ -1,0 +1,82 @@
+"""Both clients have the same names, and type checkers see what they return."""
+
+import inspect
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from typing import Any, assert_type
+
+import pytest
+
+import weft
+from weft import Client, aio
+from weft.client import sync
+from weft.client.aio import Listing, LogEvent
+
+Document = Mapping[str, Any]
+CLASSES = ("Batch", "BatchBuilder", "Client", "GroupBuilder", "Job", "JobGroup", "JobTree",
+           "JobTreeBuilder")  # fmt: skip
+
+
+def public_names(cls: type) -> set[str]:
+    declared = {name for one in cls.__mro__ for name in inspect.get_annotations(one)}
+    return {name for name in {*dir(cls), *declared} if not name.startswith("_")}
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_both_clients_have_the_same_names_with_documentation(name: str) -> None:
+    ours, theirs = getattr(weft, name), getattr(aio, name)
+    beyond = {"make_job"}  # what the twin needs
+
+    assert public_names(ours) == public_names(theirs) - beyond
+    for one in public_names(ours):
+        assert inspect.getdoc(getattr(ours, one)), one
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_both_clients_have_the_same_parameters(name: str) -> None:
+    ours, theirs = getattr(sync, name), getattr(aio, name)
+    for one in public_names(ours):
+        method = getattr(ours, one)
+        if inspect.isfunction(method):
+            found, expected = (inspect.signature(getattr(c, one)) for c in (ours, theirs))
+            assert list(found.parameters.values()) == list(expected.parameters.values()), one
+
+
+def what_a_type_checker_sees(client: Client) -> None:
+    """Is checked by `make types` and never called."""
+    bb = client.create_batch(name="x", attributes={"a": "b"})
+    assert_type(bb, weft.BatchBuilder)
+    group = bb.create_job_group("driver", cancel_after_n_failures=1)
+    job = group.create_job(["true"], resources={"cpu": 0.5, "memory": "1Gi"})
+    assert_type(job, weft.Job)
+    assert_type(bb.job_tree().create_path("/a").create_job(parents=[job, 7]), weft.Job)
+    b = bb.submit(progress=False)
+    assert_type(b, weft.Batch)
+    assert_type(b.wait(progress=True), Document)
+    assert_type(b.cancel(force=True), Document)
+    assert_type(b.create_job_group('"pca"', name="pca"), weft.JobGroup)
+    assert_type(b.job_tree().get_path("/a").list_jobs("cost > 5"), Iterator[Document])
+    assert_type(b.watch(only_end=True), Iterator[Document])
+    assert_type(job.log(stream="stdout"), str)
+    assert_type(job.follow_log(attempt=1), Iterator[LogEvent])
+    assert_type(job.attempts(), Sequence[Document])
+    assert_type(client.create_job_group(b.id, "random").update(), Document)
+
+    bb.create_job(command=7)  # type: ignore[arg-type]
+    bb.create_job(commnad=["true"])  # type: ignore[call-arg]
+    job.log(stream="stdin")  # type: ignore[arg-type]
+    b.wait(progress="bar")  # type: ignore[arg-type]
+    b.no_such_method()  # type: ignore[attr-defined]
+
+
+async def what_it_sees_of_the_other(client: aio.Client) -> None:
+    """Is checked by `make types` and never called."""
+    bb = client.update_batch(7)
+    job = bb.create_job()
+    assert_type(job, aio.Job)
+    b = await bb.submit()
+    assert_type(b, aio.Batch)
+    assert_type(await b.wait(), Document)
+    assert_type(b.list_jobs(), Listing)
+    assert_type(job.follow_log(), AsyncGenerator[LogEvent, None])
+    assert_type(await client.create_job_group(b.id, "random"), aio.JobGroup)
+    bb.create_job(parents=["j7"])  # type: ignore[list-item]

@@ -1,0 +1,103 @@
+"""`wait()` where a person looks: the bar, and Ctrl-C."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from e2e.conftest import Weft
+from e2e.terminal import on_terminal
+from weft import Batch, Client
+
+pytestmark = pytest.mark.slow
+WAIT = "from weft import Client; b = Client().get_batch({}); print(b.wait({})['state'])"
+PROMPT = "[c]ancel it, [w]ait on"
+
+
+@pytest.fixture
+def client(weft: Weft) -> Iterator[Client]:
+    with Client(home=weft.home) as found:
+        yield found
+
+
+@pytest.fixture
+def endless(client: Client) -> Iterator[Batch]:
+    """Give a batch whose second job does not end by itself."""
+    bb = client.create_batch()
+    bb.create_job()
+    bb.create_job(["sleep", "4321"])
+    b = bb.submit()
+    yield b
+    b.cancel()
+
+
+def test_ctrl_c_offers_to_cancel(weft: Weft, endless: Batch) -> None:
+    with on_terminal(WAIT.format(endless.id, ""), weft.environment()) as terminal:
+        terminal.until("1/2")
+        terminal.interrupt()
+        terminal.until(PROMPT)
+        terminal.type("c\n")
+
+        assert terminal.finish() != 0
+    assert "KeyboardInterrupt" in terminal.shown
+    assert endless.wait()["state"] == "cancelled"
+
+
+def test_ctrl_c_and_wait_on(weft: Weft, endless: Batch) -> None:
+    with on_terminal(WAIT.format(endless.id, ""), weft.environment()) as terminal:
+        terminal.until("1/2")
+        terminal.interrupt()
+        terminal.until(PROMPT)
+        terminal.type("w\n")
+        terminal.until("1/2")
+        endless.cancel()
+
+        assert terminal.finish() == 0
+    assert terminal.shown.rstrip().endswith("cancelled")
+
+
+def test_a_second_ctrl_c_leaves_all_as_it_is(weft: Weft, endless: Batch) -> None:
+    with on_terminal(WAIT.format(endless.id, ""), weft.environment()) as terminal:
+        terminal.until("1/2")
+        terminal.interrupt()
+        terminal.until(PROMPT)
+        terminal.interrupt()
+
+        assert terminal.finish() != 0
+    assert not endless.status()["cancelled"]
+
+
+def test_the_bar_stays_on_one_line(weft: Weft, client: Client) -> None:
+    bb = client.create_batch()
+    for number in range(30):
+        bb.create_job(["sh", "-c", f"exit {number % 3}"])
+    b = bb.submit()
+    with on_terminal(WAIT.format(b.id, ""), weft.environment()) as terminal:
+        assert terminal.finish() == 0
+
+    lines = [line for line in terminal.shown.split("\n") if line.strip()]
+    assert len(lines) == 2
+    assert "30/30" in lines[0].split("\r")[-2]
+    assert "20 failed" in terminal.shown
+    assert lines[1].strip().endswith("failure")
+
+
+@pytest.mark.parametrize(
+    ("progress", "told"), [("", ""), ("progress=True", "3/3"), ("progress=False", "")]
+)
+def test_nothing_is_drawn_where_nobody_looks_unless_asked(
+    weft: Weft, client: Client, progress: str, told: str
+) -> None:
+    bb = client.create_batch()
+    for _ in range(3):
+        bb.create_job()
+    b = bb.submit()
+    done = subprocess.run(
+        [sys.executable, "-c", WAIT.format(b.id, progress)],
+        check=True, capture_output=True, text=True, env=weft.environment(), timeout=60,
+    )  # fmt: skip
+
+    assert done.stdout == "success\n"
+    assert (told in done.stderr) if told else done.stderr == ""
+    assert "\x1b" not in done.stderr

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from weft.client._submit import Plan, is_small, plan_submission
-from weft.core.errors import ParentCycle, ParentNotFound
+from weft.core.errors import ParentCycle, ParentNotFound, WrongType
 
 
 def plan(*jobs: dict[str, Any], **fields: object) -> Plan:
@@ -41,6 +41,28 @@ def test_groups_are_made_with_their_ancestors() -> None:
     ]
     assert [job.get("group") for job in found.jobs] == [2, 1, None]
     assert found.batch == {"name": "x"}
+
+
+def test_sets_get_numbers_after_those_of_the_tree() -> None:
+    found = plan(
+        {"group": "/s1", "groups": ["pca", "vep"]},
+        {"groups": ["vep"]},
+        groups=[{"name": "pca", "kind": "set", "callback": "http://x"}, {"path": "/s1"}],
+    )
+
+    assert found.groups == [
+        {"name": "s1", "parent": 0},
+        {"name": "pca", "kind": "set", "callback": "http://x"},
+        {"name": "vep", "kind": "set"},
+    ]
+    assert [(job.get("group"), job["groups"]) for job in found.jobs] == [(1, [2, 3]), (None, [3])]
+
+
+def test_a_group_without_a_path_or_a_name_is_refused() -> None:
+    with pytest.raises(WrongType) as caught:
+        plan({}, groups=[{"path": "/a"}, {"kind": "set"}])
+
+    assert caught.value.errors[0].pointer == "/groups/1"
 
 
 def test_a_cycle_is_refused_with_its_path() -> None:

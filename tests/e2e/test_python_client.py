@@ -212,3 +212,35 @@ def test_a_client_need_not_be_closed(weft: Weft, script: str) -> None:
     )  # fmt: skip
 
     assert (done.returncode, done.stdout, done.stderr) == (0, "True unclosed\n", "")
+
+
+def test_an_array_is_one_entry_and_many_jobs(client: Client) -> None:
+    bb = client.create_batch()
+    first = bb.create_job()
+    array = bb.create_job_group("array").create_job(
+        ["echo", "part $WEFT_INDEX"], count=5, index_from=10, parents=[first]
+    )
+    after = bb.create_job(parents=[array])
+    b = bb.submit()
+    later = bb.create_job(parents=[array])
+    bb.submit()
+
+    assert b.wait()["n_succeeded"] == 8
+    assert (array.count, array.job_id, after.job_id, later.job_id) == (5, 2, 7, 8)
+    assert array.element(4).job_id == 6
+    assert array.element(4).log() == "part 14\n"
+    assert after.status()["parents"] == later.status()["parents"] == [2, 3, 4, 5, 6]
+    assert b.get_job_group("array").status()["n_jobs"] == 5
+    with pytest.raises(IndexError):
+        array.element(5)
+
+
+def test_a_large_array_is_cut_into_parts(client: Client) -> None:
+    bb = client.create_batch()
+    array = bb.create_job_group("all").create_job(["sleep", "4321"], count=150_000)
+    last = bb.create_job(["sleep", "4321"])
+    b = bb.submit()
+    b.cancel()
+
+    assert (array.job_id, last.job_id) == (1, 150_001)
+    assert b.get_job_group("all").status()["n_jobs"] == 150_000

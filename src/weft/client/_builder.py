@@ -4,10 +4,11 @@ Nothing in this file talks to the server or waits, so the builders of both clien
 their `submit` differs.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any, Generic, TypeVar
 
+from weft.client._group_plan import group_exists
 from weft.client._listing import Document
 from weft.client._refs import Block, HasRef, JobRef
 from weft.client._spool import JobSpool
@@ -15,7 +16,6 @@ from weft.client._submission import NewGroup, Place, Submission
 from weft.client.api import Api
 from weft.core.errors import (
     FieldError,
-    GroupExists,
     InvalidValue,
     Unavailable,
     WeftError,
@@ -61,9 +61,10 @@ class Draft:
         return pending + self._spool.n_jobs
 
     def add_job(self, place: Place, job: Document) -> JobRef:
-        """Collect one job."""
+        """Collect one job, or an array of them."""
+        position = self._spool.n_jobs + 1
         self._spool.append(self._places.setdefault(place, len(self._places)), job)
-        return JobRef(self.block, self._spool.n_jobs)
+        return JobRef(self.block, position, job.get("count", 1))
 
     def add_group(self, group: NewGroup) -> None:
         """Collect a group. A tree group may be asked for again, if nothing new is said of it."""
@@ -71,11 +72,7 @@ class Draft:
         if known is None or (not group.is_set and not known.options):
             self._groups[group.key] = group
         elif group.is_set or group.options:
-            raise GroupExists(
-                f"the builder has a group {group.key!r} already",
-                detail="Names of groups are unique.",
-                hint="Keep the group that was returned first, or choose another name.",
-            )
+            raise group_exists(group.key)
 
     async def submit(self, on_sent: Callable[[int], None] | None = None) -> int:
         """Send what was collected; return the number of the batch.
@@ -143,8 +140,10 @@ class GroupBuilder(Generic[JobT]):
         max_attempts: int | None = None,
         retry_on: Sequence[str] | None = None,
         executor: str | None = None,
+        count: int | None = None,
+        index_from: int | None = None,
     ) -> JobT:
-        """Create a job here; it runs when the builder was submitted.
+        """Create a job here, or an array of jobs; it runs when the builder was submitted.
 
         Args:
             command: Program and arguments. Without `command` and `script`: a no-op that succeeds.
@@ -157,20 +156,23 @@ class GroupBuilder(Generic[JobT]):
             timeout_s: It ends as `error` after so many seconds.
             always_run: Run also if a parent did not succeed, and after a cancel.
             parents: Jobs that must succeed before: of this builder, or of the batch – then also
-                by their number (`job_id`).
+                by their number (`job_id`). An array stands for all its jobs.
             groups: Sets that it is in besides.
             priority: Higher first, among the jobs of one user.
             attributes: Keys and values for queries.
             max_attempts: How often it is tried if it fails.
             retry_on: Reasons after which it is tried again; none: all that a retry may cure.
             executor: How it is run; none: as a process.
+            count: Of an array: so many jobs, which know their index as `$WEFT_INDEX`.
+            index_from: Index of the first of them; none: 0.
         """
         fields = {
             "command": self._checked(command), "name": name, "script": script, "env": env,
             "cwd": cwd, "stdin": stdin, "resources": resources, "timeout_s": timeout_s,
             "always_run": always_run or None, "priority": priority, "attributes": attributes,
-            "parents": [self._parent(parent) for parent in parents] or None,
+            "parents": [name for parent in parents for name in self._parent(parent)] or None,
             "max_attempts": max_attempts, "retry_on": retry_on, "executor": executor,
+            "count": count, "index_from": index_from,
         }  # fmt: skip
         return self._make_job(self._draft.add_job(self._place_with(groups), _given(fields)))
 
@@ -184,13 +186,21 @@ class GroupBuilder(Generic[JobT]):
             raise WrongType.of([FieldError(pointer, message)])
         return command
 
-    def _parent(self, parent: HasRef | int) -> int | str:
-        """Return a parent as documents name it: a position in this update, `j7` or `b12.j7`."""
+    def _parent(self, parent: HasRef | int) -> Iterator[int | str | tuple[int, int]]:
+        """Yield a parent as documents name it: a position in this update, the first and the last
+        of an array's, or `b12.j7`; `j7` if the batch goes without saying.
+        """
         if isinstance(parent, int):
-            return f"j{parent}"
-        if parent.ref.block is self._draft.block:
-            return parent.ref.position
-        return format_job_ref(parent.ref.batch_id, parent.ref.job_id)
+            yield f"j{parent}"
+            return
+        ref = parent.ref
+        if ref.block is not self._draft.block:
+            for job_id in range(ref.job_id, ref.job_id + ref.count):
+                yield format_job_ref(ref.batch_id, job_id)
+        elif ref.count == 1:
+            yield ref.position
+        else:
+            yield ref.position, ref.position + ref.count - 1
 
     def _place_with(self, groups: Sequence["GroupBuilder[JobT] | str"]) -> Place:
         if not groups:

@@ -35,13 +35,29 @@ class Job:
 
     @property
     def job_id(self) -> int:
-        """Return its number within the batch. Raise `NotSubmitted` before the submission."""
+        """Return its number within the batch; of an array, that of its first job.
+
+        Raise `NotSubmitted` before the submission.
+        """
         return self.ref.job_id
 
     @property
     def batch_id(self) -> int:
         """Return the number of its batch. Raise `NotSubmitted` before the submission."""
         return self.ref.batch_id
+
+    @property
+    def count(self) -> int:
+        """Return how many jobs it is: 1, or those of an array. What is asked of an array is asked
+        of its first job.
+        """
+        return self.ref.count
+
+    def element(self, place: int) -> "Job":
+        """Return one job of an array; the first is 0, whatever its index."""
+        if not 0 <= place < self.ref.count:
+            raise IndexError(f"{place} is none of {self.ref.count} jobs")
+        return Job(self._api, JobRef(self.ref.block, self.ref.position + place))
 
     async def status(self) -> Document:
         """Return the job document: `state`, `exit_code`, `cost`, `spec`, `parents`, `times`."""

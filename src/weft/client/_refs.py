@@ -24,10 +24,11 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class JobRef:
-    """A job by its position in a block, from 1 on."""
+    """A job by its position in a block, from 1 on; or `count` of them, an array, by the first."""
 
     block: Block
     position: int
+    count: int = 1
 
     @property
     def batch_id(self) -> int:

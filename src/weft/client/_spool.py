@@ -25,30 +25,37 @@ class JobSpool:
         self._file = tempfile.SpooledTemporaryFile(MEMORY_BYTES)  # noqa: SIM115
         self._end = weakref.finalize(self, self._file.close)
         self._encoder = msgspec.msgpack.Encoder(enc_hook=_path_as_text)
+        self.n_documents = 0
         self.n_jobs = 0
+        """Those of arrays counted one by one."""
         self.n_bytes = 0
 
     def append(self, place: int, job: Mapping[str, Any]) -> None:
-        """Add one job."""
-        record = self._encoder.encode((place, job))
+        """Add one job, or one array."""
+        count = job.get("count")
+        record = self._encoder.encode((place, count is not None, job))
         self._file.write(len(record).to_bytes(_SIZE, "big"))
         self._file.write(record)
-        self.n_jobs += 1
+        self.n_documents += 1
+        self.n_jobs += 1 if count is None else count
         self.n_bytes += len(record)
 
-    def read(self, where: Sequence[Mapping[str, Any]]) -> Iterator[msgspec.Raw]:
-        """Yield the jobs, encoded; `where`: what the documents of each place say besides.
+    def read(
+        self, where: Sequence[Mapping[str, Any]]
+    ) -> Iterator[msgspec.Raw | Mapping[str, Any]]:
+        """Yield the jobs, encoded unless they are arrays, which may have to be cut; `where`: what
+        the documents of each place say besides.
 
         May be called again, when nothing was added meanwhile, and yields the same.
         """
-        decode = msgspec.msgpack.Decoder(tuple[int, msgspec.Raw]).decode
+        decode = msgspec.msgpack.Decoder(tuple[int, bool, msgspec.Raw]).decode
         for record in self._records():
-            place, job = decode(record)
-            extra = where[place]
-            if extra:
-                document: dict[str, Any] = msgspec.msgpack.decode(job)
-                job = msgspec.Raw(self._encoder.encode({**document, **extra}))
-            yield job
+            place, is_array, job = decode(record)
+            if not is_array and not where[place]:
+                yield job
+                continue
+            document: dict[str, Any] = {**msgspec.msgpack.decode(job), **where[place]}
+            yield document if is_array else msgspec.Raw(self._encoder.encode(document))
 
     def close(self) -> None:
         """Forget the jobs."""

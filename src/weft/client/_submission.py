@@ -1,17 +1,18 @@
 """What a builder holds, on its way to the server: in one request, or in bunches."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from weft.client._group_plan import GroupPlan, plan_group_numbers
 from weft.client._listing import Document
 from weft.client._refs import Block
 from weft.client._session import new_key
 from weft.client._spool import JobSpool
-from weft.client._upload import Upload
+from weft.client._upload import PART_JOBS, Upload
 from weft.client.api import Api
-from weft.core.errors import GroupExists, GroupNotFound, Unavailable, WeftError
-from weft.core.group_tree import ROOT, ancestors, plan_groups
+from weft.core.errors import GroupNotFound, Unavailable, WeftError
+from weft.core.group_tree import ROOT, ancestors
 
 ONE_REQUEST_JOBS: Final = 2_000
 ONE_REQUEST_BYTES: Final = 4 << 20
@@ -28,11 +29,6 @@ class Place:
         """Return what a job's document says of it when all is in one request."""
         group = {"group": self.path} if self.path != ROOT else {}
         return {**group, "groups": self.sets} if self.sets else group
-
-    def numbered(self, path: Mapping[str, int], sets: Mapping[str, int]) -> dict[str, Any]:
-        """Return what it says of it in a bunch."""
-        group = {"group": path[self.path]} if self.path != ROOT else {}
-        return {**group, "groups": [sets[name] for name in self.sets]} if self.sets else group
 
 
 @dataclass(frozen=True)
@@ -68,6 +64,7 @@ class Submission:
     groups: Sequence[NewGroup]
     inherit_env: Mapping[str, str] | None
     _key: str = field(default_factory=new_key)
+    _declared: Sequence[Document] | None = None
     _upload: Upload | None = None
 
     async def run(self, on_sent: Callable[[int], None] | None = None) -> int:
@@ -87,17 +84,17 @@ class Submission:
     def is_small(self) -> bool:
         """Say whether one request is enough."""
         return (
-            self.spool.n_jobs <= ONE_REQUEST_JOBS
+            self.spool.n_documents <= ONE_REQUEST_JOBS
+            and self.spool.n_jobs <= PART_JOBS
             and len(self.groups) <= ONE_REQUEST_JOBS
             and self.spool.n_bytes <= ONE_REQUEST_BYTES
         )
 
     async def _send_whole(self) -> None:
+        if self._declared is None:  # the second time it is the same request, whatever is there
+            self._declared = [group.document() for group in await self._groups_to_make()]
         where = [place.named() for place in self.places]
-        body = {
-            "groups": [group.document() for group in await self._groups_to_make()],
-            "jobs": list(self.spool.read(where)),
-        }
+        body: dict[str, Any] = {"groups": self._declared, "jobs": list(self.spool.read(where))}
         if self.inherit_env is not None:
             body["inherit_env"] = self.inherit_env
         if self.batch_id is None:
@@ -143,63 +140,29 @@ class Submission:
         self.block.batch_id, self.block.first_job = batch_id, update["first_job"]
 
     async def _plan(self, batch_id: int) -> Upload:
-        """Give every group a number: from 1 on if it is new, below 0 if it is there already."""
-        options = {group.key: group.options for group in self.groups}
-        paths = [group.key for group in self.groups if not group.is_set]
-        sets = [group.key for group in self.groups if group.is_set]
-        path_number, tree_documents = await self._plan_tree(
-            [*paths, *(place.path for place in self.places)], options, batch_id
-        )
-        set_number, set_documents = await self._plan_sets(
-            dict.fromkeys([*sets, *(name for place in self.places for name in place.sets)]),
-            options,
-            batch_id,
-            first=len(tree_documents) + 1,
-        )
-        where = [place.numbered(path_number, set_number) for place in self.places]
+        """Give every group a number."""
+        groups = await self._plan_groups(batch_id)
+        where = [groups.of_job(place.named()) for place in self.places]
         return Upload(
             self.spool.n_jobs,
             lambda: self.spool.read(where),
-            [*tree_documents, *set_documents],
+            groups.documents,
             inherit_env=self.inherit_env,
         )
 
-    async def _plan_tree(
-        self, paths: Sequence[str], options: Mapping[str, Document], batch_id: int
-    ) -> tuple[Mapping[str, int], list[Document]]:
-        existing = {} if self.batch_id is None else await self._existing(paths, batch_id)
-        for path in existing:
-            if options.get(path):
-                raise _group_exists(path)
-        planned, number = plan_groups(paths, existing)
-        documents: list[Document] = [
-            {"name": one.name, "parent": one.parent_id, **options.get(one.path, {})}
-            for one in planned
-        ]
-        return number, documents
-
-    async def _plan_sets(
-        self, names: Iterable[str], options: Mapping[str, Document], batch_id: int, *, first: int
-    ) -> tuple[Mapping[str, int], list[Document]]:
-        number: dict[str, int] = {}
-        documents: list[Document] = []
-        for name in names:
-            found = None if self.batch_id is None else await self._find_set(name, batch_id)
-            if found is None:
-                number[name] = first + len(documents)
-                documents.append({"name": name, "kind": "set", **options.get(name, {})})
-            elif name in options:
-                raise _group_exists(name)
-            else:
-                number[name] = -found
-        return number, documents
-
-    async def _find_set(self, name: str, batch_id: int) -> int | None:
-        try:
-            group = await self.api.get_group(batch_id, name)
-        except GroupNotFound:
-            return None
-        return int(group["group_id"]) if group["kind"] == "set" else None
+    async def _plan_groups(self, batch_id: int) -> GroupPlan:
+        declared = {group.key: group.options for group in self.groups}
+        paths = [group.key for group in self.groups if not group.is_set]
+        paths += [place.path for place in self.places]
+        names = [group.key for group in self.groups if group.is_set]
+        names += [name for place in self.places for name in place.sets]
+        existing: dict[str, int] = {}
+        if self.batch_id is not None:
+            existing = await self._existing(paths, batch_id)
+            for name in dict.fromkeys(names):
+                if found := await self._find_set(name, batch_id):
+                    existing[name] = found
+        return plan_group_numbers(paths, names, declared=declared, existing=existing)
 
     async def _existing(self, paths: Sequence[str], batch_id: int) -> dict[str, int]:
         """Return the numbers of those paths and of the ones above them that the batch has."""
@@ -215,10 +178,9 @@ class Submission:
                 missing.add(path)
         return found
 
-
-def _group_exists(key: str) -> GroupExists:
-    return GroupExists(
-        f"group {key!r} is there already",
-        detail="Its options were set when it was made.",
-        hint="Leave the options out to add jobs to it, or choose another name.",
-    )
+    async def _find_set(self, name: str, batch_id: int) -> int | None:
+        try:
+            group = await self.api.get_group(batch_id, name)
+        except GroupNotFound:
+            return None
+        return int(group["group_id"]) if group["kind"] == "set" else None

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from weft.client._group_plan import GroupPlan, plan_group_numbers
 from weft.client._upload import PART_JOBS, Upload
-from weft.core.errors import WeftError
-from weft.core.group_tree import plan_groups
+from weft.core.errors import FieldError, WeftError, WrongType
 from weft.core.parents import Earlier, Parents, order_jobs, renumbered, resolve_parents
 from weft.core.positions import Positions
 from weft.core.problems import Problems
@@ -96,35 +96,45 @@ def plan_submission(document: Document) -> Plan:
     if order is not None:
         places = order
         parents, positions = renumbered(parents, positions, order)
-    groups, group_number = _plan_groups(document, jobs)
+    groups = _plan_groups(document.get("groups") or (), jobs)
     planned = [
-        _planned_job(jobs[place], own, group_number)
-        for place, own in zip(places, parents, strict=True)
+        _planned_job(jobs[place], own, groups) for place, own in zip(places, parents, strict=True)
     ]
     batch = {name: value for name, value in document.items() if name not in FIELDS_OF_JOBS}
-    return Plan(batch, groups, planned, places, positions.n_jobs)
+    return Plan(batch, groups.documents, planned, places, positions.n_jobs)
 
 
-def _plan_groups(
-    document: Document, jobs: Sequence[Document]
-) -> tuple[list[Document], Mapping[str, int]]:
-    declared = {group["path"]: group for group in document.get("groups") or ()}
-    used = dict.fromkeys(job["group"] for job in jobs if isinstance(job.get("group"), str))
-    planned, number = plan_groups([*declared, *used], {})
-    documents: list[Document] = []
-    for group in planned:
-        fields = {k: v for k, v in declared.get(group.path, {}).items() if k != "path"}
-        documents.append({"name": group.name, "parent": group.parent_id, **fields})
-    return documents, number
+def _plan_groups(groups: Sequence[Document], jobs: Sequence[Document]) -> GroupPlan:
+    declared: dict[str, Document] = {}
+    for index, group in enumerate(groups):
+        key = group.get("path") or group.get("name")
+        if not isinstance(key, str):
+            message = "a group has either a path in the tree or the name of a set"
+            raise WrongType.of([FieldError(f"/groups/{index}", message)])
+        declared[key] = {k: v for k, v in group.items() if k not in {"path", "name", "kind"}}
+    keys = dict.fromkeys(
+        key
+        for key in (
+            *declared,
+            *(job["group"] for job in jobs if isinstance(job.get("group"), str)),
+            *(name for job in jobs for name in job.get("groups") or ()),
+        )
+        if isinstance(key, str)
+    )
+    is_path = {key: key.startswith("/") for key in keys}
+    return plan_group_numbers(
+        [key for key in keys if is_path[key]],
+        [key for key in keys if not is_path[key]],
+        declared=declared,
+        existing={},
+    )
 
 
-def _planned_job(job: Document, parents: Parents, group_number: Mapping[str, int]) -> Document:
-    changed = dict(job)
+def _planned_job(job: Document, parents: Parents, groups: GroupPlan) -> Document:
+    changed = {**job, **groups.of_job(job)}
     if job.get("parents"):
         changed["parents"] = [
             [parent.start, parent.stop - 1] if isinstance(parent, range) else parent
             for parent in parents
         ]
-    if isinstance(job.get("group"), str):
-        changed["group"] = group_number[job["group"]]
     return changed

@@ -48,13 +48,27 @@ class Job(Twin[aio.Job]):
 
     @property
     def job_id(self) -> int:
-        """Return its number within the batch. Raise `NotSubmitted` before the submission."""
+        """Return its number within the batch; of an array, that of its first job.
+
+        Raise `NotSubmitted` before the submission.
+        """
         return self._async.job_id
 
     @property
     def batch_id(self) -> int:
         """Return the number of its batch. Raise `NotSubmitted` before the submission."""
         return self._async.batch_id
+
+    @property
+    def count(self) -> int:
+        """Return how many jobs it is: 1, or those of an array. What is asked of an array is asked
+        of its first job.
+        """
+        return self._async.count
+
+    def element(self, place: int) -> "Job":
+        """Return one job of an array; the first is 0, whatever its index."""
+        return Job(self._runner, self._async.element(place))
 
     status = waits(aio.Job.status)
     edit = waits(aio.Job.edit)

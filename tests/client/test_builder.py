@@ -1,0 +1,117 @@
+"""What builders collect, and what they send."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from client.http_server import DROP, Request, answer, serving
+from weft import aio
+from weft.client._refs import NotSubmitted
+from weft.core.errors import GroupExists, InvalidValue, Unavailable, WrongType
+
+CREATED = answer(201, b'{"id": 7, "first_job": 1}')
+
+
+def sent(request: Request) -> dict[str, Any]:
+    found: dict[str, Any] = msgspec.msgpack.decode(request.body)
+    return found
+
+
+async def test_few_jobs_are_one_request_with_what_was_given_and_no_more() -> None:
+    async with serving(CREATED) as server, aio.Client(server.url, "t") as client:
+        bb = client.create_batch(name="x", cancel_after_n_failures=2)
+        stage = bb.job_tree().create_path("/a/b", attributes={"k": "v"})
+        group = bb.create_job_group("set", callback="http://x")
+        first = stage.create_job(["true"], groups=[group, "other"])
+        group.create_job(script="false", parents=[first], always_run=True, max_attempts=3)
+        b = await bb.submit()
+
+    assert b.id == 7
+    assert first.job_id == 1
+    (request,) = server.requests
+    assert sent(request) == {
+        "name": "x",
+        "cancel_after_n_failures": 2,
+        "groups": [
+            {"path": "/a/b", "attributes": {"k": "v"}},
+            {"name": "set", "kind": "set", "callback": "http://x"},
+        ],
+        "jobs": [
+            {"command": ["true"], "group": "/a/b", "groups": ["set", "other"]},
+            {
+                "script": "false",
+                "parents": [1],
+                "always_run": True,
+                "max_attempts": 3,
+                "groups": ["set"],
+            },
+        ],
+    }
+
+
+async def test_a_repeated_submission_is_the_same_request_whatever_is_there_by_then() -> None:
+    """Else what was made the first time, without our knowing, would be a conflict."""
+    found = answer(200, b'{"group_id": 1, "kind": "tree"}')
+    missing = answer(404, b'{"code": "API.GROUP_NOT_FOUND"}')
+
+    def then(request: Request) -> bytes:
+        return found if request.method == "GET" else CREATED
+
+    # Twice: what was lost on a connection that was kept is asked again on a new one.
+    async with (
+        serving(missing, DROP, DROP, then) as server,
+        aio.Client(server.url, "t", patience_s=0) as client,
+    ):
+        bb = client.update_batch(7)
+        bb.job_tree().create_path("/empty")
+        bb.create_job()
+        with pytest.raises(Unavailable):
+            await bb.submit()
+        await bb.submit()
+
+    posts = [request for request in server.requests if request.method == "POST"]
+    assert len(posts) == 3
+    assert len({(request.body, request.headers["idempotency-key"]) for request in posts}) == 1
+    assert sent(posts[0])["groups"] == [{"path": "/empty"}]
+
+
+async def test_parents_are_named_by_where_they_are() -> None:
+    async with serving(CREATED) as server, aio.Client(server.url, "t") as client:
+        bb = client.create_batch()
+        array = bb.create_job(count=3)
+        bb.create_job(parents=[array])
+        await bb.submit()
+        bb.create_job(parents=[array, 9, bb.create_job()])
+        await bb.submit()
+
+    assert sent(server.requests[0])["jobs"][1]["parents"] == [[1, 3]]
+    assert sent(server.requests[1])["jobs"][1]["parents"] == ["b7.j1", "b7.j2", "b7.j3", "j9", 1]
+
+
+async def test_a_builder_with_nothing_in_it_sends_nothing_to_a_batch() -> None:
+    async with serving(CREATED) as server, aio.Client(server.url, "t") as client:
+        b = await client.update_batch(7).submit()
+
+    assert b.id == 7
+    assert server.requests == []
+
+
+async def test_mistakes_are_told_where_they_are_made() -> None:
+    async with aio.Client("http://127.0.0.1:9", "t") as client:
+        bb, other = client.create_batch(), client.create_batch()
+        foreign = other.create_job()
+        with pytest.raises(WrongType, match="type"):
+            bb.create_job("echo hello")
+        with pytest.raises(TypeError, match="object"):
+            bb.create_job(["true", object()])  # type: ignore[list-item]
+        with pytest.raises(NotSubmitted):
+            bb.create_job(parents=[foreign])
+        with pytest.raises(InvalidValue):
+            bb.job_tree().create_path("stage1")
+        with pytest.raises(InvalidValue):
+            bb.job_tree().create_path("/stage1/")
+        bb.job_tree().create_path("/a", attributes={"k": "v"})
+        bb.job_tree().create_path("/a")
+        with pytest.raises(GroupExists):
+            bb.job_tree().create_path("/a", attributes={"k": "w"})

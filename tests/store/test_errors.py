@@ -1,6 +1,5 @@
 """What asyncpg raises, as the rest of weft sees it."""
 
-
 import asyncpg
 import pytest
 

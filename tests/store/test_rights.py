@@ -120,6 +120,7 @@ READS: list[tuple[str, dict[str, Any]]] = [
     ("get_group", {"group": 0}),
     ("get_group", {"group": "/a"}),
     ("list_jobs", {"after": 0, "limit": 10}),
+    ("list_callbacks", {"after": 0, "limit": 10}),
     ("get_job", {"job_id": 1}),
     ("list_attempts", {"job_id": 1}),
     ("job_history", {"job_id": 1}),

@@ -105,17 +105,17 @@ CREATE FUNCTION weft._fits(of_shape_id integer, has_storage_mib bigint, has_gpu 
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._fits(of_shape_id integer, has_storage_mib bigint, has_gpu integer) OWNER TO weft_system;
 
-CREATE FUNCTION weft._group_costs(batch_ids bigint[], group_ids integer[]) RETURNS TABLE(batch_id bigint, group_id integer, cost numeric, cost_by_resource jsonb)
+CREATE FUNCTION weft._group_costs(batch_ids bigint[], group_ids integer[], folded boolean DEFAULT false) RETURNS TABLE(batch_id bigint, group_id integer, cost numeric, cost_by_resource jsonb)
     LANGUAGE sql STABLE;
-ALTER FUNCTION weft._group_costs(batch_ids bigint[], group_ids integer[]) OWNER TO weft_tenant;
+ALTER FUNCTION weft._group_costs(batch_ids bigint[], group_ids integer[], folded boolean) OWNER TO weft_tenant;
 
-CREATE FUNCTION weft._group_counts(batch_ids bigint[], group_ids integer[]) RETURNS TABLE(batch_id bigint, group_id integer, n_pending bigint, n_ready bigint, n_queued bigint, n_creating bigint, n_running bigint, n_blocked bigint, n_succeeded bigint, n_failed bigint, n_errored bigint, n_cancelled bigint)
+CREATE FUNCTION weft._group_counts(batch_ids bigint[], group_ids integer[], folded boolean DEFAULT false) RETURNS TABLE(batch_id bigint, group_id integer, n_pending bigint, n_ready bigint, n_queued bigint, n_creating bigint, n_running bigint, n_blocked bigint, n_succeeded bigint, n_failed bigint, n_errored bigint, n_cancelled bigint)
     LANGUAGE sql STABLE;
-ALTER FUNCTION weft._group_counts(batch_ids bigint[], group_ids integer[]) OWNER TO weft_tenant;
+ALTER FUNCTION weft._group_counts(batch_ids bigint[], group_ids integer[], folded boolean) OWNER TO weft_tenant;
 
-CREATE FUNCTION weft._group_documents(batch_ids bigint[], group_ids integer[]) RETURNS TABLE(batch_id bigint, group_id integer, document jsonb)
+CREATE FUNCTION weft._group_documents(batch_ids bigint[], group_ids integer[], folded boolean DEFAULT false) RETURNS TABLE(batch_id bigint, group_id integer, document jsonb)
     LANGUAGE sql STABLE;
-ALTER FUNCTION weft._group_documents(batch_ids bigint[], group_ids integer[]) OWNER TO weft_tenant;
+ALTER FUNCTION weft._group_documents(batch_ids bigint[], group_ids integer[], folded boolean) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft._has_work(of_incarnation_id integer) RETURNS boolean
     LANGUAGE sql STABLE;
@@ -264,6 +264,10 @@ CREATE FUNCTION weft._patched(patch jsonb) RETURNS text
     LANGUAGE sql IMMUTABLE;
 ALTER FUNCTION weft._patched(patch jsonb) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft._record_callbacks(batch_ids bigint[], group_ids integer[], at timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._record_callbacks(batch_ids bigint[], group_ids integer[], at timestamp with time zone) OWNER TO weft_system;
+
 CREATE FUNCTION weft._record_change(of_batch_id bigint, of_group_id integer, of_kind text, actor text, message text, at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._record_change(of_batch_id bigint, of_group_id integer, of_kind text, actor text, message text, at timestamp with time zone) OWNER TO weft_system;
@@ -297,6 +301,10 @@ CREATE FUNCTION weft._shape_ids(cpu_ms bigint[], memory_mibs bigint[], storage_m
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._shape_ids(cpu_ms bigint[], memory_mibs bigint[], storage_mibs bigint[], gpus integer[], countables jsonb[]) OWNER TO weft_system;
 
+CREATE FUNCTION weft._show_set(tenant_id integer, of_batch_id bigint, set_id integer, at timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._show_set(tenant_id integer, of_batch_id bigint, set_id integer, at timestamp with time zone) OWNER TO weft_system;
+
 CREATE FUNCTION weft._sweep_cascade(limit_jobs integer, high_batch bigint, high_job integer, at timestamp with time zone) RETURNS bigint
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._sweep_cascade(limit_jobs integer, high_batch bigint, high_job integer, at timestamp with time zone) OWNER TO weft_system;
@@ -325,9 +333,10 @@ CREATE FUNCTION weft.authenticate(token_hash bytea, at timestamp with time zone 
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.authenticate(token_hash bytea, at timestamp with time zone) OWNER TO weft_system;
 
-CREATE FUNCTION weft.beat_driver(epoch bigint, grace_s double precision) RETURNS TABLE(idle boolean, due interval)
+CREATE FUNCTION weft.beat_driver(epoch bigint, grace_s double precision) RETURNS TABLE(idle boolean, due interval, callback_due boolean)
     LANGUAGE sql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp';
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off';
 ALTER FUNCTION weft.beat_driver(epoch bigint, grace_s double precision) OWNER TO weft_system;
 
 CREATE FUNCTION weft.cancel_group(tenant_id integer, batch_id bigint, group_id integer, actor text, force boolean, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS boolean
@@ -384,6 +393,15 @@ CREATE FUNCTION weft.create_update(tenant_id integer, user_id integer, batch_id 
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.create_update(tenant_id integer, user_id integer, batch_id bigint, new_jobs integer, new_groups integer, trace_id text, idempotency_key text, digest bytea, groups_max integer, at timestamp with time zone) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.due_callbacks(epoch bigint, busy bigint[], limit_all integer, limit_tenant integer, limit_host integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(delivery_id bigint, name uuid, tenant_id integer, batch_id bigint, group_id integer, url text, body text, n_attempts integer, age interval, sent_at bigint)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off';
+ALTER FUNCTION weft.due_callbacks(epoch bigint, busy bigint[], limit_all integer, limit_tenant integer, limit_host integer, at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft.edit_group(tenant_id integer, batch_id bigint, group_id integer, patch jsonb, attributes_max integer, groups_max integer, actor text, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
@@ -499,6 +517,11 @@ CREATE FUNCTION weft.list_batches(tenant_id integer, before bigint, limit_rows i
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.list_batches(tenant_id integer, before bigint, limit_rows integer, of_name text) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft.list_callbacks(tenant_id integer, batch_id bigint, after bigint, limit_rows integer) RETURNS SETOF jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.list_callbacks(tenant_id integer, batch_id bigint, after bigint, limit_rows integer) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft.list_cancelled(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[]) RETURNS TABLE(batch_id bigint, job_id integer, attempt smallint)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -539,6 +562,12 @@ CREATE FUNCTION weft.lose_workers(epoch bigint, grace_s double precision, at tim
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.lose_workers(epoch bigint, grace_s double precision, at timestamp with time zone) OWNER TO weft_system;
 
+CREATE FUNCTION weft.next_callback(epoch bigint, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS interval
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off';
+ALTER FUNCTION weft.next_callback(epoch bigint, at timestamp with time zone) OWNER TO weft_system;
+
 CREATE FUNCTION weft.next_due(epoch bigint, grace_s double precision) RETURNS interval
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -553,6 +582,11 @@ CREATE FUNCTION weft.pool_limits() RETURNS TABLE(cpu_m bigint, memory_mib bigint
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.pool_limits() OWNER TO weft_system;
+
+CREATE FUNCTION weft.record_deliveries(epoch bigint, delivery_ids bigint[], delivereds boolean[], statuses integer[], errors text[], retries_in_s double precision[], at timestamp with time zone DEFAULT clock_timestamp()) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.record_deliveries(epoch bigint, delivery_ids bigint[], delivereds boolean[], statuses integer[], errors text[], retries_in_s double precision[], at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft.record_phases(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], phases smallint[]) RETURNS text[]
     LANGUAGE plpgsql SECURITY DEFINER
@@ -731,6 +765,36 @@ CREATE TABLE weft.bunch_count (
     n_ready integer NOT NULL
 );
 ALTER TABLE weft.bunch_count OWNER TO postgres;
+
+CREATE TABLE weft.callback_delivery (
+    delivery_id bigint NOT NULL,
+    name uuid DEFAULT gen_random_uuid() NOT NULL,
+    batch_id bigint NOT NULL,
+    group_id integer NOT NULL,
+    completion integer NOT NULL,
+    tenant_id integer NOT NULL,
+    url text NOT NULL,
+    host text NOT NULL,
+    body text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    n_attempts integer DEFAULT 0 NOT NULL,
+    next_at timestamp with time zone,
+    tried_at timestamp with time zone,
+    delivered_at timestamp with time zone,
+    last_status integer,
+    last_error text,
+    CONSTRAINT callback_delivery_last_error_check CHECK ((length(last_error) <= 1024))
+);
+ALTER TABLE weft.callback_delivery OWNER TO postgres;
+
+ALTER TABLE weft.callback_delivery ALTER COLUMN delivery_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME weft.callback_delivery_delivery_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
 
 CREATE TABLE weft.cascade (
     batch_id bigint NOT NULL,
@@ -1366,6 +1430,12 @@ ALTER TABLE ONLY weft.bunch_count
 ALTER TABLE ONLY weft.bunch
     ADD CONSTRAINT bunch_pkey PRIMARY KEY (batch_id, update_id, first_job);
 
+ALTER TABLE ONLY weft.callback_delivery
+    ADD CONSTRAINT callback_delivery_batch_id_group_id_completion_key UNIQUE (batch_id, group_id, completion);
+
+ALTER TABLE ONLY weft.callback_delivery
+    ADD CONSTRAINT callback_delivery_pkey PRIMARY KEY (delivery_id);
+
 ALTER TABLE ONLY weft.cascade
     ADD CONSTRAINT cascade_pkey PRIMARY KEY (batch_id, job_id);
 
@@ -1544,6 +1614,12 @@ CREATE INDEX bunch_count_group_idx ON weft.bunch_count USING btree (batch_id, gr
 
 CREATE UNIQUE INDEX bunch_idempotency_key_idx ON weft.bunch USING btree (batch_id, update_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
 
+CREATE INDEX callback_delivery_batch_idx ON weft.callback_delivery USING btree (batch_id, delivery_id);
+
+CREATE INDEX callback_delivery_due_idx ON weft.callback_delivery USING btree (next_at) WHERE (next_at IS NOT NULL);
+
+CREATE INDEX callback_delivery_host_idx ON weft.callback_delivery USING btree (tenant_id, host, next_at) WHERE (next_at IS NOT NULL);
+
 CREATE INDEX edge_child_idx ON weft.edge USING btree (batch_id, child_id, parent_id);
 
 CREATE INDEX group_ancestor_members_idx ON weft.group_ancestor USING btree (batch_id, ancestor_id, group_id);
@@ -1611,6 +1687,9 @@ ALTER TABLE ONLY weft.billing_member
 ALTER TABLE ONLY weft.billing_project
     ADD CONSTRAINT billing_project_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES weft.tenant(tenant_id);
 
+ALTER TABLE ONLY weft.callback_delivery
+    ADD CONSTRAINT callback_delivery_batch_id_fkey FOREIGN KEY (batch_id) REFERENCES weft.batch(batch_id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY weft.group_ancestor
     ADD CONSTRAINT group_ancestor_batch_id_fkey FOREIGN KEY (batch_id) REFERENCES weft.batch(batch_id) ON DELETE CASCADE;
 
@@ -1676,6 +1755,8 @@ ALTER TABLE weft.bunch ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.bunch_count ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE weft.callback_delivery ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE weft.cascade ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.edge ENABLE ROW LEVEL SECURITY;
@@ -1739,6 +1820,8 @@ CREATE POLICY system_rows ON weft.billing_project TO weft_system USING (true);
 CREATE POLICY system_rows ON weft.bunch TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.bunch_count TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.callback_delivery TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.cascade TO weft_system USING (true);
 
@@ -1815,6 +1898,8 @@ CREATE POLICY tenant_rows ON weft.billing_project TO weft_tenant USING ((tenant_
 CREATE POLICY tenant_rows ON weft.bunch TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.bunch_count TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.callback_delivery TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.cascade TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
@@ -1946,11 +2031,14 @@ REVOKE ALL ON FUNCTION weft._find_operation(of_user_id integer, of_key text, of_
 
 REVOKE ALL ON FUNCTION weft._fits(of_shape_id integer, has_storage_mib bigint, has_gpu integer) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION weft._group_costs(batch_ids bigint[], group_ids integer[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION weft._group_costs(batch_ids bigint[], group_ids integer[], folded boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._group_costs(batch_ids bigint[], group_ids integer[], folded boolean) TO weft_system;
 
-REVOKE ALL ON FUNCTION weft._group_counts(batch_ids bigint[], group_ids integer[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION weft._group_counts(batch_ids bigint[], group_ids integer[], folded boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._group_counts(batch_ids bigint[], group_ids integer[], folded boolean) TO weft_system;
 
-REVOKE ALL ON FUNCTION weft._group_documents(batch_ids bigint[], group_ids integer[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION weft._group_documents(batch_ids bigint[], group_ids integer[], folded boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._group_documents(batch_ids bigint[], group_ids integer[], folded boolean) TO weft_system;
 
 REVOKE ALL ON FUNCTION weft._has_work(of_incarnation_id integer) FROM PUBLIC;
 
@@ -1996,6 +2084,8 @@ REVOKE ALL ON FUNCTION weft._operation_document(operation weft.operation) FROM P
 
 REVOKE ALL ON FUNCTION weft._patched(patch jsonb) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._record_callbacks(batch_ids bigint[], group_ids integer[], at timestamp with time zone) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._record_change(of_batch_id bigint, of_group_id integer, of_kind text, actor text, message text, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._record_change(of_batch_id bigint, of_group_id integer, of_kind text, actor text, message text, at timestamp with time zone) TO weft_tenant;
 
@@ -2014,6 +2104,8 @@ REVOKE ALL ON FUNCTION weft._settle_groups(batch_ids bigint[], group_ids integer
 
 REVOKE ALL ON FUNCTION weft._shape_ids(cpu_ms bigint[], memory_mibs bigint[], storage_mibs bigint[], gpus integer[], countables jsonb[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._shape_ids(cpu_ms bigint[], memory_mibs bigint[], storage_mibs bigint[], gpus integer[], countables jsonb[]) TO weft_tenant;
+
+REVOKE ALL ON FUNCTION weft._show_set(tenant_id integer, of_batch_id bigint, set_id integer, at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._sweep_cascade(limit_jobs integer, high_batch bigint, high_job integer, at timestamp with time zone) FROM PUBLIC;
 
@@ -2060,6 +2152,9 @@ GRANT ALL ON FUNCTION weft.create_set(tenant_id integer, batch_id bigint, name t
 
 REVOKE ALL ON FUNCTION weft.create_update(tenant_id integer, user_id integer, batch_id bigint, new_jobs integer, new_groups integer, trace_id text, idempotency_key text, digest bytea, groups_max integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.create_update(tenant_id integer, user_id integer, batch_id bigint, new_jobs integer, new_groups integer, trace_id text, idempotency_key text, digest bytea, groups_max integer, at timestamp with time zone) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.due_callbacks(epoch bigint, busy bigint[], limit_all integer, limit_tenant integer, limit_host integer, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.due_callbacks(epoch bigint, busy bigint[], limit_all integer, limit_tenant integer, limit_host integer, at timestamp with time zone) TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft.edit_group(tenant_id integer, batch_id bigint, group_id integer, patch jsonb, attributes_max integer, groups_max integer, actor text, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.edit_group(tenant_id integer, batch_id bigint, group_id integer, patch jsonb, attributes_max integer, groups_max integer, actor text, at timestamp with time zone) TO weft_api;
@@ -2126,6 +2221,9 @@ GRANT ALL ON FUNCTION weft.list_attempts(tenant_id integer, batch_id bigint, job
 REVOKE ALL ON FUNCTION weft.list_batches(tenant_id integer, before bigint, limit_rows integer, of_name text) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_batches(tenant_id integer, before bigint, limit_rows integer, of_name text) TO weft_api;
 
+REVOKE ALL ON FUNCTION weft.list_callbacks(tenant_id integer, batch_id bigint, after bigint, limit_rows integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_callbacks(tenant_id integer, batch_id bigint, after bigint, limit_rows integer) TO weft_api;
+
 REVOKE ALL ON FUNCTION weft.list_cancelled(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_cancelled(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[]) TO weft_worker;
 
@@ -2150,6 +2248,9 @@ GRANT ALL ON FUNCTION weft.log_places(tenant_id integer, of_batch_id bigint, job
 REVOKE ALL ON FUNCTION weft.lose_workers(epoch bigint, grace_s double precision, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.lose_workers(epoch bigint, grace_s double precision, at timestamp with time zone) TO weft_driver;
 
+REVOKE ALL ON FUNCTION weft.next_callback(epoch bigint, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.next_callback(epoch bigint, at timestamp with time zone) TO weft_driver;
+
 REVOKE ALL ON FUNCTION weft.next_due(epoch bigint, grace_s double precision) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.next_due(epoch bigint, grace_s double precision) TO weft_driver;
 
@@ -2158,6 +2259,9 @@ GRANT ALL ON FUNCTION weft.overview(tenant_id integer) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.pool_limits() FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.pool_limits() TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.record_deliveries(epoch bigint, delivery_ids bigint[], delivereds boolean[], statuses integer[], errors text[], retries_in_s double precision[], at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.record_deliveries(epoch bigint, delivery_ids bigint[], delivereds boolean[], statuses integer[], errors text[], retries_in_s double precision[], at timestamp with time zone) TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft.record_phases(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], phases smallint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.record_phases(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], phases smallint[]) TO weft_worker;
@@ -2215,6 +2319,12 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.bunch TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.bunch_count TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.bunch_count TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.callback_delivery TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.callback_delivery TO weft_system;
+
+GRANT USAGE ON SEQUENCE weft.callback_delivery_delivery_id_seq TO weft_tenant;
+GRANT USAGE ON SEQUENCE weft.callback_delivery_delivery_id_seq TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.cascade TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.cascade TO weft_system;

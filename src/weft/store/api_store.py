@@ -79,6 +79,19 @@ class PostgresApiStore(Submission, SetGroups, Edits):
         )
         return document
 
+    async def list_callbacks(
+        self, caller: Caller, batch_id: int, *, after: int, limit: int
+    ) -> Sequence[Row]:
+        """Return delivery documents."""
+        rows = await self._database.call(
+            "list_callbacks",
+            tenant_id=caller.tenant_id,
+            batch_id=batch_id,
+            after=after,
+            limit_rows=limit,
+        )
+        return [row[0] for row in rows]
+
     async def list_jobs(
         self, caller: Caller, batch_id: int, *, after: int, limit: int, states: Sequence[int] = ()
     ) -> Sequence[Row]:

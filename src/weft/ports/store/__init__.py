@@ -8,7 +8,8 @@ may be repeated.
 """
 
 from weft.ports.store.api import ApiStore
-from weft.ports.store.driver import DriverStore
+from weft.ports.store.callbacks import DeliveryReport, DueCallback
+from weft.ports.store.driver import Beat, DriverStore
 from weft.ports.store.edits import EditLimits, EditStore, Patch
 from weft.ports.store.groups import SetGroupStore
 from weft.ports.store.notices import Notices
@@ -39,9 +40,12 @@ from weft.ports.store.worker import (
 __all__ = [
     "ApiStore",
     "ArrayRow",
+    "Beat",
     "Caller",
     "Claimed",
+    "DeliveryReport",
     "DriverStore",
+    "DueCallback",
     "EditLimits",
     "EditStore",
     "EndReport",

@@ -136,6 +136,11 @@ class ApiStore(SetGroupStore, EditStore, Protocol):
     async def get_group(self, caller: Caller, batch_id: int, group: int | str) -> Row:
         """Return one group document, by number or by path. Raise `GroupNotFound`."""
 
+    async def list_callbacks(
+        self, caller: Caller, batch_id: int, *, after: int, limit: int
+    ) -> Sequence[Row]:
+        """Return delivery documents of a batch and its groups, ids above `after`, in order."""
+
     async def list_jobs(
         self, caller: Caller, batch_id: int, *, after: int, limit: int, states: Sequence[int] = ()
     ) -> Sequence[Row]:

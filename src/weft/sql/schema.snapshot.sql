@@ -97,6 +97,10 @@ CREATE FUNCTION weft._fail(code text, message text, detail text, hint text) RETU
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._fail(code text, message text, detail text, hint text) OWNER TO weft_system;
 
+CREATE FUNCTION weft._find_group(of_batch_id bigint, of_group_id integer, of_path text) RETURNS integer
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._find_group(of_batch_id bigint, of_group_id integer, of_path text) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft._find_operation(of_user_id integer, of_key text, of_digest bytea) RETURNS bigint
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._find_operation(of_user_id integer, of_key text, of_digest bytea) OWNER TO weft_tenant;
@@ -339,6 +343,11 @@ CREATE FUNCTION weft.beat_driver(epoch bigint, grace_s double precision) RETURNS
     SET enable_seqscan TO 'off';
 ALTER FUNCTION weft.beat_driver(epoch bigint, grace_s double precision) OWNER TO weft_system;
 
+CREATE FUNCTION weft.begin_query(tenant_id integer, batch_id bigint, of_group integer, of_path text, timeout_ms integer) RETURNS TABLE(last_job integer, group_id integer, n_jobs bigint, numbers integer[])
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.begin_query(tenant_id integer, batch_id bigint, of_group integer, of_path text, timeout_ms integer) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft.cancel_group(tenant_id integer, batch_id bigint, group_id integer, actor text, force boolean, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -444,6 +453,11 @@ CREATE FUNCTION weft.get_batch(tenant_id integer, batch_id bigint) RETURNS jsonb
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.get_batch(tenant_id integer, batch_id bigint) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft.get_batches(tenant_id integer, batch_ids bigint[]) RETURNS SETOF jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.get_batches(tenant_id integer, batch_ids bigint[]) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft.get_bunch(tenant_id integer, of_batch_id bigint, of_update_id integer, first_position integer, n_jobs integer) RETURNS TABLE(job_id integer, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, group_id integer, set_ids integer[], priority smallint, always_run boolean, max_attempts smallint, retry_on integer, name text, attributes jsonb, parents integer[], spec_first integer)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -463,6 +477,16 @@ CREATE FUNCTION weft.get_job(tenant_id integer, batch_id bigint, job_id integer)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.get_job(tenant_id integer, batch_id bigint, job_id integer) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.get_jobs(tenant_id integer, batch_id bigint, job_ids integer[]) RETURNS SETOF jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'on'
+    SET enable_bitmapscan TO 'on'
+    SET enable_hashjoin TO 'on'
+    SET enable_hashagg TO 'on'
+    SET enable_sort TO 'on';
+ALTER FUNCTION weft.get_jobs(tenant_id integer, batch_id bigint, job_ids integer[]) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.get_operation(tenant_id integer, of_operation_id bigint) RETURNS jsonb
     LANGUAGE plpgsql SECURITY DEFINER
@@ -1598,6 +1622,8 @@ ALTER TABLE ONLY weft.worker
 ALTER TABLE ONLY weft.worker
     ADD CONSTRAINT worker_pool_id_name_key UNIQUE (pool_id, name);
 
+CREATE INDEX attempt_failure_idx ON weft.attempt USING btree (batch_id, job_id) WHERE (reason IS NOT NULL);
+
 CREATE UNIQUE INDEX batch_idempotency_key_idx ON weft.batch USING btree (user_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
 
 CREATE INDEX batch_name_idx ON weft.batch USING btree (tenant_id, name, batch_id) WHERE (name IS NOT NULL);
@@ -1628,11 +1654,15 @@ CREATE INDEX group_cancel_unswept_idx ON weft.group_cancel USING btree (batch_id
 
 CREATE INDEX group_count_open_idx ON weft.group_count USING btree (tenant_id, batch_id) WHERE ((group_id = 0) AND (NOT complete));
 
+CREATE INDEX job_array_name_idx ON weft.job_array USING btree (batch_id, name, first_job) WHERE (name IS NOT NULL);
+
 CREATE INDEX job_delta_xid_idx ON weft.job_delta USING btree (xid);
 
 CREATE UNIQUE INDEX job_group_path_idx ON weft.job_group USING btree (batch_id, path);
 
 CREATE UNIQUE INDEX job_group_set_name_idx ON weft.job_group USING btree (batch_id, name) WHERE is_set;
+
+CREATE INDEX job_label_name_idx ON weft.job_label USING btree (batch_id, name, job_id) WHERE (name IS NOT NULL);
 
 CREATE UNIQUE INDEX membership_groups_idx ON weft.membership USING btree (batch_id, group_id, set_ids);
 
@@ -1800,6 +1830,42 @@ ALTER TABLE weft.membership ENABLE ROW LEVEL SECURITY;
 ALTER TABLE weft.operation ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.project_usage ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY query_rows ON weft.attempt FOR SELECT TO weft_api, weft_driver USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY query_rows ON weft.batch FOR SELECT TO weft_api, weft_driver USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY query_rows ON weft.batch_update FOR SELECT TO weft_api, weft_driver USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY query_rows ON weft.billing_project FOR SELECT TO weft_api, weft_driver USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY query_rows ON weft.bunch FOR SELECT TO weft_api, weft_driver USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY query_rows ON weft.bunch_count FOR SELECT TO weft_api, weft_driver USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY query_rows ON weft.group_ancestor FOR SELECT TO weft_api, weft_driver USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY query_rows ON weft.group_cancel FOR SELECT TO weft_api, weft_driver USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY query_rows ON weft.group_completion FOR SELECT TO weft_api, weft_driver USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY query_rows ON weft.group_count FOR SELECT TO weft_api, weft_driver USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY query_rows ON weft.group_usage FOR SELECT TO weft_api, weft_driver USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY query_rows ON weft.job FOR SELECT TO weft_api, weft_driver USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY query_rows ON weft.job_array FOR SELECT TO weft_api, weft_driver USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY query_rows ON weft.job_delta FOR SELECT TO weft_api, weft_driver USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY query_rows ON weft.job_label FOR SELECT TO weft_api, weft_driver USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY query_rows ON weft.member_span FOR SELECT TO weft_api, weft_driver USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY query_rows ON weft.queue FOR SELECT TO weft_api, weft_driver USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY query_rows ON weft.tenant_user FOR SELECT TO weft_api, weft_driver USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 ALTER TABLE weft.queue ENABLE ROW LEVEL SECURITY;
 
@@ -2027,6 +2093,8 @@ GRANT ALL ON FUNCTION weft._end_waiting(of_batch_id bigint, of_job_ids integer[]
 REVOKE ALL ON FUNCTION weft._fail(code text, message text, detail text, hint text) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._fail(code text, message text, detail text, hint text) TO weft_tenant;
 
+REVOKE ALL ON FUNCTION weft._find_group(of_batch_id bigint, of_group_id integer, of_path text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._find_operation(of_user_id integer, of_key text, of_digest bytea) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._fits(of_shape_id integer, has_storage_mib bigint, has_gpu integer) FROM PUBLIC;
@@ -2053,6 +2121,8 @@ GRANT ALL ON FUNCTION weft._list_ready(batch_ids bigint[], job_ids integer[], st
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job TO weft_system;
+GRANT SELECT ON TABLE weft.job TO weft_api;
+GRANT SELECT ON TABLE weft.job TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft._live_attempts(of_incarnation_id integer) FROM PUBLIC;
 
@@ -2074,6 +2144,8 @@ REVOKE ALL ON FUNCTION weft._n_running(of_batch_id bigint) FROM PUBLIC;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.batch_update TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.batch_update TO weft_system;
+GRANT SELECT ON TABLE weft.batch_update TO weft_api;
+GRANT SELECT ON TABLE weft.batch_update TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft._open_update(of_batch_id bigint, of_update_id integer) FROM PUBLIC;
 
@@ -2125,6 +2197,10 @@ GRANT ALL ON FUNCTION weft.authenticate(token_hash bytea, at timestamp with time
 
 REVOKE ALL ON FUNCTION weft.beat_driver(epoch bigint, grace_s double precision) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.beat_driver(epoch bigint, grace_s double precision) TO weft_driver;
+
+REVOKE ALL ON FUNCTION weft.begin_query(tenant_id integer, batch_id bigint, of_group integer, of_path text, timeout_ms integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.begin_query(tenant_id integer, batch_id bigint, of_group integer, of_path text, timeout_ms integer) TO weft_api;
+GRANT ALL ON FUNCTION weft.begin_query(tenant_id integer, batch_id bigint, of_group integer, of_path text, timeout_ms integer) TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft.cancel_group(tenant_id integer, batch_id bigint, group_id integer, actor text, force boolean, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.cancel_group(tenant_id integer, batch_id bigint, group_id integer, actor text, force boolean, at timestamp with time zone) TO weft_api;
@@ -2179,6 +2255,9 @@ GRANT ALL ON FUNCTION weft.fold_deltas(epoch bigint, at timestamp with time zone
 REVOKE ALL ON FUNCTION weft.get_batch(tenant_id integer, batch_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.get_batch(tenant_id integer, batch_id bigint) TO weft_api;
 
+REVOKE ALL ON FUNCTION weft.get_batches(tenant_id integer, batch_ids bigint[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.get_batches(tenant_id integer, batch_ids bigint[]) TO weft_api;
+
 REVOKE ALL ON FUNCTION weft.get_bunch(tenant_id integer, of_batch_id bigint, of_update_id integer, first_position integer, n_jobs integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.get_bunch(tenant_id integer, of_batch_id bigint, of_update_id integer, first_position integer, n_jobs integer) TO weft_api;
 
@@ -2190,6 +2269,9 @@ GRANT ALL ON FUNCTION weft.get_group(tenant_id integer, batch_id bigint, group_i
 
 REVOKE ALL ON FUNCTION weft.get_job(tenant_id integer, batch_id bigint, job_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.get_job(tenant_id integer, batch_id bigint, job_id integer) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.get_jobs(tenant_id integer, batch_id bigint, job_ids integer[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.get_jobs(tenant_id integer, batch_id bigint, job_ids integer[]) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.get_operation(tenant_id integer, of_operation_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.get_operation(tenant_id integer, of_operation_id bigint) TO weft_api;
@@ -2295,12 +2377,16 @@ GRANT ALL ON FUNCTION weft.wait_for_work(incarnation_id integer) TO weft_worker;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.attempt TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.attempt TO weft_system;
+GRANT SELECT ON TABLE weft.attempt TO weft_api;
+GRANT SELECT ON TABLE weft.attempt TO weft_driver;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.attempt_reason TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.attempt_reason TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.batch TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.batch TO weft_system;
+GRANT SELECT ON TABLE weft.batch TO weft_api;
+GRANT SELECT ON TABLE weft.batch TO weft_driver;
 
 GRANT USAGE ON SEQUENCE weft.batch_batch_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.batch_batch_id_seq TO weft_system;
@@ -2310,15 +2396,21 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.billing_member TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.billing_project TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.billing_project TO weft_system;
+GRANT SELECT ON TABLE weft.billing_project TO weft_api;
+GRANT SELECT ON TABLE weft.billing_project TO weft_driver;
 
 GRANT USAGE ON SEQUENCE weft.billing_project_project_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.billing_project_project_id_seq TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.bunch TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.bunch TO weft_system;
+GRANT SELECT ON TABLE weft.bunch TO weft_api;
+GRANT SELECT ON TABLE weft.bunch TO weft_driver;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.bunch_count TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.bunch_count TO weft_system;
+GRANT SELECT ON TABLE weft.bunch_count TO weft_api;
+GRANT SELECT ON TABLE weft.bunch_count TO weft_driver;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.callback_delivery TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.callback_delivery TO weft_system;
@@ -2358,12 +2450,18 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.failure_count TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.fold TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.fold TO weft_system;
+GRANT SELECT ON TABLE weft.fold TO weft_api;
+GRANT SELECT ON TABLE weft.fold TO weft_driver;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.group_ancestor TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.group_ancestor TO weft_system;
+GRANT SELECT ON TABLE weft.group_ancestor TO weft_api;
+GRANT SELECT ON TABLE weft.group_ancestor TO weft_driver;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.group_cancel TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.group_cancel TO weft_system;
+GRANT SELECT ON TABLE weft.group_cancel TO weft_api;
+GRANT SELECT ON TABLE weft.group_cancel TO weft_driver;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.group_change TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.group_change TO weft_system;
@@ -2373,15 +2471,23 @@ GRANT USAGE ON SEQUENCE weft.group_change_change_id_seq TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.group_completion TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.group_completion TO weft_system;
+GRANT SELECT ON TABLE weft.group_completion TO weft_api;
+GRANT SELECT ON TABLE weft.group_completion TO weft_driver;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.group_count TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.group_count TO weft_system;
+GRANT SELECT ON TABLE weft.group_count TO weft_api;
+GRANT SELECT ON TABLE weft.group_count TO weft_driver;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.group_usage TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.group_usage TO weft_system;
+GRANT SELECT ON TABLE weft.group_usage TO weft_api;
+GRANT SELECT ON TABLE weft.group_usage TO weft_driver;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_array TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_array TO weft_system;
+GRANT SELECT ON TABLE weft.job_array TO weft_api;
+GRANT SELECT ON TABLE weft.job_array TO weft_driver;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_cancel TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_cancel TO weft_system;
@@ -2394,12 +2500,16 @@ GRANT USAGE ON SEQUENCE weft.job_change_change_id_seq TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_delta TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_delta TO weft_system;
+GRANT SELECT ON TABLE weft.job_delta TO weft_api;
+GRANT SELECT ON TABLE weft.job_delta TO weft_driver;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_group TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_group TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_label TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_label TO weft_system;
+GRANT SELECT ON TABLE weft.job_label TO weft_api;
+GRANT SELECT ON TABLE weft.job_label TO weft_driver;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_spec TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_spec TO weft_system;
@@ -2412,6 +2522,8 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_transition TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.member_span TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.member_span TO weft_system;
+GRANT SELECT ON TABLE weft.member_span TO weft_api;
+GRANT SELECT ON TABLE weft.member_span TO weft_driver;
 
 GRANT USAGE ON SEQUENCE weft.membership_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.membership_id_seq TO weft_system;
@@ -2424,6 +2536,8 @@ GRANT USAGE ON SEQUENCE weft.operation_operation_id_seq TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.pool TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.pool TO weft_system;
+GRANT SELECT ON TABLE weft.pool TO weft_api;
+GRANT SELECT ON TABLE weft.pool TO weft_driver;
 
 GRANT USAGE ON SEQUENCE weft.pool_pool_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.pool_pool_id_seq TO weft_system;
@@ -2433,12 +2547,16 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.project_usage TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.queue TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.queue TO weft_system;
+GRANT SELECT ON TABLE weft.queue TO weft_api;
+GRANT SELECT ON TABLE weft.queue TO weft_driver;
 
 GRANT USAGE ON SEQUENCE weft.queue_queue_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.queue_queue_id_seq TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.rate TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.rate TO weft_system;
+GRANT SELECT ON TABLE weft.rate TO weft_api;
+GRANT SELECT ON TABLE weft.rate TO weft_driver;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.rate_card TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.rate_card TO weft_system;
@@ -2460,6 +2578,8 @@ GRANT USAGE ON SEQUENCE weft.runnable_runnable_id_seq TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.shape TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.shape TO weft_system;
+GRANT SELECT ON TABLE weft.shape TO weft_api;
+GRANT SELECT ON TABLE weft.shape TO weft_driver;
 
 GRANT USAGE ON SEQUENCE weft.shape_shape_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.shape_shape_id_seq TO weft_system;
@@ -2472,6 +2592,8 @@ GRANT USAGE ON SEQUENCE weft.tenant_tenant_id_seq TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.tenant_user TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.tenant_user TO weft_system;
+GRANT SELECT ON TABLE weft.tenant_user TO weft_api;
+GRANT SELECT ON TABLE weft.tenant_user TO weft_driver;
 
 GRANT USAGE ON SEQUENCE weft.tenant_user_user_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.tenant_user_user_id_seq TO weft_system;
@@ -2487,9 +2609,13 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.user_share TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.worker TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.worker TO weft_system;
+GRANT SELECT ON TABLE weft.worker TO weft_api;
+GRANT SELECT ON TABLE weft.worker TO weft_driver;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.worker_incarnation TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.worker_incarnation TO weft_system;
+GRANT SELECT ON TABLE weft.worker_incarnation TO weft_api;
+GRANT SELECT ON TABLE weft.worker_incarnation TO weft_driver;
 
 GRANT USAGE ON SEQUENCE weft.worker_incarnation_incarnation_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.worker_incarnation_incarnation_id_seq TO weft_system;

@@ -13,6 +13,7 @@ from weft.ports.store.driver import Beat, DriverStore
 from weft.ports.store.edits import EditLimits, EditStore, Patch
 from weft.ports.store.groups import SetGroupStore
 from weft.ports.store.notices import Notices
+from weft.ports.store.queries import BatchQuery, JobQuery, QueryLimits
 from weft.ports.store.submitted import (
     ArrayRow,
     Caller,
@@ -40,6 +41,7 @@ from weft.ports.store.worker import (
 __all__ = [
     "ApiStore",
     "ArrayRow",
+    "BatchQuery",
     "Beat",
     "Caller",
     "Claimed",
@@ -51,6 +53,7 @@ __all__ = [
     "EndReport",
     "GroupLimits",
     "HeartbeatAnswer",
+    "JobQuery",
     "JobRows",
     "LogPlace",
     "NewBatch",
@@ -60,6 +63,7 @@ __all__ = [
     "Operation",
     "Patch",
     "PhaseReport",
+    "QueryLimits",
     "Registered",
     "Reserved",
     "Row",

@@ -172,6 +172,12 @@ class Agent:
         self._until(lambda: key_of(job_id) in self.ended)
         return self.ended.pop(key_of(job_id))
 
+    def until(self, key: AttemptKey) -> Ended:
+        """Wait until an attempt of any batch has ended; acknowledge it."""
+        self._until(lambda: key in self.ended)
+        self.send(Acknowledge([key]))
+        return self.ended.pop(key)
+
     def until_started(self, job_id: int) -> Started:
         """Wait until a process has lived long enough to be told."""
         self._until(lambda: any(one.key == key_of(job_id) for one in self.started))

@@ -197,12 +197,6 @@ class Forbidden(WeftError):
     exit_code = 4
 
 
-class AdminOnly(Forbidden):
-    """Something for administrators of the tenant."""
-
-    code = "API.ADMIN_ONLY"
-
-
 class NotFound(WeftError):
     """It does not exist, or not for this caller."""
 
@@ -410,12 +404,6 @@ class BunchOverlap(Conflict):
     code = "API.BUNCH_OVERLAP"
 
 
-class NoCallbackKey(Conflict):
-    """This api does not know the key with which callbacks are signed."""
-
-    code = "API.NO_CALLBACK_KEY"
-
-
 class GroupExists(Conflict):
     """A group of this path is there already."""
 
@@ -470,6 +458,12 @@ class TooManyParents(TooLarge):
     """More pairs of a job and its parent in one request than the limit."""
 
     code = "API.TOO_MANY_PARENTS"
+
+
+class ResultTooLarge(TooLarge):
+    """What a function returned is longer than a result may be."""
+
+    code = "WORKER.RESULT_TOO_LARGE"
 
 
 class Unavailable(WeftError):

@@ -26,3 +26,8 @@ class LogStore(Protocol):
 
     def follow(self, place: LogPlace, after: int) -> AsyncIterator[Piece]:
         """Yield pieces as they come, until the iterator is closed."""
+
+    def result(self, place: LogPlace) -> Iterator[bytes]:
+        """Yield what a function returned (`wire/function.py`), in blocks; nothing: there is
+        none.
+        """

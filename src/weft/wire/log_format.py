@@ -14,8 +14,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-STDOUT, STDERR, CUT = 1, 2, 3
-"""Kinds of piece. CUT: bytes of a stream were left out here (`CUT_BODY`)."""
+STDOUT, STDERR, CUT, RESULT = 1, 2, 3, 4
+"""Kinds of piece. CUT: bytes of a stream were left out here (`CUT_BODY`). RESULT: what a function
+returned (`wire/function.py`), the last piece of a record, no part of the output."""
 FLUSH_MS = 200
 FLUSH_BYTES = 64 * 1024
 PIECE = struct.Struct("!BIQ")

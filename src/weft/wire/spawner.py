@@ -16,7 +16,7 @@ import struct
 
 import msgspec
 
-PROTOCOL_VERSION = 1
+PROTOCOL_VERSION = 2
 HEADER = struct.Struct("!I")
 MESSAGE_BYTES_MAX = 64 * 1024 * 1024
 
@@ -27,6 +27,15 @@ class AttemptKey(msgspec.Struct, frozen=True, array_like=True, order=True):
     batch_id: int
     job_id: int
     attempt: int
+
+
+class WarmCall(msgspec.Struct, frozen=True, array_like=True):
+    """A call in a warm process of the batch, which `argv` starts where none is free."""
+
+    body: bytes
+    """An encoded `wire.function.CallBody`."""
+    definition: int | None = None
+    """Which of the message's `definitions` it calls; None: the body names the function."""
 
 
 class StartProcess(msgspec.Struct, frozen=True, array_like=True):
@@ -54,6 +63,17 @@ class StartProcess(msgspec.Struct, frozen=True, array_like=True):
     """Which of the message's `environments` it starts from."""
     script: str | None = None
     """A program to be written to a file and run, with `argv` as its arguments."""
+    warm: WarmCall | None = None
+    """Call a function instead; `env` holds for the call, `environment` for the process."""
+
+
+class WarmLimits(msgspec.Struct, frozen=True, array_like=True):
+    """How long a warm process is kept."""
+
+    calls_max: int = 10_000
+    memory_mib_max: int = 1024
+    """One that holds more after a call is not used again."""
+    idle_ms: int = 30_000
 
 
 class Hello(msgspec.Struct, frozen=True, tag="hello"):
@@ -65,6 +85,7 @@ class Hello(msgspec.Struct, frozen=True, tag="hello"):
     """What all processes together may reserve, from now on."""
     memory_mib: int
     version: int = PROTOCOL_VERSION
+    warm: WarmLimits = WarmLimits()
 
 
 class Start(msgspec.Struct, frozen=True, tag="start"):
@@ -76,6 +97,9 @@ class Start(msgspec.Struct, frozen=True, tag="start"):
     environments: list[dict[str, str]]
     """Variables that many processes share, so that they are sent once."""
     processes: list[StartProcess]
+    definitions: list[tuple[int, bytes]] = []
+    """Functions that many calls share: the job of the batch that brought it, and an encoded
+    `wire.function.Definition`."""
 
 
 class Kill(msgspec.Struct, frozen=True, tag="kill"):

@@ -11,6 +11,7 @@ class Attempt:
     __slots__ = (
         "cpu_ms",
         "cwd",
+        "definition",
         "ended_ns",
         "environment",
         "exit_code",
@@ -24,6 +25,7 @@ class Attempt:
         "pid",
         "pidfd",
         "queued",
+        "result",
         "script_path",
         "signal",
         "spec",
@@ -40,6 +42,10 @@ class Attempt:
         self.spec = spec
         self.key: AttemptKey = spec.key
         self.environment = environment
+        self.definition: tuple[int, bytes] | None = None
+        """The function that it calls: the job that brought it, and what it brought."""
+        self.result = b""
+        """What a call returned, if it is short."""
         self.queued = True
         self.pid = 0
         self.pidfd = self.stdout_fd = self.stderr_fd = -1

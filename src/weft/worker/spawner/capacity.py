@@ -10,6 +10,11 @@ class Capacity:
         self.cpu_m_taken = 0
         self.memory_mib_taken = 0
 
+    @property
+    def memory_mib_free(self) -> int:
+        """Return what nobody has taken."""
+        return self.memory_mib - self.memory_mib_taken
+
     def resize(self, cpu_m: int, memory_mib: int) -> None:
         """Change what there is; what is taken stays taken until it is given back."""
         self.cpu_m = cpu_m

@@ -5,8 +5,11 @@ import os
 import signal
 import stat
 import time
+from typing import NamedTuple
 
 from weft.core.states import Reason
+from weft.wire.function import CONTROL_FD
+from weft.wire.spawner import AttemptKey
 from weft.worker.spawner.attempt import Attempt
 from weft.worker.spawner.scratch import Scratch
 
@@ -19,6 +22,15 @@ _BUSY_TRIES = 50
 # Python ignores these two, and what is ignored stays ignored in a child.
 _SIGNALS = (signal.SIGPIPE, signal.SIGXFSZ)
 MARK = "WEFT_ATTEMPT"
+
+
+class Spawned(NamedTuple):
+    """A process that lives, and our ends of its pipes."""
+
+    pid: int
+    pidfd: int
+    stdout_fd: int
+    stderr_fd: int
 
 
 class NoRoom(Exception):
@@ -55,11 +67,7 @@ class Launcher:
             self._spawn(attempt, argv)
         except OSError as error:
             self.clean(attempt)
-            if error.errno in _NO_ROOM:
-                raise NoRoom(os.strerror(error.errno or 0)) from error
-            if error.errno in _DISK:
-                raise CannotStart(Reason.DISK, str(error)) from error
-            raise CannotStart(Reason.SYSTEM, str(error)) from error
+            raise _sorted(error) from error
         except BaseException:
             self.clean(attempt)
             raise
@@ -106,59 +114,38 @@ class Launcher:
     def _spawn(self, attempt: Attempt, argv: tuple[str, ...]) -> None:
         key = attempt.key
         env = {**attempt.environment, **attempt.spec.env}
-        env[MARK] = f"b{key.batch_id}.j{key.job_id}.{key.attempt}@{self._incarnation}"
+        env[MARK] = self.mark_of(key)
         path = argv[0] if "/" in argv[0] else self._find(argv[0], env.get("PATH", _DEFAULT_PATH))
-        fds: list[int] = []
+        stdin = self._null
+        if attempt.spec.stdin is not None:
+            stdin = _memory_file(attempt.spec.stdin)
+        attempt.started_ns = time.monotonic_ns()
         try:
-            stdin = self._null
-            if attempt.spec.stdin is not None:
-                stdin = _memory_file(attempt.spec.stdin)
-                fds.append(stdin)
-            out, out_of_job = os.pipe2(os.O_CLOEXEC)
-            fds += (out, out_of_job)
-            err, err_of_job = os.pipe2(os.O_CLOEXEC)
-            fds += (err, err_of_job)
-            attempt.started_ns = time.monotonic_ns()
-            pid = self._spawn_file(path, argv, env, (stdin, out_of_job, err_of_job))
-            attempt.pid = pid
-            attempt.pidfd = _open_pidfd(pid)
+            started = _spawn_with_pipes(path, argv, env, [(stdin, 0)])
         except BaseException:
-            for fd in fds:
-                os.close(fd)
             attempt.started_ns = 0
             raise
-        os.set_blocking(out, False)
-        os.set_blocking(err, False)
-        attempt.stdout_fd, attempt.stderr_fd = out, err
-        for fd in fds:
-            if fd not in (out, err):
-                os.close(fd)
+        finally:
+            if stdin != self._null:
+                os.close(stdin)
+        attempt.pid, attempt.pidfd, attempt.stdout_fd, attempt.stderr_fd = started
 
-    def _spawn_file(
-        self, path: str, argv: tuple[str, ...], env: dict[str, str], fds: tuple[int, int, int]
-    ) -> int:
-        actions = [
-            (os.POSIX_SPAWN_DUP2, fds[0], 0),
-            (os.POSIX_SPAWN_DUP2, fds[1], 1),
-            (os.POSIX_SPAWN_DUP2, fds[2], 2),
-        ]
-        for _ in range(_BUSY_TRIES):
-            try:
-                return os.posix_spawn(
-                    path, argv, env, file_actions=actions, setpgroup=0, setsigdef=_SIGNALS
-                )
-            except OSError as error:
-                if error.errno == errno.ENOEXEC:
-                    # As a shell does with a script that does not say who runs it.
-                    path, argv = "/bin/sh", ("/bin/sh", path, *argv[1:])
-                elif error.errno != errno.ETXTBSY:
-                    raise _explain(error, path) from error
-            except ValueError as error:
-                message = (
-                    f"the arguments or the environment hold what no program can be given: {error}"
-                )
-                raise CannotStart(Reason.BAD_SPEC, message) from error
-        raise CannotStart(Reason.NO_PROGRAM, f"the program {path} is being written")
+    def start_warm(
+        self, argv: tuple[str, ...], env: dict[str, str], batch_id: int, control: int
+    ) -> Spawned:
+        """Start a warm process with its socket. Raises as `start`."""
+        try:
+            os.chdir("/")
+            self._is_away = False
+            env = {**env, MARK: f"b{batch_id}.warm@{self._incarnation}"}
+            fds = [(self._null, 0), (control, CONTROL_FD)]
+            return _spawn_with_pipes(argv[0], argv, env, fds)
+        except OSError as error:
+            raise _sorted(error) from error
+
+    def mark_of(self, key: AttemptKey) -> str:
+        """Return the mark of an attempt's processes."""
+        return f"b{key.batch_id}.j{key.job_id}.{key.attempt}@{self._incarnation}"
 
     def _find(self, name: str, path: str) -> str:
         """Return where a program without a slash in its name is, by the job's own PATH."""
@@ -186,6 +173,61 @@ class Launcher:
             f"there is no program {name!r} in PATH ({path})" if name else "the program has no name"
         )
         raise CannotStart(Reason.NO_PROGRAM, message)
+
+
+def _spawn_with_pipes(
+    path: str, argv: tuple[str, ...], env: dict[str, str], given: list[tuple[int, int]]
+) -> Spawned:
+    """Spawn with pipes for its output, and with those of our descriptors as its own."""
+    fds: list[int] = []
+    try:
+        out, out_of_job = os.pipe2(os.O_CLOEXEC)
+        fds += (out, out_of_job)
+        err, err_of_job = os.pipe2(os.O_CLOEXEC)
+        fds += (err, err_of_job)
+        # From the lowest number on: none is overwritten before it was copied, for ours are higher.
+        copies = sorted([*given, (out_of_job, 1), (err_of_job, 2)], key=lambda pair: pair[1])
+        pid = _spawn_file(path, argv, env, copies)
+        pidfd = _open_pidfd(pid)
+    except BaseException:
+        for fd in fds:
+            os.close(fd)
+        raise
+    os.close(out_of_job)
+    os.close(err_of_job)
+    os.set_blocking(out, False)
+    os.set_blocking(err, False)
+    return Spawned(pid, pidfd, out, err)
+
+
+def _spawn_file(
+    path: str, argv: tuple[str, ...], env: dict[str, str], fds: list[tuple[int, int]]
+) -> int:
+    actions = [(os.POSIX_SPAWN_DUP2, ours, its) for ours, its in fds]
+    for _ in range(_BUSY_TRIES):
+        try:
+            return os.posix_spawn(
+                path, argv, env, file_actions=actions, setpgroup=0, setsigdef=_SIGNALS
+            )
+        except OSError as error:
+            if error.errno == errno.ENOEXEC:
+                # As a shell does with a script that does not say who runs it.
+                path, argv = "/bin/sh", ("/bin/sh", path, *argv[1:])
+            elif error.errno != errno.ETXTBSY:
+                raise _explain(error, path) from error
+        except ValueError as error:
+            message = (
+                f"the arguments or the environment hold what no program can be given: {error}"
+            )
+            raise CannotStart(Reason.BAD_SPEC, message) from error
+    raise CannotStart(Reason.NO_PROGRAM, f"the program {path} is being written")
+
+
+def _sorted(error: OSError) -> Exception:
+    """Say whether it may work later, or never."""
+    if error.errno in _NO_ROOM:
+        return NoRoom(os.strerror(error.errno or 0))
+    return CannotStart(Reason.DISK if error.errno in _DISK else Reason.SYSTEM, str(error))
 
 
 def _memory_file(text: str) -> int:

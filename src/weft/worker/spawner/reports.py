@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterable
 
 from weft.core.states import Reason
-from weft.wire.log_format import STDERR, STDOUT
+from weft.wire.log_format import RESULT, STDERR, STDOUT, encode_piece
 from weft.wire.spawner import AttemptKey, Ended, Report, Started
 from weft.worker.spawner.agent_link import AgentLink
 from weft.worker.spawner.attempt import Attempt
@@ -81,7 +81,7 @@ class Reports:
         self._unsent, self._started, self._withdrawn = [], [], []
 
     def _store_outputs(self, attempts: list[Attempt]) -> dict[AttemptKey, tuple[int, int]]:
-        outputs = [(one.key, one.output.short_pieces()) for one in attempts if one.output]
+        outputs = [(one.key, _pieces_of(one)) for one in attempts]
         if not outputs:
             return {}
         try:
@@ -94,10 +94,8 @@ class Reports:
         """Store what still has room; the others fail for want of disk."""
         places = {}
         for attempt in attempts:
-            if attempt.output is None:
-                continue
             try:
-                (place,) = self._segments.append([(attempt.key, attempt.output.short_pieces())])
+                (place,) = self._segments.append([(attempt.key, _pieces_of(attempt))])
             except OSError as error:
                 fail_for_disk(attempt, error)
             else:
@@ -114,7 +112,17 @@ def fail_for_disk(attempt: Attempt, error: OSError) -> None:
 
 def _in_segment(attempt: Attempt) -> bool:
     output = attempt.output
-    return output is not None and output.is_short and not output.failed
+    if output is None:
+        return bool(attempt.result)
+    return output.is_short and not output.failed
+
+
+def _pieces_of(attempt: Attempt) -> bytes:
+    """Return what stands in a segment: a short output, and what a call returned."""
+    pieces = attempt.output.short_pieces() if attempt.output else b""
+    if attempt.result:
+        pieces += encode_piece(RESULT, 0, attempt.result)
+    return pieces
 
 
 def _ended_of(attempt: Attempt, place: tuple[int, int] | None) -> Ended:

@@ -15,17 +15,14 @@ from weft.worker.spawner.attempt import Attempt
 from weft.worker.spawner.launch import Launcher
 from weft.worker.spawner.leftovers import Leftovers
 from weft.worker.spawner.loop import Loop
-from weft.worker.spawner.output import Output, output_path
 from weft.worker.spawner.reports import Reports, fail_for_disk
+from weft.worker.spawner.streams import Streams
 
 _MS = 1_000_000
 # Most processes are short: what they wrote is read when they end, and only for those that live
 # longer the streams are watched. Until then a pipe holds 64 KiB.
 _WATCH_AFTER_NS = 3 * _MS
 _TELL_AFTER_NS = 25 * _MS
-# More than a pipe holds unless the job made it larger, so one read at the end is all there is.
-_READ_BYTES = 128 * 1024
-_END_READS_MAX = 64
 
 
 class Running:
@@ -42,10 +39,8 @@ class Running:
         self._loop = loop
         self._launcher = launcher
         self._reports = reports
-        self._logs = logs
         self._on_end = on_end
-        self._buffer = bytearray(_READ_BYTES)
-        self._view = memoryview(self._buffer)
+        self.streams = Streams(loop, logs, self._fail_for_disk)
         self._to_watch: deque[Attempt] = deque()
         self._to_tell: deque[Attempt] = deque()
         self._ended: list[Attempt] = []
@@ -57,13 +52,38 @@ class Running:
     def start(self, attempt: Attempt) -> None:
         """Start a process. Raises what `Launcher.start` raises."""
         self._launcher.start(attempt)
-        self.by_pid[attempt.pid] = attempt
         self._loop.watch(attempt.pidfd, partial(self._on_exit, attempt))
         self._to_watch.append(attempt)
+        self.add(attempt)
+
+    def add(self, attempt: Attempt) -> None:
+        """Take an attempt that runs now, in a process of its own or in a warm one."""
+        self.by_pid[attempt.pid] = attempt
         self._to_tell.append(attempt)
         if attempt.spec.timeout_ms is not None:
             due_ns = attempt.started_ns + attempt.spec.timeout_ms * _MS
             attempt.time_limit = self._loop.at(due_ns, partial(self._time_out, attempt))
+
+    def end(self, attempt: Attempt) -> None:
+        """Note the end of an attempt whose output is complete."""
+        attempt.ended_ns = attempt.ended_ns or time.monotonic_ns()
+        del self.by_pid[attempt.pid]
+        if attempt.time_limit is not None:
+            self._loop.cancel(attempt.time_limit)
+        self._on_end(attempt)
+
+    def look_behind(self, ended: list[Attempt]) -> None:
+        """Look soon for what these have left, then clean up behind them."""
+        self._ended += ended
+
+    def take_status(self, attempt: Attempt, status: int) -> None:
+        """Note how its process ended."""
+        code = os.waitstatus_to_exitcode(status)
+        if code >= 0:
+            attempt.exit_code = code
+        else:
+            attempt.signal = -code
+            self._ask_for_oom(attempt)
 
     def kill(self, attempt: Attempt, reason: int, grace_ms: int) -> None:
         """Ask a running attempt to end; after the grace kill everything of it."""
@@ -115,51 +135,8 @@ class Running:
 
     def _on_readable(self, attempt: Attempt, kind: int) -> None:
         fd = attempt.stdout_fd if kind == STDOUT else attempt.stderr_fd
-        if fd >= 0 and self._read(attempt, kind, fd) == 0:
+        if fd >= 0 and self.streams.read(attempt, kind, fd) == 0:
             self._close_stream(attempt, kind)
-
-    def _read(self, attempt: Attempt, kind: int, fd: int) -> int | None:
-        """Read once. Return the number of bytes, 0 at the end of the stream, None: nothing now."""
-        try:
-            count = os.readv(fd, (self._buffer,))
-        except BlockingIOError:
-            return None
-        if count:
-            self._keep(attempt, kind, bytes(self._view[:count]))
-        return count
-
-    def _keep(self, attempt: Attempt, kind: int, data: bytes) -> None:
-        output = attempt.output
-        spec = attempt.spec
-        if output is None:
-            path = output_path(self._logs, *_numbers(attempt))
-            output = attempt.output = Output(
-                path,
-                attempt.started_ns,
-                bytes_max=spec.stream_bytes_max,
-                head_bytes=spec.stream_head_bytes,
-            )
-        was_due = output.flush_due_ns
-        try:
-            output.add(kind, data, time.monotonic_ns())
-        except OSError as error:
-            self._fail_for_disk(attempt, error)
-            return
-        if output.flush_due_ns is not None and was_due is None:
-            self._loop.at(output.flush_due_ns, partial(self._flush, attempt))
-
-    def _flush(self, attempt: Attempt) -> None:
-        """Store what is 200 ms old. An attempt that has ended is stored by the reports."""
-        output = attempt.output
-        if output is None or output.flush_due_ns is None or attempt.ended_ns:
-            return
-        if output.flush_due_ns > time.monotonic_ns():
-            self._loop.at(output.flush_due_ns, partial(self._flush, attempt))
-            return
-        try:
-            output.flush()
-        except OSError as error:
-            self._fail_for_disk(attempt, error)
 
     def _fail_for_disk(self, attempt: Attempt, error: OSError) -> None:
         fail_for_disk(attempt, error)
@@ -183,39 +160,23 @@ class Running:
         pid, status, usage = os.wait4(attempt.pid, os.WNOHANG)
         if pid == 0:
             return
-        attempt.ended_ns = time.monotonic_ns()
-        del self.by_pid[pid]
         self._loop.forget(attempt.pidfd)
         os.close(attempt.pidfd)
         attempt.pidfd = -1
-        if attempt.time_limit is not None:
-            self._loop.cancel(attempt.time_limit)
-        code = os.waitstatus_to_exitcode(status)
-        if code >= 0:
-            attempt.exit_code = code
-        else:
-            attempt.signal = -code
-            self._ask_for_oom(attempt)
+        self.take_status(attempt, status)
         attempt.cpu_ms = int((usage.ru_utime + usage.ru_stime) * 1000 + 0.5)
         attempt.memory_peak_bytes = usage.ru_maxrss * 1024
+        attempt.ended_ns = time.monotonic_ns()
         self._read_rest(attempt)
-        self._ended.append(attempt)
-        self._on_end(attempt)
+        self.look_behind([attempt])
+        self.end(attempt)
 
     def _read_rest(self, attempt: Attempt) -> None:
-        """Read what the process left in its pipes. Who else holds them is not waited for."""
-        for kind, fd in ((STDOUT, attempt.stdout_fd), (STDERR, attempt.stderr_fd)):
-            if fd >= 0:
-                for _ in range(_END_READS_MAX):
-                    count = self._read(attempt, kind, fd)
-                    if count is None or count < _READ_BYTES:
-                        break
-                self._close_stream(attempt, kind)
-        if attempt.output is not None and not attempt.output.is_short:
-            try:
-                attempt.output.finish()
-            except OSError as error:
-                fail_for_disk(attempt, error)
+        """Read what the process left in its pipes."""
+        self.streams.read_rest(attempt, attempt.stdout_fd, attempt.stderr_fd)
+        self._close_stream(attempt, STDOUT)
+        self._close_stream(attempt, STDERR)
+        self.streams.finish(attempt)
 
     def _time_out(self, attempt: Attempt) -> None:
         self.kill(attempt, Reason.TIMEOUT, attempt.spec.grace_ms)
@@ -252,11 +213,6 @@ class Running:
 def _has_ended(pid: int) -> bool:
     """Say whether it ended by itself and was not reaped yet: then nobody killed it."""
     return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
-
-
-def _numbers(attempt: Attempt) -> tuple[int, int, int]:
-    key = attempt.key
-    return key.batch_id, key.job_id, key.attempt
 
 
 def _count_oom_kills() -> int:

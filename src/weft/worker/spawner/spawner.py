@@ -33,6 +33,7 @@ from weft.worker.spawner.reports import Reports
 from weft.worker.spawner.running import Running
 from weft.worker.spawner.scratch import Scratch
 from weft.worker.spawner.segments import Segments
+from weft.worker.spawner.warm import Warm
 
 _ROOM_AGAIN_NS = 50_000_000
 _ROOM_TRIES = 200
@@ -69,6 +70,9 @@ class Spawner:
         self._reports = Reports(Segments(logs), link)
         self._launcher = Launcher(scratch, incarnation)
         self.running = Running(loop, self._launcher, self._reports, logs, self._on_end)
+        self._warm = Warm(loop, self._launcher, self.running, scratch, logs)
+        self._remover = 0
+        """The process that empties the trash; 0: none does."""
         self.quitting = False
         link.on_message = self._on_message
         link.on_gone = self._reports.forget_unsent
@@ -95,7 +99,7 @@ class Spawner:
         due_ns = self._reports.due_ns(busy=self._queue_length > 0)
         if due_ns is not None and due_ns <= time.monotonic_ns():
             self._reports.flush()
-        if self._scratch.trash_count != self._trash_emptied and not self.running.own_children:
+        if self._scratch.trash_count != self._trash_emptied and not self._remover:
             self._empty_trash()
 
     def _due_ns(self) -> int | None:
@@ -108,7 +112,7 @@ class Spawner:
                 self._welcome(message)
             case Start():
                 for spec in message.processes:
-                    self._enqueue(spec, message.environments)
+                    self._enqueue(spec, message)
             case Kill():
                 self._kill(message)
             case Withdraw():
@@ -124,6 +128,7 @@ class Spawner:
 
     def _welcome(self, hello: Hello) -> None:
         self._capacity.resize(hello.cpu_m, hello.memory_mib)
+        self._warm.limits = hello.warm
         self._reports.store()
         self._reports.forget_unsent()
         queued = [one.key for one in self._queue if one.queued]
@@ -131,12 +136,14 @@ class Spawner:
         ended = list(self._reports.unacknowledged.values())
         self._link.send(Welcome(self._incarnation, self._pid_namespace, queued, live, ended))
 
-    def _enqueue(self, spec: StartProcess, environments: list[dict[str, str]]) -> None:
+    def _enqueue(self, spec: StartProcess, message: Start) -> None:
         key = spec.key
         if key in self._attempts or key in self._reports.unacknowledged:
             return
-        environment = environments[spec.environment] if environments else {}
+        environment = message.environments[spec.environment] if message.environments else {}
         attempt = Attempt(spec, environment)
+        if spec.warm is not None and spec.warm.definition is not None:
+            attempt.definition = message.definitions[spec.warm.definition]
         self._attempts[key] = attempt
         self._queue.append(attempt)
         self._queue_length += 1
@@ -153,6 +160,7 @@ class Spawner:
             if taken is None:
                 return
             attempt.taken = taken
+            self._warm.free(self._capacity.memory_mib_free)
             if not self._start(attempt):
                 return
             queue.popleft()
@@ -164,7 +172,9 @@ class Spawner:
             return False
         spec = attempt.spec
         try:
-            if spec.argv or spec.script is not None:
+            if spec.warm is not None:
+                self._warm.start(attempt)
+            elif spec.argv or spec.script is not None:
                 self.running.start(attempt)
             else:
                 attempt.started_ns = time.monotonic_ns()
@@ -252,11 +262,13 @@ class Spawner:
             pidfd = os.pidfd_open(pid)
         except OSError:
             return
+        self._remover = pid
         self.running.own_children.add(pid)
         self._loop.watch(pidfd, partial(self._on_trash_emptied, pid, pidfd))
 
     def _on_trash_emptied(self, pid: int, pidfd: int) -> None:
-        if pid in self.running.own_children and os.waitpid(pid, os.WNOHANG)[0] == pid:
+        if self._remover == pid and os.waitpid(pid, os.WNOHANG)[0] == pid:
+            self._remover = 0
             self.running.own_children.discard(pid)
             self._loop.forget(pidfd)
             os.close(pidfd)

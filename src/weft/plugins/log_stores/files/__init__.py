@@ -8,10 +8,12 @@ from typing import NamedTuple
 
 from weft.plugins.log_stores.files.parts import PartReader, own_parts
 from weft.ports.store import LogPlace
+from weft.wire.function import result_path
 from weft.wire.log_format import (
     CUT,
     RECORD,
     RECORD_MAGIC,
+    RESULT,
     STDOUT,
     Piece,
     count_pieces,
@@ -23,6 +25,7 @@ from weft.wire.log_format import (
 _LOOK_AGAIN_S = 0.03
 _BATCH_BYTES = 256 * 1024
 _KEPT_PLACES = 64
+_BLOCK_BYTES = 1 << 18
 
 
 class _Reached(NamedTuple):
@@ -43,7 +46,8 @@ class FileLogStore:
     def pieces(self, place: LogPlace, after: int) -> Iterator[Piece]:
         """Yield what is stored now; see the port."""
         if place.segment is not None:
-            yield from _skip(decode_pieces(self._record(place)), after)
+            pieces = decode_pieces(self._record(place))
+            yield from _skip((piece for piece in pieces if piece.kind != RESULT), after)
         else:
             reader = PartReader(self._own(place), after)
             try:
@@ -93,6 +97,21 @@ class FileLogStore:
                     await asyncio.sleep(_LOOK_AGAIN_S)
         finally:
             reader.close()
+
+    def result(self, place: LogPlace) -> Iterator[bytes]:
+        """Yield what a function returned: from the record if it is short, else from its file."""
+        if place.segment is not None:
+            for piece in decode_pieces(self._record(place)):
+                if piece.kind == RESULT:
+                    yield piece.data
+                    return
+        path = result_path(self._root, place.batch_id, place.job_id, place.attempt)
+        try:
+            with path.open("rb") as file:
+                while block := file.read(_BLOCK_BYTES):
+                    yield block
+        except FileNotFoundError:
+            return
 
     def _keep(self, key: tuple[LogPlace, int, int], reached: _Reached) -> None:
         self._reached[key] = reached

@@ -1,0 +1,93 @@
+"""What is read from the pipes of processes, on its way into the outputs of attempts."""
+
+import os
+import time
+from collections.abc import Callable
+from functools import partial
+
+from weft.wire.log_format import STDERR, STDOUT
+from weft.worker.spawner.attempt import Attempt
+from weft.worker.spawner.loop import Loop
+from weft.worker.spawner.output import Output, output_path
+from weft.worker.spawner.reports import fail_for_disk
+
+# More than a pipe holds unless the job made it larger, so one read at the end is all there is.
+_READ_BYTES = 128 * 1024
+_END_READS_MAX = 64
+
+
+class Streams:
+    """One buffer for all reads. `on_disk_full` is told whose output cannot be kept."""
+
+    def __init__(
+        self, loop: Loop, logs: str, on_disk_full: Callable[[Attempt, OSError], None]
+    ) -> None:
+        self._loop = loop
+        self._logs = logs
+        self._on_disk_full = on_disk_full
+        self._buffer = bytearray(_READ_BYTES)
+        self._view = memoryview(self._buffer)
+
+    def read(self, attempt: Attempt | None, kind: int, fd: int) -> int | None:
+        """Read once. Return the number of bytes, 0 at the end of the stream, None: nothing now.
+
+        Without an attempt what is read is dropped.
+        """
+        try:
+            count = os.readv(fd, (self._buffer,))
+        except BlockingIOError:
+            return None
+        if count and attempt is not None:
+            self._keep(attempt, kind, bytes(self._view[:count]))
+        return count
+
+    def read_rest(self, attempt: Attempt, stdout_fd: int, stderr_fd: int) -> None:
+        """Read what is in the pipes now. Who else holds them is not waited for."""
+        for kind, fd in ((STDOUT, stdout_fd), (STDERR, stderr_fd)):
+            if fd >= 0:
+                for _ in range(_END_READS_MAX):
+                    count = self.read(attempt, kind, fd)
+                    if count is None or count < _READ_BYTES:
+                        break
+
+    @staticmethod
+    def finish(attempt: Attempt) -> None:
+        """Complete the output: nothing more comes."""
+        if attempt.output is not None and not attempt.output.is_short:
+            try:
+                attempt.output.finish()
+            except OSError as error:
+                fail_for_disk(attempt, error)
+
+    def _keep(self, attempt: Attempt, kind: int, data: bytes) -> None:
+        output = attempt.output
+        spec = attempt.spec
+        if output is None:
+            key = attempt.key
+            output = attempt.output = Output(
+                output_path(self._logs, key.batch_id, key.job_id, key.attempt),
+                attempt.started_ns,
+                bytes_max=spec.stream_bytes_max,
+                head_bytes=spec.stream_head_bytes,
+            )
+        was_due = output.flush_due_ns
+        try:
+            output.add(kind, data, time.monotonic_ns())
+        except OSError as error:
+            self._on_disk_full(attempt, error)
+            return
+        if output.flush_due_ns is not None and was_due is None:
+            self._loop.at(output.flush_due_ns, partial(self._flush, attempt))
+
+    def _flush(self, attempt: Attempt) -> None:
+        """Store what is 200 ms old. An attempt that has ended is stored by the reports."""
+        output = attempt.output
+        if output is None or output.flush_due_ns is None or attempt.ended_ns:
+            return
+        if output.flush_due_ns > time.monotonic_ns():
+            self._loop.at(output.flush_due_ns, partial(self._flush, attempt))
+            return
+        try:
+            output.flush()
+        except OSError as error:
+            self._on_disk_full(attempt, error)

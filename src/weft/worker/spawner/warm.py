@@ -1,0 +1,307 @@
+"""Warm processes: Python interpreters that serve the calls of one batch, one after the other.
+
+A process serves one batch, one program and one environment in all its life. It is not used again
+after a call that was killed, that left processes behind, after which it holds too much memory, or
+that was one of too many. Idle ones end after a while, or when jobs want the memory.
+"""
+
+import os
+import signal
+import socket
+import sys
+import time
+from collections.abc import Iterator
+from functools import partial
+
+from weft.core.states import Reason
+from weft.wire.function import Call, Done
+from weft.wire.log_format import STDERR, STDOUT
+from weft.wire.spawner import WarmLimits
+from weft.worker.spawner import tree
+from weft.worker.spawner.attempt import Attempt
+from weft.worker.spawner.launch import MARK, Launcher
+from weft.worker.spawner.loop import Loop, Timer
+from weft.worker.spawner.output import output_path
+from weft.worker.spawner.own_file import write_all
+from weft.worker.spawner.reports import fail_for_disk
+from weft.worker.spawner.running import Running
+from weft.worker.spawner.scratch import Scratch
+from weft.worker.spawner.warm_process import Key, Unreadable, WarmProcess
+
+_MS = 1_000_000
+_MIB = 1 << 20
+_END_WITHIN_NS = 5_000_000_000
+_DEFINITIONS_MAX = 256
+_IDLE_MAX = 64
+_RESULT_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
+
+
+class Warm:
+    """All warm processes of this spawner."""
+
+    def __init__(
+        self, loop: Loop, launcher: Launcher, running: Running, scratch: Scratch, logs: str
+    ) -> None:
+        self._loop = loop
+        self._launcher = launcher
+        self._running = running
+        self._scratch = scratch
+        self._logs = logs
+        self._idle: dict[Key, list[WarmProcess]] = {}
+        self._idle_timer: Timer | None = None
+        self._idle_count = 0
+        self._last_environment: tuple[dict[str, str], tuple[tuple[str, str], ...]] = ({}, ())
+        self.limits = WarmLimits()
+        self.idle_mib = 0
+        """What the idle ones hold."""
+
+    def start(self, attempt: Attempt) -> None:
+        """Call a function in a warm process. Raises what `Launcher.start` raises."""
+        spec = attempt.spec
+        assert spec.warm is not None
+        if spec.cwd is None:
+            attempt.cwd = self._scratch.take_directory()
+        attempt.started_ns = time.monotonic_ns()
+        try:
+            process = self._hand_over(attempt)
+        except BaseException:
+            self._launcher.clean(attempt)
+            attempt.started_ns = 0
+            raise
+        process.attempt = attempt
+        process.calls += 1
+        attempt.pid = process.pid
+        self._running.own_children.discard(process.pid)
+        self._running.add(attempt)
+
+    def free(self, mib: int) -> None:
+        """End idle processes, the oldest first, until they hold no more than this."""
+        while self.idle_mib > mib and self._idle_count:
+            self._retire_oldest()
+
+    def _hand_over(self, attempt: Attempt) -> WarmProcess:
+        """Send the call to an idle process, else to a new one."""
+        key = self._key_of(attempt)
+        definition_id, definition = attempt.definition or (0, None)
+        while True:
+            process = self._take_idle(key) or self._launch(key, attempt.environment)
+            is_known = definition_id in process.definitions
+            call = self._call_of(attempt, definition_id, None if is_known else definition)
+            if process.send(call):
+                process.definitions.add(definition_id)
+                return process
+
+    def _key_of(self, attempt: Attempt) -> Key:
+        """Jobs that came in one message share one object as their environment."""
+        last, environment = self._last_environment
+        if last is not attempt.environment:
+            environment = tuple(sorted(attempt.environment.items()))
+            self._last_environment = attempt.environment, environment
+        return attempt.key.batch_id, attempt.spec.argv, environment
+
+    def _call_of(self, attempt: Attempt, definition_id: int, definition: bytes | None) -> Call:
+        spec, key = attempt.spec, attempt.key
+        assert spec.warm is not None
+        path = output_path(self._logs, key.batch_id, key.job_id, key.attempt)
+        return Call(
+            definition_id,
+            definition,
+            spec.warm.body,
+            {**spec.env, MARK: self._launcher.mark_of(key)},
+            spec.cwd or attempt.cwd or "/",
+            f"{path}.result",
+        )
+
+    def _take_idle(self, key: Key) -> WarmProcess | None:
+        """Take the one that was used last."""
+        idle = self._idle.get(key)
+        if not idle:
+            return None
+        process = idle.pop()
+        if not idle:
+            del self._idle[key]
+        self._idle_count -= 1
+        self.idle_mib -= process.memory_mib
+        return process
+
+    def _launch(self, key: Key, environment: dict[str, str]) -> WarmProcess:
+        ours, its = socket.socketpair()
+        try:
+            spawned = self._launcher.start_warm(key[1], environment, key[0], its.fileno())
+        except BaseException:
+            ours.close()
+            raise
+        finally:
+            its.close()
+        ours.settimeout(0)
+        process = WarmProcess(self._loop, key, spawned, ours)
+        self._running.own_children.add(process.pid)
+        self._loop.watch(ours.fileno(), partial(self._on_message, process))
+        self._loop.watch(process.pidfd, partial(self._on_exit, process))
+        self._loop.watch(process.stdout_fd, partial(self._on_readable, process, STDOUT))
+        self._loop.watch(process.stderr_fd, partial(self._on_readable, process, STDERR))
+        return process
+
+    def _on_readable(self, process: WarmProcess, kind: int) -> None:
+        """Keep what a call writes; what is written between calls belongs to nobody."""
+        fd = process.stdout_fd if kind == STDOUT else process.stderr_fd
+        if fd >= 0 and self._running.streams.read(process.attempt, kind, fd) == 0:
+            self._loop.forget(fd)
+            os.close(fd)
+            if kind == STDOUT:
+                process.stdout_fd = -1
+            else:
+                process.stderr_fd = -1
+            process.is_worn = True
+            if process.attempt is None:
+                self._drop_idle(process)
+
+    def _on_message(self, process: WarmProcess) -> None:
+        if process.control.fileno() < 0 or not process.write():
+            return
+        try:
+            for done in process.receive():
+                self._on_done(process, done)
+        except Unreadable as error:
+            sys.stderr.write(f"spawner: a warm process sent what is no message: {error}\n")
+            self._drop_idle(process)
+            self._kill(process)
+
+    def _on_done(self, process: WarmProcess, done: Done) -> None:
+        attempt, process.attempt = process.attempt, None
+        if attempt is None:
+            raise Unreadable("an end of no call")
+        self._running.streams.read_rest(attempt, process.stdout_fd, process.stderr_fd)
+        attempt.exit_code = done.exit_code
+        attempt.failure = attempt.failure or done.failure
+        attempt.message = attempt.message or done.message
+        attempt.cpu_ms = done.cpu_ms
+        attempt.memory_peak_bytes = done.memory_peak_bytes
+        attempt.result = done.result
+        self._running.streams.finish(attempt)
+        self._keep_result(attempt)
+        self._running.own_children.add(process.pid)
+        process.memory_mib = done.memory_bytes // _MIB
+        if done.has_children or attempt.killed_for is not None or self._is_worn(process):
+            self._retire(process)
+        else:
+            self._rest(process)
+        self._running.end(attempt)
+        if done.has_children:
+            process.left.append(attempt)
+        else:
+            self._launcher.clean(attempt)
+
+    def _keep_result(self, attempt: Attempt) -> None:
+        """Write a short result to its file if the output, beside which it would stand, is long."""
+        if not attempt.result or attempt.output is None or attempt.output.is_short:
+            return
+        key = attempt.key
+        path = output_path(self._logs, key.batch_id, key.job_id, key.attempt)
+        try:
+            fd = os.open(f"{path}.result", _RESULT_FLAGS, 0o600)
+            try:
+                write_all(fd, attempt.result)
+            finally:
+                os.close(fd)
+        except OSError as error:
+            fail_for_disk(attempt, error)
+
+    def _is_worn(self, process: WarmProcess) -> bool:
+        return (
+            process.is_worn
+            or process.calls >= self.limits.calls_max
+            or process.memory_mib > self.limits.memory_mib_max
+            or len(process.definitions) >= _DEFINITIONS_MAX
+        )
+
+    def _rest(self, process: WarmProcess) -> None:
+        """Keep it for the next call."""
+        process.idle_since_ns = time.monotonic_ns()
+        self._idle.setdefault(process.key, []).append(process)
+        self._idle_count += 1
+        self.idle_mib += process.memory_mib
+        if self._idle_count > _IDLE_MAX:
+            self._retire_oldest()
+        if self._idle_timer is None:
+            due_ns = process.idle_since_ns + self.limits.idle_ms * _MS
+            self._idle_timer = self._loop.at(due_ns, self._retire_old)
+
+    def _retire_old(self) -> None:
+        """End those that were idle for too long; look again when the next may be."""
+        self._idle_timer = None
+        since_ns = time.monotonic_ns() - self.limits.idle_ms * _MS
+        for process in [one for one in self._all_idle() if one.idle_since_ns <= since_ns]:
+            self._drop_idle(process)
+        due_ns = min((one.idle_since_ns for one in self._all_idle()), default=None)
+        if due_ns is not None:
+            due_ns += self.limits.idle_ms * _MS
+            self._idle_timer = self._loop.at(due_ns, self._retire_old)
+
+    def _retire_oldest(self) -> None:
+        self._drop_idle(min(self._all_idle(), key=lambda one: one.idle_since_ns))
+
+    def _all_idle(self) -> Iterator[WarmProcess]:
+        return (process for idle in self._idle.values() for process in idle)
+
+    def _drop_idle(self, process: WarmProcess) -> None:
+        self._forget_idle(process)
+        self._retire(process)
+
+    def _forget_idle(self, process: WarmProcess) -> None:
+        idle = self._idle.get(process.key, [])
+        if process in idle:
+            idle.remove(process)
+            self._idle_count -= 1
+            self.idle_mib -= process.memory_mib
+            if not idle:
+                del self._idle[process.key]
+
+    def _retire(self, process: WarmProcess) -> None:
+        """Let it end; kill it if it does not."""
+        if not process.dismiss():
+            return
+        due_ns = time.monotonic_ns() + _END_WITHIN_NS
+        self._loop.at(due_ns, partial(self._kill_if_alive, process))
+
+    def _kill_if_alive(self, process: WarmProcess) -> None:
+        if process.pid:
+            self._kill(process)
+
+    @staticmethod
+    def _kill(process: WarmProcess) -> None:
+        tree.send_group(process.pid, signal.SIGKILL)
+        tree.send(process.pid, signal.SIGKILL)
+
+    def _on_exit(self, process: WarmProcess) -> None:
+        if not process.pid:
+            return
+        pid, status, usage = os.wait4(process.pid, os.WNOHANG)
+        if pid == 0:
+            return
+        if process.control.fileno() >= 0:
+            self._on_message(process)  # what it said before it ended still counts
+        self._forget_idle(process)
+        self._loop.forget(process.pidfd)
+        os.close(process.pidfd)
+        self._running.own_children.discard(pid)
+        attempt, process.attempt = process.attempt, None
+        if attempt is not None:
+            attempt.cpu_ms = int((usage.ru_utime + usage.ru_stime) * 1000 + 0.5)
+            attempt.memory_peak_bytes = usage.ru_maxrss * 1024
+            self._fail(process, attempt, status)
+        process.close()
+        process.pid = 0
+        self._running.look_behind(process.left)
+
+    def _fail(self, process: WarmProcess, attempt: Attempt, status: int) -> None:
+        """End an attempt whose process ended in the middle of the call."""
+        attempt.ended_ns = time.monotonic_ns()
+        self._running.take_status(attempt, status)
+        if attempt.exit_code == 0 and attempt.killed_for is None and attempt.failure is None:
+            attempt.failure = Reason.EXIT
+            attempt.message = "the process ended before the function returned"
+        self._running.streams.read_rest(attempt, process.stdout_fd, process.stderr_fd)
+        self._running.streams.finish(attempt)
+        self._running.end(attempt)
+        process.left.append(attempt)

@@ -1,0 +1,130 @@
+"""One warm process: its socket, its pipes, and the attempt that it serves."""
+
+import os
+import socket
+
+import msgspec
+
+from weft.wire.function import DONE_BYTES_MAX, HEADER, Call, Done
+from weft.worker.spawner.attempt import Attempt
+from weft.worker.spawner.launch import Spawned
+from weft.worker.spawner.loop import Loop
+
+Key = tuple[int, tuple[str, ...], tuple[tuple[str, str], ...]]
+"""Batch, program and environment: only jobs that share all of them share a process."""
+
+_READ_BYTES = 1 << 16
+_ENCODER = msgspec.msgpack.Encoder()
+_DECODER = msgspec.msgpack.Decoder(Done)
+
+
+class Unreadable(Exception):
+    """The process sent what is no message: its job has written to our socket."""
+
+
+class WarmProcess:
+    """A process that lives. It serves one attempt at a time."""
+
+    __slots__ = (
+        "_buffer",
+        "_loop",
+        "_waiting",
+        "_waits_for_room",
+        "attempt",
+        "calls",
+        "control",
+        "definitions",
+        "idle_since_ns",
+        "is_worn",
+        "key",
+        "left",
+        "memory_mib",
+        "pid",
+        "pidfd",
+        "stderr_fd",
+        "stdout_fd",
+    )
+
+    def __init__(self, loop: Loop, key: Key, spawned: Spawned, control: socket.socket) -> None:
+        self._loop = loop
+        self._buffer = bytearray()
+        self._waiting = b""
+        self._waits_for_room = False
+        self.key = key
+        self.pid, self.pidfd, self.stdout_fd, self.stderr_fd = spawned
+        self.control = control
+        self.attempt: Attempt | None = None
+        self.left: list[Attempt] = []
+        """Attempts that have ended and left processes, which end with this one."""
+        self.definitions: set[int] = set()
+        """Those that it was sent."""
+        self.calls = 0
+        self.memory_mib = 0
+        self.idle_since_ns = 0
+        self.is_worn = False
+        """True: it serves no further attempt."""
+
+    def send(self, call: Call) -> bool:
+        """Send a call; what the socket does not take now goes out later. False: it is gone."""
+        body = _ENCODER.encode(call)
+        self._waiting = HEADER.pack(len(body)) + body
+        return self.write()
+
+    def write(self) -> bool:
+        """Write what waits. False: the process is gone."""
+        if not self._waiting:
+            return True
+        try:
+            sent = self.control.send(self._waiting, socket.MSG_NOSIGNAL)
+        except BlockingIOError:
+            sent = 0
+        except OSError:
+            self._waiting = b""
+            return False
+        self._waiting = self._waiting[sent:]
+        if bool(self._waiting) != self._waits_for_room:
+            self._waits_for_room = bool(self._waiting)
+            self._loop.watch_writes(self.control.fileno(), wanted=self._waits_for_room)
+        return True
+
+    def receive(self) -> list[Done]:
+        """Return what it has said. Raise `Unreadable` if that is no message."""
+        while True:
+            try:
+                data = self.control.recv(_READ_BYTES)
+            except OSError:
+                break
+            self._buffer += data
+            if len(data) < _READ_BYTES:
+                break
+        found: list[Done] = []
+        while len(self._buffer) >= HEADER.size:
+            (length,) = HEADER.unpack_from(self._buffer)
+            if length > DONE_BYTES_MAX:
+                raise Unreadable(f"a message of {length} bytes")
+            end = HEADER.size + length
+            if len(self._buffer) < end:
+                break
+            try:
+                found.append(_DECODER.decode(self._buffer[HEADER.size : end]))
+            except msgspec.MsgspecError as error:
+                raise Unreadable(str(error)) from error
+            del self._buffer[:end]
+        return found
+
+    def close(self) -> None:
+        """Give up all descriptors but the one that tells its end."""
+        for fd in (self.stdout_fd, self.stderr_fd):
+            if fd >= 0:
+                self._loop.forget(fd)
+                os.close(fd)
+        self.stdout_fd = self.stderr_fd = -1
+        self.dismiss()
+
+    def dismiss(self) -> bool:
+        """Close the socket: then the process ends by itself. False: it was closed already."""
+        if self.control.fileno() < 0:
+            return False
+        self._loop.forget(self.control.fileno())
+        self.control.close()
+        return True

@@ -1,0 +1,136 @@
+"""Make a call, and turn what it returned or raised into bytes."""
+
+import pickle
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from weft.core.errors import ResultTooLarge
+from weft.core.states import Reason
+from weft.wire.function import JSON, PICKLE, TRACEBACK_CHARS_MAX, CallBody, ResultHead, encode_head
+from weft.worker.warm.functions import AnyFunction, CannotCall
+
+_PROTOCOL = 5
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What became of a call."""
+
+    form: str = PICKLE
+    value: bytes = b""
+    error: bytes = b""
+    traceback: str = ""
+    seconds: float = 0.0
+    failure: Reason | None = None
+    message: str = ""
+
+    @property
+    def exit_code(self) -> int:
+        """Return 0 if the function returned."""
+        return int(bool(self.traceback))
+
+    def parts(self) -> list[bytes]:
+        """Return the result as it is stored; nothing if nothing was called."""
+        if self.failure is not None:
+            return []
+        head = ResultHead(
+            self.form, len(self.value), len(self.error), self.traceback, self.seconds
+        )
+        return [encode_head(head), self.value, self.error]
+
+
+def make_call(find: Callable[[], AnyFunction], body: CallBody, bytes_max: int) -> Outcome:
+    """Find the function and call it, with `each` once for each of its arguments until one raises.
+
+    Whatever it raises is part of the outcome, `SystemExit` too.
+    """
+    form = JSON if body.call is not None and body.arguments is None else PICKLE
+    values: list[Any] = []
+    begun = time.perf_counter()
+    try:
+        function = find()
+        begun = time.perf_counter()
+        if body.each:
+            for args in _loads(body.arguments):
+                values.append(function(*args))  # noqa: PERF401 (those before an error are kept)
+            value: Any = values
+        elif body.arguments is not None:
+            args, kwargs = _loads(body.arguments)
+            value = function(*args, **kwargs)
+        else:
+            value = function(*body.args, **body.kwargs)
+        seconds = time.perf_counter() - begun
+        return Outcome(form=form, value=_encode(value, form, bytes_max), seconds=seconds)
+    except CannotCall as error:
+        return Outcome(failure=error.reason, message=error.message)
+    except BaseException as error:  # noqa: BLE001 (the outer ring of a call)
+        seconds = time.perf_counter() - begun
+        kept = _kept(values, bytes_max) if body.each else b""
+        return _raised(error, kept, seconds, bytes_max)
+
+
+def _raised(error: BaseException, value: bytes, seconds: float, bytes_max: int) -> Outcome:
+    # Without our own frame at the top.
+    below = error.__traceback__.tb_next if error.__traceback__ else None
+    lines = traceback.format_exception(type(error), error, below)
+    text = "".join(lines).encode("utf-8", "backslashreplace").decode()
+    try:
+        pickled = _dumps(error, bytes_max)
+    except Exception:  # noqa: BLE001 (any class can refuse to be pickled, in any way)
+        pickled = b""
+    return Outcome(
+        value=value, error=pickled, traceback=text[-TRACEBACK_CHARS_MAX:], seconds=seconds
+    )
+
+
+def _kept(values: list[Any], bytes_max: int) -> bytes:
+    """Return those of the values that can be kept, up to the first that cannot."""
+    try:
+        return _dumps(values, bytes_max)
+    except Exception:  # noqa: BLE001 (any class can refuse to be pickled, in any way)
+        count = 0
+        for value in values:
+            try:
+                _dumps(value, bytes_max)
+            except Exception:  # noqa: BLE001
+                break
+            count += 1
+        return _dumps(values[:count], bytes_max) if count < len(values) else b""
+
+
+def _encode(value: Any, form: str, bytes_max: int) -> bytes:  # noqa: ANN401 (what a function returns)
+    if form == PICKLE:
+        return _dumps(value, bytes_max)
+    return _within(msgspec.json.encode(value), bytes_max)
+
+
+def _dumps(value: Any, bytes_max: int) -> bytes:  # noqa: ANN401
+    """Pickle: by the fast way, and what that cannot (lambdas, classes of a notebook) by the
+    other.
+    """
+    try:
+        data = pickle.dumps(value, protocol=_PROTOCOL)
+    except Exception:  # noqa: BLE001 (any class can refuse to be pickled, in any way)
+        import cloudpickle  # noqa: PLC0415 (half of the time in which a warm process starts)
+
+        data = cloudpickle.dumps(value, protocol=_PROTOCOL)
+    return _within(data, bytes_max)
+
+
+def _within(data: bytes, bytes_max: int) -> bytes:
+    if len(data) > bytes_max:
+        raise ResultTooLarge(
+            f"the result has {len(data)} bytes",
+            detail=f"At most {bytes_max} bytes are kept (`result_bytes_max`).",
+            hint="Write it to a file and return the file's name, or raise the setting.",
+        )
+    return data
+
+
+def _loads(data: bytes | None) -> Any:  # noqa: ANN401 (what the caller pickled)
+    return pickle.loads(data or b"")  # noqa: S301 (its owner's, in a process of its owner's batch)

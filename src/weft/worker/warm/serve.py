@@ -1,0 +1,151 @@
+"""The life of a warm process: one call after the other until the spawner closes the socket."""
+
+import contextlib
+import io
+import os
+import socket
+import sys
+import types
+from collections.abc import Iterator
+
+import msgspec
+
+from weft.core.states import Reason
+from weft.wire.function import CONTROL_FD, HEADER, RESULT_INLINE_BYTES_MAX, Call, CallBody, Done
+from weft.worker.warm.functions import AnyFunction, CannotCall, Functions
+from weft.worker.warm.outcome import Outcome, make_call
+from weft.worker.warm.usage import Usage
+
+_READ_BYTES = 1 << 20
+_CALL = msgspec.msgpack.Decoder(Call)
+_BODY = msgspec.msgpack.Decoder(CallBody)
+_DONE = msgspec.msgpack.Encoder()
+_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
+
+
+def serve(*, result_bytes_max: int) -> int:
+    """Make calls until the spawner wants no more; return the exit code."""
+    control = socket.socket(fileno=CONTROL_FD)
+    control.set_inheritable(False)  # programs that a call starts must not hold it
+    _become_a_plain_program()
+    functions, usage, pid = Functions(), Usage(), os.getpid()
+    for message in _messages(control):
+        call = _CALL.decode(message)
+        done = _make(call, functions, usage, result_bytes_max)
+        if os.getpid() != pid:
+            os._exit(0)  # a fork of the function that did not end itself
+        body = _DONE.encode(done)
+        try:
+            control.sendall(HEADER.pack(len(body)) + body)
+        except OSError:
+            break
+    return 0
+
+
+def _become_a_plain_program() -> None:
+    """Give functions a `__main__` that is not ours, and let what they print come out by lines."""
+    sys.argv[:] = [""]
+    sys.modules["__main__"] = types.ModuleType("__main__")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(line_buffering=True, errors="backslashreplace")
+
+
+def _messages(control: socket.socket) -> Iterator[bytes]:
+    """Yield what comes, until the other side closes."""
+    buffer = bytearray()
+    while True:
+        while len(buffer) >= HEADER.size:
+            (length,) = HEADER.unpack_from(buffer)
+            end = HEADER.size + length
+            if len(buffer) < end:
+                break
+            message = bytes(buffer[HEADER.size : end])
+            del buffer[:end]
+            yield message
+        try:
+            data = control.recv(_READ_BYTES)
+        except OSError:
+            return
+        if not data:
+            return
+        buffer += data
+
+
+def _make(call: Call, functions: Functions, usage: Usage, result_bytes_max: int) -> Done:
+    """Make one call; whatever it does, an answer is returned."""
+    usage.begin()
+    body = _BODY.decode(call.body)
+
+    def find() -> AnyFunction:
+        functions.add(call)
+        _enter(call)
+        return functions.find(call.definition_id, body)
+
+    outcome = make_call(find, body, result_bytes_max)
+    if outcome.traceback:
+        with contextlib.suppress(Exception):
+            sys.stderr.write(outcome.traceback)
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(Exception):  # the function may have closed or replaced it
+            stream.flush()
+    with contextlib.suppress(OSError):
+        os.chdir("/")
+    return _done(outcome, call.result_path, usage)
+
+
+def _enter(call: Call) -> None:
+    for name, value in call.env.items():
+        if os.environ.get(name) != value:
+            os.environ[name] = value
+    try:
+        os.chdir(call.cwd)
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else str(error)
+        message = f"cannot enter the directory {call.cwd}: {why}"
+        raise CannotCall(Reason.BAD_SPEC, message) from error
+
+
+def _done(outcome: Outcome, path: str, usage: Usage) -> Done:
+    parts = outcome.parts()
+    failure: int | None = outcome.failure
+    message, result = outcome.message, b""
+    if sum(map(len, parts)) <= RESULT_INLINE_BYTES_MAX:
+        result = b"".join(parts)
+    else:
+        try:
+            _write(path, parts)
+        except OSError as error:
+            where = f" ({error.filename})" if error.filename else ""
+            message = f"the result could not be kept: {error.strerror}{where}"
+            failure = Reason.DISK
+    return Done(outcome.exit_code, result, failure, message, *usage.end())
+
+
+def _write(path: str, parts: list[bytes]) -> None:
+    """Write a file that is there whole or not at all."""
+    _make_private(os.path.dirname(path))
+    temporary = f"{path}~"
+    fd = os.open(temporary, _FLAGS, 0o600)
+    try:
+        for part in parts:
+            rest = memoryview(part)
+            while rest:
+                rest = rest[os.write(fd, rest) :]
+    except BaseException:
+        os.unlink(temporary)
+        raise
+    finally:
+        os.close(fd)
+    os.rename(temporary, path)
+
+
+def _make_private(directory: str) -> None:
+    """Make a directory and those above it, each for us alone."""
+    try:
+        os.mkdir(directory, 0o700)
+    except FileNotFoundError:
+        _make_private(os.path.dirname(directory))
+        _make_private(directory)
+    except FileExistsError:
+        pass

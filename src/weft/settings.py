@@ -130,6 +130,33 @@ class Settings:
         maximum=1 << 21,
         size=True,
     )
+    function_bytes_max: int = _setting(
+        1 << 20,
+        "bytes of a pickled function, and of the arguments of one job",
+        minimum=1 << 10,
+        maximum=16 << 20,
+        size=True,
+    )
+    result_bytes_max: int = _setting(
+        256 << 20,
+        "bytes of what a function returns",
+        minimum=1 << 10,
+        maximum=4 << 30,
+        size=True,
+    )
+    warm_calls_max: int = _setting(
+        10_000, "jobs that one warm process serves", minimum=1, maximum=1_000_000_000
+    )
+    warm_memory_bytes_max: int = _setting(
+        1 << 30,
+        "memory of a warm process after a job, above which it serves no other",
+        minimum=1 << 20,
+        maximum=1 << 40,
+        size=True,
+    )
+    warm_idle_s: float = _setting(
+        30.0, "seconds after which an idle warm process ends", minimum=0, maximum=86400
+    )
     name_chars_max: int = _setting(256, "characters of a name", minimum=1, maximum=1024)
     attributes_max: int = _setting(64, "attributes of one thing", minimum=0, maximum=1024)
     attribute_bytes_max: int = _setting(
@@ -145,16 +172,6 @@ class Settings:
     )
     page_rows: int = _setting(
         50, "rows of a page if the caller does not say", minimum=1, maximum=1000
-    )
-    query_chars_max: int = _setting(8192, "characters of a query", minimum=1, maximum=1 << 16)
-    query_scan_jobs_max: int = _setting(
-        1_000_000,
-        "jobs that may be read for a query that no index answers",
-        minimum=1,
-        maximum=2_000_000_000,
-    )
-    query_timeout_s: float = _setting(
-        10.0, "seconds after which a query is stopped", minimum=0.1, maximum=600
     )
     events_keep_s: float = _setting(
         86400.0, "seconds for which events can be read again", minimum=60, maximum=31536000

@@ -1,7 +1,7 @@
 """The port `executor`: how an attempt is run.
 
 An executor turns the spec of a job into what the spawner is told. It starts nothing itself.
-Built in: `process`. Loaded by the entry points `weft.executors`.
+Built in: `process`, `function`. Loaded by the entry points `weft.executors`.
 """
 
 from dataclasses import dataclass
@@ -18,6 +18,7 @@ class ExecutorLimits:
     grace_ms: int
     stream_bytes_max: int
     stream_head_bytes: int
+    result_bytes_max: int = 256 << 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +38,13 @@ class Executor(Protocol):
         The agent sends them once for many processes.
         """
 
+    def definition_of(self, spec: JobSpec) -> bytes | None:
+        """Return what the job shares with others beside its environment; None: nothing.
+
+        `spec`: its own, or that of the job which it `shares`. One object for all that share it:
+        the agent sends it once for many processes.
+        """
+
     def start_of(
         self,
         key: AttemptKey,
@@ -45,9 +53,11 @@ class Executor(Protocol):
         *,
         reserved: Reservation,
         environment: int,
+        definition: int | None,
     ) -> StartProcess:
         """Return what the spawner is told to start.
 
         Raise `WeftError` (reason `bad_spec`) if the spec cannot be run.
-        `environment` is the place of `environment_of(spec)` in the message.
+        `environment` and `definition` are the places of `environment_of` and `definition_of` in
+        the message.
         """

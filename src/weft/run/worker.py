@@ -20,6 +20,7 @@ from weft.run.role_main import run_role, stop_signals, until_told
 from weft.settings import Settings
 from weft.store import open_worker_store
 from weft.telemetry.log import get_logger
+from weft.wire.spawner import WarmLimits
 from weft.worker.agent.agent import Agent
 from weft.worker.agent.session import WorkerFacts
 from weft.worker.agent.spawner_start import SpawnerPlace
@@ -60,6 +61,7 @@ async def _work(settings: Settings, name: str) -> int:
                 facts=facts_of(settings, home),
                 executors=load_executors(),
                 limits=limits_of(settings),
+                warm=warm_limits_of(settings),
                 heartbeat_s=settings.heartbeat_s,
                 fence_s=None if is_supervised() else fence_of(settings),
                 on_ready=say_ready,
@@ -122,6 +124,16 @@ def limits_of(settings: Settings) -> ExecutorLimits:
         grace_ms=round(settings.grace_s * 1000),
         stream_bytes_max=settings.stream_bytes_max,
         stream_head_bytes=min(settings.stream_head_bytes, settings.stream_bytes_max),
+        result_bytes_max=settings.result_bytes_max,
+    )
+
+
+def warm_limits_of(settings: Settings) -> WarmLimits:
+    """Return how long the settings let warm processes be kept."""
+    return WarmLimits(
+        settings.warm_calls_max,
+        max(1, settings.warm_memory_bytes_max // _MIB),
+        round(settings.warm_idle_s * 1000),
     )
 
 

@@ -5,7 +5,7 @@ other jobs or on the workers is checked by `api/translate.py`. An unknown field 
 every document.
 """
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType, field
 
@@ -21,9 +21,32 @@ GroupKind = Literal["tree", "set"]
 RelativeNumber = Annotated[int, Meta(ge=-2_000_000_000, le=2_000_000_000)]
 
 
+class FunctionDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """A Python function: `call` by its name, `pickle`d, or that `of` another job of the batch."""
+
+    call: str | None = None
+    """`package.module:name`."""
+    args: tuple[Any, ...] = ()
+    kwargs: dict[str, Any] = {}
+    pickle: bytes | None = None
+    """What cloudpickle made of a function; in JSON as base64."""
+    of: int | str | None = None
+    """The job that brings the pickled function, as in `parents`: its number within the update, or
+    `"j7"`.
+    """
+    arguments: bytes | None = None
+    """Pickled `(args, kwargs)`, instead of both; in JSON as base64."""
+    each: bool = False
+    """`arguments` is a pickled list of `args`: call once for each of them."""
+    python: str | None = None
+    """The Python version that pickled, as `3.12`; others refuse it."""
+    path: tuple[str, ...] = ()
+    """Directories of its modules, looked at last."""
+
+
 class JobDocument(Struct, forbid_unknown_fields=True, omit_defaults=True, gc=False):
-    """One job, or with `count` an array of them. Neither `command` nor `script`: a no-op that
-    succeeds.
+    """One job, or with `count` an array of them. No `command`, `script` or `function`: a no-op
+    that succeeds.
     """
 
     command: tuple[str, ...] | None = None
@@ -54,7 +77,9 @@ class JobDocument(Struct, forbid_unknown_fields=True, omit_defaults=True, gc=Fal
     """Reasons of failures after which another attempt is made; none: all that another attempt may
     cure.
     """
-    executor: str = "process"
+    executor: str | None = None
+    """None: `function` if there is one, else `process`."""
+    function: FunctionDocument | None = None
     count: PositiveInt | None = None
     """An array of so many jobs with consecutive numbers. Each knows its index as `WEFT_INDEX`,
     which is put into `command` and values of `env`, too.

@@ -8,7 +8,7 @@ module knows the form of a chunk.
 import re
 import zlib
 from collections.abc import Sequence
-from typing import Final, NamedTuple, overload
+from typing import Any, Final, NamedTuple, overload
 
 import msgspec
 
@@ -16,8 +16,26 @@ INDEX_VARIABLE: Final = "WEFT_INDEX"
 _INDEX = re.compile(r"\$(?:WEFT_INDEX(?![A-Za-z0-9_])|\{WEFT_INDEX\})")
 
 
+class FunctionSpec(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A Python function and its arguments: by name, or as its owner pickled them."""
+
+    call: str | None = None
+    """`package.module:name`."""
+    args: tuple[Any, ...] = ()
+    kwargs: dict[str, Any] = {}
+    pickle: bytes | None = None
+    """The function itself. Neither this nor `call`: that of the job that `JobSpec.shares`."""
+    arguments: bytes | None = None
+    """Pickled `(args, kwargs)`; with `each` a list of `args`."""
+    each: bool = False
+    python: str | None = None
+    path: tuple[str, ...] = ()
+
+
 class JobSpec(msgspec.Struct, frozen=True, omit_defaults=True, array_like=False):
-    """What an executor needs to run a job. No `command` and no `script`: a no-op that succeeds."""
+    """What an executor needs to run a job. No `command`, `script` or `function`: a no-op that
+    succeeds.
+    """
 
     command: tuple[str, ...] | None = None
     script: str | None = None
@@ -32,6 +50,11 @@ class JobSpec(msgspec.Struct, frozen=True, omit_defaults=True, array_like=False)
     timeout_s: float | None = None
     executor: str = "process"
     trace_id: str | None = None
+    function: FunctionSpec | None = None
+    shares: int | None = None
+    """The job of the batch whose spec holds what this one leaves out: its number, or how many
+    jobs before this one if that is negative. It is the first of its chunk.
+    """
 
 
 class ArrayRange(NamedTuple):
@@ -66,8 +89,14 @@ class ArraySpecs(Sequence[JobSpec]):
     def __getitem__(self, place: int | slice) -> JobSpec | list[JobSpec]:
         indices = range(self._array.n_jobs)[place]
         if isinstance(indices, int):
-            return spec_at(self._template, self._array.first_index + indices)
-        return [spec_at(self._template, self._array.first_index + index) for index in indices]
+            return self._at(indices)
+        return [self._at(place) for place in indices]
+
+    def _at(self, place: int) -> JobSpec:
+        spec = spec_at(self._template, self._array.first_index + place)
+        if spec.shares is not None and spec.shares < 0:
+            return msgspec.structs.replace(spec, shares=spec.shares - place)
+        return spec
 
 
 def spec_at(template: JobSpec, index: int) -> JobSpec:

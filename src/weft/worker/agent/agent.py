@@ -8,7 +8,7 @@ from weft.core.errors import IncarnationEnded, Unavailable
 from weft.ports.executor import Executor, ExecutorLimits
 from weft.ports.store import Notices, Registered, WorkerStore
 from weft.telemetry.log import get_logger
-from weft.wire.spawner import PROTOCOL_VERSION, Quit, Welcome
+from weft.wire.spawner import PROTOCOL_VERSION, Hello, Quit, WarmLimits, Welcome
 from weft.worker.agent.contact import DeclaredLost
 from weft.worker.agent.patience import until_answered
 from weft.worker.agent.session import Session, WorkerFacts
@@ -37,6 +37,7 @@ class Agent:
         limits: ExecutorLimits,
         heartbeat_s: float,
         fence_s: float | None = None,
+        warm: WarmLimits | None = None,
         on_ready: Callable[[], None],
     ) -> None:
         self._store = store
@@ -48,6 +49,7 @@ class Agent:
         self._heartbeat_s = heartbeat_s
         self._fence_s = fence_s
         """Without contact to the database for so long, jobs are killed; None: they go on."""
+        self._warm = warm or WarmLimits()
         self._on_ready = on_ready
         self._asked_ns = 0
         self._link: SpawnerLink | None = None
@@ -72,7 +74,8 @@ class Agent:
 
     async def _work(self, link: SpawnerLink) -> None:
         facts = self._facts
-        welcome = await greet(link, cpu_m=facts.cpu_m, memory_mib=facts.memory_mib)
+        hello = Hello(facts.cpu_m, facts.memory_mib, warm=self._warm)
+        welcome = await greet(link, hello)
         if welcome.version != PROTOCOL_VERSION:
             log.warning("worker.spawner_outdated", version=welcome.version)
             link.send(Quit())

@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from weft.core.errors import WeftError
 from weft.core.lease import LEASE_AGE_MAX_S, plan_claim
 from weft.core.states import Reason
-from weft.ports.executor import Executor, ExecutorLimits, Reservation
+from weft.ports.executor import Executor, ExecutorLimits
 from weft.ports.store import Claimed, WorkerStore
 from weft.telemetry.log import get_logger
-from weft.wire.spawner import AttemptKey, Ended, Start, StartProcess, Withdraw
-from weft.wire.spec import JobSpec
+from weft.wire.spawner import AttemptKey, Ended, Withdraw
 from weft.worker.agent.held import HeldAttempts
+from weft.worker.agent.outgoing import Outgoing, parts_of, shared_by
 from weft.worker.agent.patience import until_answered
 from weft.worker.agent.spawner_link import SpawnerLink
 from weft.worker.agent.specs import Specs
@@ -87,49 +87,35 @@ class Claiming:
 
     async def _hand_over(self, claimed: Sequence[Claimed]) -> None:
         """Send what was claimed to the spawner, in order."""
-        keys = [AttemptKey(one.batch_id, one.job_id, one.attempt) for one in claimed]
-        for key, one in zip(keys, claimed, strict=True):
-            self._held.add(key, cpu_m=one.cpu_m, memory_mib=one.memory_mib)
+        for one in claimed:
+            self._held.add(_key_of(one), cpu_m=one.cpu_m, memory_mib=one.memory_mib)
+        for part in parts_of(claimed):
+            await self._hand_over_part(part)
+        self._plan_return()
+
+    async def _hand_over_part(self, claimed: Sequence[Claimed]) -> None:
         specs = await until_answered(lambda: self._specs.read(claimed))
-        if self.draining:
-            for key in keys:
-                self._on_end(_unstarted(key, Reason.PREEMPTED, ""))
-            return
-        message = Start([], [])
-        places: dict[int, int] = {}
-        for key, one, spec in zip(keys, claimed, specs, strict=True):
+        sharing = {
+            place
+            for one, spec in zip(claimed, specs, strict=True)
+            if (place := shared_by(one, spec))
+        }
+        shared = await until_answered(lambda: self._specs.read_shared(sharing)) if sharing else {}
+        outgoing = Outgoing(self._link, self._executors, self._limits, shared)
+        for one, spec in zip(claimed, specs, strict=True):
+            key = _key_of(one)
             held = self._held.by_key.get(key)
+            if self.draining:
+                self._on_end(_unstarted(key, Reason.PREEMPTED, ""))
+                continue
             if held is None or held.ended:  # cancelled while its spec was read
                 continue
             try:
-                message.processes.append(self._process_of(key, one, spec, message, places))
+                outgoing.add(key, one, spec)
                 held.is_sent = True
             except WeftError as error:
                 self._on_end(_unstarted(key, Reason.BAD_SPEC, error.message))
-        if message.processes:
-            self._link.send(message)
-        self._plan_return()
-
-    def _process_of(
-        self,
-        key: AttemptKey,
-        one: Claimed,
-        spec: JobSpec | None,
-        message: Start,
-        places: dict[int, int],
-    ) -> StartProcess:
-        if spec is None:
-            raise WeftError("its spec is missing")
-        executor = self._executors.get(spec.executor)
-        if executor is None:
-            raise WeftError(f"this worker has no executor {spec.executor!r}")
-        environment = executor.environment_of(spec)
-        place = places.get(id(environment))
-        if place is None:
-            place = places[id(environment)] = len(message.environments)
-            message.environments.append(environment)
-        reserved = Reservation(cpu_m=one.cpu_m, memory_mib=one.memory_mib)
-        return executor.start_of(key, spec, self._limits, reserved=reserved, environment=place)
+        outgoing.send()
 
     def _plan_return(self) -> None:
         """Look once more when the oldest lease is too old."""
@@ -152,6 +138,10 @@ class Claiming:
         """Hand back what the spawner had not started."""
         for key in keys:
             self._on_end(_unstarted(key, Reason.PREEMPTED, ""))
+
+
+def _key_of(one: Claimed) -> AttemptKey:
+    return AttemptKey(one.batch_id, one.job_id, one.attempt)
 
 
 def _unstarted(key: AttemptKey, reason: Reason, message: str) -> Ended:

@@ -93,9 +93,9 @@ async def connect(path: Path) -> SpawnerLink | None:
     return link
 
 
-async def greet(link: SpawnerLink, *, cpu_m: int, memory_mib: int) -> Welcome:
+async def greet(link: SpawnerLink, hello: Hello) -> Welcome:
     """Say hello and return the answer. Raises `SpawnerGone`, also if none comes."""
-    link.send(Hello(cpu_m, memory_mib))
+    link.send(hello)
     try:
         async with asyncio.timeout(_WELCOME_WITHIN_S):
             return await link.welcome

@@ -2,6 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 
 from weft.ports.store import Claimed, WorkerStore
 from weft.wire.spec import JobSpec, decode_chunk
@@ -10,7 +11,8 @@ _KEPT_BYTES_MAX = 16 << 20
 # A spec in memory takes several times the room of its compressed form.
 _BLOW_UP = 16
 
-_Place = tuple[int, int]
+Place = tuple[int, int]
+"""Batch and first job of a chunk."""
 
 
 class Specs:
@@ -18,7 +20,7 @@ class Specs:
 
     def __init__(self, store: WorkerStore) -> None:
         self._store = store
-        self._chunks: OrderedDict[_Place, tuple[int, Sequence[JobSpec]]] = OrderedDict()
+        self._chunks: OrderedDict[Place, tuple[int, Sequence[JobSpec]]] = OrderedDict()
         self._bytes = 0
 
     async def read(self, claimed: Sequence[Claimed]) -> list[JobSpec | None]:
@@ -26,7 +28,23 @@ class Specs:
         for one in claimed:
             if one.chunk is not None:
                 self._keep((one.batch_id, one.chunk_first), one.chunk)
-        places = {(one.batch_id, one.chunk_first) for one in claimed}
+        await self._fetch({(one.batch_id, one.chunk_first) for one in claimed})
+        specs = [self._spec_of(one) for one in claimed]
+        self._drop_oldest()
+        return specs
+
+    async def read_shared(self, places: AbstractSet[Place]) -> dict[Place, JobSpec]:
+        """Return the specs of jobs that others share, by batch and job: each is the first of its
+        chunk. Left out is what the database has not.
+        """
+        await self._fetch(places)
+        found = {place: self._chunks[place][1][0] for place in places if place in self._chunks}
+        for place in found:
+            self._chunks.move_to_end(place)
+        self._drop_oldest()
+        return found
+
+    async def _fetch(self, places: AbstractSet[Place]) -> None:
         wanted = [place for place in places if place not in self._chunks]
         if wanted:
             bodies = await self._store.get_chunks(
@@ -34,11 +52,8 @@ class Specs:
             )
             for place, body in bodies.items():
                 self._keep(place, body)
-        specs = [self._spec_of(one) for one in claimed]
-        self._drop_oldest()
-        return specs
 
-    def _keep(self, place: _Place, body: bytes) -> None:
+    def _keep(self, place: Place, body: bytes) -> None:
         if place not in self._chunks:
             size = len(body) * _BLOW_UP
             self._chunks[place] = (size, decode_chunk(body))

@@ -1,0 +1,96 @@
+"""The executor `function`: the job is a call in a warm Python process of the worker's host.
+
+What the user pickled passes through here as bytes: nothing is unpickled outside of the processes
+of its own batch.
+"""
+
+import sys
+from collections import OrderedDict
+
+import msgspec
+
+from weft.core.errors import WeftError
+from weft.plugins.executors.job_environment import small_environment, timeout_ms_of, variables_of
+from weft.ports.executor import ExecutorLimits, Reservation
+from weft.wire.function import CallBody, Definition
+from weft.wire.spawner import AttemptKey, StartProcess, WarmCall
+from weft.wire.spec import INDEX_VARIABLE, JobSpec
+
+_ENCODE = msgspec.msgpack.Encoder().encode
+_ENVIRONMENTS_KEPT = 256
+_Key = tuple[int, frozenset[tuple[str, str]]]
+
+
+class FunctionExecutor:
+    """Turn a spec into one call."""
+
+    def __init__(self) -> None:
+        self._environment = small_environment()
+        self._merged: OrderedDict[_Key, tuple[dict[str, str], dict[str, str]]] = OrderedDict()
+        """Environments of jobs with variables of their own, beside those they were made from."""
+
+    def environment_of(self, spec: JobSpec) -> dict[str, str]:
+        """Return the environment of the process: the job's own variables are part of it, because
+        many are read when an interpreter starts; but not the index of an array's job.
+        """
+        base = self._environment if spec.inherit_env is None else spec.inherit_env
+        own = {name: value for name, value in (spec.env or {}).items() if name != INDEX_VARIABLE}
+        if not own:
+            return base
+        key = (id(base), frozenset(own.items()))
+        known = self._merged.get(key)
+        if known is None or known[0] is not base:
+            known = self._merged[key] = (base, {**base, **own})
+            if len(self._merged) > _ENVIRONMENTS_KEPT:
+                self._merged.popitem(last=False)
+        return known[1]
+
+    def definition_of(self, spec: JobSpec) -> bytes | None:
+        """Return the pickled function."""
+        function = spec.function
+        if function is None or function.pickle is None:
+            return None
+        return _ENCODE(Definition(function.pickle, function.python, function.path))
+
+    def start_of(
+        self,
+        key: AttemptKey,
+        spec: JobSpec,
+        limits: ExecutorLimits,
+        *,
+        reserved: Reservation,
+        environment: int,
+        definition: int | None,
+    ) -> StartProcess:
+        """Return the call."""
+        function = spec.function
+        if function is None:
+            raise WeftError("it has no function")
+        if function.call is None and definition is None:
+            raise WeftError("the job whose function it calls brings none")
+        body = CallBody(
+            function.call, function.args, function.kwargs, function.arguments, function.each
+        )
+        return StartProcess(
+            key,
+            (sys.executable, "-P", "-m", "weft.worker.warm", str(limits.result_bytes_max)),
+            _variables_of(key, spec),
+            spec.cwd,
+            None,
+            timeout_ms_of(spec),
+            limits.grace_ms,
+            limits.stream_bytes_max,
+            limits.stream_head_bytes,
+            reserved.cpu_m,
+            reserved.memory_mib,
+            environment,
+            None,
+            WarmCall(_ENCODE(body), definition),
+        )
+
+
+def _variables_of(key: AttemptKey, spec: JobSpec) -> dict[str, str]:
+    variables = variables_of(key, spec)
+    if spec.env and INDEX_VARIABLE in spec.env:
+        variables[INDEX_VARIABLE] = spec.env[INDEX_VARIABLE]
+    return variables

@@ -1,0 +1,43 @@
+"""What every job of this host finds in its environment, whatever runs it."""
+
+import os
+import pwd
+
+from weft.telemetry.trace import format_traceparent
+from weft.wire.spawner import AttemptKey
+from weft.wire.spec import JobSpec
+
+_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+SHELL = "/bin/sh"
+
+
+def small_environment() -> dict[str, str]:
+    """Return the environment of jobs that do not inherit one: `docs/guides/jobs.md` lists it."""
+    user = pwd.getpwuid(os.getuid())
+    return {
+        "HOME": user.pw_dir,
+        "LANG": os.environ.get("LANG", "C.UTF-8"),
+        "LOGNAME": user.pw_name,
+        "PATH": _PATH,
+        "SHELL": SHELL,
+        "TMPDIR": os.environ.get("TMPDIR", "/tmp"),  # noqa: S108 (the convention, not a file)
+        "USER": user.pw_name,
+    }
+
+
+def variables_of(key: AttemptKey, spec: JobSpec) -> dict[str, str]:
+    """Return the variables that tell an attempt which it is."""
+    variables = {
+        "WEFT_BATCH": f"b{key.batch_id}",
+        "WEFT_JOB": f"b{key.batch_id}.j{key.job_id}",
+        "WEFT_ATTEMPT_NO": str(key.attempt),
+    }
+    if spec.trace_id is not None:
+        variables["WEFT_TRACE_ID"] = spec.trace_id
+        variables["TRACEPARENT"] = format_traceparent(spec.trace_id)
+    return variables
+
+
+def timeout_ms_of(spec: JobSpec) -> int | None:
+    """Return the time limit."""
+    return None if spec.timeout_s is None else max(1, round(spec.timeout_s * 1000))

@@ -10,17 +10,7 @@ from weft.api.identity import Identities
 from weft.api.inbox import ClientGone
 from weft.api.problem_documents import as_weft_error, encode_problem
 from weft.api.ring import App, Receive, Ring, Scope, Send
-from weft.api.routes import (
-    batches,
-    callbacks,
-    events,
-    groups,
-    jobs,
-    logs,
-    operations,
-    system,
-    updates,
-)
+from weft.api.routes import batches, events, groups, jobs, logs, operations, system, updates
 from weft.api.services import AnyRequest, Services
 from weft.core.errors import Internal
 from weft.ports.log_store import LogStore
@@ -34,7 +24,6 @@ ROUTES: list[ControllerRouterHandler] = [
     *jobs.ROUTES,
     *groups.ROUTES,
     *operations.ROUTES,
-    *callbacks.ROUTES,
     *logs.ROUTES,
     *events.ROUTES,
     *system.ROUTES,
@@ -65,17 +54,10 @@ class Application:
 
 
 def create_app(
-    store: ApiStore,
-    notices: Notices,
-    logs_: LogStore,
-    settings: Settings,
-    *,
-    callback_key: str | None = None,
+    store: ApiStore, notices: Notices, logs_: LogStore, settings: Settings
 ) -> Application:
     """Return the application. Call it inside the event loop that will serve it."""
-    services = Services(
-        store, logs_, settings, Feeds(store, notices), asyncio.Event(), callback_key
-    )
+    services = Services(store, logs_, settings, Feeds(store, notices), asyncio.Event())
     litestar = Litestar(
         ROUTES,
         openapi_config=None,

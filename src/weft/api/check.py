@@ -9,7 +9,7 @@ from weft.core.texts import wrong_attributes, wrong_name
 from weft.settings import Settings
 from weft.wire.documents import JobDocument
 
-EXECUTORS = ("process",)
+EXECUTORS = ("process", "function")
 INDEX_MAX = 2_000_000_000
 
 
@@ -42,7 +42,7 @@ def check_jobs(
             or job.env
             or job.script is not None
             or job.cwd is not None
-            or job.executor != "process"
+            or job.executor is not None
             or job.count is not None
             or job.index_from
         ):
@@ -88,7 +88,7 @@ class _JobCheck:
         self._check_size(job, at)
         if job.cwd is not None:
             self._check_cwd(job.cwd, f"{at}/cwd")
-        if job.executor not in EXECUTORS:
+        if job.executor not in {None, *EXECUTORS}:
             known = ", ".join(EXECUTORS)
             self.problems.add(InvalidValue, f"{at}/executor", f"not an executor; known: {known}")
         self._check_array(job, at)

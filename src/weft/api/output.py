@@ -21,7 +21,7 @@ BLOCK_BYTES: Final = 255 * 1024
 SMALL_BYTES: Final = 64 * 1024
 OUTPUTS_A_STEP: Final = 250
 _RANGE: Final = re.compile(r"bytes=([0-9]{0,18})-([0-9]{0,18})")
-_ENDED: Final = frozenset(state.word for state in JobState if state.is_terminal)
+ENDED: Final = frozenset(state.word for state in JobState if state.is_terminal)
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ class Outputs:
             places = await self._store.log_places(self._caller, self._batch_id, ids, None)
             small: list[LogPlace] = []
             for place in places:
-                if place.state not in _ENDED:
+                if place.state not in ENDED:
                     continue
                 if place.stdout_bytes + place.stderr_bytes <= SMALL_BYTES:
                     small.append(place)
@@ -140,7 +140,7 @@ class Outputs:
         return b"".join(self._small_line(place) for place in places)
 
     def _small_line(self, place: LogPlace) -> bytes:
-        document = _head(place)
+        document = head_of(place)
         kept: dict[int, bytearray] = {STDOUT: bytearray(), STDERR: bytearray()}
         if place.stdout_bytes + place.stderr_bytes:
             for piece in self._logs.pieces(place, 0):
@@ -152,7 +152,7 @@ class Outputs:
 
     async def _large_line(self, place: LogPlace) -> AsyncIterator[bytes]:
         """Write a line piece by piece: it may have more than a hundred million bytes."""
-        yield encode(_head(place))[:-1]
+        yield encode(head_of(place))[:-1]
         for stream in STREAMS:
             yield b',"%s":"' % stream.encode()
             size = await self.size(place, stream)
@@ -162,7 +162,8 @@ class Outputs:
         yield b"}\n"
 
 
-def _head(place: LogPlace) -> dict[str, Any]:
+def head_of(place: LogPlace) -> dict[str, Any]:
+    """Return how a job ended."""
     return {
         "job_id": place.job_id,
         "attempt": place.attempt or None,

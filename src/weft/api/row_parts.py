@@ -1,7 +1,9 @@
 """The parts of `JobRows` that are no plain columns: edges, names and attributes, specs, arrays."""
 
+from bisect import bisect_right
 from collections.abc import Sequence
 
+from weft.api.functions import Sources, with_functions
 from weft.core.parents import Parents, count_of
 from weft.core.positions import Positions
 from weft.ports.store import ArrayRow, JobRows
@@ -66,11 +68,14 @@ def fill_chunks(
     rows: JobRows,
     jobs: Sequence[JobDocument],
     positions: Positions,
+    sources: Sources,
     *,
     trace_id: str,
     inherit_env: dict[str, str] | None,
 ) -> None:
-    """Add the specs of consecutive jobs in chunks; an array has a chunk of its own."""
+    """Add the specs of consecutive jobs in chunks; an array has a chunk of its own, and one that
+    brings a function is the first of one, so that others find it by its number.
+    """
     specs = [
         JobSpec(
             job.command,
@@ -80,16 +85,19 @@ def fill_chunks(
             job.cwd,
             job.stdin,
             job.timeout_s,
-            job.executor,
+            job.executor or "process",
             trace_id,
         )
         for job in jobs
     ]
+    if sources.positions:
+        specs = with_functions(specs, jobs, positions, sources)
+    bringing = sources.bringing(jobs)
     arrays = [entry for entry, job in enumerate(jobs) if job.count is not None]
     start = 0
     for entry in [*arrays, len(jobs)]:
         while start < entry:
-            stop = min(entry, start + CHUNK_JOBS_MAX)
+            stop = min(entry, start + CHUNK_JOBS_MAX, _next_of(bringing, start, entry))
             _add_chunks(rows, specs[start:stop], positions.firsts[start], inherit_env)
             start = stop
         if entry < len(jobs):
@@ -97,6 +105,12 @@ def fill_chunks(
             body = encode_array(specs[entry], array, inherit_env)
             _add_chunk(rows, positions.firsts[entry], array.n_jobs, body)
             start = entry + 1
+
+
+def _next_of(entries: Sequence[int], after: int, end: int) -> int:
+    """Return the first of these behind `after`, else the end."""
+    place = bisect_right(entries, after)
+    return entries[place] if place < len(entries) else end
 
 
 def _add_chunks(

@@ -14,6 +14,7 @@ from weft.ports.store import ApiStore, Caller, Row
 from weft.settings import Settings
 
 WORKERS_FRESH_S: Final = 5.0
+OWNERS_KEPT: Final = 10_000
 AnyRequest = Request[
     Any, Any, Any
 ]  # handlers take users and state from `caller_of` and `services_of`
@@ -29,9 +30,18 @@ class Services:
     feeds: Feeds
     closing: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the server stops: streams end."""
-    callback_key: str | None = field(default=None, repr=False)
-    """With which the callbacks of all tenants are signed."""
     _workers: dict[int, tuple[float, Sequence[Row]]] = field(default_factory=dict)
+    _owners: dict[tuple[int, int], str] = field(default_factory=dict)
+
+    async def owner_of(self, caller: Caller, batch_id: int) -> str:
+        """Return the user of a batch, who never changes. Raise `BatchNotFound`."""
+        key = (caller.tenant_id, batch_id)
+        if key not in self._owners:
+            batch = await self.store.get_batch(caller, batch_id)
+            if len(self._owners) >= OWNERS_KEPT:
+                self._owners.clear()
+            self._owners[key] = str(batch["user"])
+        return self._owners[key]
 
     async def workers(self, caller: Caller, *, fresh: bool = False) -> Sequence[Row]:
         """Return the capacities of the workers that this caller's jobs may use; a few seconds old

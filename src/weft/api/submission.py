@@ -21,6 +21,7 @@ from weft.api.group_documents import (
 from weft.api.translate import Request, Translated, translate
 from weft.core.errors import (
     FieldError,
+    Forbidden,
     GroupNotFound,
     InvalidValue,
     NoWorkerFits,
@@ -222,6 +223,8 @@ class Submission:
         self, jobs: Sequence[JobDocument], request: Request, problems: Problems
     ) -> Translated:
         """Translate; before a job is refused for its size, the workers are looked at afresh."""
+        if request.batch_id is not None and any(job.function is not None for job in jobs):
+            await self._refuse_strangers(request.batch_id)
         before = problems.copy()
         workers = await self._services.workers(self._caller)
         try:
@@ -229,6 +232,16 @@ class Submission:
         except NoWorkerFits:
             workers = await self._services.workers(self._caller, fresh=True)
             return await _in_thread(jobs, request, workers, before)
+
+    async def _refuse_strangers(self, batch_id: int) -> None:
+        """Functions of a batch share processes, so all of them are its owner's."""
+        owner = await self._services.owner_of(self._caller, batch_id)
+        if owner != self._caller.user_name:
+            raise Forbidden(
+                f"batch b{batch_id} takes functions from its owner only",
+                detail=f"It belongs to {owner}; functions of one batch run in the same processes.",
+                hint="Create a batch of your own for them.",
+            )
 
     async def _existing_groups(self, batch_id: int | None, paths: Sequence[str]) -> dict[str, int]:
         """Return the numbers of those paths and ancestors that the batch has already."""

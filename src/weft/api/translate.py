@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
 from weft.api.check import check_jobs
+from weft.api.functions import sources_of
 from weft.api.row_parts import count_edges, fill_chunks, fill_edges, fill_labels
 from weft.api.set_columns import sets_of
 from weft.api.shapes import ShapeBook
@@ -81,20 +82,14 @@ def translate(
 
     Raise `InvalidDocument` for all that is wrong, also what `problems` held before.
     """
-    check_jobs(
-        jobs,
-        request.settings,
-        problems,
-        inherit_env=request.inherit_env,
-        body_bytes=request.body_bytes,
-        may_hold_nul=request.may_hold_nul,
-    )
+    _check(jobs, request, problems)
     book = ShapeBook(workers, request.media)
     shape_index = book.index_of(jobs, problems)
     group_id = _groups(jobs, request, problems)
     combos = sets_of(jobs, request, problems)
     retry_on = _retries(jobs, problems)
     positions = Positions([job.count for job in jobs], first=request.first)
+    sources = sources_of(jobs, positions, request, problems)
     parents = _parents(jobs, request, positions, problems)
     problems.raise_any()
     order = None
@@ -107,7 +102,10 @@ def translate(
             column if len(column) <= 1 else [column[index] for index in order]
             for column in (shape_index, group_id, retry_on, combos.index)
         )
+        before = positions
         parents, positions = renumbered(parents, positions, order)
+        sources = sources.moved(order, before, positions, problems)
+        problems.raise_any()
     rows = JobRows(
         first_job=request.first,
         n_jobs=positions.n_jobs,
@@ -126,13 +124,34 @@ def translate(
     if parents is not None:
         fill_edges(rows, parents, positions)
     fill_labels(rows, jobs, positions)
-    fill_chunks(rows, jobs, positions, trace_id=request.trace_id, inherit_env=request.inherit_env)
-    numbers = None
-    if order is not None:
-        numbers = [0] * len(order)
-        for place, index in enumerate(order):
-            numbers[index] = positions.firsts[place]
-    return Translated(rows, numbers)
+    fill_chunks(
+        rows,
+        jobs,
+        positions,
+        sources,
+        trace_id=request.trace_id,
+        inherit_env=request.inherit_env,
+    )
+    return Translated(rows, None if order is None else _numbers(order, positions))
+
+
+def _numbers(order: Sequence[int], positions: Positions) -> list[int]:
+    """Return where each entry of the document went."""
+    numbers = [0] * len(order)
+    for place, index in enumerate(order):
+        numbers[index] = positions.firsts[place]
+    return numbers
+
+
+def _check(jobs: Sequence[JobDocument], request: Request, problems: Problems) -> None:
+    check_jobs(
+        jobs,
+        request.settings,
+        problems,
+        inherit_env=request.inherit_env,
+        body_bytes=request.body_bytes,
+        may_hold_nul=request.may_hold_nul,
+    )
 
 
 def _one_if_same(column: list[Value]) -> list[Value]:

@@ -1,4 +1,6 @@
-"""Output of jobs: `…/jobs/{j}/log`, with ranges and live, and `…/outputs` of many jobs at once."""
+"""Output of jobs: `…/jobs/{j}/log`, with ranges and live, and `…/outputs` and `…/results` of many
+jobs at once.
+"""
 
 import re
 from typing import Final
@@ -9,9 +11,11 @@ from litestar.response import Stream
 from weft.api.follow import Follower, Place
 from weft.api.inbox import Query, wrong_parameter
 from weft.api.output import Outputs, span_of
+from weft.api.results import Results
 from weft.api.routes.ids import batch_id_of, job_id_of
 from weft.api.services import AnyRequest, caller_of, services_of
 from weft.api.sse import stream_reply
+from weft.core.number_ranges import parse_ranges
 
 BYTES: Final = "application/octet-stream"
 OUTPUTS_MAX: Final = 1000
@@ -87,4 +91,23 @@ async def read_outputs(request: AnyRequest) -> Response[bytes] | Stream:
     return stream_reply(lines, media="application/x-ndjson")
 
 
-ROUTES = (read_log, read_outputs)
+@get("/v1/batches/{b:str}/results", opt={"query": ("jobs",)})
+async def read_results(request: AnyRequest) -> Response[bytes] | Stream:
+    """Read what the functions of those of these jobs returned that have ended, one line of JSON
+    each; `jobs` as in `1-20,25`, at most 1000.
+    """
+    query = Query(request, ("jobs",))
+    batch_id = batch_id_of(request)
+    try:
+        text = query.text("jobs")
+        text = f"1-{OUTPUTS_MAX}" if text is None else text
+        jobs = parse_ranges(text, count_max=OUTPUTS_MAX)
+    except ValueError as error:
+        raise wrong_parameter("jobs", str(error)) from error
+    services, caller = services_of(request), caller_of(request)
+    await services.store.get_batch(caller, batch_id)
+    lines = Results(services, caller, batch_id).lines(jobs)
+    return stream_reply(lines, media="application/x-ndjson")
+
+
+ROUTES = (read_log, read_outputs, read_results)

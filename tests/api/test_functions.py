@@ -1,0 +1,170 @@
+"""Documents of jobs with functions: what is refused, and how the others stand in specs."""
+
+import base64
+from typing import Any
+
+import httpx
+import msgspec
+import pytest
+
+from api.live import TOKEN, LiveApi
+from weft.api.decode import JSON, decode
+from weft.api.functions import shown_spec
+from weft.api.translate import Request, translate
+from weft.core.errors import Forbidden, InvalidDocument
+from weft.core.problems import Problems
+from weft.ports.store import JobRows
+from weft.settings import Settings
+from weft.store import open_admin
+from weft.wire.documents import JobBunch
+from weft.wire.spec import CHUNK_JOBS_MAX, FunctionSpec, JobSpec, decode_chunk
+
+PICKLE = base64.b64encode(b"pickled").decode()
+BRINGS: dict[str, Any] = {
+    "function": {"pickle": PICKLE, "arguments": PICKLE, "python": "3.12", "path": ["/a"]}
+}
+
+
+def rows_of(
+    jobs: list[dict[str, Any]], *, first: int = 1, whole: bool = False, batch_id: int | None = 7
+) -> JobRows:
+    body = msgspec.json.encode({"first": first, "jobs": jobs})
+    request = Request(
+        settings=Settings(function_bytes_max=100), media=JSON, trace_id="a" * 32,
+        body_bytes=len(body), may_hold_nul=False, first=first, whole=whole, batch_id=batch_id,
+    )  # fmt: skip
+    return translate(decode(body, JSON, JobBunch).jobs, request, [], Problems()).rows
+
+
+def specs_of(rows: JobRows) -> list[JobSpec]:
+    return [spec for body in rows.chunk_body for spec in decode_chunk(body)]
+
+
+def test_a_function_by_its_name() -> None:
+    (spec,) = specs_of(rows_of([{"function": {"call": "math:hypot", "args": [3, 4]}}]))
+
+    assert spec.executor == "function"
+    assert spec.function == FunctionSpec(call="math:hypot", args=(3, 4))
+
+
+def test_a_function_is_brought_once_and_found_by_the_number_of_its_job() -> None:
+    calls: dict[str, Any] = {"function": {"of": 5, "arguments": PICKLE}}
+    rows = rows_of([{}, BRINGS, calls, calls, {"function": {"of": "j3"}}], first=4)
+
+    first, brings, second, third, earlier = specs_of(rows)
+    assert (first.function, first.shares) == (None, None)
+    assert brings.function == FunctionSpec(
+        pickle=b"pickled", arguments=b"pickled", python="3.12", path=("/a",)
+    )
+    assert (brings.shares, second.shares, third.shares, earlier.shares) == (None, -1, -2, 3)
+    assert rows.chunk_first == [4, 5]
+
+
+def test_chunks_have_their_usual_size_besides() -> None:
+    calls: dict[str, Any] = {"function": {"call": "math:hypot"}}
+    rows = rows_of([*[calls] * 300, BRINGS, *[calls] * 300])
+
+    assert rows.chunk_first == [1, 1 + CHUNK_JOBS_MAX, 301, 301 + CHUNK_JOBS_MAX]
+    assert rows.chunk_n == [256, 44, 256, 45]
+
+
+def test_references_follow_when_parents_are_put_first() -> None:
+    jobs = [
+        BRINGS, {"function": {"of": 1}, "parents": ["late"]}, {"name": "late"},
+    ]  # fmt: skip
+
+    assert [spec.shares for spec in specs_of(rows_of(jobs, whole=True))] == [None, None, -2]
+
+
+def test_a_function_that_comes_after_its_caller_is_refused() -> None:
+    jobs = [{**BRINGS, "parents": ["late"]}, {"function": {"of": 1}}, {"name": "late"}]
+
+    with pytest.raises(InvalidDocument, match="parent") as refused:
+        rows_of(jobs, whole=True)
+    assert [one.pointer for one in refused.value.errors] == ["/jobs/1/function/of"]
+
+
+@pytest.mark.parametrize(
+    ("job", "pointer"),
+    [
+        ({"executor": "function"}, "/function"),
+        ({"executor": "process", **BRINGS}, "/executor"),
+        ({"executor": "slurm", **BRINGS}, "/executor"),
+        ({"command": ["true"], **BRINGS}, "/command"),
+        ({"script": "true", **BRINGS}, "/script"),
+        ({"stdin": "x", **BRINGS}, "/stdin"),
+        ({"function": {}}, "/function"),
+        ({"function": {"call": "a:b", "pickle": PICKLE}}, "/function"),
+        ({"function": {"call": "a.b"}}, "/function/call"),
+        ({"function": {"call": "a:b()"}}, "/function/call"),
+        ({"function": {"call": ":b"}}, "/function/call"),
+        ({"function": {"call": f"a:{'b' * 600}"}}, "/function/call"),
+        ({"function": {"pickle": ""}}, "/function/pickle"),
+        ({"function": {"pickle": base64.b64encode(bytes(101)).decode()}}, "/function/pickle"),
+        ({"function": {"pickle": "%%"}}, "/function/pickle"),
+        ({"function": {"call": "a:b", "args": [1], "arguments": PICKLE}}, "/function/arguments"),
+        ({"function": {"call": "a:b", "each": True}}, "/function/each"),
+        ({"function": {"call": "a:b", "python": "three"}}, "/function/python"),
+        ({"function": {"call": "a:b", "path": ["relative"]}}, "/function/path/0"),
+        ({"function": {"call": "a:b", "path": ["/x"] * 65}}, "/function/path"),
+        ({"function": {"of": 1}}, "/function/of"),
+        ({"function": {"of": 0}}, "/function/of"),
+        ({"function": {"of": -7}}, "/function/of"),
+        ({"function": {"of": "first"}}, "/function/of"),
+        ({"function": {"of": "b8.j1"}}, "/function/of"),
+        ({"function": {"call": "a:b", "kwargs": {"1": {}}, "kw": 1}}, "/function/kw"),
+    ],
+)
+def test_what_is_wrong_is_named(job: dict[str, Any], pointer: str) -> None:
+    with pytest.raises(InvalidDocument) as refused:
+        rows_of([job])
+
+    assert f"/jobs/0{pointer}" in {one.pointer for one in refused.value.errors}
+
+
+def test_a_reference_has_to_be_to_a_job_that_brings_a_function() -> None:
+    with pytest.raises(InvalidDocument):
+        rows_of([{}, {"function": {"of": 1}}])
+    with pytest.raises(InvalidDocument):
+        rows_of([{"function": {"of": "j1"}}], batch_id=None)
+
+
+def test_what_was_pickled_is_not_shown() -> None:
+    brings, calls = specs_of(rows_of([BRINGS, {"function": {"of": 1}}]))
+
+    shown = shown_spec(brings, 1)
+    assert isinstance(shown, dict)
+    assert shown["function"] == {
+        "pickle_bytes": 7, "arguments_bytes": 7, "python": "3.12", "path": ("/a",),
+    }  # fmt: skip
+    assert shown_spec(calls, 2) == {**shown, "function": {"of": "j1"}}
+
+
+async def test_a_batch_takes_functions_from_its_owner_only(
+    api: LiveApi, http: httpx.AsyncClient, database: dict[str, str]
+) -> None:
+    """Functions of a batch share processes."""
+    created = await http.post("/v1/batches", json={"jobs": [BRINGS]})
+    path = f"/v1/batches/{created.json()['id']}/updates"
+    async with open_admin(database["admin"]) as admin:
+        await admin.ensure_local_user(tenant="local", user="eve", token="token-of-eve")
+
+    async with api.client(authorization="Bearer token-of-eve") as eve:
+        refused = await eve.post(path, json={"jobs": [BRINGS]})
+        allowed = await eve.post(path, json={"jobs": [{"command": ["true"]}]})
+    again = await http.post(path, json={"jobs": [BRINGS]})
+
+    assert (refused.status_code, refused.json()["code"]) == (403, Forbidden.code)
+    assert (allowed.status_code, again.status_code) == (201, 201)
+    assert TOKEN not in refused.text
+
+
+def test_jobs_of_an_array_call_the_function_of_one_job() -> None:
+    rows = rows_of([BRINGS, {"function": {"of": 1}, "count": 3}, {**BRINGS, "count": 2}])
+
+    _, second, third = (decode_chunk(body) for body in rows.chunk_body)
+    assert rows.chunk_first == [1, 2, 5]
+    assert [spec.shares for spec in second] == [-1, -2, -3]
+    assert [spec.env for spec in third] == [{"WEFT_INDEX": "0"}, {"WEFT_INDEX": "1"}]
+    with pytest.raises(InvalidDocument):
+        rows_of([{**BRINGS, "count": 2}, {"function": {"of": 2}}])

@@ -47,6 +47,20 @@ class Runner:
         """End what runs, close connections, end the thread."""
         self._end()
 
+    @property
+    def is_alive(self) -> bool:
+        """Say whether the loop runs, in this process."""
+        return self._thread.is_alive()
+
+    def post(self, callback: Callable[..., object], *args: object) -> None:
+        """Call back in the loop, soon. After its end nothing happens."""
+        if self._thread.is_alive():
+            self._loop.call_soon_threadsafe(callback, *args)
+
+    def start(self, coroutine: Coroutine[Any, Any, None]) -> None:
+        """Run it in the loop without waiting for it."""
+        asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+
     def wait(self, coroutine: Coroutine[Any, Any, Result]) -> Result:
         """Run it in the loop and return its result; Ctrl-C in this thread cancels it there."""
         if not self._thread.is_alive():

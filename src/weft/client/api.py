@@ -30,6 +30,7 @@ from weft.client._upload import PARALLEL, Bunch, cut_bunches, send_bunches
 from weft.client.address import Locator
 from weft.client.waiting import wait_beside
 from weft.core.errors import EventsGone
+from weft.core.number_ranges import format_ranges
 
 __all__ = ["Api", "Document", "LogEvent", "Stream"]
 
@@ -39,6 +40,8 @@ word.
 """
 WATCH_PAUSE_S = 0.1
 RECONNECT_PAUSE_S = 0.05
+RESULTS_AT_ONCE = 500
+"""So many numbers stand in the line of a request whatever they are."""
 
 
 class LogEvent(NamedTuple):
@@ -51,6 +54,29 @@ class LogEvent(NamedTuple):
     facts: Document
     attempt: int | None
     """A job whose worker was lost starts again: its output begins anew with another attempt."""
+
+
+class ResultRow(msgspec.Struct, kw_only=True):
+    """What the function of one job returned, and how the job ended. Bytes are as its `form` says:
+    `pickle` or `json`; `error` is always pickled.
+    """
+
+    job_id: int
+    attempt: int | None
+    state: str
+    reason: str | None
+    exit_code: int | None
+    signal: int | None
+    message: str | None
+    form: str | None
+    """None: it has left no result."""
+    seconds: float | None
+    traceback: str | None
+    value: bytes | None
+    error: bytes | None
+
+
+_decode_result = msgspec.json.Decoder(ResultRow).decode
 
 
 def _is_complete(document: Document) -> bool:
@@ -236,6 +262,27 @@ class Api(Routes):
                 await asyncio.sleep(RECONNECT_PAUSE_S)
             else:
                 return
+
+    async def results(self, batch_id: int, jobs: Iterable[int]) -> AsyncGenerator[ResultRow, None]:
+        """Yield what the functions of those of these jobs returned that have ended, in order.
+
+        One job's result is in memory at a time.
+        """
+        left = set(jobs)
+        while left:
+            asked = sorted(left)[:RESULTS_AT_ONCE]
+            query: Query = {"jobs": format_ranges(asked)}
+            reply = await self._session.stream(f"/v1/batches/{batch_id}/results", query=query)
+            try:
+                async with reply:
+                    async for line in _lines(reply.chunks()):
+                        row = _decode_result(line)
+                        left.discard(row.job_id)
+                        yield row
+            except ConnectionLost:
+                await asyncio.sleep(RECONNECT_PAUSE_S)
+            else:
+                left.difference_update(asked)
 
     async def _server_events(
         self,

@@ -1,0 +1,409 @@
+"""The calls of one executor: sent in bunches, followed by events, their results fetched in sets.
+
+Everything here runs in the event loop of the executor. A call that is accepted is sent as soon as
+a request is free, together with all that were accepted meanwhile, so many calls of one function
+cost few requests. The first job that uses a function brings it; the others name that job.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Coroutine, Iterable, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import msgspec
+
+from weft.client._pickles import PYTHON, Function
+from weft.client.api import RESULTS_AT_ONCE, Api, ResultRow
+from weft.core.errors import Conflict, EventsGone, InvalidDocument, NotFound
+from weft.core.resources import parse_cpu_m
+from weft.core.states import JobState
+from weft.wire.documents import FunctionDocument, JobDocument
+
+REQUESTS: Final = 3
+CANCELS: Final = 4
+BUNCH_CALLS: Final = 2_000
+BUNCH_BYTES: Final = 4 << 20
+RECONNECT_PAUSE_S: Final = 0.05
+_ENDED: Final = frozenset(state.word for state in JobState if state.is_terminal)
+
+
+@dataclass(slots=True, eq=False, kw_only=True)
+class Call:
+    """One job: a call, or several of one function."""
+
+    function: Function
+    arguments: bytes
+    calls: int = 1
+    each: bool = False
+    on_claimed: Callable[[], None]
+    on_end: Callable[[ResultRow], None]
+    on_failure: Callable[[BaseException], None]
+    """Told, instead of the end, that it could not be sent or followed."""
+    cancel: Callable[[], bool]
+    """Cancels it if no worker has taken it."""
+    job_id: int = 0
+    """0: it has not been sent."""
+    is_dropped: bool = False
+    """Nobody waits for it any more."""
+
+
+class FunctionLost(Exception):
+    """The job that was to bring a function was refused."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class JobPlan:
+    """What is the same for all jobs of an executor."""
+
+    name: str | None
+    resources: Mapping[str, Any] | None
+    timeout_s: float | None
+    env: Mapping[str, str] | None
+    path: tuple[str, ...]
+    encoded_resources: msgspec.Raw = field(init=False)
+
+    def __post_init__(self) -> None:
+        encoded = msgspec.msgpack.encode(self.resources)
+        object.__setattr__(self, "encoded_resources", msgspec.Raw(encoded))
+
+
+class Calls:
+    """All calls of one executor, in one batch, which is made with the first of them."""
+
+    def __init__(self, api: Api, plan: JobPlan, *, on_idle: Callable[[], None]) -> None:
+        self._api = api
+        self._on_idle = on_idle
+        self._sources: set[object] = set()
+        """Who may still send calls of its own accord."""
+        self._plan = plan
+        self.batch_id: int | None = None
+        self._live: set[Call] = set()
+        """All that were accepted and have not ended."""
+        self._waiting: deque[Call] = deque()
+        self._something = asyncio.Event()
+        self._free = asyncio.Semaphore(REQUESTS)
+        self._functions: dict[bytes, asyncio.Future[int]] = {}
+        self._by_job: dict[int, Call] = {}
+        self._unsent = 0
+        self._early: set[int] = set()
+        """Jobs that ended before the answer said that they are ours."""
+        self._ended: set[int] = set()
+        self._to_fetch = asyncio.Event()
+        self._cancels: asyncio.Queue[int] = asyncio.Queue()
+        self._idle = asyncio.Event()
+        self._idle.set()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._failure: BaseException | None = None
+
+    # ---- from the executor
+
+    def accept(self, calls: Iterable[Call]) -> None:
+        """Take calls to be sent."""
+        for call in calls:
+            if self._failure is not None:
+                call.on_failure(self._failure)
+                continue
+            self._live.add(call)
+            self._waiting.append(call)
+            self._unsent += 1
+        if not self._tasks and self._waiting:
+            self._start(self._send_all())
+        self._idle.clear()
+        self._something.set()
+        self._look_whether_idle()
+
+    def drop(self, call: Call) -> None:
+        """Cancel a call: nobody wants its result any more."""
+        call.is_dropped = True
+        self._live.discard(call)
+        if call.job_id:
+            self._by_job.pop(call.job_id, None)
+            self._ended.discard(call.job_id)
+            self._cancels.put_nowait(call.job_id)
+            self._look_whether_idle()
+
+    def enter(self, source: object) -> None:
+        """Not all calls of this source are sent yet."""
+        self._sources.add(source)
+        self._idle.clear()
+
+    def leave(self, source: object) -> None:
+        """All calls of this source are sent."""
+        self._sources.discard(source)
+        self._look_whether_idle()
+
+    def cancel_unclaimed(self) -> None:
+        """Cancel what no worker has taken."""
+        for call in list(self._live):
+            call.cancel()
+
+    async def until_idle(self) -> None:
+        """Wait until all calls have ended and all that were dropped are cancelled."""
+        await self._idle.wait()
+        await self._cancels.join()
+
+    async def close(self) -> None:
+        """End everything here; jobs go on."""
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._api.close()
+
+    async def slots(self) -> int:
+        """Return how many jobs of this executor the workers can run side by side."""
+        overview = await self._api.overview()
+        cpu_m = _cpu_m((self._plan.resources or {}).get("cpu", 1))
+        return sum(int(1000 * worker["cpu"]) // cpu_m for worker in overview["workers"]) or 1
+
+    # ---- sending
+
+    async def _send_all(self) -> None:
+        await self._send(self._next_bunch())  # alone: it makes the batch
+        self._start(self._follow())
+        self._start(self._fetch_all())
+        for _ in range(CANCELS):
+            self._start(self._cancel_all())
+        while True:
+            while not self._waiting:
+                self._something.clear()
+                await self._something.wait()
+            await self._free.acquire()
+            self._start(self._send_one())
+            await asyncio.sleep(0)
+
+    async def _send_one(self) -> None:
+        try:
+            await self._send(self._next_bunch())
+        finally:
+            self._free.release()
+
+    def _next_bunch(self) -> list[Call]:
+        bunch: list[Call] = []
+        size = 0
+        while self._waiting and len(bunch) < BUNCH_CALLS:
+            call = self._waiting[0]
+            size += len(call.arguments)
+            if bunch and size > BUNCH_BYTES:
+                break
+            self._waiting.popleft()
+            if call.is_dropped:
+                self._unsent -= 1
+            else:
+                bunch.append(call)
+        return bunch
+
+    async def _send(self, bunch: list[Call]) -> None:
+        if not bunch:
+            self._look_whether_idle()
+            return
+        brought: dict[bytes, int] = {}
+        try:
+            jobs = [
+                self._job(call, await self._source(call.function, position, brought))
+                for position, call in enumerate(bunch, 1)
+            ]
+            first = await self._submit(jobs)
+        except FunctionLost:
+            self._lose(brought)
+            self._waiting.extendleft(reversed(bunch))
+            self._something.set()
+        except InvalidDocument as error:
+            self._lose(brought)
+            self._refuse(bunch, brought, error)
+        except BaseException:
+            self._lose(brought)
+            raise
+        else:
+            for digest, position in brought.items():
+                self._functions[digest].set_result(first + position - 1)
+            self._take_numbers(bunch, first)
+
+    async def _source(
+        self, function: Function, position: int, brought: dict[bytes, int]
+    ) -> int | str | None:
+        """Return the job that brings a function; None: the one at this position does."""
+        if function.digest in brought:
+            return brought[function.digest]
+        known = self._functions.get(function.digest)
+        if known is not None:
+            return f"j{await asyncio.shield(known)}"
+        brought[function.digest] = position
+        self._functions[function.digest] = asyncio.get_running_loop().create_future()
+        return None
+
+    def _lose(self, brought: Iterable[bytes]) -> None:
+        """Let others bring these functions."""
+        for digest in brought:
+            promised = self._functions.pop(digest)
+            promised.set_exception(FunctionLost())
+            promised.exception()  # nobody may wait for it
+
+    def _job(self, call: Call, source: int | str | None) -> JobDocument:
+        plan = self._plan
+        function = FunctionDocument(
+            pickle=call.function.pickle if source is None else None,
+            of=source,
+            arguments=call.arguments,
+            each=call.each,
+            python=PYTHON if source is None else None,
+            path=plan.path if source is None else (),
+        )
+        return JobDocument(
+            function=function,
+            resources=plan.encoded_resources,
+            timeout_s=None if plan.timeout_s is None else plan.timeout_s * call.calls,
+            env=dict(plan.env) if plan.env else None,
+        )
+
+    async def _submit(self, jobs: list[JobDocument]) -> int:
+        """Send jobs and return the number of the first."""
+        if self.batch_id is not None:
+            answer = await self._api.create_update(self.batch_id, {"jobs": jobs})
+            return int(answer["first_job"])
+        named = {"name": self._plan.name} if self._plan.name else {}
+        answer = await self._api.create_batch({**named, "jobs": jobs})
+        self.batch_id = int(answer["id"])
+        return int(answer["first_job"])
+
+    def _take_numbers(self, bunch: list[Call], first: int) -> None:
+        self._unsent -= len(bunch)
+        for job_id, call in enumerate(bunch, first):
+            call.job_id = job_id
+            if call.is_dropped:
+                self._cancels.put_nowait(job_id)
+                continue
+            self._by_job[job_id] = call
+            if job_id in self._early:
+                self._ended.add(job_id)
+        if not self._unsent:
+            self._early.clear()
+        if self._ended:
+            self._to_fetch.set()
+        self._look_whether_idle()
+
+    def _refuse(
+        self, bunch: list[Call], brought: Mapping[bytes, int], error: InvalidDocument
+    ) -> None:
+        """Tell those calls that the server refuses, and send the others again."""
+        parts = [one.pointer.split("/") for one in error.errors]
+        # What is wrong with anything but a function is wrong with all jobs of this executor.
+        is_single = all(part[1] == "jobs" and part[3:4] == ["function"] for part in parts)
+        wrong = {int(part[2]) for part in parts} if is_single else set()
+        lost = {digest for digest, position in brought.items() if position - 1 in wrong}
+        again: list[Call] = []
+        for index, call in enumerate([*bunch, *self._waiting]):
+            if not is_single or index in wrong or call.function.digest in lost:
+                self._unsent -= 1
+                self._live.discard(call)
+                call.on_failure(error)
+            else:
+                again.append(call)
+        self._waiting = deque(again)
+        self._something.set()
+        self._look_whether_idle()
+
+    # ---- following
+
+    async def _follow(self) -> None:
+        """Learn what ends. The first stream begins with a look at what ended before it."""
+        is_known = False
+
+        def look_at_all() -> None:
+            nonlocal is_known
+            if not is_known:
+                is_known = True
+                self._ended.update(self._by_job)
+                self._to_fetch.set()
+
+        while True:
+            events = self._api.events(self.batch_id, opened=look_at_all)
+            try:
+                async with aclosing(events):
+                    async for event in events:
+                        self._learn(event["to"], event["jobs"] or ())
+            except EventsGone:  # we were away for longer than events are kept
+                is_known = False
+                await asyncio.sleep(RECONNECT_PAUSE_S)
+
+    def _learn(self, state: str | None, jobs: Iterable[int]) -> None:
+        if state == JobState.RUNNING.word:
+            for job_id in jobs:
+                call = self._by_job.get(job_id)
+                if call is not None:
+                    call.on_claimed()
+        elif state in _ENDED:
+            for job_id in jobs:
+                if job_id in self._by_job:
+                    self._ended.add(job_id)
+                elif self._unsent:
+                    self._early.add(job_id)
+            self._to_fetch.set()
+
+    async def _fetch_all(self) -> None:
+        while True:
+            await self._to_fetch.wait()
+            self._to_fetch.clear()
+            while self._ended:
+                jobs = sorted(self._ended)[:RESULTS_AT_ONCE]
+                self._ended.difference_update(jobs)
+                assert self.batch_id is not None
+                async with aclosing(self._api.results(self.batch_id, jobs)) as rows:
+                    async for row in rows:
+                        call = self._by_job.pop(row.job_id, None)
+                        if call is not None:
+                            self._live.discard(call)
+                            call.on_end(row)
+                self._look_whether_idle()
+
+    async def _cancel_all(self) -> None:
+        while True:
+            job_id = await self._cancels.get()
+            try:
+                assert self.batch_id is not None
+                await self._api.cancel_job(self.batch_id, job_id)
+            except (NotFound, Conflict):
+                pass  # it is gone already
+            finally:
+                self._cancels.task_done()
+
+    # ---- ends
+
+    def _look_whether_idle(self) -> None:
+        if not self._unsent and not self._by_job and not self._sources:
+            self._idle.set()
+            self._on_idle()
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._on_task_done)
+
+    def _on_task_done(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self._fail(error)
+
+    def _fail(self, error: BaseException) -> None:
+        """Tell all calls that they cannot be sent or followed any more."""
+        self._failure = self._failure or error
+        calls, self._live = self._live, set()
+        self._waiting.clear()
+        self._by_job.clear()
+        self._unsent = 0
+        for call in calls:
+            call.on_failure(error)
+        for task in self._tasks:
+            task.cancel()
+        while not self._cancels.empty():
+            self._cancels.get_nowait()
+            self._cancels.task_done()
+        self._look_whether_idle()
+
+
+def _cpu_m(cpu: float | str) -> int:
+    try:
+        return max(1, parse_cpu_m(cpu))
+    except ValueError:  # the server will say so
+        return 1000

@@ -1,0 +1,113 @@
+"""The future of a call on a weft server."""
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import CancelledError, Future, InvalidStateError
+from contextlib import suppress
+from typing import TypeVar
+
+from weft.client._calls import Call
+from weft.client._pickles import Function
+from weft.client.api import ResultRow
+
+Result = TypeVar("Result")
+
+
+class WeftFuture(Future[Result]):
+    """What a call will return, as `concurrent.futures.Future`.
+
+    It counts as running from the moment at which a worker has taken its job.
+    """
+
+    def __init__(self, read: Callable[[ResultRow], Result], drop: Callable[[Call], None]) -> None:
+        super().__init__()
+        self._read = read
+        self._drop = drop
+        self._guard = threading.Lock()
+        self._is_noted = False
+        self._is_killed = False
+        self._call: Call | None = None
+
+    @property
+    def job_id(self) -> int | None:
+        """Return the number of its job in the executor's batch; None: it was not sent yet."""
+        return (self._call.job_id or None) if self._call else None
+
+    def cancel(self, *, running: bool = False) -> bool:
+        """Cancel the call: its job is cancelled on the server. Return whether it is cancelled.
+
+        Args:
+            running: Also if a worker has taken it: then its process is killed.
+        """
+        if self.cancelled():
+            return True
+        if super().cancel():
+            self._note_once()
+        elif running and not self.done():
+            self._is_killed = True
+            try:
+                super().set_exception(CancelledError())
+            except InvalidStateError:  # it has just ended
+                self._is_killed = False
+                return False
+        else:
+            return False
+        if self._call is not None:
+            self._drop(self._call)
+        return True
+
+    def cancelled(self) -> bool:
+        """Return whether it was cancelled, also while it ran."""
+        return self._is_killed or super().cancelled()
+
+    def exception(self, timeout: float | None = None) -> BaseException | None:
+        """Return what the call raised; None: it returned. Raise `CancelledError` if it was
+        cancelled.
+        """
+        error = super().exception(timeout)
+        if self._is_killed and error is not None:
+            raise error
+        return error
+
+    def call_for(
+        self, function: Function, arguments: bytes, *, calls: int = 1, each: bool = False
+    ) -> Call:
+        """Return the call whose future this is."""
+        self._call = Call(
+            function=function, arguments=arguments, calls=calls, each=each,
+            on_claimed=self._note_once, on_end=self._end, on_failure=self._fail,
+            cancel=self.cancel,
+        )  # fmt: skip
+        return self._call
+
+    def _end(self, row: ResultRow) -> None:
+        """Its job has ended."""
+        if row.state == "cancelled" and row.traceback is None:
+            self._fail(CancelledError())
+            return
+        try:
+            value = self._read(row)
+        except BaseException as error:  # noqa: BLE001 (what the function raised, whatever it is)
+            # Where it was read here says nothing; where it was raised, its cause.
+            self._fail(error.with_traceback(None) if error.__cause__ else error)
+            return
+        self._note_once()
+        with suppress(InvalidStateError):  # it was cancelled in the last moment
+            self.set_result(value)
+
+    def _fail(self, error: BaseException) -> None:
+        """There will be no result."""
+        if isinstance(error, CancelledError) and super().cancel():
+            self._note_once()
+            return
+        self._note_once()
+        with suppress(InvalidStateError):
+            self.set_exception(error)
+
+    def _note_once(self) -> None:
+        """Let it run, or tell who waits for several futures that it is cancelled."""
+        with self._guard:
+            if self._is_noted:
+                return
+            self._is_noted = True
+        self.set_running_or_notify_cancel()

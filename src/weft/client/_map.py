@@ -1,0 +1,175 @@
+"""One `map` of an executor: cut into jobs, their values yielded in order."""
+
+import asyncio
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final
+
+from weft.client._calls import Call, Calls
+from weft.client._futures import WeftFuture
+from weft.client._pickles import Function, pickle_each, values_of
+from weft.client.api import ResultRow
+from weft.core.chunk_size import ChunkSizes
+
+CHUNK_BYTES: Final = 256 << 10
+CUT_AT_ONCE: Final = 500
+
+Values = tuple[list[Any], BaseException | None]
+"""What the calls of a chunk returned, and what the one after them raised."""
+Chunk = WeftFuture[Values]
+
+
+class MapRun:
+    """One map. `start` and what it leads to run in the event loop, `values` in the caller's
+    thread.
+    """
+
+    def __init__(
+        self,
+        calls: Calls,
+        function: Function,
+        items: Sequence[Sequence[Any]],
+        *,
+        chunksize: int | None,
+        post: Callable[..., None],
+        drop: Callable[[Call], None],
+    ) -> None:
+        self._calls = calls
+        self._function = function
+        self._items = items
+        self._chunksize = chunksize
+        self._post = post
+        self._drop = drop
+        self._next = 0
+        self._out: set[Chunk] = set()
+        self._sizes: ChunkSizes | None = None
+        self._is_over = False
+        self._chunks: deque[Chunk] = deque()
+        self._changed = threading.Condition()
+
+    def values(self, timeout: float | None) -> Iterator[Any]:
+        """Yield what the calls return, in order. Raise what one of them raised: then the others
+        are cancelled.
+        """
+        until = None if timeout is None else time.monotonic() + timeout
+
+        def left_s() -> float | None:
+            return None if until is None else max(0.0, until - time.monotonic())
+
+        try:
+            while (chunk := self._next_chunk(left_s)) is not None:
+                values, error = chunk.result(left_s())
+                del chunk
+                values.reverse()
+                while values:
+                    yield values.pop()
+                if error is not None:
+                    raise error
+        finally:
+            self._post(self._cancel)
+
+    def _next_chunk(self, left_s: Callable[[], float | None]) -> Chunk | None:
+        with self._changed:
+            if not self._changed.wait_for(lambda: self._chunks or self._is_over, left_s()):
+                raise TimeoutError
+            return self._chunks.popleft() if self._chunks else None
+
+    # ---- in the event loop
+
+    async def start(self) -> None:
+        """Begin to send jobs."""
+        try:
+            if self._chunksize is None:
+                self._sizes = ChunkSizes(slots=await self._calls.slots())
+                self._cut()
+                return
+            while self._next < len(self._items):
+                self._send([self._take(self._chunksize) for _ in range(CUT_AT_ONCE)])
+                await asyncio.sleep(0)
+            self._end_if_all_is_cut()
+        except Exception as error:  # noqa: BLE001 (whatever it is, the caller has to know)
+            failed = Chunk(values_of, self._drop)
+            failed.set_exception(error)
+            self._add([failed])
+            self._cancel()
+
+    def _cut(self) -> None:
+        """Send as much as may be out now."""
+        assert self._sizes is not None
+        chunks: list[Sequence[Any]] = []
+        left = len(self._items) - self._next
+        while left and len(self._out) + len(chunks) < self._sizes.jobs_out_max:
+            chunks.append(self._take(self._sizes.next_size(left)))
+            left = len(self._items) - self._next
+        self._send(chunks)
+        self._end_if_all_is_cut()
+
+    def _take(self, size: int) -> Sequence[Any]:
+        items = self._items[self._next : self._next + size]
+        self._next += len(items)
+        return items
+
+    def _send(self, chunks: Sequence[Sequence[Any]]) -> None:
+        calls: list[Call] = []
+        futures: list[Chunk] = []
+        for chunk in chunks:
+            for items, arguments in _pickled(chunk):
+                call, future = self._call(arguments, len(items))
+                calls.append(call)
+                futures.append(future)
+        self._add(futures)
+        self._calls.accept(calls)
+
+    def _call(self, arguments: bytes, count: int) -> tuple[Call, Chunk]:
+        future = Chunk(values_of, self._drop)
+        call = future.call_for(self._function, arguments, calls=count, each=True)
+        end, fail = call.on_end, call.on_failure
+
+        def on_end(row: ResultRow) -> None:
+            self._out.discard(future)
+            end(row)
+            if self._sizes is not None and row.seconds is not None:
+                self._sizes.measured(seconds=row.seconds, calls=count)
+                self._cut()
+
+        def on_failure(error: BaseException) -> None:
+            self._out.discard(future)
+            fail(error)
+
+        call.on_end, call.on_failure = on_end, on_failure
+        self._out.add(future)
+        return call, future
+
+    def _add(self, futures: Sequence[Chunk]) -> None:
+        with self._changed:
+            self._chunks.extend(futures)
+            self._changed.notify_all()
+
+    def _end_if_all_is_cut(self) -> None:
+        if self._next >= len(self._items):
+            self._calls.leave(self)
+            with self._changed:
+                self._is_over = True
+                self._changed.notify_all()
+
+    def _cancel(self) -> None:
+        """Nobody wants more values."""
+        self._next = len(self._items)
+        self._end_if_all_is_cut()
+        for future in list(self._out):
+            future.cancel()
+
+
+def _pickled(items: Sequence[Any]) -> Iterator[tuple[Sequence[Any], bytes]]:
+    """Yield the arguments of a chunk, cut in halves as long as they are too long together."""
+    if not items:
+        return
+    arguments = pickle_each(items)
+    if len(arguments) <= CHUNK_BYTES or len(items) == 1:
+        yield items, arguments
+        return
+    half = len(items) // 2
+    yield from _pickled(items[:half])
+    yield from _pickled(items[half:])

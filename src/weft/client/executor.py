@@ -1,0 +1,187 @@
+"""`weft.Executor`: functions on the workers of a weft server, as `concurrent.futures` has them."""
+
+import atexit
+import concurrent.futures
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final, ParamSpec, TypeVar
+
+from weft.client._calls import Call, Calls, JobPlan
+from weft.client._futures import WeftFuture
+from weft.client._map import MapRun
+from weft.client._pickles import own_path, pickle_arguments, pickle_function, value_of
+from weft.client._runner import Runner
+from weft.client.api import Api
+
+P = ParamSpec("P")
+Result = TypeVar("Result")
+PATIENCE_S: Final = 300.0
+_AT_WORK: set["Executor"] = set()
+"""Executors whose calls have not all ended: they live on when nobody has them any more."""
+
+
+class Executor(concurrent.futures.Executor):
+    """Run Python functions on the workers of a weft server.
+
+        with weft.Executor() as executor:
+            future = executor.submit(pow, 2, 100)
+            print(future.result())
+            print(sum(executor.map(len, open("words.txt"))))
+
+    Functions and arguments are pickled by cloudpickle, so lambdas and functions of a notebook may
+    be called; modules are imported, so the workers need them and the same Python. Each call (of
+    `map`: each chunk of calls) is a job of one batch: it survives whatever dies between here and
+    the worker, and `weft status`, `logs` and `top` show it.
+
+    Args:
+        name: Name of the batch.
+        resources: What each job reserves: `{"cpu": 1, "memory": "512Mi"}`.
+        timeout_s: How long a call may take.
+        env: Variables of the environment in which functions run.
+        url: Where the server is; none: `WEFT_URL`, else what `weft up` wrote into the home.
+        token: Who asks; none: `WEFT_TOKEN`, else likewise.
+        home: The home to look into, instead of `WEFT_HOME`.
+        patience_s: How long the server may be away before all futures fail.
+    """
+
+    def __init__(
+        self,
+        *,
+        name: str | None = None,
+        resources: Mapping[str, Any] | None = None,
+        timeout_s: float | None = None,
+        env: Mapping[str, str] | None = None,
+        url: str | None = None,
+        token: str | None = None,
+        home: Path | None = None,
+        patience_s: float = PATIENCE_S,
+    ) -> None:
+        plan = JobPlan(
+            name=name, resources=resources, timeout_s=timeout_s, env=env, path=own_path()
+        )
+        api = Api(url, token, home=home, patience_s=patience_s)
+        self.url = api.url
+        """Where the server is. Asked now, so that it is said at once if there is none."""
+        self._calls = Calls(api, plan, on_idle=self._on_idle)
+        self._runner = Runner()
+        self._lock = threading.Lock()
+        self._accepted: list[Call] = []
+        self._is_shut = False
+        _register_exit()
+
+    @property
+    def batch_id(self) -> int | None:
+        """Return the number of its batch; None: nothing was sent yet."""
+        return self._calls.batch_id
+
+    def submit(
+        self, fn: Callable[P, Result], /, *args: P.args, **kwargs: P.kwargs
+    ) -> WeftFuture[Result]:
+        """Have a function called; return its future at once."""
+        function, arguments = pickle_function(fn), pickle_arguments(args, kwargs)
+        future: WeftFuture[Result] = WeftFuture(value_of, self._drop)
+        call = future.call_for(function, arguments)
+        with self._lock:
+            self._refuse_if_shut()
+            _AT_WORK.add(self)
+            self._accepted.append(call)
+            is_first = len(self._accepted) == 1
+        if is_first:
+            self._runner.post(self._hand_over)
+        return future
+
+    def map(
+        self,
+        fn: Callable[..., Result],
+        *iterables: Iterable[Any],
+        timeout: float | None = None,
+        chunksize: int | None = None,
+    ) -> Iterator[Result]:
+        """Yield `fn(*arguments)` for all arguments, in order, as `zip` combines them.
+
+        Args:
+            fn: The function.
+            *iterables: Its arguments; all are taken at once.
+            timeout: Seconds from now after which the iterator raises `TimeoutError`.
+            chunksize: Calls that make one job; none: chosen by how long calls last.
+        """
+        if chunksize is not None and chunksize < 1:
+            raise ValueError("chunksize must be >= 1.")
+        run = MapRun(
+            self._calls,
+            pickle_function(fn),
+            list(zip(*iterables, strict=False)),
+            chunksize=chunksize,
+            post=self._runner.post,
+            drop=self._drop,
+        )
+        with self._lock:
+            self._refuse_if_shut()
+            _AT_WORK.add(self)
+            self._runner.post(self._calls.enter, run)
+            self._runner.start(run.start())
+        return run.values(timeout)
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: FBT001, FBT002 (as concurrent.futures has it)
+        """Take no more calls; wait for those that there are.
+
+        Args:
+            wait: Return when all have ended; else they go on without anybody waiting.
+            cancel_futures: Cancel those that no worker has taken yet.
+        """
+        with self._lock:
+            self._is_shut = True
+        if not self._runner.is_alive:
+            return
+        if cancel_futures:
+            self._runner.post(self._calls.cancel_unclaimed)
+        if wait:
+            self._runner.wait(self._finish())
+            self._runner.close()
+        else:
+            self._runner.start(self._finish_and_close())
+
+    def _hand_over(self) -> None:
+        with self._lock:
+            calls, self._accepted = self._accepted, []
+        self._calls.accept(calls)
+
+    def _drop(self, call: Call) -> None:
+        self._runner.post(self._calls.drop, call)
+
+    def _refuse_if_shut(self) -> None:
+        if self._is_shut:
+            raise RuntimeError("cannot schedule new futures after shutdown")
+
+    def _on_idle(self) -> None:
+        with self._lock:
+            if not self._accepted:
+                _AT_WORK.discard(self)
+
+    async def _finish(self) -> None:
+        await self._calls.until_idle()
+        await self._calls.close()
+
+    async def _finish_and_close(self) -> None:
+        await self._finish()
+        self._runner.close()
+
+
+def _register_exit() -> None:
+    """Wait for calls at the end of the program, as other executors do.
+
+    Registered behind that of the event loops' threads, so it is called before they are ended.
+    """
+    global _is_registered  # noqa: PLW0603 (once for the process)
+    if not _is_registered:
+        _is_registered = True
+        atexit.register(_finish_all)
+
+
+def _finish_all() -> None:
+    for executor in list(_AT_WORK):
+        executor.shutdown()
+
+
+_is_registered = False

@@ -1,0 +1,246 @@
+"""`weft.Executor` on a real weft: results, exceptions, cancellation, ends of processes."""
+
+import operator
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError, as_completed, wait
+from pathlib import Path
+from typing import Any
+
+import cloudpickle
+import pytest
+
+import weft as weft_package
+from e2e.conftest import Weft
+from weft.client._pickles import CallDied, RemoteTraceback
+from weft.core.errors import InvalidDocument
+
+# Workers do not have the modules of these tests.
+cloudpickle.register_pickle_by_value(sys.modules[__name__])
+WITHIN_S = 60
+MakeExecutor = Callable[..., weft_package.Executor]
+
+
+@pytest.fixture
+def make(weft: Weft) -> Iterator[MakeExecutor]:
+    """Return executors on this weft; they are shut down at the end."""
+    made: list[weft_package.Executor] = []
+
+    def one(**options: Any) -> weft_package.Executor:  # noqa: ANN401 (as the arguments)
+        options = {"resources": {"cpu": 0.5, "memory": "32Mi"}, **options}
+        made.append(weft_package.Executor(home=weft.home, **options))
+        return made[-1]
+
+    yield one
+    for executor in made:
+        executor.shutdown(wait=True, cancel_futures=True)
+
+
+def square(number: int) -> int:
+    return number * number
+
+
+def invert(number: int) -> float:
+    return 1 / number
+
+
+def wait_for_ever() -> None:
+    threading.Event().wait()
+
+
+def touch_and_wait(path: Path) -> None:
+    path.touch()
+    threading.Event().wait()
+
+
+def until_there(path: Path) -> None:
+    """Wait for a file; there is no event for that."""
+    barrier = threading.Event()
+    for _ in range(WITHIN_S * 50):
+        if path.exists():
+            return
+        barrier.wait(0.02)
+    raise AssertionError(path)
+
+
+def test_what_a_function_returns(make: MakeExecutor) -> None:
+    executor = make()
+    offset = 3
+
+    assert executor.submit(pow, 2, 100).result(WITHIN_S) == 2**100
+    assert executor.submit(lambda number: number + offset, 4).result(WITHIN_S) == 7
+    assert executor.submit(dict, one=1).result(WITHIN_S) == {"one": 1}
+
+
+def test_an_exception_has_its_remote_traceback_as_cause(make: MakeExecutor) -> None:
+    future = make().submit(invert, 0)
+
+    error = future.exception(WITHIN_S)
+    assert isinstance(error, ZeroDivisionError)
+    assert isinstance(error.__cause__, RemoteTraceback)
+    assert "in invert" in str(error.__cause__)
+    assert (future.done(), future.cancelled()) == (True, False)
+
+
+@pytest.mark.parametrize("chunksize", [None, 1, 7])
+def test_map_yields_in_order(make: MakeExecutor, chunksize: int | None) -> None:
+    executor = make()
+
+    assert list(executor.map(square, range(50), chunksize=chunksize)) == [
+        square(number) for number in range(50)
+    ]
+    assert list(executor.map(operator.add, [1, 2, 3], [10, 20], chunksize=chunksize)) == [11, 22]
+    assert list(executor.map(square, [], chunksize=chunksize)) == []
+
+
+@pytest.mark.parametrize("chunksize", [None, 1, 4])
+def test_map_yields_what_there_is_before_an_exception(
+    make: MakeExecutor, chunksize: int | None
+) -> None:
+    found = make().map(invert, [1, 2, 4, 0, 5], chunksize=chunksize)
+
+    assert [next(found), next(found), next(found)] == [1, 0.5, 0.25]
+    with pytest.raises(ZeroDivisionError):
+        next(found)
+    with pytest.raises(StopIteration):
+        next(found)
+
+
+def test_futures_work_with_the_functions_of_their_module(make: MakeExecutor) -> None:
+    executor = make()
+    futures = [executor.submit(square, number) for number in range(20)]
+
+    assert {future.result() for future in as_completed(futures, WITHIN_S)} == {
+        square(number) for number in range(20)
+    }
+    assert wait(futures, WITHIN_S).not_done == set()
+
+
+def test_a_running_call_is_cancelled_on_request(make: MakeExecutor, tmp_path: Path) -> None:
+    executor = make()
+    future = executor.submit(touch_and_wait, tmp_path / "runs")
+    until_there(tmp_path / "runs")
+    is_killed = future.cancel(running=True)
+
+    assert is_killed
+    assert (future.cancelled(), future.done()) == (True, True)
+    with pytest.raises(CancelledError):
+        future.result(WITHIN_S)
+    executor.shutdown(wait=True)
+
+
+def test_print_is_the_log_of_the_job(weft: Weft, make: MakeExecutor) -> None:
+    executor = make()
+    future = executor.submit(os.write, 1, b"hello from a function\n")
+    future.result(WITHIN_S)
+    log = weft.run("logs", f"b{executor.batch_id}.j{future.job_id}")
+
+    assert log.stdout == b"hello from a function\n"
+
+
+def test_what_cannot_be_pickled_is_an_exception(make: MakeExecutor) -> None:
+    with pytest.raises(TypeError, match="cannot pickle"):
+        make().submit(threading.Lock).result(WITHIN_S)
+
+
+def test_a_call_whose_process_died_says_how(make: MakeExecutor) -> None:
+    executor = make()
+
+    with pytest.raises(CallDied, match=r"signal \(signal 11\)"):
+        executor.submit(os.kill, 0, 11).result(WITHIN_S)
+    with pytest.raises(CallDied, match=r"exit \(exit code 3\)"):
+        executor.submit(os._exit, 3).result(WITHIN_S)
+    with pytest.raises(CallDied, match="exit") as refused:
+        executor.submit(os._exit, 0).result(WITHIN_S)
+    assert "before the function returned" in refused.value.detail
+    assert executor.submit(square, 3).result(WITHIN_S) == 9
+
+
+def test_a_call_that_takes_too_long_is_ended(make: MakeExecutor) -> None:
+    with pytest.raises(CallDied, match="timeout"):
+        make(timeout_s=0.2).submit(wait_for_ever).result(WITHIN_S)
+
+
+def test_a_large_result(make: MakeExecutor) -> None:
+    assert make().submit(operator.mul, b"0123456789", 3_000_000).result(WITHIN_S) == (
+        b"0123456789" * 3_000_000
+    )
+
+
+def test_arguments_that_are_too_long_fail_their_call_only(make: MakeExecutor) -> None:
+    executor = make()
+    futures = [executor.submit(len, "x" * length) for length in (5, 2_000_000, 6)]
+
+    assert futures[0].result(WITHIN_S) == 5
+    with pytest.raises(InvalidDocument) as refused:
+        futures[1].result(WITHIN_S)
+    assert "function_bytes_max" in refused.value.detail
+    assert futures[2].result(WITHIN_S) == 6
+
+
+def test_resources_that_no_worker_has_fail_all_calls(make: MakeExecutor) -> None:
+    executor = make(resources={"cpu": 4000})
+    futures = [executor.submit(square, number) for number in range(30)]
+
+    for future in futures:
+        assert isinstance(future.exception(WITHIN_S), InvalidDocument)
+
+
+def test_two_executors_share_no_process(make: MakeExecutor) -> None:
+    pids = [set(make().map(lambda _: os.getpid(), range(20), chunksize=1)) for _ in range(2)]
+
+    assert all(pids)
+    assert not pids[0] & pids[1]
+
+
+def test_pending_calls_are_cancelled_with_their_executor(
+    make: MakeExecutor, tmp_path: Path
+) -> None:
+    executor = make(resources={"cpu": 2, "memory": "32Mi"})
+    running = executor.submit(touch_and_wait, tmp_path / "runs")
+    until_there(tmp_path / "runs")
+    pending = [executor.submit(square, number) for number in range(50)]
+    executor.shutdown(wait=False, cancel_futures=True)
+
+    assert not running.done()
+    assert running.cancel(running=True)
+    assert not wait(pending, WITHIN_S).not_done
+    assert sum(future.cancelled() for future in pending) >= 40  # but what was taken ahead
+    with pytest.raises(RuntimeError, match="after shutdown"):
+        executor.submit(square, 1)
+
+
+def test_a_batch_that_somebody_cancels_cancels_its_futures(
+    weft: Weft, make: MakeExecutor, tmp_path: Path
+) -> None:
+    executor = make()
+    future = executor.submit(touch_and_wait, tmp_path / "runs")
+    until_there(tmp_path / "runs")
+    assert weft.run("cancel", f"b{executor.batch_id}").returncode == 0
+
+    with pytest.raises(CancelledError):
+        future.result(WITHIN_S)
+
+
+def test_map_gives_up_after_its_timeout(make: MakeExecutor) -> None:
+    found = make().map(lambda _: wait_for_ever(), range(2), timeout=0.5)
+
+    with pytest.raises(TimeoutError):
+        next(found)
+
+
+def test_functions_of_modules_beside_the_program_are_found(
+    make: MakeExecutor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "beside_the_program.py").write_text("def f(x):\n    return x + 1\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    import beside_the_program  # type: ignore[import-not-found]  # noqa: PLC0415
+
+    assert make().submit(beside_the_program.f, 1).result(WITHIN_S) == 2
+
+
+def test_without_a_server_it_says_so(tmp_path: Path) -> None:
+    with pytest.raises(weft_package.WeftError, match="no server is running"):
+        weft_package.Executor(home=tmp_path)

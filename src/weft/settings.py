@@ -173,6 +173,16 @@ class Settings:
     page_rows: int = _setting(
         50, "rows of a page if the caller does not say", minimum=1, maximum=1000
     )
+    query_chars_max: int = _setting(8192, "characters of a query", minimum=1, maximum=1 << 16)
+    query_scan_jobs_max: int = _setting(
+        1_000_000,
+        "jobs that may be read for a query that no index answers",
+        minimum=1,
+        maximum=2_000_000_000,
+    )
+    query_timeout_s: float = _setting(
+        10.0, "seconds after which a query is stopped", minimum=0.1, maximum=600
+    )
     events_keep_s: float = _setting(
         86400.0, "seconds for which events can be read again", minimum=60, maximum=31536000
     )

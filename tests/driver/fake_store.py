@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from weft.core.errors import EpochStale, Unavailable, WeftError
-from weft.ports.store import Operation, Row
+from weft.ports.store import Beat, DeliveryReport, DueCallback, Operation, Row
 
 
 class FakeDriverStore:
@@ -26,6 +26,10 @@ class FakeDriverStore:
         self.operations: deque[list[Operation]] = deque()
         self.steps: deque[bool | WeftError] = deque()
         self.failed: list[Mapping[str, Any]] = []
+        self.callbacks: dict[int, DueCallback] = {}
+        """Those that are due, by their ids."""
+        self.next_callbacks: deque[float | None] = deque()
+        self.reports: list[DeliveryReport] = []
         self.away = False
 
     async def until(self, function: str, times: int) -> None:
@@ -91,11 +95,12 @@ class FakeDriverStore:
         await self._ask("next_due", epoch)
         return self.due.popleft() if self.due else None
 
-    async def beat(self, epoch: int, grace_s: float) -> tuple[bool, datetime | None]:
+    async def beat(self, epoch: int, grace_s: float) -> Beat:
         assert grace_s > 0
         await self._ask("beat", epoch)
         idle = self.idle.popleft() if self.idle else True
-        return idle, self.due.popleft() if self.due else None
+        due_at = self.due.popleft() if self.due else None
+        return Beat(idle, due_at, callback_due=bool(self.callbacks))
 
     async def idle_driver(self, epoch: int) -> bool:
         await self._ask("idle_driver", epoch)
@@ -106,6 +111,32 @@ class FakeDriverStore:
         await self._ask("remove_old", epoch)
         return 0
 
+    async def due_callbacks(
+        self,
+        epoch: int,
+        busy: Sequence[int],
+        *,
+        limit_all: int,
+        limit_tenant: int,
+        limit_host: int,
+    ) -> Sequence[DueCallback]:
+        assert limit_all >= limit_tenant
+        assert limit_host > 0
+        await self._ask("due_callbacks", epoch)
+        due = [one for one in self.callbacks.values() if one.delivery_id not in busy]
+        return due[: limit_all - len(busy)]
+
+    async def next_callback(self, epoch: int) -> float | None:
+        await self._ask("next_callback", epoch)
+        return self.next_callbacks.popleft() if self.next_callbacks else None
+
+    async def record_deliveries(self, epoch: int, reports: Sequence[DeliveryReport]) -> None:
+        for one in reports:
+            if one.delivered or one.retry_in_s != 0:
+                self.callbacks.pop(one.delivery_id, None)
+        self.reports.extend(reports)
+        await self._ask("record_deliveries", epoch)
+
 
 class FakeNotices:
     """Notices that a test sends; `lose` breaks the connection."""
@@ -114,8 +145,8 @@ class FakeNotices:
         self._queue: asyncio.Queue[tuple[str, str] | None] = asyncio.Queue()
         self.listening = asyncio.Event()
 
-    def send(self, channel: str = "driver") -> None:
-        self._queue.put_nowait((channel, ""))
+    def send(self, channel: str = "driver", payload: str = "") -> None:
+        self._queue.put_nowait((channel, payload))
 
     def lose(self) -> None:
         self._queue.put_nowait(None)

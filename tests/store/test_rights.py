@@ -7,7 +7,16 @@ import pytest
 
 from store.world import Backend, World, open_world
 from weft.core import errors
-from weft.ports.store import ApiStore, Caller, EditLimits, NewBatch, NewGroup, NewSet
+from weft.ports.store import (
+    ApiStore,
+    Caller,
+    EditLimits,
+    JobQuery,
+    NewBatch,
+    NewGroup,
+    NewSet,
+    QueryLimits,
+)
 from weft.sql import files_of, rights_of
 from weft.store.database import call_on
 from weft.testing.builders import job_rows
@@ -15,8 +24,19 @@ from weft.testing.builders import job_rows
 LOGINS = ("weft_api", "weft_driver", "weft_worker")
 
 
+QUERIED = {
+    "attempt", "batch", "batch_update", "billing_project", "bunch", "bunch_count", "fold",
+    "group_ancestor", "group_cancel", "group_completion", "group_count", "group_usage", "job",
+    "job_array", "job_delta", "job_label", "member_span", "pool", "queue",
+    "rate", "shape", "tenant_user", "worker", "worker_incarnation",
+}  # fmt: skip
+"""Tables that queries read, behind the wall where a row has a tenant."""
+
+
 @pytest.mark.parametrize("role", LOGINS)
-async def test_login_roles_touch_no_table(world: World, role: str) -> None:
+async def test_login_roles_read_what_queries_need_and_touch_nothing(
+    world: World, role: str
+) -> None:
     rows = await world.admin.fetch(
         "SELECT c.relname, p "
         "FROM pg_class c, unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE', "
@@ -25,11 +45,12 @@ async def test_login_roles_touch_no_table(world: World, role: str) -> None:
     )  # fmt: skip
     connection = await world.connect(role)
 
-    assert [tuple(row) for row in rows] == []
+    read = set() if role == "weft_worker" else {(table, "SELECT") for table in QUERIED}
+    assert {tuple(row) for row in rows} == read
     for statement in (
-        "SELECT FROM weft.job", "UPDATE weft.job SET state = 6", "DELETE FROM weft.tenant",
-        "TRUNCATE weft.job", "INSERT INTO weft.pool (name) VALUES ('x')",
-        "CREATE TABLE weft.mine ()",
+        "SELECT FROM weft.token", "SELECT FROM weft.event", "UPDATE weft.job SET state = 6",
+        "DELETE FROM weft.tenant", "TRUNCATE weft.job",
+        "INSERT INTO weft.pool (name) VALUES ('x')", "CREATE TABLE weft.mine ()",
         "CREATE FUNCTION weft.mine() RETURNS int LANGUAGE sql AS 'SELECT 1'",
         "SET ROLE weft_tenant", "SET ROLE weft_system", "SET SESSION AUTHORIZATION weft_system",
         "ALTER FUNCTION weft.get_batch RENAME TO x", "DROP SCHEMA weft CASCADE",
@@ -113,6 +134,7 @@ async def test_views_do_not_go_round_the_wall(world: World) -> None:
 
 
 EDIT_LIMITS = EditLimits(attributes_max=64, rename_groups_max=100)
+WANTED = JobQuery(limit=10, limits=QueryLimits(timeout_s=30, scan_jobs_max=1000))
 READS: list[tuple[str, dict[str, Any]]] = [
     ("get_batch", {}),
     ("get_update", {"update_id": 1}),
@@ -120,6 +142,9 @@ READS: list[tuple[str, dict[str, Any]]] = [
     ("get_group", {"group": 0}),
     ("get_group", {"group": "/a"}),
     ("list_jobs", {"after": 0, "limit": 10}),
+    ("list_callbacks", {"after": 0, "limit": 10}),
+    ("query_jobs", {"wanted": WANTED}),
+    ("explain_jobs", {"wanted": WANTED}),
     ("get_job", {"job_id": 1}),
     ("list_attempts", {"job_id": 1}),
     ("job_history", {"job_id": 1}),
@@ -276,6 +301,33 @@ async def test_forgotten_where_leaks_and_changes_nothing(own_world: World) -> No
 
         assert len(rows) > 20
         assert {row["what"]: row["n"] for row in rows if row["n"]} == {}
+
+
+@pytest.mark.parametrize("role", ["weft_api", "weft_driver"])
+async def test_login_role_sees_the_tenant_that_it_names_only(
+    backend: Backend, world: World, role: str
+) -> None:
+    await two_tenants(backend, world)
+    connection = await world.connect(role)
+    rows = await world.admin.fetch(
+        "SELECT attrelid::regclass::text AS name FROM pg_attribute WHERE attname = 'tenant_id' "
+        "AND attrelid = ANY (SELECT format('weft.%I', t)::regclass FROM unnest($1::text[]) t)",
+        sorted(QUERIED),
+    )
+    tables = [row["name"] for row in rows]
+    assert len(tables) == 18
+    with pytest.raises(asyncpg.PostgresError):
+        await connection.fetch("SELECT FROM weft.batch")
+    async with connection.transaction():
+        await connection.execute(
+            "SELECT set_config('weft.tenant', $1, true)", str(world.caller.tenant_id)
+        )
+        seen = [
+            await connection.fetch(f"SELECT DISTINCT tenant_id FROM {table}")  # noqa: S608 (ours)
+            for table in tables
+        ]
+
+    assert {row[0] for found in seen for row in found} == {world.caller.tenant_id}
 
 
 async def test_without_a_tenant_nothing_can_be_read(own_world: World) -> None:

@@ -1,4 +1,4 @@
-"""What a home holds is its owner's alone, and no secret is anywhere but in its two files."""
+"""What a home holds is its owner's alone, and no secret is anywhere but in its files."""
 
 import json
 import os
@@ -63,7 +63,12 @@ def content_of(path: Path) -> bytes:
 def secrets_of(home: Path) -> list[bytes]:
     logins = json.loads((home / "secrets.json").read_text()).values()
     token = json.loads((home / "client.json").read_text())["token"]
-    return [token.encode(), *((urlsplit(dsn).password or "").encode() for dsn in logins)]
+    key = json.loads((home / "callback.json").read_text())["key"]
+    return [
+        token.encode(),
+        key.encode(),
+        *((urlsplit(dsn).password or "").encode() for dsn in logins),
+    ]
 
 
 @pytest.mark.parametrize("mask", [0o000, 0o077], ids=oct)
@@ -104,11 +109,11 @@ def test_secrets_are_in_no_log_no_output_and_no_command_line(home: Path) -> None
         told |= {
             str(path): content_of(path)
             for path in files_below(home)
-            if path.name not in {"secrets.json", "client.json"}
+            if path.name not in {"secrets.json", "client.json", "callback.json"}
         }
         said = "".join(weft.lines).encode()
 
-    assert len(secrets) == 5
+    assert len(secrets) == 6
     assert min(map(len, secrets)) >= 20
     assert [name for name, text in told.items() for one in secrets if one in text] == []
     assert not any(one in said for one in secrets)
@@ -130,10 +135,10 @@ def test_commands_hide_secrets(home: Path, command: str, form: tuple[str, ...]) 
 
 def test_doctor_says_when_others_may_read_a_file_with_secrets(home: Path) -> None:
     home.mkdir()
-    for name in ("weft.toml", "secrets.json", "client.json"):
+    for name in ("weft.toml", "secrets.json", "client.json", "callback.json"):
         (home / name).write_text('token = "x"' if name == "weft.toml" else "{}")
         (home / name).chmod(0o644)
     found = json.loads(run_weft("doctor", "--json", "--home", str(home)).stdout)
 
     said = [str(one) for one in found if "others may read" in str(one)]
-    assert len(said) == 3
+    assert len(said) == 4

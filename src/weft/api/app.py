@@ -10,7 +10,17 @@ from weft.api.identity import Identities
 from weft.api.inbox import ClientGone
 from weft.api.problem_documents import as_weft_error, encode_problem
 from weft.api.ring import App, Receive, Ring, Scope, Send
-from weft.api.routes import batches, events, groups, jobs, logs, operations, system, updates
+from weft.api.routes import (
+    batches,
+    callbacks,
+    events,
+    groups,
+    jobs,
+    logs,
+    operations,
+    system,
+    updates,
+)
 from weft.api.services import AnyRequest, Services
 from weft.core.errors import Internal
 from weft.ports.log_store import LogStore
@@ -24,6 +34,7 @@ ROUTES: list[ControllerRouterHandler] = [
     *jobs.ROUTES,
     *groups.ROUTES,
     *operations.ROUTES,
+    *callbacks.ROUTES,
     *logs.ROUTES,
     *events.ROUTES,
     *system.ROUTES,
@@ -54,10 +65,17 @@ class Application:
 
 
 def create_app(
-    store: ApiStore, notices: Notices, logs_: LogStore, settings: Settings
+    store: ApiStore,
+    notices: Notices,
+    logs_: LogStore,
+    settings: Settings,
+    *,
+    callback_key: str | None = None,
 ) -> Application:
     """Return the application. Call it inside the event loop that will serve it."""
-    services = Services(store, logs_, settings, Feeds(store, notices), asyncio.Event())
+    services = Services(
+        store, logs_, settings, Feeds(store, notices), asyncio.Event(), callback_key
+    )
     litestar = Litestar(
         ROUTES,
         openapi_config=None,

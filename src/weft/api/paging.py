@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+import hashlib
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -31,7 +32,15 @@ def cursor_of(query: Query, kind: str) -> int | None:
             raise ValueError(text)  # noqa: TRY301 (all that is not a cursor is told alike)
         return int(number)
     except (ValueError, binascii.Error) as error:
-        raise wrong_parameter("cursor", "it is not a cursor of this list") from error
+        raise wrong_parameter("cursor", "it is not a cursor of this list and query") from error
+
+
+def kind_of(kind: str, *asked: str | None) -> str:
+    """Return the kind of the cursors of a list that was asked in this way; they fit no other."""
+    if all(one is None for one in asked):
+        return kind
+    text = "\n".join(repr(one) for one in asked)
+    return kind + hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def page(rows: Sequence[Row], limit: int, kind: str, key: str) -> dict[str, Any]:

@@ -30,6 +30,8 @@ class Services:
     feeds: Feeds
     closing: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the server stops: streams end."""
+    callback_key: str | None = field(default=None, repr=False)
+    """With which the callbacks of all tenants are signed."""
     _workers: dict[int, tuple[float, Sequence[Row]]] = field(default_factory=dict)
     _owners: dict[tuple[int, int], str] = field(default_factory=dict)
 

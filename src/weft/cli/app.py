@@ -26,6 +26,10 @@ COMMANDS = {
     "rename": ("weft.cli.rename:rename", "Give a batch, a job or a group another name."),
     "set": ("weft.cli.set:set_attributes", "Set attributes of a batch, a job or a group."),
     "cancel": ("weft.cli.cancel:cancel", "Cancel batches, jobs or groups."),
+    "callback": (
+        "weft.cli.callback:app",
+        "See who was told of completions, and how.",
+    ),
     "top": ("weft.cli.top:top", "Show workers and batches while they change."),
     "doctor": ("weft.cli.doctor:doctor", "Check the installation, and say what to do."),
     "audit": ("weft.cli.audit:audit", "Recompute everything that is derived, and compare."),

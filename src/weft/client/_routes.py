@@ -227,6 +227,14 @@ class Routes:
         """Yield what people changed of a group, newest first."""
         return self._list(f"/v1/batches/{batch_id}/groups/{_group(group)}/history", {})
 
+    def list_callbacks(self, batch_id: int) -> Listing:
+        """Yield the callbacks of a batch and its groups, each with what became of it."""
+        return self._list(f"/v1/batches/{batch_id}/callbacks", {})
+
+    async def callback_secret(self) -> str:
+        """Return the secret with which this tenant's callbacks are signed; for its admins."""
+        return str((await self._get("/v1/callbacks/secret"))["secret"])
+
     # ---- cancel
 
     async def cancel_batch(self, batch_id: int, *, force: bool = False) -> Document:

@@ -197,6 +197,12 @@ class Forbidden(WeftError):
     exit_code = 4
 
 
+class AdminOnly(Forbidden):
+    """Something for administrators of the tenant."""
+
+    code = "API.ADMIN_ONLY"
+
+
 class NotFound(WeftError):
     """It does not exist, or not for this caller."""
 
@@ -402,6 +408,12 @@ class BunchOverlap(Conflict):
     """A job of an update that was sent twice, in different bunches."""
 
     code = "API.BUNCH_OVERLAP"
+
+
+class NoCallbackKey(Conflict):
+    """This api does not know the key with which callbacks are signed."""
+
+    code = "API.NO_CALLBACK_KEY"
 
 
 class GroupExists(Conflict):

@@ -5,6 +5,7 @@
     fold.py       deltas into sums, completion of groups
     cancel.py     jobs of cancelled groups
     reaper.py     workers that fell silent
+    callbacks.py  who is told of completions
     retention.py  what is too old to be kept
 
 A loop reads, calls a decision in `core` and writes in one call of the store. Nothing polls: a loop

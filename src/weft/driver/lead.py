@@ -16,6 +16,7 @@ from collections.abc import Callable
 from weft.core.backoff import backoff_s
 from weft.core.errors import EpochStale, Unavailable
 from weft.driver.bell import Bell
+from weft.driver.callbacks import Post
 from weft.driver.term import Term
 from weft.ports.store import DriverStore, Notices
 from weft.settings import Settings
@@ -28,6 +29,8 @@ RETRY_FIRST_S = 0.05
 RETRY_LONGEST_S = 5.0
 STANDBY_S = 5.0
 """How often a standby tries: in this time a leader that died on another host is succeeded."""
+CALLBACK = "callback"
+"""The payload of the notice that a callback is due."""
 SUCCESSION_S = (0.0, 0.02, 0.1, 0.3, 1.0)
 """Pauses of a standby that was nudged: the dead leader's backend frees the lock in a moment."""
 
@@ -37,12 +40,13 @@ class Driver:
 
     def __init__(
         self, store: DriverStore, notices: Notices, settings: Settings,
-        *, on_state: Callable[[str], None],
+        *, on_state: Callable[[str], None], post: Post | None = None,
     ) -> None:  # fmt: skip
         self._store = store
         self._notices = notices
         self._settings = settings
         self._on_state = on_state
+        self._post = post
         self._succession = Bell()
         self._term: Term | None = None
 
@@ -61,19 +65,21 @@ class Driver:
         failures = 0
         while True:
             try:
-                async for channel, _payload in self._notices.listen("driver"):
+                async for channel, payload in self._notices.listen("driver"):
                     failures = 0
-                    self._pass_on(listening_began=not channel)
+                    self._pass_on(payload, listening_began=not channel)
             except Unavailable as error:
                 failures += 1
                 log.debug("notices.lost", error=error.message)
             await asyncio.sleep(_retry_s(max(failures, 1)))
 
-    def _pass_on(self, *, listening_began: bool) -> None:
+    def _pass_on(self, payload: str, *, listening_began: bool) -> None:
         if self._term is None:
             return
         if listening_began:
             self._term.doubt()
+        elif payload == CALLBACK:
+            self._term.call_back()
         else:
             self._term.wake()
 
@@ -105,7 +111,7 @@ class Driver:
                     return epoch
 
     async def _lead(self, epoch: int) -> None:
-        self._term = Term(self._store, epoch, self._settings)
+        self._term = Term(self._store, epoch, self._settings, self._post)
         self._enter("leader", epoch=epoch)
         metrics.LEADER.set(1)
         try:

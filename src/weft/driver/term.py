@@ -6,6 +6,7 @@ from collections.abc import Coroutine, Sequence
 
 from weft.core.errors import Unavailable
 from weft.driver.bell import Bell
+from weft.driver.callbacks import CallbackLoop, Post
 from weft.driver.cancel import run_cancel
 from weft.driver.due_date import DueDate
 from weft.driver.fold import FoldLoop
@@ -25,12 +26,18 @@ class LeadLost(Unavailable):
 
 
 class Term:
-    """The loops of one epoch. Each has a bell; a notice rings all of them."""
+    """The loops of one epoch. Each has a bell; a notice rings all of them but that of callbacks,
+    which has a notice of its own. Without a `post` nobody is called back.
+    """
 
-    def __init__(self, store: DriverStore, epoch: int, settings: Settings) -> None:
+    def __init__(
+        self, store: DriverStore, epoch: int, settings: Settings, post: Post | None = None
+    ) -> None:
         self._store = store
         self._epoch = epoch
         self._settings = settings
+        self._post = post
+        self._callback_bell = Bell()
         self._cancel_bell, self._retention_bell, self._operate_bell = Bell(), Bell(), Bell()
         self._due = DueDate(settings.lost_after_s)
         self._fold_bell, self._doubt_bell = Bell(), Bell()
@@ -41,6 +48,10 @@ class Term:
         for bell in self._bells():
             bell.ring()
 
+    def call_back(self) -> None:
+        """Let the loop of callbacks look."""
+        self._callback_bell.ring()
+
     def doubt(self) -> None:
         """Prove at once that we still hold the lock, and let every loop look.
 
@@ -49,6 +60,7 @@ class Term:
         """
         self._doubt_bell.ring()
         self.wake()
+        self.call_back()
 
     def _bells(self) -> Sequence[Bell]:
         return self._fold_bell, self._cancel_bell, self._operate_bell, self._retention_bell
@@ -75,7 +87,12 @@ class Term:
 
     def _loops(self) -> Sequence[Coroutine[None, None, None]]:
         store, epoch, settings = self._store, self._epoch, self._settings
+        callbacks = []
+        if self._post is not None:
+            loop = CallbackLoop(store, epoch, self._callback_bell, self._post, settings)
+            callbacks.append(loop.run())
         return (
+            *callbacks,
             self._fold.run(),
             run_cancel(store, epoch, self._cancel_bell, after_pass=self._fold_bell.ring),
             run_operate(store, epoch, self._operate_bell, after_pass=self._fold_bell.ring),
@@ -98,10 +115,12 @@ class Term:
             if doubted or not self._fold.is_asleep or beat % LOCK_EVERY_BEATS == 0:
                 await self._prove_lock()
             if self._fold.is_asleep:
-                idle, due_at = await self._store.beat(self._epoch, self._settings.lost_after_s)
-                self._due.move(due_at)
-                if not idle:
+                answer = await self._store.beat(self._epoch, self._settings.lost_after_s)
+                self._due.move(answer.due_at)
+                if not answer.idle:
                     self.wake()
+                if answer.callback_due:
+                    self.call_back()
 
     async def _prove_lock(self) -> None:
         if not await self._store.still_lead():

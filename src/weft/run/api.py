@@ -69,7 +69,10 @@ async def _serve(settings: Settings, name: str) -> int:
             settings.group_depth_max, settings.batch_groups_max, settings.job_sets_max
         )
         async with open_api_store(login_dsn(settings, "weft_api"), limits=limits) as store:
-            app = create_app(store, store.notices, FileLogStore(home.logs), settings)
+            app = create_app(
+                store, store.notices, FileLogStore(home.logs), settings,
+                callback_key=home.callback_key(),
+            )  # fmt: skip
             server = Server(serving_config(app))
             serving = asyncio.create_task(server.run_on(listener))
             await server.listening.wait()

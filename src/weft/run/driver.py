@@ -7,7 +7,10 @@ import time
 from contextlib import ExitStack
 
 from weft import __version__
+from weft.core.addresses import parse_allowed_hosts
+from weft.driver.callbacks import Post
 from weft.driver.lead import Driver
+from weft.plugins.callback_senders.http import HttpCallbackSender
 from weft.run.home import Home
 from weft.run.login import login_dsn
 from weft.run.metrics_file import leaving_metrics
@@ -40,7 +43,9 @@ async def _drive(settings: Settings, name: str) -> int:
             leaving_metrics(home, name, every_s=settings.heartbeat_s),
             open_driver_store(login_dsn(settings, "weft_driver")) as store,
         ):
-            driver = Driver(store, store.notices, settings, on_state=say_ready)
+            driver = Driver(
+                store, store.notices, settings, on_state=say_ready, post=_post(settings, home)
+            )
             loop.add_signal_handler(signal.SIGUSR1, driver.succeed)
             running = asyncio.create_task(driver.run())
             await until_told(told, running)
@@ -49,6 +54,24 @@ async def _drive(settings: Settings, name: str) -> int:
             await asyncio.gather(running, return_exceptions=True)
     log.info("role.stopped", ms=round((time.monotonic() - begun) * 1000))
     return 0
+
+
+def _post(settings: Settings, home: Home) -> Post | None:
+    """Return what signs and sends callbacks; None if this home has no key: they stay due."""
+    key = home.callback_key()
+    if key is None:
+        log.error(
+            "callback.no_key",
+            hint=f"Copy callback.json from the home of `weft up` to {home.path}, readable by you "
+            "only, and start this driver again.",
+        )
+        return None
+    sender = HttpCallbackSender(
+        parse_allowed_hosts(settings.callback_private_hosts),
+        settings.callback_connect_timeout_s,
+        settings.callback_timeout_s,
+    )
+    return Post(sender, key)
 
 
 if __name__ == "__main__":

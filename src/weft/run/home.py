@@ -3,6 +3,7 @@
     weft.toml       settings
     secrets.json    DSN by login (0600)
     client.json     url and token for clients (0600)
+    callback.json   the key with which callbacks are signed (0600)
     pg/             data of the embedded server
     logs/           output of jobs
     log/            what the roles say, one file each
@@ -20,6 +21,7 @@ import fcntl
 import json
 import os
 import pwd
+import secrets
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
@@ -76,6 +78,7 @@ class Home:
         self.role_logs = self.path / "log"
         self.secrets_file = self.path / "secrets.json"
         self.client_file = self.path / "client.json"
+        self.callback_file = self.path / "callback.json"
         self.lock_file = self.run / "up.lock"
 
     def prepare(self) -> None:
@@ -141,6 +144,16 @@ class Home:
     def write_secrets(self, secrets: Mapping[str, str]) -> None:
         """Replace the secrets."""
         write_private(self.secrets_file, dict(secrets))
+
+    def callback_key(self) -> str | None:
+        """Return the key with which callbacks are signed, if there is one."""
+        key = _read_json(self.callback_file).get("key")
+        return str(key) if key else None
+
+    def ensure_callback_key(self) -> None:
+        """Make the key if there is none."""
+        if self.callback_key() is None:
+            write_private(self.callback_file, {"key": secrets.token_hex(32)})
 
     def token(self) -> str | None:
         """Return the local token, if there is one."""

@@ -100,6 +100,7 @@ class Supervisor:
             self.home.write_secrets(external_secrets(self.settings.database, self.home.secrets()))
         logins = self.home.secrets()
         self._token = self.home.token() or secrets.token_urlsafe(32)
+        self.home.ensure_callback_key()
         await prepare_schema(logins["admin"], logins, user=_user_name(), token=self._token)
 
     async def _keep_database(

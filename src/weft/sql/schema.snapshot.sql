@@ -97,6 +97,10 @@ CREATE FUNCTION weft._fail(code text, message text, detail text, hint text) RETU
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._fail(code text, message text, detail text, hint text) OWNER TO weft_system;
 
+CREATE FUNCTION weft._find_group(of_batch_id bigint, of_group_id integer, of_path text) RETURNS integer
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._find_group(of_batch_id bigint, of_group_id integer, of_path text) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft._find_operation(of_user_id integer, of_key text, of_digest bytea) RETURNS bigint
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._find_operation(of_user_id integer, of_key text, of_digest bytea) OWNER TO weft_tenant;
@@ -105,17 +109,17 @@ CREATE FUNCTION weft._fits(of_shape_id integer, has_storage_mib bigint, has_gpu 
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._fits(of_shape_id integer, has_storage_mib bigint, has_gpu integer) OWNER TO weft_system;
 
-CREATE FUNCTION weft._group_costs(batch_ids bigint[], group_ids integer[]) RETURNS TABLE(batch_id bigint, group_id integer, cost numeric, cost_by_resource jsonb)
+CREATE FUNCTION weft._group_costs(batch_ids bigint[], group_ids integer[], folded boolean DEFAULT false) RETURNS TABLE(batch_id bigint, group_id integer, cost numeric, cost_by_resource jsonb)
     LANGUAGE sql STABLE;
-ALTER FUNCTION weft._group_costs(batch_ids bigint[], group_ids integer[]) OWNER TO weft_tenant;
+ALTER FUNCTION weft._group_costs(batch_ids bigint[], group_ids integer[], folded boolean) OWNER TO weft_tenant;
 
-CREATE FUNCTION weft._group_counts(batch_ids bigint[], group_ids integer[]) RETURNS TABLE(batch_id bigint, group_id integer, n_pending bigint, n_ready bigint, n_queued bigint, n_creating bigint, n_running bigint, n_blocked bigint, n_succeeded bigint, n_failed bigint, n_errored bigint, n_cancelled bigint)
+CREATE FUNCTION weft._group_counts(batch_ids bigint[], group_ids integer[], folded boolean DEFAULT false) RETURNS TABLE(batch_id bigint, group_id integer, n_pending bigint, n_ready bigint, n_queued bigint, n_creating bigint, n_running bigint, n_blocked bigint, n_succeeded bigint, n_failed bigint, n_errored bigint, n_cancelled bigint)
     LANGUAGE sql STABLE;
-ALTER FUNCTION weft._group_counts(batch_ids bigint[], group_ids integer[]) OWNER TO weft_tenant;
+ALTER FUNCTION weft._group_counts(batch_ids bigint[], group_ids integer[], folded boolean) OWNER TO weft_tenant;
 
-CREATE FUNCTION weft._group_documents(batch_ids bigint[], group_ids integer[]) RETURNS TABLE(batch_id bigint, group_id integer, document jsonb)
+CREATE FUNCTION weft._group_documents(batch_ids bigint[], group_ids integer[], folded boolean DEFAULT false) RETURNS TABLE(batch_id bigint, group_id integer, document jsonb)
     LANGUAGE sql STABLE;
-ALTER FUNCTION weft._group_documents(batch_ids bigint[], group_ids integer[]) OWNER TO weft_tenant;
+ALTER FUNCTION weft._group_documents(batch_ids bigint[], group_ids integer[], folded boolean) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft._has_work(of_incarnation_id integer) RETURNS boolean
     LANGUAGE sql STABLE;
@@ -264,6 +268,10 @@ CREATE FUNCTION weft._patched(patch jsonb) RETURNS text
     LANGUAGE sql IMMUTABLE;
 ALTER FUNCTION weft._patched(patch jsonb) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft._record_callbacks(batch_ids bigint[], group_ids integer[], at timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._record_callbacks(batch_ids bigint[], group_ids integer[], at timestamp with time zone) OWNER TO weft_system;
+
 CREATE FUNCTION weft._record_change(of_batch_id bigint, of_group_id integer, of_kind text, actor text, message text, at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._record_change(of_batch_id bigint, of_group_id integer, of_kind text, actor text, message text, at timestamp with time zone) OWNER TO weft_system;
@@ -297,6 +305,10 @@ CREATE FUNCTION weft._shape_ids(cpu_ms bigint[], memory_mibs bigint[], storage_m
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._shape_ids(cpu_ms bigint[], memory_mibs bigint[], storage_mibs bigint[], gpus integer[], countables jsonb[]) OWNER TO weft_system;
 
+CREATE FUNCTION weft._show_set(tenant_id integer, of_batch_id bigint, set_id integer, at timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._show_set(tenant_id integer, of_batch_id bigint, set_id integer, at timestamp with time zone) OWNER TO weft_system;
+
 CREATE FUNCTION weft._sweep_cascade(limit_jobs integer, high_batch bigint, high_job integer, at timestamp with time zone) RETURNS bigint
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._sweep_cascade(limit_jobs integer, high_batch bigint, high_job integer, at timestamp with time zone) OWNER TO weft_system;
@@ -325,10 +337,16 @@ CREATE FUNCTION weft.authenticate(token_hash bytea, at timestamp with time zone 
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.authenticate(token_hash bytea, at timestamp with time zone) OWNER TO weft_system;
 
-CREATE FUNCTION weft.beat_driver(epoch bigint, grace_s double precision) RETURNS TABLE(idle boolean, due interval)
+CREATE FUNCTION weft.beat_driver(epoch bigint, grace_s double precision) RETURNS TABLE(idle boolean, due interval, callback_due boolean)
     LANGUAGE sql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp';
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off';
 ALTER FUNCTION weft.beat_driver(epoch bigint, grace_s double precision) OWNER TO weft_system;
+
+CREATE FUNCTION weft.begin_query(tenant_id integer, batch_id bigint, of_group integer, of_path text, timeout_ms integer) RETURNS TABLE(last_job integer, group_id integer, n_jobs bigint, numbers integer[])
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.begin_query(tenant_id integer, batch_id bigint, of_group integer, of_path text, timeout_ms integer) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.cancel_group(tenant_id integer, batch_id bigint, group_id integer, actor text, force boolean, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
@@ -385,6 +403,15 @@ CREATE FUNCTION weft.create_update(tenant_id integer, user_id integer, batch_id 
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.create_update(tenant_id integer, user_id integer, batch_id bigint, new_jobs integer, new_groups integer, trace_id text, idempotency_key text, digest bytea, groups_max integer, at timestamp with time zone) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft.due_callbacks(epoch bigint, busy bigint[], limit_all integer, limit_tenant integer, limit_host integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(delivery_id bigint, name uuid, tenant_id integer, batch_id bigint, group_id integer, url text, body text, n_attempts integer, age interval, sent_at bigint)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off';
+ALTER FUNCTION weft.due_callbacks(epoch bigint, busy bigint[], limit_all integer, limit_tenant integer, limit_host integer, at timestamp with time zone) OWNER TO weft_system;
+
 CREATE FUNCTION weft.edit_group(tenant_id integer, batch_id bigint, group_id integer, patch jsonb, attributes_max integer, groups_max integer, actor text, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -426,6 +453,11 @@ CREATE FUNCTION weft.get_batch(tenant_id integer, batch_id bigint) RETURNS jsonb
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.get_batch(tenant_id integer, batch_id bigint) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft.get_batches(tenant_id integer, batch_ids bigint[]) RETURNS SETOF jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.get_batches(tenant_id integer, batch_ids bigint[]) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft.get_bunch(tenant_id integer, of_batch_id bigint, of_update_id integer, first_position integer, n_jobs integer) RETURNS TABLE(job_id integer, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, group_id integer, set_ids integer[], priority smallint, always_run boolean, max_attempts smallint, retry_on integer, name text, attributes jsonb, parents integer[], spec_first integer)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -445,6 +477,16 @@ CREATE FUNCTION weft.get_job(tenant_id integer, batch_id bigint, job_id integer)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.get_job(tenant_id integer, batch_id bigint, job_id integer) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.get_jobs(tenant_id integer, batch_id bigint, job_ids integer[]) RETURNS SETOF jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'on'
+    SET enable_bitmapscan TO 'on'
+    SET enable_hashjoin TO 'on'
+    SET enable_hashagg TO 'on'
+    SET enable_sort TO 'on';
+ALTER FUNCTION weft.get_jobs(tenant_id integer, batch_id bigint, job_ids integer[]) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.get_operation(tenant_id integer, of_operation_id bigint) RETURNS jsonb
     LANGUAGE plpgsql SECURITY DEFINER
@@ -499,6 +541,11 @@ CREATE FUNCTION weft.list_batches(tenant_id integer, before bigint, limit_rows i
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.list_batches(tenant_id integer, before bigint, limit_rows integer, of_name text) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft.list_callbacks(tenant_id integer, batch_id bigint, after bigint, limit_rows integer) RETURNS SETOF jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.list_callbacks(tenant_id integer, batch_id bigint, after bigint, limit_rows integer) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft.list_cancelled(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[]) RETURNS TABLE(batch_id bigint, job_id integer, attempt smallint)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -539,6 +586,12 @@ CREATE FUNCTION weft.lose_workers(epoch bigint, grace_s double precision, at tim
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.lose_workers(epoch bigint, grace_s double precision, at timestamp with time zone) OWNER TO weft_system;
 
+CREATE FUNCTION weft.next_callback(epoch bigint, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS interval
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off';
+ALTER FUNCTION weft.next_callback(epoch bigint, at timestamp with time zone) OWNER TO weft_system;
+
 CREATE FUNCTION weft.next_due(epoch bigint, grace_s double precision) RETURNS interval
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -553,6 +606,11 @@ CREATE FUNCTION weft.pool_limits() RETURNS TABLE(cpu_m bigint, memory_mib bigint
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.pool_limits() OWNER TO weft_system;
+
+CREATE FUNCTION weft.record_deliveries(epoch bigint, delivery_ids bigint[], delivereds boolean[], statuses integer[], errors text[], retries_in_s double precision[], at timestamp with time zone DEFAULT clock_timestamp()) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.record_deliveries(epoch bigint, delivery_ids bigint[], delivereds boolean[], statuses integer[], errors text[], retries_in_s double precision[], at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft.record_phases(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], phases smallint[]) RETURNS text[]
     LANGUAGE plpgsql SECURITY DEFINER
@@ -731,6 +789,36 @@ CREATE TABLE weft.bunch_count (
     n_ready integer NOT NULL
 );
 ALTER TABLE weft.bunch_count OWNER TO postgres;
+
+CREATE TABLE weft.callback_delivery (
+    delivery_id bigint NOT NULL,
+    name uuid DEFAULT gen_random_uuid() NOT NULL,
+    batch_id bigint NOT NULL,
+    group_id integer NOT NULL,
+    completion integer NOT NULL,
+    tenant_id integer NOT NULL,
+    url text NOT NULL,
+    host text NOT NULL,
+    body text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    n_attempts integer DEFAULT 0 NOT NULL,
+    next_at timestamp with time zone,
+    tried_at timestamp with time zone,
+    delivered_at timestamp with time zone,
+    last_status integer,
+    last_error text,
+    CONSTRAINT callback_delivery_last_error_check CHECK ((length(last_error) <= 1024))
+);
+ALTER TABLE weft.callback_delivery OWNER TO postgres;
+
+ALTER TABLE weft.callback_delivery ALTER COLUMN delivery_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME weft.callback_delivery_delivery_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
 
 CREATE TABLE weft.cascade (
     batch_id bigint NOT NULL,
@@ -1366,6 +1454,12 @@ ALTER TABLE ONLY weft.bunch_count
 ALTER TABLE ONLY weft.bunch
     ADD CONSTRAINT bunch_pkey PRIMARY KEY (batch_id, update_id, first_job);
 
+ALTER TABLE ONLY weft.callback_delivery
+    ADD CONSTRAINT callback_delivery_batch_id_group_id_completion_key UNIQUE (batch_id, group_id, completion);
+
+ALTER TABLE ONLY weft.callback_delivery
+    ADD CONSTRAINT callback_delivery_pkey PRIMARY KEY (delivery_id);
+
 ALTER TABLE ONLY weft.cascade
     ADD CONSTRAINT cascade_pkey PRIMARY KEY (batch_id, job_id);
 
@@ -1528,6 +1622,8 @@ ALTER TABLE ONLY weft.worker
 ALTER TABLE ONLY weft.worker
     ADD CONSTRAINT worker_pool_id_name_key UNIQUE (pool_id, name);
 
+CREATE INDEX attempt_failure_idx ON weft.attempt USING btree (batch_id, job_id) WHERE (reason IS NOT NULL);
+
 CREATE UNIQUE INDEX batch_idempotency_key_idx ON weft.batch USING btree (user_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
 
 CREATE INDEX batch_name_idx ON weft.batch USING btree (tenant_id, name, batch_id) WHERE (name IS NOT NULL);
@@ -1544,6 +1640,12 @@ CREATE INDEX bunch_count_group_idx ON weft.bunch_count USING btree (batch_id, gr
 
 CREATE UNIQUE INDEX bunch_idempotency_key_idx ON weft.bunch USING btree (batch_id, update_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
 
+CREATE INDEX callback_delivery_batch_idx ON weft.callback_delivery USING btree (batch_id, delivery_id);
+
+CREATE INDEX callback_delivery_due_idx ON weft.callback_delivery USING btree (next_at) WHERE (next_at IS NOT NULL);
+
+CREATE INDEX callback_delivery_host_idx ON weft.callback_delivery USING btree (tenant_id, host, next_at) WHERE (next_at IS NOT NULL);
+
 CREATE INDEX edge_child_idx ON weft.edge USING btree (batch_id, child_id, parent_id);
 
 CREATE INDEX group_ancestor_members_idx ON weft.group_ancestor USING btree (batch_id, ancestor_id, group_id);
@@ -1552,11 +1654,15 @@ CREATE INDEX group_cancel_unswept_idx ON weft.group_cancel USING btree (batch_id
 
 CREATE INDEX group_count_open_idx ON weft.group_count USING btree (tenant_id, batch_id) WHERE ((group_id = 0) AND (NOT complete));
 
+CREATE INDEX job_array_name_idx ON weft.job_array USING btree (batch_id, name, first_job) WHERE (name IS NOT NULL);
+
 CREATE INDEX job_delta_xid_idx ON weft.job_delta USING btree (xid);
 
 CREATE UNIQUE INDEX job_group_path_idx ON weft.job_group USING btree (batch_id, path);
 
 CREATE UNIQUE INDEX job_group_set_name_idx ON weft.job_group USING btree (batch_id, name) WHERE is_set;
+
+CREATE INDEX job_label_name_idx ON weft.job_label USING btree (batch_id, name, job_id) WHERE (name IS NOT NULL);
 
 CREATE UNIQUE INDEX membership_groups_idx ON weft.membership USING btree (batch_id, group_id, set_ids);
 
@@ -1610,6 +1716,9 @@ ALTER TABLE ONLY weft.billing_member
 
 ALTER TABLE ONLY weft.billing_project
     ADD CONSTRAINT billing_project_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES weft.tenant(tenant_id);
+
+ALTER TABLE ONLY weft.callback_delivery
+    ADD CONSTRAINT callback_delivery_batch_id_fkey FOREIGN KEY (batch_id) REFERENCES weft.batch(batch_id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY weft.group_ancestor
     ADD CONSTRAINT group_ancestor_batch_id_fkey FOREIGN KEY (batch_id) REFERENCES weft.batch(batch_id) ON DELETE CASCADE;
@@ -1676,6 +1785,8 @@ ALTER TABLE weft.bunch ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.bunch_count ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE weft.callback_delivery ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE weft.cascade ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.edge ENABLE ROW LEVEL SECURITY;
@@ -1720,6 +1831,42 @@ ALTER TABLE weft.operation ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.project_usage ENABLE ROW LEVEL SECURITY;
 
+CREATE POLICY query_rows ON weft.attempt FOR SELECT TO weft_api, weft_driver USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY query_rows ON weft.batch FOR SELECT TO weft_api, weft_driver USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY query_rows ON weft.batch_update FOR SELECT TO weft_api, weft_driver USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY query_rows ON weft.billing_project FOR SELECT TO weft_api, weft_driver USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY query_rows ON weft.bunch FOR SELECT TO weft_api, weft_driver USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY query_rows ON weft.bunch_count FOR SELECT TO weft_api, weft_driver USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY query_rows ON weft.group_ancestor FOR SELECT TO weft_api, weft_driver USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY query_rows ON weft.group_cancel FOR SELECT TO weft_api, weft_driver USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY query_rows ON weft.group_completion FOR SELECT TO weft_api, weft_driver USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY query_rows ON weft.group_count FOR SELECT TO weft_api, weft_driver USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY query_rows ON weft.group_usage FOR SELECT TO weft_api, weft_driver USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY query_rows ON weft.job FOR SELECT TO weft_api, weft_driver USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY query_rows ON weft.job_array FOR SELECT TO weft_api, weft_driver USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY query_rows ON weft.job_delta FOR SELECT TO weft_api, weft_driver USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY query_rows ON weft.job_label FOR SELECT TO weft_api, weft_driver USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY query_rows ON weft.member_span FOR SELECT TO weft_api, weft_driver USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY query_rows ON weft.queue FOR SELECT TO weft_api, weft_driver USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY query_rows ON weft.tenant_user FOR SELECT TO weft_api, weft_driver USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
 ALTER TABLE weft.queue ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.ready_job ENABLE ROW LEVEL SECURITY;
@@ -1739,6 +1886,8 @@ CREATE POLICY system_rows ON weft.billing_project TO weft_system USING (true);
 CREATE POLICY system_rows ON weft.bunch TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.bunch_count TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.callback_delivery TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.cascade TO weft_system USING (true);
 
@@ -1815,6 +1964,8 @@ CREATE POLICY tenant_rows ON weft.billing_project TO weft_tenant USING ((tenant_
 CREATE POLICY tenant_rows ON weft.bunch TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.bunch_count TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.callback_delivery TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.cascade TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
@@ -1942,15 +2093,20 @@ GRANT ALL ON FUNCTION weft._end_waiting(of_batch_id bigint, of_job_ids integer[]
 REVOKE ALL ON FUNCTION weft._fail(code text, message text, detail text, hint text) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._fail(code text, message text, detail text, hint text) TO weft_tenant;
 
+REVOKE ALL ON FUNCTION weft._find_group(of_batch_id bigint, of_group_id integer, of_path text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._find_operation(of_user_id integer, of_key text, of_digest bytea) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._fits(of_shape_id integer, has_storage_mib bigint, has_gpu integer) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION weft._group_costs(batch_ids bigint[], group_ids integer[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION weft._group_costs(batch_ids bigint[], group_ids integer[], folded boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._group_costs(batch_ids bigint[], group_ids integer[], folded boolean) TO weft_system;
 
-REVOKE ALL ON FUNCTION weft._group_counts(batch_ids bigint[], group_ids integer[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION weft._group_counts(batch_ids bigint[], group_ids integer[], folded boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._group_counts(batch_ids bigint[], group_ids integer[], folded boolean) TO weft_system;
 
-REVOKE ALL ON FUNCTION weft._group_documents(batch_ids bigint[], group_ids integer[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION weft._group_documents(batch_ids bigint[], group_ids integer[], folded boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._group_documents(batch_ids bigint[], group_ids integer[], folded boolean) TO weft_system;
 
 REVOKE ALL ON FUNCTION weft._has_work(of_incarnation_id integer) FROM PUBLIC;
 
@@ -1965,6 +2121,8 @@ GRANT ALL ON FUNCTION weft._list_ready(batch_ids bigint[], job_ids integer[], st
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job TO weft_system;
+GRANT SELECT ON TABLE weft.job TO weft_api;
+GRANT SELECT ON TABLE weft.job TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft._live_attempts(of_incarnation_id integer) FROM PUBLIC;
 
@@ -1986,6 +2144,8 @@ REVOKE ALL ON FUNCTION weft._n_running(of_batch_id bigint) FROM PUBLIC;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.batch_update TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.batch_update TO weft_system;
+GRANT SELECT ON TABLE weft.batch_update TO weft_api;
+GRANT SELECT ON TABLE weft.batch_update TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft._open_update(of_batch_id bigint, of_update_id integer) FROM PUBLIC;
 
@@ -1995,6 +2155,8 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.operation TO weft_system;
 REVOKE ALL ON FUNCTION weft._operation_document(operation weft.operation) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._patched(patch jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._record_callbacks(batch_ids bigint[], group_ids integer[], at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._record_change(of_batch_id bigint, of_group_id integer, of_kind text, actor text, message text, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._record_change(of_batch_id bigint, of_group_id integer, of_kind text, actor text, message text, at timestamp with time zone) TO weft_tenant;
@@ -2015,6 +2177,8 @@ REVOKE ALL ON FUNCTION weft._settle_groups(batch_ids bigint[], group_ids integer
 REVOKE ALL ON FUNCTION weft._shape_ids(cpu_ms bigint[], memory_mibs bigint[], storage_mibs bigint[], gpus integer[], countables jsonb[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._shape_ids(cpu_ms bigint[], memory_mibs bigint[], storage_mibs bigint[], gpus integer[], countables jsonb[]) TO weft_tenant;
 
+REVOKE ALL ON FUNCTION weft._show_set(tenant_id integer, of_batch_id bigint, set_id integer, at timestamp with time zone) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._sweep_cascade(limit_jobs integer, high_batch bigint, high_job integer, at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._unstage(of_batch_id bigint, from_job integer, to_job integer, pool_id integer, at timestamp with time zone) FROM PUBLIC;
@@ -2033,6 +2197,10 @@ GRANT ALL ON FUNCTION weft.authenticate(token_hash bytea, at timestamp with time
 
 REVOKE ALL ON FUNCTION weft.beat_driver(epoch bigint, grace_s double precision) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.beat_driver(epoch bigint, grace_s double precision) TO weft_driver;
+
+REVOKE ALL ON FUNCTION weft.begin_query(tenant_id integer, batch_id bigint, of_group integer, of_path text, timeout_ms integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.begin_query(tenant_id integer, batch_id bigint, of_group integer, of_path text, timeout_ms integer) TO weft_api;
+GRANT ALL ON FUNCTION weft.begin_query(tenant_id integer, batch_id bigint, of_group integer, of_path text, timeout_ms integer) TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft.cancel_group(tenant_id integer, batch_id bigint, group_id integer, actor text, force boolean, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.cancel_group(tenant_id integer, batch_id bigint, group_id integer, actor text, force boolean, at timestamp with time zone) TO weft_api;
@@ -2061,6 +2229,9 @@ GRANT ALL ON FUNCTION weft.create_set(tenant_id integer, batch_id bigint, name t
 REVOKE ALL ON FUNCTION weft.create_update(tenant_id integer, user_id integer, batch_id bigint, new_jobs integer, new_groups integer, trace_id text, idempotency_key text, digest bytea, groups_max integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.create_update(tenant_id integer, user_id integer, batch_id bigint, new_jobs integer, new_groups integer, trace_id text, idempotency_key text, digest bytea, groups_max integer, at timestamp with time zone) TO weft_api;
 
+REVOKE ALL ON FUNCTION weft.due_callbacks(epoch bigint, busy bigint[], limit_all integer, limit_tenant integer, limit_host integer, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.due_callbacks(epoch bigint, busy bigint[], limit_all integer, limit_tenant integer, limit_host integer, at timestamp with time zone) TO weft_driver;
+
 REVOKE ALL ON FUNCTION weft.edit_group(tenant_id integer, batch_id bigint, group_id integer, patch jsonb, attributes_max integer, groups_max integer, actor text, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.edit_group(tenant_id integer, batch_id bigint, group_id integer, patch jsonb, attributes_max integer, groups_max integer, actor text, at timestamp with time zone) TO weft_api;
 
@@ -2084,6 +2255,9 @@ GRANT ALL ON FUNCTION weft.fold_deltas(epoch bigint, at timestamp with time zone
 REVOKE ALL ON FUNCTION weft.get_batch(tenant_id integer, batch_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.get_batch(tenant_id integer, batch_id bigint) TO weft_api;
 
+REVOKE ALL ON FUNCTION weft.get_batches(tenant_id integer, batch_ids bigint[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.get_batches(tenant_id integer, batch_ids bigint[]) TO weft_api;
+
 REVOKE ALL ON FUNCTION weft.get_bunch(tenant_id integer, of_batch_id bigint, of_update_id integer, first_position integer, n_jobs integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.get_bunch(tenant_id integer, of_batch_id bigint, of_update_id integer, first_position integer, n_jobs integer) TO weft_api;
 
@@ -2095,6 +2269,9 @@ GRANT ALL ON FUNCTION weft.get_group(tenant_id integer, batch_id bigint, group_i
 
 REVOKE ALL ON FUNCTION weft.get_job(tenant_id integer, batch_id bigint, job_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.get_job(tenant_id integer, batch_id bigint, job_id integer) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.get_jobs(tenant_id integer, batch_id bigint, job_ids integer[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.get_jobs(tenant_id integer, batch_id bigint, job_ids integer[]) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.get_operation(tenant_id integer, of_operation_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.get_operation(tenant_id integer, of_operation_id bigint) TO weft_api;
@@ -2126,6 +2303,9 @@ GRANT ALL ON FUNCTION weft.list_attempts(tenant_id integer, batch_id bigint, job
 REVOKE ALL ON FUNCTION weft.list_batches(tenant_id integer, before bigint, limit_rows integer, of_name text) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_batches(tenant_id integer, before bigint, limit_rows integer, of_name text) TO weft_api;
 
+REVOKE ALL ON FUNCTION weft.list_callbacks(tenant_id integer, batch_id bigint, after bigint, limit_rows integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_callbacks(tenant_id integer, batch_id bigint, after bigint, limit_rows integer) TO weft_api;
+
 REVOKE ALL ON FUNCTION weft.list_cancelled(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_cancelled(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[]) TO weft_worker;
 
@@ -2150,6 +2330,9 @@ GRANT ALL ON FUNCTION weft.log_places(tenant_id integer, of_batch_id bigint, job
 REVOKE ALL ON FUNCTION weft.lose_workers(epoch bigint, grace_s double precision, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.lose_workers(epoch bigint, grace_s double precision, at timestamp with time zone) TO weft_driver;
 
+REVOKE ALL ON FUNCTION weft.next_callback(epoch bigint, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.next_callback(epoch bigint, at timestamp with time zone) TO weft_driver;
+
 REVOKE ALL ON FUNCTION weft.next_due(epoch bigint, grace_s double precision) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.next_due(epoch bigint, grace_s double precision) TO weft_driver;
 
@@ -2158,6 +2341,9 @@ GRANT ALL ON FUNCTION weft.overview(tenant_id integer) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.pool_limits() FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.pool_limits() TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.record_deliveries(epoch bigint, delivery_ids bigint[], delivereds boolean[], statuses integer[], errors text[], retries_in_s double precision[], at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.record_deliveries(epoch bigint, delivery_ids bigint[], delivereds boolean[], statuses integer[], errors text[], retries_in_s double precision[], at timestamp with time zone) TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft.record_phases(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], phases smallint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.record_phases(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], phases smallint[]) TO weft_worker;
@@ -2191,12 +2377,16 @@ GRANT ALL ON FUNCTION weft.wait_for_work(incarnation_id integer) TO weft_worker;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.attempt TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.attempt TO weft_system;
+GRANT SELECT ON TABLE weft.attempt TO weft_api;
+GRANT SELECT ON TABLE weft.attempt TO weft_driver;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.attempt_reason TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.attempt_reason TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.batch TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.batch TO weft_system;
+GRANT SELECT ON TABLE weft.batch TO weft_api;
+GRANT SELECT ON TABLE weft.batch TO weft_driver;
 
 GRANT USAGE ON SEQUENCE weft.batch_batch_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.batch_batch_id_seq TO weft_system;
@@ -2206,15 +2396,27 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.billing_member TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.billing_project TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.billing_project TO weft_system;
+GRANT SELECT ON TABLE weft.billing_project TO weft_api;
+GRANT SELECT ON TABLE weft.billing_project TO weft_driver;
 
 GRANT USAGE ON SEQUENCE weft.billing_project_project_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.billing_project_project_id_seq TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.bunch TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.bunch TO weft_system;
+GRANT SELECT ON TABLE weft.bunch TO weft_api;
+GRANT SELECT ON TABLE weft.bunch TO weft_driver;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.bunch_count TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.bunch_count TO weft_system;
+GRANT SELECT ON TABLE weft.bunch_count TO weft_api;
+GRANT SELECT ON TABLE weft.bunch_count TO weft_driver;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.callback_delivery TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.callback_delivery TO weft_system;
+
+GRANT USAGE ON SEQUENCE weft.callback_delivery_delivery_id_seq TO weft_tenant;
+GRANT USAGE ON SEQUENCE weft.callback_delivery_delivery_id_seq TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.cascade TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.cascade TO weft_system;
@@ -2248,12 +2450,18 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.failure_count TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.fold TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.fold TO weft_system;
+GRANT SELECT ON TABLE weft.fold TO weft_api;
+GRANT SELECT ON TABLE weft.fold TO weft_driver;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.group_ancestor TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.group_ancestor TO weft_system;
+GRANT SELECT ON TABLE weft.group_ancestor TO weft_api;
+GRANT SELECT ON TABLE weft.group_ancestor TO weft_driver;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.group_cancel TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.group_cancel TO weft_system;
+GRANT SELECT ON TABLE weft.group_cancel TO weft_api;
+GRANT SELECT ON TABLE weft.group_cancel TO weft_driver;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.group_change TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.group_change TO weft_system;
@@ -2263,15 +2471,23 @@ GRANT USAGE ON SEQUENCE weft.group_change_change_id_seq TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.group_completion TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.group_completion TO weft_system;
+GRANT SELECT ON TABLE weft.group_completion TO weft_api;
+GRANT SELECT ON TABLE weft.group_completion TO weft_driver;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.group_count TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.group_count TO weft_system;
+GRANT SELECT ON TABLE weft.group_count TO weft_api;
+GRANT SELECT ON TABLE weft.group_count TO weft_driver;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.group_usage TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.group_usage TO weft_system;
+GRANT SELECT ON TABLE weft.group_usage TO weft_api;
+GRANT SELECT ON TABLE weft.group_usage TO weft_driver;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_array TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_array TO weft_system;
+GRANT SELECT ON TABLE weft.job_array TO weft_api;
+GRANT SELECT ON TABLE weft.job_array TO weft_driver;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_cancel TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_cancel TO weft_system;
@@ -2284,12 +2500,16 @@ GRANT USAGE ON SEQUENCE weft.job_change_change_id_seq TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_delta TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_delta TO weft_system;
+GRANT SELECT ON TABLE weft.job_delta TO weft_api;
+GRANT SELECT ON TABLE weft.job_delta TO weft_driver;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_group TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_group TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_label TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_label TO weft_system;
+GRANT SELECT ON TABLE weft.job_label TO weft_api;
+GRANT SELECT ON TABLE weft.job_label TO weft_driver;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_spec TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_spec TO weft_system;
@@ -2302,6 +2522,8 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_transition TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.member_span TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.member_span TO weft_system;
+GRANT SELECT ON TABLE weft.member_span TO weft_api;
+GRANT SELECT ON TABLE weft.member_span TO weft_driver;
 
 GRANT USAGE ON SEQUENCE weft.membership_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.membership_id_seq TO weft_system;
@@ -2314,6 +2536,8 @@ GRANT USAGE ON SEQUENCE weft.operation_operation_id_seq TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.pool TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.pool TO weft_system;
+GRANT SELECT ON TABLE weft.pool TO weft_api;
+GRANT SELECT ON TABLE weft.pool TO weft_driver;
 
 GRANT USAGE ON SEQUENCE weft.pool_pool_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.pool_pool_id_seq TO weft_system;
@@ -2323,12 +2547,16 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.project_usage TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.queue TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.queue TO weft_system;
+GRANT SELECT ON TABLE weft.queue TO weft_api;
+GRANT SELECT ON TABLE weft.queue TO weft_driver;
 
 GRANT USAGE ON SEQUENCE weft.queue_queue_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.queue_queue_id_seq TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.rate TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.rate TO weft_system;
+GRANT SELECT ON TABLE weft.rate TO weft_api;
+GRANT SELECT ON TABLE weft.rate TO weft_driver;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.rate_card TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.rate_card TO weft_system;
@@ -2350,6 +2578,8 @@ GRANT USAGE ON SEQUENCE weft.runnable_runnable_id_seq TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.shape TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.shape TO weft_system;
+GRANT SELECT ON TABLE weft.shape TO weft_api;
+GRANT SELECT ON TABLE weft.shape TO weft_driver;
 
 GRANT USAGE ON SEQUENCE weft.shape_shape_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.shape_shape_id_seq TO weft_system;
@@ -2362,6 +2592,8 @@ GRANT USAGE ON SEQUENCE weft.tenant_tenant_id_seq TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.tenant_user TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.tenant_user TO weft_system;
+GRANT SELECT ON TABLE weft.tenant_user TO weft_api;
+GRANT SELECT ON TABLE weft.tenant_user TO weft_driver;
 
 GRANT USAGE ON SEQUENCE weft.tenant_user_user_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.tenant_user_user_id_seq TO weft_system;
@@ -2377,9 +2609,13 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.user_share TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.worker TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.worker TO weft_system;
+GRANT SELECT ON TABLE weft.worker TO weft_api;
+GRANT SELECT ON TABLE weft.worker TO weft_driver;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.worker_incarnation TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.worker_incarnation TO weft_system;
+GRANT SELECT ON TABLE weft.worker_incarnation TO weft_api;
+GRANT SELECT ON TABLE weft.worker_incarnation TO weft_driver;
 
 GRANT USAGE ON SEQUENCE weft.worker_incarnation_incarnation_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.worker_incarnation_incarnation_id_seq TO weft_system;

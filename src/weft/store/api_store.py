@@ -1,24 +1,25 @@
 """`ApiStore` on asyncpg: reading and cancelling. Submission is in `submission.py`."""
 
+import asyncio
 import hashlib
 import uuid
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import Any
 
-from weft.core.states import Phase, Reason
 from weft.ports.store import Caller, GroupLimits, LogPlace, Row
 from weft.store.database import open_database
+from weft.store.documents import batch_document, reason_word, with_words
 from weft.store.edits import Edits
 from weft.store.groups import SetGroups
 from weft.store.notices import PostgresNotices
+from weft.store.queries import QUERIES_AT_ONCE, Queries
 from weft.store.submission import Submission
 from weft.wire.spec import decode_chunk
 
 API_TIMEOUT_S = 60.0
 
 
-class PostgresApiStore(Submission, SetGroups, Edits):
+class PostgresApiStore(Queries, Submission, SetGroups, Edits):
     """What the api asks its database. The methods are documented at the port."""
 
     notices: PostgresNotices
@@ -37,7 +38,7 @@ class PostgresApiStore(Submission, SetGroups, Edits):
 
     async def get_batch(self, caller: Caller, batch_id: int) -> Row:
         """Return the batch document."""
-        return _batch(
+        return batch_document(
             await self._database.value("get_batch", tenant_id=caller.tenant_id, batch_id=batch_id)
         )
 
@@ -52,7 +53,7 @@ class PostgresApiStore(Submission, SetGroups, Edits):
             limit_rows=limit,
             of_name=name,
         )
-        return [_batch(row[0]) for row in rows]
+        return [batch_document(row[0]) for row in rows]
 
     async def list_groups(
         self, caller: Caller, batch_id: int, *, after: int, limit: int
@@ -79,6 +80,19 @@ class PostgresApiStore(Submission, SetGroups, Edits):
         )
         return document
 
+    async def list_callbacks(
+        self, caller: Caller, batch_id: int, *, after: int, limit: int
+    ) -> Sequence[Row]:
+        """Return delivery documents."""
+        rows = await self._database.call(
+            "list_callbacks",
+            tenant_id=caller.tenant_id,
+            batch_id=batch_id,
+            after=after,
+            limit_rows=limit,
+        )
+        return [row[0] for row in rows]
+
     async def list_jobs(
         self, caller: Caller, batch_id: int, *, after: int, limit: int, states: Sequence[int] = ()
     ) -> Sequence[Row]:
@@ -91,14 +105,14 @@ class PostgresApiStore(Submission, SetGroups, Edits):
             limit_rows=limit,
             states=[int(state) for state in states],
         )
-        return [_with_words(row[0]) for row in rows]
+        return [with_words(row[0]) for row in rows]
 
     async def get_job(self, caller: Caller, batch_id: int, job_id: int) -> Row:
         """Return the job document with its spec."""
         (row,) = await self._database.call(
             "get_job", tenant_id=caller.tenant_id, batch_id=batch_id, job_id=job_id
         )
-        document = _with_words(row["document"])
+        document = with_words(row["document"])
         document["spec"] = (
             decode_chunk(row["spec_body"])[row["spec_index"]] if row["spec_body"] else None
         )
@@ -109,14 +123,14 @@ class PostgresApiStore(Submission, SetGroups, Edits):
         rows = await self._database.call(
             "list_attempts", tenant_id=caller.tenant_id, batch_id=batch_id, job_id=job_id
         )
-        return [_with_words(row[0]) for row in rows]
+        return [with_words(row[0]) for row in rows]
 
     async def job_history(self, caller: Caller, batch_id: int, job_id: int) -> Sequence[Row]:
         """Return history documents."""
         rows = await self._database.call(
             "job_history", tenant_id=caller.tenant_id, batch_id=batch_id, job_id=job_id
         )
-        return [_with_words(row[0]) for row in rows]
+        return [with_words(row[0]) for row in rows]
 
     async def log_places(
         self, caller: Caller, batch_id: int, job_ids: Sequence[int], attempt: int | None
@@ -141,7 +155,7 @@ class PostgresApiStore(Submission, SetGroups, Edits):
                 stderr_bytes=row["stderr_bytes"],
                 truncated=row["truncated"],
                 state=row["state"],
-                reason=_reason(row["reason"]),
+                reason=reason_word(row["reason"]),
                 exit_code=row["exit_code"],
                 signal=row["signal"],
                 message=row["message"],
@@ -214,31 +228,6 @@ class PostgresApiStore(Submission, SetGroups, Edits):
         return document
 
 
-def _batch(document: Row) -> Row:
-    """Turn the document of a root group into its batch's."""
-    return {
-        "id": document["batch_id"],
-        **{
-            key: value
-            for key, value in document.items()
-            if key not in {"batch_id", "group_id", "parent_id", "path", "kind"}
-        },
-    }
-
-
-def _with_words(document: dict[str, Any]) -> dict[str, Any]:
-    """Write phase and reason as words."""
-    if document.get("phase") is not None:
-        document["phase"] = Phase(document["phase"]).word
-    if document.get("reason") is not None:
-        document["reason"] = _reason(document["reason"])
-    return document
-
-
-def _reason(number: int | None) -> str | None:
-    return None if number is None else Reason(number).word
-
-
 @asynccontextmanager
 async def open_api_store(
     dsn: str, *, pool_size: int = 8, limits: GroupLimits | None = None
@@ -247,5 +236,6 @@ async def open_api_store(
     async with open_database(dsn, connections_max=pool_size, timeout_s=API_TIMEOUT_S) as database:
         store = PostgresApiStore(database, limits or GroupLimits())
         store.notices = PostgresNotices(dsn)
+        store._querying = asyncio.Semaphore(QUERIES_AT_ONCE)  # noqa: SLF001 (its own factory)
         store._listener_id = uuid.uuid4()  # noqa: SLF001 (its own factory)
         yield store

@@ -60,6 +60,15 @@ class Database:
         rows = await self.call(function, **arguments)
         return rows[0][0] if rows else None
 
+    async def reading(self, work: Callable[[asyncpg.Connection], Awaitable[Result]]) -> Result:
+        """Do several calls that only read, of one and the same moment; errors as in `call`."""
+
+        async def run(connection: asyncpg.Connection) -> Result:
+            async with connection.transaction(isolation="repeatable_read", readonly=True):
+                return await work(connection)
+
+        return await self._retried(run)
+
     async def _retried(self, work: Callable[[asyncpg.Connection], Awaitable[Result]]) -> Result:
         for tries in itertools.count(1):
             try:
@@ -80,19 +89,27 @@ async def call_on(
     **arguments: Any,  # noqa: ANN401 (what asyncpg can encode)
 ) -> list[asyncpg.Record]:
     """Call a function on a connection that the caller holds. Raises what asyncpg raises."""
+    values = [value() if callable(value) else value for value in arguments.values()]
+    return await fetch_on(connection, function, call_text(function, tuple(arguments)), values)
+
+
+async def fetch_on(
+    connection: asyncpg.Connection,
+    name: str,
+    text: str,
+    values: Sequence[Any],  # what asyncpg can encode
+) -> list[asyncpg.Record]:
+    """Run a statement, timed and counted by a name. Raises what asyncpg raises."""
     started = perf_counter()
     failed = True
     try:
-        values = [value() if callable(value) else value for value in arguments.values()]
-        rows: list[asyncpg.Record] = await connection.fetch(
-            call_text(function, tuple(arguments)), *values
-        )
+        rows: list[asyncpg.Record] = await connection.fetch(text, *values)
         failed = False
         return rows
     finally:
         seconds = perf_counter() - started
-        observe_call(function, seconds, failed)
-        log.debug("store.called", function=function, ms=round(seconds * 1000, 3), failed=failed)
+        observe_call(name, seconds, failed)
+        log.debug("store.called", function=name, ms=round(seconds * 1000, 3), failed=failed)
 
 
 async def prepare_connection(connection: asyncpg.Connection) -> None:

@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 import asyncpg
 
-from weft.ports.store import Row
-from weft.store.database import CONNECT_TIMEOUT_S, Database, call_on, open_database
+from weft.ports.store import Beat, DeliveryReport, DueCallback, Row
+from weft.store.database import CONNECT_TIMEOUT_S, Database, call_on, columns, open_database
 from weft.store.errors import AWAY, translated
 from weft.store.notices import PostgresNotices
 from weft.store.operations import Operations
@@ -86,11 +86,12 @@ class PostgresDriverStore(Operations):
         )
         return None if distance is None else datetime.now(UTC) + distance
 
-    async def beat(self, epoch: int, grace_s: float) -> tuple[bool, datetime | None]:
-        """Say whether the leader may sleep on, and when the next worker would be lost."""
+    async def beat(self, epoch: int, grace_s: float) -> Beat:
+        """Say whether the leader may sleep on, and what a lost notice should have told."""
         (row,) = await self._database.call("beat_driver", epoch=epoch, grace_s=grace_s)
         due = row["due"]
-        return row["idle"], None if due is None else datetime.now(UTC) + due
+        due_at = None if due is None else datetime.now(UTC) + due
+        return Beat(row["idle"], due_at, row["callback_due"])
 
     async def idle_driver(self, epoch: int) -> bool:
         """Go to sleep."""
@@ -105,6 +106,60 @@ class PostgresDriverStore(Operations):
                 events_keep_s=events_keep_s,
                 updates_keep_s=updates_keep_s,
             )
+        )
+
+    async def due_callbacks(
+        self,
+        epoch: int,
+        busy: Sequence[int],
+        *,
+        limit_all: int,
+        limit_tenant: int,
+        limit_host: int,
+    ) -> Sequence[DueCallback]:
+        """Return the callbacks to be sent now."""
+        rows = await self._database.call(
+            "due_callbacks",
+            epoch=epoch,
+            busy=list(busy),
+            limit_all=limit_all,
+            limit_tenant=limit_tenant,
+            limit_host=limit_host,
+        )
+        return [
+            DueCallback(
+                delivery_id=row["delivery_id"],
+                name=str(row["name"]),
+                tenant_id=row["tenant_id"],
+                batch_id=row["batch_id"],
+                group_id=row["group_id"],
+                url=row["url"],
+                body=row["body"],
+                n_attempts=row["n_attempts"],
+                age_s=row["age"].total_seconds(),
+                sent_at=row["sent_at"],
+            )
+            for row in rows
+        ]
+
+    async def next_callback(self, epoch: int) -> float | None:
+        """Return in how many seconds another callback is due."""
+        distance: timedelta | None = await self._database.value("next_callback", epoch=epoch)
+        return None if distance is None else distance.total_seconds()
+
+    async def record_deliveries(self, epoch: int, reports: Sequence[DeliveryReport]) -> None:
+        """Record attempts of callbacks."""
+        ids, delivereds, statuses, errors, retries = columns(
+            reports, "delivery_id", "delivered", "status", "error", "retry_in_s"
+        )
+        await self._database.call(
+            "record_deliveries",
+            epoch=epoch,
+            delivery_ids=ids,
+            delivereds=delivereds,
+            statuses=statuses,
+            errors=errors,
+            retries_in_s=retries,
         )
 
 

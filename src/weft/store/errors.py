@@ -51,6 +51,8 @@ AWAY = (
     OSError,
     asyncio.TimeoutError,
     asyncpg.InterfaceError,
+    # A statement on a connection that the server has just ended ("cannot switch to state 12").
+    asyncpg.InternalClientError,
     asyncpg.PostgresConnectionError,
     asyncpg.CannotConnectNowError,
     asyncpg.AdminShutdownError,

@@ -44,6 +44,13 @@ EVENTS = MappingProxyType(
         "worker.lost": "a worker fell silent; its jobs are ready again · worker, attempts, "
         "silent_s",
         "operation.failed": "an operation cannot go on · operation, kind, code, error",
+        "callback.delivered": "a receiver was told of a completion · delivery, batch, group, "
+        "attempts, status, ms",
+        "callback.failed": "a receiver does not take it; tried again · delivery, batch, group, "
+        "attempts, status, error, retry_in_s, ms",
+        "callback.given_up": "a receiver has not taken it for too long · delivery, batch, group, "
+        "attempts, status, error, ms",
+        "callback.no_key": "callbacks wait: this driver cannot sign them · hint",
         "retention.removed": "what was too old was removed · rows",
         # worker
         "worker.registered": "the database knows this worker; it takes jobs · worker_id, cpu_m, "

@@ -73,6 +73,18 @@ JOBS_SWEPT: Final = Counter(
     "weft_jobs_swept", "jobs settled because they were cancelled", registry=REGISTRY
 )
 WORKERS_LOST: Final = Counter("weft_workers_lost", "workers declared lost", registry=REGISTRY)
+CALLBACK_ATTEMPTS: Final = Counter(
+    "weft_callback_attempts", "attempts to deliver a callback", ["outcome"], registry=REGISTRY
+)
+CALLBACK_SECONDS: Final = Histogram(
+    "weft_callback_seconds",
+    "time of one attempt, from the name to the head of the answer",
+    buckets=(*_SECONDS, 30, 60),
+    registry=REGISTRY,
+)
+CALLBACKS_SENDING: Final = Gauge(
+    "weft_callbacks_sending", "callbacks on their way", registry=REGISTRY
+)
 ROLE_RESTARTS: Final = Counter(
     "weft_role_restarts", "roles that died and were started again", ["started"], registry=REGISTRY
 )

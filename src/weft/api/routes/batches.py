@@ -1,15 +1,21 @@
 """`/v1/batches`: create, list, get, edit, cancel."""
 
+from typing import Final
+
 from litestar import Response, get, patch, post
 
 from weft.api.creating import creating
 from weft.api.edits import Edits
 from weft.api.inbox import Query, read_body
-from weft.api.paging import PAGE, cursor_of, limit_of, page
+from weft.api.paging import PAGE, cursor_of, kind_of, limit_of, page
+from weft.api.queries import QUERY, limits_of, query_of
 from weft.api.reply import reply
 from weft.api.routes.ids import batch_id_of
 from weft.api.services import AnyRequest, caller_of, services_of
 from weft.api.submission import Submission
+from weft.core.query import EVERYTHING, Subject, all_of
+from weft.core.query.tree import Field, Operator, TextTerm
+from weft.ports.store import BatchQuery
 from weft.wire.documents import BatchDocument, CancelDocument, EditDocument
 
 ROOT_GROUP = 0
@@ -30,16 +36,33 @@ async def create_batch(request: AnyRequest) -> Response[bytes]:
     return created(answer, is_new=is_new)
 
 
-@get("/v1/batches", opt={"query": ("name", *PAGE)})
+_LIST: Final = ("name", *QUERY, *PAGE)
+
+
+@get("/v1/batches", opt={"query": _LIST})
 async def list_batches(request: AnyRequest) -> Response[bytes]:
-    """List batches, newest first; `name`: only those of exactly this name."""
-    query = Query(request, ("name", *PAGE))
-    services = services_of(request)
-    limit = limit_of(query, services.settings)
-    rows = await services.store.list_batches(
-        caller_of(request), before=cursor_of(query, "b"), limit=limit, name=query.text("name")
-    )
-    return reply(page(rows, limit, "b", "id"))
+    """List batches, newest first; `q`: those that a query chooses; `name`: only those of exactly
+    this name; `explain`: how the query would be run.
+    """
+    query = Query(request, _LIST)
+    services, caller = services_of(request), caller_of(request)
+    store, settings = services.store, services.settings
+    limit = limit_of(query, settings)
+    name = query.text("name")
+    kind = kind_of("b", query.text("q"), name)
+    before = cursor_of(query, kind)
+    node = query_of(query, Subject.BATCHES, settings)
+    explain = query.flag("explain")
+    if node is None and not explain:
+        rows = await store.list_batches(caller, before=before, limit=limit, name=name)
+        return reply(page(rows, limit, kind, "id"))
+    named = EVERYTHING if name is None else TextTerm(Field.NAME, Operator.EQ, name)
+    wanted = all_of((node or EVERYTHING, named))
+    asked = BatchQuery(query=wanted, before=before, limit=limit, limits=limits_of(settings))
+    if explain:
+        return reply(await store.explain_batches(caller, asked))
+    rows = await store.query_batches(caller, asked)
+    return reply(page(rows, limit, kind, "id"))
 
 
 @get("/v1/batches/{b:str}")

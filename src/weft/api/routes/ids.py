@@ -8,6 +8,7 @@ from weft.api.services import AnyRequest, services_of
 from weft.core.errors import BadId
 from weft.core.group_tree import wrong_path
 from weft.core.ids import BatchId, JobId, UpdateId, parse_batch_id, parse_job_id
+from weft.settings import Settings
 
 _UPDATE = re.compile(r"u?([1-9][0-9]{0,8})")
 _GROUP = re.compile(r"g?(0|[1-9][0-9]{0,8})")
@@ -36,12 +37,15 @@ def group_of(request: AnyRequest) -> int | str:
     """Read the number or the path of a group, or the name of a set. Raise `BadId` for anything
     else.
     """
-    text = _segment(request, "g")
+    return parse_group(_segment(request, "g"), services_of(request).settings)
+
+
+def parse_group(text: str, settings: Settings) -> int | str:
+    """Read `3`, `g3`, a path or the name of a set. Raise `BadId` for anything else."""
     match = _GROUP.fullmatch(text)
     if match is not None:
         return int(match[1])
     name = unquote(text) if text[:3].lower() == "%2f" else text
-    settings = services_of(request).settings
     path = name if name.startswith("/") else f"/{name}"
     if wrong_path(
         path, depth_max=settings.group_depth_max, name_chars_max=settings.name_chars_max

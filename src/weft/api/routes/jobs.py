@@ -1,5 +1,6 @@
 """`/v1/batches/{b}/jobs`: list, get, edit, attempts, history, cancel."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from litestar import Response, get, patch, post
@@ -7,32 +8,61 @@ from litestar import Response, get, patch, post
 from weft.api.edits import Edits
 from weft.api.functions import shown_spec
 from weft.api.inbox import Query, read_body, wrong_parameter
-from weft.api.paging import PAGE, cursor_of, limit_of, page
+from weft.api.paging import PAGE, cursor_of, kind_of, limit_of, page
+from weft.api.queries import QUERY, limits_of, query_of
 from weft.api.reply import reply
-from weft.api.routes.ids import batch_id_of, job_id_of
+from weft.api.routes.ids import batch_id_of, job_id_of, parse_group
 from weft.api.services import AnyRequest, caller_of, services_of
+from weft.core.query import EVERYTHING, Node, Subject, all_of
+from weft.core.query.reach import JOB_ID_MAX
+from weft.core.query.tree import Operator, StateTerm, any_of
 from weft.core.states import JobState
+from weft.ports.store import JobQuery
 from weft.wire.documents import CancelDocument, EditDocument
 
 _STATES: Final = {state.word: state for state in JobState}
 
 
-@get("/v1/batches/{b:str}/jobs", opt={"query": ("state", *PAGE)})
+_LIST: Final = ("state", *QUERY, "group", "after", *PAGE)
+
+
+@get("/v1/batches/{b:str}/jobs", opt={"query": _LIST})
 async def list_jobs(request: AnyRequest) -> Response[bytes]:
-    """List jobs in order of their numbers; `state`, which may be repeated: only those in one of
-    these states.
+    """List jobs in order of their numbers; `q`: those that a query chooses; `group`: of this
+    group; `state`, which may be repeated: only those in one of these states; `after`: from the
+    number above this one on; `explain`: how the query would be run.
     """
-    query = Query(request, ("state", *PAGE))
-    services = services_of(request)
-    limit = limit_of(query, services.settings)
-    rows = await services.store.list_jobs(
-        caller_of(request),
-        batch_id_of(request),
-        after=cursor_of(query, "j") or 0,
+    query = Query(request, _LIST)
+    services, caller, batch_id = services_of(request), caller_of(request), batch_id_of(request)
+    store, limit = services.store, limit_of(query, services.settings)
+    kind = kind_of("j", query.text("q"), query.text("group"), *query.many("state"))
+    after = cursor_of(query, kind) or query.integer("after", default=0, least=0, most=JOB_ID_MAX)
+    states = [_state(word) for word in query.many("state")]
+    node = query_of(query, Subject.JOBS, services.settings)
+    group = query.text("group")
+    explain = query.flag("explain")
+    if node is None and group is None and not explain:
+        rows = await store.list_jobs(
+            caller, batch_id, after=after or 0, limit=limit, states=states
+        )
+        return reply(page(rows, limit, kind, "job_id"))
+    wanted = JobQuery(
+        query=all_of((node or EVERYTHING, _in_states(states))),
+        group=None if group is None else parse_group(group, services.settings),
+        after=after or 0,
         limit=limit,
-        states=[_state(word) for word in query.many("state")],
+        limits=limits_of(services.settings),
     )
-    return reply(page(rows, limit, "j", "job_id"))
+    if explain:
+        return reply(await store.explain_jobs(caller, batch_id, wanted))
+    rows = await store.query_jobs(caller, batch_id, wanted)
+    return reply(page(rows, limit, kind, "job_id"))
+
+
+def _in_states(states: Sequence[JobState]) -> Node:
+    if not states:
+        return EVERYTHING
+    return any_of(tuple(StateTerm(Operator.EQ, state.word) for state in states))
 
 
 def _state(word: str) -> JobState:

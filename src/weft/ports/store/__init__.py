@@ -8,10 +8,12 @@ may be repeated.
 """
 
 from weft.ports.store.api import ApiStore
-from weft.ports.store.driver import DriverStore
+from weft.ports.store.callbacks import DeliveryReport, DueCallback
+from weft.ports.store.driver import Beat, DriverStore
 from weft.ports.store.edits import EditLimits, EditStore, Patch
 from weft.ports.store.groups import SetGroupStore
 from weft.ports.store.notices import Notices
+from weft.ports.store.queries import BatchQuery, JobQuery, QueryLimits
 from weft.ports.store.submitted import (
     ArrayRow,
     Caller,
@@ -39,14 +41,19 @@ from weft.ports.store.worker import (
 __all__ = [
     "ApiStore",
     "ArrayRow",
+    "BatchQuery",
+    "Beat",
     "Caller",
     "Claimed",
+    "DeliveryReport",
     "DriverStore",
+    "DueCallback",
     "EditLimits",
     "EditStore",
     "EndReport",
     "GroupLimits",
     "HeartbeatAnswer",
+    "JobQuery",
     "JobRows",
     "LogPlace",
     "NewBatch",
@@ -56,6 +63,7 @@ __all__ = [
     "Operation",
     "Patch",
     "PhaseReport",
+    "QueryLimits",
     "Registered",
     "Reserved",
     "Row",

@@ -5,6 +5,7 @@ from typing import Protocol
 
 from weft.ports.store.edits import EditStore
 from weft.ports.store.groups import SetGroupStore
+from weft.ports.store.queries import QueryStore
 from weft.ports.store.submitted import (
     Caller,
     JobRows,
@@ -16,7 +17,7 @@ from weft.ports.store.submitted import (
 )
 
 
-class ApiStore(SetGroupStore, EditStore, Protocol):
+class ApiStore(SetGroupStore, EditStore, QueryStore, Protocol):
     """What the api may ask.
 
     Everything is seen through the caller's tenant; what it may not see does not exist.
@@ -135,6 +136,11 @@ class ApiStore(SetGroupStore, EditStore, Protocol):
 
     async def get_group(self, caller: Caller, batch_id: int, group: int | str) -> Row:
         """Return one group document, by number or by path. Raise `GroupNotFound`."""
+
+    async def list_callbacks(
+        self, caller: Caller, batch_id: int, *, after: int, limit: int
+    ) -> Sequence[Row]:
+        """Return delivery documents of a batch and its groups, ids above `after`, in order."""
 
     async def list_jobs(
         self, caller: Caller, batch_id: int, *, after: int, limit: int, states: Sequence[int] = ()

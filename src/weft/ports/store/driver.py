@@ -2,9 +2,19 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
+from weft.ports.store.callbacks import DeliveryReport, DueCallback
 from weft.ports.store.submitted import Operation, Row
+
+
+class Beat(NamedTuple):
+    """The answer to the heartbeat of a leader that sleeps: what a lost notice should have told."""
+
+    idle: bool
+    due_at: datetime | None
+    """When the next worker would be lost."""
+    callback_due: bool = False
 
 
 class DriverStore(Protocol):
@@ -40,11 +50,8 @@ class DriverStore(Protocol):
     async def next_due(self, epoch: int, grace_s: float) -> datetime | None:
         """Return when the next worker would be lost; None: there is no worker."""
 
-    async def beat(self, epoch: int, grace_s: float) -> tuple[bool, datetime | None]:
-        """Return the answers of `idle_driver` and `next_due`.
-
-        The heartbeat of a leader that sleeps.
-        """
+    async def beat(self, epoch: int, grace_s: float) -> Beat:
+        """Return the answers of `idle_driver` and `next_due`, and whether a callback is due."""
 
     async def idle_driver(self, epoch: int) -> bool:
         """Say that this driver goes to sleep.
@@ -68,3 +75,23 @@ class DriverStore(Protocol):
         self, epoch: int, operation_id: int, problem: Mapping[str, Any]
     ) -> None:
         """End an operation with what went wrong, as a problem document."""
+
+    async def due_callbacks(
+        self,
+        epoch: int,
+        busy: Sequence[int],
+        *,
+        limit_all: int,
+        limit_tenant: int,
+        limit_host: int,
+    ) -> Sequence[DueCallback]:
+        """Return the callbacks to be sent now, within limits that count those on their way.
+
+        `busy`: the deliveries on their way; they are not returned again.
+        """
+
+    async def next_callback(self, epoch: int) -> float | None:
+        """Return in how many seconds another callback is due; None: there is none."""
+
+    async def record_deliveries(self, epoch: int, reports: Sequence[DeliveryReport]) -> None:
+        """Record attempts of callbacks."""

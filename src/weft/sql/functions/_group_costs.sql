@@ -1,8 +1,9 @@
 -- _group_costs: usage and cost by resource of these groups, exact in this statement's snapshot; money is computed here, when read.
--- Called by: the readers of the api.   Safe to repeat: yes, it only reads.
+-- `folded`: as of the last fold.
+-- Called by: the readers of the api; _record_callbacks.   Safe to repeat: yes, it only reads.
 -- Plan: sums by key; the deltas that are not folded once.
--- Owner: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._group_costs(batch_ids bigint[], group_ids int[])
+-- Owner: weft_tenant.  Granted to: weft_system.
+CREATE OR REPLACE FUNCTION weft._group_costs(batch_ids bigint[], group_ids int[], folded boolean DEFAULT false)
 RETURNS TABLE (batch_id bigint, group_id int, cost numeric, cost_by_resource jsonb) LANGUAGE sql STABLE
 AS $$
     WITH asked AS (SELECT * FROM unnest(_group_costs.batch_ids, _group_costs.group_ids) t (b, g)),
@@ -15,7 +16,7 @@ AS $$
         JOIN weft.job_delta d ON d.xid >= pg_snapshot_xmin(f.upto) AND NOT pg_visible_in_snapshot(d.xid, f.upto)
         JOIN weft.group_ancestor n ON n.batch_id = d.batch_id AND n.group_id = d.group_id
         JOIN asked a ON a.b = d.batch_id AND a.g = n.ancestor_id
-        WHERE d.rate_card_id IS NOT NULL),
+        WHERE d.rate_card_id IS NOT NULL AND NOT _group_costs.folded),
     sums AS (
         SELECT p.batch_id, p.group_id, r.resource_id, sum(p.usage_ms * r.quantity) AS usage,
                sum(p.usage_ms * r.quantity * coalesce(x.price_per_unit_hour, 0)) / 3600000 AS cost

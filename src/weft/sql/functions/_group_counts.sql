@@ -1,8 +1,9 @@
 -- _group_counts: the number of jobs in each state of these groups, exact in this statement's snapshot.
--- Called by: the readers of the api.   Safe to repeat: yes, it only reads.
+-- `folded`: as of the last fold.
+-- Called by: the readers of the api; _record_callbacks.   Safe to repeat: yes, it only reads.
 -- Plan: sums by key; the deltas that are not folded (of about half a second) once.
--- Owner: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._group_counts(batch_ids bigint[], group_ids int[])
+-- Owner: weft_tenant.  Granted to: weft_system.
+CREATE OR REPLACE FUNCTION weft._group_counts(batch_ids bigint[], group_ids int[], folded boolean DEFAULT false)
 RETURNS TABLE (batch_id bigint, group_id int, n_pending bigint, n_ready bigint, n_queued bigint, n_creating bigint, n_running bigint,
                n_blocked bigint, n_succeeded bigint, n_failed bigint, n_errored bigint, n_cancelled bigint) LANGUAGE sql STABLE
 AS $$
@@ -15,7 +16,8 @@ AS $$
         FROM weft.fold f
         JOIN weft.job_delta d ON d.xid >= pg_snapshot_xmin(f.upto) AND NOT pg_visible_in_snapshot(d.xid, f.upto)
         JOIN weft.group_ancestor n ON n.batch_id = d.batch_id AND n.group_id = d.group_id
-        JOIN asked a ON a.b = d.batch_id AND a.g = n.ancestor_id)
+        JOIN asked a ON a.b = d.batch_id AND a.g = n.ancestor_id
+        WHERE NOT _group_counts.folded)
     SELECT a.b, a.g, coalesce(sum(p.n_pending), 0)::bigint, coalesce(sum(p.n_ready), 0)::bigint, coalesce(sum(p.n_queued), 0)::bigint, coalesce(sum(p.n_creating), 0)::bigint,
            coalesce(sum(p.n_running), 0)::bigint, coalesce(sum(p.n_blocked), 0)::bigint, coalesce(sum(p.n_succeeded), 0)::bigint, coalesce(sum(p.n_failed), 0)::bigint,
            coalesce(sum(p.n_errored), 0)::bigint, coalesce(sum(p.n_cancelled), 0)::bigint

@@ -1,7 +1,8 @@
 -- _group_documents: the documents of groups; of a batch that is its root group's with the batch's own fields.
--- Called by: get_batch, list_batches, get_group, list_groups.   Safe to repeat: yes, it only reads.   Plan: everything by key.
--- Owner: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._group_documents(batch_ids bigint[], group_ids int[])
+-- `folded`: as of the last fold.
+-- Called by: get_batch, list_batches, get_group, list_groups; _record_callbacks.   Safe to repeat: yes, it only reads.   Plan: everything by key.
+-- Owner: weft_tenant.  Granted to: weft_system.
+CREATE OR REPLACE FUNCTION weft._group_documents(batch_ids bigint[], group_ids int[], folded boolean DEFAULT false)
 RETURNS TABLE (batch_id bigint, group_id int, document jsonb) LANGUAGE sql STABLE
 AS $$
     SELECT g.batch_id, g.group_id, jsonb_build_object(
@@ -20,8 +21,8 @@ AS $$
         'attributes', CASE WHEN g.group_id = 0 THEN b.attributes ELSE g.attributes END,
         'callback', CASE WHEN g.group_id = 0 THEN b.callback ELSE g.callback END,
         'cancel_after_n_failures', g.cancel_after_n_failures, 'max_running', b.max_running, 'trace_id', b.trace_id)
-    FROM weft._group_counts(_group_documents.batch_ids, _group_documents.group_ids) n
-    JOIN weft._group_costs(_group_documents.batch_ids, _group_documents.group_ids) c USING (batch_id, group_id)
+    FROM weft._group_counts(_group_documents.batch_ids, _group_documents.group_ids, _group_documents.folded) n
+    JOIN weft._group_costs(_group_documents.batch_ids, _group_documents.group_ids, _group_documents.folded) c USING (batch_id, group_id)
     JOIN weft.job_group g USING (batch_id, group_id)
     JOIN weft.batch b USING (batch_id)
     JOIN weft.tenant_user u ON u.user_id = b.user_id

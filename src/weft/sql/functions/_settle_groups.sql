@@ -1,16 +1,20 @@
--- _settle_groups: record completions of these groups, and that new jobs made a complete one incomplete. One that was complete,
---   has grown and is complete again was incomplete between two folds: that is another completion.
--- Called by: fold_deltas, after the sums were moved, so it depends on no process that reported.   Safe to repeat: yes.
+-- _settle_groups: record completions of these groups, with who is to be told, and that new jobs made a complete one incomplete. One that was complete,
+--   has grown and is complete again was incomplete between two folds: that is another completion. A set that is still being filled
+--   does not exist for readers, and completes when it is shown.
+-- Called by: fold_deltas, after the sums were moved, so it depends on no process that reported; fill_set.   Safe to repeat: yes.
 -- Locks: rows of group_count.   Plan: by key.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._settle_groups(batch_ids bigint[], group_ids int[], have_grown boolean[], at timestamptz) RETURNS void LANGUAGE plpgsql
 AS $$
 #variable_conflict use_column
+DECLARE
+    v_batch bigint[]; v_group int[];
 BEGIN
     WITH now AS MATERIALIZED (
         SELECT c.batch_id, c.group_id, c.tenant_id, c.complete, t.grown,
                c.n_pending + c.n_ready + c.n_queued + c.n_creating + c.n_running + c.n_blocked = 0
-               AND c.n_succeeded + c.n_failed + c.n_errored + c.n_cancelled > 0 AS is_complete
+               AND c.n_succeeded + c.n_failed + c.n_errored + c.n_cancelled > 0
+               AND NOT EXISTS (SELECT FROM weft.job_group g WHERE g.batch_id = c.batch_id AND g.group_id = c.group_id AND g.hidden) AS is_complete
         FROM unnest(_settle_groups.batch_ids, _settle_groups.group_ids, _settle_groups.have_grown) t (b, g, grown)
         JOIN weft.group_count c ON c.batch_id = t.b AND c.group_id = t.g),
     upd AS (
@@ -19,11 +23,14 @@ BEGIN
         RETURNING c.batch_id, c.group_id, c.tenant_id, c.n_completions, c.complete),
     done AS (
         INSERT INTO weft.group_completion (batch_id, group_id, completion, tenant_id, completed_at)
-        SELECT u.batch_id, u.group_id, u.n_completions, u.tenant_id, _settle_groups.at FROM upd u WHERE u.complete)
-    INSERT INTO weft.event (at, tenant_id, batch_id, kind, groups)
-    SELECT _settle_groups.at, u.tenant_id, u.batch_id, CASE WHEN u.group_id = 0 THEN 'batch.complete' ELSE 'group.complete' END, array_agg(u.group_id)
-    FROM upd u WHERE u.complete GROUP BY u.tenant_id, u.batch_id, u.group_id = 0;
-    IF FOUND THEN
+        SELECT u.batch_id, u.group_id, u.n_completions, u.tenant_id, _settle_groups.at FROM upd u WHERE u.complete),
+    eve AS (
+        INSERT INTO weft.event (at, tenant_id, batch_id, kind, groups)
+        SELECT _settle_groups.at, u.tenant_id, u.batch_id, CASE WHEN u.group_id = 0 THEN 'batch.complete' ELSE 'group.complete' END, array_agg(u.group_id)
+        FROM upd u WHERE u.complete GROUP BY u.tenant_id, u.batch_id, u.group_id = 0)
+    SELECT array_agg(u.batch_id), array_agg(u.group_id) INTO v_batch, v_group FROM upd u WHERE u.complete;
+    IF v_batch IS NOT NULL THEN
+        PERFORM weft._record_callbacks(v_batch, v_group, _settle_groups.at);
         PERFORM weft._announce();
     END IF;
 END $$;

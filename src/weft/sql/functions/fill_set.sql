@@ -1,6 +1,6 @@
 -- fill_set: one step of a set by query: these jobs match, and all up to this number were looked at. The last step shows the set.
 -- Called by: DriverStore.advance_operation.   Safe to repeat: yes, members are left as they are.
--- Locks: the operation's row; batch (shared advisory); then as _add_members.   Plan: by key.
+-- Locks: the operation's row; batch (shared advisory); then as _add_members and _show_set.   Plan: by key.
 -- Returns: whether the step is done; else some rows were in use: take the same step again.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.fill_set(epoch bigint, of_operation_id bigint, job_ids int[], looked_upto bigint, sets_max int, at timestamptz DEFAULT clock_timestamp())
@@ -24,7 +24,7 @@ BEGIN
         n_done = CASE WHEN v_is_done THEN least(looked_upto, o.n_total) ELSE o.n_done END
     WHERE o.operation_id = of_operation_id;
     IF v_is_done AND looked_upto >= v_operation.n_total THEN
-        UPDATE weft.job_group g SET hidden = false WHERE g.batch_id = v_operation.batch_id AND g.group_id = v_set;
+        PERFORM weft._show_set(v_operation.tenant_id, v_operation.batch_id, v_set, fill_set.at);
         PERFORM weft._end_operation(of_operation_id, NULL, v_result, fill_set.at);
     END IF;
     RETURN v_is_done;

@@ -10,7 +10,8 @@ import asyncio
 import os
 import ssl
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cache
 
 import h11
 
@@ -41,7 +42,8 @@ class HttpCallbackSender:
     timeout_s: float
     """Of everything: name, connection, request, head of the answer."""
     resolve: Resolve = resolve
-    tls: ssl.SSLContext = field(default_factory=ssl.create_default_context)
+    tls: ssl.SSLContext | None = None
+    """None: trust whom the system trusts."""
 
     async def send(self, url: str, headers: Mapping[str, str], body: bytes) -> Answered:
         """Send once."""
@@ -65,7 +67,7 @@ class HttpCallbackSender:
             writer.transport.abort()  # whatever it still wants to send
 
     async def _connect(self, target: Target) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        tls = self.tls if target.scheme == "https" else None
+        tls = (self.tls or _system_tls()) if target.scheme == "https" else None
         why: Exception | None = None
         for address in await self._addresses(target):
             try:
@@ -91,6 +93,12 @@ class HttpCallbackSender:
             # Which address it is, is a fact about our network.
             raise _NotSent("the address is private, and callback_private_hosts does not allow it")
         return good[:ADDRESSES_MAX]
+
+
+@cache
+def _system_tls() -> ssl.SSLContext:
+    """Return one context for all: it costs megabytes, and is made when it is first needed."""
+    return ssl.create_default_context()
 
 
 def _request(target: Target, headers: Mapping[str, str], body: bytes) -> h11.Request:

@@ -1,0 +1,76 @@
+"""`weft callback`: who was told of completions."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from cyclopts import App
+
+from weft.cli.amounts import moment
+from weft.cli.options import SHARED, Shared
+from weft.cli.plain import one_line
+from weft.cli.report import note
+from weft.cli.screen import print_json, print_table
+from weft.core.ids import parse_batch_id
+
+HEADER = ("Of", "Completion", "State", "Attempts", "Answer", "Tried", "Next", "URL")
+NUMBERS = ("Completion", "Attempts")
+
+app = App(name="callback", help="See who was told of completions, and how.")
+
+
+@app.command
+def ls(batch: str, /, *, shared: Shared = SHARED) -> int:
+    """List the callbacks of a batch and its groups.
+
+    Args:
+        batch: `b12`.
+        shared: Options of every command.
+    """
+    return asyncio.run(_list(parse_batch_id(batch), shared))
+
+
+async def _list(batch_id: int, shared: Shared) -> int:
+    async with shared.client() as client:
+        found = [one async for one in client.list_callbacks(batch_id)]
+    if shared.json:
+        print_json(found)
+        return 0
+    if found:
+        print_table(HEADER, map(_row, found), right=NUMBERS)
+    else:
+        note("no callbacks yet: nothing with a callback was complete")
+    return 0
+
+
+def _row(one: Mapping[str, Any]) -> tuple[object, ...]:
+    return (
+        f"g{one['group_id']}" if one["group_id"] else "batch",
+        one["completion"],
+        one["state"],
+        one["n_attempts"],
+        one["last_error"] or one["last_status"] or "",
+        moment(one["tried_at"]) if one["tried_at"] else "",
+        moment(one["next_at"]) if one["next_at"] else "",
+        one_line(one["url"], width=60),
+    )
+
+
+@app.command
+def secret(*, shared: Shared = SHARED) -> int:
+    """Print the secret with which your tenant's callbacks are signed.
+
+    Args:
+        shared: Options of every command.
+    """
+    return asyncio.run(_print_secret(shared))
+
+
+async def _print_secret(shared: Shared) -> int:
+    async with shared.client() as client:
+        found = await client.callback_secret()
+    if shared.json:
+        print_json({"secret": found})
+    else:
+        print(found)
+    return 0

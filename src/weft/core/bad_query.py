@@ -1,0 +1,37 @@
+"""What is wrong with a query: it cannot be read, or it would cost too much.
+
+Apart from `core/query/`, so that a client knows these errors without the parser.
+"""
+
+from weft.core.errors import FieldError, Invalid
+
+
+class BadQuery(Invalid):
+    """A query that cannot be read."""
+
+    code = "API.INVALID_QUERY"
+
+    @classmethod
+    def at(cls, message: str, *, line: int, column: int, picture: str) -> "BadQuery":
+        """Make the error for a place; `picture`: the line, and a mark below the place."""
+        place = f"line {line}, column {column}"
+        return cls(
+            "the query cannot be read",
+            detail=f"At {place}: {message}" + ("" if message.endswith("?") else "."),
+            hint=f"Correct it there:\n{picture}",
+            errors=[FieldError("?q", f"{place}: {message}")],
+        )
+
+
+class QueryTooWide(Invalid):
+    """A query that no index answers, of more jobs than may be read for it."""
+
+    code = "API.QUERY_TOO_WIDE"
+    status = 422
+
+
+class QueryTooSlow(Invalid):
+    """A query that took longer than it may."""
+
+    code = "API.QUERY_TOO_SLOW"
+    status = 422

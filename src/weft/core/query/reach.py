@@ -1,0 +1,169 @@
+"""How many jobs of a batch must be read to answer a query, and whether an index answers it.
+
+A page of a large batch is quick if its jobs follow from job numbers or from an index; a term that
+every job must be asked for is allowed as long as there are not too many of them.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from weft.core.bad_query import QueryTooWide
+from weft.core.query.fields import JOB_STATES
+from weft.core.query.tree import (
+    And,
+    Field,
+    IntegerTerm,
+    Node,
+    Operator,
+    Or,
+    StateTerm,
+    TextTerm,
+)
+from weft.core.states import JobState
+
+JOB_ID_MAX: Final = 2_147_483_647
+SMALL_GROUP: Final = 10_000
+"""Jobs of a group that are looked at rather than what an index over the batch gives."""
+_FAILURES: Final = frozenset({JobState.FAILED, JobState.ERROR})
+
+
+@dataclass(frozen=True)
+class Named:
+    """Jobs of this name, by the index over names."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Failures:
+    """Jobs with an attempt that did not succeed, by the index over those."""
+
+
+@dataclass(frozen=True)
+class Union:
+    """Jobs from any of these."""
+
+    sources: tuple["Source", ...]
+
+
+@dataclass(frozen=True)
+class Group:
+    """Jobs of a group, by the bunches they came in and the spans in which they were added."""
+
+    group_id: int
+    numbers: tuple[int, ...] | None
+    """What stands in the rows of its jobs: itself, groups below, memberships. None: many."""
+    n_jobs: int
+
+
+Source = Named | Failures | Union | Group
+
+
+@dataclass(frozen=True)
+class Reach:
+    """What of a batch a query reads: job numbers `first..last`, of these what `source` gives."""
+
+    first: int
+    last: int
+    source: Source | None
+    group: Group | None
+    is_narrow: bool
+    """An index gives the jobs, or nothing but numbers is asked."""
+
+    def width(self, n_jobs: int) -> int:
+        """Return how many of the first `n_jobs` numbers are within reach."""
+        width = max(0, min(self.last, n_jobs) - self.first + 1)
+        return min(width, self.group.n_jobs) if self.group else width
+
+
+def reach_of(node: Node, group: Group | None = None) -> Reach:
+    """Return what a query must read; `group`: only of this group."""
+    terms = node.terms if isinstance(node, And) else (node,)
+    bounds = [_bounds(one) for one in terms]
+    first = max((bound[0] for bound in bounds), default=1)
+    last = min((bound[1] for bound in bounds), default=JOB_ID_MAX)
+    found = source_of(node)
+    is_small = group is not None and group.n_jobs <= SMALL_GROUP
+    return Reach(
+        max(1, first),
+        min(JOB_ID_MAX, last),
+        group if is_small or not found else found,
+        group,
+        found is not None or all(_is_range(one) for one in terms),
+    )
+
+
+def source_of(node: Node) -> Source | None:
+    """Return an index that gives all that can match; None: there is none."""
+    match node:
+        case TextTerm(Field.NAME, Operator.EQ, name):
+            return Named(name)
+        case StateTerm(Operator.EQ, word) if JOB_STATES[word] <= _FAILURES:
+            return Failures()
+        case IntegerTerm(Field.EXIT_CODE, operator, value) if _is_failure(operator, value):
+            return Failures()
+        case And(terms):
+            found = [source for one in terms if (source := source_of(one))]
+            return min(found, key=_rank, default=None)
+        case Or(terms):
+            sources = [source_of(one) for one in terms]
+            whole = tuple(source for source in sources if source)
+            return Union(whole) if len(whole) == len(sources) else None
+    return None
+
+
+def check_width(reach: Reach, n_jobs: int, *, scan_jobs_max: int) -> None:
+    """Raise `QueryTooWide` if too many jobs would be read for a query that no index answers."""
+    width = reach.width(n_jobs)
+    if reach.is_narrow or width <= scan_jobs_max:
+        return
+    raise QueryTooWide(
+        "the query would read too many jobs",
+        detail=f"No index answers it, and it is about {width:,} jobs; "
+        f"the limit is {scan_jobs_max:,} (setting query_scan_jobs_max).",
+        hint=f"Add a range (`job_id >= 1 and job_id <= {scan_jobs_max}`), an exact name "
+        "(`name = x`), `state = failed`, or a smaller group (`group=/stage1`).",
+    )
+
+
+def _rank(source: Source) -> int:
+    """Order sources by how few jobs they give, as a rule."""
+    return {Named: 0, Failures: 1, Union: 2, Group: 3}[type(source)]
+
+
+def _is_failure(operator: Operator, value: int) -> bool:
+    """Say whether only an attempt that failed has such an exit code."""
+    match operator:
+        case Operator.EQ:
+            return value != 0
+        case Operator.GT:
+            return value >= 0
+        case Operator.GE:
+            return value > 0
+        case Operator.LT:
+            return value <= 0
+        case Operator.LE:
+            return value < 0
+    return False
+
+
+def _is_range(node: Node) -> bool:
+    return isinstance(node, IntegerTerm) and node.field in {Field.JOB_ID, Field.BATCH_ID}
+
+
+def _bounds(node: Node) -> tuple[int, int]:
+    """Return the first and the last job number that can match."""
+    if isinstance(node, IntegerTerm) and node.field is Field.JOB_ID:
+        value = node.value
+        match node.operator:
+            case Operator.EQ:
+                return value, value
+            case Operator.GE:
+                return value, JOB_ID_MAX
+            case Operator.GT:
+                return value + 1, JOB_ID_MAX
+            case Operator.LE:
+                return 1, value
+            case Operator.LT:
+                return 1, value - 1
+    return 1, JOB_ID_MAX

@@ -1,0 +1,157 @@
+"""From the words of one term to its node: which field it is, and what it may be compared with."""
+
+import difflib
+import math
+import re
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from types import MappingProxyType
+from typing import Final
+
+from lark import Token
+
+from weft.core.query.fields import FIELDS, MATCHES, OPERATORS, STATES, Kind
+from weft.core.query.place import Wrong
+from weft.core.query.tree import (
+    AmountTerm,
+    AnyTerm,
+    AttributeTerm,
+    Field,
+    IntegerTerm,
+    MissingTerm,
+    Node,
+    Operator,
+    StateTerm,
+    Subject,
+    TextTerm,
+    TimeTerm,
+)
+
+KEYWORDS: Final = frozenset({"and", "or", "not"})
+_INTEGER: Final = re.compile(r"[+-]?[0-9]{1,18}")
+_AMOUNT: Final = re.compile(
+    r"[+-]?(?:[0-9]{1,18}(?:\.[0-9]{0,18})?|\.[0-9]{1,18})(?:[eE][+-]?[0-9]{1,3})?"
+)
+_ID: Final = MappingProxyType(
+    {Field.JOB_ID: re.compile(r"j?([0-9]{1,18})"), Field.BATCH_ID: re.compile(r"b?([0-9]{1,18})")}
+)
+_TIME: Final = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
+    r"(?:[Tt ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?(?:[Zz]|[+-][0-9]{2}:?[0-9]{2}))?"
+)
+_ESCAPE: Final = re.compile(r'\\(["\\])')
+
+
+def text_of(token: Token) -> str:
+    r"""Return what a value stands for; in quotes `\"` is a quote and `\\` a backslash."""
+    if token.type != "STRING":
+        return str(token)
+    return _ESCAPE.sub(r"\1", token[1:-1])
+
+
+def any_term(operator: Operator, token: Token) -> Node:
+    """Return the node of a word that stands alone."""
+    if token.type == "WORD" and token.lower() in KEYWORDS:
+        raise _wrong(token, f"{token} joins terms, and here there is none to join")
+    return AnyTerm(operator, text_of(token))
+
+
+def attribute_term(key: Token, operator: Token, value: Token) -> Node:
+    """Return the node of `key = value`, whatever the key is."""
+    return AttributeTerm(text_of(key), _operator(operator, MATCHES), text_of(value))
+
+
+def compared_term(subject: Subject, word: Token, operator: Token, value: Token) -> Node:
+    """Return the node of `word operator value`."""
+    kind = FIELDS[subject].get(Field(word)) if word in _WORDS else None
+    if kind is None:
+        return attribute_term(word, operator, value)
+    read = _READERS[kind]
+    return read(subject, Field(word), _operator(operator, OPERATORS[kind]), value)
+
+
+_WORDS: Final = frozenset(Field)
+
+
+def _operator(sign: Token, allowed: Sequence[Operator]) -> Operator:
+    operator = Operator("=" if sign == "==" else str(sign))
+    if operator not in allowed:
+        raise _wrong(sign, f"unexpected operator {operator}, expected one of {' '.join(allowed)}")
+    return operator
+
+
+def _state(subject: Subject, _field: Field, operator: Operator, value: Token) -> Node:
+    word = text_of(value)
+    if word not in STATES[subject]:
+        near = difflib.get_close_matches(word[:40], STATES[subject], n=1)
+        hint = f", did you mean {near[0]}?" if near else f", only {' '.join(STATES[subject])}"
+        raise _wrong(value, f"there is no state {_shown(word)}{hint}")
+    return StateTerm(operator, word)
+
+
+def _integer(_subject: Subject, field: Field, operator: Operator, value: Token) -> Node:
+    text = text_of(value)
+    named = _ID[field].fullmatch(text) if field in _ID else None
+    if named is None and not _INTEGER.fullmatch(text):
+        raise _unfit(value, Kind.INTEGER)
+    return IntegerTerm(field, operator, int(named[1] if named else text))
+
+
+def _integer_or_null(subject: Subject, field: Field, operator: Operator, value: Token) -> Node:
+    if value == "NULL" and operator in {Operator.EQ, Operator.NE}:
+        return MissingTerm(field, operator)
+    return _integer(subject, field, operator, value)
+
+
+def _amount(_subject: Subject, field: Field, operator: Operator, value: Token) -> Node:
+    text = text_of(value)
+    if field is Field.COST:
+        text = text.removeprefix("$")
+    if not _AMOUNT.fullmatch(text) or math.isinf(float(text)):
+        raise _unfit(value, Kind.AMOUNT)
+    return AmountTerm(field, operator, float(text))
+
+
+def _time(_subject: Subject, field: Field, operator: Operator, value: Token) -> Node:
+    text = text_of(value)
+    try:
+        if not _TIME.fullmatch(text):
+            raise ValueError(text)  # noqa: TRY301 (all that is no time is told alike)
+        at = datetime.fromisoformat(text.upper())
+        at = at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise _wrong(
+            value, f"expected date, but found {_shown(text)}; written as 2026-01-31T17:15:25Z"
+        ) from None
+    return TimeTerm(field, operator, at)
+
+
+def _text(_subject: Subject, field: Field, operator: Operator, value: Token) -> Node:
+    return TextTerm(field, operator, text_of(value))
+
+
+_READERS: Final[MappingProxyType[Kind, Callable[[Subject, Field, Operator, Token], Node]]] = (
+    MappingProxyType(
+        {
+            Kind.STATE: _state,
+            Kind.INTEGER: _integer,
+            Kind.INTEGER_OR_NULL: _integer_or_null,
+            Kind.AMOUNT: _amount,
+            Kind.TIME: _time,
+            Kind.TEXT: _text,
+        }
+    )
+)
+
+
+def _unfit(value: Token, kind: Kind) -> Wrong:
+    return _wrong(value, f"expected {kind.value}, but found {_shown(text_of(value))}")
+
+
+def _wrong(token: Token, message: str) -> Wrong:
+    start = token.start_pos or 0
+    return Wrong(start, start + len(token), message)
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= 40 else text[:40] + "…")  # noqa: PLR2004 (of a line)

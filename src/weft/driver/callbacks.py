@@ -1,0 +1,155 @@
+"""The loop that tells receivers of completions, at least once each, and holds up nobody.
+
+A delivery is due until the database knows its outcome. So a leader that dies while it sends leaves
+it due, and the next one sends it again, under the same name. Nothing is asked while nothing is
+due: the loop waits for its bell, which the fold's notice rings, and for the next date.
+"""
+
+import asyncio
+import random
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from weft import __version__
+from weft.core.callback_retry import RetryPlan, is_delivered, next_try_s
+from weft.core.callback_signature import DELIVERY_HEADER, SIGNATURE_HEADER, sign, tenant_secret
+from weft.driver.bell import Bell
+from weft.ports.callback_sender import Answered, CallbackSender
+from weft.ports.store import DeliveryReport, DriverStore, DueCallback
+from weft.settings import Settings
+from weft.telemetry import metrics
+from weft.telemetry.log import get_logger
+
+log = get_logger()
+
+LONGEST_WAIT_S = 86_400.0
+LATE_S = 0.01
+"""The timer rings so much after the date, so that the database agrees that it has passed."""
+
+
+@dataclass(frozen=True)
+class Post:
+    """What signs and what sends. `key`: the deployment's, of which tenants' secrets are made."""
+
+    sender: CallbackSender
+    key: str
+
+
+class CallbackLoop:
+    """Sends what is due, each in a task of its own, within the limits of the settings."""
+
+    def __init__(
+        self, store: DriverStore, epoch: int, bell: Bell, post: Post, settings: Settings
+    ) -> None:
+        self._store = store
+        self._epoch = epoch
+        self._bell = bell
+        self._post = post
+        self._settings = settings
+        self._plan = RetryPlan(
+            first_s=settings.callback_retry_first_s,
+            longest_s=settings.callback_retry_longest_s,
+            attempts_max=settings.callback_attempts_max,
+            age_max_s=settings.callback_age_max_s,
+        )
+        self._sending: dict[int, asyncio.Task[None]] = {}
+
+    async def run(self) -> None:
+        """Send until cancelled; what is on its way then is sent again in the next term."""
+        try:
+            while True:
+                await self._start_due()
+                wait_s = await self._store.next_callback(self._epoch)
+                if wait_s is not None:
+                    wait_s = min(wait_s + LATE_S, LONGEST_WAIT_S)
+                await self._bell.heard(wait_s)
+                self._forget_ended()
+        finally:
+            for task in self._sending.values():
+                task.cancel()
+            await asyncio.gather(*self._sending.values(), return_exceptions=True)
+
+    async def _start_due(self) -> None:
+        """Start whatever is due and within the limits."""
+        due = await self._store.due_callbacks(
+            self._epoch,
+            list(self._sending),
+            limit_all=self._settings.callbacks_max,
+            limit_tenant=self._settings.callbacks_max // 2,
+            limit_host=self._settings.callbacks_per_host_max,
+        )
+        for one in due:
+            task = asyncio.create_task(self._deliver(one))
+            task.add_done_callback(lambda _: self._bell.ring())
+            self._sending[one.delivery_id] = task
+        metrics.CALLBACKS_SENDING.set(len(self._sending))
+
+    def _forget_ended(self) -> None:
+        """Make room for others, or raise what ended a task: then this term is over."""
+        for delivery_id, task in list(self._sending.items()):
+            if task.done():
+                task.result()
+                del self._sending[delivery_id]
+
+    async def _deliver(self, one: DueCallback) -> None:
+        """Make one attempt and record it."""
+        body = one.body.encode()
+        begun = time.monotonic()
+        answered = await self._post.sender.send(one.url, self._headers(one, body), body)
+        took_s = time.monotonic() - begun
+        report = self._report_of(one, answered)
+        await self._store.record_deliveries(self._epoch, [report])
+        _tell(one, report, took_s)
+
+    def _headers(self, one: DueCallback, body: bytes) -> Mapping[str, str]:
+        secret = tenant_secret(self._post.key, one.tenant_id)
+        signature = sign(secret, sent_at=one.sent_at, delivery=one.name, body=body)
+        return {
+            "Content-Type": "application/json",
+            "User-Agent": f"weft/{__version__}",
+            DELIVERY_HEADER: one.name,
+            SIGNATURE_HEADER: signature,
+        }
+
+    def _report_of(self, one: DueCallback, answered: Answered) -> DeliveryReport:
+        delivered = is_delivered(answered.status)
+        retry_in_s = None
+        if not delivered:
+            retry_in_s = next_try_s(
+                self._plan,
+                answered.status,
+                attempts=one.n_attempts + 1,
+                age_s=one.age_s,
+                jitter=random.random(),  # noqa: S311 (spreads retries, guards nothing)
+            )
+        return DeliveryReport(
+            delivery_id=one.delivery_id,
+            delivered=delivered,
+            status=answered.status,
+            error=answered.error,
+            retry_in_s=retry_in_s,
+        )
+
+
+def _tell(one: DueCallback, report: DeliveryReport, took_s: float) -> None:
+    """Count and log an attempt; not the URL, which may hold a secret."""
+    outcome = "delivered" if report.delivered else "failed"
+    if outcome == "failed" and report.retry_in_s is None:
+        outcome = "given_up"
+    metrics.CALLBACK_ATTEMPTS.labels(outcome).inc()
+    metrics.CALLBACK_SECONDS.observe(took_s)
+    facts = {
+        "delivery": one.name,
+        "batch": one.batch_id,
+        "group": one.group_id,
+        "attempts": one.n_attempts + 1,
+        "status": report.status,
+        "ms": round(took_s * 1000),
+    }
+    if outcome == "delivered":
+        log.info("callback.delivered", **facts)
+    elif outcome == "failed":
+        log.info("callback.failed", error=report.error, retry_in_s=report.retry_in_s, **facts)
+    else:
+        log.warning("callback.given_up", error=report.error, **facts)

@@ -1,0 +1,33 @@
+"""Values that a driver and its store exchange about callbacks."""
+
+import msgspec
+
+
+class DueCallback(msgspec.Struct, frozen=True, kw_only=True):
+    """A delivery to be sent now."""
+
+    delivery_id: int
+    name: str
+    """What the receiver is told; the same in every attempt."""
+    tenant_id: int
+    batch_id: int
+    group_id: int
+    url: str
+    body: str
+    """The status document, as it was at the completion."""
+    n_attempts: int
+    """Those made before this one."""
+    age_s: float
+    """Since the completion."""
+    sent_at: int
+    """The database's time, in seconds since 1970."""
+
+
+class DeliveryReport(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of one attempt. Not delivered and no `retry_in_s`: it is given up."""
+
+    delivery_id: int
+    delivered: bool
+    status: int | None
+    error: str | None
+    retry_in_s: float | None

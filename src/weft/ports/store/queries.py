@@ -1,0 +1,59 @@
+"""Lists that a query chooses from (`core/query`)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from weft.core.query import EVERYTHING, Node
+from weft.ports.store.submitted import Caller, Row
+
+
+@dataclass(frozen=True)
+class QueryLimits:
+    """What a query may cost."""
+
+    timeout_s: float
+    scan_jobs_max: int
+    """Jobs that may be read for a query that no index answers."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class JobQuery:
+    """Which jobs of a batch are asked for: a page in order of their numbers above `after`."""
+
+    query: Node = EVERYTHING
+    group: int | str | None = None
+    """Only jobs of this group: its number, its path, or the name of a set."""
+    after: int = 0
+    limit: int
+    limits: QueryLimits
+
+
+@dataclass(frozen=True, kw_only=True)
+class BatchQuery:
+    """Which batches are asked for: a page, newest first, of those below `before`."""
+
+    query: Node = EVERYTHING
+    before: int | None = None
+    limit: int
+    limits: QueryLimits
+
+
+class QueryStore(Protocol):
+    """Pages of documents, all of one moment.
+
+    Each method raises `QueryTooSlow` if it takes too long, the ones for jobs `QueryTooWide` if too
+    many would be read.
+    """
+
+    async def query_jobs(self, caller: Caller, batch_id: int, wanted: JobQuery) -> Sequence[Row]:
+        """Return job documents. Raise `BatchNotFound`, `GroupNotFound`."""
+
+    async def explain_jobs(self, caller: Caller, batch_id: int, wanted: JobQuery) -> Row:
+        """Return `{sql, plan: [lines]}` of the same query, which is not run."""
+
+    async def query_batches(self, caller: Caller, wanted: BatchQuery) -> Sequence[Row]:
+        """Return batch documents."""
+
+    async def explain_batches(self, caller: Caller, wanted: BatchQuery) -> Row:
+        """Return `{sql, plan: [lines]}` of the same query, which is not run."""

@@ -1,0 +1,22 @@
+-- _show_set: let a set that was filled by a query exist for readers.
+-- Called by: fill_set, with its last members.   Safe to repeat: yes.
+-- Locks: the set's row of group_count, as every fold that counts something of it: so either that fold finds the set shown, or what
+--   it has counted is seen here.   Plan: by key.
+-- Owner: weft_system.
+CREATE OR REPLACE FUNCTION weft._show_set(tenant_id int, of_batch_id bigint, set_id int, at timestamptz) RETURNS void LANGUAGE plpgsql
+AS $$
+#variable_conflict use_column
+BEGIN
+    INSERT INTO weft.group_count AS c (batch_id, group_id, tenant_id) VALUES (of_batch_id, set_id, _show_set.tenant_id)
+    ON CONFLICT (batch_id, group_id) DO UPDATE SET complete = c.complete;
+    UPDATE weft.job_group g SET hidden = false WHERE g.batch_id = of_batch_id AND g.group_id = set_id;
+    -- Members that are not folded yet: the fold that counts them decides.
+    IF NOT EXISTS (
+        SELECT FROM weft.fold f
+        JOIN weft.job_delta d ON d.xid >= pg_snapshot_xmin(f.upto) AND NOT pg_visible_in_snapshot(d.xid, f.upto)
+        JOIN weft.group_ancestor a ON a.batch_id = d.batch_id AND a.group_id = d.group_id
+        WHERE a.batch_id = of_batch_id AND a.ancestor_id = set_id)
+    THEN
+        PERFORM weft._settle_groups(ARRAY[of_batch_id], ARRAY[set_id], ARRAY[false], _show_set.at);
+    END IF;
+END $$;

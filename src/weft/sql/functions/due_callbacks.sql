@@ -1,0 +1,39 @@
+-- due_callbacks: the callbacks to be sent now, beside those that are on their way (`busy`).
+-- Called by: DriverStore.due_callbacks.   Safe to repeat: yes, it only reads: who dies while sending leaves the delivery due.
+-- Plan: from one (tenant, host) to the next by index, the first few of each; so neither a host that hangs nor a tenant with
+--   many such hosts stands before the others. Hosts and tenants have at most their limit on the way.
+-- Returns: deliveries, tenants in turn, the longest due first.
+-- Owner: weft_system.  Granted to: weft_driver.
+CREATE OR REPLACE FUNCTION weft.due_callbacks(epoch bigint, busy bigint[], limit_all int, limit_tenant int, limit_host int, at timestamptz DEFAULT clock_timestamp())
+RETURNS TABLE (delivery_id bigint, name uuid, tenant_id int, batch_id bigint, group_id int, url text, body text, n_attempts int, age interval, sent_at bigint)
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+AS $$
+#variable_conflict use_column
+BEGIN
+    PERFORM weft._check_epoch(due_callbacks.epoch);
+    RETURN QUERY
+    WITH RECURSIVE place AS (
+        (SELECT d.tenant_id, d.host FROM weft.callback_delivery d WHERE d.next_at IS NOT NULL ORDER BY d.tenant_id, d.host LIMIT 1)
+        UNION ALL
+        SELECT n.tenant_id, n.host FROM place p CROSS JOIN LATERAL (
+            SELECT d.tenant_id, d.host FROM weft.callback_delivery d
+            WHERE d.next_at IS NOT NULL AND (d.tenant_id, d.host) > (p.tenant_id, p.host) ORDER BY d.tenant_id, d.host LIMIT 1) n),
+    sending AS MATERIALIZED (
+        SELECT d.tenant_id, d.host FROM unnest(due_callbacks.busy) x JOIN weft.callback_delivery d ON d.delivery_id = x),
+    head AS (
+        SELECT d.delivery_id, d.tenant_id, d.next_at FROM place p CROSS JOIN LATERAL (
+            SELECT y.delivery_id, y.tenant_id, y.next_at FROM weft.callback_delivery y
+            WHERE y.tenant_id = p.tenant_id AND y.host = p.host AND y.next_at <= due_callbacks.at AND y.delivery_id <> ALL (due_callbacks.busy)
+            ORDER BY y.next_at
+            LIMIT greatest(0, due_callbacks.limit_host - (SELECT count(*) FROM sending s WHERE s.tenant_id = p.tenant_id AND s.host = p.host))) d),
+    turn AS (
+        SELECT h.*, row_number() OVER (PARTITION BY h.tenant_id ORDER BY h.next_at, h.delivery_id)
+                    + (SELECT count(*) FROM sending s WHERE s.tenant_id = h.tenant_id) AS n FROM head h),
+    chosen AS (
+        SELECT t.* FROM turn t WHERE t.n <= due_callbacks.limit_tenant ORDER BY t.n, t.next_at, t.delivery_id
+        LIMIT greatest(0, due_callbacks.limit_all - cardinality(due_callbacks.busy)))
+    SELECT d.delivery_id, d.name, d.tenant_id, d.batch_id, d.group_id, d.url, d.body, d.n_attempts, due_callbacks.at - d.created_at,
+           floor(date_part('epoch', due_callbacks.at))::bigint
+    FROM chosen c JOIN weft.callback_delivery d ON d.delivery_id = c.delivery_id ORDER BY c.n, c.next_at, c.delivery_id;
+END $$;

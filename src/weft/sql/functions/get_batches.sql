@@ -1,0 +1,11 @@
+-- get_batches: documents of these batches of a tenant, newest first.
+-- Called by: Store.query_batches (api).   Safe to repeat: yes, it only reads.   Plan: everything by key.
+-- Owner: weft_tenant.  Granted to: weft_api.
+CREATE OR REPLACE FUNCTION weft.get_batches(tenant_id int, batch_ids bigint[]) RETURNS SETOF jsonb
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+BEGIN
+    PERFORM weft._as_tenant(get_batches.tenant_id);
+    RETURN QUERY SELECT d.document FROM weft._group_documents(get_batches.batch_ids, array_fill(0, ARRAY[cardinality(get_batches.batch_ids)])) d ORDER BY d.batch_id DESC;
+END $$;

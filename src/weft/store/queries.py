@@ -1,0 +1,170 @@
+"""Running queries of the language: one transaction that only reads, with a time limit.
+
+The statement itself runs with the rights of the login, behind the tenant's wall (ADR 12).
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Final, TypeVar
+
+import asyncpg
+
+from weft.core.bad_query import QueryTooSlow
+from weft.core.query.reach import Group, check_width, reach_of
+from weft.ports.store import BatchQuery, Caller, JobQuery, QueryLimits, Row
+from weft.store.database import Database, call_on, fetch_on
+from weft.store.documents import batch_document, with_words
+from weft.store.query_sql import Statement, select_batches, select_jobs
+
+Result = TypeVar("Result")
+QUERIES_AT_ONCE: Final = 4
+"""Of one process: half of its connections are left for what is quick."""
+NEWEST: Final = (1 << 63) - 1
+
+
+class Queries:
+    """The part of `ApiStore` that runs queries. The methods are documented at the port."""
+
+    _database: Database
+    _querying: asyncio.Semaphore
+
+    async def query_jobs(self, caller: Caller, batch_id: int, wanted: JobQuery) -> Sequence[Row]:
+        """Return job documents."""
+
+        async def work(connection: asyncpg.Connection) -> Sequence[Row]:
+            found = await job_ids(connection, caller.tenant_id, batch_id, wanted)
+            if not found:
+                return []
+            rows = await call_on(
+                connection,
+                "get_jobs",
+                tenant_id=caller.tenant_id,
+                batch_id=batch_id,
+                job_ids=found,
+            )
+            return [with_words(row[0]) for row in rows]
+
+        return await self._within(wanted.limits, work)
+
+    async def explain_jobs(self, caller: Caller, batch_id: int, wanted: JobQuery) -> Row:
+        """Return the plan."""
+
+        async def work(connection: asyncpg.Connection) -> Row:
+            return await _explain(
+                connection, await _job_statement(connection, caller.tenant_id, batch_id, wanted)
+            )
+
+        return await self._within(wanted.limits, work)
+
+    async def query_batches(self, caller: Caller, wanted: BatchQuery) -> Sequence[Row]:
+        """Return batch documents."""
+
+        async def work(connection: asyncpg.Connection) -> Sequence[Row]:
+            statement = await _batch_statement(connection, caller.tenant_id, wanted)
+            found = await fetch_on(connection, "query_batches", statement.text, statement.values)
+            if not found:
+                return []
+            rows = await call_on(
+                connection,
+                "get_batches",
+                tenant_id=caller.tenant_id,
+                batch_ids=[row[0] for row in found],
+            )
+            return [batch_document(row[0]) for row in rows]
+
+        return await self._within(wanted.limits, work)
+
+    async def explain_batches(self, caller: Caller, wanted: BatchQuery) -> Row:
+        """Return the plan."""
+
+        async def work(connection: asyncpg.Connection) -> Row:
+            return await _explain(
+                connection, await _batch_statement(connection, caller.tenant_id, wanted)
+            )
+
+        return await self._within(wanted.limits, work)
+
+    async def _within(
+        self, limits: QueryLimits, work: Callable[[asyncpg.Connection], Awaitable[Result]]
+    ) -> Result:
+        """Run it when it is its turn."""
+        async with self._querying:
+            return await read_within(self._database, limits, work)
+
+
+async def read_within(
+    database: Database,
+    limits: QueryLimits,
+    work: Callable[[asyncpg.Connection], Awaitable[Result]],
+) -> Result:
+    """Run it in a transaction that only reads. Raise `QueryTooSlow` when its time is over."""
+
+    async def timed(connection: asyncpg.Connection) -> Result:
+        try:
+            return await work(connection)
+        except asyncpg.QueryCanceledError as error:
+            raise QueryTooSlow(
+                "the query took too long",
+                detail=f"It was stopped after {limits.timeout_s:g} s (setting query_timeout_s).",
+                hint="Narrow it: a range (`job_id < …`, `batch_id > …`), an exact name, a group; "
+                "and ask for fewer rows (`limit`).",
+            ) from error
+
+    return await database.reading(timed)
+
+
+async def job_ids(
+    connection: asyncpg.Connection, tenant_id: int, batch_id: int, wanted: JobQuery
+) -> list[int]:
+    """Return the numbers of the jobs that match. The transaction belongs to this query."""
+    statement = await _job_statement(connection, tenant_id, batch_id, wanted)
+    rows = await fetch_on(connection, "query_jobs", statement.text, statement.values)
+    return [row[0] for row in rows]
+
+
+async def _job_statement(
+    connection: asyncpg.Connection, tenant_id: int, batch_id: int, wanted: JobQuery
+) -> Statement:
+    """Prepare the transaction, and refuse what would read too much."""
+    by_path = isinstance(wanted.group, str)
+    (row,) = await call_on(
+        connection,
+        "begin_query",
+        tenant_id=tenant_id,
+        batch_id=batch_id,
+        of_group=None if by_path else wanted.group,
+        of_path=wanted.group if by_path else None,
+        timeout_ms=round(wanted.limits.timeout_s * 1000),
+    )
+    group = None
+    if row["group_id"] is not None:
+        numbers = None if row["numbers"] is None else tuple(row["numbers"])
+        group = Group(row["group_id"], numbers, row["n_jobs"])
+    reach = reach_of(wanted.query, group)
+    check_width(reach, row["last_job"], scan_jobs_max=wanted.limits.scan_jobs_max)
+    return select_jobs(
+        wanted.query, reach, batch_id=batch_id, after=wanted.after, limit=wanted.limit
+    )
+
+
+async def _batch_statement(
+    connection: asyncpg.Connection, tenant_id: int, wanted: BatchQuery
+) -> Statement:
+    await call_on(
+        connection,
+        "begin_query",
+        tenant_id=tenant_id,
+        batch_id=None,
+        of_group=None,
+        of_path=None,
+        timeout_ms=round(wanted.limits.timeout_s * 1000),
+    )
+    before = NEWEST if wanted.before is None else wanted.before
+    return select_batches(wanted.query, before=before, limit=wanted.limit)
+
+
+async def _explain(connection: asyncpg.Connection, statement: Statement) -> dict[str, Any]:
+    """Return the plan; without costs, which would tell of other tenants' rows."""
+    text = f"EXPLAIN (COSTS OFF) {statement.text}"
+    rows = await fetch_on(connection, "explain_query", text, statement.values)
+    return {"sql": statement.text, "plan": [row[0] for row in rows]}

@@ -1,0 +1,12 @@
+"""From the tree of a query to one statement: fixed fragments, and every value a bound parameter.
+
+The one place with text of queries beside `weft/sql/`. Nothing that a user wrote is ever part of
+a statement: words choose a fragment, values are bound. Must not run anything: `store/queries.py`
+does.
+"""
+
+from weft.store.query_sql.batches import select_batches
+from weft.store.query_sql.fragments import Statement
+from weft.store.query_sql.jobs import select_jobs
+
+__all__ = ["Statement", "select_batches", "select_jobs"]

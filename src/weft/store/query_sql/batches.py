@@ -1,0 +1,146 @@
+"""The statement for a query of batches: b is the batch, c its folded counts, f what is not folded
+of them.
+"""
+
+from types import MappingProxyType
+from typing import Final, assert_never
+
+from weft.core.query.tree import (
+    AmountTerm,
+    AnyTerm,
+    AttributeTerm,
+    Field,
+    IntegerTerm,
+    MissingTerm,
+    Node,
+    Operator,
+    StateTerm,
+    Term,
+    TextTerm,
+    TimeTerm,
+)
+from weft.store.query_sql.fragments import (
+    COMPARED,
+    PRICE,
+    PRICED,
+    Parameters,
+    Statement,
+    any_label,
+    attribute,
+    condition_of,
+    matched,
+    milliseconds,
+)
+
+_N_OPEN: Final = (
+    "(coalesce(c.n_pending + c.n_ready + c.n_queued + c.n_creating + c.n_running + c.n_blocked, 0)"
+    " + coalesce(f.n_open, 0))"
+)
+_N_BAD: Final = "(coalesce(c.n_failed + c.n_errored, 0) + coalesce(f.n_bad, 0))"
+_N_CANCELLED: Final = "(coalesce(c.n_cancelled, 0) + coalesce(f.n_cancelled, 0))"
+_N_GOOD: Final = "(coalesce(c.n_succeeded, 0) + coalesce(f.n_good, 0))"
+_STATES: Final = MappingProxyType(
+    {
+        "open": "false",
+        "closed": "true",
+        "running": f"{_N_OPEN} > 0",
+        "complete": f"{_N_OPEN} = 0",
+        "success": f"{_N_OPEN} + {_N_BAD} + {_N_CANCELLED} = 0",
+        "failure": f"{_N_BAD} > 0",
+        "cancelled": f"""({_N_CANCELLED} > 0 OR EXISTS (
+    SELECT FROM weft.group_cancel g WHERE g.batch_id = b.batch_id AND g.group_id = 0))""",
+    }
+)
+_COMPLETED_AT: Final = f"""(CASE WHEN {_N_OPEN} = 0 THEN (
+    SELECT max(g.completed_at) FROM weft.group_completion g
+    WHERE g.batch_id = b.batch_id AND g.group_id = 0) END)"""
+_DURATION: Final = milliseconds(
+    "b.created_at",
+    f"coalesce({_COMPLETED_AT}, CASE WHEN {_N_OPEN} + {_N_GOOD} + {_N_BAD} + {_N_CANCELLED} "
+    "= 0 THEN b.created_at END, clock_timestamp())",
+)
+_USAGE_COST: Final = f"coalesce(sum(u.usage_ms * {PRICED}), 0) / 3600000"
+_COST: Final = f"""(coalesce(s.cost, 0) + (
+    SELECT {_USAGE_COST}
+    FROM weft.group_usage u JOIN price p ON p.rate_card_id = u.rate_card_id
+    JOIN weft.shape h ON h.shape_id = u.shape_id
+    WHERE u.batch_id = b.batch_id AND u.group_id = 0))"""
+_COUNTS: Final = """
+LEFT JOIN weft.group_count c ON c.batch_id = b.batch_id AND c.group_id = 0
+LEFT JOIN (
+    SELECT d.batch_id, sum(d.n_failed + d.n_errored) AS n_bad, sum(d.n_cancelled) AS n_cancelled,
+        sum(d.n_succeeded) AS n_good,
+        sum(d.n_pending + d.n_ready + d.n_queued + d.n_creating + d.n_running + d.n_blocked)
+            AS n_open
+    FROM weft.fold o JOIN weft.job_delta d
+      ON d.xid >= pg_snapshot_xmin(o.upto) AND NOT pg_visible_in_snapshot(d.xid, o.upto)
+    GROUP BY d.batch_id) f ON f.batch_id = b.batch_id"""
+_COSTS: Final = f"""
+LEFT JOIN (
+    SELECT u.batch_id, {_USAGE_COST} AS cost
+    FROM weft.fold o JOIN weft.job_delta u
+      ON u.xid >= pg_snapshot_xmin(o.upto) AND NOT pg_visible_in_snapshot(u.xid, o.upto)
+    JOIN price p ON p.rate_card_id = u.rate_card_id
+    JOIN weft.shape h ON h.shape_id = u.shape_id
+    GROUP BY u.batch_id) s ON s.batch_id = b.batch_id"""
+_OWNER: Final = """
+JOIN weft.tenant_user n ON n.user_id = b.user_id"""
+_PROJECT: Final = """
+JOIN weft.billing_project j ON j.project_id = b.project_id"""
+_TEXTS: Final = MappingProxyType(
+    {
+        Field.NAME: ("b.name", ""),
+        Field.USER: ("n.name", _OWNER),
+        Field.BILLING_PROJECT: ("j.name", _PROJECT),
+    }
+)
+_BATCHES: Final = """{prices}SELECT b.batch_id FROM weft.batch b{joins}
+WHERE b.batch_id < {before} AND {condition}
+ORDER BY b.batch_id DESC LIMIT {limit}"""
+
+
+def select_batches(node: Node, *, before: int, limit: int) -> Statement:
+    """Return the statement for the numbers of the batches that match, newest first."""
+    parameters = Parameters()
+    places = {"before": parameters.integer(before), "limit": parameters.integer(limit)}
+    condition = condition_of(node, parameters, _term)
+    text = _BATCHES.format(
+        **places,
+        condition=condition,
+        joins=parameters.joins(_OWNER, _PROJECT, _COUNTS, _COSTS),
+        prices=parameters.joins(PRICE),
+    )
+    return Statement(text, tuple(parameters.values))
+
+
+def _term(term: Term, parameters: Parameters) -> str:
+    match term:
+        case StateTerm(operator, word):
+            parameters.want(_COUNTS)
+            return _STATES[word] if operator is Operator.EQ else f"NOT {_STATES[word]}"
+        case IntegerTerm(_, operator, value):
+            return f"b.batch_id {COMPARED[operator]} {parameters.integer(value)}"
+        case AmountTerm(Field.COST, operator, value):
+            parameters.want(PRICE)
+            parameters.want(_COSTS)
+            return f"{_COST} {COMPARED[operator]} {parameters.number(value)}"
+        case AmountTerm(_, operator, value):
+            parameters.want(_COUNTS)
+            return f"{_DURATION} {COMPARED[operator]} {parameters.number(value)} * 1000"
+        case TimeTerm(Field.START_TIME, operator, at):
+            return f"b.created_at {COMPARED[operator]} {parameters.moment(at)}"
+        case TimeTerm(_, operator, at):
+            parameters.want(_COUNTS)
+            return f"{_COMPLETED_AT} {COMPARED[operator]} {parameters.moment(at)}"
+        case TextTerm(name, operator, text):
+            column, join = _TEXTS[name]
+            parameters.want(join)
+            return matched(column, operator, parameters.text(text))
+        case AttributeTerm():
+            return attribute("b.attributes", term, parameters)
+        case AnyTerm(_, text):
+            return any_label("b.name", "b.attributes", term, parameters.text(text))
+        case MissingTerm():
+            raise AssertionError(term)  # the parser knows no exit code of a batch
+        case _:
+            assert_never(term)

@@ -1,0 +1,167 @@
+"""The statement for a query of jobs: j is the job, a its last attempt if that has ended, l its
+label and r its array's, t one of its attempts.
+"""
+
+from types import MappingProxyType
+from typing import Final, assert_never
+
+from weft.core.query.fields import JOB_STATES
+from weft.core.query.reach import Reach
+from weft.core.query.tree import (
+    AmountTerm,
+    AnyTerm,
+    AttributeTerm,
+    Field,
+    IntegerTerm,
+    MissingTerm,
+    Node,
+    Operator,
+    StateTerm,
+    Term,
+    TextTerm,
+    TimeTerm,
+)
+from weft.store.query_sql.fragments import (
+    COMPARED,
+    PRICE,
+    PRICED,
+    Parameters,
+    Statement,
+    any_label,
+    attribute,
+    condition_of,
+    matched,
+    milliseconds,
+)
+from weft.store.query_sql.ranges import COMMITTED, ranges_of
+
+_LABEL: Final = """
+    LEFT JOIN weft.job_label l ON l.batch_id = j.batch_id AND l.job_id = j.job_id
+    LEFT JOIN weft.job_array r ON r.batch_id = j.batch_id AND r.first_job = j.spec_first"""
+_NAME: Final = "(CASE WHEN l.job_id IS NULL THEN r.name ELSE l.name END)"
+_ATTRIBUTES: Final = "(CASE WHEN l.job_id IS NULL THEN r.attributes ELSE l.attributes END)"
+_LAST_ATTEMPT: Final = """
+    LEFT JOIN weft.attempt a ON a.batch_id = j.batch_id AND a.job_id = j.job_id
+        AND a.attempt = j.attempt AND j.state <> 4"""
+_DURATION: Final = milliseconds(
+    "coalesce(a.started_at, j.started_at)", "coalesce(a.ended_at, clock_timestamp())"
+)
+_COST: Final = f"""(
+    SELECT round(coalesce(sum(x.ms * {PRICED}), 0) / 3600000, 12)
+    FROM (
+        SELECT e.rate_card_id, {milliseconds("e.started_at", "e.ended_at")} AS ms
+        FROM weft.attempt e
+        WHERE e.batch_id = j.batch_id AND e.job_id = j.job_id AND e.started_at IS NOT NULL
+        UNION ALL
+        SELECT j.rate_card_id, {milliseconds("j.started_at", "clock_timestamp()")}
+        WHERE j.state = 4 AND j.started_at IS NOT NULL) x
+    JOIN price p ON p.rate_card_id = x.rate_card_id
+    JOIN weft.shape h ON h.shape_id = j.shape_id)"""
+_SOME_ATTEMPT: Final = """EXISTS (
+    SELECT FROM weft.attempt t WHERE t.batch_id = j.batch_id AND t.job_id = j.job_id AND {0})"""
+_ON_INSTANCE: Final = """{0} IN (
+    SELECT i.incarnation_id FROM weft.worker_incarnation i
+    JOIN weft.worker w ON w.worker_id = i.worker_id WHERE {1})"""
+_IN_POOL: Final = """EXISTS (
+    SELECT FROM weft.batch b JOIN weft.queue q ON q.queue_id = b.queue_id
+    JOIN weft.pool p ON p.pool_id = q.pool_id WHERE b.batch_id = j.batch_id AND {0})"""
+_TIMES: Final = MappingProxyType(
+    {
+        Field.START_TIME: "(j.state = 4 AND j.started_at {0} OR "
+        + _SOME_ATTEMPT.format("t.started_at {0}")
+        + ")",
+        Field.END_TIME: "(j.state >= 6 AND j.cancelled_at {0} OR "
+        + _SOME_ATTEMPT.format("t.ended_at {0}")
+        + ")",
+    }
+)
+_IN_GROUP: Final = """j.group_id IN (
+    SELECT g.group_id FROM weft.group_ancestor g
+    WHERE g.batch_id = {batch} AND g.ancestor_id = {group})"""
+_JOBS: Final = """{prices}SELECT x.job_id FROM ({ranges}) s
+CROSS JOIN LATERAL (
+    SELECT j.job_id FROM weft.job j{joins}
+    WHERE j.batch_id = {batch} AND j.job_id >= greatest(s.first_job, {first})
+      AND j.job_id <= least(s.last_job, {last})
+      AND {condition}
+    ORDER BY j.job_id LIMIT {limit}) x
+LIMIT {limit}"""
+"""The nested loop keeps the order of the ranges, and ends with the last row of the page."""
+
+
+def select_jobs(node: Node, reach: Reach, *, batch_id: int, after: int, limit: int) -> Statement:
+    """Return the statement for the numbers of a batch's committed jobs that match, in order."""
+    parameters = Parameters()
+    places = {
+        "batch": parameters.integer(batch_id),
+        "first": parameters.integer(max(reach.first, after + 1)),
+        "last": parameters.integer(reach.last),
+        "limit": parameters.integer(limit),
+    }
+    ranges = ranges_of(reach, places, parameters)
+    condition = condition_of(node, parameters, _term)
+    if reach.group:
+        group = parameters.integer(reach.group.group_id)
+        condition = f"{condition} AND {_IN_GROUP.format(group=group, **places)}"
+    text = _JOBS.format(
+        **places,
+        ranges=ranges,
+        condition=condition,
+        joins=parameters.joins(COMMITTED, _LABEL, _LAST_ATTEMPT),
+        prices=parameters.joins(PRICE),
+    )
+    return Statement(text, tuple(parameters.values))
+
+
+def _term(term: Term, parameters: Parameters) -> str:
+    match term:
+        case StateTerm(operator, word):
+            states = parameters.bind(sorted(map(int, JOB_STATES[word])), "smallint[]")
+            return f"j.state {'= ANY' if operator is Operator.EQ else '<> ALL'} ({states})"
+        case IntegerTerm(Field.EXIT_CODE, operator, value):
+            parameters.want(_LAST_ATTEMPT)
+            is_other = operator is Operator.NE  # as is a job without an exit code
+            compared = "IS DISTINCT FROM" if is_other else COMPARED[operator]
+            return f"a.exit_code {compared} {parameters.integer(value)}"
+        case IntegerTerm(name, operator, value):
+            return f"j.{name} {COMPARED[operator]} {parameters.integer(value)}"
+        case MissingTerm(_, operator):
+            parameters.want(_LAST_ATTEMPT)
+            return f"a.exit_code IS {'' if operator is Operator.EQ else 'NOT '}NULL"
+        case AmountTerm(Field.COST, operator, value):
+            parameters.want(PRICE)
+            return f"{_COST} {COMPARED[operator]} {parameters.number(value)}"
+        case AmountTerm(_, operator, value):
+            parameters.want(_LAST_ATTEMPT)
+            return f"{_DURATION} {COMPARED[operator]} {parameters.number(value)} * 1000"
+        case TimeTerm(name, operator, at):
+            return _TIMES[name].format(f"{COMPARED[operator]} {parameters.moment(at)}")
+        case TextTerm(name, operator, text):
+            return _text(name, operator, parameters.text(text), parameters)
+        case AttributeTerm():
+            parameters.want(_LABEL)
+            return attribute(_ATTRIBUTES, term, parameters)
+        case AnyTerm(operator, text):
+            parameters.want(_LABEL)
+            bound = parameters.text(text)
+            label = any_label(_NAME, _ATTRIBUTES, term, bound)
+            return f"({label} OR {_on_instance(operator, bound)})"
+        case _:
+            assert_never(term)
+
+
+def _text(name: Field, operator: Operator, bound: str, parameters: Parameters) -> str:
+    if name is Field.INSTANCE:
+        return _on_instance(operator, bound)
+    if name is Field.INSTANCE_COLLECTION:
+        return _IN_POOL.format(matched("p.name", operator, bound))
+    parameters.want(_LABEL)
+    return matched(_NAME, operator, bound)
+
+
+def _on_instance(operator: Operator, bound: str) -> str:
+    """Return the condition that one of its attempts was or is there."""
+    named = matched("w.name", operator, bound)
+    live = _ON_INSTANCE.format("j.incarnation_id", named)
+    ended = _SOME_ATTEMPT.format(_ON_INSTANCE.format("t.incarnation_id", named))
+    return f"({live} OR {ended})"

@@ -1,0 +1,100 @@
+"""Where the jobs that a query may find are: ranges of job numbers, in order, none twice.
+
+Every source gives its ranges in order from an index, so that a page reads no more of them than it
+needs. Jobs between them are never read.
+"""
+
+from typing import Final
+
+from weft.core.query.reach import Failures, Group, Named, Reach, Source
+from weft.store.query_sql.fragments import Parameters
+
+COMMITTED: Final = """
+    JOIN weft.batch_update u ON u.batch_id = j.batch_id AND u.update_id = j.update_id
+        AND u.committed_at IS NOT NULL"""
+_UPDATES: Final = """
+    SELECT u.first_job, u.first_job + u.n_jobs - 1 AS last_job FROM weft.batch_update u
+    WHERE u.batch_id = {batch} AND u.committed_at IS NOT NULL AND u.first_job <= {last}
+      AND u.first_job >= (
+        SELECT b.first_job FROM weft.batch_update b
+        WHERE b.batch_id = {batch} AND b.first_job <= {first}
+        ORDER BY b.first_job DESC LIMIT 1)
+    ORDER BY u.first_job OFFSET 0"""
+"""Jobs are numbered by updates without gaps: the walk begins with the update that holds `first`,
+and passes over what is not committed.
+"""
+_NAMED: Final = """
+    (SELECT n.job_id AS first_job, n.job_id AS last_job FROM weft.job_label n
+    WHERE n.batch_id = {batch} AND n.name = {name} AND n.job_id >= {first} AND n.job_id <= {last}
+    ORDER BY n.job_id)
+    UNION ALL
+    (SELECT n.first_job, n.first_job + n.n_jobs - 1 FROM weft.job_array n
+    WHERE n.batch_id = {batch} AND n.name = {name} AND n.first_job + n.n_jobs > {first}
+      AND n.first_job <= {last}
+    ORDER BY n.first_job)"""
+_FAILED: Final = """
+    (SELECT f.job_id AS first_job, f.job_id AS last_job FROM weft.attempt f
+    WHERE f.batch_id = {batch} AND f.reason IS NOT NULL AND f.job_id >= {first}
+      AND f.job_id <= {last}
+    ORDER BY f.job_id)"""
+_BUNCH: Final = """
+    JOIN weft.bunch b ON b.batch_id = c.batch_id AND b.update_id = c.update_id
+        AND b.first_job = c.first_job"""
+_OF_NUMBER: Final = f"""
+    (SELECT c.first_job, b.first_job + b.n_jobs - 1 AS last_job FROM weft.bunch_count c{_BUNCH}
+    WHERE c.batch_id = {{batch}} AND c.group_id = {{number}} AND c.first_job < {{first}}
+    ORDER BY c.first_job DESC LIMIT 1)
+    UNION ALL
+    (SELECT c.first_job, b.first_job + b.n_jobs - 1 FROM weft.bunch_count c{_BUNCH}
+    WHERE c.batch_id = {{batch}} AND c.group_id = {{number}} AND c.first_job >= {{first}}
+      AND c.first_job <= {{last}}
+    ORDER BY c.first_job)
+    UNION ALL
+    (SELECT m.first_job, m.last_job FROM weft.member_span m
+    WHERE m.batch_id = {{batch}} AND m.group_id = {{number}} AND m.last_job >= {{first}}
+      AND m.first_job <= {{last}}
+    ORDER BY m.first_job)"""
+"""Bunches do not overlap, so of those before `first` the last one may reach it."""
+_OF_GROUP: Final = f"""
+    (SELECT c.first_job, b.first_job + b.n_jobs - 1 AS last_job
+    FROM weft.group_ancestor g
+    JOIN weft.bunch_count c ON c.batch_id = g.batch_id AND c.group_id = g.group_id{_BUNCH}
+    WHERE g.batch_id = {{batch}} AND g.ancestor_id = {{group}} AND c.first_job <= {{last}}
+      AND b.first_job + b.n_jobs > {{first}})
+    UNION ALL
+    (SELECT m.first_job, m.last_job
+    FROM weft.group_ancestor g
+    JOIN weft.member_span m ON m.batch_id = g.batch_id AND m.group_id = g.group_id
+    WHERE g.batch_id = {{batch}} AND g.ancestor_id = {{group}} AND m.last_job >= {{first}}
+      AND m.first_job <= {{last}})"""
+_CLIPPED: Final = """
+    SELECT greatest(c.first_job, 1 + max(c.last_job) OVER (
+        ORDER BY c.first_job ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)) AS first_job,
+        c.last_job
+    FROM ({union}) c
+    ORDER BY c.first_job OFFSET 0"""
+"""What an earlier range holds is cut off a later one."""
+
+
+def ranges_of(reach: Reach, places: dict[str, str], parameters: Parameters) -> str:
+    """Return the query for the ranges of a reach; `places` are parameters by name."""
+    if reach.source is None:
+        return _UPDATES.format(**places)
+    parameters.want(COMMITTED)
+    union = "\n    UNION ALL".join(_parts(reach.source, places, parameters))
+    return _CLIPPED.format(union=union)
+
+
+def _parts(source: Source, places: dict[str, str], parameters: Parameters) -> list[str]:
+    if isinstance(source, Named):
+        return [_NAMED.format(name=parameters.text(source.name), **places)]
+    if isinstance(source, Failures):
+        return [_FAILED.format(**places)]
+    if isinstance(source, Group):
+        if source.numbers is None:
+            return [_OF_GROUP.format(group=parameters.integer(source.group_id), **places)]
+        return [
+            _OF_NUMBER.format(number=parameters.integer(number), **places)
+            for number in source.numbers
+        ]
+    return [part for one in source.sources for part in _parts(one, places, parameters)]

@@ -1,0 +1,139 @@
+"""Lists that a query chooses from, over HTTP: pages, cursors, plans, and what is refused."""
+
+import httpx
+import pytest
+
+from api.fakes import RecordingStore
+from api.test_bad_input import assert_problem
+from weft.core import bad_query, errors
+
+
+@pytest.fixture
+async def batch(http: httpx.AsyncClient) -> int:
+    """Give a batch of seven jobs of two cohorts."""
+    jobs = [{"name": f"n{i}", "attributes": {"cohort": f"scz{i % 2}"}} for i in range(1, 8)]
+    answer = await http.post("/v1/batches", json={"name": "mine", "jobs": jobs})
+    number: int = answer.json()["id"]
+    return number
+
+
+async def numbers(http: httpx.AsyncClient, path: str, **query: object) -> list[int]:
+    """Return the numbers of all pages."""
+    found: list[int] = []
+    cursor = None
+    while True:
+        asked = {**query, **({"cursor": cursor} if cursor else {})}
+        answer = await http.get(path, params=asked)  # type: ignore[arg-type]  # any value
+        assert answer.status_code == 200, answer.text
+        page = answer.json()
+        found += [item.get("job_id", item.get("id")) for item in page["items"]]
+        cursor = page["cursor"]
+        if cursor is None:
+            return found
+
+
+async def test_query_chooses_jobs_page_by_page(http: httpx.AsyncClient, batch: int) -> None:
+    path = f"/v1/batches/{batch}/jobs"
+
+    assert await numbers(http, path, q="cohort = scz1", limit=3) == [1, 3, 5, 7]
+    assert await numbers(http, path, q="cohort = scz1\nnot job_id = 3") == [1, 5, 7]
+    assert await numbers(http, path, q="") == [1, 2, 3, 4, 5, 6, 7]
+    assert await numbers(http, path, q="name =~ n", state="ready", limit=2) == [*range(1, 8)]
+    assert await numbers(http, path, q="name =~ n", state="failed") == []
+    assert await numbers(http, path, q="cohort = scz0", after=4) == [6]
+    assert await numbers(http, path, after=5) == [6, 7]
+
+
+async def test_query_chooses_batches(http: httpx.AsyncClient, batch: int) -> None:
+    other = (await http.post("/v1/batches", json={"attributes": {"a": "b"}})).json()["id"]
+
+    assert await numbers(http, "/v1/batches", q="state = running") == [batch]
+    assert await numbers(http, "/v1/batches", q="state = success or name = mine", limit=1) == [
+        other,
+        batch,
+    ]
+    assert await numbers(http, "/v1/batches", q="user = tester", name="mine") == [batch]
+    assert await numbers(http, "/v1/batches", q="a = b") == [other]
+
+
+async def test_cursor_belongs_to_its_query(http: httpx.AsyncClient, batch: int) -> None:
+    path = f"/v1/batches/{batch}/jobs"
+    asked = {"q": "cohort = scz1", "limit": "1"}
+    cursor = (await http.get(path, params=asked)).json()["cursor"]
+
+    good = await http.get(path, params={**asked, "limit": "2", "cursor": cursor})
+    assert [job["job_id"] for job in good.json()["items"]] == [3, 5]
+    for other in ({"q": "cohort = scz0"}, {}, {"q": "cohort = scz1", "state": "ready"}):
+        answer = await http.get(path, params={**other, "cursor": cursor})
+        assert_problem(answer, 400, "API.INVALID_PARAMETER", "?cursor")
+    answer = await http.get("/v1/batches", params={"q": "cohort = scz1", "cursor": cursor})
+    assert_problem(answer, 400, "API.INVALID_PARAMETER", "?cursor")
+
+
+async def test_plan_is_answered_instead_of_rows(http: httpx.AsyncClient, batch: int) -> None:
+    for path in (f"/v1/batches/{batch}/jobs", "/v1/batches"):
+        for q in ({"q": "name = x"}, {}):
+            answer = (await http.get(path, params={**q, "explain": "true"})).json()
+
+            assert "SELECT" in answer["sql"]
+            assert all(isinstance(line, str) for line in answer["plan"])
+
+
+@pytest.mark.parametrize("path", ["/v1/batches", "/v1/batches/1/jobs"])
+@pytest.mark.parametrize("explain", ["true", "false"])
+async def test_wrong_query_is_told_with_its_column(
+    client: httpx.AsyncClient, store: RecordingStore, path: str, explain: str
+) -> None:
+    answer = await client.get(
+        path, params={"q": "name = x\n  and state = runing", "explain": explain}
+    )
+
+    assert_problem(answer, 400, "API.INVALID_QUERY", "?q")
+    assert answer.json()["errors"][0]["message"].startswith("line 2, column 15: ")
+    assert answer.json()["hint"].endswith("\n              ^^^^^^")
+
+
+@pytest.mark.parametrize(
+    ("query", "code"),
+    [
+        ({"q": "a b"}, "API.INVALID_QUERY"),
+        ({"q": "x" * 8193}, "API.INVALID_QUERY"),
+        ({"q": "x" * 60_000}, "API.INVALID_QUERY"),
+        ({"q": "(" * 8000}, "API.INVALID_QUERY"),
+        ({"q": "a\0"}, "API.INVALID_PARAMETER"),
+        ({"q": ["a", "b"]}, "API.INVALID_PARAMETER"),
+        ({"explain": "yes"}, "API.INVALID_PARAMETER"),
+        ({"query": "a"}, "API.INVALID_PARAMETER"),
+        ({"after": "-1"}, "API.INVALID_PARAMETER"),
+        ({"after": "9" * 12}, "API.INVALID_PARAMETER"),
+        ({"limit": "1001"}, "API.INVALID_PARAMETER"),
+        ({"q": "a", "cursor": "x"}, "API.INVALID_PARAMETER"),
+    ],
+)
+async def test_bad_parameters_of_a_query_are_refused(
+    client: httpx.AsyncClient, query: dict[str, str | list[str]], code: str
+) -> None:
+    answer = await client.get("/v1/batches/1/jobs", params=query)
+
+    assert answer.status_code == 400
+    assert answer.json()["code"] == code
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        bad_query.QueryTooWide("too wide", detail="It is.", hint="Narrow it."),
+        bad_query.QueryTooSlow("too slow", detail="It is.", hint="Narrow it."),
+    ],
+)
+async def test_expensive_query_is_told_what_to_add(
+    client: httpx.AsyncClient, store: RecordingStore, error: errors.Invalid
+) -> None:
+    async def refuse(*_: object, **__: object) -> None:
+        raise error
+
+    store.query_jobs = refuse  # type: ignore[attr-defined]  # a double
+    answer = await client.get("/v1/batches/1/jobs", params={"q": "pca"})
+
+    assert_problem(answer, 422, error.code)
+    assert answer.json()["hint"] == "Narrow it."

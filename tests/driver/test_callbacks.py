@@ -1,0 +1,199 @@
+"""The loop of callbacks against a store and receivers that a test plays."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import replace
+
+import pytest
+
+from driver.test_loops import SETTINGS, Running, running
+from weft.callbacks import verify
+from weft.core.callback_signature import tenant_secret
+from weft.core.errors import EpochStale
+from weft.driver.bell import Bell
+from weft.driver.callbacks import CallbackLoop, Post
+from weft.driver.lead import Driver
+from weft.ports.callback_sender import Answered
+from weft.ports.store import DueCallback
+from weft.settings import Settings
+
+KEY = "key-of-a-test"
+BODY = '{"id": 7}'
+
+
+def due(delivery_id: int, *, url: str = "http://hook.example/", **facts: int) -> DueCallback:
+    """Return a delivery."""
+    known = {"tenant_id": 1, "batch_id": 7, "group_id": 0, "n_attempts": 0, **facts}
+    return DueCallback(
+        delivery_id=delivery_id, name=f"name-{delivery_id}", url=url, body=BODY, age_s=0.1,
+        sent_at=1_800_000_000, **known,
+    )  # fmt: skip
+
+
+class FakeSender:
+    """Answers what a test says; `held` ones wait until it lets them."""
+
+    def __init__(self, *answers: Answered) -> None:
+        self.answers = list(answers) or [Answered(status=200)]
+        self.sent: list[tuple[str, Mapping[str, str], bytes]] = []
+        self.let_go = asyncio.Event()
+        self.let_go.set()
+        self.changed = asyncio.Condition()
+
+    async def until(self, count: int) -> None:
+        async with asyncio.timeout(30), self.changed:
+            await self.changed.wait_for(lambda: len(self.sent) >= count)
+
+    async def send(self, url: str, headers: Mapping[str, str], body: bytes) -> Answered:
+        async with self.changed:
+            self.sent.append((url, headers, body))
+            self.changed.notify_all()
+        await self.let_go.wait()
+        return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+
+
+def driver(sender: FakeSender, settings: Settings = SETTINGS) -> Running:
+    """Return a driver that calls back."""
+    result = Running(settings)
+    result.driver = Driver(
+        result.store, result.notices, settings,
+        on_state=result.states.append, post=Post(sender, KEY),
+    )  # fmt: skip
+    return result
+
+
+@asynccontextmanager
+async def at_rest(found: Running) -> AsyncIterator[Running]:
+    """Give a driver that sleeps."""
+    async with running(found):
+        await found.store.until("idle_driver", 1)
+        await found.notices.listening.wait()
+        await found.settled()
+        yield found
+
+
+async def test_due_callback_is_sent_signed_and_recorded() -> None:
+    sender = FakeSender()
+    async with at_rest(driver(sender)) as found:
+        found.store.callbacks[1] = due(1, tenant_id=5)
+        found.notices.send(payload="callback")
+        await found.store.until("record_deliveries", 1)
+        ((url, headers, body),) = sender.sent
+        told = verify(tenant_secret(KEY, 5), headers, body, now=1_800_000_000)
+
+        assert (url, told.delivery, told.document) == ("http://hook.example/", "name-1", {"id": 7})
+        (report,) = found.store.reports
+        assert (report.delivered, report.status, report.retry_in_s) == (True, 200, None)
+
+
+async def test_nothing_is_asked_while_nothing_is_due() -> None:
+    async with at_rest(driver(FakeSender())) as found:
+        before = found.store.calls.copy()
+        await found.settled()
+        found.notices.send()  # of something else
+        await found.store.until("fold_deltas", before["fold_deltas"] + 1)
+        await found.settled()
+
+        assert found.store.calls["due_callbacks"] == before["due_callbacks"]
+        assert found.store.calls["next_callback"] == before["next_callback"]
+
+
+async def test_next_date_wakes_the_loop() -> None:
+    found = driver(FakeSender())
+    found.store.next_callbacks.append(0.01)
+    async with running(found):
+        await found.store.until("due_callbacks", 2)
+
+
+async def test_lost_notice_costs_one_heartbeat() -> None:
+    sender = FakeSender()
+    async with at_rest(driver(sender, replace(SETTINGS, heartbeat_s=0.05))) as found:
+        found.store.callbacks[1] = due(1)
+        await sender.until(1)
+
+
+async def test_failure_is_tried_again_after_a_pause_and_given_up_in_the_end() -> None:
+    settings = replace(SETTINGS, callback_attempts_max=3)
+    sender = FakeSender(Answered(status=500), Answered(error="no answer"), Answered(status=302))
+    async with at_rest(driver(sender, settings)) as found:
+        for attempt in range(3):
+            found.store.callbacks[1] = due(1, n_attempts=attempt)
+            found.notices.send(payload="callback")
+            await found.store.until("record_deliveries", attempt + 1)
+            await found.settled()
+
+        assert [(one.status, one.error) for one in found.store.reports] == [
+            (500, None), (None, "no answer"), (302, None),
+        ]  # fmt: skip
+        first, second, last = [one.retry_in_s for one in found.store.reports]
+        assert first is not None
+        assert second is not None
+        assert 1 <= first <= 2 <= second * 1.01 <= 4.1
+        assert last is None
+
+
+async def test_what_is_on_its_way_is_not_sent_twice_and_room_is_used_at_once() -> None:
+    settings = replace(SETTINGS, callbacks_max=2)
+    sender = FakeSender()
+    sender.let_go.clear()
+    async with at_rest(driver(sender, settings)) as found:
+        for number in range(1, 6):
+            found.store.callbacks[number] = due(number)
+        for _ in range(3):
+            found.notices.send(payload="callback")
+        await sender.until(2)
+        await found.settled()
+        on_their_way = len(sender.sent)
+        sender.let_go.set()
+        await found.store.until("record_deliveries", 5)
+        await found.settled()
+
+        assert on_their_way == 2
+        assert sorted(one.delivery_id for one in found.store.reports) == [1, 2, 3, 4, 5]
+        assert len(sender.sent) == 5
+
+
+async def test_leader_that_dies_while_sending_leaves_it_to_the_next() -> None:
+    sender = FakeSender()
+    sender.let_go.clear()
+    found = driver(sender)
+    found.store.callbacks[1] = due(1)
+    async with running(found):
+        await sender.until(1)
+    assert found.store.reports == []
+
+    found.driver = driver(sender).driver
+    found.driver._store, found.driver._notices = found.store, found.notices
+    sender.let_go.set()
+    async with running(found):
+        await found.store.until("record_deliveries", 1)
+
+    assert [headers["Weft-Delivery"] for _, headers, _ in sender.sent] == ["name-1", "name-1"]
+    assert [one.delivered for one in found.store.reports] == [True]
+
+
+async def test_leader_that_was_asleep_may_not_record_what_it_sent() -> None:
+    sender = FakeSender()
+    sender.let_go.clear()
+    found = driver(sender)
+    found.store.callbacks[1] = due(1)
+    await found.store.try_lead()
+    loop = CallbackLoop(found.store, 1, Bell(), Post(sender, KEY), SETTINGS)
+    task = asyncio.create_task(loop.run())
+    await sender.until(1)
+    found.store.epoch += 1
+    sender.let_go.set()
+
+    with pytest.raises(EpochStale):
+        await task
+
+
+async def test_without_a_key_nobody_is_called_and_the_rest_goes_on() -> None:
+    async with at_rest(Running()) as found:
+        found.store.callbacks[1] = due(1)
+        found.notices.send(payload="callback")
+        await found.settled()
+
+        assert found.store.calls["due_callbacks"] == 0
+        assert found.states == ["leader"]

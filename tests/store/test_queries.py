@@ -1,0 +1,231 @@
+"""What each term of the language finds, alone and joined, and what it may not do."""
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from store.queried import (
+    ALL,
+    BATCH_TERMS,
+    HOSTILE,
+    JOB_TERMS,
+    LABELS,
+    expected,
+    labelled_rows,
+    varied_batch,
+    varied_batches,
+)
+from store.world import Backend, World, open_world
+from weft.core import bad_query, errors
+from weft.core.query import Node, Subject, parse_query
+from weft.core.query.tree import (
+    And,
+    AnyTerm,
+    AttributeTerm,
+    Field,
+    Operator,
+    TextTerm,
+    all_of,
+    any_of,
+    negated,
+)
+from weft.core.states import Reason
+from weft.ports.store import BatchQuery, Caller, JobQuery, QueryLimits
+from weft.testing.builders import job_rows
+
+LIMITS = QueryLimits(timeout_s=30, scan_jobs_max=1_000_000)
+TERMS = {parse_query(text, Subject.JOBS): found for text, found in JOB_TERMS.items()}
+
+
+async def ids(
+    world: World,
+    batch: int,
+    query: str | Node,
+    *,
+    group: int | str | None = None,
+    after: int = 0,
+    limit: int = 100,
+    caller: Caller | None = None,
+    limits: QueryLimits = LIMITS,
+) -> list[int]:
+    node = parse_query(query, Subject.JOBS) if isinstance(query, str) else query
+    wanted = JobQuery(query=node, group=group, after=after, limit=limit, limits=limits)
+    rows = await world.api.query_jobs(caller or world.caller, batch, wanted)
+    return [row["job_id"] for row in rows]
+
+
+async def test_each_term_finds_its_jobs(world: World) -> None:
+    batch = await varied_batch(world)
+    found = {text: await ids(world, batch, text) for text in JOB_TERMS}
+
+    assert found == {text: sorted(numbers) for text, numbers in JOB_TERMS.items()}
+
+
+async def test_terms_can_be_joined_in_any_way(world: World) -> None:
+    """Sets of numbers are joined as the terms are; what has no value is not found, but by not."""
+    batch = await varied_batch(world)
+    trees = st.recursive(
+        st.sampled_from([term for term in TERMS if not isinstance(term, And)]),
+        lambda inner: st.one_of(
+            inner.map(negated),
+            st.lists(inner, min_size=1, max_size=4).map(lambda nodes: all_of(tuple(nodes))),
+            st.lists(inner, min_size=1, max_size=4).map(lambda nodes: any_of(tuple(nodes))),
+        ),
+        max_leaves=8,
+    )
+    drawn: list[Node] = []
+
+    @settings(max_examples=150, database=None, suppress_health_check=list(HealthCheck))
+    @given(trees)
+    def draw(tree: Node) -> None:
+        drawn.append(tree)
+
+    draw()
+    for tree in drawn:
+        assert set(await ids(world, batch, tree)) == expected(tree, TERMS, ALL), tree
+
+
+async def test_pages_follow_each_other_whatever_the_way(world: World) -> None:
+    batch = await world.submit(labelled_rows())
+    await world.submit(labelled_rows(), batch=batch)
+    worker = await world.worker()
+    await worker.run(reason=Reason.EXIT)
+    for query in ("", "cost >= 0", "name =~ a", "name = pca or name = %", "state = failed"):
+        whole = await ids(world, batch, query)
+        paged: list[int] = []
+        while page := await ids(world, batch, query, after=paged[-1] if paged else 0, limit=3):
+            paged += page
+
+        assert paged == whole == sorted(set(whole))
+        assert len(whole) >= 4
+
+
+async def test_uncommitted_jobs_do_not_exist(world: World) -> None:
+    batch = await world.submit(2)
+    rows = labelled_rows()
+    await world.api.create_update(
+        world.caller, batch, n_jobs=10, n_groups=0, idempotency_key=None, digest=b"", trace_id=""
+    )
+    await world.api.add_jobs(world.caller, batch, 2, rows)
+    await world.submit(job_rows(1, names={1: "pca"}), batch=batch)
+
+    assert await ids(world, batch, "") == [1, 2, 13]
+    assert await ids(world, batch, "", after=5) == [13]
+    assert await ids(world, batch, "name = pca") == [13]
+    assert await ids(world, batch, "pca") == [13]
+    await world.api.commit_update(world.caller, batch, 2)
+    assert await ids(world, batch, "name = pca") == [10, 13]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [HOSTILE, "%", "_", "\\", "'", '"', "''; DROP TABLE weft.job --", "$1", "{0}", "{batch}", "%s",
+     "\x01\x7f", "\u202e", "🎉", "é" * 1000, "x" * 10_000_000, "\ufffd", ""],
+)  # fmt: skip
+async def test_hostile_texts_are_only_values(world: World, text: str) -> None:
+    batch = await world.submit(labelled_rows())
+    nodes: list[Node] = [
+        TextTerm(field, operator, text)
+        for field in (Field.NAME, Field.INSTANCE, Field.INSTANCE_COLLECTION)
+        for operator in (Operator.EQ, Operator.NE, Operator.CONTAINS, Operator.LACKS)
+    ]
+    nodes += [AttributeTerm(text, Operator.EQ, text), AnyTerm(Operator.EQ, text)]
+    for node in nodes:
+        await ids(world, batch, node)
+    contained = await ids(world, batch, AnyTerm(Operator.CONTAINS, text))
+
+    labels = [(number, name or "", all_ or {}) for number, (name, all_) in LABELS.items()]
+    assert contained == [
+        number
+        for number, name, attributes in labels
+        if (text in name and name)
+        or any(text in part for pair in attributes.items() for part in pair)
+    ]
+    assert await world.admin.fetchval("SELECT count(*) FROM weft.job WHERE batch_id = $1", batch)
+
+
+async def test_jobs_of_another_tenant_are_not_found(backend: Backend, world: World) -> None:
+    batch = await varied_batch(world)
+    async with open_world(backend) as other:
+        with pytest.raises(errors.BatchNotFound):
+            await ids(world, batch, "", caller=other.caller)
+        with pytest.raises(errors.BatchNotFound):
+            await world.api.explain_jobs(other.caller, batch, JobQuery(limit=1, limits=LIMITS))
+        assert await batches(other, "cost >= 0") == []
+        assert await batches(other, f"batch_id = {batch}") == []
+
+
+async def test_wide_query_on_a_large_batch_is_refused(world: World) -> None:
+    batch = await varied_batch(world)
+    few = QueryLimits(timeout_s=30, scan_jobs_max=5)
+    with pytest.raises(bad_query.QueryTooWide, match="too many jobs"):
+        await ids(world, batch, "cost > 0", limits=few)
+
+    assert await ids(world, batch, "", limits=few) == sorted(ALL)
+    assert await ids(world, batch, "cost > 0 and job_id < 5", limits=few) == [1, 2, 3]
+    assert await ids(world, batch, "state = failed", limits=few) == [2]
+
+
+async def test_slow_query_is_stopped(world: World) -> None:
+    batch = await world.submit(20_000)
+    soon = QueryLimits(timeout_s=0.001, scan_jobs_max=1_000_000)
+    with pytest.raises(bad_query.QueryTooSlow, match="took too long"):
+        await ids(world, batch, "cost > 5 or duration > 5 or pca", limits=soon)
+
+    assert await ids(world, batch, "job_id < 3") == [1, 2]
+
+
+async def test_plan_is_told_without_values(world: World) -> None:
+    batch = await world.submit(labelled_rows())
+    plan = await world.api.explain_jobs(
+        world.caller,
+        batch,
+        JobQuery(
+            query=parse_query("name = secret and cost > 5", Subject.JOBS), limit=50, limits=LIMITS
+        ),
+    )
+
+    assert "secret" not in plan["sql"]
+    assert any("job_label_name_idx" in line for line in plan["plan"])
+    assert not any("rows=" in line for line in plan["plan"])
+
+
+async def batches(world: World, query: str, *, before: int | None = None) -> list[int]:
+    node = parse_query(query, Subject.BATCHES)
+    wanted = BatchQuery(query=node, before=before, limit=100, limits=LIMITS)
+    rows = await world.api.query_batches(world.caller, wanted)
+    return [row["id"] for row in rows]
+
+
+@pytest.mark.parametrize("folded", [False, True])
+async def test_each_term_finds_its_batches(world: World, folded: bool) -> None:  # noqa: FBT001 (a parameter)
+    """Also what is not folded yet counts."""
+    word_by_id = {number: word for word, number in (await varied_batches(world)).items()}
+    if folded:
+        await world.fold()
+    terms = {
+        text: words
+        for text, words in BATCH_TERMS.items()
+        if folded or not text.startswith("end_time")  # a completion is recorded by the fold
+    }
+    found = {text: [word_by_id[number] for number in await batches(world, text)] for text in terms}
+
+    newest_first = sorted(word_by_id, reverse=True)
+    assert found == {
+        text: [word_by_id[number] for number in newest_first if word_by_id[number] in words]
+        for text, words in terms.items()
+    }
+
+
+async def test_batches_come_in_pages(world: World) -> None:
+    numbers = [await world.submit() for _ in range(5)]
+
+    assert await batches(world, "cost >= 0", before=numbers[3]) == numbers[2::-1]
+
+
+async def test_plan_of_a_query_of_batches_is_told(world: World) -> None:
+    node = parse_query("state = running and cost > 5", Subject.BATCHES)
+    wanted = BatchQuery(query=node, limit=50, limits=LIMITS)
+    plan = await world.api.explain_batches(world.caller, wanted)
+
+    assert any("batch" in line for line in plan["plan"])

@@ -125,3 +125,12 @@ async def test_query_set_is_an_operation(http: httpx.AsyncClient) -> None:
     assert [one["id"] for one in listed] == [operation["id"]]
     missing = await http.get("/v1/operations/99")
     assert (missing.status_code, missing.json()["code"]) == (404, "API.OPERATION_NOT_FOUND")
+
+
+async def test_query_that_makes_no_sense_begins_nothing(http: httpx.AsyncClient) -> None:
+    batch = await make_batch(http, {"jobs": [{}]})
+    answer = await http.post(f"/v1/batches/{batch}/groups", params={"q": "cost >"}, json={})
+
+    assert answer.status_code == 400
+    assert "column" in answer.text
+    assert (await http.get("/v1/operations")).json()["items"] == []

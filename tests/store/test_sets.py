@@ -16,7 +16,7 @@ from weft.core.errors import (
 )
 from weft.core.states import Reason
 from weft.ports.store import GroupLimits, NewGroup, NewSet
-from weft.store import open_api_store
+from weft.store import open_api_store, set_filling
 from weft.store.database import call_on
 from weft.testing.builders import job_rows
 
@@ -263,3 +263,96 @@ async def test_groups_of_a_batch_are_limited(world: World) -> None:
             await api.create_set(world.caller, batch, NewSet(name=name))
         with pytest.raises(TooManyGroups, match="too many groups"):
             await api.create_set(world.caller, batch, NewSet(name="c"))
+
+
+async def begin_set(
+    world: World, batch: int, query: str, *, within_group: int | None = None
+) -> int:
+    """Ask for a set of what a query finds; return the operation."""
+    return await world.api.create_query_set(
+        world.caller, batch, NewSet(name="found"), query=query,
+        within_group=within_group, trace_id="0" * 32, idempotency_key=None,
+        digest=b"",
+    )  # fmt: skip
+
+
+async def go_on(world: World) -> None:
+    """Take steps until no operation can."""
+    epoch = await world.lead()
+    while operations := await world.driver.running_operations(epoch):
+        for one in operations:
+            await world.driver.advance_operation(epoch, one)
+
+
+async def test_query_fills_a_set_step_by_step(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(set_filling, "STEP_MEMBERS", 2)
+    monkeypatch.setattr(set_filling, "STEP_NUMBERS", 4)
+    batch = await world.submit(job_rows(10, names=dict.fromkeys((1, 2, 3, 8, 9), "pca")))
+    operation = await begin_set(world, batch, "name = pca")
+    await world.submit(job_rows(2, names={1: "pca"}), batch=batch)  # is later than the question
+    epoch = await world.lead()
+
+    steps = []
+    while True:
+        document = await world.api.get_operation(world.caller, operation)
+        if document["state"] != "running":
+            break
+        steps.append(document["done"])
+        with pytest.raises(GroupNotFound):
+            await world.api.get_group(world.caller, batch, "found")
+        for one in await world.driver.running_operations(epoch):
+            await world.driver.advance_operation(epoch, one)
+
+    assert steps == [0, 2, 6, 9]
+    assert document["result"] == {"group_id": 1, "n_members": 5}
+    assert (document["state"], document["done"], document["total"]) == ("success", 10, 10)
+    assert await world.counts(batch, "found") == {"ready": 5}
+    job = await world.api.get_job(world.caller, batch, 8)
+    assert job["groups"] == [1]
+
+
+async def test_query_set_is_filled_while_its_jobs_end(world: World) -> None:
+    batch = await world.submit(300)
+    worker = await world.worker()
+    await begin_set(world, batch, "job_id > 100")
+
+    async def work() -> None:
+        while claimed := await worker.claim(9):
+            await worker.end(*claimed)
+
+    await asyncio.gather(work(), go_on(world))
+    await world.fold()
+    assert await world.counts(batch, "found") == {"succeeded": 200}
+
+
+async def test_query_within_a_group(world: World) -> None:
+    batch = await two_sets(world)
+    await begin_set(world, batch, "job_id > 2", within_group=PCA)
+    await go_on(world)
+
+    assert await world.counts(batch, "found") == {"ready": 2}  # jobs 3 and 5
+
+
+async def test_failed_query_set_frees_its_name(world: World) -> None:
+    batch = await world.submit(1)
+    operation = await begin_set(world, batch, "job_id = 1")
+    problem = {"title": "no"}
+    await world.driver.fail_operation(await world.lead(), operation, problem)
+    await begin_set(world, batch, "job_id = 1")
+    await go_on(world)
+
+    document = await world.api.get_operation(world.caller, operation)
+    assert (document["state"], document["error"]) == ("failed", problem)
+    assert await world.counts(batch, "found") == {"ready": 1}
+
+
+async def test_driver_that_dies_leaves_the_rest_to_the_next(world: World) -> None:
+    batch = await world.submit(5)
+    await begin_set(world, batch, "job_id >= 1")
+    (operation,) = await world.driver.running_operations(await world.lead())
+    await world.driver.advance_operation(await world.lead(), operation)
+    await world.driver.advance_operation(await world.lead(), operation)  # had not heard of it
+
+    assert await world.counts(batch, "found") == {"ready": 5}

@@ -6,9 +6,11 @@ from weft.api.check import check_attributes
 from weft.api.creating import Creating
 from weft.api.group_documents import check_callback, check_set_name
 from weft.api.inbox import Query
+from weft.api.queries import query_of
 from weft.api.submission import Answer, Submission
 from weft.core.errors import FieldError, InvalidValue, TooManyJobs
 from weft.core.problems import Problems
+from weft.core.query import Subject
 from weft.ports.store import NewSet
 from weft.wire.documents import GroupDocument, MembersDocument, QuerySetDocument
 
@@ -36,6 +38,7 @@ class SetRequests:
     async def fill_by_query(self, batch_id: int, query: Query) -> Answer:
         """Begin to fill a set; return the document of the operation."""
         document = self._request.body.document(QuerySetDocument)
+        query_of(query, Subject.JOBS, self._settings)  # only to refuse what makes no sense
         text, within = query.text("q") or "", query.text("group")
         operation_id = await self._store.create_query_set(
             self._caller,

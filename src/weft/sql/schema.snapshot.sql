@@ -388,10 +388,10 @@ CREATE FUNCTION weft.create_batch(tenant_id integer, user_id integer, name text,
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.create_batch(tenant_id integer, user_id integer, name text, billing_project text, attributes jsonb, callback text, cancel_after_n_failures integer, max_running integer, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) OWNER TO weft_tenant;
 
-CREATE FUNCTION weft.create_query_set(tenant_id integer, user_id integer, batch_id bigint, name text, attributes jsonb, cancel_after integer, callback text, query text, within_group integer, groups_max integer, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS bigint
+CREATE FUNCTION weft.create_query_set(tenant_id integer, user_id integer, batch_id bigint, name text, attributes jsonb, cancel_after integer, callback text, query text, within_group integer, groups_max integer, sets_max integer, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft.create_query_set(tenant_id integer, user_id integer, batch_id bigint, name text, attributes jsonb, cancel_after integer, callback text, query text, within_group integer, groups_max integer, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) OWNER TO weft_tenant;
+ALTER FUNCTION weft.create_query_set(tenant_id integer, user_id integer, batch_id bigint, name text, attributes jsonb, cancel_after integer, callback text, query text, within_group integer, groups_max integer, sets_max integer, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.create_set(tenant_id integer, batch_id bigint, name text, attributes jsonb, cancel_after integer, callback text, is_hidden boolean, groups_max integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(group_id integer, is_new boolean)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -2220,8 +2220,8 @@ GRANT ALL ON FUNCTION weft.complete_attempts(incarnation_id integer, batch_ids b
 REVOKE ALL ON FUNCTION weft.create_batch(tenant_id integer, user_id integer, name text, billing_project text, attributes jsonb, callback text, cancel_after_n_failures integer, max_running integer, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.create_batch(tenant_id integer, user_id integer, name text, billing_project text, attributes jsonb, callback text, cancel_after_n_failures integer, max_running integer, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) TO weft_api;
 
-REVOKE ALL ON FUNCTION weft.create_query_set(tenant_id integer, user_id integer, batch_id bigint, name text, attributes jsonb, cancel_after integer, callback text, query text, within_group integer, groups_max integer, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.create_query_set(tenant_id integer, user_id integer, batch_id bigint, name text, attributes jsonb, cancel_after integer, callback text, query text, within_group integer, groups_max integer, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) TO weft_api;
+REVOKE ALL ON FUNCTION weft.create_query_set(tenant_id integer, user_id integer, batch_id bigint, name text, attributes jsonb, cancel_after integer, callback text, query text, within_group integer, groups_max integer, sets_max integer, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.create_query_set(tenant_id integer, user_id integer, batch_id bigint, name text, attributes jsonb, cancel_after integer, callback text, query text, within_group integer, groups_max integer, sets_max integer, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.create_set(tenant_id integer, batch_id bigint, name text, attributes jsonb, cancel_after integer, callback text, is_hidden boolean, groups_max integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.create_set(tenant_id integer, batch_id bigint, name text, attributes jsonb, cancel_after integer, callback text, is_hidden boolean, groups_max integer, at timestamp with time zone) TO weft_api;

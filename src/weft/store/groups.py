@@ -60,6 +60,7 @@ class SetGroups:
                 query=query,
                 within_group=within_group,
                 groups_max=self._limits.batch_groups_max,
+                sets_max=self._limits.job_sets_max,
                 trace_id=trace_id,
                 idempotency_key=idempotency_key,
                 digest=digest,

@@ -6,6 +6,7 @@ from typing import Any, Final
 from weft.core.errors import WeftError
 from weft.ports.store import Operation
 from weft.store.database import Database
+from weft.store.set_filling import fill_set
 
 Step = Callable[[Database, int, Operation], Awaitable[bool]]
 
@@ -40,5 +41,5 @@ class Operations:
         )
 
 
-STEPS: Final[Mapping[str, Step]] = {}
+STEPS: Final[Mapping[str, Step]] = {"fill_set": fill_set}
 """By kind of operation. A step is safe to repeat: the driver may die between any two."""

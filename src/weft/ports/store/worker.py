@@ -1,7 +1,7 @@
 """What a worker's agent asks, and what it reports."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 
@@ -18,7 +18,7 @@ class Claimed:
     gpu: int
     chunk_first: int
     """Its spec is number `job_id - chunk_first` of that chunk."""
-    chunk: bytes | None = None
+    chunk: bytes | None = field(default=None, compare=False)
     """The chunk, if the claim has brought it; else `get_chunks` does."""
 
 

@@ -5,7 +5,7 @@
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.create_query_set(
     tenant_id int, user_id int, batch_id bigint, name text, attributes jsonb, cancel_after int, callback text, query text, within_group int,
-    groups_max int, trace_id text, idempotency_key text, digest bytea, at timestamptz DEFAULT clock_timestamp()
+    groups_max int, sets_max int, trace_id text, idempotency_key text, digest bytea, at timestamptz DEFAULT clock_timestamp()
 ) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
@@ -24,6 +24,6 @@ BEGIN
         create_query_set.attributes, create_query_set.cancel_after, create_query_set.callback, true, groups_max, create_query_set.at) s;
     SELECT b.next_job - 1 INTO v_last FROM weft.batch b WHERE b.batch_id = create_query_set.batch_id;
     RETURN weft._create_operation(create_query_set.tenant_id, create_query_set.user_id, create_query_set.batch_id, 'fill_set',
-        jsonb_build_object('query', query, 'group_id', v_set, 'within_group', within_group), v_last, create_query_set.trace_id,
+        jsonb_build_object('query', query, 'group_id', v_set, 'within_group', within_group, 'sets_max', sets_max), v_last, create_query_set.trace_id,
         create_query_set.idempotency_key, create_query_set.digest, create_query_set.at);
 END $$;

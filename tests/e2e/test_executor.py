@@ -14,8 +14,9 @@ import pytest
 
 import weft as weft_package
 from e2e.conftest import Weft
-from weft.client._pickles import CallDied, RemoteTraceback
+from weft.client._pickles import RemoteTraceback
 from weft.core.errors import InvalidDocument
+from weft.core.result_errors import CallDied
 
 # Workers do not have the modules of these tests.
 cloudpickle.register_pickle_by_value(sys.modules[__name__])

@@ -15,17 +15,10 @@ from typing import Any, Final, NamedTuple
 import cloudpickle
 
 from weft.client.api import ResultRow
-from weft.core.errors import Internal
+from weft.core.result_errors import CallDied
 
 PROTOCOL: Final = 5
 PYTHON: Final = f"{sys.version_info.major}.{sys.version_info.minor}"
-
-
-class CallDied(Internal):
-    """A call ended without returning or raising: its process died, or was killed."""
-
-    code = "CLIENT.CALL_DIED"
-    advice = "`weft logs` shows what it wrote until then."
 
 
 class RemoteTraceback(Exception):

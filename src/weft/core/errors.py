@@ -472,12 +472,6 @@ class TooManyParents(TooLarge):
     code = "API.TOO_MANY_PARENTS"
 
 
-class ResultTooLarge(TooLarge):
-    """What a function returned is longer than a result may be."""
-
-    code = "WORKER.RESULT_TOO_LARGE"
-
-
 class Unavailable(WeftError):
     """It may work later."""
 

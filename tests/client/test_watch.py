@@ -1,0 +1,97 @@
+"""Waiting for what the server tells."""
+
+import asyncio
+import json
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from client.http_server import Request, answer, serving, stream
+from weft import Client, aio
+from weft.core.errors import InvalidDocument
+
+OPEN = b"id: 1-1\n: connected\n\n"
+GONE = b'event: error\ndata: {"title": "gone", "code": "API.EVENTS_GONE", "status": 410}\n\n'
+
+
+def event(kind: str, **facts: object) -> bytes:
+    data = json.dumps({"kind": kind, "jobs": [], "groups": [], **facts})
+    return f"id: 1-2\nevent: {kind}\ndata: {data}\n\n".encode()
+
+
+def batch(*, complete: bool) -> bytes:
+    counts = ("n_jobs", "n_completed", "n_failed", "n_errored", "n_running")
+    return json.dumps({"id": 7, "complete": complete, **dict.fromkeys(counts, 0)}).encode()
+
+
+class Told:
+    """A server with these streams and these documents, in turn; the last document for ever."""
+
+    def __init__(self, streams: list[bytes], documents: list[bytes]) -> None:
+        self.streams: Iterator[bytes] = iter(streams)
+        self.documents = documents
+        self.n_looks = 0
+
+    def __call__(self, request: Request) -> bytes:
+        if request.target.startswith("/v1/events"):
+            return next(self.streams, stream(OPEN, ends=False))
+        self.n_looks += 1
+        return answer(200, self.documents[min(self.n_looks, len(self.documents)) - 1])
+
+
+async def test_events_that_are_gone_are_made_up_for_by_a_look() -> None:
+    documents = [batch(complete=False), batch(complete=True)]
+    told = Told([stream(OPEN, GONE)], documents)
+    async with serving(told) as server, aio.Client(server.url, "t") as client:
+        ended = await (await client.get_batch(7)).wait()
+
+    assert ended["complete"]
+
+
+async def test_only_the_end_is_looked_at_where_nobody_watches() -> None:
+    """Two looks for the wait: one to begin with, one for the end, none for what is between."""
+    between = [event("jobs.success", jobs=[n]) for n in range(50)]
+    documents = [batch(complete=False), batch(complete=False), batch(complete=True)]
+    told = Told([stream(OPEN, *between, event("batch.complete"))], documents)
+    async with serving(told) as server, aio.Client(server.url, "t") as client:
+        b = await client.get_batch(7)
+        await b.wait(progress=False)
+
+    assert told.n_looks == 3
+
+
+async def test_the_error_of_an_operation_is_raised() -> None:
+    error = {"title": "bad query", "code": "API.INVALID_DOCUMENT", "status": 400, "detail": "Why."}
+    running = {"id": 3, "batch_id": 7, "state": "running", "done": 0, "total": 9}
+    failed = {**running, "state": "failed", "error": error}
+    documents = [batch(complete=True), *(json.dumps(d).encode() for d in (running, failed))]
+    told = Told([stream(OPEN, event("operation.failed"))], documents)
+    async with serving(told) as server, aio.Client(server.url, "t") as client:
+        b = await client.get_batch(7)
+        with pytest.raises(InvalidDocument) as caught:
+            await b.create_job_group("x")
+
+    assert caught.value.detail == "Why."
+
+
+async def test_threads_share_a_client() -> None:
+    told = Told([], [batch(complete=True)])
+    found: list[int] = []
+
+    def use(url: str) -> None:
+        with Client(url, "t") as client:
+
+            def ask() -> None:
+                found.extend(client.get_batch(7).id for _ in range(5))
+
+            threads = [threading.Thread(target=ask) for _ in range(4)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join(30)
+
+    async with serving(told) as server:
+        await asyncio.to_thread(use, server.url)
+
+    assert found == [7] * 20

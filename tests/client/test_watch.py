@@ -52,8 +52,9 @@ async def test_events_that_are_gone_are_made_up_for_by_a_look() -> None:
 async def test_only_the_end_is_looked_at_where_nobody_watches() -> None:
     """Two looks for the wait: one to begin with, one for the end, none for what is between."""
     between = [event("jobs.success", jobs=[n]) for n in range(50)]
+    between += [event("group.complete", groups=[n]) for n in range(1, 50)]
     documents = [batch(complete=False), batch(complete=False), batch(complete=True)]
-    told = Told([stream(OPEN, *between, event("batch.complete"))], documents)
+    told = Told([stream(OPEN, *between, event("batch.complete", groups=[0]))], documents)
     async with serving(told) as server, aio.Client(server.url, "t") as client:
         b = await client.get_batch(7)
         await b.wait(progress=False)

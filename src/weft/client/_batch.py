@@ -12,6 +12,7 @@ from weft.client.api import Api
 from weft.client.progress import Progress
 from weft.core.ids import format_batch_id
 
+ROOT_GROUP = 0
 _LIKE_A_NUMBER = re.compile(r"g?[0-9]+")
 
 
@@ -38,7 +39,7 @@ class Batch(Counted):
 
     def __init__(self, api: Api, batch_id: int) -> None:
         self.id = batch_id
-        super().__init__(api, batch_id, format_batch_id(batch_id))
+        super().__init__(api, batch_id, ROOT_GROUP, title=format_batch_id(batch_id))
 
     async def status(self) -> Document:
         return await self._api.get_batch(self.id)

@@ -2,6 +2,8 @@
 
 from collections.abc import AsyncGenerator, Mapping
 
+import msgspec
+
 from weft.client._listing import Document, Listing
 from weft.client._sse import ServerEvent
 from weft.client.api import Api
@@ -17,9 +19,10 @@ class Counted:
     title: str
     """What a person calls them."""
 
-    def __init__(self, api: Api, batch_id: int, title: str) -> None:
+    def __init__(self, api: Api, batch_id: int, group_id: int, *, title: str) -> None:
         self._api = api
         self._batch_id = batch_id
+        self._group_id = group_id
         self.title = title
 
     def __repr__(self) -> str:
@@ -73,8 +76,11 @@ class Counted:
         Args:
             only_end: Nothing between the first status and the last one.
         """
-        wanted = _is_completion if only_end else None
+        wanted = self._is_completion if only_end else None
         return self._api.watch(self._batch_id, self.status, wanted=wanted)
+
+    def _is_completion(self, event: ServerEvent) -> bool:
+        return event.kind in _COMPLETE and self._group_id in _decode(event.data).groups
 
     async def wait(self, *, progress: bool | None = None) -> Document:
         """Wait until all its jobs have ended; return the status.
@@ -92,5 +98,10 @@ def patch_of(name: str | None, attributes: Mapping[str, str | None] | None) -> D
     return {key: value for key, value in given.items() if value is not None}
 
 
-def _is_completion(event: ServerEvent) -> bool:
-    return event.kind in _COMPLETE
+class _Groups(msgspec.Struct):
+    """What an event says of groups."""
+
+    groups: list[int]
+
+
+_decode = msgspec.json.Decoder(_Groups).decode

@@ -31,7 +31,7 @@ class JobGroup(Counted):
         self.path = document["path"]
         self._added: dict[int, None] = {}
         title = f"{format_batch_id(self.batch_id)} {self.path or self.name}"
-        super().__init__(api, self.batch_id, title)
+        super().__init__(api, self.batch_id, self.group_id, title=title)
 
     async def status(self) -> Document:
         return await self._api.get_group(self.batch_id, self.group_id)

@@ -15,6 +15,7 @@ from collections.abc import (
 )
 from contextlib import aclosing
 from pathlib import Path
+from time import monotonic
 from typing import Any, NamedTuple
 
 import msgspec
@@ -39,6 +40,7 @@ SILENCE_MAX_S = 45.0
 word.
 """
 WATCH_PAUSE_S = 0.1
+END_PAUSE_S = 0.01
 RECONNECT_PAUSE_S = 0.05
 RESULTS_AT_ONCE = 500
 """So many numbers stand in the line of a request whatever they are."""
@@ -155,20 +157,22 @@ class Api(Routes):
         all), until one `is_last`.
 
         Nothing that happens after the first look is missed. While many events come, `look` is
-        called every `WATCH_PAUSE_S`.
+        called every `WATCH_PAUSE_S`, or, if only some are wanted, every `END_PAUSE_S`.
         """
+        pause_s = WATCH_PAUSE_S if wanted is None else END_PAUSE_S
         changed, opened = asyncio.Event(), asyncio.Event()
         listener = asyncio.create_task(self._listen(batch_id, wanted, changed, opened))
         try:
             await wait_beside(opened, listener)
             while True:
                 changed.clear()
+                looked_at = monotonic()
                 document = await look()
                 yield document
                 if is_last(document):
                     return
                 await wait_beside(changed, listener)
-                await asyncio.sleep(WATCH_PAUSE_S)
+                await asyncio.sleep(max(0.0, looked_at + pause_s - monotonic()))
         finally:
             listener.cancel()
 

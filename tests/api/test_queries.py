@@ -93,6 +93,26 @@ async def test_wrong_query_is_told_with_its_column(
     assert answer.json()["hint"].endswith("\n              ^^^^^^")
 
 
+async def test_wrong_query_fills_no_set(client: httpx.AsyncClient) -> None:
+    answer = await client.post("/v1/batches/1/groups", params={"q": "state = runing"}, json={})
+
+    assert_problem(answer, 400, "API.INVALID_QUERY", "?q")
+
+
+async def test_jobs_of_a_group_are_listed(http: httpx.AsyncClient) -> None:
+    jobs: list[dict[str, object]] = [{"group": "/a/b"}, {}, {"group": "/a"}, {"name": "x"}]
+    batch = (await http.post("/v1/batches", json={"jobs": jobs})).json()["id"]
+    path = f"/v1/batches/{batch}/jobs"
+
+    assert await numbers(http, path, group="/a") == [1, 3]
+    assert await numbers(http, path, group="a", limit=1) == [1, 3]
+    assert await numbers(http, path, group="/a", q="job_id > 1") == [3]
+    assert await numbers(http, path, group="0") == [1, 2, 3, 4]
+    for wrong, status in (("/nowhere", 404), ("g9", 404), ("/a//b", 400), ("", 400)):
+        answer = await http.get(path, params={"group": wrong})
+        assert answer.status_code == status, answer.text
+
+
 @pytest.mark.parametrize(
     ("query", "code"),
     [

@@ -15,6 +15,7 @@ from store.queried import (
     varied_batch,
     varied_batches,
 )
+from store.test_arrays import array_rows
 from store.world import Backend, World, open_world
 from weft.core import bad_query, errors
 from weft.core.query import Node, Subject, parse_query
@@ -30,7 +31,15 @@ from weft.core.query.tree import (
     negated,
 )
 from weft.core.states import Reason
-from weft.ports.store import BatchQuery, Caller, JobQuery, QueryLimits
+from weft.ports.store import (
+    BatchQuery,
+    Caller,
+    EditLimits,
+    JobQuery,
+    NewGroup,
+    NewSet,
+    QueryLimits,
+)
 from weft.testing.builders import job_rows
 
 LIMITS = QueryLimits(timeout_s=30, scan_jobs_max=1_000_000)
@@ -173,6 +182,92 @@ async def test_slow_query_is_stopped(world: World) -> None:
         await ids(world, batch, "cost > 5 or duration > 5 or pca", limits=soon)
 
     assert await ids(world, batch, "job_id < 3") == [1, 2]
+
+
+GROUPS = [
+    NewGroup(group_id=1, parent_id=0, name="a"),
+    NewGroup(group_id=2, parent_id=1, name="b"),
+    NewGroup(group_id=3, name="pca", is_set=True),
+]
+
+
+async def grouped_batch(world: World) -> int:
+    """Return a batch of 3 times 10 jobs: the last five of each ten in /a, the last two in /a/b;
+    in the set pca the third of each ten.
+    """
+    group = [0] * 5 + [1] * 3 + [2] * 2
+    batch = await world.submit(
+        job_rows(10, group=group, sets={3: (3,)}, names={7: "x", 3: "x"}), groups=GROUPS
+    )
+    rows = job_rows(10, group=[-one for one in group], sets={3: (-3,)}, names={7: "x"})
+    await world.submit(rows, batch=batch)
+    await world.submit(rows, batch=batch)
+    return batch
+
+
+async def test_jobs_of_a_group_are_those_below_it_too(world: World) -> None:
+    batch = await grouped_batch(world)
+    in_a = [6, 7, 8, 9, 10, 16, 17, 18, 19, 20, 26, 27, 28, 29, 30]
+    for group in (1, "/a", "a"):
+        assert await ids(world, batch, "", group=group) == in_a
+    assert await ids(world, batch, "", group="/a/b") == [9, 10, 19, 20, 29, 30]
+    assert await ids(world, batch, "", group=0) == await ids(world, batch, "")
+    assert await ids(world, batch, "", group="pca") == [3, 13, 23]
+    assert await ids(world, batch, "name = x", group="/a") == [7, 17, 27]
+    assert await ids(world, batch, "name = x", group="pca") == [3]
+    assert await ids(world, batch, "job_id > 16 and not name = x", group="/a", limit=3) == [
+        18,
+        19,
+        20,
+    ]
+    for after in range(31):
+        expected_ids = [number for number in in_a if number > after]
+        assert await ids(world, batch, "", group="/a", after=after, limit=4) == expected_ids[:4]
+    for missing in (4, "/a/c", "nobody"):
+        with pytest.raises(errors.GroupNotFound):
+            await ids(world, batch, "", group=missing)
+
+
+async def test_jobs_that_joined_a_set_later_are_found_in_it(world: World) -> None:
+    batch = await grouped_batch(world)
+    await world.api.add_members(world.caller, batch, 3, [7, 8, 20, 30])
+    late, _ = await world.api.create_set(world.caller, batch, NewSet(name="late"))
+    await world.api.add_members(world.caller, batch, late, [1, 3, 7, 29])
+
+    assert await ids(world, batch, "", group="pca") == [3, 7, 8, 13, 20, 23, 30]
+    assert await ids(world, batch, "", group="late") == [1, 3, 7, 29]
+    assert await ids(world, batch, "name = x", group="late", after=3) == [7]
+    assert await ids(world, batch, "", group="/a/b") == [9, 10, 19, 20, 29, 30]
+
+
+async def test_many_groups_below_are_listed_in_order(world: World) -> None:
+    groups = [NewGroup(group_id=1, parent_id=0, name="a")]
+    groups += [NewGroup(group_id=n, parent_id=1, name=f"n{n}") for n in range(2, 22)]
+    group = [21 - n % 20 if n % 3 else 0 for n in range(60)]
+    batch = await world.submit(job_rows(60, group=group), groups=groups)
+    inside = [n + 1 for n in range(60) if n % 3]
+
+    assert await ids(world, batch, "", group="/a") == inside
+    assert (
+        await ids(world, batch, "", group="/a", after=30, limit=5)
+        == [n for n in inside if n > 30][:5]
+    )
+
+
+async def test_jobs_of_an_array_have_its_name_and_attributes(world: World) -> None:
+    """One that was named by hand has that name only."""
+    batch = await world.submit(array_rows(20, None, 3))
+    limits = EditLimits(attributes_max=9, rename_groups_max=9)
+    await world.api.edit_job(world.caller, batch, 5, patch={"name": "one"}, limits=limits)
+    others = [number for number in range(1, 21) if number != 5]
+
+    assert await ids(world, batch, "name = array1") == others
+    assert await ids(world, batch, "name = array1", after=10, limit=3) == [11, 12, 13]
+    assert await ids(world, batch, "name = one") == [5]
+    assert await ids(world, batch, "name = one or name = array1") == [*range(1, 21)]
+    assert await ids(world, batch, "name !~ array1") == [5, 22, 23, 24]
+    assert await ids(world, batch, "k = 22") == [22, 23, 24]
+    assert await ids(world, batch, '"22"') == [22, 23, 24]
 
 
 async def test_plan_is_told_without_values(world: World) -> None:

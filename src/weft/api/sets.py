@@ -7,6 +7,7 @@ from weft.api.creating import Creating
 from weft.api.group_documents import check_callback, check_set_name
 from weft.api.inbox import Query
 from weft.api.queries import query_of
+from weft.api.routes.ids import parse_group
 from weft.api.submission import Answer, Submission
 from weft.core.errors import FieldError, InvalidValue, TooManyJobs
 from weft.core.problems import Problems
@@ -45,7 +46,9 @@ class SetRequests:
             batch_id,
             self._new_set(document, document.name),
             query=text,
-            within_group=None if within is None else await self._group_id(batch_id, within),
+            within_group=None
+            if within is None
+            else await self._group_id(batch_id, parse_group(within, self._settings)),
             trace_id=self._request.trace_id,
             idempotency_key=self._request.key,
             digest=hashlib.sha256(

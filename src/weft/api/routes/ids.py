@@ -47,7 +47,7 @@ def parse_group(text: str, settings: Settings) -> int | str:
         return int(match[1])
     name = unquote(text) if text[:3].lower() == "%2f" else text
     path = name if name.startswith("/") else f"/{name}"
-    if wrong_path(
+    if not name or wrong_path(
         path, depth_max=settings.group_depth_max, name_chars_max=settings.name_chars_max
     ):
         expected = "a group is written 3, g3, with its path %2Fstage1%2Fpart2, or as a set's name"

@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Final, assert_never
 
 from weft.core.query.fields import JOB_STATES
-from weft.core.query.reach import Reach
+from weft.core.query.reach import Group, Reach
 from weft.core.query.tree import (
     AmountTerm,
     AnyTerm,
@@ -35,18 +35,26 @@ from weft.store.query_sql.fragments import (
 )
 from weft.store.query_sql.ranges import COMMITTED, ranges_of
 
+# Each join is a look-up by the whole key: OFFSET 0 keeps the planner, who may have no statistics
+# yet, from reading all rows of the batch for each job instead.
 _LABEL: Final = """
-    LEFT JOIN weft.job_label l ON l.batch_id = j.batch_id AND l.job_id = j.job_id
-    LEFT JOIN weft.job_array r ON r.batch_id = j.batch_id AND r.first_job = j.spec_first"""
+    LEFT JOIN LATERAL (
+        SELECT y.job_id, y.name, y.attributes FROM weft.job_label y
+        WHERE y.batch_id = j.batch_id AND y.job_id = j.job_id OFFSET 0) l ON true
+    LEFT JOIN LATERAL (
+        SELECT y.name, y.attributes FROM weft.job_array y
+        WHERE y.batch_id = j.batch_id AND y.first_job = j.spec_first OFFSET 0) r ON true"""
 _NAME: Final = "(CASE WHEN l.job_id IS NULL THEN r.name ELSE l.name END)"
 _ATTRIBUTES: Final = "(CASE WHEN l.job_id IS NULL THEN r.attributes ELSE l.attributes END)"
 _LAST_ATTEMPT: Final = """
-    LEFT JOIN weft.attempt a ON a.batch_id = j.batch_id AND a.job_id = j.job_id
-        AND a.attempt = j.attempt AND j.state <> 4"""
+    LEFT JOIN LATERAL (
+        SELECT y.exit_code, y.started_at, y.ended_at FROM weft.attempt y
+        WHERE y.batch_id = j.batch_id AND y.job_id = j.job_id AND y.attempt = j.attempt
+          AND j.state <> 4 OFFSET 0) a ON true"""
 _DURATION: Final = milliseconds(
     "coalesce(a.started_at, j.started_at)", "coalesce(a.ended_at, clock_timestamp())"
 )
-_COST: Final = f"""(
+_COST: Final = f"""(CASE WHEN j.attempt = 0 THEN 0 ELSE (
     SELECT round(coalesce(sum(x.ms * {PRICED}), 0) / 3600000, 12)
     FROM (
         SELECT e.rate_card_id, {milliseconds("e.started_at", "e.ended_at")} AS ms
@@ -56,9 +64,10 @@ _COST: Final = f"""(
         SELECT j.rate_card_id, {milliseconds("j.started_at", "clock_timestamp()")}
         WHERE j.state = 4 AND j.started_at IS NOT NULL) x
     JOIN price p ON p.rate_card_id = x.rate_card_id
-    JOIN weft.shape h ON h.shape_id = j.shape_id)"""
-_SOME_ATTEMPT: Final = """EXISTS (
-    SELECT FROM weft.attempt t WHERE t.batch_id = j.batch_id AND t.job_id = j.job_id AND {0})"""
+    JOIN weft.shape h ON h.shape_id = j.shape_id) END)"""
+_SOME_ATTEMPT: Final = """(j.attempt > 0 AND EXISTS (
+    SELECT FROM weft.attempt t
+    WHERE t.batch_id = j.batch_id AND t.job_id = j.job_id AND {0} OFFSET 0))"""
 _ON_INSTANCE: Final = """{0} IN (
     SELECT i.incarnation_id FROM weft.worker_incarnation i
     JOIN weft.worker w ON w.worker_id = i.worker_id WHERE {1})"""
@@ -75,9 +84,9 @@ _TIMES: Final = MappingProxyType(
         + ")",
     }
 )
-_IN_GROUP: Final = """j.group_id IN (
-    SELECT g.group_id FROM weft.group_ancestor g
-    WHERE g.batch_id = {batch} AND g.ancestor_id = {group})"""
+_BELOW: Final = """EXISTS (
+    SELECT FROM weft.group_ancestor g
+    WHERE g.batch_id = j.batch_id AND g.group_id = j.group_id AND g.ancestor_id = {0} OFFSET 0)"""
 _JOBS: Final = """{prices}SELECT x.job_id FROM ({ranges}) s
 CROSS JOIN LATERAL (
     SELECT j.job_id FROM weft.job j{joins}
@@ -101,8 +110,7 @@ def select_jobs(node: Node, reach: Reach, *, batch_id: int, after: int, limit: i
     ranges = ranges_of(reach, places, parameters)
     condition = condition_of(node, parameters, _term)
     if reach.group:
-        group = parameters.integer(reach.group.group_id)
-        condition = f"{condition} AND {_IN_GROUP.format(group=group, **places)}"
+        condition = f"{_in_group(reach.group, parameters)} AND {condition}"
     text = _JOBS.format(
         **places,
         ranges=ranges,
@@ -148,6 +156,12 @@ def _term(term: Term, parameters: Parameters) -> str:
             return f"({label} OR {_on_instance(operator, bound)})"
         case _:
             assert_never(term)
+
+
+def _in_group(group: Group, parameters: Parameters) -> str:
+    if group.numbers is None:
+        return _BELOW.format(parameters.integer(group.group_id))
+    return f"j.group_id = ANY ({parameters.bind(list(group.numbers), 'int[]')})"
 
 
 def _text(name: Field, operator: Operator, bound: str, parameters: Parameters) -> str:

@@ -10,8 +10,10 @@ from weft.core.query.reach import Failures, Group, Named, Reach, Source
 from weft.store.query_sql.fragments import Parameters
 
 COMMITTED: Final = """
-    JOIN weft.batch_update u ON u.batch_id = j.batch_id AND u.update_id = j.update_id
-        AND u.committed_at IS NOT NULL"""
+    CROSS JOIN LATERAL (
+        SELECT FROM weft.batch_update y
+        WHERE y.batch_id = j.batch_id AND y.update_id = j.update_id
+          AND y.committed_at IS NOT NULL OFFSET 0) u"""
 _UPDATES: Final = """
     SELECT u.first_job, u.first_job + u.n_jobs - 1 AS last_job FROM weft.batch_update u
     WHERE u.batch_id = {batch} AND u.committed_at IS NOT NULL AND u.first_job <= {last}

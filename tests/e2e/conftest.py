@@ -2,7 +2,9 @@
 to it.
 """
 
+import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -69,3 +71,9 @@ def weft(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Weft]:
 def lines(text: bytes) -> Sequence[str]:
     """Return the lines of what a command printed."""
     return text.decode().splitlines()
+
+
+def kill_api(weft: Weft) -> None:
+    """Send SIGKILL to the api; its supervisor starts it again."""
+    ready = json.loads((weft.home / "run" / "api.ready").read_text())
+    os.kill(ready["pid"], signal.SIGKILL)

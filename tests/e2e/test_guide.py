@@ -1,4 +1,4 @@
-"""The examples of the guide to Python run, and print what it says."""
+"""Examples of Python in the documents run, and print what stands there."""
 
 from pathlib import Path
 
@@ -8,10 +8,11 @@ from e2e.conftest import Weft
 from e2e.example_page import run_page
 
 pytestmark = pytest.mark.slow
-GUIDE = Path(__file__).parents[2] / "docs/guides/python.md"
+ROOT = Path(__file__).parents[2]
 
 
-async def test_the_guide_to_python(weft: Weft, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("page", ["docs/guides/python.md", "README.md"])
+async def test_pages_with_examples(weft: Weft, monkeypatch: pytest.MonkeyPatch, page: str) -> None:
     monkeypatch.setenv("WEFT_HOME", str(weft.home))
 
-    await run_page(GUIDE, {})
+    await run_page(ROOT / page, {})

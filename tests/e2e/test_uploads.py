@@ -1,7 +1,6 @@
 """Many jobs reach the server once, whatever dies while they are sent."""
 
 import asyncio
-import json
 import os
 import signal
 import subprocess
@@ -10,8 +9,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from e2e.conftest import Weft
-from weft import aio
+from e2e.conftest import Weft, kill_api
+from weft import Client, aio
 from weft.core.errors import InvalidDocument, Unavailable
 
 pytestmark = pytest.mark.slow
@@ -24,10 +23,6 @@ TEXT = "x" * 10_000
 async def client(weft: Weft) -> AsyncIterator[aio.Client]:
     async with aio.Client(home=weft.home) as found:
         yield found
-
-
-def kill_api(weft: Weft) -> None:
-    os.kill(json.loads((weft.home / "run" / "api.ready").read_text())["pid"], signal.SIGKILL)
 
 
 def fill(builder: aio.BatchBuilder) -> list[aio.Job]:
@@ -89,6 +84,25 @@ async def test_a_submission_that_gave_up_goes_on_where_it_was(
     assert (jobs[0].job_id, more.job_id) == (1, len(EXPECTED) + 1)
 
 
+def test_an_interrupted_submission_goes_on_where_it_was(weft: Weft) -> None:
+    with Client(home=weft.home) as client:
+        bb = client.create_batch()
+        for i in range(JOBS):
+            bb.create_job(name=f"job{i}", stdin=TEXT)
+        sent: list[int] = []
+
+        def interrupt_once(count: int) -> None:
+            sent.append(count)
+            if len(sent) == 4:
+                os.kill(os.getpid(), signal.SIGINT)
+
+        with pytest.raises(KeyboardInterrupt):
+            bb._runner.wait(bb._async.draft.submit(interrupt_once))
+        b = bb.submit()
+
+        assert [job["name"] for job in b.list_jobs()] == EXPECTED[:-1]
+
+
 async def test_a_refused_bunch_cancels_the_new_batch_and_names_the_job(
     client: aio.Client,
 ) -> None:
@@ -108,7 +122,7 @@ async def test_a_refused_bunch_cancels_the_new_batch_and_names_the_job(
 async def test_what_a_killed_client_has_sent_is_not_run(weft: Weft, client: aio.Client) -> None:
     script = """
 import asyncio, os, signal
-from weft import aio
+from weft import Client, aio
 
 async def main():
     client = aio.Client()

@@ -1,12 +1,15 @@
 """`wait()` where a person looks: the bar, and Ctrl-C."""
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
-from e2e.conftest import Weft
+from e2e.conftest import Weft, kill_api
 from e2e.terminal import on_terminal
 from weft import Batch, Client
 
@@ -101,3 +104,21 @@ def test_nothing_is_drawn_where_nobody_looks_unless_asked(
     assert done.stdout == "success\n"
     assert (told in done.stderr) if told else done.stderr == ""
     assert "\x1b" not in done.stderr
+
+
+def test_a_wait_goes_on_when_the_api_was_killed(
+    weft: Weft, client: Client, tmp_path: Path
+) -> None:
+    go = tmp_path / "go"
+    os.mkfifo(go)
+    bb = client.create_batch()
+    job = bb.create_job(["cat", go])
+    b = bb.submit()
+    with ThreadPoolExecutor() as threads:
+        waits = [threads.submit(one.wait) for one in (b, job, b.job_tree().get_path("/"))]
+        kill_api(weft)
+        with go.open("w") as told:
+            told.write("gone on\n")
+
+        assert [done.result(60)["state"] for done in waits] == ["success"] * 3
+    assert job.log() == "gone on\n"

@@ -139,9 +139,15 @@ class Client(BuilderSource[BatchBuilder]):
         document = {"name": name, "kind": "set", **options}
         return JobGroup(self.api, await self.api.create_group(batch_id, document))
 
-    async def submit(self, document: Document) -> Batch:
+    async def submit(self, document: Document, *, progress: bool | None = None) -> Batch:
         """Create a batch from a document of `POST /v1/batches`, however large, and commit it.
 
         Parents may be named in it, in any order.
+
+        Args:
+            document: With `jobs`, and what else such a document may have.
+            progress: Show a bar while jobs are sent; none: if somebody looks.
         """
-        return Batch(self.api, int((await self.api.submit(document))["id"]))
+        with Progress("submit", shown=progress) as shown:
+            answer = await self.api.submit(document, on_sent=shown.advance)
+        return Batch(self.api, int(answer["id"]))

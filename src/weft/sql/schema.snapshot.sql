@@ -73,6 +73,10 @@ CREATE FUNCTION weft._check_room(of_batch_id bigint, n_groups integer, groups_ma
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._check_room(of_batch_id bigint, n_groups integer, groups_max integer) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft._completed_at(created_at timestamp with time zone, last_ended_at timestamp with time zone, recorded timestamp with time zone) RETURNS timestamp with time zone
+    LANGUAGE sql IMMUTABLE;
+ALTER FUNCTION weft._completed_at(created_at timestamp with time zone, last_ended_at timestamp with time zone, recorded timestamp with time zone) OWNER TO weft_system;
+
 CREATE FUNCTION weft._count_failures(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) RETURNS void
     LANGUAGE sql;
 ALTER FUNCTION weft._count_failures(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) OWNER TO weft_system;
@@ -113,7 +117,7 @@ CREATE FUNCTION weft._group_costs(batch_ids bigint[], group_ids integer[], folde
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._group_costs(batch_ids bigint[], group_ids integer[], folded boolean) OWNER TO weft_tenant;
 
-CREATE FUNCTION weft._group_counts(batch_ids bigint[], group_ids integer[], folded boolean DEFAULT false) RETURNS TABLE(batch_id bigint, group_id integer, n_pending bigint, n_ready bigint, n_queued bigint, n_creating bigint, n_running bigint, n_blocked bigint, n_succeeded bigint, n_failed bigint, n_errored bigint, n_cancelled bigint)
+CREATE FUNCTION weft._group_counts(batch_ids bigint[], group_ids integer[], folded boolean DEFAULT false) RETURNS TABLE(batch_id bigint, group_id integer, n_pending bigint, n_ready bigint, n_queued bigint, n_creating bigint, n_running bigint, n_blocked bigint, n_succeeded bigint, n_failed bigint, n_errored bigint, n_cancelled bigint, last_ended_at timestamp with time zone)
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._group_counts(batch_ids bigint[], group_ids integer[], folded boolean) OWNER TO weft_tenant;
 
@@ -988,7 +992,8 @@ CREATE TABLE weft.group_count (
     n_errored bigint DEFAULT 0 NOT NULL,
     n_cancelled bigint DEFAULT 0 NOT NULL,
     n_completions integer DEFAULT 0 NOT NULL,
-    complete boolean DEFAULT false NOT NULL
+    complete boolean DEFAULT false NOT NULL,
+    last_ended_at timestamp with time zone
 )
 WITH (fillfactor='50');
 ALTER TABLE weft.group_count OWNER TO postgres;
@@ -1070,7 +1075,8 @@ CREATE TABLE weft.job_delta (
     n_failed integer DEFAULT 0 NOT NULL,
     n_errored integer DEFAULT 0 NOT NULL,
     n_cancelled integer DEFAULT 0 NOT NULL,
-    rate_card_id smallint
+    rate_card_id smallint,
+    last_ended_at timestamp with time zone
 );
 ALTER TABLE weft.job_delta OWNER TO postgres;
 
@@ -2077,6 +2083,9 @@ REVOKE ALL ON FUNCTION weft._check_job(of_batch_id bigint, of_job_id integer) FR
 REVOKE ALL ON FUNCTION weft._check_open(of_batch_id bigint, of_group_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._check_room(of_batch_id bigint, n_groups integer, groups_max integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._completed_at(created_at timestamp with time zone, last_ended_at timestamp with time zone, recorded timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._completed_at(created_at timestamp with time zone, last_ended_at timestamp with time zone, recorded timestamp with time zone) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._count_failures(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) FROM PUBLIC;
 

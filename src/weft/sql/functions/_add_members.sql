@@ -45,14 +45,18 @@ BEGIN
     WITH upd AS (
         UPDATE weft.job j SET group_id = t.new FROM unnest(v_job, v_new, v_old) t (job_id, new, old)
         WHERE j.batch_id = of_batch_id AND j.job_id = t.job_id
-        RETURNING j.job_id, t.old, j.group_id AS new, j.shape_id, j.state, j.rate_card_id, j.billed_ms),
-    moved AS (SELECT u.*, p.g, p.sign FROM upd u CROSS JOIN LATERAL (VALUES (u.old, -1), (u.new, 1)) p (g, sign)),
+        RETURNING j.job_id, t.old, j.group_id AS new, j.shape_id, j.state, j.rate_card_id, j.billed_ms, j.attempt, j.cancelled_at),
+    moved AS (
+        SELECT u.*, p.g, p.sign, CASE WHEN p.sign = 1 AND u.state >= 6 THEN greatest(u.cancelled_at, (
+            SELECT a.ended_at FROM weft.attempt a WHERE a.batch_id = of_batch_id AND a.job_id = u.job_id AND a.attempt = u.attempt)) END AS ended_at
+        FROM upd u CROSS JOIN LATERAL (VALUES (u.old, -1), (u.new, 1)) p (g, sign)),
     counted AS (
         INSERT INTO weft.job_delta (tenant_id, batch_id, group_id, shape_id, pool_id, n_pending, n_ready, n_queued, n_creating, n_running, n_blocked,
-                                    n_succeeded, n_failed, n_errored, n_cancelled)
+                                    n_succeeded, n_failed, n_errored, n_cancelled, last_ended_at)
         SELECT _add_members.tenant_id, of_batch_id, m.g, m.shape_id, v_pool,
                sum(m.sign * (m.state = 0)::int), sum(m.sign * (m.state = 1)::int), sum(m.sign * (m.state = 2)::int), sum(m.sign * (m.state = 3)::int), sum(m.sign * (m.state = 4)::int),
-               sum(m.sign * (m.state = 5)::int), sum(m.sign * (m.state = 6)::int), sum(m.sign * (m.state = 7)::int), sum(m.sign * (m.state = 8)::int), sum(m.sign * (m.state = 9)::int)
+               sum(m.sign * (m.state = 5)::int), sum(m.sign * (m.state = 6)::int), sum(m.sign * (m.state = 7)::int), sum(m.sign * (m.state = 8)::int), sum(m.sign * (m.state = 9)::int),
+               max(m.ended_at)
         FROM moved m GROUP BY m.g, m.shape_id),
     usage AS (
         SELECT u.old, u.new, u.shape_id, a.rate_card_id, weft._ms_between(a.started_at, a.ended_at) AS ms

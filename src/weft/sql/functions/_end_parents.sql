@@ -27,8 +27,9 @@ BEGIN
         FROM child c WHERE j.batch_id = c.b AND j.job_id = c.c
         RETURNING j.batch_id, j.job_id, j.state, j.tenant_id, j.group_id, j.shape_id, j.state <> c.old_state AS changed),
     del AS (
-        INSERT INTO weft.job_delta (tenant_id, batch_id, group_id, shape_id, pool_id, n_pending, n_ready, n_cancelled)
-        SELECT u.tenant_id, u.batch_id, u.group_id, u.shape_id, q.pool_id, -count(*), count(*) FILTER (WHERE u.state = 1), count(*) FILTER (WHERE u.state = 9)
+        INSERT INTO weft.job_delta (tenant_id, batch_id, group_id, shape_id, pool_id, n_pending, n_ready, n_cancelled, last_ended_at)
+        SELECT u.tenant_id, u.batch_id, u.group_id, u.shape_id, q.pool_id, -count(*), count(*) FILTER (WHERE u.state = 1), count(*) FILTER (WHERE u.state = 9),
+               max(_end_parents.at) FILTER (WHERE u.state = 9)
         FROM upd u JOIN weft.batch b ON b.batch_id = u.batch_id JOIN weft.queue q ON q.queue_id = b.queue_id
         WHERE u.changed GROUP BY 1, 2, 3, 4, 5),
     eve AS (

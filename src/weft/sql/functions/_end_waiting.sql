@@ -21,9 +21,9 @@ BEGIN
         RETURNING j.job_id, j.group_id, j.shape_id, o.state AS old_state),
     gone AS (DELETE FROM weft.ready_job q USING old o WHERE q.batch_id = of_batch_id AND q.job_id = o.job_id AND o.listed AND o.state = 1),
     del AS (
-        INSERT INTO weft.job_delta (tenant_id, batch_id, group_id, shape_id, pool_id, n_pending, n_ready, n_queued, n_creating, n_blocked, n_cancelled)
+        INSERT INTO weft.job_delta (tenant_id, batch_id, group_id, shape_id, pool_id, n_pending, n_ready, n_queued, n_creating, n_blocked, n_cancelled, last_ended_at)
         SELECT v_tenant, of_batch_id, u.group_id, u.shape_id, v_pool, -count(*) FILTER (WHERE u.old_state = 0), -count(*) FILTER (WHERE u.old_state = 1),
-               -count(*) FILTER (WHERE u.old_state = 2), -count(*) FILTER (WHERE u.old_state = 3), -count(*) FILTER (WHERE u.old_state = 5), count(*)
+               -count(*) FILTER (WHERE u.old_state = 2), -count(*) FILTER (WHERE u.old_state = 3), -count(*) FILTER (WHERE u.old_state = 5), count(*), _end_waiting.at
         FROM upd u GROUP BY u.group_id, u.shape_id),
     eve AS (
         INSERT INTO weft.event (at, tenant_id, batch_id, kind, from_state, to_state, jobs)

@@ -32,6 +32,6 @@ AS $$
     CROSS JOIN LATERAL (SELECT EXISTS (
         SELECT FROM weft.group_ancestor a JOIN weft.group_cancel gc ON gc.batch_id = a.batch_id AND gc.group_id = a.ancestor_id
         WHERE a.batch_id = g.batch_id AND a.group_id = g.group_id) AS cancelled) x
-    LEFT JOIN LATERAL (SELECT max(gc.completed_at) AS completed_at FROM weft.group_completion gc
-                       WHERE gc.batch_id = g.batch_id AND gc.group_id = g.group_id AND k.n_open = 0) e ON true
+    CROSS JOIN LATERAL (SELECT CASE WHEN k.n_open = 0 AND k.n_done > 0 THEN weft._completed_at(g.created_at, n.last_ended_at, (
+        SELECT max(gc.completed_at) FROM weft.group_completion gc WHERE gc.batch_id = g.batch_id AND gc.group_id = g.group_id)) END AS completed_at) e
 $$;

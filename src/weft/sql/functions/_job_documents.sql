@@ -9,7 +9,7 @@ AS $$
         'always_run', j.always_run, 'cost', round(c.cost, 12),
         'duration_ms', weft._ms_between(coalesce(a.started_at, j.started_at), coalesce(a.ended_at, clock_timestamp())),
         'ready_at', CASE WHEN j.state <> 0 AND (j.cancelled_at IS NULL OR j.n_unfinished = 0 AND NOT j.bad_parent) THEN coalesce(j.ready_at, p.committed_at) END,
-        'started_at', CASE WHEN j.state = 4 THEN j.started_at ELSE a.started_at END, 'ended_at', CASE WHEN j.state >= 6 THEN coalesce(a.ended_at, j.cancelled_at) END,
+        'started_at', CASE WHEN j.state = 4 THEN j.started_at ELSE a.started_at END, 'ended_at', CASE WHEN j.state >= 6 THEN greatest(a.ended_at, j.cancelled_at) END,
         'attributes', coalesce(CASE WHEN l.job_id IS NULL THEN r.attributes ELSE l.attributes END, '{}'))
     FROM unnest(of_job_ids) t
     JOIN weft.job j ON j.batch_id = of_batch_id AND j.job_id = t

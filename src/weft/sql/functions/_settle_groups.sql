@@ -20,10 +20,11 @@ BEGIN
     upd AS (
         UPDATE weft.group_count c SET complete = n.is_complete, n_completions = c.n_completions + n.is_complete::int
         FROM now n WHERE c.batch_id = n.batch_id AND c.group_id = n.group_id AND (n.complete <> n.is_complete OR n.is_complete AND n.grown)
-        RETURNING c.batch_id, c.group_id, c.tenant_id, c.n_completions, c.complete),
+        RETURNING c.batch_id, c.group_id, c.tenant_id, c.n_completions, c.complete, c.last_ended_at),
     done AS (
         INSERT INTO weft.group_completion (batch_id, group_id, completion, tenant_id, completed_at)
-        SELECT u.batch_id, u.group_id, u.n_completions, u.tenant_id, _settle_groups.at FROM upd u WHERE u.complete),
+        SELECT u.batch_id, u.group_id, u.n_completions, u.tenant_id, weft._completed_at(g.created_at, u.last_ended_at, _settle_groups.at)
+        FROM upd u JOIN weft.job_group g ON g.batch_id = u.batch_id AND g.group_id = u.group_id WHERE u.complete),
     eve AS (
         INSERT INTO weft.event (at, tenant_id, batch_id, kind, groups)
         SELECT _settle_groups.at, u.tenant_id, u.batch_id, CASE WHEN u.group_id = 0 THEN 'batch.complete' ELSE 'group.complete' END, array_agg(u.group_id)

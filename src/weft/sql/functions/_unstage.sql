@@ -22,8 +22,9 @@ BEGIN
         WHERE j.batch_id = of_batch_id AND j.job_id BETWEEN from_job AND to_job AND j.staged
         RETURNING j.batch_id, j.job_id, j.state, j.tenant_id, j.group_id, j.shape_id),
     del AS (
-        INSERT INTO weft.job_delta (tenant_id, batch_id, group_id, shape_id, pool_id, n_pending, n_ready, n_cancelled)
-        SELECT u.tenant_id, u.batch_id, u.group_id, u.shape_id, _unstage.pool_id, -count(*), count(*) FILTER (WHERE u.state = 1), count(*) FILTER (WHERE u.state = 9)
+        INSERT INTO weft.job_delta (tenant_id, batch_id, group_id, shape_id, pool_id, n_pending, n_ready, n_cancelled, last_ended_at)
+        SELECT u.tenant_id, u.batch_id, u.group_id, u.shape_id, _unstage.pool_id, -count(*), count(*) FILTER (WHERE u.state = 1), count(*) FILTER (WHERE u.state = 9),
+               max(_unstage.at) FILTER (WHERE u.state = 9)
         FROM upd u WHERE u.state <> 0 GROUP BY 1, 2, 3, 4),
     cas AS (
         INSERT INTO weft.cascade (batch_id, job_id, tenant_id) SELECT u.batch_id, u.job_id, u.tenant_id FROM upd u WHERE u.state = 9

@@ -69,11 +69,12 @@ BEGIN
         FROM upd u),
     del AS (
         INSERT INTO weft.job_delta (tenant_id, batch_id, group_id, shape_id, pool_id, rate_card_id, usage_on, usage_ms,
-            n_running, n_ready, n_succeeded, n_failed, n_errored, n_cancelled)
+            n_running, n_ready, n_succeeded, n_failed, n_errored, n_cancelled, last_ended_at)
         SELECT u.tenant_id, u.batch_id, u.group_id, u.shape_id, v_pool, u.rate_card_id, (complete_attempts.at AT TIME ZONE 'UTC')::date,
             sum(coalesce(weft._ms_between(u.started_at, u.ended_at), 0) - u.billed_ms), -count(*),
             count(*) FILTER (WHERE u.state = 1), count(*) FILTER (WHERE u.state = 6), count(*) FILTER (WHERE u.state = 7),
-            count(*) FILTER (WHERE u.state = 8), count(*) FILTER (WHERE u.state = 9)
+            count(*) FILTER (WHERE u.state = 8), count(*) FILTER (WHERE u.state = 9),
+            max(u.ended_at)  -- a job that is ready again will end later
         FROM upd u GROUP BY u.tenant_id, u.batch_id, u.group_id, u.shape_id, u.rate_card_id),
     eve AS (
         INSERT INTO weft.event (at, tenant_id, batch_id, kind, from_state, to_state, jobs)

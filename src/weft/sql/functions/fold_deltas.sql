@@ -18,8 +18,9 @@ BEGIN
     SELECT f.upto INTO v_old FROM weft.fold f FOR UPDATE;
     v_new := pg_current_snapshot();
     -- One read of the deltas; the sums are taken from this copy.
-    CREATE TEMP TABLE IF NOT EXISTS weft_folding (LIKE weft.job_delta) ON COMMIT DELETE ROWS;
-    INSERT INTO pg_temp.weft_folding
+    -- The table lasts as long as the connection: when job_delta gets a column, it gets another name.
+    CREATE TEMP TABLE IF NOT EXISTS weft_folding_11 (LIKE weft.job_delta) ON COMMIT DELETE ROWS;
+    INSERT INTO pg_temp.weft_folding_11
     SELECT d.* FROM weft.job_delta d
     WHERE d.xid >= pg_snapshot_xmin(v_old) AND d.xid < pg_snapshot_xmax(v_new)
       AND pg_visible_in_snapshot(d.xid, v_new) AND NOT pg_visible_in_snapshot(d.xid, v_old);
@@ -29,33 +30,35 @@ BEGIN
         RETURN 0;
     END IF;
     WITH sums AS (
-        INSERT INTO weft.group_count AS g (batch_id, group_id, tenant_id, n_pending, n_ready, n_queued, n_creating, n_running, n_blocked, n_succeeded, n_failed, n_errored, n_cancelled)
+        INSERT INTO weft.group_count AS g (batch_id, group_id, tenant_id, n_pending, n_ready, n_queued, n_creating, n_running, n_blocked, n_succeeded, n_failed, n_errored, n_cancelled,
+            last_ended_at)
         SELECT d.batch_id, a.ancestor_id, d.tenant_id, sum(d.n_pending), sum(d.n_ready), sum(d.n_queued), sum(d.n_creating), sum(d.n_running), sum(d.n_blocked),
-               sum(d.n_succeeded), sum(d.n_failed), sum(d.n_errored), sum(d.n_cancelled)
-        FROM pg_temp.weft_folding d JOIN weft.group_ancestor a ON a.batch_id = d.batch_id AND a.group_id = d.group_id
+               sum(d.n_succeeded), sum(d.n_failed), sum(d.n_errored), sum(d.n_cancelled), max(d.last_ended_at)
+        FROM pg_temp.weft_folding_11 d JOIN weft.group_ancestor a ON a.batch_id = d.batch_id AND a.group_id = d.group_id
         GROUP BY 1, 2, 3
         ON CONFLICT (batch_id, group_id) DO UPDATE SET n_pending = g.n_pending + excluded.n_pending, n_ready = g.n_ready + excluded.n_ready,
             n_queued = g.n_queued + excluded.n_queued, n_creating = g.n_creating + excluded.n_creating, n_running = g.n_running + excluded.n_running,
             n_blocked = g.n_blocked + excluded.n_blocked, n_succeeded = g.n_succeeded + excluded.n_succeeded, n_failed = g.n_failed + excluded.n_failed,
-            n_errored = g.n_errored + excluded.n_errored, n_cancelled = g.n_cancelled + excluded.n_cancelled
+            n_errored = g.n_errored + excluded.n_errored, n_cancelled = g.n_cancelled + excluded.n_cancelled,
+            last_ended_at = greatest(g.last_ended_at, excluded.last_ended_at)
         RETURNING batch_id, group_id)
     SELECT array_agg(s.batch_id), array_agg(s.group_id), array_agg(DISTINCT s.batch_id) INTO v_batch, v_group, v_touched FROM sums s;
 
     INSERT INTO weft.group_usage AS g (batch_id, group_id, rate_card_id, shape_id, tenant_id, usage_ms)
     SELECT d.batch_id, a.ancestor_id, d.rate_card_id, d.shape_id, d.tenant_id, sum(d.usage_ms)
-    FROM pg_temp.weft_folding d JOIN weft.group_ancestor a ON a.batch_id = d.batch_id AND a.group_id = d.group_id
+    FROM pg_temp.weft_folding_11 d JOIN weft.group_ancestor a ON a.batch_id = d.batch_id AND a.group_id = d.group_id
     WHERE d.rate_card_id IS NOT NULL GROUP BY 1, 2, 3, 4, 5
     ON CONFLICT (batch_id, group_id, rate_card_id, shape_id) DO UPDATE SET usage_ms = g.usage_ms + excluded.usage_ms;
 
     INSERT INTO weft.project_usage AS p (project_id, usage_on, rate_card_id, shape_id, tenant_id, usage_ms)
     SELECT b.project_id, d.usage_on, d.rate_card_id, d.shape_id, d.tenant_id, sum(d.usage_ms)
-    FROM pg_temp.weft_folding d JOIN weft.batch b ON b.batch_id = d.batch_id
+    FROM pg_temp.weft_folding_11 d JOIN weft.batch b ON b.batch_id = d.batch_id
     WHERE d.rate_card_id IS NOT NULL GROUP BY 1, 2, 3, 4, 5
     ON CONFLICT (project_id, usage_on, rate_card_id, shape_id) DO UPDATE SET usage_ms = p.usage_ms + excluded.usage_ms;
 
     INSERT INTO weft.user_batch_count AS c (pool_id, user_id, batch_id, tenant_id, n_ready, n_running, ready_m, running_m)
     SELECT d.pool_id, b.user_id, d.batch_id, d.tenant_id, sum(d.n_ready), sum(d.n_running), sum(d.n_ready * s.cpu_m), sum(d.n_running * s.cpu_m)
-    FROM pg_temp.weft_folding d JOIN weft.batch b ON b.batch_id = d.batch_id JOIN weft.shape s ON s.shape_id = d.shape_id
+    FROM pg_temp.weft_folding_11 d JOIN weft.batch b ON b.batch_id = d.batch_id JOIN weft.shape s ON s.shape_id = d.shape_id
     GROUP BY 1, 2, 3, 4
     ON CONFLICT (pool_id, user_id, batch_id) DO UPDATE SET n_ready = c.n_ready + excluded.n_ready, n_running = c.n_running + excluded.n_running,
         ready_m = c.ready_m + excluded.ready_m, running_m = c.running_m + excluded.running_m;
@@ -63,7 +66,7 @@ BEGIN
     UPDATE weft.user_share s SET running_m = s.running_m + x.running_m, n_ready = s.n_ready + x.n_ready,
         load = (s.running_m + x.running_m)::double precision / s.weight
     FROM (SELECT d.pool_id, b.user_id, sum(d.n_ready) AS n_ready, sum(d.n_running * h.cpu_m) AS running_m
-          FROM pg_temp.weft_folding d JOIN weft.batch b ON b.batch_id = d.batch_id JOIN weft.shape h ON h.shape_id = d.shape_id GROUP BY 1, 2) x
+          FROM pg_temp.weft_folding_11 d JOIN weft.batch b ON b.batch_id = d.batch_id JOIN weft.shape h ON h.shape_id = d.shape_id GROUP BY 1, 2) x
     WHERE s.pool_id = x.pool_id AND s.user_id = x.user_id;
 
     DELETE FROM weft.job_delta d WHERE d.xid < pg_snapshot_xmin(v_old);
@@ -72,7 +75,7 @@ BEGIN
         SELECT array_agg(coalesce(x.n, 0) > 0 ORDER BY t.n) FROM unnest(v_batch, v_group) WITH ORDINALITY t (b, g, n)
         LEFT JOIN (SELECT d.batch_id, a.ancestor_id, sum(d.n_pending + d.n_ready + d.n_queued + d.n_creating + d.n_running + d.n_blocked
                           + d.n_succeeded + d.n_failed + d.n_errored + d.n_cancelled) AS n
-                   FROM pg_temp.weft_folding d JOIN weft.group_ancestor a ON a.batch_id = d.batch_id AND a.group_id = d.group_id GROUP BY 1, 2) x
+                   FROM pg_temp.weft_folding_11 d JOIN weft.group_ancestor a ON a.batch_id = d.batch_id AND a.group_id = d.group_id GROUP BY 1, 2) x
             ON x.batch_id = t.b AND x.ancestor_id = t.g), fold_deltas.at);
     PERFORM weft._rest_users();
     RETURN v_n;

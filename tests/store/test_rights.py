@@ -138,6 +138,7 @@ WANTED = JobQuery(limit=10, limits=QueryLimits(timeout_s=30, scan_jobs_max=1000)
 READS: list[tuple[str, dict[str, Any]]] = [
     ("get_batch", {}),
     ("get_update", {"update_id": 1}),
+    ("get_bunch", {"update_id": 1, "first_job": 1, "n_jobs": 1}),
     ("list_groups", {"after": -1, "limit": 10}),
     ("get_group", {"group": 0}),
     ("get_group", {"group": "/a"}),

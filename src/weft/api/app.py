@@ -12,6 +12,7 @@ from weft.api.problem_documents import as_weft_error, encode_problem
 from weft.api.ring import App, Receive, Ring, Scope, Send
 from weft.api.routes import (
     batches,
+    billing,
     callbacks,
     events,
     groups,
@@ -30,6 +31,7 @@ from weft.telemetry.log import get_logger
 
 ROUTES: list[ControllerRouterHandler] = [
     *batches.ROUTES,
+    *billing.ROUTES,
     *updates.ROUTES,
     *jobs.ROUTES,
     *groups.ROUTES,

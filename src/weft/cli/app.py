@@ -35,6 +35,7 @@ COMMANDS = {
     "audit": ("weft.cli.audit:audit", "Recompute everything that is derived, and compare."),
     "config": ("weft.cli.config:config", "Show each setting and where it comes from."),
     "db": ("weft.cli.db:app", "Look at the database's schema, and bring it up to date."),
+    "billing": ("weft.cli.billing:app", "Show what billing projects cost, and at which prices."),
     "bench": ("weft.cli.bench:bench", "Measure one thing beside what it is compared with."),
     "api": ("weft.cli.roles:api", "Run the HTTP api alone, in the foreground."),
     "driver": ("weft.cli.roles:driver", "Run a driver alone, in the foreground."),

@@ -270,6 +270,24 @@ class Routes:
             async for chunk in reply.chunks():
                 yield chunk
 
+    # ---- money
+
+    async def list_projects(self) -> list[Document]:
+        """Return the caller's billing projects with their costs."""
+        found: list[Document] = (await self._get("/v1/billing-projects"))["items"]
+        return found
+
+    async def list_project_days(self, name: str, *, limit: int = 30) -> list[Document]:
+        """Return what a billing project cost on each date (UTC), newest first."""
+        path = f"/v1/billing-projects/{quote(name, safe='')}/days"
+        found: list[Document] = (await self._get(path, {"limit": limit}))["items"]
+        return found
+
+    async def list_rates(self) -> list[Document]:
+        """Return all prices, newest first."""
+        found: list[Document] = (await self._get("/v1/rates"))["items"]
+        return found
+
     # ---- the whole
 
     async def overview(self) -> Document:

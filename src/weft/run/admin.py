@@ -1,13 +1,16 @@
 """What the owner of the database may ask: audit, migrations, status. Used by the command line."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import datetime
 from typing import TypeVar
 
 from weft.core.errors import Unavailable
+from weft.core.rates import kept_prices
 from weft.run.home import Home
 from weft.settings import Settings
 from weft.store import Admin, AuditFinding, MigrationStatus, open_admin
+from weft.telemetry.log import configure
 
 Answer = TypeVar("Answer")
 
@@ -37,6 +40,17 @@ def run_status(settings: Settings) -> MigrationStatus:
     return _ask(settings, lambda admin: admin.status())
 
 
+def run_add_rates(
+    settings: Settings, prices: Mapping[str, str | None], valid_from: datetime | None
+) -> int:
+    """Set prices, per core, GiB and GPU hour; return their version.
+
+    Raise `InvalidPrice`, `RatesFixed`.
+    """
+    kept = kept_prices(prices)
+    return _ask(settings, lambda admin: admin.add_rates(kept, valid_from))
+
+
 def admin_dsn(settings: Settings) -> str:
     """Return how the owner logs in. Raise `NoDatabase` in a home that was never started."""
     if settings.database is not None:
@@ -52,6 +66,8 @@ def admin_dsn(settings: Settings) -> str:
 
 
 def _ask(settings: Settings, question: Callable[[Admin], Awaitable[Answer]]) -> Answer:
+    configure(level="warning", format="auto", role="cli")
+
     async def ask() -> Answer:
         async with open_admin(admin_dsn(settings)) as admin:
             return await question(admin)

@@ -77,6 +77,10 @@ CREATE FUNCTION weft._completed_at(created_at timestamp with time zone, last_end
     LANGUAGE sql IMMUTABLE;
 ALTER FUNCTION weft._completed_at(created_at timestamp with time zone, last_ended_at timestamp with time zone, recorded timestamp with time zone) OWNER TO weft_system;
 
+CREATE FUNCTION weft._cost_of_usage(rate_card_ids smallint[], shape_ids integer[], usage_mss bigint[]) RETURNS TABLE(cost numeric, cost_by_resource jsonb)
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._cost_of_usage(rate_card_ids smallint[], shape_ids integer[], usage_mss bigint[]) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft._count_failures(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) RETURNS void
     LANGUAGE sql;
 ALTER FUNCTION weft._count_failures(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) OWNER TO weft_system;
@@ -272,6 +276,10 @@ CREATE FUNCTION weft._patched(patch jsonb) RETURNS text
     LANGUAGE sql IMMUTABLE;
 ALTER FUNCTION weft._patched(patch jsonb) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft._project_usage(of_project_ids integer[]) RETURNS TABLE(project_id integer, usage_on date, rate_card_id smallint, shape_id integer, usage_ms bigint)
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._project_usage(of_project_ids integer[]) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft._record_callbacks(batch_ids bigint[], group_ids integer[], at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._record_callbacks(batch_ids bigint[], group_ids integer[], at timestamp with time zone) OWNER TO weft_system;
@@ -335,6 +343,10 @@ CREATE FUNCTION weft.add_members(tenant_id integer, batch_id bigint, group_id in
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.add_members(tenant_id integer, batch_id bigint, group_id integer, job_ids integer[], sets_max integer, at timestamp with time zone) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.add_rates(prices jsonb, new_valid_from timestamp with time zone, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS smallint
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft.add_rates(prices jsonb, new_valid_from timestamp with time zone, at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft.authenticate(token_hash bytea, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(tenant_id integer, user_id integer, user_name text, is_admin boolean)
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -579,6 +591,21 @@ CREATE FUNCTION weft.list_operations(tenant_id integer, before bigint, limit_row
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.list_operations(tenant_id integer, before bigint, limit_rows integer, of_batch_id bigint) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.list_project_days(tenant_id integer, of_user_id integer, of_name text, before date, limit_rows integer) RETURNS SETOF jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.list_project_days(tenant_id integer, of_user_id integer, of_name text, before date, limit_rows integer) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.list_projects(tenant_id integer, of_user_id integer, of_name text) RETURNS SETOF jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.list_projects(tenant_id integer, of_user_id integer, of_name text) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.list_rates() RETURNS SETOF jsonb
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.list_rates() OWNER TO weft_system;
 
 CREATE FUNCTION weft.log_places(tenant_id integer, of_batch_id bigint, job_ids integer[], of_attempt smallint) RETURNS TABLE(batch_id bigint, job_id integer, attempt smallint, ended boolean, segment integer, log_offset bigint, stdout_bytes bigint, stderr_bytes bigint, truncated boolean, state text, reason smallint, exit_code integer, signal smallint, message text)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -2087,6 +2114,8 @@ REVOKE ALL ON FUNCTION weft._check_room(of_batch_id bigint, n_groups integer, gr
 REVOKE ALL ON FUNCTION weft._completed_at(created_at timestamp with time zone, last_ended_at timestamp with time zone, recorded timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._completed_at(created_at timestamp with time zone, last_ended_at timestamp with time zone, recorded timestamp with time zone) TO weft_tenant;
 
+REVOKE ALL ON FUNCTION weft._cost_of_usage(rate_card_ids smallint[], shape_ids integer[], usage_mss bigint[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._count_failures(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._create_operation(tenant_id integer, user_id integer, batch_id bigint, kind text, arguments jsonb, n_total bigint, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) FROM PUBLIC;
@@ -2165,6 +2194,8 @@ REVOKE ALL ON FUNCTION weft._operation_document(operation weft.operation) FROM P
 
 REVOKE ALL ON FUNCTION weft._patched(patch jsonb) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._project_usage(of_project_ids integer[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._record_callbacks(batch_ids bigint[], group_ids integer[], at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._record_change(of_batch_id bigint, of_group_id integer, of_kind text, actor text, message text, at timestamp with time zone) FROM PUBLIC;
@@ -2200,6 +2231,8 @@ GRANT ALL ON FUNCTION weft.add_jobs(tenant_id integer, batch_id bigint, update_i
 
 REVOKE ALL ON FUNCTION weft.add_members(tenant_id integer, batch_id bigint, group_id integer, job_ids integer[], sets_max integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.add_members(tenant_id integer, batch_id bigint, group_id integer, job_ids integer[], sets_max integer, at timestamp with time zone) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.add_rates(prices jsonb, new_valid_from timestamp with time zone, at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft.authenticate(token_hash bytea, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.authenticate(token_hash bytea, at timestamp with time zone) TO weft_api;
@@ -2332,6 +2365,15 @@ GRANT ALL ON FUNCTION weft.list_live(incarnation_id integer) TO weft_worker;
 
 REVOKE ALL ON FUNCTION weft.list_operations(tenant_id integer, before bigint, limit_rows integer, of_batch_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_operations(tenant_id integer, before bigint, limit_rows integer, of_batch_id bigint) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.list_project_days(tenant_id integer, of_user_id integer, of_name text, before date, limit_rows integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_project_days(tenant_id integer, of_user_id integer, of_name text, before date, limit_rows integer) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.list_projects(tenant_id integer, of_user_id integer, of_name text) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_projects(tenant_id integer, of_user_id integer, of_name text) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.list_rates() FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_rates() TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.log_places(tenant_id integer, of_batch_id bigint, job_ids integer[], of_attempt smallint) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.log_places(tenant_id integer, of_batch_id bigint, job_ids integer[], of_attempt smallint) TO weft_api;

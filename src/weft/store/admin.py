@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 import asyncpg
@@ -66,6 +67,19 @@ class Admin:
             self._connection, "ensure_local_user", tenant=tenant, user_name=user,
             token_hash=hashlib.sha256(token.encode()).digest(),
         )  # fmt: skip
+
+    async def add_rates(self, prices: Mapping[str, str], valid_from: datetime | None) -> int:
+        """Set prices per unit and hour by resource, from a moment on; return their version.
+
+        Those not named stay. Raises `RatesFixed`.
+        """
+        try:
+            (row,) = await call_on(
+                self._connection, "add_rates", prices=dict(prices), new_valid_from=valid_from
+            )
+        except asyncpg.PostgresError as error:
+            raise translated(error) from error
+        return int(row[0])
 
     async def audit(self) -> list[AuditFinding]:
         """Recompute everything derived from the base rows, in one snapshot.

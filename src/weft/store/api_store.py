@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 
 from weft.ports.store import Caller, GroupLimits, LogPlace, Row
+from weft.store.billing import Billing
 from weft.store.database import open_database
 from weft.store.documents import batch_document, reason_word, with_words
 from weft.store.edits import Edits
@@ -19,7 +20,7 @@ from weft.wire.spec import decode_chunk
 API_TIMEOUT_S = 60.0
 
 
-class PostgresApiStore(Queries, Submission, SetGroups, Edits):
+class PostgresApiStore(Queries, Submission, SetGroups, Edits, Billing):
     """What the api asks its database. The methods are documented at the port."""
 
     notices: PostgresNotices

@@ -9,6 +9,7 @@ from types import MappingProxyType
 import asyncpg
 
 from weft.core import errors
+from weft.core.rates import RatesFixed
 
 _BY_SQLSTATE = MappingProxyType(
     {
@@ -18,6 +19,7 @@ _BY_SQLSTATE = MappingProxyType(
         "WF104": errors.UpdateNotFound,
         "WF105": errors.ProjectNotFound,
         "WF106": errors.OperationNotFound,
+        "WF107": RatesFixed,
         "WF201": errors.IdempotencyConflict,
         "WF202": errors.UpdateIncomplete,
         "WF203": errors.UpdateCommitted,

@@ -8,6 +8,7 @@ may be repeated.
 """
 
 from weft.ports.store.api import ApiStore
+from weft.ports.store.billing import BillingStore
 from weft.ports.store.callbacks import DeliveryReport, DueCallback
 from weft.ports.store.driver import Beat, DriverStore
 from weft.ports.store.edits import EditLimits, EditStore, Patch
@@ -43,6 +44,7 @@ __all__ = [
     "ArrayRow",
     "BatchQuery",
     "Beat",
+    "BillingStore",
     "Caller",
     "Claimed",
     "DeliveryReport",

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
+from weft.ports.store.billing import BillingStore
 from weft.ports.store.edits import EditStore
 from weft.ports.store.groups import SetGroupStore
 from weft.ports.store.queries import QueryStore
@@ -17,7 +18,7 @@ from weft.ports.store.submitted import (
 )
 
 
-class ApiStore(SetGroupStore, EditStore, QueryStore, Protocol):
+class ApiStore(SetGroupStore, EditStore, QueryStore, BillingStore, Protocol):
     """What the api may ask.
 
     Everything is seen through the caller's tenant; what it may not see does not exist.

@@ -1,0 +1,64 @@
+"""`/v1/billing-projects` and `/v1/rates`: what was paid for, by whom, at which prices."""
+
+from datetime import date
+
+from litestar import Response, get
+
+from weft.api.inbox import Query
+from weft.api.paging import limit_of
+from weft.api.reply import reply
+from weft.api.services import AnyRequest, caller_of, services_of
+from weft.core.errors import FieldError, InvalidParameter
+
+DAYS = ("limit", "before")
+
+
+@get("/v1/billing-projects")
+async def list_projects(request: AnyRequest) -> Response[bytes]:
+    """List the billing projects that the caller is a member of, with what they cost so far."""
+    Query(request, ())
+    rows = await services_of(request).store.list_projects(caller_of(request), None)
+    return reply({"items": rows, "cursor": None})
+
+
+@get("/v1/billing-projects/{p:str}")
+async def get_project(request: AnyRequest) -> Response[bytes]:
+    """Get what a billing project cost so far, and its members."""
+    Query(request, ())
+    store, name = services_of(request).store, request.path_params["p"]
+    return reply((await store.list_projects(caller_of(request), name))[0])
+
+
+@get("/v1/billing-projects/{p:str}/days", opt={"query": DAYS})
+async def list_project_days(request: AnyRequest) -> Response[bytes]:
+    """List what a billing project cost on each date (UTC), newest first, below `before`."""
+    query = Query(request, DAYS)
+    services, name = services_of(request), request.path_params["p"]
+    rows = await services.store.list_project_days(
+        caller_of(request), name, before=_date_of(query), limit=limit_of(query, services.settings)
+    )
+    return reply({"items": rows, "cursor": None})
+
+
+@get("/v1/rates")
+async def list_rates(request: AnyRequest) -> Response[bytes]:
+    """List all prices, newest first. An attempt keeps those of the moment of its claim."""
+    Query(request, ())
+    rows = await services_of(request).store.list_rates(caller_of(request))
+    return reply({"items": rows, "cursor": None})
+
+
+def _date_of(query: Query) -> date | None:
+    text = query.text("before")
+    try:
+        return None if text is None else date.fromisoformat(text)
+    except ValueError:
+        raise InvalidParameter(
+            "the parameter before is no date",
+            detail=f"It is {text[:40]!r}." if text else "It is empty.",
+            hint="Write it as 2026-01-31.",
+            errors=[FieldError("/before", "not a date")],
+        ) from None
+
+
+ROUTES = (list_projects, get_project, list_project_days, list_rates)

@@ -1,0 +1,28 @@
+-- list_project_days: what a billing project cost on each date (UTC) on which something was used, newest first, below `before`.
+-- Called by: Store.list_project_days (api).   Safe to repeat: yes, it only reads.   Plan: usage of the project by key.   Raises WF105.
+-- Usage counts on the date of the report or heartbeat that brought it.
+-- Owner: weft_tenant.  Granted to: weft_api.
+CREATE OR REPLACE FUNCTION weft.list_project_days(tenant_id int, of_user_id int, of_name text, before date, limit_rows int) RETURNS SETOF jsonb
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+    v_project int;
+BEGIN
+    PERFORM weft._as_tenant(list_project_days.tenant_id);
+    SELECT p.project_id INTO v_project FROM weft.billing_member m JOIN weft.billing_project p USING (project_id)
+    WHERE m.user_id = of_user_id AND p.name = of_name;
+    IF NOT FOUND THEN
+        PERFORM weft._fail('WF105', format('billing project "%s" does not exist', of_name),
+                           'There is no billing project of this name that you are a member of.', 'List yours with GET /v1/billing-projects.');
+    END IF;
+    RETURN QUERY
+    SELECT jsonb_build_object('date', d.usage_on, 'cost', c.cost, 'cost_by_resource', c.cost_by_resource)
+    FROM (SELECT u.usage_on, array_agg(u.rate_card_id) AS cards, array_agg(u.shape_id) AS shapes, array_agg(u.ms) AS mss
+          FROM (SELECT x.usage_on, x.rate_card_id, x.shape_id, sum(x.usage_ms)::bigint AS ms
+                FROM weft._project_usage(ARRAY[v_project]) x
+                WHERE x.usage_on < coalesce(list_project_days.before, 'infinity') GROUP BY 1, 2, 3) u
+          WHERE u.ms <> 0 GROUP BY u.usage_on ORDER BY u.usage_on DESC LIMIT limit_rows) d
+    CROSS JOIN LATERAL weft._cost_of_usage(d.cards, d.shapes, d.mss) c
+    ORDER BY d.usage_on DESC;
+END $$;

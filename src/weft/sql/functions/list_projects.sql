@@ -1,0 +1,28 @@
+-- list_projects: documents of the billing projects that a user is a member of, in order of their names; of this name, if one is given.
+-- Called by: Store.list_projects (api).   Safe to repeat: yes, it only reads.   Plan: projects of the user; usage by key.   Raises WF105.
+-- Owner: weft_tenant.  Granted to: weft_api.
+CREATE OR REPLACE FUNCTION weft.list_projects(tenant_id int, of_user_id int, of_name text) RETURNS SETOF jsonb
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+BEGIN
+    PERFORM weft._as_tenant(list_projects.tenant_id);
+    RETURN QUERY
+    WITH mine AS MATERIALIZED (
+        SELECT p.project_id, p.name FROM weft.billing_member m JOIN weft.billing_project p USING (project_id)
+        WHERE m.user_id = of_user_id AND (of_name IS NULL OR p.name = of_name)),
+    used AS MATERIALIZED (
+        SELECT u.project_id, array_agg(u.rate_card_id) AS cards, array_agg(u.shape_id) AS shapes, array_agg(u.ms) AS mss FROM (
+            SELECT x.project_id, x.rate_card_id, x.shape_id, sum(x.usage_ms)::bigint AS ms
+            FROM weft._project_usage((SELECT array_agg(m.project_id) FROM mine m)) x GROUP BY 1, 2, 3) u
+        GROUP BY u.project_id)
+    SELECT jsonb_build_object('name', m.name, 'cost', c.cost, 'cost_by_resource', c.cost_by_resource,
+        'members', (SELECT jsonb_agg(t.name ORDER BY t.name) FROM weft.billing_member b JOIN weft.tenant_user t USING (user_id) WHERE b.project_id = m.project_id))
+    FROM mine m LEFT JOIN used u USING (project_id)
+    CROSS JOIN LATERAL weft._cost_of_usage(u.cards, u.shapes, u.mss) c
+    ORDER BY m.name;
+    IF NOT FOUND AND of_name IS NOT NULL THEN
+        PERFORM weft._fail('WF105', format('billing project "%s" does not exist', of_name),
+                           'There is no billing project of this name that you are a member of.', 'List yours with GET /v1/billing-projects.');
+    END IF;
+END $$;

@@ -1,0 +1,45 @@
+"""weft billing: costs and prices, as a person asks for them."""
+
+import json
+from typing import Any
+
+import pytest
+
+from e2e.conftest import Weft
+
+pytestmark = pytest.mark.slow
+
+
+def as_json(weft: Weft, *arguments: str) -> Any:  # noqa: ANN401 (any document)
+    done = weft.run("billing", *arguments, "--json")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_what_was_used_is_billed_and_prices_have_versions(weft: Weft) -> None:
+    assert weft.run("run", "--", "sleep", "0.1").returncode == 0
+    (project,) = as_json(weft)
+    (day, *_) = as_json(weft, "days", "default")
+    assert project["name"] == "default"
+    assert project["cost"] >= day["cost"] > 0
+    assert {one["resource"] for one in day["cost_by_resource"]} == {"cpu", "memory"}
+
+    before = as_json(weft, "rates")
+    version = as_json(weft, "set-rates", "--cpu", "0.02")["version"]
+    (newest, *others) = as_json(weft, "rates")
+    assert (newest["version"], others) == (version, before)
+    for arguments in ((), ("days",), ("rates",)):
+        shown = weft.run("billing", *arguments)
+        assert shown.returncode == 0, shown.stderr
+        assert b"Core h" in shown.stdout
+
+
+def test_wrong_prices_and_projects_are_refused_with_a_word(weft: Weft) -> None:
+    price = weft.run("billing", "set-rates", "--gpu", "-1")
+    past = weft.run("billing", "set-rates", "--gpu", "1", "--from", "2020-01-01T00:00:00")
+    unknown = weft.run("billing", "days", "nobody's")
+
+    assert (price.returncode, past.returncode, unknown.returncode) == (2, 4, 2)
+    assert b"no price" in price.stderr
+    assert b"has passed" in past.stderr
+    assert b"does not exist" in unknown.stderr

@@ -1,0 +1,129 @@
+"""What jobs, groups and billing projects cost, and at which prices."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from store.world import World
+from weft.core.errors import ProjectNotFound
+from weft.core.rates import InvalidPrice, RatesFixed, kept_prices
+from weft.core.states import Reason
+from weft.ports.store import NewGroup, Shape
+from weft.store import open_admin
+from weft.testing.builders import job_rows
+
+SHAPE = Shape(cpu_m=500, memory_mib=1024)
+MS_PER_HOUR = 3_600_000
+
+
+def usage_of(document: Any) -> dict[str, int]:  # noqa: ANN401 (a document)
+    return {one["resource"]: one["usage"] for one in document["cost_by_resource"]}
+
+
+async def attempt_ms(world: World, *batches: int) -> int:
+    """Return how long all attempts that have started and ended ran."""
+    return int(
+        await world.admin.fetchval(
+            "SELECT coalesce(sum(weft._ms_between(started_at, ended_at)), 0) FROM weft.attempt "
+            "WHERE batch_id = ANY($1)", batches,
+        )
+    )  # fmt: skip
+
+
+async def test_project_costs_the_sum_of_its_attempts(world: World) -> None:
+    worker = await world.worker()
+    batches = [await world.submit(job_rows(3, shapes=[SHAPE])) for _ in range(2)]
+    claimed = await worker.claim()
+    await worker.start(*claimed, age_us=4_000_000)
+    await worker.end(*claimed[:4], start_age_us=4_000_000)
+    await worker.end(claimed[4], reason=Reason.LOST)
+    await worker.end(claimed[5], reason=Reason.EXIT)
+
+    project: Mapping[str, Any] = {}
+    for _ in range(2):  # not folded, then folded
+        ms = await attempt_ms(world, *batches)
+        (project,) = await world.api.list_projects(world.caller, None)
+        (day,) = await world.api.list_project_days(world.caller, "default", before=None, limit=10)
+        documents = [await world.api.get_batch(world.caller, batch) for batch in batches]
+        assert ms > 0
+        assert usage_of(project) == {"cpu": ms * 500, "memory": ms * 1024}
+        assert usage_of(day) == usage_of(project)
+        assert day["date"] == f"{datetime.now(UTC):%Y-%m-%d}"
+        assert project["cost"] == pytest.approx(sum(one["cost"] for one in documents))
+        assert project["cost"] == pytest.approx(ms / MS_PER_HOUR * (0.5 * 0.01 + 0.001))
+        await world.fold()
+    assert project["members"] == ["ada"]
+
+
+async def test_projects_of_others_do_not_exist(world: World) -> None:
+    stranger = await world.user("bob")
+    await world.admin.execute(
+        "DELETE FROM weft.billing_member WHERE user_id = $1", stranger.user_id
+    )
+
+    assert await world.api.list_projects(stranger, None) == []
+    with pytest.raises(ProjectNotFound):
+        await world.api.list_projects(stranger, "default")
+    with pytest.raises(ProjectNotFound):
+        await world.api.list_project_days(stranger, "default", before=None, limit=1)
+
+
+async def test_new_prices_count_from_the_next_attempt(own_world: World) -> None:
+    world = own_world
+    async with open_admin(world.backend.dsns["admin"]) as admin:
+        worker = await world.worker()
+        batch = await world.submit(
+            job_rows(2, group=1), groups=[NewGroup(group_id=1, parent_id=0, name="g")]
+        )
+        (first,) = await worker.claim(1)
+        await worker.start(first)
+        version = await admin.add_rates(kept_prices({"cpu": "1.5", "memory": 0}), None)
+        await worker.beat(first)
+        await worker.end(first, start_age_us=2_000_000)
+        (second,) = await worker.claim(1)
+        await worker.end(second, start_age_us=3_000_000)
+
+        rows = await world.attempts(batch, 1) + await world.attempts(batch, 2)
+        assert [row["rate_card_id"] for row in rows] == [1, version]
+        ms = [
+            await world.admin.fetchval(
+                "SELECT weft._ms_between($1, $2)", row["started_at"], row["ended_at"]
+            )
+            for row in rows
+        ]
+        expected = (ms[0] * (0.01 + 0.0005) + ms[1] * 1.5) / MS_PER_HOUR
+        await world.fold()
+        for document in (
+            await world.api.get_batch(world.caller, batch),
+            await world.api.get_group(world.caller, batch, 1),
+            (await world.api.list_projects(world.caller, "default"))[0],
+        ):
+            assert document["cost"] == pytest.approx(expected, rel=1e-3)
+        newest, oldest = await world.api.list_rates(world.caller)
+        assert (newest["version"], oldest["valid_from"]) == (version, None)
+        prices = {one["resource"]: one["price"] for one in newest["rates"]}
+        assert prices["cpu"] == pytest.approx(0.0015)
+        assert (prices["memory"], prices["gpu"]) == (0, 0.5)  # one was given, one stays
+
+
+async def test_prices_of_the_past_stay(database: dict[str, str]) -> None:
+    async with open_admin(database["admin"]) as admin:
+        tomorrow = datetime.now(UTC) + timedelta(days=1)
+        await admin.add_rates({"cpu": "1"}, tomorrow)
+        for moment in (datetime(2020, 1, 1, tzinfo=UTC), tomorrow, None):
+            with pytest.raises(RatesFixed):
+                await admin.add_rates({"cpu": "2"}, moment)
+
+
+@pytest.mark.parametrize("price", ["-1", "x", "nan", "inf", "1e9"])
+def test_price_that_is_none_is_refused(price: str) -> None:
+    with pytest.raises(InvalidPrice, match="makes no sense"):
+        kept_prices({"cpu": price, "gpu": "0.1"})
+
+
+def test_prices_are_kept_exactly_by_unit() -> None:
+    assert kept_prices({"cpu": "0.04", "gpu": 2, "memory": None}) == {"cpu": "0.00004", "gpu": "2"}
+    assert Decimal(kept_prices({"memory": "0.001"})["memory"]) * 1024 == Decimal("0.001")

@@ -29,7 +29,8 @@ class JobGroup(Counted):
         self.group_id = int(document["group_id"])
         self.name = document["name"]
         self.path = document["path"]
-        self._added: dict[int, None] = {}
+        self._added: list[int] = []
+        self._n_sent = 0
         title = f"{format_batch_id(self.batch_id)} {self.path or self.name}"
         super().__init__(api, self.batch_id, self.group_id, title=title)
 
@@ -49,20 +50,20 @@ class JobGroup(Counted):
 
     def add_job(self, job_id: int) -> None:
         """Note a job of the batch to be added to this set by `update`."""
-        self._added[job_id] = None
+        self._added.append(job_id)
 
     async def update(self) -> Document:
         """Add the jobs that were noted by `add_job`; return `added` and `n_members`.
 
-        They are sent in bunches. What was sent is not sent again if a later one fails and
-        `update` is called again; a job that is a member already counts as not added.
+        They are sent in bunches. When one fails, `update` may be called again and goes on with
+        it; a job that is a member already counts as not added.
         """
-        answer: Document = {"added": 0, "n_members": None}
+        n_added = 0
         while True:
-            bunch = list(self._added)[:MEMBERS_MAX]
-            sent = await self._api.add_members(self.batch_id, self.group_id, bunch)
-            answer = {**sent, "added": answer["added"] + sent["added"]}
-            for job_id in bunch:
-                del self._added[job_id]
-            if not self._added:
-                return answer
+            bunch = self._added[self._n_sent : self._n_sent + MEMBERS_MAX]
+            answer = await self._api.add_members(self.batch_id, self.group_id, bunch)
+            n_added += answer["added"]
+            self._n_sent += len(bunch)
+            if self._n_sent == len(self._added):
+                self._added, self._n_sent = [], 0
+                return {**answer, "added": n_added}

@@ -80,6 +80,13 @@ def test_submission_is_compared_with_copy(tmp_path: Path) -> None:
     assert result["with_labels"]["ratio"] > 0
 
 
+def test_arrays_are_compared_with_insert_select(tmp_path: Path) -> None:
+    result = measured(tmp_path, "arrays", "--jobs", "3000", "--rounds", "1")
+
+    assert result["ratio"] > 0
+    assert result["in_parts"]["ratio"] > 0
+
+
 def test_latency_is_compared_with_a_process_alone(tmp_path: Path) -> None:
     result = measured(tmp_path, "latency", "--jobs", "3")
 

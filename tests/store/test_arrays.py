@@ -7,7 +7,7 @@ from store.test_submission import new_batch, open_update
 from store.world import World
 from weft.core import errors
 from weft.core.states import Reason
-from weft.ports.store import ArrayRow, JobRows, NewGroup, Shape
+from weft.ports.store import ArrayRow, EditLimits, JobRows, NewGroup, Shape
 from weft.testing.builders import job_rows
 from weft.wire.spec import ArrayRange, JobSpec, encode_array, encode_chunk
 
@@ -214,3 +214,17 @@ async def test_jobs_of_an_array_are_in_its_sets(world: World) -> None:
     assert (one["group_id"], one["groups"]) == (1, [2])
     assert await world.counts(batch, "pca") == {"ready": 4}
     assert await world.counts(batch, "/tree") == {"ready": 6}
+
+
+async def test_job_of_an_array_may_have_a_name_of_its_own(world: World) -> None:
+    batch = await world.submit(array_rows(3))
+    limits = EditLimits(attributes_max=9, rename_groups_max=9)
+    for job, patch in ((2, {"attributes": {"own": "1"}}), (3, {"name": None})):
+        await world.api.edit_job(world.caller, batch, job, patch=patch, limits=limits)
+    documents = await world.api.list_jobs(world.caller, batch, after=0, limit=10)
+
+    assert [job["name"] for job in documents] == ["array1", "array1", None]
+    assert [job["attributes"] for job in documents] == [
+        {"k": "1"}, {"k": "1", "own": "1"}, {"k": "1"}
+    ]  # fmt: skip
+    assert [job["index"] for job in documents] == [10, 11, 12]

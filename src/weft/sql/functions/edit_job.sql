@@ -9,13 +9,16 @@ CREATE OR REPLACE FUNCTION weft.edit_job(
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_state smallint; v_old record; v_name text; v_attributes jsonb;
+    v_job record; v_old record; v_name text; v_attributes jsonb;
 BEGIN
     PERFORM weft._as_tenant(edit_job.tenant_id);
     PERFORM weft._check_job(edit_job.batch_id, edit_job.job_id);
-    SELECT j.state INTO v_state FROM weft.job j WHERE j.batch_id = edit_job.batch_id AND j.job_id = edit_job.job_id FOR NO KEY UPDATE;
-    SELECT l.name, coalesce(l.attributes, '{}') AS attributes INTO v_old
-    FROM (SELECT) one LEFT JOIN weft.job_label l ON l.batch_id = edit_job.batch_id AND l.job_id = edit_job.job_id;
+    SELECT j.state, j.spec_first INTO v_job FROM weft.job j WHERE j.batch_id = edit_job.batch_id AND j.job_id = edit_job.job_id FOR NO KEY UPDATE;
+    -- A job of an array has the array's, until it has its own.
+    SELECT CASE WHEN l.job_id IS NULL THEN r.name ELSE l.name END AS name,
+           coalesce(CASE WHEN l.job_id IS NULL THEN r.attributes ELSE l.attributes END, '{}') AS attributes INTO v_old
+    FROM (SELECT) one LEFT JOIN weft.job_label l ON l.batch_id = edit_job.batch_id AND l.job_id = edit_job.job_id
+    LEFT JOIN weft.job_array r ON r.batch_id = edit_job.batch_id AND r.first_job = v_job.spec_first;
     v_name := CASE WHEN patch ? 'name' THEN patch ->> 'name' ELSE v_old.name END;
     v_attributes := weft._merged(v_old.attributes, patch, attributes_max);
     IF v_name IS NOT DISTINCT FROM v_old.name AND v_attributes = v_old.attributes THEN
@@ -25,7 +28,7 @@ BEGIN
     VALUES (edit_job.batch_id, edit_job.job_id, edit_job.tenant_id, v_name, v_attributes)
     ON CONFLICT (batch_id, job_id) DO UPDATE SET name = excluded.name, attributes = excluded.attributes;
     INSERT INTO weft.job_change (batch_id, job_id, tenant_id, at, from_state, to_state, actor, subtype, message)
-    VALUES (edit_job.batch_id, edit_job.job_id, edit_job.tenant_id, edit_job.at, v_state, v_state, edit_job.actor, 'edited', weft._patched(patch));
+    VALUES (edit_job.batch_id, edit_job.job_id, edit_job.tenant_id, edit_job.at, v_job.state, v_job.state, edit_job.actor, 'edited', weft._patched(patch));
     INSERT INTO weft.event (at, tenant_id, batch_id, kind, jobs) VALUES (edit_job.at, edit_job.tenant_id, edit_job.batch_id, 'jobs.edited', ARRAY[edit_job.job_id]);
     PERFORM weft._announce();
     RETURN true;

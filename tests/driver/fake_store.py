@@ -85,6 +85,11 @@ class FakeDriverStore:
         self.failed.append({"operation_id": operation_id, **problem})
         await self._ask("fail_operation", epoch)
 
+    async def count_parent_ends(self, epoch: int, limit_jobs: int) -> int:
+        assert limit_jobs > 0
+        await self._ask("count_parent_ends", epoch)
+        return 0
+
     async def lose_workers(self, epoch: int, grace_s: float) -> Sequence[Row]:
         assert grace_s > 0
         await self._ask("lose_workers", epoch)

@@ -1,4 +1,6 @@
-"""The loop that settles the jobs of cancelled groups, in bounded sets."""
+"""The loop that settles the jobs of cancelled groups, and children of ended jobs that no report
+could settle, in bounded sets.
+"""
 
 from collections.abc import Callable
 
@@ -11,6 +13,8 @@ log = get_logger()
 
 SWEEP_JOBS_MAX = 5_000
 """Jobs of one call: some ten milliseconds, so that nobody waits long for their rows."""
+CROWDED_JOBS_MAX = 1_000
+"""Children with many parents, of which the ends are counted in one call."""
 
 
 async def run_cancel(
@@ -19,6 +23,7 @@ async def run_cancel(
     """Sweep until nothing is left, then wait for the bell; until cancelled."""
     while True:
         swept = 0
+        await store.count_parent_ends(epoch, CROWDED_JOBS_MAX)
         while count := await store.sweep_cancelled(epoch, SWEEP_JOBS_MAX):
             swept += count
             metrics.JOBS_SWEPT.inc(count)

@@ -93,9 +93,9 @@ CREATE FUNCTION weft._end_operation(of_operation_id bigint, error jsonb, result 
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._end_operation(of_operation_id bigint, error jsonb, result jsonb, at timestamp with time zone) OWNER TO weft_system;
 
-CREATE FUNCTION weft._end_parents(batch_ids bigint[], child_ids integer[], oks boolean[], at timestamp with time zone) RETURNS void
+CREATE FUNCTION weft._end_parents(batch_ids bigint[], child_ids integer[], oks boolean[], by_range boolean, noted boolean, at timestamp with time zone, OUT ended_batches bigint[], OUT ended_jobs integer[]) RETURNS record
     LANGUAGE plpgsql;
-ALTER FUNCTION weft._end_parents(batch_ids bigint[], child_ids integer[], oks boolean[], at timestamp with time zone) OWNER TO weft_system;
+ALTER FUNCTION weft._end_parents(batch_ids bigint[], child_ids integer[], oks boolean[], by_range boolean, noted boolean, at timestamp with time zone, OUT ended_batches bigint[], OUT ended_jobs integer[]) OWNER TO weft_system;
 
 CREATE FUNCTION weft._end_waiting(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone) RETURNS bigint
     LANGUAGE plpgsql;
@@ -179,7 +179,8 @@ CREATE TABLE weft.job (
     staged boolean DEFAULT false NOT NULL,
     bad_parent boolean DEFAULT false NOT NULL,
     always_run boolean DEFAULT false NOT NULL,
-    asks_more boolean DEFAULT false NOT NULL
+    asks_more boolean DEFAULT false NOT NULL,
+    crowded boolean DEFAULT false NOT NULL
 )
 WITH (fillfactor='45', autovacuum_vacuum_scale_factor='0.05');
 ALTER TABLE weft.job OWNER TO postgres;
@@ -220,6 +221,10 @@ CREATE FUNCTION weft._n_running(of_batch_id bigint) RETURNS bigint
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft._n_running(of_batch_id bigint) OWNER TO weft_system;
+
+CREATE FUNCTION weft._open_ranges(batch_ids bigint[], job_ids integer[], update_ids integer[], opens boolean[]) RETURNS boolean[]
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._open_ranges(batch_ids bigint[], job_ids integer[], update_ids integer[], opens boolean[]) OWNER TO weft_system;
 
 CREATE TABLE weft.batch_update (
     batch_id bigint NOT NULL,
@@ -398,6 +403,14 @@ CREATE FUNCTION weft.complete_attempts(incarnation_id integer, batch_ids bigint[
     SET enable_mergejoin TO 'off'
     SET enable_bitmapscan TO 'off';
 ALTER FUNCTION weft.complete_attempts(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_mss bigint[], memory_peaks bigint[], stdout_bytess bigint[], stderr_bytess bigint[], truncateds boolean[], segments integer[], offsets bigint[], messages text[], at timestamp with time zone) OWNER TO weft_system;
+
+CREATE FUNCTION weft.count_parent_ends(epoch bigint, limit_jobs integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off';
+ALTER FUNCTION weft.count_parent_ends(epoch bigint, limit_jobs integer, at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft.create_batch(tenant_id integer, user_id integer, name text, billing_project text, attributes jsonb, callback text, cancel_after_n_failures integer, max_running integer, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(batch_id bigint, is_new boolean)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -685,7 +698,10 @@ ALTER FUNCTION weft.submit(tenant_id integer, user_id integer, of_batch_id bigin
 
 CREATE FUNCTION weft.sweep_cancelled(epoch bigint, limit_jobs integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp';
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off';
 ALTER FUNCTION weft.sweep_cancelled(epoch bigint, limit_jobs integer, at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft.try_lead() RETURNS bigint
@@ -1205,6 +1221,15 @@ ALTER TABLE weft.operation ALTER COLUMN operation_id ADD GENERATED ALWAYS AS IDE
     CACHE 1
 );
 
+CREATE TABLE weft.parent_end (
+    batch_id bigint NOT NULL,
+    child_id integer NOT NULL,
+    tenant_id integer NOT NULL,
+    n integer NOT NULL,
+    bad boolean NOT NULL
+);
+ALTER TABLE weft.parent_end OWNER TO postgres;
+
 CREATE TABLE weft.pool (
     pool_id integer NOT NULL,
     name text NOT NULL,
@@ -1707,6 +1732,8 @@ CREATE INDEX operation_running_idx ON weft.operation USING btree (operation_id) 
 
 CREATE INDEX operation_tenant_idx ON weft.operation USING btree (tenant_id, operation_id);
 
+CREATE INDEX parent_end_child_idx ON weft.parent_end USING btree (batch_id, child_id);
+
 CREATE INDEX ready_job_batch_idx ON weft.ready_job USING btree (batch_id, job_id);
 
 CREATE INDEX runnable_batch_idx ON weft.runnable USING btree (batch_id);
@@ -1862,6 +1889,8 @@ ALTER TABLE weft.membership ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.operation ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE weft.parent_end ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE weft.project_usage ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY query_rows ON weft.attempt FOR SELECT TO weft_api, weft_driver USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
@@ -1964,6 +1993,8 @@ CREATE POLICY system_rows ON weft.membership TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.operation TO weft_system USING (true);
 
+CREATE POLICY system_rows ON weft.parent_end TO weft_system USING (true);
+
 CREATE POLICY system_rows ON weft.project_usage TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.queue TO weft_system USING (true);
@@ -2041,6 +2072,8 @@ CREATE POLICY tenant_rows ON weft.member_span TO weft_tenant USING ((tenant_id =
 CREATE POLICY tenant_rows ON weft.membership TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.operation TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.parent_end TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.project_usage TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
@@ -2122,8 +2155,8 @@ REVOKE ALL ON FUNCTION weft._create_operation(tenant_id integer, user_id integer
 
 REVOKE ALL ON FUNCTION weft._end_operation(of_operation_id bigint, error jsonb, result jsonb, at timestamp with time zone) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION weft._end_parents(batch_ids bigint[], child_ids integer[], oks boolean[], at timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft._end_parents(batch_ids bigint[], child_ids integer[], oks boolean[], at timestamp with time zone) TO weft_tenant;
+REVOKE ALL ON FUNCTION weft._end_parents(batch_ids bigint[], child_ids integer[], oks boolean[], by_range boolean, noted boolean, at timestamp with time zone, OUT ended_batches bigint[], OUT ended_jobs integer[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._end_parents(batch_ids bigint[], child_ids integer[], oks boolean[], by_range boolean, noted boolean, at timestamp with time zone, OUT ended_batches bigint[], OUT ended_jobs integer[]) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._end_waiting(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._end_waiting(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone) TO weft_tenant;
@@ -2179,6 +2212,9 @@ REVOKE ALL ON FUNCTION weft._ms_between(from_at timestamp with time zone, to_at 
 GRANT ALL ON FUNCTION weft._ms_between(from_at timestamp with time zone, to_at timestamp with time zone) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._n_running(of_batch_id bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._open_ranges(batch_ids bigint[], job_ids integer[], update_ids integer[], opens boolean[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._open_ranges(batch_ids bigint[], job_ids integer[], update_ids integer[], opens boolean[]) TO weft_tenant;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.batch_update TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.batch_update TO weft_system;
@@ -2258,6 +2294,9 @@ GRANT ALL ON FUNCTION weft.commit_update(tenant_id integer, batch_id bigint, of_
 
 REVOKE ALL ON FUNCTION weft.complete_attempts(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_mss bigint[], memory_peaks bigint[], stdout_bytess bigint[], stderr_bytess bigint[], truncateds boolean[], segments integer[], offsets bigint[], messages text[], at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.complete_attempts(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_mss bigint[], memory_peaks bigint[], stdout_bytess bigint[], stderr_bytess bigint[], truncateds boolean[], segments integer[], offsets bigint[], messages text[], at timestamp with time zone) TO weft_worker;
+
+REVOKE ALL ON FUNCTION weft.count_parent_ends(epoch bigint, limit_jobs integer, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.count_parent_ends(epoch bigint, limit_jobs integer, at timestamp with time zone) TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft.create_batch(tenant_id integer, user_id integer, name text, billing_project text, attributes jsonb, callback text, cancel_after_n_failures integer, max_running integer, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.create_batch(tenant_id integer, user_id integer, name text, billing_project text, attributes jsonb, callback text, cancel_after_n_failures integer, max_running integer, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) TO weft_api;
@@ -2584,6 +2623,9 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.membership TO weft_system;
 
 GRANT USAGE ON SEQUENCE weft.operation_operation_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.operation_operation_id_seq TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.parent_end TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.parent_end TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.pool TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.pool TO weft_system;

@@ -69,6 +69,12 @@ class PostgresDriverStore(Operations):
             await self._database.value("sweep_cancelled", epoch=epoch, limit_jobs=limit_jobs)
         )
 
+    async def count_parent_ends(self, epoch: int, limit_jobs: int) -> int:
+        """Count what was noted."""
+        return int(
+            await self._database.value("count_parent_ends", epoch=epoch, limit_jobs=limit_jobs)
+        )
+
     async def lose_workers(self, epoch: int, grace_s: float) -> Sequence[Row]:
         """End silent workers."""
         return [

@@ -44,6 +44,12 @@ class DriverStore(Protocol):
         Return how many.
         """
 
+    async def count_parent_ends(self, epoch: int, limit_jobs: int) -> int:
+        """Count the ends of parents that reports have only noted, for so many of their children.
+
+        Return for how many.
+        """
+
     async def lose_workers(self, epoch: int, grace_s: float) -> Sequence[Row]:
         """End the attempts of workers that were silent longer than the grace."""
 

@@ -1,31 +1,57 @@
--- _end_parents: for each row one parent of this child has ended, well (`ok`) or not.
--- Called by: _settle_children, sweep_cancelled.   Safe to repeat: no.
--- Locks: the children's rows in key order.   Plan: jobs by key.
+-- _end_parents: for each row one parent of this child has ended, well (`ok`) or not; with `noted` each row asks to count what was noted.
+-- Called by: _settle_children, _sweep_cascade, count_parent_ends.   Safe to repeat: no.
+-- Locks: the children's rows in key order.   Plan: jobs by key, then by ctid.
+-- A child with many parents would be a row for which all reports queue up. While it waits for many more, their ends are only noted
+--   (weft.parent_end); who comes near the last one, and the driver now and then, counts what was noted (invariant 9).
+-- by_range: runs of neighbours that become ready get a range of their own instead of being listed one by one (ADR 7).
+-- Returns: jobs that this has cancelled and that have children, which are still to be told.
 -- Owner: weft_system.  Granted to: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._end_parents(batch_ids bigint[], child_ids int[], oks boolean[], at timestamptz)
-RETURNS void LANGUAGE plpgsql
+CREATE OR REPLACE FUNCTION weft._end_parents(
+    batch_ids bigint[], child_ids int[], oks boolean[], by_range boolean, noted boolean, at timestamptz, OUT ended_batches bigint[], OUT ended_jobs int[]
+) LANGUAGE plpgsql
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_batch bigint[]; v_job int[]; v_state smallint[];
+    v_b bigint[]; v_c int[]; v_n bigint[]; v_bad boolean[]; v_tid tid[]; v_old smallint[]; v_update int[]; v_opens boolean[]; v_ranged boolean[];
+    v_is_far boolean; v_is_crowded boolean; v_batch bigint[]; v_job int[]; v_state smallint[];
 BEGIN
-    PERFORM FROM (SELECT DISTINCT t.b, t.c FROM unnest(_end_parents.batch_ids, _end_parents.child_ids) t (b, c) ORDER BY 1, 2) d
-    CROSS JOIN LATERAL (SELECT FROM weft.job j WHERE j.batch_id = d.b AND j.job_id = d.c FOR UPDATE) l;
-    WITH child AS MATERIALIZED (
-        SELECT g.*, o.state AS old_state
-        FROM (SELECT t.b, t.c, count(*) AS n, bool_or(NOT t.ok) AS bad
-              FROM unnest(_end_parents.batch_ids, _end_parents.child_ids, _end_parents.oks) t (b, c, ok)
-              GROUP BY 1, 2 ORDER BY 1, 2) g
-        CROSS JOIN LATERAL (SELECT j.state FROM weft.job j WHERE j.batch_id = g.b AND j.job_id = g.c OFFSET 0) o),
-    upd AS (
-        UPDATE weft.job j SET n_unfinished = j.n_unfinished - c.n, bad_parent = j.bad_parent OR c.bad, listed = true,
+    SELECT array_agg(g.b), array_agg(g.c), array_agg(g.n), array_agg(g.bad), array_agg(l.tid), array_agg(l.state), array_agg(l.update_id), array_agg(l.opens),
+           bool_or(l.tid IS NULL), bool_or(l.crowded)
+    INTO v_b, v_c, v_n, v_bad, v_tid, v_old, v_update, v_opens, v_is_far, v_is_crowded
+    FROM (SELECT t.b, t.c, CASE WHEN noted THEN 0 ELSE count(*) END AS n, bool_or(NOT t.ok) AND NOT noted AS bad
+          FROM unnest(_end_parents.batch_ids, _end_parents.child_ids, _end_parents.oks) t (b, c, ok) GROUP BY 1, 2 ORDER BY 1, 2) g
+    LEFT JOIN LATERAL (
+        SELECT j.ctid AS tid, j.state, j.update_id, j.crowded,
+               j.state = 0 AND NOT j.staged AND j.n_unfinished = g.n AND j.priority = 0 AND NOT (j.always_run OR j.bad_parent OR g.bad) AS opens
+        FROM weft.job j
+        WHERE j.batch_id = g.b AND j.job_id = g.c
+          AND (noted OR NOT j.crowded OR j.n_unfinished - g.n < 1000 + (
+              SELECT coalesce(sum(p.n), 0) FROM weft.parent_end p WHERE p.batch_id = j.batch_id AND p.child_id = j.job_id))
+        FOR UPDATE) l ON true;
+    IF v_is_far THEN
+        INSERT INTO weft.parent_end (batch_id, child_id, tenant_id, n, bad)
+        SELECT t.b, t.c, b.tenant_id, t.n, t.bad FROM unnest(v_b, v_c, v_n, v_bad, v_tid) t (b, c, n, bad, tid) JOIN weft.batch b ON b.batch_id = t.b WHERE t.tid IS NULL;
+    END IF;
+    IF v_is_crowded THEN
+        WITH gone AS (
+            DELETE FROM weft.parent_end p USING unnest(v_b, v_c, v_tid) t (b, c, tid)
+            WHERE p.batch_id = t.b AND p.child_id = t.c AND t.tid IS NOT NULL RETURNING p.batch_id, p.child_id, p.n, p.bad)
+        SELECT array_agg(t.n + coalesce(s.n, 0) ORDER BY t.place), array_agg(t.bad OR coalesce(s.bad, false) ORDER BY t.place)
+        INTO v_n, v_bad FROM unnest(v_b, v_c, v_n, v_bad) WITH ORDINALITY t (b, c, n, bad, place)
+        LEFT JOIN (SELECT g.batch_id, g.child_id, sum(g.n)::bigint AS n, bool_or(g.bad) AS bad FROM gone g GROUP BY 1, 2) s ON s.batch_id = t.b AND s.child_id = t.c;
+    END IF;
+    IF by_range THEN
+        v_ranged := weft._open_ranges(v_b, v_c, v_update, v_opens);
+    END IF;
+    WITH upd AS (
+        UPDATE weft.job j SET n_unfinished = j.n_unfinished - c.n, bad_parent = j.bad_parent OR c.bad, listed = c.ranged IS NOT TRUE,
             state = CASE WHEN j.n_unfinished > c.n OR j.staged OR j.state <> 0 THEN j.state
                          WHEN (j.bad_parent OR c.bad) AND NOT j.always_run THEN 9 ELSE 1 END,
             ready_at = CASE WHEN j.n_unfinished > c.n OR j.state <> 0 THEN j.ready_at ELSE _end_parents.at END,
             cancelled_at = CASE WHEN j.n_unfinished > c.n OR j.staged OR j.state <> 0 OR j.always_run OR NOT (j.bad_parent OR c.bad)
                                 THEN j.cancelled_at ELSE _end_parents.at END
-        FROM child c WHERE j.batch_id = c.b AND j.job_id = c.c
-        RETURNING j.batch_id, j.job_id, j.state, j.tenant_id, j.group_id, j.shape_id, j.state <> c.old_state AS changed),
+        FROM unnest(v_tid, v_n, v_bad, v_old, v_ranged) c (tid, n, bad, old_state, ranged) WHERE j.ctid = c.tid
+        RETURNING j.batch_id, j.job_id, j.state, j.tenant_id, j.group_id, j.shape_id, j.listed, j.state <> c.old_state AS changed),
     del AS (
         INSERT INTO weft.job_delta (tenant_id, batch_id, group_id, shape_id, pool_id, n_pending, n_ready, n_cancelled, last_ended_at)
         SELECT u.tenant_id, u.batch_id, u.group_id, u.shape_id, q.pool_id, -count(*), count(*) FILTER (WHERE u.state = 1), count(*) FILTER (WHERE u.state = 9),
@@ -35,13 +61,14 @@ BEGIN
     eve AS (
         INSERT INTO weft.event (at, tenant_id, batch_id, kind, from_state, to_state, jobs)
         SELECT _end_parents.at, u.tenant_id, u.batch_id, CASE u.state WHEN 1 THEN 'jobs.ready' ELSE 'jobs.cancelled' END, 0, u.state, array_agg(u.job_id)
-        FROM upd u WHERE u.changed GROUP BY u.tenant_id, u.batch_id, u.state),
-    cas AS (
-        INSERT INTO weft.cascade (batch_id, job_id, tenant_id)
-        SELECT u.batch_id, u.job_id, u.tenant_id FROM upd u WHERE u.changed AND u.state = 9
-          AND EXISTS (SELECT FROM weft.edge e WHERE e.batch_id = u.batch_id AND e.parent_id = u.job_id)
-        ON CONFLICT DO NOTHING)
-    SELECT array_agg(u.batch_id), array_agg(u.job_id), array_agg(u.state) INTO v_batch, v_job, v_state FROM upd u WHERE u.changed AND u.state = 1;
+        FROM upd u WHERE u.changed GROUP BY u.tenant_id, u.batch_id, u.state)
+    SELECT array_agg(u.batch_id) FILTER (WHERE u.state = 1 AND u.listed), array_agg(u.job_id) FILTER (WHERE u.state = 1 AND u.listed),
+           array_agg(u.state) FILTER (WHERE u.state = 1 AND u.listed), array_agg(u.batch_id) FILTER (WHERE u.state = 9), array_agg(u.job_id) FILTER (WHERE u.state = 9)
+    INTO v_batch, v_job, v_state, ended_batches, ended_jobs FROM upd u WHERE u.changed;
+    IF ended_jobs IS NOT NULL THEN
+        SELECT array_agg(t.b), array_agg(t.j) INTO ended_batches, ended_jobs FROM unnest(ended_batches, ended_jobs) t (b, j)
+        WHERE EXISTS (SELECT FROM weft.edge e WHERE e.batch_id = t.b AND e.parent_id = t.j);
+    END IF;
     IF v_job IS NOT NULL THEN
         PERFORM weft._list_ready(v_batch, v_job, v_state, _end_parents.at);
     END IF;

@@ -1,7 +1,8 @@
 -- _settle_children: tell the children of ended jobs: one parent less; the last makes them ready, or cancelled if one did not succeed.
 -- Called by: complete_attempts; sweep_cancelled works through the rest.   Safe to repeat: no; once per ended job.
 -- Locks: the children's rows in key order, before they are changed.   Plan: edges by parent, jobs by key.
--- A job with many children is left to the sweep, which does it in bounded sets. So are the children of the children it cancels.
+-- A job with many children is left to the sweep, which does it in bounded sets, at once: an awake driver would look only after its
+--   next fold. So are the children of the children it cancels.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._settle_children(batch_ids bigint[], job_ids int[], states smallint[], at timestamptz)
 RETURNS void LANGUAGE plpgsql
@@ -9,7 +10,7 @@ AS $$
 #variable_conflict use_column
 DECLARE
     v_parents bigint[]; v_parent_jobs int[]; v_ok boolean[];
-    v_total bigint;
+    v_total bigint; v_batches bigint[]; v_children int[]; v_oks boolean[]; v_left_batches bigint[]; v_left_jobs int[];
 BEGIN
     SELECT array_agg(t.b), array_agg(t.j), array_agg(t.s = 6), coalesce(sum(e.n), 0)
     INTO v_parents, v_parent_jobs, v_ok, v_total
@@ -19,12 +20,21 @@ BEGIN
     IF v_total = 0 THEN
         RETURN;
     ELSIF v_total > 1000 THEN
-        INSERT INTO weft.cascade (batch_id, job_id, tenant_id)
-        SELECT p.b, p.j, b.tenant_id FROM unnest(v_parents, v_parent_jobs) p (b, j) JOIN weft.batch b ON b.batch_id = p.b
-        ON CONFLICT DO NOTHING;
-        RETURN;
+        v_left_batches := v_parents;
+        v_left_jobs := v_parent_jobs;
+        IF NOT EXISTS (SELECT FROM weft.cascade) THEN
+            PERFORM pg_notify('driver', '');
+        END IF;
+    ELSE
+        SELECT array_agg(e.batch_id), array_agg(e.child_id), array_agg(p.ok) INTO v_batches, v_children, v_oks
+        FROM unnest(v_parents, v_parent_jobs, v_ok) p (b, j, ok)
+        JOIN weft.edge e ON e.batch_id = p.b AND e.parent_id = p.j;
+        SELECT e.ended_batches, e.ended_jobs INTO v_left_batches, v_left_jobs
+        FROM weft._end_parents(v_batches, v_children, v_oks, false, false, _settle_children.at) e;
     END IF;
-    PERFORM weft._end_parents(array_agg(e.batch_id), array_agg(e.child_id), array_agg(p.ok), _settle_children.at)
-    FROM unnest(v_parents, v_parent_jobs, v_ok) p (b, j, ok)
-    JOIN weft.edge e ON e.batch_id = p.b AND e.parent_id = p.j;
+    IF v_left_jobs IS NOT NULL THEN
+        INSERT INTO weft.cascade (batch_id, job_id, tenant_id)
+        SELECT p.b, p.j, b.tenant_id FROM unnest(v_left_batches, v_left_jobs) p (b, j) JOIN weft.batch b ON b.batch_id = p.b
+        ON CONFLICT DO NOTHING;
+    END IF;
 END $$;

@@ -2,45 +2,62 @@
 -- Called by: sweep_cancelled.   Safe to repeat: yes; the cursor of each ended parent moves with the work.
 -- Locks: rows of cascade, SKIP LOCKED; children in key order, only above what the caller and earlier rounds have locked.
 -- Plan: edges by parent from the cursor on.
+-- A round tells the children of the jobs that the round before has cancelled, else those of the next rows of cascade. A long chain is
+--   many small rounds, so they end after a tenth of a second, too.
 -- Returns: how many children were told; those of a parent that would turn back are left to the next call.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._sweep_cascade(limit_jobs int, high_batch bigint, high_job int, at timestamptz) RETURNS bigint LANGUAGE plpgsql
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_parent record; v_batch bigint[]; v_child int[]; v_ok boolean[]; v_found int[]; v_n bigint := 0;
-    v_at timestamptz := _sweep_cascade.at;
+    v_parent record; v_batch bigint[]; v_child int[]; v_ok boolean[]; v_found int[]; v_n bigint := 0; v_low record;
+    v_next_batch bigint[]; v_next_job int[];
+    v_at timestamptz := _sweep_cascade.at; v_until timestamptz := clock_timestamp() + interval '0.1 s';
 BEGIN
     LOOP
         v_batch := '{}'; v_child := '{}'; v_ok := '{}';
-        FOR v_parent IN
-            SELECT c.batch_id, c.job_id, c.next_child, j.state = 6 AS ok, coalesce(j.cancelled_at, (
-                SELECT a.ended_at FROM weft.attempt a WHERE a.batch_id = j.batch_id AND a.job_id = j.job_id AND a.attempt = j.attempt)) AS ended_at
-            FROM weft.cascade c
-            JOIN weft.job j ON j.batch_id = c.batch_id AND j.job_id = c.job_id
-            ORDER BY c.batch_id, c.job_id LIMIT 500 FOR UPDATE OF c SKIP LOCKED
-        LOOP
-            SELECT coalesce(array_agg(x.child_id), '{}') INTO v_found FROM (
-                SELECT e.child_id FROM weft.edge e
-                WHERE e.batch_id = v_parent.batch_id AND e.parent_id = v_parent.job_id AND e.child_id > v_parent.next_child
-                ORDER BY e.child_id LIMIT limit_jobs - v_n) x;
-            CONTINUE WHEN (v_parent.batch_id, v_found[1]) <= (high_batch, high_job);
-            IF cardinality(v_found) < limit_jobs - v_n THEN
-                DELETE FROM weft.cascade c WHERE c.batch_id = v_parent.batch_id AND c.job_id = v_parent.job_id;
-            ELSE
-                UPDATE weft.cascade c SET next_child = v_found[cardinality(v_found)] WHERE c.batch_id = v_parent.batch_id AND c.job_id = v_parent.job_id;
-            END IF;
-            v_batch := v_batch || array_fill(v_parent.batch_id, ARRAY[cardinality(v_found)]);
-            v_ok := v_ok || array_fill(v_parent.ok, ARRAY[cardinality(v_found)]);
-            v_child := v_child || v_found;
-            v_n := v_n + cardinality(v_found);
-            v_at := greatest(v_at, v_parent.ended_at);  -- a child is not ready before its parents have ended (invariant 12)
-            EXIT WHEN v_n >= limit_jobs;
-        END LOOP;
-        EXIT WHEN cardinality(v_child) = 0;
+        IF v_next_job IS NOT NULL THEN
+            SELECT array_agg(e.batch_id), array_agg(e.child_id), array_fill(false, ARRAY[count(*)::int]) INTO v_batch, v_child, v_ok
+            FROM (SELECT e.batch_id, e.child_id FROM unnest(v_next_batch, v_next_job) p (b, j) JOIN weft.edge e ON e.batch_id = p.b AND e.parent_id = p.j
+                  LIMIT limit_jobs - v_n + 1) e;
+            SELECT t.b, t.c INTO v_low FROM unnest(v_batch, v_child) t (b, c) ORDER BY 1, 2 LIMIT 1;
+            EXIT WHEN cardinality(v_child) > limit_jobs - v_n OR (v_low.b, v_low.c) <= (high_batch, high_job);
+            v_n := v_n + cardinality(v_child);
+        ELSE
+            FOR v_parent IN
+                SELECT c.batch_id, c.job_id, c.next_child, j.state = 6 AS ok, coalesce(j.cancelled_at, (
+                    SELECT a.ended_at FROM weft.attempt a WHERE a.batch_id = j.batch_id AND a.job_id = j.job_id AND a.attempt = j.attempt)) AS ended_at
+                FROM weft.cascade c
+                JOIN weft.job j ON j.batch_id = c.batch_id AND j.job_id = c.job_id
+                ORDER BY c.batch_id, c.job_id LIMIT 500 FOR UPDATE OF c SKIP LOCKED
+            LOOP
+                SELECT coalesce(array_agg(x.child_id), '{}') INTO v_found FROM (
+                    SELECT e.child_id FROM weft.edge e
+                    WHERE e.batch_id = v_parent.batch_id AND e.parent_id = v_parent.job_id AND e.child_id > v_parent.next_child
+                    ORDER BY e.child_id LIMIT limit_jobs - v_n) x;
+                CONTINUE WHEN (v_parent.batch_id, v_found[1]) <= (high_batch, high_job);
+                IF cardinality(v_found) < limit_jobs - v_n THEN
+                    DELETE FROM weft.cascade c WHERE c.batch_id = v_parent.batch_id AND c.job_id = v_parent.job_id;
+                ELSE
+                    UPDATE weft.cascade c SET next_child = v_found[cardinality(v_found)] WHERE c.batch_id = v_parent.batch_id AND c.job_id = v_parent.job_id;
+                END IF;
+                v_batch := v_batch || array_fill(v_parent.batch_id, ARRAY[cardinality(v_found)]);
+                v_ok := v_ok || array_fill(v_parent.ok, ARRAY[cardinality(v_found)]);
+                v_child := v_child || v_found;
+                v_n := v_n + cardinality(v_found);
+                v_at := greatest(v_at, v_parent.ended_at);  -- a child is not ready before its parents have ended (invariant 12)
+                EXIT WHEN v_n >= limit_jobs;
+            END LOOP;
+            EXIT WHEN cardinality(v_child) = 0;
+        END IF;
         SELECT t.b, t.c INTO high_batch, high_job FROM unnest(v_batch, v_child) t (b, c) ORDER BY 1 DESC, 2 DESC LIMIT 1;
-        PERFORM weft._end_parents(v_batch, v_child, v_ok, v_at);
-        EXIT WHEN v_n >= limit_jobs;
+        SELECT e.ended_batches, e.ended_jobs INTO v_next_batch, v_next_job
+        FROM weft._end_parents(v_batch, v_child, v_ok, cardinality(v_child) >= 100, false, v_at) e;
+        EXIT WHEN v_n >= limit_jobs OR clock_timestamp() > v_until;
     END LOOP;
+    IF v_next_job IS NOT NULL THEN
+        INSERT INTO weft.cascade (batch_id, job_id, tenant_id)
+        SELECT p.b, p.j, b.tenant_id FROM unnest(v_next_batch, v_next_job) p (b, j) JOIN weft.batch b ON b.batch_id = p.b ON CONFLICT DO NOTHING;
+    END IF;
     RETURN v_n;
 END $$;

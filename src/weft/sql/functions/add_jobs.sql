@@ -123,14 +123,14 @@ BEGIN
         -- A job without parents is ready, and unless it has a priority or always runs it is found by its range.
         WITH new AS (
             INSERT INTO weft.job (batch_id, job_id, tenant_id, update_id, group_id, shape_id, cpu_m, memory_mib, asks_more, spec_first, state, n_unfinished, listed, staged,
-                                  bad_parent, always_run, priority, max_attempts, retry_on)
+                                  bad_parent, crowded, always_run, priority, max_attempts, retry_on)
             SELECT add_jobs.batch_id, v_base + add_jobs.first_job - 1 + t.n, add_jobs.tenant_id, add_jobs.update_id, coalesce(t.g, group_ids[1]),
                    v_shapes[t.s + 1], shape_cpu_ms[t.s + 1], shape_memory_mibs[t.s + 1],
                    shape_storage_mibs[t.s + 1] > 0 OR shape_gpus[t.s + 1] > 0 OR shape_countables[t.s + 1] <> '{}', t.spec_first,
                    CASE WHEN coalesce(t.np, -1) < 0 THEN 1 ELSE 0 END, greatest(coalesce(t.np, 0), 0),
                    coalesce(t.np, -1) >= 0 OR coalesce(t.priority, priorities[1]) <> 0 OR coalesce(t.always_run, always_runs[1]),
                    v_has_cross AND v_base + add_jobs.first_job - 1 + t.n = ANY (v_cross_child),
-                   v_bad_child IS NOT NULL AND v_base + add_jobs.first_job - 1 + t.n = ANY (v_bad_child),
+                   v_bad_child IS NOT NULL AND v_base + add_jobs.first_job - 1 + t.n = ANY (v_bad_child), coalesce(t.np > 1000, false),
                    coalesce(t.always_run, always_runs[1]), coalesce(t.priority, priorities[1]), coalesce(t.tries, max_attempts[1]), coalesce(t.retry_on, retry_ons[1])
             FROM (SELECT t.* FROM unnest(
                     CASE WHEN cardinality(shape_indexes) = add_jobs.n_jobs THEN shape_indexes ELSE array_fill(shape_indexes[1], ARRAY[add_jobs.n_jobs]) END,

@@ -30,6 +30,7 @@ BEGIN
         DELETE FROM weft.job_spec j WHERE j.batch_id = v_update.batch_id AND j.first_job >= v_update.first_job AND j.first_job < v_update.first_job + v_update.n_jobs;
         DELETE FROM weft.job_array j WHERE j.batch_id = v_update.batch_id AND j.first_job >= v_update.first_job AND j.first_job < v_update.first_job + v_update.n_jobs;
         DELETE FROM weft.edge e WHERE e.batch_id = v_update.batch_id AND e.child_id >= v_update.first_job AND e.child_id < v_update.first_job + v_update.n_jobs;
+        DELETE FROM weft.parent_end e WHERE e.batch_id = v_update.batch_id AND e.child_id >= v_update.first_job AND e.child_id < v_update.first_job + v_update.n_jobs;
         DELETE FROM weft.bunch x WHERE x.batch_id = v_update.batch_id AND x.update_id = v_update.update_id;
         DELETE FROM weft.bunch_count x WHERE x.batch_id = v_update.batch_id AND x.update_id = v_update.update_id;
         DELETE FROM weft.failure_count x USING weft.job_group g WHERE g.batch_id = v_update.batch_id AND g.update_id = v_update.update_id AND x.batch_id = g.batch_id AND x.group_id = g.group_id;

@@ -1,0 +1,28 @@
+-- count_parent_ends: count, for up to limit_jobs children with many parents, the ends of parents that were only noted.
+-- Called by: DriverStore.count_parent_ends, again and again until it returns 0.   Safe to repeat: yes.
+-- Locks: the children's rows in key order.   Plan: by key.
+-- Returns: how many children it looked at.
+-- Owner: weft_system.  Granted to: weft_driver.
+CREATE OR REPLACE FUNCTION weft.count_parent_ends(epoch bigint, limit_jobs int, at timestamptz DEFAULT clock_timestamp())
+RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+AS $$
+#variable_conflict use_column
+DECLARE
+    v_batch bigint[]; v_child int[]; v_left_batches bigint[]; v_left_jobs int[];
+BEGIN
+    PERFORM weft._check_epoch(count_parent_ends.epoch);
+    SELECT array_agg(x.batch_id), array_agg(x.child_id) INTO v_batch, v_child
+    FROM (SELECT DISTINCT p.batch_id, p.child_id FROM weft.parent_end p ORDER BY 1, 2 LIMIT limit_jobs) x;
+    IF v_child IS NULL THEN
+        RETURN 0;
+    END IF;
+    SELECT e.ended_batches, e.ended_jobs INTO v_left_batches, v_left_jobs
+    FROM weft._end_parents(v_batch, v_child, array_fill(true, ARRAY[cardinality(v_child)]), false, true, count_parent_ends.at) e;
+    IF v_left_jobs IS NOT NULL THEN
+        INSERT INTO weft.cascade (batch_id, job_id, tenant_id)
+        SELECT p.b, p.j, b.tenant_id FROM unnest(v_left_batches, v_left_jobs) p (b, j) JOIN weft.batch b ON b.batch_id = p.b ON CONFLICT DO NOTHING;
+    END IF;
+    PERFORM weft._announce();
+    RETURN cardinality(v_child);
+END $$;

@@ -87,11 +87,12 @@ class Calls:
         self._functions: dict[bytes, asyncio.Future[int]] = {}
         self._by_job: dict[int, Call] = {}
         self._unsent = 0
-        self._early: set[int] = set()
-        """Jobs that ended before the answer said that they are ours."""
+        self._early: dict[int, str] = {}
+        """States of jobs that began or ended before the answer said that they are ours."""
         self._ended: set[int] = set()
         self._to_fetch = asyncio.Event()
         self._cancels: asyncio.Queue[int] = asyncio.Queue()
+        self._is_followed = asyncio.Event()
         self._idle = asyncio.Event()
         self._idle.set()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -160,9 +161,11 @@ class Calls:
     # ---- sending
 
     async def _send_all(self) -> None:
-        await self._send(self._next_bunch())  # alone: it makes the batch
-        self._start(self._follow())
-        self._start(self._fetch_all())
+        named = {"name": self._plan.name} if self._plan.name else {}
+        self.batch_id = int((await self._api.create_batch(named))["id"])
+        self._start(self._follow(self.batch_id))
+        self._start(self._fetch_all(self.batch_id))
+        await self._is_followed.wait()  # so that no event is missed
         for _ in range(CANCELS):
             self._start(self._cancel_all())
         while True:
@@ -204,7 +207,8 @@ class Calls:
                 self._job(call, await self._source(call.function, position, brought))
                 for position, call in enumerate(bunch, 1)
             ]
-            first = await self._submit(jobs)
+            assert self.batch_id is not None
+            answer = await self._api.create_update(self.batch_id, {"jobs": jobs})
         except FunctionLost:
             self._lose(brought)
             self._waiting.extendleft(reversed(bunch))
@@ -216,6 +220,7 @@ class Calls:
             self._lose(brought)
             raise
         else:
+            first = int(answer["first_job"])
             for digest, position in brought.items():
                 self._functions[digest].set_result(first + position - 1)
             self._take_numbers(bunch, first)
@@ -257,16 +262,6 @@ class Calls:
             env=dict(plan.env) if plan.env else None,
         )
 
-    async def _submit(self, jobs: list[JobDocument]) -> int:
-        """Send jobs and return the number of the first."""
-        if self.batch_id is not None:
-            answer = await self._api.create_update(self.batch_id, {"jobs": jobs})
-            return int(answer["first_job"])
-        named = {"name": self._plan.name} if self._plan.name else {}
-        answer = await self._api.create_batch({**named, "jobs": jobs})
-        self.batch_id = int(answer["id"])
-        return int(answer["first_job"])
-
     def _take_numbers(self, bunch: list[Call], first: int) -> None:
         self._unsent -= len(bunch)
         for job_id, call in enumerate(bunch, first):
@@ -275,8 +270,9 @@ class Calls:
                 self._cancels.put_nowait(job_id)
                 continue
             self._by_job[job_id] = call
-            if job_id in self._early:
-                self._ended.add(job_id)
+            state = self._early.get(job_id)
+            if state is not None:
+                self._learn(state, (job_id,))
         if not self._unsent:
             self._early.clear()
         if self._ended:
@@ -306,25 +302,24 @@ class Calls:
 
     # ---- following
 
-    async def _follow(self) -> None:
-        """Learn what ends. The first stream begins with a look at what ended before it."""
-        is_known = False
+    async def _follow(self, batch_id: int) -> None:
+        """Learn what is claimed and what ends."""
+        has_gap = False
 
-        def look_at_all() -> None:
-            nonlocal is_known
-            if not is_known:
-                is_known = True
+        def begin() -> None:
+            self._is_followed.set()
+            if has_gap:
                 self._ended.update(self._by_job)
                 self._to_fetch.set()
 
         while True:
-            events = self._api.events(self.batch_id, opened=look_at_all)
+            events = self._api.events(batch_id, opened=begin)
             try:
                 async with aclosing(events):
                     async for event in events:
                         self._learn(event["to"], event["jobs"] or ())
             except EventsGone:  # we were away for longer than events are kept
-                is_known = False
+                has_gap = True
                 await asyncio.sleep(RECONNECT_PAUSE_S)
 
     def _learn(self, state: str | None, jobs: Iterable[int]) -> None:
@@ -333,23 +328,24 @@ class Calls:
                 call = self._by_job.get(job_id)
                 if call is not None:
                     call.on_claimed()
+                elif self._unsent:
+                    self._early.setdefault(job_id, state)
         elif state in _ENDED:
             for job_id in jobs:
                 if job_id in self._by_job:
                     self._ended.add(job_id)
                 elif self._unsent:
-                    self._early.add(job_id)
+                    self._early[job_id] = state
             self._to_fetch.set()
 
-    async def _fetch_all(self) -> None:
+    async def _fetch_all(self, batch_id: int) -> None:
         while True:
             await self._to_fetch.wait()
             self._to_fetch.clear()
             while self._ended:
                 jobs = sorted(self._ended)[:RESULTS_AT_ONCE]
                 self._ended.difference_update(jobs)
-                assert self.batch_id is not None
-                async with aclosing(self._api.results(self.batch_id, jobs)) as rows:
+                async with aclosing(self._api.results(batch_id, jobs)) as rows:
                     async for row in rows:
                         call = self._by_job.pop(row.job_id, None)
                         if call is not None:

@@ -1,0 +1,88 @@
+"""kill -9 of one part during hundreds of calls of functions."""
+
+import os
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, as_completed
+from typing import Any
+
+import cloudpickle
+import pytest
+
+import weft
+from faults.conftest import Facts
+from faults.siege import Siege, besieged
+from faults.waiting import until
+from up.weft_up import run_weft, temporary_home
+from worker.spawner_process import marked
+
+cloudpickle.register_pickle_by_value(sys.modules[__name__])
+CALLS = 500
+SHARES = (0.1, 0.4, 0.7)
+WITHIN_S = 120
+
+
+@pytest.fixture(scope="module")
+def functions() -> Iterator[Siege]:
+    """Give one weft for all parts."""
+    with temporary_home() as home, besieged(home, WEFT_WARM_IDLE_S="1") as siege:
+        yield siege
+
+
+def work(number: int) -> tuple[int, int]:
+    """Take a few milliseconds."""
+    threading.Event().wait(0.02)
+    return number * number, os.getpid()
+
+
+def until_returned(futures: Sequence[Future[Any]], share: float) -> None:
+    until(
+        lambda: sum(future.done() for future in futures) >= share * len(futures),
+        f"{share:.0%} of the calls have returned",
+    )
+
+
+@pytest.mark.parametrize("part", ["agent", "spawner", "api", "postgres"])
+def test_killed_while_functions_are_called(functions: Siege, part: str, recorded: Facts) -> None:
+    siege = functions
+    siege.recorded = recorded
+    mark = f"functions-{part}-{os.getpid()}"
+    with weft.Executor(
+        name=part, home=siege.home, env={"MARK": mark}, resources={"cpu": 0.5, "memory": "32Mi"}
+    ) as executor:
+        futures = [executor.submit(work, number) for number in range(CALLS)]
+        for share in SHARES:
+            until_returned(futures, share)
+            killed_at = time.monotonic()
+            siege.kill(part)
+            siege.until_back(part)
+            siege.note_recovery(time.monotonic() - killed_at)
+        for _ in as_completed(futures, WITHIN_S):
+            pass
+        values = [future.result() for future in futures]
+
+    recorded["jobs"] = CALLS
+    assert [value for value, _ in values] == [number * number for number in range(CALLS)]
+    until(lambda: not marked(mark), "no warm process is left", explain=lambda: marked(mark))
+    audit = run_weft("audit", "--home", str(siege.home), "--json")
+    assert audit.returncode == 0, audit.stdout + audit.stderr
+
+
+def test_a_killed_weft_goes_on_with_what_was_called(recorded: Facts) -> None:
+    """The client waits for the next server, and its calls are not made twice for it."""
+    with temporary_home() as home, besieged(home, recorded=recorded) as siege:
+        resources = {"cpu": 0.5, "memory": "32Mi"}
+        with weft.Executor(home=home, resources=resources) as executor:
+            futures = [executor.submit(work, number) for number in range(CALLS)]
+            until_returned(futures, 0.25)
+            killed_at = time.monotonic()
+            siege.kill_everything()
+            siege.start_again()
+            siege.note_recovery(time.monotonic() - killed_at)
+            values = [future.result(WITHIN_S)[0] for future in futures]
+
+        assert values == [number * number for number in range(CALLS)]
+        audit = run_weft("audit", "--home", str(home), "--json")
+        assert audit.returncode == 0, audit.stdout + audit.stderr

@@ -96,3 +96,13 @@ async def test_threads_share_a_client() -> None:
         await asyncio.to_thread(use, server.url)
 
     assert found == [7] * 20
+
+
+async def test_a_deleted_batch_is_an_operation() -> None:
+    operation = b'{"id": 3, "kind": "delete_batch", "state": "running"}'
+    answers = (answer(200, batch(complete=True)), answer(202, operation))
+    async with serving(*answers) as server, aio.Client(server.url, "t") as client:
+        told = await (await client.get_batch(7)).delete()
+
+    assert told["kind"] == "delete_batch"
+    assert (server.requests[1].method, server.requests[1].target) == ("DELETE", "/v1/batches/7")

@@ -53,6 +53,12 @@ class Batch(Counted):
     def list_jobs(self, q: str | None = None) -> Listing:
         return self._api.list_jobs(self.id, q)
 
+    async def delete(self) -> Document:
+        """Remove the batch with all its jobs and outputs. It is gone at once; return the document
+        of the operation that clears up in the background.
+        """
+        return await self._api.delete_batch(self.id)
+
     async def get_job_group(self, name: str) -> JobGroup:
         """Return the set of this name, else the tree group of this path (`stage1`: `/stage1`).
 

@@ -87,6 +87,15 @@ class Routes:
         """Return the batch document: state, counts, cost."""
         return await self._get(f"/v1/batches/{batch_id}")
 
+    async def delete_batch(self, batch_id: int) -> Document:
+        """Remove a batch with all that belongs to it; return the operation that does so. The batch
+        is gone for everybody at once.
+        """
+        answer: Document = _decode(
+            await self._session.request("DELETE", f"/v1/batches/{batch_id}", key=new_key())
+        )
+        return answer
+
     def list_batches(
         self, q: str | None = None, *, name: str | None = None, page_rows: int = PAGE_ROWS
     ) -> Listing:

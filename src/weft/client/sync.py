@@ -168,6 +168,7 @@ class Batch(Counted[aio.Batch]):
         """Return its number."""
         return self._async.id
 
+    delete = waits(aio.Batch.delete)
     create_job_group = waits_as(JobGroup, aio.Batch.create_job_group)
     get_job_group = waits_as(JobGroup, aio.Batch.get_job_group)
     list_job_groups = lists(aio.Batch.list_job_groups)

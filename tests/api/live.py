@@ -140,7 +140,11 @@ async def fold(dsn: str) -> None:
     async with open_driver_store(dsn) as store:
         epoch = await store.try_lead()
         assert epoch is not None
-        while await store.fold_deltas(epoch) or await store.sweep_cancelled(epoch, 1000):
+        while (
+            await store.fold_deltas(epoch)
+            or await store.sweep_cancelled(epoch, 1000)
+            or await store.settle_children(epoch, 1000)
+        ):
             pass
 
 

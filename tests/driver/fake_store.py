@@ -21,6 +21,7 @@ class FakeDriverStore:
         self.epoch = 0
         self.folds: deque[int] = deque()
         self.sweeps: deque[int] = deque()
+        self.children: deque[int] = deque()
         self.idle: deque[bool] = deque()
         self.due: deque[datetime | None] = deque()
         self.operations: deque[list[Operation]] = deque()
@@ -84,6 +85,12 @@ class FakeDriverStore:
     ) -> None:
         self.failed.append({"operation_id": operation_id, **problem})
         await self._ask("fail_operation", epoch)
+
+    async def settle_children(self, epoch: int, limit_jobs: int) -> int:
+        await self._ask("settle_children", epoch)
+        count = self.children.popleft() if self.children else 0
+        assert count <= limit_jobs
+        return count
 
     async def count_parent_ends(self, epoch: int, limit_jobs: int) -> int:
         assert limit_jobs > 0

@@ -105,6 +105,33 @@ async def test_sweep_repeats_until_nothing_is_left_and_lets_the_fold_see_it() ->
         assert not driver.store.sweeps
 
 
+async def test_children_are_settled_without_a_pause_beside_a_sweep() -> None:
+    async with running(Running()) as driver:
+        await driver.store.until("idle_driver", 1)
+        await driver.notices.listening.wait()
+        await driver.settled()
+        settles = driver.store.calls["settle_children"]
+        driver.store.children.extend([5000, 5000, 17])
+        driver.store.sweeps.extend([5000] * 100)
+        driver.notices.send()
+        await driver.store.until("settle_children", settles + 4)
+
+        assert not driver.store.children
+        assert driver.store.sweeps
+        assert driver.store.calls["count_parent_ends"] >= driver.store.calls["settle_children"]
+
+
+async def test_sweep_lets_the_children_of_what_it_cancelled_be_settled() -> None:
+    async with running(Running()) as driver:
+        await driver.store.until("idle_driver", 1)
+        await driver.notices.listening.wait()
+        await driver.settled()
+        settles = driver.store.calls["settle_children"]
+        driver.store.sweeps.extend([10, 10])
+        driver.notices.send()
+        await driver.store.until("settle_children", settles + 2)
+
+
 async def test_awake_driver_sweeps_with_each_fold_because_nobody_sends_notices() -> None:
     driver = Running()
     driver.store.folds.extend([1, 1, 1, 1])

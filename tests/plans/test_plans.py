@@ -143,10 +143,13 @@ async def calls(large: Large) -> AsyncIterator[tuple[str, list[str]]]:
     yield await scanned("api", "log_places", tenant_id=world.caller.tenant_id, of_batch_id=batch,
                         job_ids=[1, 20_000], of_attempt=None)  # fmt: skip
     yield await scanned("api", "cancel_jobs", **tenant, job_ids=[1, 30_000, 30_001], actor="x")
+    yield await scanned("driver", "count_parent_ends", epoch=await world.lead(), limit_jobs=9)
     yield await scanned("driver", "sweep_cancelled", epoch=await world.lead(), limit_jobs=1000)
+    yield await scanned("driver", "settle_children", epoch=await world.lead(), limit_jobs=1000)
     yield await scanned("api", "cancel_group", **tenant, group_id=1, actor="x", force=False)
     yield await scanned("worker", "claim_jobs", **mine, **budget)
     yield await scanned("driver", "sweep_cancelled", epoch=await world.lead(), limit_jobs=1000)
+    yield await scanned("driver", "settle_children", epoch=await world.lead(), limit_jobs=1000)
     yield await scanned("worker", "leave", **mine)
 
 

@@ -84,6 +84,7 @@ class Bustle:
         while not self.finished.is_set():
             await self.world.fold()
             await self.world.driver.sweep_cancelled(await self.world.lead(), 20)
+            await self.world.driver.settle_children(await self.world.lead(), 20)
             documents = [
                 await self.world.api.get_batch(self.world.caller, b) for b in self.batches
             ]

@@ -254,9 +254,12 @@ class World:
         return await self.driver.fold_deltas(await self.lead())
 
     async def sweep(self, limit: int = 10_000) -> int:
-        """Sweep until nothing is left; return how many jobs were looked at."""
-        total = 0
-        while found := await self.driver.sweep_cancelled(await self.lead(), limit):
+        """Sweep and settle children until nothing is left; return how many jobs were looked at."""
+        total, epoch = 0, await self.lead()
+        while found := (
+            await self.driver.sweep_cancelled(epoch, limit)
+            + await self.driver.settle_children(epoch, limit)
+        ):
             total += found
         return total
 

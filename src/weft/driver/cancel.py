@@ -1,9 +1,10 @@
-"""The loop that settles the jobs of cancelled groups, and children of ended jobs that no report
-could settle, in bounded sets.
-"""
+"""The loop that settles the jobs of cancelled groups, in bounded sets."""
 
+import asyncio
+import time
 from collections.abc import Callable
 
+from weft.core.sweep_pace import sweep_pause_s
 from weft.driver.bell import Bell
 from weft.ports.store import DriverStore
 from weft.telemetry import metrics
@@ -13,8 +14,6 @@ log = get_logger()
 
 SWEEP_JOBS_MAX = 5_000
 """Jobs of one call: some ten milliseconds, so that nobody waits long for their rows."""
-CROWDED_JOBS_MAX = 1_000
-"""Children with many parents, of which the ends are counted in one call."""
 
 
 async def run_cancel(
@@ -22,12 +21,13 @@ async def run_cancel(
 ) -> None:
     """Sweep until nothing is left, then wait for the bell; until cancelled."""
     while True:
-        swept = 0
-        await store.count_parent_ends(epoch, CROWDED_JOBS_MAX)
+        swept, begun = 0, time.monotonic()
         while count := await store.sweep_cancelled(epoch, SWEEP_JOBS_MAX):
             swept += count
             metrics.JOBS_SWEPT.inc(count)
             after_pass()
+            await asyncio.sleep(sweep_pause_s(count, took_s=time.monotonic() - begun))
+            begun = time.monotonic()
         if swept:
             log.info("jobs.swept", jobs=swept)
         await bell.heard()

@@ -13,6 +13,7 @@ from weft.driver.fold import FoldLoop
 from weft.driver.operate import run_operate
 from weft.driver.reaper import run_reaper
 from weft.driver.retention import run_retention
+from weft.driver.settle import run_settle
 from weft.ports.store import DriverStore
 from weft.settings import Settings
 
@@ -39,6 +40,7 @@ class Term:
         self._post = post
         self._callback_bell = Bell()
         self._cancel_bell, self._retention_bell, self._operate_bell = Bell(), Bell(), Bell()
+        self._settle_bell = Bell()
         self._due = DueDate(settings.lost_after_s)
         self._fold_bell, self._doubt_bell = Bell(), Bell()
         self._fold = FoldLoop(store, epoch, self._fold_bell, after_pass=self._after_fold)
@@ -63,14 +65,26 @@ class Term:
         self.call_back()
 
     def _bells(self) -> Sequence[Bell]:
-        return self._fold_bell, self._cancel_bell, self._operate_bell, self._retention_bell
+        return (
+            self._fold_bell,
+            self._settle_bell,
+            self._cancel_bell,
+            self._operate_bell,
+            self._retention_bell,
+        )
 
     def _after_fold(self, deltas: int) -> None:
         """An awake driver gets no notices: what they would say may have come with the deltas."""
+        self._settle_bell.ring()
         self._cancel_bell.ring()
         self._operate_bell.ring()
         if deltas:
             self._retention_bell.ring()
+
+    def _after_sweep(self) -> None:
+        """What was cancelled may have children."""
+        self._fold_bell.ring()
+        self._settle_bell.ring()
 
     async def run(self) -> None:
         """Run the loops until one of them cannot go on, and raise why. Never returns."""
@@ -94,7 +108,8 @@ class Term:
         return (
             *callbacks,
             self._fold.run(),
-            run_cancel(store, epoch, self._cancel_bell, after_pass=self._fold_bell.ring),
+            run_settle(store, epoch, self._settle_bell, after_pass=self._fold_bell.ring),
+            run_cancel(store, epoch, self._cancel_bell, after_pass=self._after_sweep),
             run_operate(store, epoch, self._operate_bell, after_pass=self._fold_bell.ring),
             run_reaper(store, epoch, self._due, grace_s=settings.lost_after_s),
             run_retention(

@@ -326,10 +326,6 @@ CREATE FUNCTION weft._show_set(tenant_id integer, of_batch_id bigint, set_id int
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._show_set(tenant_id integer, of_batch_id bigint, set_id integer, at timestamp with time zone) OWNER TO weft_system;
 
-CREATE FUNCTION weft._sweep_cascade(limit_jobs integer, high_batch bigint, high_job integer, at timestamp with time zone) RETURNS bigint
-    LANGUAGE plpgsql;
-ALTER FUNCTION weft._sweep_cascade(limit_jobs integer, high_batch bigint, high_job integer, at timestamp with time zone) OWNER TO weft_system;
-
 CREATE FUNCTION weft._unstage(of_batch_id bigint, from_job integer, to_job integer, pool_id integer, at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._unstage(of_batch_id bigint, from_job integer, to_job integer, pool_id integer, at timestamp with time zone) OWNER TO weft_tenant;
@@ -680,6 +676,14 @@ CREATE FUNCTION weft.running_operations(epoch bigint) RETURNS TABLE(operation_id
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.running_operations(epoch bigint) OWNER TO weft_system;
+
+CREATE FUNCTION weft.settle_children(epoch bigint, limit_jobs integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off';
+ALTER FUNCTION weft.settle_children(epoch bigint, limit_jobs integer, at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft.start_attempts(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], ages_us bigint[], at timestamp with time zone DEFAULT clock_timestamp()) RETURNS text[]
     LANGUAGE plpgsql SECURITY DEFINER
@@ -2255,8 +2259,6 @@ GRANT ALL ON FUNCTION weft._shape_ids(cpu_ms bigint[], memory_mibs bigint[], sto
 
 REVOKE ALL ON FUNCTION weft._show_set(tenant_id integer, of_batch_id bigint, set_id integer, at timestamp with time zone) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION weft._sweep_cascade(limit_jobs integer, high_batch bigint, high_job integer, at timestamp with time zone) FROM PUBLIC;
-
 REVOKE ALL ON FUNCTION weft._unstage(of_batch_id bigint, from_job integer, to_job integer, pool_id integer, at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft.add_groups(tenant_id integer, batch_id bigint, update_id integer, group_ids integer[], parent_ids integer[], names text[], attributes jsonb[], cancel_afters integer[], callbacks text[], depth_max integer, are_sets boolean[], at timestamp with time zone) FROM PUBLIC;
@@ -2446,6 +2448,9 @@ GRANT ALL ON FUNCTION weft.remove_old(epoch bigint, events_keep_s double precisi
 
 REVOKE ALL ON FUNCTION weft.running_operations(epoch bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.running_operations(epoch bigint) TO weft_driver;
+
+REVOKE ALL ON FUNCTION weft.settle_children(epoch bigint, limit_jobs integer, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.settle_children(epoch bigint, limit_jobs integer, at timestamp with time zone) TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft.start_attempts(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], ages_us bigint[], at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.start_attempts(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], ages_us bigint[], at timestamp with time zone) TO weft_worker;

@@ -69,6 +69,12 @@ class PostgresDriverStore(Operations):
             await self._database.value("sweep_cancelled", epoch=epoch, limit_jobs=limit_jobs)
         )
 
+    async def settle_children(self, epoch: int, limit_jobs: int) -> int:
+        """Tell children in one bounded set."""
+        return int(
+            await self._database.value("settle_children", epoch=epoch, limit_jobs=limit_jobs)
+        )
+
     async def count_parent_ends(self, epoch: int, limit_jobs: int) -> int:
         """Count what was noted."""
         return int(
@@ -172,7 +178,7 @@ class PostgresDriverStore(Operations):
 @asynccontextmanager
 async def open_driver_store(dsn: str) -> AsyncIterator[PostgresDriverStore]:
     """Open the store of a driver, as role `weft_driver`."""
-    async with open_database(dsn, connections_max=4, timeout_s=DRIVER_TIMEOUT_S) as database:
+    async with open_database(dsn, connections_max=6, timeout_s=DRIVER_TIMEOUT_S) as database:
         store = PostgresDriverStore(database, PostgresNotices(dsn), dsn)
         try:
             yield store

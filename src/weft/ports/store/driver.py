@@ -39,7 +39,13 @@ class DriverStore(Protocol):
         """
 
     async def sweep_cancelled(self, epoch: int, limit_jobs: int) -> int:
-        """Settle jobs of cancelled groups and children of ended jobs in one bounded set.
+        """Settle jobs of cancelled groups in one bounded set.
+
+        Return how many.
+        """
+
+    async def settle_children(self, epoch: int, limit_jobs: int) -> int:
+        """Tell children of ended jobs what no report could tell them, in one bounded set.
 
         Return how many.
         """

@@ -1,7 +1,7 @@
--- sweep_cancelled: settle, in one bounded set, jobs of cancelled groups that wait, and children of jobs that ended elsewhere than in a report.
+-- sweep_cancelled: settle, in one bounded set, jobs of cancelled groups that wait. Their children are left to settle_children.
 -- Called by: DriverStore.sweep_cancelled, again and again until it returns 0.   Safe to repeat: yes.
 -- Locks: rows of group_cancel, SKIP LOCKED; job rows in key order: a set that would turn back is left to the next call.
--- Plan: by the cursors of group_cancel and cascade; jobs by key.
+-- Plan: by the cursors of group_cancel; jobs by key.
 -- Returns: how many jobs were looked at.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.sweep_cancelled(epoch bigint, limit_jobs int, at timestamptz DEFAULT clock_timestamp())
@@ -33,7 +33,6 @@ BEGIN
         UPDATE weft.group_cancel c SET swept = v_last IS NULL, sweep_job = coalesce(v_last, c.sweep_job)
         WHERE c.batch_id = v_cancel.batch_id AND c.group_id = v_cancel.group_id;
     END LOOP;
-    v_n := v_n + weft._sweep_cascade(limit_jobs - least(v_n, limit_jobs - 1)::int, v_high_batch, v_high_job, sweep_cancelled.at);
     IF v_n > 0 THEN
         PERFORM weft._announce();
     END IF;

@@ -1,19 +1,23 @@
--- _sweep_cascade: tell up to limit_jobs children that their parents have ended, also those of the jobs that this cancels.
--- Called by: sweep_cancelled.   Safe to repeat: yes; the cursor of each ended parent moves with the work.
--- Locks: rows of cascade, SKIP LOCKED; children in key order, only above what the caller and earlier rounds have locked.
+-- settle_children: tell up to limit_jobs children of jobs that ended elsewhere than in a report, or with too many of them, that a parent
+--   has ended; also the children of the jobs that this cancels.
+-- Called by: DriverStore.settle_children, again and again until it returns 0.   Safe to repeat: yes; each ended parent has a cursor.
+-- Locks: rows of cascade, SKIP LOCKED; children in key order, only above what earlier rounds have locked.
 -- Plan: edges by parent from the cursor on.
 -- A round tells the children of the jobs that the round before has cancelled, else those of the next rows of cascade. A long chain is
 --   many small rounds, so they end after a tenth of a second, too.
 -- Returns: how many children were told; those of a parent that would turn back are left to the next call.
--- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft._sweep_cascade(limit_jobs int, high_batch bigint, high_job int, at timestamptz) RETURNS bigint LANGUAGE plpgsql
+-- Owner: weft_system.  Granted to: weft_driver.
+CREATE OR REPLACE FUNCTION weft.settle_children(epoch bigint, limit_jobs int, at timestamptz DEFAULT clock_timestamp())
+RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
 #variable_conflict use_column
 DECLARE
     v_parent record; v_batch bigint[]; v_child int[]; v_ok boolean[]; v_found int[]; v_n bigint := 0; v_low record;
-    v_next_batch bigint[]; v_next_job int[];
-    v_at timestamptz := _sweep_cascade.at; v_until timestamptz := clock_timestamp() + interval '0.1 s';
+    v_next_batch bigint[]; v_next_job int[]; v_high_batch bigint := 0; v_high_job int := 0;
+    v_at timestamptz := settle_children.at; v_until timestamptz := clock_timestamp() + interval '0.1 s';
 BEGIN
+    PERFORM weft._check_epoch(settle_children.epoch);
     LOOP
         v_batch := '{}'; v_child := '{}'; v_ok := '{}';
         IF v_next_job IS NOT NULL THEN
@@ -21,7 +25,7 @@ BEGIN
             FROM (SELECT e.batch_id, e.child_id FROM unnest(v_next_batch, v_next_job) p (b, j) JOIN weft.edge e ON e.batch_id = p.b AND e.parent_id = p.j
                   LIMIT limit_jobs - v_n + 1) e;
             SELECT t.b, t.c INTO v_low FROM unnest(v_batch, v_child) t (b, c) ORDER BY 1, 2 LIMIT 1;
-            EXIT WHEN cardinality(v_child) > limit_jobs - v_n OR (v_low.b, v_low.c) <= (high_batch, high_job);
+            EXIT WHEN cardinality(v_child) > limit_jobs - v_n OR (v_low.b, v_low.c) <= (v_high_batch, v_high_job);
             v_n := v_n + cardinality(v_child);
         ELSE
             FOR v_parent IN
@@ -35,7 +39,7 @@ BEGIN
                     SELECT e.child_id FROM weft.edge e
                     WHERE e.batch_id = v_parent.batch_id AND e.parent_id = v_parent.job_id AND e.child_id > v_parent.next_child
                     ORDER BY e.child_id LIMIT limit_jobs - v_n) x;
-                CONTINUE WHEN (v_parent.batch_id, v_found[1]) <= (high_batch, high_job);
+                CONTINUE WHEN (v_parent.batch_id, v_found[1]) <= (v_high_batch, v_high_job);
                 IF cardinality(v_found) < limit_jobs - v_n THEN
                     DELETE FROM weft.cascade c WHERE c.batch_id = v_parent.batch_id AND c.job_id = v_parent.job_id;
                 ELSE
@@ -50,7 +54,7 @@ BEGIN
             END LOOP;
             EXIT WHEN cardinality(v_child) = 0;
         END IF;
-        SELECT t.b, t.c INTO high_batch, high_job FROM unnest(v_batch, v_child) t (b, c) ORDER BY 1 DESC, 2 DESC LIMIT 1;
+        SELECT t.b, t.c INTO v_high_batch, v_high_job FROM unnest(v_batch, v_child) t (b, c) ORDER BY 1 DESC, 2 DESC LIMIT 1;
         SELECT e.ended_batches, e.ended_jobs INTO v_next_batch, v_next_job
         FROM weft._end_parents(v_batch, v_child, v_ok, cardinality(v_child) >= 100, false, v_at) e;
         EXIT WHEN v_n >= limit_jobs OR clock_timestamp() > v_until;
@@ -58,6 +62,9 @@ BEGIN
     IF v_next_job IS NOT NULL THEN
         INSERT INTO weft.cascade (batch_id, job_id, tenant_id)
         SELECT p.b, p.j, b.tenant_id FROM unnest(v_next_batch, v_next_job) p (b, j) JOIN weft.batch b ON b.batch_id = p.b ON CONFLICT DO NOTHING;
+    END IF;
+    IF v_n > 0 THEN
+        PERFORM weft._announce();
     END IF;
     RETURN v_n;
 END $$;

@@ -129,3 +129,11 @@ def test_unknown_bench_is_refused_with_those_that_there_are() -> None:
 
     assert done.returncode == 2
     assert "statemachine" in done.stderr
+
+
+def test_huge_batch_is_read_beside_a_small_one(tmp_path: Path) -> None:
+    result = measured(tmp_path, "huge", "--jobs", "4000", "--rounds", "3")
+
+    assert result.keys() >= {"status_p99_ms", "cost_p99_ms", "page_p99_ms", "job_p99_ms"}
+    assert result["bytes_per_job"] > 0
+    assert result["commit_ms"] > 0

@@ -52,7 +52,7 @@ READS: dict[str, Path] = {
 
 async def measure(plan: Plan, progress: Progress) -> dict[str, Any]:
     """Return the 99th percentile of each kind of request, and the bytes of a job."""
-    load, jobs = load_average(), plan.jobs_of(JOBS)
+    load, jobs, requests = load_average(), plan.jobs_of(JOBS), plan.rounds_of(REQUESTS)
     progress.begin(6)
     with throwaway_home(plan.directory) as home:
         async with running_database(home) as (logins, token), running_driver(home):
@@ -74,10 +74,12 @@ async def measure(plan: Plan, progress: Progress) -> dict[str, Any]:
                 progress.step("read")
                 headers = {"authorization": f"Bearer {token}"}
                 async with httpx.AsyncClient(base_url=url, headers=headers, timeout=60) as http:
-                    figures = await _read(http, {huge: jobs, small: SMALL_JOBS}, progress)
+                    figures = await _read(
+                        http, {huge: jobs, small: SMALL_JOBS}, requests, progress
+                    )
                 conditions = await conditions_of(
                     logins["admin"], home.path, load_before=load,
-                    sizes={"jobs": jobs, "small": SMALL_JOBS, "requests": REQUESTS},
+                    sizes={"jobs": jobs, "small": SMALL_JOBS, "requests": requests},
                 )  # fmt: skip
     p99 = {name: round(percentile(found, P99), 2) for name, found in figures[huge].items()}
     beside = {name: round(percentile(found, P99), 2) for name, found in figures[small].items()}
@@ -95,15 +97,15 @@ async def measure(plan: Plan, progress: Progress) -> dict[str, Any]:
 
 
 async def _read(
-    http: httpx.AsyncClient, jobs_of: dict[int, int], progress: Progress
+    http: httpx.AsyncClient, jobs_of: dict[int, int], requests: int, progress: Progress
 ) -> dict[int, dict[str, list[float]]]:
     """Return the milliseconds of each request, by batch and kind."""
     took: dict[int, dict[str, list[float]]] = {
         batch: {name: [] for name in READS} for batch in jobs_of
     }
     chance = random.Random(0)  # noqa: S311 (chooses what to read)
-    for number in range(WARM_UP + REQUESTS):
-        if number == WARM_UP + REQUESTS // 2:
+    for number in range(WARM_UP + requests):
+        if number == WARM_UP + requests // 2:
             progress.step("read the second half")
         for name, path in READS.items():
             for batch, jobs in jobs_of.items():

@@ -356,3 +356,18 @@ async def test_driver_that_dies_leaves_the_rest_to_the_next(world: World) -> Non
     await world.driver.advance_operation(await world.lead(), operation)  # had not heard of it
 
     assert await world.counts(batch, "found") == {"ready": 5}
+
+
+async def test_sweep_looks_only_where_the_group_has_jobs(world: World) -> None:
+    batch = await world.submit(2000)
+    stage = [NewGroup(group_id=1, parent_id=0, name="stage")]
+    await world.submit(job_rows(10, group=1), batch=batch, groups=stage)
+    await world.submit(2000, batch=batch)
+    mine = await new_set(world, batch)
+    await world.api.add_members(world.caller, batch, mine, [5, 6, 3990])
+
+    await world.api.cancel_group(world.caller, batch, 1, force=False)
+    assert await world.sweep() <= 20
+    await world.api.cancel_group(world.caller, batch, mine, force=False)
+    assert await world.sweep() <= 20
+    assert (await world.counts(batch)) == {"ready": 3997, "cancelled": 13}

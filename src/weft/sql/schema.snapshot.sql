@@ -222,6 +222,10 @@ CREATE FUNCTION weft._n_running(of_batch_id bigint) RETURNS bigint
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft._n_running(of_batch_id bigint) OWNER TO weft_system;
 
+CREATE FUNCTION weft._next_span(of_batch_id bigint, of_group_id integer, after integer) RETURNS TABLE(first_job integer, last_job integer)
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._next_span(of_batch_id bigint, of_group_id integer, after integer) OWNER TO weft_system;
+
 CREATE FUNCTION weft._open_ranges(batch_ids bigint[], job_ids integer[], update_ids integer[], opens boolean[]) RETURNS boolean[]
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._open_ranges(batch_ids bigint[], job_ids integer[], update_ids integer[], opens boolean[]) OWNER TO weft_system;
@@ -2216,6 +2220,8 @@ REVOKE ALL ON FUNCTION weft._ms_between(from_at timestamp with time zone, to_at 
 GRANT ALL ON FUNCTION weft._ms_between(from_at timestamp with time zone, to_at timestamp with time zone) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._n_running(of_batch_id bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._next_span(of_batch_id bigint, of_group_id integer, after integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._open_ranges(batch_ids bigint[], job_ids integer[], update_ids integer[], opens boolean[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._open_ranges(batch_ids bigint[], job_ids integer[], update_ids integer[], opens boolean[]) TO weft_tenant;

@@ -99,8 +99,9 @@ async def test_older_server_is_refused() -> None:
 async def test_changed_migration_is_refused(database: Dsns, owner: asyncpg.Connection) -> None:
     await owner.execute("UPDATE weft.migration SET checksum = 'x' WHERE name = $1", NAMES[2])
 
-    with pytest.raises(MigrationChanged, match=NAMES[2]):
+    with pytest.raises(MigrationChanged, match=NAMES[2]) as caught:
         await migrate(database["admin"])
+    assert caught.value.exit_code == 4
 
 
 async def test_functions_are_replaced_when_they_changed(

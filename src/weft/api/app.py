@@ -1,8 +1,11 @@
 """The application: routes, errors, and what stands around them."""
 
 import asyncio
+import re
+from functools import partial
 
 from litestar import Litestar, Response
+from litestar.routes import HTTPRoute
 from litestar.types import ControllerRouterHandler
 
 from weft.api.feeds import Feeds
@@ -41,6 +44,8 @@ ROUTES: list[ControllerRouterHandler] = [
     *events.ROUTES,
     *system.ROUTES,
 ]
+_PARAMETER = re.compile(r"\\{\w+\\}")
+"""A parameter in an escaped path."""
 log = get_logger()
 
 
@@ -89,10 +94,23 @@ def create_app(
     return Application(litestar, services)
 
 
+def _methods(litestar: Litestar, path: str) -> list[str]:
+    """Return the methods that a path takes."""
+    routes = [route for route in litestar.routes if isinstance(route, HTTPRoute)]
+    return sorted(
+        {
+            str(method)
+            for route in routes
+            if re.fullmatch(_PARAMETER.sub("[^/]+", re.escape(route.path_format)), path)
+            for method in route.methods
+        }
+    )
+
+
 def _answer_error(request: AnyRequest, error: Exception) -> Response[bytes]:
     """Answer with a problem document; what is our own mistake is logged with its trace."""
     scope = request.scope
-    known = as_weft_error(error, scope["path"], scope["method"])
+    known = as_weft_error(error, scope["path"], scope["method"], partial(_methods, request.app))
     state = scope["state"]
     state["error"] = known.code
     if isinstance(known, Internal) and not isinstance(error, ClientGone):

@@ -1,5 +1,5 @@
 """The description of this api (OpenAPI 3.1), made from the routes themselves and from the structs
-they read.
+they read and those that say what they answer.
 """
 
 import html
@@ -14,27 +14,13 @@ from litestar.handlers import HTTPRouteHandler
 import weft
 from weft.api.decode import JSON, MSGPACK
 from weft.api.problem_documents import MEDIA
+from weft.wire.answers import Problem
 
 Object = dict[str, Any]  # a part of an OpenAPI document
+_DOCUMENTS: Final = ("body", "answer", "accepted", "page", "explained", "stream")
+"""What a route's `opt` names: what it reads, what it answers."""
 _REF: Final = "#/components/schemas/{name}"
-_PROBLEM: Final[Object] = {
-    "type": "object",
-    "required": ["type", "title", "status", "detail", "hint", "code", "trace_id", "errors"],
-    "properties": {
-        **{
-            name: {"type": "string"}
-            for name in ("type", "title", "detail", "hint", "code", "trace_id")
-        },
-        "status": {"type": "integer"},
-        "errors": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {"pointer": {"type": "string"}, "message": {"type": "string"}},
-            },
-        },
-    },
-}
+STREAM: Final = "text/event-stream"
 
 
 @lru_cache(maxsize=1)
@@ -46,11 +32,12 @@ def describe(app: Litestar) -> Object:
         for handler in getattr(path, "route_handlers", ())
         if isinstance(handler, HTTPRouteHandler) and "OPTIONS" not in handler.http_methods
     ]
-    bodies = sorted(
-        {handler.opt["body"] for _, handler in handlers if "body" in handler.opt},
-        key=lambda kind: str(kind.__name__),
+    documents = {
+        handler.opt[use] for _, handler in handlers for use in _DOCUMENTS if use in handler.opt
+    }
+    _, components = msgspec.json.schema_components(
+        sorted({*documents, Problem}, key=lambda kind: str(kind.__name__)), ref_template=_REF
     )
-    _, components = msgspec.json.schema_components(bodies, ref_template=_REF)
     paths: dict[str, Object] = {}
     for path, handler in sorted(handlers, key=lambda pair: pair[0]):
         for method in handler.http_methods:
@@ -61,7 +48,7 @@ def describe(app: Litestar) -> Object:
         "security": [{"bearer": []}],
         "paths": paths,
         "components": {
-            "schemas": {**components, "Problem": _PROBLEM},
+            "schemas": components,
             "securitySchemes": {"bearer": {"type": "http", "scheme": "bearer"}},
         },
     }
@@ -76,22 +63,60 @@ def _operation(path: str, handler: HTTPRouteHandler) -> Object:
         for place, names in (("query", _query_of(handler)), ("header", _headers_of(handler)))
         for name in names
     ]
-    problem = {MEDIA: {"schema": {"$ref": _REF.format(name="Problem")}}}
+    problem = {MEDIA: {"schema": _reference(Problem)}}
     operation: Object = {
         "operationId": handler.fn.__name__,
         "summary": (handler.fn.__doc__ or "").strip(),
         "parameters": parameters,
         "responses": {
-            "201" if handler.opt.get("creates") else "200": {"description": "done"},
+            "201" if handler.opt.get("creates") else "200": _answer(handler),
+            **_accepted(handler),
             "default": {"description": "a problem document", "content": problem},
         },
     }
     if "body" in handler.opt:
-        schema = {"schema": {"$ref": _REF.format(name=handler.opt["body"].__name__)}}
+        schema = {"schema": _reference(handler.opt["body"])}
         operation["requestBody"] = {"content": {JSON: schema, MSGPACK: schema}}
     if path in {"/healthz", "/readyz"}:
         operation["security"] = []
     return operation
+
+
+def _answer(handler: HTTPRouteHandler) -> Object:
+    """Describe what is answered when all went well."""
+    if "page" in handler.opt:
+        items = {"type": "array", "items": _reference(handler.opt["page"])}
+        cursor = {"type": ["string", "null"], "description": "of the next page; null: the last"}
+        schema: Object = {
+            "type": "object",
+            "required": ["items", "cursor"],
+            "properties": {"items": items, "cursor": cursor},
+        }
+        if "explained" in handler.opt:
+            schema = {"oneOf": [schema, _reference(handler.opt["explained"])]}
+        return {"description": "a page", "content": {JSON: {"schema": schema}}}
+    if "stream" in handler.opt:
+        schema = _reference(handler.opt["stream"])
+        return {
+            "description": "messages with this as data",
+            "content": {STREAM: {"schema": schema}},
+        }
+    if "answer" in handler.opt:
+        schema = _reference(handler.opt["answer"])
+        return {"description": "done", "content": {JSON: {"schema": schema}}}
+    return {"description": "done"}
+
+
+def _accepted(handler: HTTPRouteHandler) -> Object:
+    """Describe what is answered when the work goes on."""
+    if "accepted" not in handler.opt:
+        return {}
+    content = {JSON: {"schema": _reference(handler.opt["accepted"])}}
+    return {"202": {"description": "accepted, and goes on", "content": content}}
+
+
+def _reference(kind: type[msgspec.Struct]) -> Object:
+    return {"$ref": _REF.format(name=kind.__name__)}
 
 
 def _query_of(handler: HTTPRouteHandler) -> tuple[str, ...]:
@@ -133,4 +158,15 @@ def _details(operation: Object) -> str:
     if "requestBody" in operation:
         name = operation["requestBody"]["content"][JSON]["schema"]["$ref"].rpartition("/")[2]
         text += f"<p>Body: <a href='#{name}'>{name}</a></p>"
+    for status, answer in operation["responses"].items():
+        if status != "default":
+            text += "".join(
+                f"<p>{status}: <a href='#{name}'>{name}</a></p>" for name in _names_in(answer)
+            )
     return text
+
+
+def _names_in(answer: Object) -> list[str]:
+    """Return the names of the documents in an answer."""
+    text = msgspec.json.encode(answer.get("content", {})).decode()
+    return sorted(set(re.findall(r"#/components/schemas/(\w+)", text)))

@@ -83,8 +83,10 @@ class Submission:
             )
         answer: Answer = {
             "id": batch_id,
+            "batch_id": batch_id,
             "update_id": None,
             "first_job": None,
+            "first_group": None,
             "n_jobs": 0,
             "n_groups": 0,
             "committed": True,
@@ -152,15 +154,22 @@ class Submission:
         found = [{**row, **spec_fields(row["spec"])} for row in stored]
         refuse_if_different(rows, update, found)
 
-    async def add_groups(self, batch_id: int, update_id: int) -> Answer:
+    async def add_groups(self, batch_id: int, update_id: int) -> tuple[Answer, bool]:
         """Add a bunch of groups to an open update."""
         document = self._body.document(GroupBunch)
         self._refuse_too_many("groups", len(document.groups))
         problems = Problems()
         groups = bunch_rows(document.groups, document.first, self._settings, problems)
         problems.raise_any()
-        await self._store.add_groups(self._caller, batch_id, update_id, groups)
-        return {"n_groups": len(groups)}
+        is_new = await self._store.add_groups(
+            self._caller,
+            batch_id,
+            update_id,
+            groups,
+            idempotency_key=self._key,
+            digest=self._body.digest,
+        )
+        return {"n_groups": len(groups)}, is_new
 
     async def _submit(
         self, target: NewBatch | int, document: BatchDocument | UpdateDocument, problems: Problems

@@ -336,6 +336,8 @@ class MethodNotAllowed(Invalid):
 
     code = "API.METHOD_NOT_ALLOWED"
     status = 405
+    allow: tuple[str, ...] = ()
+    """The methods that the path takes."""
 
 
 class RequestTimeout(Invalid):
@@ -399,7 +401,7 @@ class BatchCancelled(Conflict):
 
 
 class BunchDiffers(Conflict):
-    """The same numbers of an update were filled before, with other jobs."""
+    """The same numbers of an update were filled before, with other jobs or groups."""
 
     code = "API.BUNCH_DIFFERS"
 

@@ -334,10 +334,10 @@ CREATE FUNCTION weft._unstage(of_batch_id bigint, from_job integer, to_job integ
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._unstage(of_batch_id bigint, from_job integer, to_job integer, pool_id integer, at timestamp with time zone) OWNER TO weft_tenant;
 
-CREATE FUNCTION weft.add_groups(tenant_id integer, batch_id bigint, update_id integer, group_ids integer[], parent_ids integer[], names text[], attributes jsonb[], cancel_afters integer[], callbacks text[], depth_max integer, are_sets boolean[] DEFAULT '{}'::boolean[], at timestamp with time zone DEFAULT clock_timestamp()) RETURNS void
+CREATE FUNCTION weft.add_groups(tenant_id integer, batch_id bigint, update_id integer, group_ids integer[], parent_ids integer[], names text[], attributes jsonb[], cancel_afters integer[], callbacks text[], depth_max integer, are_sets boolean[] DEFAULT '{}'::boolean[], at timestamp with time zone DEFAULT clock_timestamp(), idempotency_key text DEFAULT NULL::text, digest bytea DEFAULT NULL::bytea) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft.add_groups(tenant_id integer, batch_id bigint, update_id integer, group_ids integer[], parent_ids integer[], names text[], attributes jsonb[], cancel_afters integer[], callbacks text[], depth_max integer, are_sets boolean[], at timestamp with time zone) OWNER TO weft_tenant;
+ALTER FUNCTION weft.add_groups(tenant_id integer, batch_id bigint, update_id integer, group_ids integer[], parent_ids integer[], names text[], attributes jsonb[], cancel_afters integer[], callbacks text[], depth_max integer, are_sets boolean[], at timestamp with time zone, idempotency_key text, digest bytea) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.add_jobs(tenant_id integer, batch_id bigint, update_id integer, first_job integer, n_jobs integer, shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus integer[], shape_countables jsonb[], shape_indexes integer[], group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], label_jobs integer[], label_names text[], label_attributes jsonb[], chunk_firsts integer[], chunk_ns integer[], chunk_bodies bytea[], combo_indexes integer[] DEFAULT '{}'::integer[], combo_numbers integer[] DEFAULT '{}'::integer[], combo_sets integer[] DEFAULT '{}'::integer[], idempotency_key text DEFAULT NULL::text, digest bytea DEFAULT NULL::bytea, entry_ns integer[] DEFAULT '{}'::integer[], edge_parent_ns integer[] DEFAULT '{}'::integer[], array_firsts integer[] DEFAULT '{}'::integer[], array_ns integer[] DEFAULT '{}'::integer[], array_indexes integer[] DEFAULT '{}'::integer[], array_names text[] DEFAULT '{}'::text[], array_attributes jsonb[] DEFAULT '{}'::jsonb[]) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
@@ -986,6 +986,15 @@ CREATE TABLE weft.group_ancestor (
 );
 ALTER TABLE weft.group_ancestor OWNER TO postgres;
 
+CREATE TABLE weft.group_bunch (
+    batch_id bigint NOT NULL,
+    update_id integer NOT NULL,
+    idempotency_key text NOT NULL,
+    tenant_id integer NOT NULL,
+    digest bytea NOT NULL
+);
+ALTER TABLE weft.group_bunch OWNER TO postgres;
+
 CREATE TABLE weft.group_cancel (
     batch_id bigint NOT NULL,
     group_id integer NOT NULL,
@@ -1556,6 +1565,9 @@ ALTER TABLE ONLY weft.fold
 ALTER TABLE ONLY weft.group_ancestor
     ADD CONSTRAINT group_ancestor_pkey PRIMARY KEY (batch_id, group_id, ancestor_id);
 
+ALTER TABLE ONLY weft.group_bunch
+    ADD CONSTRAINT group_bunch_pkey PRIMARY KEY (batch_id, update_id, idempotency_key);
+
 ALTER TABLE ONLY weft.group_cancel
     ADD CONSTRAINT group_cancel_pkey PRIMARY KEY (batch_id, group_id);
 
@@ -1791,6 +1803,9 @@ ALTER TABLE ONLY weft.callback_delivery
 ALTER TABLE ONLY weft.group_ancestor
     ADD CONSTRAINT group_ancestor_batch_id_fkey FOREIGN KEY (batch_id) REFERENCES weft.batch(batch_id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY weft.group_bunch
+    ADD CONSTRAINT group_bunch_batch_id_fkey FOREIGN KEY (batch_id) REFERENCES weft.batch(batch_id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY weft.group_cancel
     ADD CONSTRAINT group_cancel_batch_id_fkey FOREIGN KEY (batch_id) REFERENCES weft.batch(batch_id) ON DELETE CASCADE;
 
@@ -1864,6 +1879,8 @@ ALTER TABLE weft.event ENABLE ROW LEVEL SECURITY;
 ALTER TABLE weft.failure_count ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.group_ancestor ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.group_bunch ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.group_cancel ENABLE ROW LEVEL SECURITY;
 
@@ -1969,6 +1986,8 @@ CREATE POLICY system_rows ON weft.failure_count TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.group_ancestor TO weft_system USING (true);
 
+CREATE POLICY system_rows ON weft.group_bunch TO weft_system USING (true);
+
 CREATE POLICY system_rows ON weft.group_cancel TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.group_change TO weft_system USING (true);
@@ -2048,6 +2067,8 @@ CREATE POLICY tenant_rows ON weft.event TO weft_tenant USING ((tenant_id = ( SEL
 CREATE POLICY tenant_rows ON weft.failure_count TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.group_ancestor TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.group_bunch TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.group_cancel TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
@@ -2267,8 +2288,8 @@ REVOKE ALL ON FUNCTION weft._show_set(tenant_id integer, of_batch_id bigint, set
 
 REVOKE ALL ON FUNCTION weft._unstage(of_batch_id bigint, from_job integer, to_job integer, pool_id integer, at timestamp with time zone) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION weft.add_groups(tenant_id integer, batch_id bigint, update_id integer, group_ids integer[], parent_ids integer[], names text[], attributes jsonb[], cancel_afters integer[], callbacks text[], depth_max integer, are_sets boolean[], at timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.add_groups(tenant_id integer, batch_id bigint, update_id integer, group_ids integer[], parent_ids integer[], names text[], attributes jsonb[], cancel_afters integer[], callbacks text[], depth_max integer, are_sets boolean[], at timestamp with time zone) TO weft_api;
+REVOKE ALL ON FUNCTION weft.add_groups(tenant_id integer, batch_id bigint, update_id integer, group_ids integer[], parent_ids integer[], names text[], attributes jsonb[], cancel_afters integer[], callbacks text[], depth_max integer, are_sets boolean[], at timestamp with time zone, idempotency_key text, digest bytea) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.add_groups(tenant_id integer, batch_id bigint, update_id integer, group_ids integer[], parent_ids integer[], names text[], attributes jsonb[], cancel_afters integer[], callbacks text[], depth_max integer, are_sets boolean[], at timestamp with time zone, idempotency_key text, digest bytea) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.add_jobs(tenant_id integer, batch_id bigint, update_id integer, first_job integer, n_jobs integer, shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus integer[], shape_countables jsonb[], shape_indexes integer[], group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], label_jobs integer[], label_names text[], label_attributes jsonb[], chunk_firsts integer[], chunk_ns integer[], chunk_bodies bytea[], combo_indexes integer[], combo_numbers integer[], combo_sets integer[], idempotency_key text, digest bytea, entry_ns integer[], edge_parent_ns integer[], array_firsts integer[], array_ns integer[], array_indexes integer[], array_names text[], array_attributes jsonb[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.add_jobs(tenant_id integer, batch_id bigint, update_id integer, first_job integer, n_jobs integer, shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus integer[], shape_countables jsonb[], shape_indexes integer[], group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], label_jobs integer[], label_names text[], label_attributes jsonb[], chunk_firsts integer[], chunk_ns integer[], chunk_bodies bytea[], combo_indexes integer[], combo_numbers integer[], combo_sets integer[], idempotency_key text, digest bytea, entry_ns integer[], edge_parent_ns integer[], array_firsts integer[], array_ns integer[], array_indexes integer[], array_names text[], array_attributes jsonb[]) TO weft_api;
@@ -2558,6 +2579,9 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.group_ancestor TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.group_ancestor TO weft_system;
 GRANT SELECT ON TABLE weft.group_ancestor TO weft_api;
 GRANT SELECT ON TABLE weft.group_ancestor TO weft_driver;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.group_bunch TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.group_bunch TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.group_cancel TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.group_cancel TO weft_system;

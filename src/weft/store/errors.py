@@ -33,6 +33,7 @@ _BY_SQLSTATE = MappingProxyType(
         "WF212": errors.TooManyGroups,
         "WF213": errors.TooManySets,
         "WF214": errors.NotASet,
+        "WF215": errors.BunchDiffers,
         "WF231": errors.InvalidValue,
         "WF232": errors.RenameTooLarge,
         "WF301": errors.WorkerAlive,

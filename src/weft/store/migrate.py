@@ -23,7 +23,7 @@ class ServerTooOld(Conflict):
     code = "STORE.SERVER_TOO_OLD"
 
 
-class MigrationChanged(WeftError):
+class MigrationChanged(Conflict):
     """A migration that was applied is not the one that this program holds."""
 
     code = "STORE.MIGRATION_CHANGED"

@@ -90,16 +90,27 @@ class Submission:
         return _reserved(row)
 
     async def add_groups(
-        self, caller: Caller, batch_id: int, update_id: int, groups: Sequence[NewGroup]
-    ) -> None:
-        """Add tree groups to an open update."""
-        await self._database.call(
-            "add_groups",
-            tenant_id=caller.tenant_id,
-            batch_id=batch_id,
-            update_id=update_id,
-            **_groups(groups),
-            depth_max=self._limits.depth_max,
+        self,
+        caller: Caller,
+        batch_id: int,
+        update_id: int,
+        groups: Sequence[NewGroup],
+        *,
+        idempotency_key: str | None = None,
+        digest: bytes = b"",
+    ) -> bool:
+        """Add groups to an open update."""
+        return bool(
+            await self._database.value(
+                "add_groups",
+                tenant_id=caller.tenant_id,
+                batch_id=batch_id,
+                update_id=update_id,
+                **_groups(groups),
+                depth_max=self._limits.depth_max,
+                idempotency_key=idempotency_key,
+                digest=digest,
+            )
         )
 
     async def add_jobs(

@@ -16,6 +16,7 @@ from weft.api.submission import Submission
 from weft.core.query import EVERYTHING, Subject, all_of
 from weft.core.query.tree import Field, Operator, TextTerm
 from weft.ports.store import BatchQuery
+from weft.wire.answers import Batch, BatchCreated, Cancelled, Change, Plan
 from weft.wire.documents import BatchDocument, CancelDocument, EditDocument
 
 ROOT_GROUP = 0
@@ -26,7 +27,7 @@ def created(answer: object, *, is_new: bool) -> Response[bytes]:
     return reply(answer, 201, None if is_new else {"Idempotent-Replay": "true"})
 
 
-@post("/v1/batches", opt={"body": BatchDocument, "creates": True})
+@post("/v1/batches", opt={"answer": BatchCreated, "body": BatchDocument, "creates": True})
 async def create_batch(request: AnyRequest) -> Response[bytes]:
     """Create a batch, with its groups and jobs if the document has any: one transaction,
     committed.
@@ -39,7 +40,7 @@ async def create_batch(request: AnyRequest) -> Response[bytes]:
 _LIST: Final = ("name", *QUERY, *PAGE)
 
 
-@get("/v1/batches", opt={"query": _LIST})
+@get("/v1/batches", opt={"page": Batch, "explained": Plan, "query": _LIST})
 async def list_batches(request: AnyRequest) -> Response[bytes]:
     """List batches, newest first; `q`: those that a query chooses; `name`: only those of exactly
     this name; `explain`: how the query would be run.
@@ -65,7 +66,7 @@ async def list_batches(request: AnyRequest) -> Response[bytes]:
     return reply(page(rows, limit, kind, "id"))
 
 
-@get("/v1/batches/{b:str}")
+@get("/v1/batches/{b:str}", opt={"answer": Batch})
 async def get_batch(request: AnyRequest) -> Response[bytes]:
     """Get the state, counts and cost of a batch."""
     Query(request, ())
@@ -73,14 +74,14 @@ async def get_batch(request: AnyRequest) -> Response[bytes]:
     return reply(await services_of(request).store.get_batch(caller_of(request), batch_id))
 
 
-@patch("/v1/batches/{b:str}", opt={"body": EditDocument})
+@patch("/v1/batches/{b:str}", opt={"answer": Batch, "body": EditDocument})
 async def edit_batch(request: AnyRequest) -> Response[bytes]:
     """Change name and attributes of a batch by a JSON merge patch: null removes."""
     Query(request, ())
     return reply(await Edits(request).edit_batch(batch_id_of(request)))
 
 
-@get("/v1/batches/{b:str}/history", opt={"query": PAGE})
+@get("/v1/batches/{b:str}/history", opt={"page": Change, "query": PAGE})
 async def batch_history(request: AnyRequest) -> Response[bytes]:
     """List what people changed of a batch, newest first."""
     return await history_page(request, ROOT_GROUP)
@@ -99,7 +100,7 @@ async def history_page(request: AnyRequest, group: int | str) -> Response[bytes]
     return reply(page(rows, limit, "c", "id"))
 
 
-@post("/v1/batches/{b:str}/cancel", opt={"body": CancelDocument})
+@post("/v1/batches/{b:str}/cancel", opt={"answer": Cancelled, "body": CancelDocument})
 async def cancel_batch(request: AnyRequest) -> Response[bytes]:
     """Cancel all jobs of a batch that have not ended; with `force` those that always run, too."""
     Query(request, ())

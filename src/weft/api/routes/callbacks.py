@@ -9,9 +9,10 @@ from weft.api.routes.ids import batch_id_of
 from weft.api.services import AnyRequest, caller_of, services_of
 from weft.core.callback_signature import tenant_secret
 from weft.core.errors import AdminOnly, NoCallbackKey
+from weft.wire.answers import CallbackSecret, Delivery
 
 
-@get("/v1/batches/{b:str}/callbacks", opt={"query": PAGE})
+@get("/v1/batches/{b:str}/callbacks", opt={"page": Delivery, "query": PAGE})
 async def list_callbacks(request: AnyRequest) -> Response[bytes]:
     """List the callbacks of a batch and its groups in the order of the completions, with what
     became of each.
@@ -25,7 +26,7 @@ async def list_callbacks(request: AnyRequest) -> Response[bytes]:
     return reply(page(rows, limit, "c", "delivery_id"))
 
 
-@get("/v1/callbacks/secret")
+@get("/v1/callbacks/secret", opt={"answer": CallbackSecret})
 async def callback_secret(request: AnyRequest) -> Response[bytes]:
     """Get the secret with which the callbacks of the caller's tenant are signed; for its
     administrators.

@@ -16,12 +16,15 @@ from weft.core.ids import parse_batch_id
 from weft.core.problem_document import problem_document
 from weft.ports.store import Caller
 from weft.telemetry import metrics
+from weft.wire.answers import Event
 
 CATCH_UP_ROWS: Final = 500
 _POSITION: Final = re.compile(r"([0-9]{1,19})-([0-9]{1,18})")
 
 
-@get("/v1/events", opt={"query": ("batch", "since"), "headers": ("Last-Event-ID",)})
+@get(
+    "/v1/events", opt={"stream": Event, "query": ("batch", "since"), "headers": ("Last-Event-ID",)}
+)
 async def stream_events(request: AnyRequest) -> Stream:
     """Stream events: of one batch or of all; after the header `Last-Event-ID`, else after `since`,
     else from now on.

@@ -14,12 +14,19 @@ from weft.api.routes.batches import created, history_page
 from weft.api.routes.ids import batch_id_of, group_of
 from weft.api.services import AnyRequest, caller_of, services_of
 from weft.api.sets import SetRequests
+from weft.wire.answers import Cancelled, Change, Group, MembersAdded, Operation
 from weft.wire.documents import CancelDocument, EditDocument, GroupDocument, MembersDocument
 
 
 @post(
     "/v1/batches/{b:str}/groups",
-    opt={"body": GroupDocument, "query": ("q", "group"), "creates": True},
+    opt={
+        "answer": Group,
+        "accepted": Operation,
+        "body": GroupDocument,
+        "query": ("q", "group"),
+        "creates": True,
+    },
 )
 async def create_group(request: AnyRequest) -> Response[bytes]:
     """Create a group: of the tree, with a path; or a set, with a name. With `q` a set that is
@@ -35,7 +42,10 @@ async def create_group(request: AnyRequest) -> Response[bytes]:
     return created(answer, is_new=is_new)
 
 
-@post("/v1/batches/{b:str}/groups/{g:str}/members", opt={"body": MembersDocument})
+@post(
+    "/v1/batches/{b:str}/groups/{g:str}/members",
+    opt={"answer": MembersAdded, "body": MembersDocument},
+)
 async def add_members(request: AnyRequest) -> Response[bytes]:
     """Put jobs of the batch into a set, all of the request or none. A repeat adds nothing."""
     Query(request, ())
@@ -44,7 +54,7 @@ async def add_members(request: AnyRequest) -> Response[bytes]:
     return reply(await sets.add_members(batch_id, group))
 
 
-@get("/v1/batches/{b:str}/groups", opt={"query": PAGE})
+@get("/v1/batches/{b:str}/groups", opt={"page": Group, "query": PAGE})
 async def list_groups(request: AnyRequest) -> Response[bytes]:
     """List the groups of a batch in order of their numbers, the root first."""
     query = Query(request, PAGE)
@@ -57,7 +67,7 @@ async def list_groups(request: AnyRequest) -> Response[bytes]:
     return reply(page(rows, limit, "g", "group_id"))
 
 
-@get("/v1/batches/{b:str}/groups/{g:str}")
+@get("/v1/batches/{b:str}/groups/{g:str}", opt={"answer": Group})
 async def get_group(request: AnyRequest) -> Response[bytes]:
     """Get the state, counts and cost of a group."""
     Query(request, ())
@@ -65,7 +75,7 @@ async def get_group(request: AnyRequest) -> Response[bytes]:
     return reply(await services_of(request).store.get_group(caller_of(request), batch_id, group))
 
 
-@patch("/v1/batches/{b:str}/groups/{g:str}", opt={"body": EditDocument})
+@patch("/v1/batches/{b:str}/groups/{g:str}", opt={"answer": Group, "body": EditDocument})
 async def edit_group(request: AnyRequest) -> Response[bytes]:
     """Change name and attributes of a group by a JSON merge patch: null removes. A new name
     changes the paths of the groups below, too.
@@ -74,13 +84,15 @@ async def edit_group(request: AnyRequest) -> Response[bytes]:
     return reply(await Edits(request).edit_group(batch_id_of(request), group_of(request)))
 
 
-@get("/v1/batches/{b:str}/groups/{g:str}/history", opt={"query": PAGE})
+@get("/v1/batches/{b:str}/groups/{g:str}/history", opt={"page": Change, "query": PAGE})
 async def group_history(request: AnyRequest) -> Response[bytes]:
     """List what people changed of a group, newest first."""
     return await history_page(request, group_of(request))
 
 
-@post("/v1/batches/{b:str}/groups/{g:str}/cancel", opt={"body": CancelDocument})
+@post(
+    "/v1/batches/{b:str}/groups/{g:str}/cancel", opt={"answer": Cancelled, "body": CancelDocument}
+)
 async def cancel_group(request: AnyRequest) -> Response[bytes]:
     """Cancel all jobs of a group and of those below it that have not ended."""
     Query(request, ())

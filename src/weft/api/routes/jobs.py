@@ -18,6 +18,7 @@ from weft.core.query.reach import JOB_ID_MAX
 from weft.core.query.tree import Operator, StateTerm, any_of
 from weft.core.states import JobState
 from weft.ports.store import JobQuery
+from weft.wire.answers import Attempt, HistoryEntry, Job, JobCancelled, JobDetail, Plan
 from weft.wire.documents import CancelDocument, EditDocument
 
 _STATES: Final = {state.word: state for state in JobState}
@@ -26,7 +27,7 @@ _STATES: Final = {state.word: state for state in JobState}
 _LIST: Final = ("state", *QUERY, "group", "after", *PAGE)
 
 
-@get("/v1/batches/{b:str}/jobs", opt={"query": _LIST})
+@get("/v1/batches/{b:str}/jobs", opt={"page": Job, "explained": Plan, "query": _LIST})
 async def list_jobs(request: AnyRequest) -> Response[bytes]:
     """List jobs in order of their numbers; `q`: those that a query chooses; `group`: of this
     group; `state`, which may be repeated: only those in one of these states; `after`: from the
@@ -71,7 +72,7 @@ def _state(word: str) -> JobState:
     return _STATES[word]
 
 
-@get("/v1/batches/{b:str}/jobs/{j:str}")
+@get("/v1/batches/{b:str}/jobs/{j:str}", opt={"answer": JobDetail})
 async def get_job(request: AnyRequest) -> Response[bytes]:
     """Get one job with its spec, parents and times."""
     Query(request, ())
@@ -80,14 +81,14 @@ async def get_job(request: AnyRequest) -> Response[bytes]:
     return reply({**job, "spec": shown_spec(job["spec"], job_id)})
 
 
-@patch("/v1/batches/{b:str}/jobs/{j:str}", opt={"body": EditDocument})
+@patch("/v1/batches/{b:str}/jobs/{j:str}", opt={"answer": JobDetail, "body": EditDocument})
 async def edit_job(request: AnyRequest) -> Response[bytes]:
     """Change name and attributes of a job by a JSON merge patch: null removes."""
     Query(request, ())
     return reply(await Edits(request).edit_job(batch_id_of(request), job_id_of(request)))
 
 
-@get("/v1/batches/{b:str}/jobs/{j:str}/attempts")
+@get("/v1/batches/{b:str}/jobs/{j:str}/attempts", opt={"page": Attempt})
 async def list_attempts(request: AnyRequest) -> Response[bytes]:
     """List the attempts of a job, oldest first, the live one included."""
     Query(request, ())
@@ -96,7 +97,7 @@ async def list_attempts(request: AnyRequest) -> Response[bytes]:
     return reply({"items": rows, "cursor": None})
 
 
-@get("/v1/batches/{b:str}/jobs/{j:str}/history")
+@get("/v1/batches/{b:str}/jobs/{j:str}/history", opt={"page": HistoryEntry})
 async def job_history(request: AnyRequest) -> Response[bytes]:
     """List the dated changes of a job, oldest first."""
     Query(request, ())
@@ -105,7 +106,9 @@ async def job_history(request: AnyRequest) -> Response[bytes]:
     return reply({"items": rows, "cursor": None})
 
 
-@post("/v1/batches/{b:str}/jobs/{j:str}/cancel", opt={"body": CancelDocument})
+@post(
+    "/v1/batches/{b:str}/jobs/{j:str}/cancel", opt={"answer": JobCancelled, "body": CancelDocument}
+)
 async def cancel_job(request: AnyRequest) -> Response[bytes]:
     """Cancel one job, whether it always runs or not."""
     Query(request, ())

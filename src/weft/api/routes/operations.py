@@ -10,11 +10,12 @@ from weft.api.reply import reply
 from weft.api.services import AnyRequest, caller_of, services_of
 from weft.core.errors import BadId
 from weft.core.ids import parse_batch_id
+from weft.wire.answers import Operation
 
 _NUMBER = re.compile(r"[1-9][0-9]{0,17}")
 
 
-@get("/v1/operations", opt={"query": ("batch", *PAGE)})
+@get("/v1/operations", opt={"page": Operation, "query": ("batch", *PAGE)})
 async def list_operations(request: AnyRequest) -> Response[bytes]:
     """List operations, newest first; `batch`: only those of this batch."""
     query = Query(request, ("batch", *PAGE))
@@ -30,7 +31,7 @@ async def list_operations(request: AnyRequest) -> Response[bytes]:
     return reply(page(rows, limit, "o", "id"))
 
 
-@get("/v1/operations/{o:str}")
+@get("/v1/operations/{o:str}", opt={"answer": Operation})
 async def get_operation(request: AnyRequest) -> Response[bytes]:
     """Get the state and the progress of an operation."""
     Query(request, ())

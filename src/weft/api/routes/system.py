@@ -12,6 +12,7 @@ from weft.api.reply import encode, reply
 from weft.api.services import AnyRequest, Services, caller_of, services_of
 from weft.core.errors import Unavailable
 from weft.telemetry import metrics
+from weft.wire.answers import Overview, Worker
 
 _COUNTED: Final = ("pending", "ready", "running")
 
@@ -31,14 +32,14 @@ async def readyz(request: AnyRequest) -> Response[bytes]:
     return reply({"status": "ready"})
 
 
-@get("/v1/overview")
+@get("/v1/overview", opt={"answer": Overview})
 async def overview(request: AnyRequest) -> Response[bytes]:
     """Get the workers and how many jobs wait and run."""
     Query(request, ())
     return reply(await services_of(request).store.overview(caller_of(request)))
 
 
-@get("/v1/workers")
+@get("/v1/workers", opt={"page": Worker})
 async def list_workers(request: AnyRequest) -> Response[bytes]:
     """List the workers."""
     Query(request, ())

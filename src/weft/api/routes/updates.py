@@ -9,10 +9,14 @@ from weft.api.routes.batches import created
 from weft.api.routes.ids import batch_id_of, update_id_of
 from weft.api.services import AnyRequest, caller_of, services_of
 from weft.api.submission import Submission, update_document
+from weft.wire.answers import GroupsAdded, JobsAdded, Update, UpdateCreated
 from weft.wire.documents import Empty, GroupBunch, JobBunch, UpdateDocument
 
 
-@post("/v1/batches/{b:str}/updates", opt={"body": UpdateDocument, "creates": True})
+@post(
+    "/v1/batches/{b:str}/updates",
+    opt={"answer": UpdateCreated, "body": UpdateDocument, "creates": True},
+)
 async def create_update(request: AnyRequest) -> Response[bytes]:
     """Reserve numbers for jobs and groups, or submit jobs and groups at once."""
     Query(request, ())
@@ -21,7 +25,7 @@ async def create_update(request: AnyRequest) -> Response[bytes]:
     return created(answer, is_new=is_new)
 
 
-@get("/v1/batches/{b:str}/updates/{u:str}")
+@get("/v1/batches/{b:str}/updates/{u:str}", opt={"answer": Update})
 async def get_update(request: AnyRequest) -> Response[bytes]:
     """Get what an update has reserved and whether it is committed."""
     Query(request, ())
@@ -31,7 +35,10 @@ async def get_update(request: AnyRequest) -> Response[bytes]:
     return reply(update_document(batch_id, reserved))
 
 
-@post("/v1/batches/{b:str}/updates/{u:str}/jobs", opt={"body": JobBunch, "creates": True})
+@post(
+    "/v1/batches/{b:str}/updates/{u:str}/jobs",
+    opt={"answer": JobsAdded, "body": JobBunch, "creates": True},
+)
 async def add_jobs(request: AnyRequest) -> Response[bytes]:
     """Add a bunch of jobs. A repeat of the same first job does nothing."""
     Query(request, ())
@@ -40,16 +47,19 @@ async def add_jobs(request: AnyRequest) -> Response[bytes]:
     return created(answer, is_new=is_new)
 
 
-@post("/v1/batches/{b:str}/updates/{u:str}/groups", opt={"body": GroupBunch, "creates": True})
+@post(
+    "/v1/batches/{b:str}/updates/{u:str}/groups",
+    opt={"answer": GroupsAdded, "body": GroupBunch, "creates": True},
+)
 async def add_groups(request: AnyRequest) -> Response[bytes]:
     """Add a bunch of tree groups. A repeat does nothing."""
     Query(request, ())
     batch_id, update_id = batch_id_of(request), update_id_of(request)
-    answer = await Submission(await creating(request)).add_groups(batch_id, update_id)
-    return created(answer, is_new=True)
+    answer, is_new = await Submission(await creating(request)).add_groups(batch_id, update_id)
+    return created(answer, is_new=is_new)
 
 
-@post("/v1/batches/{b:str}/updates/{u:str}/commit", opt={"body": Empty})
+@post("/v1/batches/{b:str}/updates/{u:str}/commit", opt={"answer": Update, "body": Empty})
 async def commit_update(request: AnyRequest) -> Response[bytes]:
     """Make all jobs of an update visible and runnable. A repeat gets the same answer."""
     Query(request, ())

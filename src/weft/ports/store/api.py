@@ -78,11 +78,19 @@ class ApiStore(SetGroupStore, EditStore, QueryStore, BillingStore, Protocol):
         """Return what an update reserved. Raise `UpdateNotFound`."""
 
     async def add_groups(
-        self, caller: Caller, batch_id: int, update_id: int, groups: Sequence[NewGroup]
-    ) -> None:
-        """Add tree groups to an open update.
+        self,
+        caller: Caller,
+        batch_id: int,
+        update_id: int,
+        groups: Sequence[NewGroup],
+        *,
+        idempotency_key: str | None = None,
+        digest: bytes = b"",
+    ) -> bool:
+        """Add groups to an open update; return whether any of them is new.
 
-        Numbers are relative as in `submit`. A repeat does nothing.
+        Numbers are relative as in `submit`. A repeat does nothing. Raise `IdempotencyConflict` for
+        a key that came with another digest, `BunchDiffers` if another group has a number.
         """
 
     async def add_jobs(

@@ -1,21 +1,34 @@
 -- add_groups: add groups to an open update.
 -- Called by: Store.add_groups, Store.submit (api).   Safe to repeat: yes, a group that is there already under its number is left.
+-- Returns: whether any of them is new.
 -- Locks: the update's row, shared; rows of parents, their key shared, so that none gets another path meanwhile.
 -- Plan: by key, one group after the other, parents first.
 -- Numbers: group and parent relative to the update from 1 on; 0 the root; a negative parent is an earlier group. A set has no parent.
--- Raises WF103 (parent group), WF203 (committed), WF207 (number outside the update), WF209 (path taken), WF211 (too deep).
+-- Raises WF103 (parent group), WF201 (key used with another body), WF203 (committed), WF207 (number outside the update), WF209 (path taken), WF211 (too deep),
+--   WF215 (another group has the number).
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.add_groups(
     tenant_id int, batch_id bigint, update_id int, group_ids int[], parent_ids int[], names text[], attributes jsonb[],
-    cancel_afters int[], callbacks text[], depth_max int, are_sets boolean[] DEFAULT '{}', at timestamptz DEFAULT clock_timestamp()
-) RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+    cancel_afters int[], callbacks text[], depth_max int, are_sets boolean[] DEFAULT '{}', at timestamptz DEFAULT clock_timestamp(),
+    idempotency_key text DEFAULT NULL, digest bytea DEFAULT NULL
+) RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_update weft.batch_update; v_new record; v_parent record; v_id int; v_parent_id int; v_path text; v_number int;
+    v_update weft.batch_update; v_new record; v_parent record; v_id int; v_parent_id int; v_path text; v_number int; v_old record; v_is_new boolean := false;
 BEGIN
     PERFORM weft._as_tenant(add_groups.tenant_id);
     v_update := weft._open_update(add_groups.batch_id, add_groups.update_id);
+    IF add_groups.idempotency_key IS NOT NULL THEN
+        INSERT INTO weft.group_bunch (batch_id, update_id, idempotency_key, tenant_id, digest)
+        VALUES (add_groups.batch_id, add_groups.update_id, add_groups.idempotency_key, add_groups.tenant_id, add_groups.digest) ON CONFLICT DO NOTHING;
+        IF EXISTS (SELECT FROM weft.group_bunch x WHERE x.batch_id = add_groups.batch_id AND x.update_id = add_groups.update_id
+                     AND x.idempotency_key = add_groups.idempotency_key AND x.digest <> add_groups.digest) THEN
+            PERFORM weft._fail('WF201', 'the idempotency key was used for another request',
+                format('It brought groups to update %s of batch b%s from a different body.', v_update.update_id, v_update.batch_id),
+                'Send the same body again, or choose a new key.');
+        END IF;
+    END IF;
     FOR v_new IN
         SELECT * FROM unnest(group_ids, parent_ids, names, attributes, cancel_afters, callbacks, are_sets) t (g, p, name, attributes, cancel_after, callback, is_set) ORDER BY t.g
     LOOP
@@ -25,7 +38,20 @@ BEGIN
         END IF;
         v_id := v_update.first_group - 1 + v_new.g;
         v_parent_id := CASE WHEN v_new.p > 0 THEN v_update.first_group - 1 + v_new.p ELSE -v_new.p END;
-        CONTINUE WHEN EXISTS (SELECT FROM weft.job_group g WHERE g.batch_id = add_groups.batch_id AND g.group_id = v_id);
+        SELECT g.*, row(g.name, g.parent_id, g.is_set, g.attributes, g.callback, g.cancel_after_n_failures) IS NOT DISTINCT FROM
+                    row(v_new.name, CASE WHEN NOT coalesce(v_new.is_set, false) THEN v_parent_id END, coalesce(v_new.is_set, false), coalesce(v_new.attributes, '{}'),
+                        v_new.callback, v_new.cancel_after) AS is_same
+        INTO v_old FROM weft.job_group g WHERE g.batch_id = add_groups.batch_id AND g.group_id = v_id;
+        IF FOUND THEN
+            -- After the commit it may have been changed since.
+            IF v_update.committed_at IS NULL AND NOT v_old.is_same THEN
+                PERFORM weft._fail('WF215', format('group %s of the update was filled with another', v_new.g),
+                    format('"%s" is there, and "%s" was sent, or one with other fields.', v_old.name, v_new.name),
+                    'Two clients fill the same update: let each have its own.');
+            END IF;
+            CONTINUE;
+        END IF;
+        v_is_new := true;
         IF v_update.committed_at IS NOT NULL THEN
             PERFORM weft._fail('WF203', format('update %s of batch b%s is committed', v_update.update_id, v_update.batch_id), 'A committed update never changes.', 'Create a new update.');
         END IF;
@@ -48,6 +74,8 @@ BEGIN
         ON CONFLICT DO NOTHING;
         GET DIAGNOSTICS v_number = ROW_COUNT;
         IF v_number = 0 THEN
+            -- The same request at the same time: it is there now.
+            CONTINUE WHEN EXISTS (SELECT FROM weft.job_group g WHERE g.batch_id = add_groups.batch_id AND g.group_id = v_id AND g.path = v_path);
             PERFORM weft._fail('WF209', format('group %s of batch b%s exists already', v_path, add_groups.batch_id), 'Names are unique within a group.', 'Choose another name, or put the jobs into the group that is there.');
         END IF;
         INSERT INTO weft.group_ancestor (batch_id, group_id, ancestor_id, tenant_id)
@@ -58,4 +86,5 @@ BEGIN
             INSERT INTO weft.failure_count (batch_id, group_id, tenant_id, n_failures_max) VALUES (add_groups.batch_id, v_id, add_groups.tenant_id, v_new.cancel_after);
         END IF;
     END LOOP;
+    RETURN v_is_new;
 END $$;

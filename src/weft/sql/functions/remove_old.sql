@@ -32,6 +32,7 @@ BEGIN
         DELETE FROM weft.edge e WHERE e.batch_id = v_update.batch_id AND e.child_id >= v_update.first_job AND e.child_id < v_update.first_job + v_update.n_jobs;
         DELETE FROM weft.parent_end e WHERE e.batch_id = v_update.batch_id AND e.child_id >= v_update.first_job AND e.child_id < v_update.first_job + v_update.n_jobs;
         DELETE FROM weft.bunch x WHERE x.batch_id = v_update.batch_id AND x.update_id = v_update.update_id;
+        DELETE FROM weft.group_bunch x WHERE x.batch_id = v_update.batch_id AND x.update_id = v_update.update_id;
         DELETE FROM weft.bunch_count x WHERE x.batch_id = v_update.batch_id AND x.update_id = v_update.update_id;
         DELETE FROM weft.failure_count x USING weft.job_group g WHERE g.batch_id = v_update.batch_id AND g.update_id = v_update.update_id AND x.batch_id = g.batch_id AND x.group_id = g.group_id;
         DELETE FROM weft.group_ancestor a USING weft.job_group g WHERE g.batch_id = v_update.batch_id AND g.update_id = v_update.update_id AND a.batch_id = g.batch_id AND a.group_id = g.group_id;

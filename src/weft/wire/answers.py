@@ -1,0 +1,389 @@
+"""The documents that the api answers with (DESIGN section 8), for its description.
+
+The rows come from the database as they are; nothing is built from these structs. A test compares
+what the api answers with them, field by field, so `/openapi.json` and the answers cannot differ.
+"""
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+JobStateWord = Literal[
+    "pending", "ready", "queued", "creating", "running", "blocked",
+    "success", "failed", "error", "cancelled",
+]  # fmt: skip
+GroupStateWord = Literal["running", "success", "failure", "cancelled"]
+ReasonWord = Literal[
+    "exit", "signal", "timeout", "oom", "disk", "no_program", "no_image", "bad_spec",
+    "cancelled", "preempted", "lost", "log_limit", "system",
+]  # fmt: skip
+PhaseWord = Literal[
+    "assigned", "preparing", "staging_inputs", "submitting", "queued_remote", "executing",
+    "collecting", "archiving", "publishing",
+]  # fmt: skip
+Count = Annotated[int, Meta(ge=0)]
+Milliseconds = Annotated[int, Meta(ge=0, description="milliseconds")]
+Money = Annotated[float, Meta(ge=0, description="in the deployment's currency")]
+
+
+class ResourceCost(Struct, kw_only=True):
+    """What attempts used of one resource, and what that costs."""
+
+    resource: str
+    usage: Annotated[int, Meta(ge=0, description="in the unit")]
+    unit: str
+    cost: Money
+
+
+class _Counted(Struct, kw_only=True):
+    """What batches and groups have in common."""
+
+    name: str | None
+    user: str
+    billing_project: str
+    state: GroupStateWord
+    complete: Annotated[bool, Meta(description="all jobs have ended")]
+    cancelled: bool
+    held: bool
+    n_jobs: Count
+    n_completed: Count
+    n_pending: Count
+    n_ready: Count
+    n_queued: Count
+    n_creating: Count
+    n_running: Count
+    n_blocked: Count
+    n_succeeded: Count
+    n_failed: Count
+    n_errored: Count
+    n_cancelled: Count
+    cost: Money
+    cost_by_resource: list[ResourceCost]
+    created_at: datetime
+    completed_at: Annotated[
+        datetime | None, Meta(description="when the last job ended; null: not complete, or empty")
+    ]
+    duration_ms: Annotated[
+        int, Meta(ge=0, description="milliseconds to the completion, or until now")
+    ]
+    attributes: dict[str, str]
+    callback: str | None
+    cancel_after_n_failures: int | None
+    max_running: int | None
+    trace_id: str
+
+
+class Batch(_Counted, kw_only=True):
+    """A batch: its state, counts and cost."""
+
+    id: int
+
+
+class Group(_Counted, kw_only=True):
+    """A job group: its state, counts and cost."""
+
+    batch_id: int
+    group_id: int
+    kind: Literal["tree", "set"]
+    path: Annotated[str | None, Meta(description="of a tree group; null: a set")]
+    parent_id: int | None
+
+
+class Job(Struct, kw_only=True):
+    """A job, as lists show it."""
+
+    batch_id: int
+    job_id: int
+    name: str | None
+    index: Annotated[int | None, Meta(description="within its array; null: it is in none")]
+    group_id: Annotated[int, Meta(description="the tree group")]
+    groups: Annotated[list[int], Meta(description="the sets")]
+    state: JobStateWord
+    phase: PhaseWord | None
+    reason: Annotated[ReasonWord | None, Meta(description="why the last attempt did not succeed")]
+    exit_code: int | None
+    signal: int | None
+    message: str | None
+    attempt: Annotated[int, Meta(ge=0, description="number of the last one; 0: none yet")]
+    user: str
+    queue: str
+    priority: int
+    always_run: bool
+    cost: Money
+    duration_ms: Annotated[int | None, Meta(description="milliseconds of the last attempt")]
+    ready_at: datetime | None
+    started_at: datetime | None
+    ended_at: datetime | None
+    attributes: dict[str, str]
+
+
+class Resources(Struct, kw_only=True):
+    """What a job asks for."""
+
+    cpu: Annotated[float, Meta(description="cores")]
+    memory: Annotated[int, Meta(description="bytes")]
+    storage: Annotated[int, Meta(description="bytes")]
+    gpu: int
+
+
+class Times(Struct, kw_only=True):
+    """Where the time of a job went, all attempts together."""
+
+    waiting_ms: Milliseconds
+    staging_ms: Milliseconds
+    starting_ms: Milliseconds
+    running_ms: Milliseconds
+    storing_ms: Milliseconds
+    blocked_ms: Milliseconds
+
+
+class JobDetail(Job, kw_only=True):
+    """A job, as it is shown alone."""
+
+    parents: list[int]
+    resources: Resources
+    max_attempts: int
+    times: Times
+    spec: Annotated[dict[str, Any], Meta(description="what its executor runs")]
+
+
+class StoredOutput(Struct, kw_only=True):
+    """How much of an attempt's output is stored."""
+
+    stdout_bytes: Count
+    stderr_bytes: Count
+    truncated: bool
+
+
+class Attempt(Struct, kw_only=True):
+    """One execution of a job."""
+
+    attempt: int
+    worker: str
+    state: Annotated[JobStateWord, Meta(description="of the job after it")]
+    phase: PhaseWord | None
+    reason: ReasonWord | None
+    exit_code: int | None
+    signal: int | None
+    message: str | None
+    claimed_at: datetime
+    started_at: Annotated[datetime | None, Meta(description="null: it never ran")]
+    ended_at: Annotated[datetime | None, Meta(description="null: it is live")]
+    cpu_ms: Milliseconds
+    memory_peak_bytes: Count
+    cost: Money
+    cost_by_resource: list[ResourceCost]
+    log: StoredOutput
+
+
+class HistoryEntry(Struct, kw_only=True, rename={"from_": "from"}):
+    """A dated change of a job."""
+
+    at: datetime
+    from_: JobStateWord | None
+    to: JobStateWord
+    phase: PhaseWord | None
+    attempt: int | None
+    actor: str
+    subtype: str | None
+    message: str | None
+
+
+class Change(Struct, kw_only=True):
+    """What somebody changed of a batch or a group."""
+
+    id: int
+    at: datetime
+    actor: str
+    kind: str
+    message: str | None
+
+
+class Event(Struct, kw_only=True, rename={"from_": "from"}):
+    """What happened to jobs or groups of a batch, as `data` of a server-sent event."""
+
+    id: Annotated[str, Meta(description="for Last-Event-ID")]
+    at: datetime
+    kind: Annotated[str, Meta(examples=["jobs.success", "group.complete", "batch.complete"])]
+    batch_id: int
+    from_: JobStateWord | None
+    to: JobStateWord | None
+    jobs: list[int]
+    groups: list[int]
+    trace_id: str | None
+
+
+class ProblemField(Struct, kw_only=True):
+    """One offending field."""
+
+    pointer: Annotated[str, Meta(description="a JSON pointer (RFC 6901)")]
+    message: str
+
+
+class Problem(Struct, kw_only=True):
+    """An error (RFC 9457): what happened, why, and what to do. docs/errors.md lists the codes."""
+
+    type: str
+    title: Annotated[str, Meta(description="what happened")]
+    status: int
+    detail: Annotated[str, Meta(description="why")]
+    hint: Annotated[str, Meta(description="what to do")]
+    code: str
+    trace_id: str
+    errors: list[ProblemField]
+
+
+class Operation(Struct, kw_only=True):
+    """Work on a batch that goes on in the background."""
+
+    id: int
+    kind: str
+    batch_id: int
+    state: Literal["running", "success", "failed"]
+    done: Count
+    total: Count
+    error: Problem | None
+    result: dict[str, Any] | None
+    created_at: datetime
+    ended_at: datetime | None
+    trace_id: str | None
+
+
+class Delivery(Struct, kw_only=True):
+    """What became of the callback of one completion."""
+
+    delivery_id: int
+    delivery: Annotated[str, Meta(description="the header Weft-Delivery")]
+    batch_id: int
+    group_id: int
+    completion: int
+    url: str
+    state: Literal["pending", "delivered", "failed"]
+    n_attempts: Count
+    last_status: int | None
+    last_error: str | None
+    created_at: datetime
+    tried_at: datetime | None
+    next_at: datetime | None
+    delivered_at: datetime | None
+
+
+class CallbackSecret(Struct, kw_only=True):
+    """What signs the callbacks of a tenant."""
+
+    secret: str
+
+
+class Update(Struct, kw_only=True):
+    """What an update has reserved: contiguous numbers."""
+
+    batch_id: int
+    update_id: int
+    first_job: int
+    first_group: int
+    n_jobs: Count
+    n_groups: Count
+    committed: bool
+
+
+class Plan(Struct, kw_only=True):
+    """How a query would be run (`explain=true`)."""
+
+    sql: str
+    plan: list[str]
+
+
+class Worker(Struct, kw_only=True):
+    """A worker that lives."""
+
+    worker: str
+    pool: str
+    host: str
+    cpu: Annotated[float, Meta(description="cores")]
+    memory: Annotated[int, Meta(description="bytes")]
+    registered_at: datetime
+    heartbeat_at: datetime
+    draining: bool
+    waiting: bool
+    version: str
+
+
+class Overview(Struct, kw_only=True):
+    """The workers, and how many jobs wait and run."""
+
+    pending: Count
+    ready: Count
+    queued: Count
+    running: Count
+    blocked: Count
+    workers: list[Worker]
+
+
+JobIds = Annotated[
+    list[int] | UnsetType, Meta(description="of the jobs, in the order of the request")
+]
+
+
+class BatchCreated(Struct, kw_only=True):
+    """A batch that a request has made."""
+
+    id: int
+    batch_id: int
+    update_id: Annotated[int | None, Meta(description="null: the batch is empty")]
+    first_job: int | None
+    first_group: int | None
+    n_jobs: Count
+    n_groups: Count
+    committed: bool
+    trace_id: str
+    job_ids: JobIds = UNSET
+
+
+class UpdateCreated(Update, kw_only=True):
+    """An update that a request has made; with jobs or groups, it is committed."""
+
+    id: Annotated[int | UnsetType, Meta(description="the batch")] = UNSET
+    trace_id: str | UnsetType = UNSET
+    job_ids: JobIds = UNSET
+
+
+class JobsAdded(Struct, kw_only=True):
+    """How many jobs a bunch had."""
+
+    n_jobs: Count
+
+
+class GroupsAdded(Struct, kw_only=True):
+    """How many groups a bunch had."""
+
+    n_groups: Count
+
+
+class MembersAdded(Struct, kw_only=True):
+    """How many jobs a set has got, and how many it has now."""
+
+    batch_id: int
+    group_id: int
+    added: Count
+    n_members: Count
+
+
+class Cancelled(Struct, kw_only=True):
+    """A batch or a group is cancelled."""
+
+    batch_id: int
+    group_id: int | UnsetType = UNSET
+    cancelled: bool
+    was_cancelled: Annotated[bool, Meta(description="before this request")]
+
+
+class JobCancelled(Struct, kw_only=True):
+    """What a cancel meant for a job."""
+
+    batch_id: int
+    job_id: int
+    result: Annotated[
+        str,
+        Meta(description="`cancelled`: at once; `cancelling`: it runs; else how it had ended"),
+    ]

@@ -1,0 +1,191 @@
+"""What the api answers is what its description says, field by field."""
+
+from typing import Any, get_args
+
+import httpx
+import msgspec
+import pytest
+
+from api.live import EventReader, LiveWorker, fold
+from weft.core.states import JobState, Phase, Reason
+from weft.wire import answers
+
+JSON = "application/json"
+DOCUMENT = {
+    "name": "all kinds", "callback": "https://hook.example/", "attributes": {"a": "b"},
+    "groups": [{"path": "/g"}],
+    "jobs": [
+        {"group": "/g", "name": "x", "command": ["true"]}, {"parents": [1]},
+        {"count": 3, "command": ["true"]},
+    ],
+}  # fmt: skip
+
+
+def test_words_are_those_of_the_states() -> None:
+    assert set(get_args(answers.JobStateWord)) == {state.word for state in JobState}
+    assert set(get_args(answers.ReasonWord)) == {reason.word for reason in Reason}
+    assert set(get_args(answers.PhaseWord)) == {phase.word for phase in Phase}
+
+
+def shape(value: Any) -> Any:  # noqa: ANN401 (any document)
+    """Return the names of all fields, without their values."""
+    if isinstance(value, dict):
+        return {name: shape(item) for name, item in value.items()}
+    return [shape(item) for item in value] if isinstance(value, list) else None
+
+
+def check(document: Any, schema: dict[str, Any]) -> None:  # noqa: ANN401
+    """Compare a document with a schema of an answer."""
+    if "oneOf" in schema:
+        schema = schema["oneOf"]["plan" in document]
+    if "$ref" in schema:
+        kind = getattr(answers, schema["$ref"].rpartition("/")[2])
+        assert shape(msgspec.to_builtins(msgspec.convert(document, kind))) == shape(document)
+        return
+    assert document.keys() == set(schema["required"])
+    for item in document["items"]:
+        check(item, schema["properties"]["items"]["items"])
+
+
+class Described:
+    """A client that compares each answer with the description."""
+
+    def __init__(self, http: httpx.AsyncClient, paths: dict[str, Any]) -> None:
+        self.http = http
+        self.paths = paths
+        self.seen: set[tuple[str, str, str]] = set()
+
+    async def __call__(
+        self, method: str, route: str, *, query: str = "", body: Any = None, **ids: Any  # noqa: ANN401
+    ) -> Any:  # fmt: skip  # noqa: ANN401
+        path = route.format(**ids) + query
+        answer = await self.http.request(method, path, json=body)
+        status = str(answer.status_code)
+        document = answer.json()
+        described = self.paths[route][method.lower()]["responses"]
+        content = described.get(status, described["default"])["content"]
+        (schema,) = [one["schema"] for one in content.values()]
+        check(document, schema)
+        self.seen.add((method, route, status if status in described else "default"))
+        return document
+
+
+@pytest.fixture
+async def ask(http: httpx.AsyncClient) -> Described:
+    return Described(http, (await http.get("/openapi.json")).json()["paths"])
+
+
+@pytest.mark.slow
+async def test_every_answer_is_the_one_described(
+    database: dict[str, str], ask: Described, worker: LiveWorker
+) -> None:
+    b = (await ask("POST", "/v1/batches", body=DOCUMENT))["id"]
+    await ask("POST", "/v1/batches", body={})
+    await submit_more(ask, b)
+    claimed = await worker.claim(2)
+    await worker.start(claimed)
+    await ask("GET", "/v1/batches/{b}/jobs/{j}/attempts", b=b, j=claimed[0].job_id)
+    await worker.end(claimed[:1])
+    await worker.end(claimed[1:], exit_code=1)
+    await fold(database["weft_driver"])
+    await read_jobs(ask, b)
+    await change(ask, b)
+    await ask("GET", "/v1/overview")
+    await ask("GET", "/v1/workers")
+    await ask("GET", "/v1/batches/{b}", b=10**6)
+    described = {
+        (method.upper(), route, status)
+        for route, operations in ask.paths.items()
+        for method, operation in operations.items()
+        for status, answer in operation["responses"].items()
+        if status != "default" and JSON in answer.get("content", {})
+    } - {("GET", "/v1/callbacks/secret", "200")}
+
+    assert described <= ask.seen
+    assert ("GET", "/v1/batches/{b}", "default") in ask.seen
+
+
+async def submit_more(ask: Described, b: int) -> None:
+    updates = "/v1/batches/{b}/updates"
+    u = (await ask("POST", updates, b=b, body={"n_jobs": 1, "n_groups": 1}))["update_id"]
+    await ask("POST", updates, b=b, body={"jobs": [{"name": "z", "parents": []}]})
+    await ask("GET", updates + "/{u}", b=b, u=u)
+    groups = {"first": 1, "groups": [{"name": "h"}]}
+    await ask("POST", updates + "/{u}/groups", b=b, u=u, body=groups)
+    jobs = {"first": 1, "jobs": [{"command": ["true"]}]}
+    await ask("POST", updates + "/{u}/jobs", b=b, u=u, body=jobs)
+    await ask("POST", updates + "/{u}/commit", b=b, u=u, body={})
+
+
+async def read_jobs(ask: Described, b: int) -> None:
+    for query in ("", "?explain=true&q=state%20%3D%20success", "?q=state%20%3D%20success"):
+        await ask("GET", "/v1/batches/{b}/jobs", b=b, query=query)
+        await ask("GET", "/v1/batches", query=query)
+    await ask("GET", "/v1/batches/{b}", b=b)
+    for j in (1, 2, 3, 4):
+        for part in ("", "/attempts", "/history"):
+            await ask("GET", "/v1/batches/{b}/jobs/{j}" + part, b=b, j=j)
+    await ask("GET", "/v1/batches/{b}/groups", b=b)
+    await ask("GET", "/v1/batches/{b}/groups/{g}", b=b, g=1)
+
+
+async def change(ask: Described, b: int) -> None:
+    groups = "/v1/batches/{b}/groups"
+    await ask("POST", groups, b=b, body={"name": "s"})
+    await ask("POST", groups + "/{g}/members", b=b, g="s", body={"jobs": [1]})
+    o = (await ask("POST", groups, b=b, query="?q=pca", body={"name": "q"}))["id"]
+    await ask("GET", "/v1/operations")
+    await ask("GET", "/v1/operations/{o}", o=o)
+    for route in ("", "/groups/{g}", "/jobs/{j}"):
+        await ask("PATCH", "/v1/batches/{b}" + route, b=b, g=1, j=1, body={"name": "other"})
+    await ask("GET", "/v1/batches/{b}/history", b=b)
+    await ask("GET", "/v1/batches/{b}/groups/{g}/history", b=b, g=1)
+    await ask("GET", "/v1/batches/{b}/callbacks", b=b)
+    await ask("POST", "/v1/batches/{b}/jobs/{j}/cancel", b=b, j=4, body={})
+    await ask("POST", groups + "/{g}/cancel", b=b, g=1, body={})
+    await ask("POST", "/v1/batches/{b}/cancel", b=b, body={})
+
+
+async def test_events_are_the_ones_described(http: httpx.AsyncClient) -> None:
+    start = (await http.get("/openapi.json")).json()["paths"]["/v1/events"]["get"]
+    (content,) = start["responses"]["200"]["content"].values()
+    async with http.stream("GET", "/v1/events") as stream:
+        reader = EventReader(stream)
+        await http.post("/v1/batches", json=DOCUMENT)
+        event = await reader.event()
+
+    check(event, content["schema"])
+
+
+async def test_path_that_does_not_take_a_method_says_which_it_takes(ask: Described) -> None:
+    for route in ("/v1/batches", "/v1/batches/{b}", "/v1/batches/{b}/groups/{g}/cancel", "/docs"):
+        refused = await ask.http.put(route.format(b=1, g="%2Fa"))
+        allowed = set(refused.headers["allow"].lower().split(", "))
+
+        assert (refused.status_code, refused.json()["code"]) == (405, "API.METHOD_NOT_ALLOWED")
+        assert allowed - {"options"} == ask.paths[route].keys()
+    assert "allow" not in (await ask.http.put("/nothing")).headers
+
+
+async def test_key_of_a_bunch_of_groups_stands_for_its_body(http: httpx.AsyncClient) -> None:
+    b = (await http.post("/v1/batches", json={})).json()["id"]
+    await http.post(f"/v1/batches/{b}/updates", json={"n_groups": 3})
+    path = f"/v1/batches/{b}/updates/1/groups"
+    one = {"first": 1, "groups": [{"name": "a", "attributes": {"k": "v"}}]}
+    keyed = {"idempotency-key": "k"}
+    first = await http.post(path, json=one, headers=keyed)
+    again = await http.post(path, json=one, headers=keyed)
+    other = await http.post(path, json={"first": 2, "groups": [{"name": "b"}]}, headers=keyed)
+    unkeyed = await http.post(path, json=one)
+    differs = await http.post(path, json={"first": 1, "groups": [{"name": "a"}]})
+    renamed = await http.post(path, json={"first": 1, "groups": [{"name": "c"}]})
+    listed = (await http.post(path, json={"first": 2, "groups": [{"name": "b"}]})).status_code
+
+    assert (first.status_code, first.headers.get("idempotent-replay")) == (201, None)
+    assert (again.status_code, again.headers["idempotent-replay"]) == (201, "true")
+    assert again.json() == first.json() == unkeyed.json()
+    assert (other.status_code, other.json()["code"]) == (409, "API.IDEMPOTENCY_CONFLICT")
+    for refused in (differs, renamed):
+        assert (refused.status_code, refused.json()["code"]) == (409, "API.BUNCH_DIFFERS")
+    assert '"a" is there, and "c" was sent' in renamed.json()["detail"]
+    assert listed == 201

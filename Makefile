@@ -21,7 +21,7 @@ test: setup ## run the tests, but those marked heavy or fault
 	@tools/test_twice.sh -n $(JOBS) -m 'not heavy and not fault' --cov --cov-report=term:skip-covered --no-cov-on-fail $(ARGS)
 
 test-faults: setup ## kill real processes and audit what is left
-	@$(BIN)/pytest tests/faults -n $(JOBS) --dist loadscope --timeout 300 $(ARGS)
+	@tools/test_twice.sh tests/faults -n $(JOBS) --dist loadscope --timeout 300 $(ARGS)
 
 test-full: test ## run every test, also those that take minutes, and on Debian's PostgreSQL
 	@JOBS=$(JOBS) tools/test_full.sh $(ARGS)

@@ -40,6 +40,7 @@ from weft.ports.store import (
     NewSet,
     QueryLimits,
 )
+from weft.store.database import call_on
 from weft.testing.builders import job_rows
 
 LIMITS = QueryLimits(timeout_s=30, scan_jobs_max=1_000_000)
@@ -158,10 +159,24 @@ async def test_jobs_of_another_tenant_are_not_found(backend: Backend, world: Wor
     async with open_world(backend) as other:
         with pytest.raises(errors.BatchNotFound):
             await ids(world, batch, "", caller=other.caller)
+        assert await live_jobs(other, batch) == []
+        assert {5, 6} <= set(await live_jobs(world, batch))
         with pytest.raises(errors.BatchNotFound):
             await world.api.explain_jobs(other.caller, batch, JobQuery(limit=1, limits=LIMITS))
         assert await batches(other, "cost >= 0") == []
         assert await batches(other, f"batch_id = {batch}") == []
+
+
+async def live_jobs(world: World, batch: int) -> list[int]:
+    """Ask as a login that has named its tenant."""
+    connection = await world.connect("weft_api")
+    async with connection.transaction():
+        await call_on(
+            connection, "begin_query", tenant_id=world.caller.tenant_id, batch_id=None,
+            of_group=None, of_path=None, timeout_ms=30_000,
+        )  # fmt: skip
+        rows = await call_on(connection, "live_jobs", of_batch_id=batch, first_job=1, last_job=99)
+    return [row[0] for row in rows]
 
 
 async def test_wide_query_on_a_large_batch_is_refused(world: World) -> None:
@@ -173,6 +188,10 @@ async def test_wide_query_on_a_large_batch_is_refused(world: World) -> None:
     assert await ids(world, batch, "", limits=few) == sorted(ALL)
     assert await ids(world, batch, "cost > 0 and job_id < 5", limits=few) == [1, 2, 3]
     assert await ids(world, batch, "state = failed", limits=few) == [2]
+    assert await ids(world, batch, "state = running", limits=few) == [5, 6]
+    assert await ids(world, batch, "state = running", limits=few, after=5) == [6]
+    assert await ids(world, batch, "state = ready", limits=few) == [7, 9, 10]
+    assert await ids(world, batch, "state = ready or state = bad", limits=few) == [2, 3, 7, 9, 10]
 
 
 async def test_slow_query_is_stopped(world: World) -> None:

@@ -620,6 +620,11 @@ CREATE FUNCTION weft.list_rates() RETURNS SETOF jsonb
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.list_rates() OWNER TO weft_system;
 
+CREATE FUNCTION weft.live_jobs(of_batch_id bigint, first_job bigint, last_job bigint) RETURNS SETOF integer
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.live_jobs(of_batch_id bigint, first_job bigint, last_job bigint) OWNER TO weft_system;
+
 CREATE FUNCTION weft.log_places(tenant_id integer, of_batch_id bigint, job_ids integer[], of_attempt smallint) RETURNS TABLE(batch_id bigint, job_id integer, attempt smallint, ended boolean, segment integer, log_offset bigint, stdout_bytes bigint, stderr_bytes bigint, truncated boolean, state text, reason smallint, exit_code integer, signal smallint, message text)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -1952,6 +1957,10 @@ CREATE POLICY query_rows ON weft.member_span FOR SELECT TO weft_api, weft_driver
 
 CREATE POLICY query_rows ON weft.queue FOR SELECT TO weft_api, weft_driver USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
+CREATE POLICY query_rows ON weft.ready_job FOR SELECT TO weft_api, weft_driver USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY query_rows ON weft.runnable FOR SELECT TO weft_api, weft_driver USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
 CREATE POLICY query_rows ON weft.tenant_user FOR SELECT TO weft_api, weft_driver USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 ALTER TABLE weft.queue ENABLE ROW LEVEL SECURITY;
@@ -2443,6 +2452,10 @@ GRANT ALL ON FUNCTION weft.list_projects(tenant_id integer, of_user_id integer, 
 REVOKE ALL ON FUNCTION weft.list_rates() FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_rates() TO weft_api;
 
+REVOKE ALL ON FUNCTION weft.live_jobs(of_batch_id bigint, first_job bigint, last_job bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.live_jobs(of_batch_id bigint, first_job bigint, last_job bigint) TO weft_api;
+GRANT ALL ON FUNCTION weft.live_jobs(of_batch_id bigint, first_job bigint, last_job bigint) TO weft_driver;
+
 REVOKE ALL ON FUNCTION weft.log_places(tenant_id integer, of_batch_id bigint, job_ids integer[], of_attempt smallint) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.log_places(tenant_id integer, of_batch_id bigint, job_ids integer[], of_attempt smallint) TO weft_api;
 
@@ -2694,12 +2707,16 @@ GRANT USAGE ON SEQUENCE weft.rate_card_rate_card_id_seq TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.ready_job TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.ready_job TO weft_system;
+GRANT SELECT ON TABLE weft.ready_job TO weft_api;
+GRANT SELECT ON TABLE weft.ready_job TO weft_driver;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.resource TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.resource TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.runnable TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.runnable TO weft_system;
+GRANT SELECT ON TABLE weft.runnable TO weft_api;
+GRANT SELECT ON TABLE weft.runnable TO weft_driver;
 
 GRANT USAGE ON SEQUENCE weft.runnable_runnable_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.runnable_runnable_id_seq TO weft_system;

@@ -7,8 +7,11 @@ from weft.core.query import Subject, parse_query
 from weft.core.query.reach import (
     JOB_ID_MAX,
     Failures,
+    Group,
     Named,
     Reach,
+    Ready,
+    Running,
     Source,
     Union,
     check_width,
@@ -48,6 +51,11 @@ def test_numbers_bound_what_is_read(text: str, bounds: tuple[int, int]) -> None:
         ("state = failed and name = x", Named("x")),
         ("state = failed", Failures()),
         ("state = bad", Failures()),
+        ("state = running", Running()),
+        ("state = running and state = failed and name = x", Named("x")),
+        ("state = ready", Ready()),
+        ("state = live", None),
+        ("state != running", None),
         ("exit_code = 3", Failures()),
         ("exit_code > 0", Failures()),
         ("exit_code >= 1", Failures()),
@@ -86,3 +94,19 @@ def test_wide_query_is_refused_in_a_large_batch_only(text: str) -> None:
 
     assert "16,000,000 jobs" in caught.value.detail
     assert "job_id >= 1 and job_id <= 10" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("query", "n_jobs", "source"),
+    [
+        ("cost > 5", 10_000_000, Group(3, (3,), 10_000_000)),
+        ("name = x", 10_000_000, Named("x")),
+        ("name = x", 100, Group(3, (3,), 100)),
+    ],
+)
+def test_small_group_is_looked_at_whole(query: str, n_jobs: int, source: Source) -> None:
+    group = Group(3, (3,), n_jobs)
+    found = reach_of(parse_query(query, Subject.JOBS), group)
+
+    assert (found.source, found.group) == (source, group)
+    assert found.width(16_000_000) == n_jobs

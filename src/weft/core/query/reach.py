@@ -4,6 +4,7 @@ A page of a large batch is quick if its jobs follow from job numbers or from an 
 every job must be asked for is allowed as long as there are not too many of them.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -24,7 +25,6 @@ from weft.core.states import JobState
 JOB_ID_MAX: Final = 2_147_483_647
 SMALL_GROUP: Final = 10_000
 """Jobs of a group that are looked at rather than what an index over the batch gives."""
-_FAILURES: Final = frozenset({JobState.FAILED, JobState.ERROR})
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,16 @@ class Named:
 @dataclass(frozen=True)
 class Failures:
     """Jobs with an attempt that did not succeed, by the index over those."""
+
+
+@dataclass(frozen=True)
+class Running:
+    """Jobs that workers have claimed; each job that runs is among them."""
+
+
+@dataclass(frozen=True)
+class Ready:
+    """Jobs where claims look for work; each job that is ready is among them."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +66,7 @@ class Group:
     n_jobs: int
 
 
-Source = Named | Failures | Union | Group
+Source = Named | Failures | Running | Ready | Union | Group
 
 
 @dataclass(frozen=True)
@@ -74,6 +84,15 @@ class Reach:
         """Return how many of the first `n_jobs` numbers are within reach."""
         width = max(0, min(self.last, n_jobs) - self.first + 1)
         return min(width, self.group.n_jobs) if self.group else width
+
+
+_BY_STATES: Final[Mapping[frozenset[JobState], Source]] = {
+    frozenset({JobState.FAILED}): Failures(),
+    frozenset({JobState.ERROR}): Failures(),
+    frozenset({JobState.FAILED, JobState.ERROR}): Failures(),
+    frozenset({JobState.RUNNING}): Running(),
+    frozenset({JobState.READY}): Ready(),
+}
 
 
 def reach_of(node: Node, group: Group | None = None) -> Reach:
@@ -98,8 +117,8 @@ def source_of(node: Node) -> Source | None:
     match node:
         case TextTerm(Field.NAME, Operator.EQ, name):
             return Named(name)
-        case StateTerm(Operator.EQ, word) if JOB_STATES[word] <= _FAILURES:
-            return Failures()
+        case StateTerm(Operator.EQ, word):
+            return _BY_STATES.get(JOB_STATES[word])
         case IntegerTerm(Field.EXIT_CODE, operator, value) if _is_failure(operator, value):
             return Failures()
         case And(terms):
@@ -128,7 +147,7 @@ def check_width(reach: Reach, n_jobs: int, *, scan_jobs_max: int) -> None:
 
 def _rank(source: Source) -> int:
     """Order sources by how few jobs they give, as a rule."""
-    return {Named: 0, Failures: 1, Union: 2, Group: 3}[type(source)]
+    return (Named, Running, Failures, Ready, Union, Group).index(type(source))
 
 
 def _is_failure(operator: Operator, value: int) -> bool:

@@ -7,7 +7,7 @@ DECLARE
     v_table text;
 BEGIN
     FOREACH v_table IN ARRAY ARRAY[
-        'batch', 'batch_update', 'job', 'job_label', 'job_array', 'attempt', 'group_ancestor', 'bunch', 'bunch_count', 'member_span',
+        'batch', 'batch_update', 'job', 'job_label', 'job_array', 'attempt', 'group_ancestor', 'bunch', 'bunch_count', 'member_span', 'ready_job', 'runnable',
         'group_count', 'group_usage', 'job_delta', 'group_cancel', 'group_completion', 'tenant_user', 'billing_project', 'queue'
     ] LOOP
         EXECUTE format('GRANT SELECT ON weft.%I TO weft_api, weft_driver', v_table);

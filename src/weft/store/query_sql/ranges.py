@@ -4,9 +4,10 @@ Every source gives its ranges in order from an index, so that a page reads no mo
 needs. Jobs between them are never read.
 """
 
+from types import MappingProxyType
 from typing import Final
 
-from weft.core.query.reach import Failures, Group, Named, Reach, Source
+from weft.core.query.reach import Failures, Group, Named, Reach, Ready, Running, Source
 from weft.store.query_sql.fragments import Parameters
 
 COMMITTED: Final = """
@@ -39,6 +40,16 @@ _FAILED: Final = """
     WHERE f.batch_id = {batch} AND f.reason IS NOT NULL AND f.job_id >= {first}
       AND f.job_id <= {last}
     ORDER BY f.job_id)"""
+_RUNNING: Final = """
+    (SELECT v AS first_job, v AS last_job FROM weft.live_jobs({batch}, {first}, {last}) v)"""
+_READY: Final = """
+    (SELECT w.job_id AS first_job, w.job_id AS last_job FROM weft.ready_job w
+    WHERE w.batch_id = {batch} AND w.job_id >= {first} AND w.job_id <= {last}
+    ORDER BY w.job_id)
+    UNION ALL
+    (SELECT w.low_job, w.last_job FROM weft.runnable w
+    WHERE w.batch_id = {batch} AND w.last_job >= {first} AND w.low_job <= {last}
+    ORDER BY w.low_job)"""
 _BUNCH: Final = """
     JOIN weft.bunch b ON b.batch_id = c.batch_id AND b.update_id = c.update_id
         AND b.first_job = c.first_job"""
@@ -69,6 +80,7 @@ _OF_GROUP: Final = f"""
     JOIN weft.member_span m ON m.batch_id = g.batch_id AND m.group_id = g.group_id
     WHERE g.batch_id = {{batch}} AND g.ancestor_id = {{group}} AND m.last_job >= {{first}}
       AND m.first_job <= {{last}})"""
+_FIXED: Final = MappingProxyType({Failures: _FAILED, Running: _RUNNING, Ready: _READY})
 _CLIPPED: Final = """
     SELECT greatest(c.first_job, 1 + max(c.last_job) OVER (
         ORDER BY c.first_job ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)) AS first_job,
@@ -90,8 +102,8 @@ def ranges_of(reach: Reach, places: dict[str, str], parameters: Parameters) -> s
 def _parts(source: Source, places: dict[str, str], parameters: Parameters) -> list[str]:
     if isinstance(source, Named):
         return [_NAMED.format(name=parameters.text(source.name), **places)]
-    if isinstance(source, Failures):
-        return [_FAILED.format(**places)]
+    if isinstance(source, Failures | Running | Ready):
+        return [_FIXED[type(source)].format(**places)]
     if isinstance(source, Group):
         if source.numbers is None:
             return [_OF_GROUP.format(group=parameters.integer(source.group_id), **places)]

@@ -20,6 +20,7 @@ COMMANDS = {
     "each": ("weft.cli.each:each", "Run a command once for each line of the input."),
     "submit": ("weft.cli.submit:submit", "Submit the jobs of a file, and print the batch's id."),
     "ls": ("weft.cli.ls:ls", "List batches, newest first."),
+    "jobs": ("weft.cli.jobs:jobs", "List jobs of a batch, all or those that a query finds."),
     "status": ("weft.cli.status:status", "Show a batch, a job or a group."),
     "wait": ("weft.cli.wait:wait", "Wait until a batch or a job has ended."),
     "logs": ("weft.cli.logs:logs", "Print the output of a job."),

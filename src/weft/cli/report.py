@@ -27,7 +27,7 @@ def print_error(error: WeftError, *, as_json: bool = False) -> None:
         if len(error.errors) > ERRORS_SHOWN:
             print(f"  … and {len(error.errors) - ERRORS_SHOWN} more", file=sys.stderr)
     if error.hint:
-        print(f"  {plain(error.hint)}", file=sys.stderr)
+        print("  " + plain(error.hint).replace("\n", "\n  "), file=sys.stderr)
     for note in getattr(error, "__notes__", ()) if error.status >= 500 else ():  # noqa: PLR2004 (server errors)
         print(f"  {plain(note)}", file=sys.stderr)
 

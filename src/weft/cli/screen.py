@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
@@ -45,6 +45,60 @@ def print_table(
     for row in rows:
         table.add_row(*(_cell(name, value) for name, value in zip(header, row, strict=True)))
     _console().print(table)
+
+
+class TableRows:
+    """A table that is printed part by part, as its rows come."""
+
+    def __init__(
+        self, header: Sequence[str], *, right: Sequence[str] = (), widths: Sequence[int] = ()
+    ) -> None:
+        self._header = header
+        self._right = right
+        self._widths = widths
+        self._is_first = True
+
+    def print(self, rows: Sequence[Sequence[object]]) -> None:
+        """Print the next rows; the header stands above the first."""
+        from rich.box import SIMPLE_HEAD  # noqa: PLC0415
+        from rich.table import Table  # noqa: PLC0415
+
+        if not rows:
+            return
+        table = Table(
+            box=SIMPLE_HEAD if self._is_first else None,
+            show_edge=False,
+            pad_edge=False,
+            header_style="bold",
+            show_header=self._is_first,
+            padding=(0, 1),
+        )
+        self._is_first = False
+        for name, width in zip(self._header, self._widths, strict=True):
+            justify: Literal["left", "right"] = "right" if name in self._right else "left"
+            table.add_column(name, justify=justify, overflow="fold", min_width=width)
+        for row in rows:
+            table.add_row(*(_cell(*pair) for pair in zip(self._header, row, strict=True)))
+        _console().print(table)
+
+
+class JsonItems:
+    """One array of documents, a line each, printed as they come."""
+
+    def __init__(self) -> None:
+        self._opening = "["
+
+    def print(self, documents: Sequence[object]) -> None:
+        """Print the next documents."""
+        for document in documents:
+            sys.stdout.write(f"{self._opening}{msgspec.json.encode(document).decode()}")
+            self._opening = ",\n"
+        sys.stdout.flush()
+
+    def end(self) -> None:
+        """Close the array."""
+        sys.stdout.write("[]\n" if self._opening == "[" else "]\n")
+        sys.stdout.flush()
 
 
 def print_facts(facts: Mapping[str, object]) -> None:

@@ -104,6 +104,10 @@ class Routes:
         """
         return self._list("/v1/batches", {"q": q, "name": name, "limit": page_rows})
 
+    async def explain_batches(self, q: str | None = None, *, name: str | None = None) -> Document:
+        """Return `{sql, plan: [lines]}`: how such a query of batches would be run."""
+        return await self._get("/v1/batches", {"q": q, "name": name, "explain": True})
+
     async def reserve_update(
         self, batch_id: int, *, n_jobs: int, n_groups: int = 0, key: str | None = None
     ) -> Document:
@@ -164,6 +168,13 @@ class Routes:
         """
         query = {"q": q, "group": group, "state": list(states) or None, "limit": page_rows}
         return self._list(f"/v1/batches/{batch_id}/jobs", query)
+
+    async def explain_jobs(
+        self, batch_id: int, q: str | None = None, *, group: int | str | None = None
+    ) -> Document:
+        """Return `{sql, plan: [lines]}`: how such a query of jobs would be run."""
+        query = {"q": q, "group": group, "explain": True}
+        return await self._get(f"/v1/batches/{batch_id}/jobs", query)
 
     async def get_job(self, batch_id: int, job_id: int) -> Document:
         """Return the job document with `spec`, `parents` and `times`."""

@@ -13,7 +13,7 @@ import pytest
 
 pytestmark = pytest.mark.slow
 
-SUFFIXES = {".py", ".sql", ".conf", ".typed"}
+SUFFIXES = {".py", ".sql", ".conf", ".typed", ".lark"}
 SDIST_FILES = {"LICENSE", "README.md", "CHANGELOG.md", "PKG-INFO", "pyproject.toml", ".gitignore"}
 
 
@@ -39,6 +39,7 @@ def test_wheel_holds_every_file_of_the_package_and_no_other_kind(built: Any) -> 
     assert {PurePosixPath(name).parts[0] for name in names} == {"weft"}
     assert {PurePosixPath(name).suffix for name in names} <= SUFFIXES
     assert any(name.startswith("weft/sql/migrations/") for name in names)
+    assert "weft/core/query/grammar.lark" in names
 
 
 def test_wheel_needs_no_compiler_and_names_its_pythons(built: Any) -> None:  # noqa: ANN401

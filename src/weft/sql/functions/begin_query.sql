@@ -18,6 +18,9 @@ BEGIN
             set_config('max_parallel_workers_per_gather', '0', true),
             set_config('plan_cache_mode', 'force_custom_plan', true);
     IF begin_query.batch_id IS NOT NULL THEN
+        -- From here on, too, the look-ups of this function. Jobs come by key, in the order of their numbers, whatever the statistics say: a page ends with its last row.
+        PERFORM set_config(name, 'off', true)
+        FROM unnest(ARRAY['enable_seqscan', 'enable_bitmapscan', 'enable_hashjoin', 'enable_hashagg', 'enable_sort']) name;
         PERFORM weft._check_batch(begin_query.batch_id);
         SELECT b.next_job - 1 INTO v_last FROM weft.batch b WHERE b.batch_id = begin_query.batch_id;
         IF of_group IS NOT NULL OR of_path IS NOT NULL THEN
@@ -30,9 +33,6 @@ BEGIN
                 SELECT a.group_id AS g FROM weft.group_ancestor a
                 WHERE a.batch_id = begin_query.batch_id AND a.ancestor_id = v_group LIMIT 9) x;
         END IF;
-        -- Jobs come by key, in the order of their numbers, whatever the statistics say: a page ends with its last row.
-        PERFORM set_config(name, 'off', true)
-        FROM unnest(ARRAY['enable_seqscan', 'enable_bitmapscan', 'enable_hashjoin', 'enable_hashagg', 'enable_sort']) name;
     END IF;
     RETURN QUERY SELECT v_last, v_group, coalesce(v_n, 0), CASE WHEN cardinality(v_numbers) < 9 THEN v_numbers END;
 END $$;

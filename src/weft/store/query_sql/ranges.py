@@ -51,14 +51,16 @@ _READY: Final = """
     WHERE w.batch_id = {batch} AND w.last_job >= {first} AND w.low_job <= {last}
     ORDER BY w.low_job)"""
 _BUNCH: Final = """
-    JOIN weft.bunch b ON b.batch_id = c.batch_id AND b.update_id = c.update_id
-        AND b.first_job = c.first_job"""
+    CROSS JOIN LATERAL (
+        SELECT y.first_job + y.n_jobs - 1 AS last_job FROM weft.bunch y
+        WHERE y.batch_id = c.batch_id AND y.update_id = c.update_id AND y.first_job = c.first_job
+        OFFSET 0) b"""
 _OF_NUMBER: Final = f"""
-    (SELECT c.first_job, b.first_job + b.n_jobs - 1 AS last_job FROM weft.bunch_count c{_BUNCH}
+    (SELECT c.first_job, b.last_job FROM weft.bunch_count c{_BUNCH}
     WHERE c.batch_id = {{batch}} AND c.group_id = {{number}} AND c.first_job < {{first}}
     ORDER BY c.first_job DESC LIMIT 1)
     UNION ALL
-    (SELECT c.first_job, b.first_job + b.n_jobs - 1 FROM weft.bunch_count c{_BUNCH}
+    (SELECT c.first_job, b.last_job FROM weft.bunch_count c{_BUNCH}
     WHERE c.batch_id = {{batch}} AND c.group_id = {{number}} AND c.first_job >= {{first}}
       AND c.first_job <= {{last}}
     ORDER BY c.first_job)
@@ -68,18 +70,22 @@ _OF_NUMBER: Final = f"""
       AND m.first_job <= {{last}}
     ORDER BY m.first_job)"""
 """Bunches do not overlap, so of those before `first` the last one may reach it."""
+_NUMBERS: Final = """(
+        SELECT y.batch_id, y.group_id FROM weft.group_ancestor y
+        WHERE y.batch_id = {batch} AND y.ancestor_id = {group} ORDER BY y.group_id OFFSET 0) g
+    CROSS JOIN LATERAL"""
 _OF_GROUP: Final = f"""
-    (SELECT c.first_job, b.first_job + b.n_jobs - 1 AS last_job
-    FROM weft.group_ancestor g
-    JOIN weft.bunch_count c ON c.batch_id = g.batch_id AND c.group_id = g.group_id{_BUNCH}
-    WHERE g.batch_id = {{batch}} AND g.ancestor_id = {{group}} AND c.first_job <= {{last}}
-      AND b.first_job + b.n_jobs > {{first}})
+    (SELECT c.first_job, b.last_job FROM {_NUMBERS} (
+        SELECT y.batch_id, y.update_id, y.first_job FROM weft.bunch_count y
+        WHERE y.batch_id = g.batch_id AND y.group_id = g.group_id AND y.first_job <= {{last}}
+        OFFSET 0) c{_BUNCH}
+    WHERE b.last_job >= {{first}})
     UNION ALL
-    (SELECT m.first_job, m.last_job
-    FROM weft.group_ancestor g
-    JOIN weft.member_span m ON m.batch_id = g.batch_id AND m.group_id = g.group_id
-    WHERE g.batch_id = {{batch}} AND g.ancestor_id = {{group}} AND m.last_job >= {{first}}
-      AND m.first_job <= {{last}})"""
+    (SELECT m.first_job, m.last_job FROM {_NUMBERS} (
+        SELECT y.first_job, y.last_job FROM weft.member_span y
+        WHERE y.batch_id = g.batch_id AND y.group_id = g.group_id AND y.last_job >= {{first}}
+          AND y.first_job <= {{last}}
+        OFFSET 0) m)"""
 _FIXED: Final = MappingProxyType({Failures: _FAILED, Running: _RUNNING, Ready: _READY})
 _CLIPPED: Final = """
     SELECT greatest(c.first_job, 1 + max(c.last_job) OVER (

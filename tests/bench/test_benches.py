@@ -94,6 +94,35 @@ def test_latency_is_compared_with_a_process_alone(tmp_path: Path) -> None:
     assert 0 < result["reference"]["p50_ms"] <= result["reference"]["p99_ms"]
 
 
+def test_commit_is_compared_with_a_small_one(tmp_path: Path) -> None:
+    result = measured(tmp_path, "commit", "--jobs", "30000", "--rounds", "1")
+
+    assert 0 < result["commit_ms"] <= result["commit_max_ms"]
+
+
+def test_dag_is_compared_with_one_update(tmp_path: Path) -> None:
+    result = measured(tmp_path, "dag", "--jobs", "150", "--rounds", "1")
+
+    assert result["all_ready_ms"] > 0
+    assert result["gather_ms"] > 0
+
+
+def test_writers_are_compared_with_those_of_other_groups(tmp_path: Path) -> None:
+    result = measured(tmp_path, "writers", "--jobs", "2000", "--rounds", "1")
+
+    assert result["ratio"] > 0
+    assert result["audit_findings"] == 0
+    assert result["conditions"]["sizes"]["processes"] == 4
+
+
+def test_cancel_is_compared_with_the_time_after_it(tmp_path: Path) -> None:
+    result = measured(tmp_path, "cancel", "--jobs", "5000")
+
+    assert result["ack_ms"] > 0
+    assert result["settled_per_s"] > 0
+    assert result["started_after"] == 0
+
+
 def test_idle_counts_statements_time_and_memory(tmp_path: Path) -> None:
     result = measured(tmp_path, "idle", "--scale", "0.02")
 

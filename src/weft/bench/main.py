@@ -17,6 +17,10 @@ BENCHES: Mapping[str, str] = {
     "latency": "submission to first instruction, beside subprocess.run",
     "groups": "claims and completions with 1, 3 and 6 groups per job",
     "huge": "reading a batch of 16,000,000 jobs, beside one of 1,000",
+    "commit": "commit of 1,000,000 jobs, beside one of 1,000",
+    "dag": "a scatter of 100,000 jobs and a gather, beside one UPDATE",
+    "writers": "four processes completing jobs of one group, beside four groups",
+    "cancel": "cancel of 1,000,000 jobs that run, and the batch behind them",
     "idle": "a minute without work: statements, time, memory",
 }
 """Name of the module that measures it, and what it asks."""

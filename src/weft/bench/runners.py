@@ -45,16 +45,15 @@ class Run:
 
 
 class Runners:
-    """Two processes that wait for orders."""
+    """Processes that wait for orders."""
 
-    count = COUNT
-
-    def __init__(self, *, admin_dsn: str, worker_dsn: str) -> None:
+    def __init__(self, *, admin_dsn: str, worker_dsn: str, count: int = COUNT) -> None:
+        self.count = count
         self._logins = Logins(admin=admin_dsn, worker=worker_dsn)
         self._processes: list[Process] = []
 
     async def __aenter__(self) -> Self:
-        for _ in range(COUNT):
+        for _ in range(self.count):
             process = await asyncio.create_subprocess_exec(
                 sys.executable, "-P", "-m", "weft.bench.runner", stdin=PIPE, stdout=PIPE,
                 limit=LINE_BYTES_MAX, start_new_session=True,

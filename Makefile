@@ -4,7 +4,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 BIN := .venv/bin
 JOBS ?= 2
-BENCHES := processes statemachine submit latency idle groups
+BENCHES := processes statemachine submit latency idle groups functions
 
 .PHONY: help setup demo test test-full test-faults fmt lint types arch bench verify errors snapshot check clean
 

@@ -166,3 +166,11 @@ def test_huge_batch_is_read_beside_a_small_one(tmp_path: Path) -> None:
     assert result.keys() >= {"status_p99_ms", "cost_p99_ms", "page_p99_ms", "job_p99_ms"}
     assert result["bytes_per_job"] > 0
     assert result["commit_ms"] > 0
+
+
+def test_functions_are_compared_with_other_pools(tmp_path: Path) -> None:
+    result = measured(tmp_path, "functions", "--jobs", "60", "--rounds", "1")
+
+    assert result["weft_single"] > 0
+    assert result["reference_chunked"] > 0
+    assert result["cpu_us"].keys() > {"api", "worker", "client", "weft"}

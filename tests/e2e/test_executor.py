@@ -1,7 +1,9 @@
 """`weft.Executor` on a real weft: results, exceptions, cancellation, ends of processes."""
 
+import asyncio
 import operator
 import os
+import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -246,3 +248,46 @@ def test_functions_of_modules_beside_the_program_are_found(
 def test_without_a_server_it_says_so(tmp_path: Path) -> None:
     with pytest.raises(weft_package.WeftError, match="no server is running"):
         weft_package.Executor(home=tmp_path)
+
+
+def test_calls_are_waited_for_at_the_end_of_a_program(weft: Weft) -> None:
+    program = """
+import weft
+executor = weft.Executor(resources={"cpu": 0.5, "memory": "32Mi"})
+executor.submit(print, "called").add_done_callback(lambda one: print("ended", one.result()))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        check=False, capture_output=True, text=True, timeout=WITHIN_S, env=weft.environment(),
+    )  # fmt: skip
+
+    assert (done.returncode, done.stdout) == (0, "ended None\n"), done.stderr
+
+
+def test_what_is_shut_down_without_waiting_goes_on(make: MakeExecutor, tmp_path: Path) -> None:
+    executor = make()
+    future = executor.submit((tmp_path / "made").touch)
+    executor.shutdown(wait=False)
+
+    assert future.result(WITHIN_S) is None
+    assert (tmp_path / "made").exists()
+
+
+async def test_it_serves_an_event_loop(make: MakeExecutor) -> None:
+    loop = asyncio.get_running_loop()
+
+    assert await loop.run_in_executor(make(), square, 5) == 25
+
+
+def test_a_changed_closure_is_another_function(make: MakeExecutor) -> None:
+    executor = make()
+    factor = [1]
+
+    def scale(number: int) -> int:
+        return number * factor[0]
+
+    before = executor.submit(scale, 10)
+    factor[0] = 2
+    after = executor.submit(scale, 10)
+
+    assert (before.result(WITHIN_S), after.result(WITHIN_S)) == (10, 20)

@@ -11,7 +11,9 @@ pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize("page", ["docs/guides/python.md", "README.md"])
+@pytest.mark.parametrize(
+    "page", ["docs/guides/python.md", "docs/guides/functions.md", "README.md"]
+)
 async def test_pages_with_examples(weft: Weft, monkeypatch: pytest.MonkeyPatch, page: str) -> None:
     monkeypatch.setenv("WEFT_HOME", str(weft.home))
 

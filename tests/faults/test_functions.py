@@ -16,6 +16,7 @@ from faults.conftest import Facts
 from faults.siege import Siege, besieged
 from faults.waiting import until
 from up.weft_up import run_weft, temporary_home
+from weft.core.errors import Unavailable
 from worker.spawner_process import marked
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
@@ -35,6 +36,10 @@ def work(number: int) -> tuple[int, int]:
     """Take a few milliseconds."""
     threading.Event().wait(0.02)
     return number * number, os.getpid()
+
+
+def wait_for_ever() -> None:
+    threading.Event().wait()
 
 
 def until_returned(futures: Sequence[Future[Any]], share: float) -> None:
@@ -86,3 +91,18 @@ def test_a_killed_weft_goes_on_with_what_was_called(recorded: Facts) -> None:
         assert values == [number * number for number in range(CALLS)]
         audit = run_weft("audit", "--home", str(home), "--json")
         assert audit.returncode == 0, audit.stdout + audit.stderr
+
+
+def test_without_a_server_futures_fail_when_patience_ends(recorded: Facts) -> None:
+    with temporary_home() as home, besieged(home, recorded=recorded) as siege:
+        executor = weft.Executor(home=home, patience_s=2)
+        future = executor.submit(wait_for_ever)
+        until(future.running, "it runs")
+        siege.kill_everything()
+
+        with pytest.raises(Unavailable):
+            future.result(WITHIN_S)
+        with pytest.raises(Unavailable):
+            executor.submit(work, 1).result(WITHIN_S)
+        executor.shutdown()
+        siege.start_again()

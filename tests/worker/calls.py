@@ -80,7 +80,8 @@ class Caller:
             segment=ended.segment, offset=ended.offset, stdout_bytes=ended.stdout_bytes,
             stderr_bytes=ended.stderr_bytes, truncated=ended.truncated, state="success",
         )  # fmt: skip
-        data = b"".join(FileLogStore(self._logs).result(place))
+        found = FileLogStore(self._logs).results([place])
+        data = b"".join(block for _, blocks in found for block in blocks)
         head, begin = decode_head(data)
         end = begin + head.value_bytes
         return head, data[begin:end], data[end:]

@@ -289,6 +289,13 @@ def test_memory_that_jobs_want_is_taken_from_idle_processes(plain_caller: Caller
     until_gone(pid)
 
 
+def test_an_idle_process_is_used_before_it_is_given_up(caller: Caller) -> None:
+    caller.limit(WarmLimits(), memory_mib=500)
+    pids = {caller.call(key(number), os.getpid, memory_mib=500) for number in range(1, 5)}
+
+    assert len(pids) == 1
+
+
 def test_an_idle_process_ends_by_itself(plain_caller: Caller) -> None:
     plain_caller.limit(WarmLimits(idle_ms=50))
 

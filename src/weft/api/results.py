@@ -8,7 +8,6 @@ from typing import Any, Final, NamedTuple
 from weft.api.output import ENDED, head_of
 from weft.api.reply import encode
 from weft.api.services import Services
-from weft.ports.log_store import LogStore
 from weft.ports.store import Caller, LogPlace
 from weft.wire.function import ResultHead, decode_head
 
@@ -41,9 +40,9 @@ class Results:
         for start in range(0, len(job_ids), RESULTS_A_STEP):
             ids = job_ids[start : start + RESULTS_A_STEP]
             places = await self._store.log_places(self._caller, self._batch_id, ids, None)
-            ended = iter([place for place in places if place.state in ENDED])
+            found = self._logs.results([place for place in places if place.state in ENDED])
             while True:
-                short, long = await asyncio.to_thread(_read_some, self._logs, ended)
+                short, long = await asyncio.to_thread(_read_some, found)
                 if not short and long is None:
                     break
                 yield short
@@ -52,11 +51,12 @@ class Results:
                         yield piece
 
 
-def _read_some(logs: LogStore, places: Iterator[LogPlace]) -> tuple[bytes, _Long | None]:
+def _read_some(
+    found: Iterator[tuple[LogPlace, Iterator[bytes]]],
+) -> tuple[bytes, _Long | None]:
     """Return the lines of short results, up to a long one or about a block of them."""
     lines = bytearray()
-    for place in places:
-        blocks = logs.result(place)
+    for place, blocks in found:
         first = next(blocks, b"")
         try:
             head, begin = decode_head(first)

@@ -5,7 +5,7 @@ skipped. Reads are of files of this host: quick, but not instant, so an event lo
 a thread.
 """
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator
 from typing import Protocol
 
 from weft.ports.store import LogPlace
@@ -27,7 +27,7 @@ class LogStore(Protocol):
     def follow(self, place: LogPlace, after: int) -> AsyncIterator[Piece]:
         """Yield pieces as they come, until the iterator is closed."""
 
-    def result(self, place: LogPlace) -> Iterator[bytes]:
-        """Yield what a function returned (`wire/function.py`), in blocks; nothing: there is
-        none.
+    def results(self, places: Iterable[LogPlace]) -> Iterator[tuple[LogPlace, Iterator[bytes]]]:
+        """Yield for each place the blocks of what its function returned (`wire/function.py`); no
+        block: there is nothing. They are to be read before the next place is asked for.
         """

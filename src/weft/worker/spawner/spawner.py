@@ -160,10 +160,10 @@ class Spawner:
             if taken is None:
                 return
             attempt.taken = taken
-            self._warm.free(self._capacity.memory_mib_free)
             if not self._start(attempt):
                 return
             queue.popleft()
+            self._warm.free(self._capacity.memory_mib_free)
 
     def _start(self, attempt: Attempt) -> bool:
         """Start one. Return False if the system has no room for it now; it is tried again."""

@@ -16,7 +16,7 @@ from weft.worker.warm.functions import AnyFunction, CannotCall, Functions
 from weft.worker.warm.outcome import Outcome, make_call
 from weft.worker.warm.usage import Usage
 
-_READ_BYTES = 1 << 20
+_READ_BYTES = 1 << 16
 _CALL = msgspec.msgpack.Decoder(Call)
 _BODY = msgspec.msgpack.Decoder(CallBody)
 _DONE = msgspec.msgpack.Encoder()
@@ -29,9 +29,10 @@ def serve(*, result_bytes_max: int) -> int:
     control.set_inheritable(False)  # programs that a call starts must not hold it
     _become_a_plain_program()
     functions, usage, pid = Functions(), Usage(), os.getpid()
+    entered: dict[str, str] = {}
     for message in _messages(control):
         call = _CALL.decode(message)
-        done = _make(call, functions, usage, result_bytes_max)
+        done = _make(call, functions, usage, entered, result_bytes_max)
         if os.getpid() != pid:
             os._exit(0)  # a fork of the function that did not end itself
         body = _DONE.encode(done)
@@ -72,14 +73,20 @@ def _messages(control: socket.socket) -> Iterator[bytes]:
         buffer += data
 
 
-def _make(call: Call, functions: Functions, usage: Usage, result_bytes_max: int) -> Done:
+def _make(
+    call: Call,
+    functions: Functions,
+    usage: Usage,
+    entered: dict[str, str],
+    result_bytes_max: int,
+) -> Done:
     """Make one call; whatever it does, an answer is returned."""
     usage.begin()
     body = _BODY.decode(call.body)
 
     def find() -> AnyFunction:
         functions.add(call)
-        _enter(call)
+        _enter(call, entered)
         return functions.find(call.definition_id, body)
 
     outcome = make_call(find, body, result_bytes_max)
@@ -94,10 +101,11 @@ def _make(call: Call, functions: Functions, usage: Usage, result_bytes_max: int)
     return _done(outcome, call.result_path, usage)
 
 
-def _enter(call: Call) -> None:
+def _enter(call: Call, entered: dict[str, str]) -> None:
+    """`entered`: the variables of the calls before; most of a batch's jobs have the same."""
     for name, value in call.env.items():
-        if os.environ.get(name) != value:
-            os.environ[name] = value
+        if entered.get(name) != value:
+            os.environ[name] = entered[name] = value
     try:
         os.chdir(call.cwd)
     except (OSError, ValueError) as error:

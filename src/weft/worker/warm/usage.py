@@ -2,6 +2,7 @@
 
 import os
 import resource
+from contextlib import suppress
 
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 _PEAK_FALLS_BY = 1.1
@@ -15,20 +16,20 @@ class Usage:
         self._statm = os.open("/proc/self/statm", os.O_RDONLY | os.O_CLOEXEC)
         self._peak_bytes = 0
         self._held_bytes = 0
+        self._floor_bytes = 0
+        """What the peak cannot fall below: that of the process from which this one began."""
 
     def begin(self) -> None:
         """Forget an older peak, if the process has shrunk since."""
-        if self._peak_bytes > _PEAK_FALLS_BY * self._held_bytes > 0:
-            try:
+        if self._peak_bytes > _PEAK_FALLS_BY * max(self._held_bytes, self._floor_bytes) > 0:
+            with suppress(OSError):
                 fd = os.open("/proc/self/clear_refs", os.O_WRONLY | os.O_CLOEXEC)
-            except OSError:
-                return
-            try:
-                os.write(fd, b"5")
-            except OSError:
-                pass
-            finally:
-                os.close(fd)
+                try:
+                    os.write(fd, b"5")
+                finally:
+                    os.close(fd)
+            own = resource.getrusage(resource.RUSAGE_SELF)
+            self._floor_bytes = own.ru_maxrss * 1024
 
     def end(self) -> tuple[int, int, int, bool]:
         """Return CPU milliseconds since the last end, peak and present memory in bytes, and

@@ -17,6 +17,8 @@ from weft.wire.spawner import AttemptKey, StartProcess, WarmCall
 from weft.wire.spec import INDEX_VARIABLE, JobSpec
 
 _ENCODE = msgspec.msgpack.Encoder().encode
+_PROGRAM = (sys.executable, "-P", "-X", "faulthandler", "-m", "weft.worker.warm")
+"""With faulthandler the log of a job that crashes shows where it was."""
 _ENVIRONMENTS_KEPT = 256
 _Key = tuple[int, frozenset[tuple[str, str]]]
 
@@ -73,7 +75,7 @@ class FunctionExecutor:
         )
         return StartProcess(
             key,
-            (sys.executable, "-P", "-m", "weft.worker.warm", str(limits.result_bytes_max)),
+            (*_PROGRAM, str(limits.result_bytes_max)),
             _variables_of(key, spec),
             spec.cwd,
             None,

@@ -2,13 +2,13 @@
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from weft.plugins.log_stores.files.parts import PartReader, own_parts
+from weft.plugins.log_stores.files.results import ResultReader
 from weft.ports.store import LogPlace
-from weft.wire.function import result_path
 from weft.wire.log_format import (
     CUT,
     RECORD,
@@ -25,7 +25,6 @@ from weft.wire.log_format import (
 _LOOK_AGAIN_S = 0.03
 _BATCH_BYTES = 256 * 1024
 _KEPT_PLACES = 64
-_BLOCK_BYTES = 1 << 18
 
 
 class _Reached(NamedTuple):
@@ -98,20 +97,11 @@ class FileLogStore:
         finally:
             reader.close()
 
-    def result(self, place: LogPlace) -> Iterator[bytes]:
-        """Yield what a function returned: from the record if it is short, else from its file."""
-        if place.segment is not None:
-            for piece in decode_pieces(self._record(place)):
-                if piece.kind == RESULT:
-                    yield piece.data
-                    return
-        path = result_path(self._root, place.batch_id, place.job_id, place.attempt)
-        try:
-            with path.open("rb") as file:
-                while block := file.read(_BLOCK_BYTES):
-                    yield block
-        except FileNotFoundError:
-            return
+    def results(self, places: Iterable[LogPlace]) -> Iterator[tuple[LogPlace, Iterator[bytes]]]:
+        """Yield results: from the record if it is short, else from its file; see the port."""
+        with ResultReader(self._root) as reader:
+            for place in places:
+                yield place, reader.read(place)
 
     def _keep(self, key: tuple[LogPlace, int, int], reached: _Reached) -> None:
         self._reached[key] = reached

@@ -1,0 +1,76 @@
+"""Read what functions returned: records of segments, thousands of them, and files of their own."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Self
+
+from weft.ports.store import LogPlace
+from weft.wire.function import result_path
+from weft.wire.log_format import RECORD, RECORD_MAGIC, RESULT, decode_pieces, segment_path
+
+_GUESS_BYTES = 4096
+"""Most records are shorter, so one read is all."""
+_BLOCK_BYTES = 1 << 18
+
+
+class ResultReader:
+    """Read one result after the other. Neighbours stand in the same segment, which stays open."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._segment: int | None = None
+        self._fd = -1
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._close()
+
+    def read(self, place: LogPlace) -> Iterator[bytes]:
+        """Yield the blocks of one result."""
+        if place.segment is not None:
+            for piece in decode_pieces(self._record(place)):
+                if piece.kind == RESULT:
+                    yield piece.data
+                    return
+        path = result_path(self._root, place.batch_id, place.job_id, place.attempt)
+        try:
+            with path.open("rb") as file:
+                while block := file.read(_BLOCK_BYTES):
+                    yield block
+        except FileNotFoundError:
+            return
+
+    def _record(self, place: LogPlace) -> bytes:
+        """Return a record's pieces; nothing if the segment is gone or says another attempt."""
+        if not self._open(place.segment or 0):
+            return b""
+        offset = place.offset or 0
+        data = os.pread(self._fd, _GUESS_BYTES, offset)
+        if len(data) < RECORD.size:
+            return b""
+        magic, *names, length = RECORD.unpack_from(data)
+        if (magic, *names) != (RECORD_MAGIC, place.batch_id, place.job_id, place.attempt):
+            return b""
+        end = RECORD.size + length
+        if end > len(data):
+            data += os.pread(self._fd, end - len(data), offset + len(data))
+        return data[RECORD.size : end]
+
+    def _open(self, segment: int) -> bool:
+        if segment == self._segment:
+            return True
+        self._close()
+        try:
+            self._fd = os.open(segment_path(self._root, segment), os.O_RDONLY | os.O_CLOEXEC)
+        except FileNotFoundError:
+            return False
+        self._segment = segment
+        return True
+
+    def _close(self) -> None:
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd, self._segment = -1, None

@@ -1,0 +1,103 @@
+"""Claimed jobs on their way to the spawner."""
+
+from collections.abc import Iterator
+
+import msgspec
+import pytest
+
+from weft.core.errors import WeftError
+from weft.plugins.executors.function import FunctionExecutor
+from weft.plugins.executors.process import ProcessExecutor
+from weft.ports.executor import ExecutorLimits
+from weft.ports.store import Claimed
+from weft.wire.function import Definition
+from weft.wire.spawner import AttemptKey, Start
+from weft.wire.spec import FunctionSpec, JobSpec
+from weft.worker.agent.outgoing import CHUNKS_A_PART, MESSAGE_BYTES, Outgoing, parts_of, shared_by
+from weft.worker.agent.specs import Place
+
+LIMITS = ExecutorLimits(grace_ms=300, stream_bytes_max=1 << 20, stream_head_bytes=1 << 10)
+
+
+class Sent:
+    """Keeps what is sent."""
+
+    def __init__(self) -> None:
+        self.messages: list[Start] = []
+
+    def send(self, message: Start) -> None:
+        self.messages.append(message)
+
+
+def claimed(job_id: int, chunk_first: int | None = None) -> Claimed:
+    return Claimed(
+        batch_id=1, job_id=job_id, attempt=1, cpu_m=1000, memory_mib=64, storage_mib=0, gpu=0,
+        chunk_first=job_id if chunk_first is None else chunk_first,
+    )  # fmt: skip
+
+
+def send(
+    jobs: Iterator[tuple[Claimed, JobSpec | None]], shared: dict[Place, JobSpec] | None = None
+) -> list[Start]:
+    sent = Sent()
+    executors = {"process": ProcessExecutor(), "function": FunctionExecutor()}
+    outgoing = Outgoing(sent, executors, LIMITS, shared or {})  # type: ignore[arg-type]  # a double
+    for one, spec in jobs:
+        outgoing.add(AttemptKey(1, one.job_id, 1), one, spec)
+    outgoing.send()
+    return sent.messages
+
+
+def test_what_jobs_share_is_sent_once_a_message() -> None:
+    brought = JobSpec(executor="function", function=FunctionSpec(pickle=b"f", arguments=b"1"))
+    calls = JobSpec(executor="function", function=FunctionSpec(arguments=b"2"), shares=1)
+    jobs = [(claimed(1), brought), (claimed(2), calls), (claimed(3), calls)]
+    (message,) = send(iter(jobs), {(1, 1): brought})
+
+    assert len(message.environments) == 1
+    ((definer, definition),) = message.definitions
+    assert definer == 1
+    assert msgspec.msgpack.decode(definition, type=Definition).pickle == b"f"
+    assert [one.warm and one.warm.definition for one in message.processes] == [0, 0, 0]
+
+
+def test_jobs_of_one_chunk_bring_their_own() -> None:
+    """A job that is tried again may come behind its neighbours."""
+    named = JobSpec(executor="function", function=FunctionSpec(call="a:b"))
+    brought = JobSpec(executor="function", function=FunctionSpec(pickle=b"f"))
+    (message,) = send(iter([(claimed(2, 1), named), (claimed(1), brought)]))
+
+    assert [one.warm and one.warm.definition for one in message.processes] == [None, 0]
+
+
+def test_a_function_that_nobody_brings_is_refused() -> None:
+    calls = JobSpec(executor="function", function=FunctionSpec(arguments=b"2"), shares=1)
+
+    with pytest.raises(WeftError, match="brings none"):
+        send(iter([(claimed(2), calls)]))
+    with pytest.raises(WeftError, match="brings none"):
+        send(iter([(claimed(2), calls)]), {(1, 1): JobSpec(command=("true",))})
+
+
+def test_a_message_has_a_bounded_size() -> None:
+    long = JobSpec(command=("cat",), stdin="x" * (MESSAGE_BYTES // 4))
+    messages = send((claimed(number), long) for number in range(1, 13))
+
+    assert [len(message.processes) for message in messages] == [4, 4, 4]
+
+
+def test_what_was_claimed_is_read_in_parts() -> None:
+    many = [claimed(number) for number in range(CHUNKS_A_PART + 10)]
+    parts = list(parts_of(many))
+
+    assert [len(part) for part in parts] == [CHUNKS_A_PART, 10]
+    assert [one for part in parts for one in part] == many
+    assert list(parts_of(many[:3])) == [many[:3]]
+    assert [len(part) for part in parts_of([claimed(n, 1) for n in range(1, 1001)])] == [1000]
+
+
+def test_a_reference_is_a_number_or_a_distance() -> None:
+    assert shared_by(claimed(9), JobSpec(shares=4)) == (1, 4)
+    assert shared_by(claimed(9), JobSpec(shares=-2)) == (1, 7)
+    assert shared_by(claimed(9), JobSpec()) is None
+    assert shared_by(claimed(9), None) is None

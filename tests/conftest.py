@@ -38,7 +38,8 @@ TEMPLATE = "weft_template"
 FAST = ("fsync=off", "full_page_writes=off", "max_connections=100")
 
 os.environ[STRICT_VARIABLE] = "1"
-for _name in [name for name in os.environ if name.startswith("WEFT_") and name != STRICT_VARIABLE]:
+_KEPT = {STRICT_VARIABLE, "WEFT_TEST_DATA"}
+for _name in [name for name in os.environ if name.startswith("WEFT_") and name not in _KEPT]:
     del os.environ[_name]  # settings of the developer's shell are not those of a test
 
 # What fails is easier to read without every call of the database.

@@ -19,6 +19,10 @@ COMMANDS = {
     "run": ("weft.cli.run:run", "Run one command as a job, as if it ran here."),
     "each": ("weft.cli.each:each", "Run a command once for each line of the input."),
     "submit": ("weft.cli.submit:submit", "Submit the jobs of a file, and print the batch's id."),
+    "convert": (
+        "weft.cli.convert:app",
+        "Turn workflows of other systems into documents of batches.",
+    ),
     "ls": ("weft.cli.ls:ls", "List batches, newest first."),
     "jobs": ("weft.cli.jobs:jobs", "List jobs of a batch, all or those that a query finds."),
     "status": ("weft.cli.status:status", "Show a batch, a job or a group."),
@@ -32,6 +36,10 @@ COMMANDS = {
         "See who was told of completions, and how.",
     ),
     "top": ("weft.cli.top:top", "Show workers and batches while they change."),
+    "check-order": (
+        "weft.cli.check_order:check_order",
+        "Check that no job of a batch began before its parents had ended.",
+    ),
     "doctor": ("weft.cli.doctor:doctor", "Check the installation, and say what to do."),
     "audit": ("weft.cli.audit:audit", "Recompute everything that is derived, and compare."),
     "config": ("weft.cli.config:config", "Show each setting and where it comes from."),

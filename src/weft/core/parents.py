@@ -28,6 +28,11 @@ Parent = int | range
 Parents = tuple[Parent, ...]
 
 
+def refers_to_earlier(text: str) -> bool:
+    """Say whether a text as a parent means an earlier job, whatever jobs are called."""
+    return _EARLIER.fullmatch(text) is not None
+
+
 @dataclass(frozen=True)
 class Earlier:
     """What may be referred to besides the jobs at hand."""

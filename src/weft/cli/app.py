@@ -38,7 +38,7 @@ COMMANDS = {
     "top": ("weft.cli.top:top", "Show workers and batches while they change."),
     "check-order": (
         "weft.cli.check_order:check_order",
-        "Check that no job of a batch began before its parents had ended.",
+        "Check that all jobs began after their parents had ended.",
     ),
     "doctor": ("weft.cli.doctor:doctor", "Check the installation, and say what to do."),
     "audit": ("weft.cli.audit:audit", "Recompute everything that is derived, and compare."),

@@ -22,7 +22,8 @@ part() {
     summary+=("$verdict: $name: $(grep -E '^=+ .* in [0-9.]+s' "$log" | tail -n 1 | tr -d '=')")
 }
 
-part 'tests that take minutes' -m 'heavy and not fault' --timeout 1800 "$@"
+read -r -a heavy <<<"${WEFT_FULL_HEAVY-}"
+part 'tests that take minutes' -m 'heavy and not fault' --timeout 1800 ${heavy[@]+"${heavy[@]}"} "$@"
 if [ -n "${WEFT_FULL_FAULTS-test}" ]; then
     part 'faults' tests/faults -n "${JOBS:-2}" --dist loadscope -k "${WEFT_FULL_FAULTS-test}" --timeout 300 "$@"
 fi

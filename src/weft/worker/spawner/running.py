@@ -34,15 +34,19 @@ class Running:
         launcher: Launcher,
         reports: Reports,
         logs: str,
+        *,
+        on_free: Callable[[Attempt], None],
         on_end: Callable[[Attempt], None],
     ) -> None:
         self._loop = loop
         self._launcher = launcher
         self._reports = reports
+        self._on_free = on_free
         self._on_end = on_end
         self.streams = Streams(loop, logs, self._fail_for_disk)
         self._to_watch: deque[Attempt] = deque()
         self._to_tell: deque[Attempt] = deque()
+        self._exited: deque[Attempt] = deque()
         self._ended: list[Attempt] = []
         self._oom_kills = _count_oom_kills()
         self.own_children: set[int] = set()
@@ -66,8 +70,17 @@ class Running:
 
     def end(self, attempt: Attempt) -> None:
         """Note the end of an attempt whose output is complete."""
+        self._free(attempt)
+        self._finish(attempt)
+
+    def _free(self, attempt: Attempt) -> None:
+        """It runs no more, so another one may."""
         attempt.ended_ns = attempt.ended_ns or time.monotonic_ns()
         del self.by_pid[attempt.pid]
+        self._on_free(attempt)
+
+    def _finish(self, attempt: Attempt) -> None:
+        """All is known of it."""
         if attempt.time_limit is not None:
             self._loop.cancel(attempt.time_limit)
         self._on_end(attempt)
@@ -115,6 +128,7 @@ class Running:
 
     def settle(self) -> None:
         """Do what the turn left: watch those that live on, clean up behind the others."""
+        self.finish_exited()
         now_ns = time.monotonic_ns()
         while self._to_watch and self._to_watch[0].started_ns + _WATCH_AFTER_NS <= now_ns:
             attempt = self._to_watch.popleft()
@@ -160,16 +174,25 @@ class Running:
         pid, status, usage = os.wait4(attempt.pid, os.WNOHANG)
         if pid == 0:
             return
-        self._loop.forget(attempt.pidfd)
-        os.close(attempt.pidfd)
-        attempt.pidfd = -1
         self.take_status(attempt, status)
         attempt.cpu_ms = int((usage.ru_utime + usage.ru_stime) * 1000 + 0.5)
         attempt.memory_peak_bytes = usage.ru_maxrss * 1024
-        attempt.ended_ns = time.monotonic_ns()
-        self._read_rest(attempt)
-        self.look_behind([attempt])
-        self.end(attempt)
+        self._free(attempt)
+        self._exited.append(attempt)
+
+    def finish_exited(self) -> None:
+        """Read the rest of those whose processes have ended, and report them.
+
+        Not at once: a core has nothing to do until the next process is started in their place.
+        """
+        while self._exited:
+            attempt = self._exited.popleft()
+            self._loop.forget(attempt.pidfd)
+            os.close(attempt.pidfd)
+            attempt.pidfd = -1
+            self._read_rest(attempt)
+            self.look_behind([attempt])
+            self._finish(attempt)
 
     def _read_rest(self, attempt: Attempt) -> None:
         """Read what the process left in its pipes."""

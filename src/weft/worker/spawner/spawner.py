@@ -69,7 +69,9 @@ class Spawner:
         self._trash_emptied = 0
         self._reports = Reports(Segments(logs), link)
         self._launcher = Launcher(scratch, incarnation)
-        self.running = Running(loop, self._launcher, self._reports, logs, self._on_end)
+        self.running = Running(
+            loop, self._launcher, self._reports, logs, on_free=self._on_free, on_end=self._on_end
+        )
         self._warm = Warm(loop, self._launcher, self.running, scratch, logs)
         self._remover = 0
         """The process that empties the trash; 0: none does."""
@@ -129,6 +131,7 @@ class Spawner:
     def _welcome(self, hello: Hello) -> None:
         self._capacity.resize(hello.cpu_m, hello.memory_mib)
         self._warm.limits = hello.warm
+        self.running.finish_exited()
         self._reports.store()
         self._reports.forget_unsent()
         queued = [one.key for one in self._queue if one.queued]
@@ -198,6 +201,7 @@ class Spawner:
 
     def _end_unstarted(self, attempt: Attempt) -> None:
         attempt.ended_ns = time.monotonic_ns()
+        self._on_free(attempt)
         self._on_end(attempt)
 
     def _comes_room(self, error: NoRoom) -> bool:
@@ -211,8 +215,10 @@ class Spawner:
         self._loop.at(self._wait_for_room_until_ns, _wake)
         return True
 
-    def _on_end(self, attempt: Attempt) -> None:
+    def _on_free(self, attempt: Attempt) -> None:
         self._capacity.give_back(attempt.taken)
+
+    def _on_end(self, attempt: Attempt) -> None:
         self._attempts.pop(attempt.key, None)
         self._reports.add_end(attempt)
 

@@ -12,6 +12,7 @@ import logging
 import os
 import secrets
 import shutil
+import signal
 import tempfile
 from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -36,6 +37,11 @@ EXTERNAL = os.environ.get(EXTERNAL_VARIABLE)
 TEMPLATE = "weft_template"
 # Safe only because nobody wants these data after a crash of the machine.
 FAST = ("fsync=off", "full_page_writes=off", "max_connections=100")
+
+# What was started in the background, or by nohup, ignores these, and so would all it starts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+for _number in (signal.SIGQUIT, signal.SIGHUP):
+    signal.signal(_number, signal.SIG_DFL)
 
 os.environ[STRICT_VARIABLE] = "1"
 _KEPT = {STRICT_VARIABLE, "WEFT_TEST_DATA"}

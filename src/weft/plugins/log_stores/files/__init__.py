@@ -87,15 +87,19 @@ class FileLogStore:
         """Yield pieces as they come. The file is looked at as long as somebody follows it."""
         own = self._own(place)
         reader = PartReader(own, after)
+        reading: asyncio.Future[list[Piece]] | None = None
         try:
             while True:
-                found = await asyncio.to_thread(_some_of, reader) if own_parts(own) else []
+                found: list[Piece] = []
+                if own_parts(own):
+                    reading = asyncio.ensure_future(asyncio.to_thread(_some_of, reader))
+                    found = await asyncio.shield(reading)
                 for piece in found:
                     yield piece
                 if not found:
                     await asyncio.sleep(_LOOK_AGAIN_S)
         finally:
-            reader.close()
+            _close_after(reading, reader)
 
     def results(self, places: Iterable[LogPlace]) -> Iterator[tuple[LogPlace, Iterator[bytes]]]:
         """Yield results: from the record if it is short, else from its file; see the port."""
@@ -137,6 +141,22 @@ def _skip(pieces: Iterator[Piece], after: int) -> Iterator[Piece]:
             yield piece
             after = 0
         number = end
+
+
+def _close_after(reading: asyncio.Future[list[Piece]] | None, reader: PartReader) -> None:
+    """Close the file, but not while a thread that nobody waits for any more is reading it: that
+    would open it again.
+    """
+
+    def close(done: asyncio.Future[list[Piece]]) -> None:
+        if not done.cancelled():
+            done.exception()
+        reader.close()
+
+    if reading is None or reading.done():
+        reader.close()
+    else:
+        reading.add_done_callback(close)
 
 
 def _some_of(reader: PartReader) -> list[Piece]:

@@ -64,6 +64,7 @@ def test_state_machine_is_compared_with_a_bare_queue(tmp_path: Path) -> None:
     assert result["audit_findings"] == 0
 
 
+@pytest.mark.heavy
 def test_groups_are_compared_with_a_bare_queue(tmp_path: Path) -> None:
     result = measured(tmp_path, "groups", "--scale", "0.01", "--rounds", "1")
 
@@ -80,6 +81,7 @@ def test_submission_is_compared_with_copy(tmp_path: Path) -> None:
     assert result["with_labels"]["ratio"] > 0
 
 
+@pytest.mark.heavy
 def test_arrays_are_compared_with_insert_select(tmp_path: Path) -> None:
     result = measured(tmp_path, "arrays", "--jobs", "3000", "--rounds", "1")
 
@@ -100,6 +102,7 @@ def test_commit_is_compared_with_a_small_one(tmp_path: Path) -> None:
     assert 0 < result["commit_ms"] <= result["commit_max_ms"]
 
 
+@pytest.mark.heavy
 def test_dag_is_compared_with_one_update(tmp_path: Path) -> None:
     result = measured(tmp_path, "dag", "--jobs", "150", "--rounds", "1")
 
@@ -107,6 +110,7 @@ def test_dag_is_compared_with_one_update(tmp_path: Path) -> None:
     assert result["gather_ms"] > 0
 
 
+@pytest.mark.heavy
 def test_writers_are_compared_with_those_of_other_groups(tmp_path: Path) -> None:
     result = measured(tmp_path, "writers", "--jobs", "2000", "--rounds", "1")
 
@@ -115,6 +119,7 @@ def test_writers_are_compared_with_those_of_other_groups(tmp_path: Path) -> None
     assert result["conditions"]["sizes"]["processes"] == 4
 
 
+@pytest.mark.heavy
 def test_cancel_is_compared_with_the_time_after_it(tmp_path: Path) -> None:
     result = measured(tmp_path, "cancel", "--jobs", "5000")
 
@@ -160,6 +165,7 @@ def test_unknown_bench_is_refused_with_those_that_there_are() -> None:
     assert "statemachine" in done.stderr
 
 
+@pytest.mark.heavy
 def test_huge_batch_is_read_beside_a_small_one(tmp_path: Path) -> None:
     result = measured(tmp_path, "huge", "--jobs", "4000", "--rounds", "3")
 

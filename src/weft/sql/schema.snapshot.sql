@@ -73,6 +73,10 @@ CREATE FUNCTION weft._check_room(of_batch_id bigint, n_groups integer, groups_ma
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._check_room(of_batch_id bigint, n_groups integer, groups_max integer) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft._check_term(of_epoch bigint) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._check_term(of_epoch bigint) OWNER TO weft_system;
+
 CREATE FUNCTION weft._completed_at(created_at timestamp with time zone, last_ended_at timestamp with time zone, recorded timestamp with time zone) RETURNS timestamp with time zone
     LANGUAGE sql IMMUTABLE;
 ALTER FUNCTION weft._completed_at(created_at timestamp with time zone, last_ended_at timestamp with time zone, recorded timestamp with time zone) OWNER TO weft_system;
@@ -2181,6 +2185,8 @@ REVOKE ALL ON FUNCTION weft._check_job(of_batch_id bigint, of_job_id integer) FR
 REVOKE ALL ON FUNCTION weft._check_open(of_batch_id bigint, of_group_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._check_room(of_batch_id bigint, n_groups integer, groups_max integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._check_term(of_epoch bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._completed_at(created_at timestamp with time zone, last_ended_at timestamp with time zone, recorded timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._completed_at(created_at timestamp with time zone, last_ended_at timestamp with time zone, recorded timestamp with time zone) TO weft_tenant;

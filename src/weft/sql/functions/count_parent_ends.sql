@@ -11,6 +11,10 @@ AS $$
 DECLARE
     v_batch bigint[]; v_child int[]; v_left_batches bigint[]; v_left_jobs int[];
 BEGIN
+    PERFORM weft._check_term(count_parent_ends.epoch);
+    IF NOT EXISTS (SELECT FROM weft.parent_end) THEN
+        RETURN 0;
+    END IF;
     PERFORM weft._check_epoch(count_parent_ends.epoch);
     SELECT array_agg(x.batch_id), array_agg(x.child_id) INTO v_batch, v_child
     FROM (SELECT DISTINCT p.batch_id, p.child_id FROM weft.parent_end p ORDER BY 1, 2 LIMIT limit_jobs) x;

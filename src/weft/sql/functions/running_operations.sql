@@ -7,6 +7,10 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 BEGIN
+    PERFORM weft._check_term(running_operations.epoch);
+    IF NOT EXISTS (SELECT FROM weft.operation o WHERE o.state = 'running') THEN
+        RETURN;
+    END IF;
     PERFORM weft._check_epoch(running_operations.epoch);
     RETURN QUERY SELECT o.operation_id, o.tenant_id, o.batch_id, o.kind, o.arguments, o.position, o.n_total, coalesce(o.trace_id, '')
     FROM weft.operation o WHERE o.state = 'running' ORDER BY o.operation_id LIMIT 100;

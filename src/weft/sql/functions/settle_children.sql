@@ -17,6 +17,10 @@ DECLARE
     v_next_batch bigint[]; v_next_job int[]; v_high_batch bigint := 0; v_high_job int := 0;
     v_at timestamptz := settle_children.at; v_until timestamptz := clock_timestamp() + interval '0.1 s';
 BEGIN
+    PERFORM weft._check_term(settle_children.epoch);
+    IF NOT EXISTS (SELECT FROM weft.cascade) THEN
+        RETURN 0;
+    END IF;
     PERFORM weft._check_epoch(settle_children.epoch);
     LOOP
         v_batch := '{}'; v_child := '{}'; v_ok := '{}';

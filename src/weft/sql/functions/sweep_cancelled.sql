@@ -13,6 +13,10 @@ DECLARE
     v_cancel record; v_span record; v_limit bigint; v_job int[]; v_last int; v_n bigint := 0; v_looked bigint;
     v_high_batch bigint := 0; v_high_job int := 0;
 BEGIN
+    PERFORM weft._check_term(sweep_cancelled.epoch);
+    IF NOT EXISTS (SELECT FROM weft.group_cancel c WHERE NOT c.swept) THEN
+        RETURN 0;
+    END IF;
     PERFORM weft._check_epoch(sweep_cancelled.epoch);
     FOR v_cancel IN SELECT c.* FROM weft.group_cancel c WHERE NOT c.swept ORDER BY c.cancelled_at LIMIT 100 FOR UPDATE SKIP LOCKED LOOP
         EXIT WHEN v_n >= limit_jobs;

@@ -1,7 +1,7 @@
 """`weft billing`: what was paid for, and at which prices."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -12,6 +12,7 @@ from weft.cli.options import SHARED, Shared
 from weft.cli.plain import one_line
 from weft.cli.report import note
 from weft.cli.screen import print_json, print_table
+from weft.client.api import Api
 from weft.core.rates import UNITS_OF_A_PRICE
 from weft.settings import load_settings
 
@@ -30,7 +31,7 @@ def projects(*, shared: Shared = SHARED) -> int:
     Args:
         shared: Options of every command.
     """
-    found = asyncio.run(_ask("list_projects", shared))
+    found = asyncio.run(_ask(shared, lambda client: client.list_projects()))
     return _print("Project", "name", found, shared)
 
 
@@ -49,7 +50,9 @@ def days(
         limit: How many days at most.
         shared: Options of every command.
     """
-    found = asyncio.run(_ask("list_project_days", shared, project, limit=limit))
+    found = asyncio.run(
+        _ask(shared, lambda client: client.list_project_days(project, limit=limit))
+    )
     return _print("Day", "date", found, shared)
 
 
@@ -60,7 +63,7 @@ def rates(*, shared: Shared = SHARED) -> int:
     Args:
         shared: Options of every command.
     """
-    found = asyncio.run(_ask("list_rates", shared))
+    found = asyncio.run(_ask(shared, lambda client: client.list_rates()))
     if shared.json:
         print_json(found)
         return 0
@@ -104,10 +107,11 @@ def set_rates(
     return 0
 
 
-async def _ask(method: str, shared: Shared, *arguments: str, **options: int) -> Sequence[Document]:
+async def _ask(
+    shared: Shared, question: Callable[[Api], Awaitable[Sequence[Document]]]
+) -> Sequence[Document]:
     async with shared.client() as client:
-        found: Sequence[Document] = await getattr(client, method)(*arguments, **options)
-        return found
+        return await question(client)
 
 
 def _print(title: str, key: str, found: Sequence[Document], shared: Shared) -> int:

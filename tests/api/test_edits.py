@@ -91,6 +91,22 @@ async def test_group_keeps_a_name_that_fits_into_a_path(
     assert_problem(taken, 409, "API.GROUP_EXISTS")
 
 
+async def test_job_of_an_array_gets_a_label_of_its_own(http: httpx.AsyncClient) -> None:
+    array = {"count": 3, "name": "part", "attributes": {"a": "1", "b": "2"}}
+    made = await http.post("/v1/batches", json={"jobs": [array]})
+    path = f"/v1/batches/{made.json()['id']}/jobs"
+    two = await http.patch(f"{path}/2", json={"attributes": {"a": None, "c": "3"}})
+    three = await http.patch(f"{path}/3", json={"name": None})
+    same = await http.patch(f"{path}/1", json={"name": "part"})
+    jobs = (await http.get(path)).json()["items"]
+
+    assert (two.status_code, three.status_code, same.status_code) == (200, 200, 200)
+    assert [(job["name"], job["attributes"]) for job in jobs] == [
+        ("part", {"a": "1", "b": "2"}), ("part", {"b": "2", "c": "3"}),
+        (None, {"a": "1", "b": "2"}),
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize("name", [None, "a/b", "g7"])
 async def test_set_keeps_a_name_that_is_no_number(
     http: httpx.AsyncClient, name: str | None

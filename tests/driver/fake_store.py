@@ -22,6 +22,7 @@ class FakeDriverStore:
         self.folds: deque[int] = deque()
         self.sweeps: deque[int] = deque()
         self.children: deque[int] = deque()
+        self.parked: deque[int] = deque()
         self.idle: deque[bool] = deque()
         self.due: deque[datetime | None] = deque()
         self.operations: deque[list[Operation]] = deque()
@@ -65,6 +66,12 @@ class FakeDriverStore:
     async def sweep_cancelled(self, epoch: int, limit_jobs: int) -> int:
         await self._ask("sweep_cancelled", epoch)
         count = self.sweeps.popleft() if self.sweeps else 0
+        assert count <= limit_jobs
+        return count
+
+    async def sweep_holds(self, epoch: int, limit_jobs: int) -> int:
+        await self._ask("sweep_holds", epoch)
+        count = self.parked.popleft() if self.parked else 0
         assert count <= limit_jobs
         return count
 

@@ -98,11 +98,14 @@ async def test_sweep_repeats_until_nothing_is_left_and_lets_the_fold_see_it() ->
         await driver.settled()
         folds, sweeps = driver.store.calls["fold_deltas"], driver.store.calls["sweep_cancelled"]
         driver.store.sweeps.extend([5000, 5000, 17])
+        driver.store.parked.extend([2000, 1])
         driver.notices.send()
         await driver.store.until("sweep_cancelled", sweeps + 4)
         await driver.store.until("fold_deltas", folds + 2)
 
+        await driver.store.until("sweep_holds", 3)
         assert not driver.store.sweeps
+        assert not driver.store.parked
 
 
 async def test_children_are_settled_without_a_pause_beside_a_sweep() -> None:

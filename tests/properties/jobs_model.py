@@ -39,6 +39,9 @@ class Batch:
     jobs: dict[int, Job] = field(default_factory=dict)
     cancelled: dict[int, bool] = field(default_factory=dict)
     """Whether by force, by group."""
+    held: set[int] = field(default_factory=set)
+    """Groups that are held, with all below them."""
+    held_jobs: set[int] = field(default_factory=set)
     untold: set[int] = field(default_factory=set)
     """Ended jobs whose children the sweep will tell."""
     staged: list[list[Job]] = field(default_factory=list)
@@ -60,6 +63,10 @@ class Batch:
         """Say whether a cancel of a group forbids the job to run."""
         forces = [self.cancelled[g] for g in self.groups_of(job) if g in self.cancelled]
         return bool(forces) and (any(forces) or not job.always_run)
+
+    def is_held(self, job: Job) -> bool:
+        """Say whether it or a group above it is held."""
+        return job.number in self.held_jobs or bool(self.held & set(self.groups_of(job)))
 
     def commit(self, jobs: list[Job]) -> None:
         """Add the jobs of an update."""
@@ -95,7 +102,11 @@ class Batch:
 
     def claimable(self) -> list[int]:
         """Return what a claim may take, in its order."""
-        ready = [j for j in self.jobs.values() if j.state == R and not self.is_cancelled(j)]
+        ready = [
+            j
+            for j in self.jobs.values()
+            if j.state == R and not self.is_cancelled(j) and not self.is_held(j)
+        ]
         return [j.number for j in sorted(ready, key=lambda j: (-j.priority, j.number))]
 
     def claim(self, number: int, owner: int) -> None:

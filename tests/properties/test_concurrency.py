@@ -85,6 +85,7 @@ class Bustle:
             await self.world.fold()
             await self.world.driver.sweep_cancelled(await self.world.lead(), 20)
             await self.world.driver.settle_children(await self.world.lead(), 20)
+            await self.world.driver.sweep_holds(await self.world.lead(), 20)
             documents = [
                 await self.world.api.get_batch(self.world.caller, b) for b in self.batches
             ]
@@ -110,6 +111,19 @@ class Bustle:
             except errors.BatchCancelled:
                 return
 
+    async def hold(self, batch: int) -> None:
+        """Hold and release groups and jobs, all of them at last."""
+        api, caller = self.world.api, self.world.caller
+        for _ in range(12):
+            group = self.chance.choice([0, 1, 2, 2, 3])
+            job = self.chance.randint(1, N_JOBS // 4)
+            await api.hold_group(caller, batch, group)
+            await api.hold_jobs(caller, batch, [job])
+            for _ in range(self.chance.randrange(20)):
+                await asyncio.sleep(0)
+            await api.release_group(caller, batch, group)
+            await api.release_jobs(caller, batch, [job])
+
     async def run(self) -> None:
         """Do all of it at once."""
         for _ in range(2):
@@ -125,6 +139,7 @@ class Bustle:
             group.create_task(self.cancel(self.batches[0]))
             for batch in self.batches:
                 group.create_task(self.gather_members(batch))
+                group.create_task(self.hold(batch))
 
 
 @pytest.mark.slow
@@ -137,6 +152,8 @@ async def test_everything_adds_up_when_all_work_at_once(
         async with asyncio.timeout(100):
             await bustle.run()
         await world.fold()
+        while await world.driver.sweep_holds(await world.lead(), 1000):
+            pass
         for batch in bustle.batches:
             states = await world.states(batch)
             document = await world.api.get_batch(world.caller, batch)

@@ -13,7 +13,6 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
-    RuleBasedStateMachine,
     initialize,
     invariant,
     precondition,
@@ -21,6 +20,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )  # fmt: skip
 
+from properties.hold_rules import BATCHES, SETS, WORDS, HoldRules
 from properties.jobs_model import RUN, Batch, Job, R, S
 from store.world import Backend, Worker, World, open_backend, open_world
 from weft.core import errors
@@ -31,10 +31,8 @@ from weft.testing.builders import end_report, job_rows
 EXAMPLES = int(os.environ.get("MODEL_EXAMPLES", "0"))
 STEPS = 40
 WORKERS = (0, 1)
-BATCHES = (0, 1)
 TREE = (0, 1, 0)
 """Parents of the groups 1, 2 and 3."""
-SETS = (4, 5)
 ENDS = (None, None, None, Reason.EXIT, Reason.EXIT, Reason.OOM, Reason.PREEMPTED, Reason.CANCELLED)
 Result = TypeVar("Result")
 NAMES = ("pending", "ready", "queued", "creating", "running", "blocked", "succeeded", "failed",
@@ -58,7 +56,7 @@ JOBS = st.lists(
 )
 
 
-class Machine(RuleBasedStateMachine):
+class Machine(HoldRules):
     """Calls functions of the core and does the same to the model."""
 
     runner: asyncio.Runner
@@ -294,7 +292,7 @@ class Machine(RuleBasedStateMachine):
         self.held = {key: value for key, value in self.held.items() if value[0] != owner}
         self.ended = [one for one in self.ended if one[0] != owner]
 
-    # ------------------------------------------------------------------ sets, cancels, the driver
+    # ------------------------------------------------------------------ sets
 
     @rule(
         which=st.sampled_from(BATCHES),
@@ -316,6 +314,8 @@ class Machine(RuleBasedStateMachine):
         assert self.run(adding) == len(new)
         for number in new:
             model.jobs[number].sets.add(group)
+
+    # ------------------------------------------------------------------ cancels and the driver
 
     @rule(which=st.sampled_from(BATCHES), choices=st.lists(st.integers(0, 20), max_size=3))
     def cancel_jobs(self, which: int, choices: list[int]) -> None:
@@ -358,9 +358,10 @@ class Machine(RuleBasedStateMachine):
             jobs = self.run(
                 self.world.api.list_jobs(self.world.caller, batch_id, after=0, limit=1000)
             )
-            found = {job["job_id"]: (job["state"], job["attempt"]) for job in jobs}
+            found = {job["job_id"]: (job["state"], job["attempt"], job["held"]) for job in jobs}
             assert found == {
-                job.number: (_WORDS[job.state], job.attempt) for job in model.jobs.values()
+                job.number: (WORDS[job.state], job.attempt, job.state < S and model.is_held(job))
+                for job in model.jobs.values()
             }
 
     @invariant()
@@ -378,10 +379,12 @@ class Machine(RuleBasedStateMachine):
                 assert group["complete"] == all(state >= S for state in counts)
                 ancestors = model.ancestors(group["group_id"])
                 assert group["cancelled"] == bool(model.cancelled.keys() & set(ancestors))
+                assert group["held"] == bool(model.held & {0, *ancestors})
 
     def teardown(self) -> None:
         """Run everything to its end, then let the audit look."""
         try:
+            self.release_all()
             self.sweep(1000)
             while any(
                 job.state in {R, RUN} for model in self.models for job in model.jobs.values()
@@ -396,10 +399,6 @@ class Machine(RuleBasedStateMachine):
             self.counters_are_exact()
         finally:
             self.run(self.stack.aclose())
-
-
-_WORDS = ("pending", "ready", "queued", "creating", "running", "blocked", "success", "failed",
-          "error", "cancelled")  # fmt: skip
 
 
 def _sets_of(jobs: list[Job], first: int) -> dict[int, tuple[int, ...]]:

@@ -216,7 +216,7 @@ async def test_batch_at_max_running_is_no_work(world: World) -> None:
 
 async def test_held_batch_is_passed_over(world: World) -> None:
     held, other = await world.submit(2), await world.submit(1)
-    await world.admin.execute("UPDATE weft.batch SET held = true WHERE batch_id = $1", held)
+    await world.api.hold_group(world.caller, held, 0)
     worker = await world.worker()
 
     assert [one.batch_id for one in await worker.claim()] == [other]

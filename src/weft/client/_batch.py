@@ -47,6 +47,12 @@ class Batch(Counted):
     async def cancel(self, *, force: bool = False) -> Document:
         return await self._api.cancel_batch(self.id, force=force)
 
+    async def hold(self) -> Document:
+        return await self._api.hold_batch(self.id)
+
+    async def release(self) -> Document:
+        return await self._api.release_batch(self.id)
+
     async def _edit(self, patch: Document) -> Document:
         return await self._api.edit_batch(self.id, patch)
 

@@ -43,6 +43,14 @@ class Counted:
         """
         raise NotImplementedError
 
+    async def hold(self) -> Document:
+        """Let none of its jobs start until it is released; what runs goes on."""
+        raise NotImplementedError
+
+    async def release(self) -> Document:
+        """Let its jobs start, but for those that are held otherwise."""
+        raise NotImplementedError
+
     async def edit(
         self,
         *,

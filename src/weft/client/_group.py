@@ -40,6 +40,12 @@ class JobGroup(Counted):
     async def cancel(self, *, force: bool = False) -> Document:
         return await self._api.cancel_group(self.batch_id, self.group_id, force=force)
 
+    async def hold(self) -> Document:
+        return await self._api.hold_group(self.batch_id, self.group_id)
+
+    async def release(self) -> Document:
+        return await self._api.release_group(self.batch_id, self.group_id)
+
     async def _edit(self, patch: Document) -> Document:
         document = await self._api.edit_group(self.batch_id, self.group_id, patch)
         self.name, self.path = document["name"], document["path"]

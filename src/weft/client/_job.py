@@ -92,6 +92,14 @@ class Job:
         """Cancel this job; what depends on it is cancelled, too."""
         return await self._api.cancel_job(self.batch_id, self.job_id)
 
+    async def hold(self) -> Document:
+        """Let it not start until it is released."""
+        return await self._api.hold_job(self.batch_id, self.job_id)
+
+    async def release(self) -> Document:
+        """Let it start, unless a group of it is held."""
+        return await self._api.release_job(self.batch_id, self.job_id)
+
     async def log(self, *, stream: Stream = "both", attempt: int | None = None) -> str:
         """Return what the job has written so far.
 

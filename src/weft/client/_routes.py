@@ -255,6 +255,32 @@ class Routes:
         """Return the secret with which this tenant's callbacks are signed; for its admins."""
         return str((await self._get("/v1/callbacks/secret"))["secret"])
 
+    # ---- hold and release
+
+    async def hold_batch(self, batch_id: int) -> Document:
+        """Let nothing of a batch start until it is released; what runs goes on."""
+        return await self._post(f"/v1/batches/{batch_id}/hold", {})
+
+    async def release_batch(self, batch_id: int) -> Document:
+        """Let the jobs of a batch start, but for those that are held otherwise."""
+        return await self._post(f"/v1/batches/{batch_id}/release", {})
+
+    async def hold_group(self, batch_id: int, group: int | str) -> Document:
+        """Let nothing of a group and of those below it start until it is released."""
+        return await self._post(f"/v1/batches/{batch_id}/groups/{_group(group)}/hold", {})
+
+    async def release_group(self, batch_id: int, group: int | str) -> Document:
+        """Let the jobs of a group start, but for those that are held otherwise."""
+        return await self._post(f"/v1/batches/{batch_id}/groups/{_group(group)}/release", {})
+
+    async def hold_job(self, batch_id: int, job_id: int) -> Document:
+        """Let one job not start until it is released."""
+        return await self._post(f"/v1/batches/{batch_id}/jobs/{job_id}/hold", {})
+
+    async def release_job(self, batch_id: int, job_id: int) -> Document:
+        """Release one job; it waits on while a group of it is held."""
+        return await self._post(f"/v1/batches/{batch_id}/jobs/{job_id}/release", {})
+
     # ---- cancel
 
     async def cancel_batch(self, batch_id: int, *, force: bool = False) -> Document:

@@ -74,6 +74,8 @@ class Job(Twin[aio.Job]):
     edit = waits(aio.Job.edit)
     wait = waits(aio.Job.wait)
     cancel = waits(aio.Job.cancel)
+    hold = waits(aio.Job.hold)
+    release = waits(aio.Job.release)
     log = waits(aio.Job.log)
     follow_log = iterates(aio.Job.follow_log)
     attempts = waits(aio.Job.attempts)
@@ -91,6 +93,8 @@ class Counted(Twin[CountedT_co]):
     status = waits(aio.Counted.status)
     edit = waits(aio.Counted.edit)
     cancel = waits(aio.Counted.cancel)
+    hold = waits(aio.Counted.hold)
+    release = waits(aio.Counted.release)
     list_jobs = lists(aio.Counted.list_jobs)
     watch = iterates(aio.Counted.watch)
 

@@ -4,6 +4,7 @@
     term.py       the loops of one term, and what wakes them
     fold.py       deltas into sums, completion of groups
     cancel.py     jobs of cancelled groups
+    hold.py       jobs of groups that are held, or were
     reaper.py     workers that fell silent
     callbacks.py  who is told of completions
     retention.py  what is too old to be kept

@@ -10,6 +10,7 @@ from weft.driver.callbacks import CallbackLoop, Post
 from weft.driver.cancel import run_cancel
 from weft.driver.due_date import DueDate
 from weft.driver.fold import FoldLoop
+from weft.driver.hold import run_hold
 from weft.driver.operate import run_operate
 from weft.driver.reaper import run_reaper
 from weft.driver.retention import run_retention
@@ -41,6 +42,7 @@ class Term:
         self._callback_bell = Bell()
         self._cancel_bell, self._retention_bell, self._operate_bell = Bell(), Bell(), Bell()
         self._settle_bell = Bell()
+        self._hold_bell = Bell()
         self._due = DueDate(settings.lost_after_s)
         self._fold_bell, self._doubt_bell = Bell(), Bell()
         self._fold = FoldLoop(store, epoch, self._fold_bell, after_pass=self._after_fold)
@@ -69,6 +71,7 @@ class Term:
             self._fold_bell,
             self._settle_bell,
             self._cancel_bell,
+            self._hold_bell,
             self._operate_bell,
             self._retention_bell,
         )
@@ -77,6 +80,7 @@ class Term:
         """An awake driver gets no notices: what they would say may have come with the deltas."""
         self._settle_bell.ring()
         self._cancel_bell.ring()
+        self._hold_bell.ring()
         self._operate_bell.ring()
         if deltas:
             self._retention_bell.ring()
@@ -110,6 +114,7 @@ class Term:
             self._fold.run(),
             run_settle(store, epoch, self._settle_bell, after_pass=self._fold_bell.ring),
             run_cancel(store, epoch, self._cancel_bell, after_pass=self._after_sweep),
+            run_hold(store, epoch, self._hold_bell),
             run_operate(store, epoch, self._operate_bell, after_pass=self._fold_bell.ring),
             run_reaper(store, epoch, self._due, grace_s=settings.lost_after_s),
             run_retention(

@@ -134,12 +134,22 @@ CREATE FUNCTION weft._group_documents(batch_ids bigint[], group_ids integer[], f
 ALTER FUNCTION weft._group_documents(batch_ids bigint[], group_ids integer[], folded boolean) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft._has_work(of_incarnation_id integer) RETURNS boolean
-    LANGUAGE sql STABLE;
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET enable_bitmapscan TO 'off';
 ALTER FUNCTION weft._has_work(of_incarnation_id integer) OWNER TO weft_system;
 
 CREATE FUNCTION weft._is_cancelled(of_batch_id bigint, of_group_id integer, always_run boolean) RETURNS boolean
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._is_cancelled(of_batch_id bigint, of_group_id integer, always_run boolean) OWNER TO weft_system;
+
+CREATE FUNCTION weft._is_held(of_batch_id bigint, of_group_id integer, of_job_id integer) RETURNS boolean
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._is_held(of_batch_id bigint, of_group_id integer, of_job_id integer) OWNER TO weft_system;
 
 CREATE FUNCTION weft._is_same_bunch(of_batch_id bigint, of_update_id integer, of_first_job integer, of_n_jobs integer, of_digest bytea) RETURNS boolean
     LANGUAGE sql STABLE;
@@ -196,6 +206,10 @@ CREATE FUNCTION weft._live_attempts(of_incarnation_id integer) RETURNS SETOF wef
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off';
 ALTER FUNCTION weft._live_attempts(of_incarnation_id integer) OWNER TO weft_system;
+
+CREATE FUNCTION weft._lock_jobs(of_batch_id bigint, of_job_ids integer[]) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._lock_jobs(of_batch_id bigint, of_job_ids integer[]) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft._lose_incarnation(of_incarnation_id integer, at timestamp with time zone) RETURNS bigint
     LANGUAGE plpgsql;
@@ -285,6 +299,14 @@ CREATE FUNCTION weft._operation_document(operation weft.operation) RETURNS jsonb
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._operation_document(operation weft.operation) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft._park_jobs(of_batch_id bigint, of_job_ids integer[]) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._park_jobs(of_batch_id bigint, of_job_ids integer[]) OWNER TO weft_system;
+
+CREATE FUNCTION weft._park_noted(limit_jobs integer) RETURNS bigint
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._park_noted(limit_jobs integer) OWNER TO weft_system;
+
 CREATE FUNCTION weft._patched(patch jsonb) RETURNS text
     LANGUAGE sql IMMUTABLE;
 ALTER FUNCTION weft._patched(patch jsonb) OWNER TO weft_tenant;
@@ -300,6 +322,10 @@ ALTER FUNCTION weft._record_callbacks(batch_ids bigint[], group_ids integer[], a
 CREATE FUNCTION weft._record_change(of_batch_id bigint, of_group_id integer, of_kind text, actor text, message text, at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._record_change(of_batch_id bigint, of_group_id integer, of_kind text, actor text, message text, at timestamp with time zone) OWNER TO weft_system;
+
+CREATE FUNCTION weft._record_hold(of_batch_id bigint, of_job_ids integer[], of_kind text, actor text, at timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._record_hold(of_batch_id bigint, of_job_ids integer[], of_kind text, actor text, at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft._refuse_transition() RETURNS trigger
     LANGUAGE plpgsql;
@@ -333,6 +359,18 @@ ALTER FUNCTION weft._shape_ids(cpu_ms bigint[], memory_mibs bigint[], storage_mi
 CREATE FUNCTION weft._show_set(tenant_id integer, of_batch_id bigint, set_id integer, at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._show_set(tenant_id integer, of_batch_id bigint, set_id integer, at timestamp with time zone) OWNER TO weft_system;
+
+CREATE FUNCTION weft._sight(of_batch_id bigint) RETURNS bigint
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._sight(of_batch_id bigint) OWNER TO weft_system;
+
+CREATE FUNCTION weft._turn_ranges(of_batch_id bigint, hidden boolean) RETURNS boolean
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._turn_ranges(of_batch_id bigint, hidden boolean) OWNER TO weft_system;
+
+CREATE FUNCTION weft._unpark_jobs(of_batch_id bigint, after_job integer, limit_jobs integer) RETURNS integer
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._unpark_jobs(of_batch_id bigint, after_job integer, limit_jobs integer) OWNER TO weft_system;
 
 CREATE FUNCTION weft._unstage(of_batch_id bigint, from_job integer, to_job integer, pool_id integer, at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql;
@@ -549,6 +587,16 @@ CREATE FUNCTION weft.heartbeat(incarnation_id integer, batch_ids bigint[], job_i
     SET enable_mergejoin TO 'off';
 ALTER FUNCTION weft.heartbeat(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], draining boolean, claiming boolean, at timestamp with time zone) OWNER TO weft_system;
 
+CREATE FUNCTION weft.hold_group(tenant_id integer, batch_id bigint, group_id integer, actor text, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.hold_group(tenant_id integer, batch_id bigint, group_id integer, actor text, at timestamp with time zone) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.hold_jobs(tenant_id integer, batch_id bigint, job_ids integer[], actor text, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(job_id integer, outcome text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.hold_jobs(tenant_id integer, batch_id bigint, job_ids integer[], actor text, at timestamp with time zone) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft.idle_driver(epoch bigint) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -680,6 +728,16 @@ CREATE FUNCTION weft.register_worker(name text, host text, pool text, incarnatio
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.register_worker(name text, host text, pool text, incarnation text, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, version text, proved_gone boolean, grace_s double precision, at timestamp with time zone) OWNER TO weft_system;
 
+CREATE FUNCTION weft.release_group(tenant_id integer, batch_id bigint, group_id integer, actor text, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.release_group(tenant_id integer, batch_id bigint, group_id integer, actor text, at timestamp with time zone) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.release_jobs(tenant_id integer, batch_id bigint, job_ids integer[], actor text, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(job_id integer, outcome text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.release_jobs(tenant_id integer, batch_id bigint, job_ids integer[], actor text, at timestamp with time zone) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft.remove_old(epoch bigint, events_keep_s double precision, updates_keep_s double precision, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -720,6 +778,11 @@ CREATE FUNCTION weft.sweep_cancelled(epoch bigint, limit_jobs integer, at timest
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off';
 ALTER FUNCTION weft.sweep_cancelled(epoch bigint, limit_jobs integer, at timestamp with time zone) OWNER TO weft_system;
+
+CREATE FUNCTION weft.sweep_holds(epoch bigint, limit_jobs integer) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.sweep_holds(epoch bigint, limit_jobs integer) OWNER TO weft_system;
 
 CREATE FUNCTION weft.try_lead() RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -783,7 +846,6 @@ CREATE TABLE weft.batch (
     created_at timestamp with time zone NOT NULL,
     idempotency_key text,
     digest bytea,
-    held boolean DEFAULT false NOT NULL,
     has_edges boolean DEFAULT false NOT NULL,
     next_update integer DEFAULT 1 NOT NULL,
     next_job integer DEFAULT 1 NOT NULL,
@@ -1067,6 +1129,17 @@ CREATE TABLE weft.group_count (
 WITH (fillfactor='50');
 ALTER TABLE weft.group_count OWNER TO postgres;
 
+CREATE TABLE weft.group_hold (
+    batch_id bigint NOT NULL,
+    group_id integer NOT NULL,
+    tenant_id integer NOT NULL,
+    held_at timestamp with time zone NOT NULL,
+    released_at timestamp with time zone,
+    sweep_job integer DEFAULT 0 NOT NULL,
+    swept boolean DEFAULT false NOT NULL
+);
+ALTER TABLE weft.group_hold OWNER TO postgres;
+
 CREATE TABLE weft.group_usage (
     batch_id bigint NOT NULL,
     group_id integer NOT NULL,
@@ -1077,6 +1150,13 @@ CREATE TABLE weft.group_usage (
 )
 WITH (fillfactor='50');
 ALTER TABLE weft.group_usage OWNER TO postgres;
+
+CREATE TABLE weft.held_ready (
+    batch_id bigint NOT NULL,
+    job_id integer NOT NULL,
+    tenant_id integer NOT NULL
+);
+ALTER TABLE weft.held_ready OWNER TO postgres;
 
 CREATE TABLE weft.job_array (
     batch_id bigint NOT NULL,
@@ -1168,6 +1248,14 @@ CREATE TABLE weft.job_group (
     CONSTRAINT tree_group_has_path CHECK ((is_set = (path IS NULL)))
 );
 ALTER TABLE weft.job_group OWNER TO postgres;
+
+CREATE TABLE weft.job_hold (
+    batch_id bigint NOT NULL,
+    job_id integer NOT NULL,
+    tenant_id integer NOT NULL,
+    held_at timestamp with time zone NOT NULL
+);
+ALTER TABLE weft.job_hold OWNER TO postgres;
 
 CREATE TABLE weft.job_label (
     batch_id bigint NOT NULL,
@@ -1589,8 +1677,14 @@ ALTER TABLE ONLY weft.group_completion
 ALTER TABLE ONLY weft.group_count
     ADD CONSTRAINT group_count_pkey PRIMARY KEY (batch_id, group_id);
 
+ALTER TABLE ONLY weft.group_hold
+    ADD CONSTRAINT group_hold_pkey PRIMARY KEY (batch_id, group_id);
+
 ALTER TABLE ONLY weft.group_usage
     ADD CONSTRAINT group_usage_pkey PRIMARY KEY (batch_id, group_id, rate_card_id, shape_id);
+
+ALTER TABLE ONLY weft.held_ready
+    ADD CONSTRAINT held_ready_pkey PRIMARY KEY (batch_id, job_id);
 
 ALTER TABLE ONLY weft.job_array
     ADD CONSTRAINT job_array_pkey PRIMARY KEY (batch_id, first_job);
@@ -1603,6 +1697,9 @@ ALTER TABLE ONLY weft.job_change
 
 ALTER TABLE ONLY weft.job_group
     ADD CONSTRAINT job_group_pkey PRIMARY KEY (batch_id, group_id);
+
+ALTER TABLE ONLY weft.job_hold
+    ADD CONSTRAINT job_hold_pkey PRIMARY KEY (batch_id, job_id);
 
 ALTER TABLE ONLY weft.job_label
     ADD CONSTRAINT job_label_pkey PRIMARY KEY (batch_id, job_id);
@@ -1741,6 +1838,8 @@ CREATE INDEX group_cancel_unswept_idx ON weft.group_cancel USING btree (batch_id
 
 CREATE INDEX group_count_open_idx ON weft.group_count USING btree (tenant_id, batch_id) WHERE ((group_id = 0) AND (NOT complete));
 
+CREATE INDEX group_hold_unswept_idx ON weft.group_hold USING btree (batch_id) WHERE (NOT swept);
+
 CREATE INDEX job_array_name_idx ON weft.job_array USING btree (batch_id, name, first_job) WHERE (name IS NOT NULL);
 
 CREATE INDEX job_delta_xid_idx ON weft.job_delta USING btree (xid);
@@ -1824,8 +1923,14 @@ ALTER TABLE ONLY weft.group_change
 ALTER TABLE ONLY weft.group_completion
     ADD CONSTRAINT group_completion_batch_id_fkey FOREIGN KEY (batch_id) REFERENCES weft.batch(batch_id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY weft.group_hold
+    ADD CONSTRAINT group_hold_batch_id_fkey FOREIGN KEY (batch_id) REFERENCES weft.batch(batch_id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY weft.job_group
     ADD CONSTRAINT job_group_batch_id_fkey FOREIGN KEY (batch_id) REFERENCES weft.batch(batch_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY weft.job_hold
+    ADD CONSTRAINT job_hold_batch_id_fkey FOREIGN KEY (batch_id) REFERENCES weft.batch(batch_id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY weft.job_transition
     ADD CONSTRAINT job_transition_from_state_fkey FOREIGN KEY (from_state) REFERENCES weft.job_state(state);
@@ -1899,7 +2004,11 @@ ALTER TABLE weft.group_completion ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.group_count ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE weft.group_hold ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE weft.group_usage ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.held_ready ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.job ENABLE ROW LEVEL SECURITY;
 
@@ -1912,6 +2021,8 @@ ALTER TABLE weft.job_change ENABLE ROW LEVEL SECURITY;
 ALTER TABLE weft.job_delta ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.job_group ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.job_hold ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.job_label ENABLE ROW LEVEL SECURITY;
 
@@ -2009,7 +2120,11 @@ CREATE POLICY system_rows ON weft.group_completion TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.group_count TO weft_system USING (true);
 
+CREATE POLICY system_rows ON weft.group_hold TO weft_system USING (true);
+
 CREATE POLICY system_rows ON weft.group_usage TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.held_ready TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.job TO weft_system USING (true);
 
@@ -2022,6 +2137,8 @@ CREATE POLICY system_rows ON weft.job_change TO weft_system USING (true);
 CREATE POLICY system_rows ON weft.job_delta TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.job_group TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.job_hold TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.job_label TO weft_system USING (true);
 
@@ -2091,7 +2208,11 @@ CREATE POLICY tenant_rows ON weft.group_completion TO weft_tenant USING ((tenant
 
 CREATE POLICY tenant_rows ON weft.group_count TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
+CREATE POLICY tenant_rows ON weft.group_hold TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
 CREATE POLICY tenant_rows ON weft.group_usage TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.held_ready TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.job TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
@@ -2104,6 +2225,8 @@ CREATE POLICY tenant_rows ON weft.job_change TO weft_tenant USING ((tenant_id = 
 CREATE POLICY tenant_rows ON weft.job_delta TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.job_group TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.job_hold TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.job_label TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
@@ -2227,6 +2350,9 @@ REVOKE ALL ON FUNCTION weft._has_work(of_incarnation_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._is_cancelled(of_batch_id bigint, of_group_id integer, always_run boolean) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._is_held(of_batch_id bigint, of_group_id integer, of_job_id integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._is_held(of_batch_id bigint, of_group_id integer, of_job_id integer) TO weft_tenant;
+
 REVOKE ALL ON FUNCTION weft._is_same_bunch(of_batch_id bigint, of_update_id integer, of_first_job integer, of_n_jobs integer, of_digest bytea) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._job_documents(of_batch_id bigint, of_job_ids integer[]) FROM PUBLIC;
@@ -2240,6 +2366,8 @@ GRANT SELECT ON TABLE weft.job TO weft_api;
 GRANT SELECT ON TABLE weft.job TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft._live_attempts(of_incarnation_id integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._lock_jobs(of_batch_id bigint, of_job_ids integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._lose_incarnation(of_incarnation_id integer, at timestamp with time zone) FROM PUBLIC;
 
@@ -2274,6 +2402,11 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.operation TO weft_system;
 
 REVOKE ALL ON FUNCTION weft._operation_document(operation weft.operation) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._park_jobs(of_batch_id bigint, of_job_ids integer[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._park_jobs(of_batch_id bigint, of_job_ids integer[]) TO weft_tenant;
+
+REVOKE ALL ON FUNCTION weft._park_noted(limit_jobs integer) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._patched(patch jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._project_usage(of_project_ids integer[]) FROM PUBLIC;
@@ -2282,6 +2415,9 @@ REVOKE ALL ON FUNCTION weft._record_callbacks(batch_ids bigint[], group_ids inte
 
 REVOKE ALL ON FUNCTION weft._record_change(of_batch_id bigint, of_group_id integer, of_kind text, actor text, message text, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._record_change(of_batch_id bigint, of_group_id integer, of_kind text, actor text, message text, at timestamp with time zone) TO weft_tenant;
+
+REVOKE ALL ON FUNCTION weft._record_hold(of_batch_id bigint, of_job_ids integer[], of_kind text, actor text, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._record_hold(of_batch_id bigint, of_job_ids integer[], of_kind text, actor text, at timestamp with time zone) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._refuse_transition() FROM PUBLIC;
 
@@ -2300,6 +2436,14 @@ REVOKE ALL ON FUNCTION weft._shape_ids(cpu_ms bigint[], memory_mibs bigint[], st
 GRANT ALL ON FUNCTION weft._shape_ids(cpu_ms bigint[], memory_mibs bigint[], storage_mibs bigint[], gpus integer[], countables jsonb[]) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._show_set(tenant_id integer, of_batch_id bigint, set_id integer, at timestamp with time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._sight(of_batch_id bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._turn_ranges(of_batch_id bigint, hidden boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._turn_ranges(of_batch_id bigint, hidden boolean) TO weft_tenant;
+
+REVOKE ALL ON FUNCTION weft._unpark_jobs(of_batch_id bigint, after_job integer, limit_jobs integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._unpark_jobs(of_batch_id bigint, after_job integer, limit_jobs integer) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._unstage(of_batch_id bigint, from_job integer, to_job integer, pool_id integer, at timestamp with time zone) FROM PUBLIC;
 
@@ -2413,6 +2557,12 @@ GRANT ALL ON FUNCTION weft.group_history(tenant_id integer, batch_id bigint, gro
 REVOKE ALL ON FUNCTION weft.heartbeat(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], draining boolean, claiming boolean, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.heartbeat(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], draining boolean, claiming boolean, at timestamp with time zone) TO weft_worker;
 
+REVOKE ALL ON FUNCTION weft.hold_group(tenant_id integer, batch_id bigint, group_id integer, actor text, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.hold_group(tenant_id integer, batch_id bigint, group_id integer, actor text, at timestamp with time zone) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.hold_jobs(tenant_id integer, batch_id bigint, job_ids integer[], actor text, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.hold_jobs(tenant_id integer, batch_id bigint, job_ids integer[], actor text, at timestamp with time zone) TO weft_api;
+
 REVOKE ALL ON FUNCTION weft.idle_driver(epoch bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.idle_driver(epoch bigint) TO weft_driver;
 
@@ -2489,6 +2639,12 @@ GRANT ALL ON FUNCTION weft.record_phases(incarnation_id integer, batch_ids bigin
 REVOKE ALL ON FUNCTION weft.register_worker(name text, host text, pool text, incarnation text, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, version text, proved_gone boolean, grace_s double precision, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.register_worker(name text, host text, pool text, incarnation text, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, version text, proved_gone boolean, grace_s double precision, at timestamp with time zone) TO weft_worker;
 
+REVOKE ALL ON FUNCTION weft.release_group(tenant_id integer, batch_id bigint, group_id integer, actor text, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.release_group(tenant_id integer, batch_id bigint, group_id integer, actor text, at timestamp with time zone) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.release_jobs(tenant_id integer, batch_id bigint, job_ids integer[], actor text, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.release_jobs(tenant_id integer, batch_id bigint, job_ids integer[], actor text, at timestamp with time zone) TO weft_api;
+
 REVOKE ALL ON FUNCTION weft.remove_old(epoch bigint, events_keep_s double precision, updates_keep_s double precision, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.remove_old(epoch bigint, events_keep_s double precision, updates_keep_s double precision, at timestamp with time zone) TO weft_driver;
 
@@ -2506,6 +2662,9 @@ GRANT ALL ON FUNCTION weft.submit(tenant_id integer, user_id integer, of_batch_i
 
 REVOKE ALL ON FUNCTION weft.sweep_cancelled(epoch bigint, limit_jobs integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.sweep_cancelled(epoch bigint, limit_jobs integer, at timestamp with time zone) TO weft_driver;
+
+REVOKE ALL ON FUNCTION weft.sweep_holds(epoch bigint, limit_jobs integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.sweep_holds(epoch bigint, limit_jobs integer) TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft.try_lead() FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.try_lead() TO weft_driver;
@@ -2623,10 +2782,16 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.group_count TO weft_system;
 GRANT SELECT ON TABLE weft.group_count TO weft_api;
 GRANT SELECT ON TABLE weft.group_count TO weft_driver;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.group_hold TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.group_hold TO weft_system;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.group_usage TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.group_usage TO weft_system;
 GRANT SELECT ON TABLE weft.group_usage TO weft_api;
 GRANT SELECT ON TABLE weft.group_usage TO weft_driver;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.held_ready TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.held_ready TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_array TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_array TO weft_system;
@@ -2649,6 +2814,9 @@ GRANT SELECT ON TABLE weft.job_delta TO weft_driver;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_group TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_group TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_hold TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_hold TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_label TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_label TO weft_system;

@@ -81,6 +81,10 @@ class PostgresDriverStore(Operations):
             await self._database.value("count_parent_ends", epoch=epoch, limit_jobs=limit_jobs)
         )
 
+    async def sweep_holds(self, epoch: int, limit_jobs: int) -> int:
+        """Park or list one bounded set."""
+        return int(await self._database.value("sweep_holds", epoch=epoch, limit_jobs=limit_jobs))
+
     async def lose_workers(self, epoch: int, grace_s: float) -> Sequence[Row]:
         """End silent workers."""
         return [

@@ -1,6 +1,6 @@
 """The part of `ApiStore` that changes what is there."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from weft.ports.store import Caller, EditLimits, Patch, Row
 from weft.store.database import Database
@@ -43,6 +43,51 @@ class Edits:
                 actor=f"user {caller.user_name}",
             )
         )
+
+    async def hold_group(self, caller: Caller, batch_id: int, group_id: int) -> bool:
+        """Hold a group."""
+        return await self._change_hold("hold_group", caller, batch_id, group_id)
+
+    async def release_group(self, caller: Caller, batch_id: int, group_id: int) -> bool:
+        """Release a group."""
+        return await self._change_hold("release_group", caller, batch_id, group_id)
+
+    async def _change_hold(
+        self, function: str, caller: Caller, batch_id: int, group_id: int
+    ) -> bool:
+        return bool(
+            await self._database.value(
+                function,
+                tenant_id=caller.tenant_id,
+                batch_id=batch_id,
+                group_id=group_id,
+                actor=f"user {caller.user_name}",
+            )
+        )
+
+    async def hold_jobs(
+        self, caller: Caller, batch_id: int, job_ids: Sequence[int]
+    ) -> Mapping[int, str]:
+        """Hold single jobs."""
+        return await self._change_holds("hold_jobs", caller, batch_id, job_ids)
+
+    async def release_jobs(
+        self, caller: Caller, batch_id: int, job_ids: Sequence[int]
+    ) -> Mapping[int, str]:
+        """Release single jobs."""
+        return await self._change_holds("release_jobs", caller, batch_id, job_ids)
+
+    async def _change_holds(
+        self, function: str, caller: Caller, batch_id: int, job_ids: Sequence[int]
+    ) -> Mapping[int, str]:
+        rows = await self._database.call(
+            function,
+            tenant_id=caller.tenant_id,
+            batch_id=batch_id,
+            job_ids=list(job_ids),
+            actor=f"user {caller.user_name}",
+        )
+        return {row["job_id"]: row["outcome"] for row in rows}
 
     async def group_history(
         self, caller: Caller, batch_id: int, group_id: int, *, before: int | None, limit: int

@@ -110,6 +110,7 @@ class Job(Struct, kw_only=True):
     queue: str
     priority: int
     always_run: bool
+    held: Annotated[bool, Meta(description="it, or a group of it")]
     cost: Money
     duration_ms: Annotated[int | None, Meta(description="milliseconds of the last attempt")]
     ready_at: datetime | None
@@ -376,6 +377,26 @@ class Cancelled(Struct, kw_only=True):
     group_id: int | UnsetType = UNSET
     cancelled: bool
     was_cancelled: Annotated[bool, Meta(description="before this request")]
+
+
+class HoldChanged(Struct, kw_only=True):
+    """A batch or a group was held or released."""
+
+    batch_id: int
+    group_id: int
+    held: Annotated[bool, Meta(description="now; perhaps by a group above")]
+    was_held: Annotated[bool, Meta(description="before this request, itself")]
+
+
+class JobHoldChanged(Struct, kw_only=True):
+    """What a hold or a release meant for a job."""
+
+    batch_id: int
+    job_id: int
+    result: Annotated[
+        str,
+        Meta(description="`held`, perhaps by a group of it; `released`; else how it had ended"),
+    ]
 
 
 class JobCancelled(Struct, kw_only=True):

@@ -1,4 +1,4 @@
-"""`/v1/batches`: create, list, get, edit, cancel."""
+"""`/v1/batches`: create, list, get, edit, cancel, hold, release."""
 
 from typing import Final
 
@@ -16,8 +16,8 @@ from weft.api.submission import Submission
 from weft.core.query import EVERYTHING, Subject, all_of
 from weft.core.query.tree import Field, Operator, TextTerm
 from weft.ports.store import BatchQuery
-from weft.wire.answers import Batch, BatchCreated, Cancelled, Change, Plan
-from weft.wire.documents import BatchDocument, CancelDocument, EditDocument
+from weft.wire.answers import Batch, BatchCreated, Cancelled, Change, HoldChanged, Plan
+from weft.wire.documents import BatchDocument, CancelDocument, EditDocument, Empty
 
 ROOT_GROUP = 0
 
@@ -112,4 +112,39 @@ async def cancel_batch(request: AnyRequest) -> Response[bytes]:
     return reply({"batch_id": batch_id, "cancelled": True, "was_cancelled": not is_new})
 
 
-ROUTES = (create_batch, list_batches, get_batch, edit_batch, batch_history, cancel_batch)
+@post("/v1/batches/{b:str}/hold", opt={"answer": HoldChanged, "body": Empty})
+async def hold_batch(request: AnyRequest) -> Response[bytes]:
+    """Hold a batch: nothing of it starts until it is released; what runs goes on."""
+    return await change_hold(request, ROOT_GROUP, held=True)
+
+
+@post("/v1/batches/{b:str}/release", opt={"answer": HoldChanged, "body": Empty})
+async def release_batch(request: AnyRequest) -> Response[bytes]:
+    """Release a batch: its jobs may start, but for those that are held otherwise."""
+    return await change_hold(request, ROOT_GROUP, held=False)
+
+
+async def change_hold(request: AnyRequest, group: int | str, *, held: bool) -> Response[bytes]:
+    """Hold or release a group, and say what it is now."""
+    Query(request, ())
+    (await read_body(request)).document(Empty)
+    store, caller, batch_id = services_of(request).store, caller_of(request), batch_id_of(request)
+    if isinstance(group, str):
+        group = int((await store.get_group(caller, batch_id, group))["group_id"])
+    change = store.hold_group if held else store.release_group
+    is_new = await change(caller, batch_id, group)
+    row = await store.get_group(caller, batch_id, group)
+    return reply(
+        {
+            "batch_id": batch_id,
+            "group_id": group,
+            "held": row["held"],  # perhaps by a group above
+            "was_held": is_new != held,
+        }
+    )
+
+
+ROUTES = (
+    create_batch, list_batches, get_batch, edit_batch, batch_history, cancel_batch, hold_batch,
+    release_batch,
+)  # fmt: skip

@@ -1,4 +1,4 @@
-"""`/v1/batches/{b}/groups`: create, fill, list, get, edit, cancel.
+"""`/v1/batches/{b}/groups`: create, fill, list, get, edit, cancel, hold, release.
 
 A group is named by its number, by its path, with `/` written %2F, or, a set, by its name.
 """
@@ -10,12 +10,12 @@ from weft.api.edits import Edits
 from weft.api.inbox import Query, read_body
 from weft.api.paging import PAGE, cursor_of, limit_of, page
 from weft.api.reply import reply
-from weft.api.routes.batches import created, history_page
+from weft.api.routes.batches import change_hold, created, history_page
 from weft.api.routes.ids import batch_id_of, group_of
 from weft.api.services import AnyRequest, caller_of, services_of
 from weft.api.sets import SetRequests
-from weft.wire.answers import Cancelled, Change, Group, MembersAdded, Operation
-from weft.wire.documents import CancelDocument, EditDocument, GroupDocument, MembersDocument
+from weft.wire.answers import Cancelled, Change, Group, HoldChanged, MembersAdded, Operation
+from weft.wire.documents import CancelDocument, EditDocument, Empty, GroupDocument, MembersDocument
 
 
 @post(
@@ -107,6 +107,19 @@ async def cancel_group(request: AnyRequest) -> Response[bytes]:
     )
 
 
+@post("/v1/batches/{b:str}/groups/{g:str}/hold", opt={"answer": HoldChanged, "body": Empty})
+async def hold_group(request: AnyRequest) -> Response[bytes]:
+    """Hold a group with those below it: nothing of it starts until it is released."""
+    return await change_hold(request, group_of(request), held=True)
+
+
+@post("/v1/batches/{b:str}/groups/{g:str}/release", opt={"answer": HoldChanged, "body": Empty})
+async def release_group(request: AnyRequest) -> Response[bytes]:
+    """Release a group: its jobs may start, but for those that are held otherwise."""
+    return await change_hold(request, group_of(request), held=False)
+
+
 ROUTES = (
     create_group, add_members, list_groups, get_group, edit_group, group_history, cancel_group,
+    hold_group, release_group,
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""`/v1/batches/{b}/jobs`: list, get, edit, attempts, history, cancel."""
+"""`/v1/batches/{b}/jobs`: list, get, edit, attempts, history, cancel, hold, release."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -18,8 +18,16 @@ from weft.core.query.reach import JOB_ID_MAX
 from weft.core.query.tree import Operator, StateTerm, any_of
 from weft.core.states import JobState
 from weft.ports.store import JobQuery
-from weft.wire.answers import Attempt, HistoryEntry, Job, JobCancelled, JobDetail, Plan
-from weft.wire.documents import CancelDocument, EditDocument
+from weft.wire.answers import (
+    Attempt,
+    HistoryEntry,
+    Job,
+    JobCancelled,
+    JobDetail,
+    JobHoldChanged,
+    Plan,
+)
+from weft.wire.documents import CancelDocument, EditDocument, Empty
 
 _STATES: Final = {state.word: state for state in JobState}
 
@@ -119,4 +127,28 @@ async def cancel_job(request: AnyRequest) -> Response[bytes]:
     return reply({"batch_id": batch_id, "job_id": job_id, "result": found[job_id]})
 
 
-ROUTES = (list_jobs, get_job, edit_job, list_attempts, job_history, cancel_job)
+@post("/v1/batches/{b:str}/jobs/{j:str}/hold", opt={"answer": JobHoldChanged, "body": Empty})
+async def hold_job(request: AnyRequest) -> Response[bytes]:
+    """Hold one job: it does not start until it is released."""
+    return await _change_hold(request, held=True)
+
+
+@post("/v1/batches/{b:str}/jobs/{j:str}/release", opt={"answer": JobHoldChanged, "body": Empty})
+async def release_job(request: AnyRequest) -> Response[bytes]:
+    """Release one job; it waits on while a group of it is held."""
+    return await _change_hold(request, held=False)
+
+
+async def _change_hold(request: AnyRequest, *, held: bool) -> Response[bytes]:
+    Query(request, ())
+    batch_id, job_id = batch_id_of(request), job_id_of(request)
+    (await read_body(request)).document(Empty)
+    store = services_of(request).store
+    change = store.hold_jobs if held else store.release_jobs
+    found = await change(caller_of(request), batch_id, [job_id])
+    return reply({"batch_id": batch_id, "job_id": job_id, "result": found[job_id]})
+
+
+ROUTES = (
+    list_jobs, get_job, edit_job, list_attempts, job_history, cancel_job, hold_job, release_job,
+)  # fmt: skip

@@ -56,6 +56,12 @@ class DriverStore(Protocol):
         Return for how many.
         """
 
+    async def sweep_holds(self, epoch: int, limit_jobs: int) -> int:
+        """Park ready jobs of what is held, or list those of what was released; one bounded set.
+
+        Return how many jobs were looked at; 0: nothing is left.
+        """
+
     async def lose_workers(self, epoch: int, grace_s: float) -> Sequence[Row]:
         """End the attempts of workers that were silent longer than the grace."""
 

@@ -19,7 +19,7 @@ class EditLimits:
 
 
 class EditStore(Protocol):
-    """Edits. Each is dated, with who made it."""
+    """Edits and holds. Each is dated, with who made it."""
 
     async def edit_group(
         self, caller: Caller, batch_id: int, group_id: int, *, patch: Patch, limits: EditLimits
@@ -37,6 +37,36 @@ class EditStore(Protocol):
         """Change name and attributes of a job; return whether anything changed.
 
         Raise `JobNotFound`, `InvalidValue` for too many attributes.
+        """
+
+    async def hold_group(self, caller: Caller, batch_id: int, group_id: int) -> bool:
+        """Hold a group with all below it (0: the batch): no claim of it commits any more.
+
+        What runs goes on. Return False if it was held before.
+        """
+
+    async def release_group(self, caller: Caller, batch_id: int, group_id: int) -> bool:
+        """Let a group's jobs be claimed, unless they are held otherwise.
+
+        Return False if it was not held.
+        """
+
+    async def hold_jobs(
+        self, caller: Caller, batch_id: int, job_ids: Sequence[int]
+    ) -> Mapping[int, str]:
+        """Hold single jobs.
+
+        Return per job `held` or the word of the terminal state it has already. Raise
+        `JobNotFound`.
+        """
+
+    async def release_jobs(
+        self, caller: Caller, batch_id: int, job_ids: Sequence[int]
+    ) -> Mapping[int, str]:
+        """Release single jobs.
+
+        Return per job `released`, `held` (by a group of it) or the word of its terminal state.
+        Raise `JobNotFound`.
         """
 
     async def group_history(

@@ -1,14 +1,23 @@
--- Every ready job can be found by a claimer: it stands in ready_job or in a range at or above its low mark, and its user is active.
+-- Every ready job can be found by a claimer: it is listed or in a range at or above its low mark, and its user is active; else it is held.
+-- A parked one may be held no more if its group was released and the sweep is about to list it.
 SELECT j.batch_id, j.job_id, j.listed, s.active
 FROM weft.job j
 JOIN weft.batch_update u ON u.batch_id = j.batch_id AND u.update_id = j.update_id AND u.committed_at IS NOT NULL
 JOIN weft.batch b ON b.batch_id = j.batch_id
 JOIN weft.queue q ON q.queue_id = b.queue_id
 LEFT JOIN weft.user_share s ON s.pool_id = q.pool_id AND s.user_id = b.user_id
-WHERE j.state = 1 AND (s.active IS NOT TRUE OR NOT CASE
-    WHEN j.listed THEN EXISTS (SELECT FROM weft.ready_job r WHERE r.pool_id = q.pool_id AND r.user_id = b.user_id AND r.rank = -j.priority
-                                 AND r.batch_id = j.batch_id AND r.job_id = j.job_id)
-    ELSE EXISTS (SELECT FROM weft.runnable r WHERE r.batch_id = j.batch_id AND j.job_id BETWEEN r.low_job AND r.last_job) END)
+CROSS JOIN LATERAL (
+    SELECT r.pool_id FROM weft.ready_job r
+    WHERE j.listed AND r.batch_id = j.batch_id AND r.job_id = j.job_id AND abs(r.pool_id) = q.pool_id AND r.user_id = b.user_id AND r.rank = -j.priority
+    UNION ALL
+    SELECT r.pool_id FROM weft.runnable r
+    WHERE NOT j.listed AND r.batch_id = j.batch_id AND j.job_id BETWEEN r.low_job AND r.last_job AND abs(r.pool_id) = q.pool_id AND r.user_id = b.user_id
+    UNION ALL SELECT NULL ORDER BY 1 DESC NULLS LAST LIMIT 1) p
+WHERE j.state = 1 AND NOT CASE
+    WHEN p.pool_id > 0 THEN coalesce(s.active, false)
+    WHEN p.pool_id < 0 THEN weft._is_held(j.batch_id, j.group_id, j.job_id)
+                            OR EXISTS (SELECT FROM weft.group_hold h WHERE h.batch_id = j.batch_id AND h.released_at IS NOT NULL AND NOT h.swept)
+    ELSE false END
 UNION ALL
 SELECT r.batch_id, r.job_id, NULL, NULL FROM weft.ready_job r LEFT JOIN weft.job j ON j.batch_id = r.batch_id AND j.job_id = r.job_id
 WHERE j.state IS DISTINCT FROM 1

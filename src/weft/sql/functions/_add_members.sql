@@ -75,6 +75,10 @@ BEGIN
         FROM (SELECT t.g, t.j, t.j - lag(t.j) OVER (PARTITION BY t.g ORDER BY t.j) AS gap FROM unnest(v_new, v_job) t (g, j)) y) x
     GROUP BY x.g, x.run
     ON CONFLICT DO NOTHING;
+    INSERT INTO weft.held_ready (batch_id, job_id, tenant_id)
+    SELECT j.batch_id, j.job_id, j.tenant_id FROM unnest(v_job) x JOIN weft.job j ON j.batch_id = of_batch_id AND j.job_id = x
+    WHERE j.state = 1 AND EXISTS (SELECT FROM weft.group_hold h WHERE h.batch_id = of_batch_id AND h.group_id = set_id AND h.released_at IS NULL)
+    ON CONFLICT DO NOTHING;
     IF v_failed > 0 THEN
         PERFORM weft._add_failures(ARRAY[of_batch_id], ARRAY[set_id], ARRAY[v_failed], _add_members.at);
     END IF;

@@ -1,5 +1,5 @@
 -- _list_ready: put jobs that are ready (again) into ready_job. Those whose own cancel was acknowledged while they ran end here;
---   for those of cancelled groups the sweep is woken. Announces.
+--   for those of cancelled groups the sweep is woken, those of held groups are noted for it. Announces.
 -- Called by: whatever makes single jobs ready.   Safe to repeat: yes.
 -- Locks: none but its inserts; job rows are locked by the caller.   Plan: job, batch and queue by key.
 -- Owner: weft_system.  Granted to: weft_tenant.
@@ -10,7 +10,10 @@ AS $$
 DECLARE
     v_cancelled record;
     v_pools int[]; v_users int[];
+    v_has_hold boolean;
 BEGIN
+    SELECT bool_or(EXISTS (SELECT FROM weft.group_hold h WHERE h.batch_id = d.x) OR EXISTS (SELECT FROM weft.job_hold h WHERE h.batch_id = d.x))
+    INTO v_has_hold FROM (SELECT DISTINCT x FROM unnest(_list_ready.batch_ids) x) d;
     WITH ins AS (
         INSERT INTO weft.ready_job (pool_id, user_id, rank, batch_id, job_id, tenant_id)
         SELECT q.pool_id, b.user_id, -j.priority, j.batch_id, j.job_id, j.tenant_id
@@ -20,8 +23,13 @@ BEGIN
         JOIN weft.queue q ON q.queue_id = b.queue_id
         WHERE t.s = 1 AND j.listed
         ON CONFLICT DO NOTHING
-        RETURNING pool_id, user_id)
-    SELECT array_agg(DISTINCT i.pool_id), array_agg(DISTINCT i.user_id) INTO v_pools, v_users FROM ins i;
+        RETURNING pool_id, user_id, batch_id, job_id, tenant_id),
+    held AS MATERIALIZED (
+        SELECT i.batch_id, i.job_id, i.tenant_id FROM ins i JOIN weft.job j ON j.batch_id = i.batch_id AND j.job_id = i.job_id
+        WHERE v_has_hold AND weft._is_held(i.batch_id, j.group_id, i.job_id)),
+    noted AS (INSERT INTO weft.held_ready (batch_id, job_id, tenant_id) SELECT h.batch_id, h.job_id, h.tenant_id FROM held h ON CONFLICT DO NOTHING)
+    SELECT array_agg(DISTINCT i.pool_id), array_agg(DISTINCT i.user_id) INTO v_pools, v_users FROM ins i
+    WHERE NOT v_has_hold OR (i.batch_id, i.job_id) NOT IN (SELECT h.batch_id, h.job_id FROM held h);
     -- This statement began after the caller had locked the job's row, so it sees a cancel that held the row before (invariant 6).
     FOR v_cancelled IN
         SELECT c.batch_id, array_agg(c.job_id) AS jobs FROM unnest(_list_ready.batch_ids, _list_ready.job_ids, _list_ready.states) t (b, j, s)

@@ -12,8 +12,10 @@ DECLARE
 BEGIN
     SELECT array_agg(d.b) INTO v_batch FROM (SELECT DISTINCT b FROM unnest(_open_ranges.batch_ids, _open_ranges.opens) t (b, o) WHERE t.o) d
     WHERE pg_try_advisory_xact_lock_shared(d.b);
-    -- After the locks: a batch that was cancelled keeps its sweep busy with listed jobs only.
-    SELECT array_agg(b) INTO v_batch FROM unnest(v_batch) b WHERE NOT EXISTS (SELECT FROM weft.group_cancel c WHERE c.batch_id = b);
+    -- After the locks: a batch of which something is cancelled or held keeps its sweeps busy with listed jobs only.
+    SELECT array_agg(b) INTO v_batch FROM unnest(v_batch) b
+    WHERE NOT EXISTS (SELECT FROM weft.group_cancel c WHERE c.batch_id = b)
+      AND NOT EXISTS (SELECT FROM weft.group_hold h WHERE h.batch_id = b) AND NOT EXISTS (SELECT FROM weft.job_hold h WHERE h.batch_id = b);
     IF v_batch IS NULL THEN
         RETURN NULL;
     END IF;

@@ -8,23 +8,10 @@ RETURNS TABLE (job_id int, outcome text) LANGUAGE plpgsql SECURITY DEFINER SET s
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_wrong int; v_waiting int[]; v_running int[];
+    v_waiting int[]; v_running int[];
 BEGIN
     PERFORM weft._as_tenant(cancel_jobs.tenant_id);
-    PERFORM weft._check_batch(cancel_jobs.batch_id);
-    SELECT x INTO v_wrong FROM unnest(cancel_jobs.job_ids) x WHERE NOT EXISTS (
-        SELECT FROM weft.job j JOIN weft.batch_update u ON u.batch_id = j.batch_id AND u.update_id = j.update_id
-        WHERE j.batch_id = cancel_jobs.batch_id AND j.job_id = x AND u.committed_at IS NOT NULL) LIMIT 1;
-    IF v_wrong IS NOT NULL THEN
-        PERFORM weft._fail('WF102', format('job b%s.j%s does not exist', cancel_jobs.batch_id, v_wrong),
-            'The batch has no committed job of this number.', format('List its jobs with `weft status b%s`.', cancel_jobs.batch_id));
-    END IF;
-    PERFORM pg_advisory_xact_lock(cancel_jobs.batch_id);
-    PERFORM FROM (
-        SELECT t.x FROM (SELECT DISTINCT x FROM unnest(cancel_jobs.job_ids) x) t
-        LEFT JOIN LATERAL (SELECT j.state FROM weft.job j WHERE j.batch_id = cancel_jobs.batch_id AND j.job_id = t.x OFFSET 0) s ON true
-        ORDER BY s.state IS DISTINCT FROM 4, t.x) d
-    CROSS JOIN LATERAL (SELECT FROM weft.job j WHERE j.batch_id = cancel_jobs.batch_id AND j.job_id = d.x FOR UPDATE) l;
+    PERFORM weft._lock_jobs(cancel_jobs.batch_id, cancel_jobs.job_ids);
     SELECT array_agg(j.job_id) FILTER (WHERE j.state < 6 AND j.state <> 4), array_agg(j.job_id) FILTER (WHERE j.state = 4)
     INTO v_waiting, v_running FROM weft.job j WHERE j.batch_id = cancel_jobs.batch_id AND j.job_id = ANY (cancel_jobs.job_ids);
     INSERT INTO weft.job_change (batch_id, job_id, tenant_id, at, from_state, to_state, actor, message)

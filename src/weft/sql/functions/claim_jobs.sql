@@ -25,6 +25,8 @@ DECLARE
     v_batch record;
     v_limit int;
     v_from int;
+    v_to int;
+    v_far bigint;             -- how far to look: beyond may stand many that are held and not parked yet
     v_listed_rank smallint;   -- position among the user's listed jobs
     v_listed_batch bigint;
     v_range_batch bigint;     -- position among the user's ranges
@@ -84,14 +86,20 @@ BEGIN
                 v_range_batch := v_source.batch_id; v_range_first := v_source.first_job;
             END IF;
 
-            -- Invariant 6: a cancel holds this lock exclusively, so it waits for us or we see its row.
+            -- Invariant 6: a cancel takes this lock exclusively, and so does a hold: they wait for us or we see their row.
             CONTINUE WHEN NOT pg_try_advisory_xact_lock_shared(v_source.batch_id);
             -- always_run jobs are listed, so a range of a cancelled batch holds nothing that may run and is not walked.
-            SELECT b.max_running, b.held,
+            SELECT b.max_running,
+                   EXISTS (SELECT FROM weft.group_hold h WHERE h.batch_id = b.batch_id) OR EXISTS (SELECT FROM weft.job_hold h WHERE h.batch_id = b.batch_id) AS has_hold,
                    EXISTS (SELECT FROM weft.group_cancel c WHERE c.batch_id = b.batch_id) AS has_cancel,
                    EXISTS (SELECT FROM weft.group_cancel c WHERE c.batch_id = b.batch_id AND c.group_id = 0 AND (c.force OR v_source.runnable_id <> 0)) AS is_over
             INTO v_batch FROM weft.batch b WHERE b.batch_id = v_source.batch_id;
-            CONTINUE WHEN v_batch.held OR v_batch.is_over;
+            CONTINUE WHEN v_batch.is_over;
+            v_far := 2147483647;
+            IF v_batch.has_hold THEN
+                CONTINUE WHEN weft._is_held(v_source.batch_id, 0, 0);
+                v_far := weft._sight(v_source.batch_id);
+            END IF;
             v_limit := v_left;
             IF v_batch.max_running IS NOT NULL THEN
                 CONTINUE WHEN NOT pg_try_advisory_xact_lock(-v_source.batch_id);  -- one claimer at a time, so that the bound holds
@@ -101,16 +109,18 @@ BEGIN
 
             v_from := greatest(v_source.low_job, coalesce(hint_job[array_position(hint_runnable, v_source.runnable_id)], 0));
             LOOP
+                v_to := least(CASE v_source.runnable_id WHEN 0 THEN 2147483647 ELSE v_source.last_job END, greatest(v_from, v_source.head) + v_far);
                 -- Invariant 12: what this statement sees was committed before it began, so its own clock is read in it; and if the
                 -- clock was set back, the ends of parents (ready_at) and of the attempt before still come first.
                 IF v_source.runnable_id <> 0 THEN
                     WITH pick AS MATERIALIZED (
                         SELECT j.ctid AS tid, j.job_id, j.cpu_m, j.memory_mib
                         FROM weft.job j
-                        WHERE j.batch_id = v_source.batch_id AND j.job_id >= v_from AND j.job_id <= v_source.last_job
+                        WHERE j.batch_id = v_source.batch_id AND j.job_id >= v_from AND j.job_id <= v_to
                           AND j.state = 1 AND NOT j.listed AND j.cpu_m <= v_worker.cpu_m AND j.memory_mib <= v_worker.memory_mib
                           AND (NOT j.asks_more OR weft._fits(j.shape_id, v_worker.storage_mib, v_worker.gpu))
                           AND (NOT v_batch.has_cancel OR NOT weft._is_cancelled(j.batch_id, j.group_id, j.always_run))
+                          AND (NOT v_batch.has_hold OR NOT weft._is_held(j.batch_id, j.group_id, j.job_id))
                         ORDER BY j.job_id LIMIT v_limit FOR UPDATE OF j SKIP LOCKED),
                     fit AS (
                         SELECT p.*, sum(p.cpu_m) OVER w AS sum_cpu, sum(p.memory_mib) OVER w AS sum_memory, row_number() OVER w AS n
@@ -133,14 +143,18 @@ BEGIN
                     WITH pick AS MATERIALIZED (
                         SELECT q.ctid AS queue_tid, q.job_id, j.cpu_m, j.memory_mib
                         FROM weft.ready_job q
+                        -- The job's row is locked here, or left: one who waited for it while it has others could be waited for.
                         CROSS JOIN LATERAL (
-                            SELECT y.cpu_m, y.memory_mib, y.group_id, y.always_run FROM weft.job y
+                            SELECT y.cpu_m, y.memory_mib FROM weft.job y
                             WHERE y.batch_id = q.batch_id AND y.job_id = q.job_id AND y.state = 1
                               AND y.cpu_m <= v_worker.cpu_m AND y.memory_mib <= v_worker.memory_mib
-                              AND (NOT y.asks_more OR weft._fits(y.shape_id, v_worker.storage_mib, v_worker.gpu)) OFFSET 0) j
+                              AND (NOT y.asks_more OR weft._fits(y.shape_id, v_worker.storage_mib, v_worker.gpu))
+                              AND (NOT v_batch.has_cancel OR NOT weft._is_cancelled(y.batch_id, y.group_id, y.always_run))
+                              AND (NOT v_batch.has_hold OR NOT weft._is_held(y.batch_id, y.group_id, y.job_id))
+                            FOR UPDATE SKIP LOCKED) j
                         WHERE q.pool_id = v_worker.pool_id AND q.user_id = v_user.user_id AND q.rank = v_source.rank
                           AND q.batch_id = v_source.batch_id
-                          AND (NOT v_batch.has_cancel OR NOT weft._is_cancelled(q.batch_id, j.group_id, j.always_run))
+                          AND (q.rank, q.batch_id, q.job_id) <= (v_source.rank, v_source.batch_id, v_to)  -- by the order of this index and no other
                         ORDER BY q.job_id LIMIT v_limit FOR UPDATE OF q SKIP LOCKED),
                     fit AS (
                         SELECT p.*, sum(p.cpu_m) OVER w AS sum_cpu, sum(p.memory_mib) OVER w AS sum_memory, row_number() OVER w AS n
@@ -153,7 +167,9 @@ BEGIN
                                claimed_at = greatest(claim_jobs.at, (SELECT clock_timestamp()), j.ready_at, CASE WHEN j.attempt > 0 THEN (
                                    SELECT a.ended_at FROM weft.attempt a WHERE a.batch_id = j.batch_id AND a.job_id = j.job_id AND a.attempt = j.attempt) END),
                                started_at = NULL, billed_ms = 0, rate_card_id = v_card
-                        FROM taken t WHERE j.batch_id = v_source.batch_id AND j.job_id = t.job_id
+                        -- Not by ctid: that of a row which was changed since this statement began is not seen by it, and the job would
+                        -- be in no list any more. And an array, not a join: that, planned on empty tables, walks over all jobs of the batch.
+                        WHERE j.batch_id = v_source.batch_id AND j.job_id = ANY (ARRAY(SELECT t.job_id FROM taken t))
                         RETURNING j.job_id, j.attempt, j.shape_id, j.spec_first, j.group_id, j.tenant_id, j.cpu_m, j.memory_mib, j.asks_more),
                     del AS (
                         INSERT INTO weft.job_delta (tenant_id, batch_id, group_id, shape_id, pool_id, n_ready, n_running)

@@ -1,6 +1,7 @@
 -- commit_update: make an update visible and runnable.
 -- Called by: Store.commit_update, Store.submit (api).   Safe to repeat: yes, same answer.
--- Locks: batch (shared advisory, so that a cancel waits or is seen); the update's row; rows of jobs with parents in earlier updates.
+-- Locks: batch (shared advisory, so that a cancel or a hold waits or is seen); the update's row; rows of jobs with parents in earlier
+--   updates; rows of the batch's holds.
 -- Plan: sums over bunches, not over jobs; only bunches with edges to earlier updates are walked.
 -- Raises WF101, WF104, WF202 (jobs or groups are missing), WF204 (cancelled).
 -- Owner: weft_tenant.  Granted to: weft_api.
@@ -47,6 +48,9 @@ BEGIN
             VALUES (v_batch.pool_id, v_batch.user_id, commit_update.tenant_id, commit_update.batch_id, of_update_id,
                     v_update.first_job, v_update.first_job + v_update.n_jobs - 1, v_update.first_job);
         END IF;
+        -- What is held is claimed by nobody; the sweep parks what came for those groups.
+        UPDATE weft.group_hold h SET swept = false, sweep_job = least(h.sweep_job, v_update.first_job - 1)
+        WHERE h.batch_id = commit_update.batch_id AND h.released_at IS NULL;
         INSERT INTO weft.event (at, tenant_id, batch_id, kind, trace_id)
         VALUES (commit_update.at, commit_update.tenant_id, commit_update.batch_id, 'update.committed', v_update.trace_id);
         PERFORM weft._announce(ARRAY[v_batch.pool_id], ARRAY[v_batch.user_id]);

@@ -12,7 +12,8 @@ BEGIN
     END IF;
     IF EXISTS (SELECT FROM weft.fold f JOIN weft.job_delta d ON d.xid >= pg_snapshot_xmin(f.upto) AND NOT pg_visible_in_snapshot(d.xid, f.upto))
        OR EXISTS (SELECT FROM weft.group_cancel WHERE NOT swept) OR EXISTS (SELECT FROM weft.cascade) OR EXISTS (SELECT FROM weft.parent_end)
-       OR EXISTS (SELECT FROM weft.operation WHERE state = 'running') THEN
+       OR EXISTS (SELECT FROM weft.operation WHERE state = 'running')
+       OR EXISTS (SELECT FROM weft.group_hold WHERE NOT swept) OR EXISTS (SELECT FROM weft.held_ready) THEN
         RETURN false;
     END IF;
     UPDATE weft.driver_state SET waiting = true;

@@ -13,7 +13,8 @@ BEGIN
     SELECT j.* INTO v_job FROM weft.job j WHERE j.batch_id = job_history.batch_id AND j.job_id = job_history.job_id;
     v_parents := EXISTS (SELECT FROM weft.edge e WHERE e.batch_id = v_job.batch_id AND e.child_id = v_job.job_id);
     RETURN QUERY
-    SELECT jsonb_build_object('at', h.at, 'from', f.word, 'to', t.word, 'phase', h.phase, 'attempt', h.attempt, 'actor', h.actor, 'subtype', h.subtype, 'message', h.message)
+    WITH change AS (
+    SELECT x.*, row_number() OVER (ORDER BY x.at, x.part, x.attempt) AS n
     FROM (
         SELECT 1 AS part, u.committed_at AS at, NULL::smallint AS from_state, CASE WHEN v_parents THEN 0 ELSE 1 END::smallint AS to_state,
                NULL::smallint AS phase, NULL::smallint AS attempt, 'user ' || x.name AS actor, 'update ' || u.update_id AS subtype, NULL::text AS message
@@ -35,10 +36,28 @@ BEGIN
                coalesce(x.actor, 'weft'), CASE WHEN v_job.bad_parent AND x.path IS NULL THEN 'parent did not succeed' ELSE 'group ' || x.path END,
                weft._bad_parent(v_job.batch_id, v_job.job_id, v_job.bad_parent AND x.path IS NULL)
         FROM (SELECT) one LEFT JOIN LATERAL (
-            SELECT c.actor, g.path FROM weft.group_ancestor n JOIN weft.group_cancel c ON c.batch_id = n.batch_id AND c.group_id = n.ancestor_id
+            SELECT c.actor, coalesce(g.path, g.name) AS path FROM weft.group_ancestor n JOIN weft.group_cancel c ON c.batch_id = n.batch_id AND c.group_id = n.ancestor_id
             JOIN weft.job_group g ON g.batch_id = c.batch_id AND g.group_id = c.group_id
             WHERE n.batch_id = v_job.batch_id AND n.group_id = v_job.group_id AND c.cancelled_at <= v_job.cancelled_at ORDER BY c.cancelled_at LIMIT 1) x ON true
         WHERE v_job.cancelled_at IS NOT NULL AND NOT EXISTS (SELECT FROM weft.job_change c WHERE c.batch_id = v_job.batch_id AND c.job_id = v_job.job_id AND c.to_state = 9)
-    ) h LEFT JOIN weft.job_state f ON f.state = h.from_state JOIN weft.job_state t ON t.state = h.to_state
-    ORDER BY h.at, h.part, h.attempt;
+        UNION ALL
+        -- A hold of a group is dated once for all its jobs; the state of this one did not change then.
+        SELECT 8, greatest(c.at, u.committed_at), NULL, NULL, NULL, NULL, c.actor, c.kind, coalesce('group ' || nullif(coalesce(g.path, g.name), '/'), 'batch')
+        FROM weft.batch_update u
+        JOIN weft.group_ancestor n ON n.batch_id = u.batch_id AND n.group_id = v_job.group_id
+        JOIN weft.group_change c ON c.batch_id = n.batch_id AND c.group_id = n.ancestor_id AND c.kind IN ('held', 'released')
+        JOIN weft.job_group g ON g.batch_id = c.batch_id AND g.group_id = c.group_id
+        WHERE u.batch_id = v_job.batch_id AND u.update_id = v_job.update_id
+          AND (c.at >= u.committed_at OR c.kind = 'held' AND NOT EXISTS (
+                SELECT FROM weft.group_change r WHERE r.batch_id = c.batch_id AND r.group_id = c.group_id AND r.kind = 'released'
+                  AND r.change_id > c.change_id AND r.at < u.committed_at))
+          AND (v_job.state < 6 OR c.at < coalesce(v_job.cancelled_at, (
+                SELECT max(a.ended_at) FROM weft.attempt a WHERE a.batch_id = v_job.batch_id AND a.job_id = v_job.job_id)))
+    ) x)
+    SELECT jsonb_build_object('at', h.at, 'from', CASE WHEN h.to_state IS NULL THEN t.word ELSE f.word END, 'to', t.word, 'phase', h.phase,
+                              'attempt', h.attempt, 'actor', h.actor, 'subtype', h.subtype, 'message', h.message)
+    FROM change h
+    LEFT JOIN weft.job_state f ON f.state = h.from_state
+    JOIN weft.job_state t ON t.state = coalesce(h.to_state, (SELECT p.to_state FROM change p WHERE p.n < h.n AND p.to_state IS NOT NULL ORDER BY p.n DESC LIMIT 1))
+    ORDER BY h.n;
 END $$;

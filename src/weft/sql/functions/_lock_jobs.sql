@@ -1,0 +1,25 @@
+-- _lock_jobs: lock jobs of a batch, and keep claims off the batch until the commit. Raises WF101, WF102.
+-- Called by: cancel_jobs, hold_jobs, release_jobs.   Safe to repeat: yes.
+-- Locks: exclusive advisory on the batch; the jobs' rows, running ones first, then in key order.   Plan: jobs by key.
+-- Owner: weft_tenant.
+CREATE OR REPLACE FUNCTION weft._lock_jobs(of_batch_id bigint, of_job_ids int[]) RETURNS void LANGUAGE plpgsql
+AS $$
+#variable_conflict use_column
+DECLARE
+    v_wrong int;
+BEGIN
+    PERFORM weft._check_batch(of_batch_id);
+    SELECT x INTO v_wrong FROM unnest(of_job_ids) x WHERE NOT EXISTS (
+        SELECT FROM weft.job j JOIN weft.batch_update u ON u.batch_id = j.batch_id AND u.update_id = j.update_id
+        WHERE j.batch_id = of_batch_id AND j.job_id = x AND u.committed_at IS NOT NULL) LIMIT 1;
+    IF v_wrong IS NOT NULL THEN
+        PERFORM weft._fail('WF102', format('job b%s.j%s does not exist', of_batch_id, v_wrong),
+            'The batch has no committed job of this number.', format('List its jobs with `weft status b%s`.', of_batch_id));
+    END IF;
+    PERFORM pg_advisory_xact_lock(of_batch_id);
+    PERFORM FROM (
+        SELECT t.x FROM (SELECT DISTINCT x FROM unnest(of_job_ids) x) t
+        LEFT JOIN LATERAL (SELECT j.state FROM weft.job j WHERE j.batch_id = of_batch_id AND j.job_id = t.x OFFSET 0) s ON true
+        ORDER BY s.state IS DISTINCT FROM 4, t.x) d
+    CROSS JOIN LATERAL (SELECT FROM weft.job j WHERE j.batch_id = of_batch_id AND j.job_id = d.x FOR UPDATE) l;
+END $$;

@@ -1,0 +1,24 @@
+-- _park_noted: park jobs that became ready while they were held, or were put into a held set; one bounded step.
+-- Called by: sweep_holds.   Safe to repeat: yes.
+-- Locks: job rows, SKIP LOCKED: a claimer may wait for one while it has others.   Plan: notes and jobs by key.
+-- Those who make a job ready only note it: were they to park it, a release that commits meanwhile would not see it.
+-- Returns: how many notes are done with. Jobs whose rows somebody else has keep theirs.
+-- Owner: weft_system.
+CREATE OR REPLACE FUNCTION weft._park_noted(limit_jobs int) RETURNS bigint LANGUAGE plpgsql
+AS $$
+#variable_conflict use_column
+DECLARE
+    v_note record; v_job int[]; v_n bigint := 0;
+BEGIN
+    FOR v_note IN
+        SELECT x.batch_id, array_agg(x.job_id) AS jobs
+        FROM (SELECT n.batch_id, n.job_id FROM weft.held_ready n ORDER BY n.batch_id, n.job_id LIMIT limit_jobs) x GROUP BY x.batch_id
+    LOOP
+        SELECT array_agg(l.job_id) INTO v_job FROM unnest(v_note.jobs) x
+        CROSS JOIN LATERAL (SELECT j.job_id FROM weft.job j WHERE j.batch_id = v_note.batch_id AND j.job_id = x FOR UPDATE SKIP LOCKED) l;
+        PERFORM weft._park_jobs(v_note.batch_id, v_job);
+        DELETE FROM weft.held_ready n WHERE n.batch_id = v_note.batch_id AND n.job_id = ANY (v_job);
+        v_n := v_n + coalesce(cardinality(v_job), 0);
+    END LOOP;
+    RETURN v_n;
+END $$;

@@ -1,0 +1,25 @@
+-- hold_jobs: hold single jobs: those that wait are not claimed after this; what runs goes on.
+-- Called by: Store.hold_jobs (api).   Safe to repeat: yes.
+-- Locks: exclusive advisory on the batch, as every hold; the jobs' rows, running ones first, then in key order.   Plan: jobs by key.
+-- Returns: per job held, or the word of the terminal state that it is in.  Raises WF101, WF102.
+-- Owner: weft_tenant.  Granted to: weft_api.
+CREATE OR REPLACE FUNCTION weft.hold_jobs(tenant_id int, batch_id bigint, job_ids int[], actor text, at timestamptz DEFAULT clock_timestamp())
+RETURNS TABLE (job_id int, outcome text) LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+    v_job int[];
+BEGIN
+    PERFORM weft._as_tenant(hold_jobs.tenant_id);
+    PERFORM weft._lock_jobs(hold_jobs.batch_id, hold_jobs.job_ids);
+    WITH new AS (
+        INSERT INTO weft.job_hold (batch_id, job_id, tenant_id, held_at)
+        SELECT j.batch_id, j.job_id, j.tenant_id, hold_jobs.at FROM weft.job j
+        WHERE j.batch_id = hold_jobs.batch_id AND j.job_id = ANY (hold_jobs.job_ids) AND j.state < 6
+        ON CONFLICT DO NOTHING RETURNING job_id)
+    SELECT array_agg(n.job_id ORDER BY n.job_id) INTO v_job FROM new n;
+    PERFORM weft._record_hold(hold_jobs.batch_id, v_job, 'held', hold_jobs.actor, hold_jobs.at);
+    PERFORM weft._park_jobs(hold_jobs.batch_id, v_job);
+    RETURN QUERY SELECT j.job_id, CASE WHEN j.state < 6 THEN 'held' ELSE s.word END
+    FROM weft.job j JOIN weft.job_state s USING (state) WHERE j.batch_id = hold_jobs.batch_id AND j.job_id = ANY (hold_jobs.job_ids) ORDER BY 1;
+END $$;

@@ -1,0 +1,26 @@
+-- release_group: a group is held no more; what is not held otherwise may be claimed. The first of its jobs are listed here, the sweep lists
+--   the rest.
+-- Called by: Store.release_group (api).   Safe to repeat: yes.   Returns: whether this call released it.
+-- Locks: exclusive advisory on the batch; the row of the hold; then as _unpark_jobs.   Raises WF101, WF103.
+-- Owner: weft_tenant.  Granted to: weft_api.
+CREATE OR REPLACE FUNCTION weft.release_group(tenant_id int, batch_id bigint, group_id int, actor text, at timestamptz DEFAULT clock_timestamp())
+RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+BEGIN
+    PERFORM weft._as_tenant(release_group.tenant_id);
+    PERFORM weft._check_group(release_group.batch_id, release_group.group_id);
+    PERFORM pg_advisory_xact_lock(release_group.batch_id);
+    UPDATE weft.group_hold h SET released_at = release_group.at, swept = false, sweep_job = 0
+    WHERE h.batch_id = release_group.batch_id AND h.group_id = release_group.group_id AND h.released_at IS NULL;
+    IF NOT FOUND THEN
+        RETURN false;
+    END IF;
+    IF release_group.group_id = 0 THEN
+        PERFORM weft._turn_ranges(release_group.batch_id, false);
+    END IF;
+    PERFORM weft._unpark_jobs(release_group.batch_id, 0, 1000);
+    PERFORM weft._record_change(release_group.batch_id, release_group.group_id, 'released', release_group.actor, NULL, release_group.at);
+    PERFORM weft._announce(ARRAY[q.pool_id], ARRAY[b.user_id]) FROM weft.batch b JOIN weft.queue q USING (queue_id) WHERE b.batch_id = release_group.batch_id;
+    RETURN true;
+END $$;

@@ -1,0 +1,25 @@
+-- release_jobs: single jobs are held no more; those of a group that is held wait on.
+-- Called by: Store.release_jobs (api).   Safe to repeat: yes.
+-- Locks: exclusive advisory on the batch; the jobs' rows, running ones first, then in key order; rows of ready_job.   Plan: jobs by key.
+-- Returns: per job released, held (by a group), or the word of the terminal state that it is in.  Raises WF101, WF102.
+-- Owner: weft_tenant.  Granted to: weft_api.
+CREATE OR REPLACE FUNCTION weft.release_jobs(tenant_id int, batch_id bigint, job_ids int[], actor text, at timestamptz DEFAULT clock_timestamp())
+RETURNS TABLE (job_id int, outcome text) LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+    v_job int[];
+BEGIN
+    PERFORM weft._as_tenant(release_jobs.tenant_id);
+    PERFORM weft._lock_jobs(release_jobs.batch_id, release_jobs.job_ids);
+    WITH gone AS (
+        DELETE FROM weft.job_hold h WHERE h.batch_id = release_jobs.batch_id AND h.job_id = ANY (release_jobs.job_ids) RETURNING h.job_id)
+    SELECT array_agg(g.job_id ORDER BY g.job_id) INTO v_job FROM gone g;
+    PERFORM weft._record_hold(release_jobs.batch_id, v_job, 'released', release_jobs.actor, release_jobs.at);
+    SELECT array_agg(j.job_id) INTO v_job FROM weft.job j
+    WHERE j.batch_id = release_jobs.batch_id AND j.job_id = ANY (v_job) AND NOT weft._is_held(j.batch_id, j.group_id, j.job_id);
+    UPDATE weft.ready_job q SET pool_id = -q.pool_id WHERE q.batch_id = release_jobs.batch_id AND q.job_id = ANY (v_job) AND q.pool_id < 0;
+    PERFORM weft._announce(ARRAY[q.pool_id], ARRAY[b.user_id]) FROM weft.batch b JOIN weft.queue q USING (queue_id) WHERE b.batch_id = release_jobs.batch_id;
+    RETURN QUERY SELECT j.job_id, CASE WHEN j.state >= 6 THEN s.word WHEN weft._is_held(j.batch_id, j.group_id, j.job_id) THEN 'held' ELSE 'released' END
+    FROM weft.job j JOIN weft.job_state s USING (state) WHERE j.batch_id = release_jobs.batch_id AND j.job_id = ANY (release_jobs.job_ids) ORDER BY 1;
+END $$;

@@ -1,0 +1,61 @@
+-- sweep_holds: one bounded step: park jobs that became ready while held; or park ready jobs of a held group; or list what a released one has left.
+-- Called by: DriverStore.sweep_holds, again and again until it returns 0.   Safe to repeat: yes, the cursor of each hold moves with the work.
+-- Locks: job rows, SKIP LOCKED (those that somebody else has are noted for later); the row of the hold, SKIP LOCKED; rows of ready_job in key order.
+-- Plan: by the index of unswept holds; jobs by key, at most 20,000 numbers a call.
+-- Returns: how many jobs were looked at, at least 1 if there is more to do.
+-- Owner: weft_system.  Granted to: weft_driver.
+CREATE OR REPLACE FUNCTION weft.sweep_holds(epoch bigint, limit_jobs int) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+    v_hold weft.group_hold; v_batch record; v_last int; v_to bigint; v_all int[]; v_job int[]; v_is_whole boolean := true; v_n bigint;
+BEGIN
+    PERFORM weft._check_epoch(sweep_holds.epoch);
+    v_n := weft._park_noted(limit_jobs);
+    IF v_n > 0 THEN
+        RETURN v_n;  -- without their rows in hand the next call writes notes, for which it may wait
+    END IF;
+    SELECT h.* INTO v_hold FROM weft.group_hold h WHERE NOT h.swept
+    ORDER BY h.released_at IS NULL, h.sweep_job, h.batch_id, h.group_id LIMIT 1 FOR UPDATE SKIP LOCKED;
+    IF NOT FOUND THEN
+        RETURN 0;
+    END IF;
+    SELECT b.next_job - 1 AS last_job, b.user_id, q.pool_id INTO v_batch FROM weft.batch b JOIN weft.queue q USING (queue_id) WHERE b.batch_id = v_hold.batch_id;
+    IF v_hold.released_at IS NOT NULL THEN
+        IF v_hold.group_id = 0 THEN
+            v_is_whole := weft._turn_ranges(v_hold.batch_id, false);
+        END IF;
+        v_last := weft._unpark_jobs(v_hold.batch_id, v_hold.sweep_job, limit_jobs);
+        IF v_last IS NULL AND v_is_whole THEN
+            DELETE FROM weft.group_hold h WHERE h.batch_id = v_hold.batch_id AND h.group_id = v_hold.group_id;
+        ELSE
+            UPDATE weft.group_hold h SET sweep_job = coalesce(v_last, h.sweep_job) WHERE h.batch_id = v_hold.batch_id AND h.group_id = v_hold.group_id;
+        END IF;
+    ELSE
+        v_to := v_hold.sweep_job::bigint + 20000;
+        IF v_hold.group_id = 0 THEN
+            v_is_whole := weft._turn_ranges(v_hold.batch_id, true);
+        END IF;
+        SELECT array_agg(x.job_id) INTO v_all FROM (
+            SELECT j.job_id FROM weft.job j
+            WHERE j.batch_id = v_hold.batch_id AND j.job_id > v_hold.sweep_job AND j.job_id <= v_to
+              AND j.state = 1 AND (j.listed OR v_hold.group_id <> 0)
+              AND EXISTS (SELECT FROM weft.group_ancestor a WHERE a.batch_id = j.batch_id AND a.group_id = j.group_id AND a.ancestor_id = v_hold.group_id)
+              AND EXISTS (SELECT FROM weft.batch_update u WHERE u.batch_id = j.batch_id AND u.update_id = j.update_id AND u.committed_at IS NOT NULL)
+            ORDER BY j.job_id LIMIT limit_jobs) x;
+        SELECT coalesce(array_agg(l.job_id), '{}') INTO v_job FROM unnest(v_all) x
+        CROSS JOIN LATERAL (SELECT j.job_id FROM weft.job j WHERE j.batch_id = v_hold.batch_id AND j.job_id = x FOR UPDATE SKIP LOCKED) l;
+        PERFORM weft._park_jobs(v_hold.batch_id, v_job);
+        INSERT INTO weft.held_ready (batch_id, job_id, tenant_id)
+        SELECT v_hold.batch_id, x, v_hold.tenant_id FROM unnest(v_all) x WHERE x <> ALL (v_job) ON CONFLICT DO NOTHING;
+        IF cardinality(v_all) = limit_jobs THEN
+            v_to := v_all[limit_jobs];
+        END IF;
+        UPDATE weft.group_hold h SET sweep_job = least(v_to, v_batch.last_job), swept = v_to >= v_batch.last_job AND v_is_whole
+        WHERE h.batch_id = v_hold.batch_id AND h.group_id = v_hold.group_id;
+        PERFORM weft._move_ranges(ARRAY[v_hold.batch_id]);
+    END IF;
+    -- Those who found nothing may have looked only as far as one looks while jobs are parked.
+    PERFORM weft._announce(ARRAY[v_batch.pool_id], ARRAY[v_batch.user_id]);
+    RETURN greatest(cardinality(v_all), 1);
+END $$;

@@ -1,0 +1,69 @@
+"""`POST …/hold` and `…/release`."""
+
+import httpx
+import pytest
+
+from api.live import LiveWorker
+from api.test_bad_input import assert_problem
+
+DOCUMENT = {
+    "groups": [{"path": "/a/b"}, {"name": "pca"}],
+    "jobs": [{"group": "/a/b"}, {"group": "/a", "groups": ["pca"]}, {}],
+}
+
+
+async def submit(http: httpx.AsyncClient) -> str:
+    made = await http.post("/v1/batches", json=DOCUMENT)
+    assert made.status_code == 201, made.text
+    return f"/v1/batches/{made.json()['id']}"
+
+
+async def test_held_things_say_so_and_are_not_claimed(
+    http: httpx.AsyncClient, worker: LiveWorker
+) -> None:
+    path = await submit(http)
+    places = ["", "/groups/%2Fa", "/groups/pca", "/jobs/1"]
+    held = [(await http.post(f"{path}{place}/hold", json={})).json() for place in places]
+    again = (await http.post(f"{path}/hold")).json()
+    found = [(await http.get(path + place)).json()["held"] for place in places]
+    claimed = await worker.claim()
+    freed = [(await http.post(f"{path}{place}/release", json={})).json() for place in places]
+    documents = [(await http.get(path + place)).json()["held"] for place in places]
+
+    assert [(one.get("held"), one.get("was_held")) for one in held[:3]] == [(True, False)] * 3
+    assert (held[3]["result"], again["was_held"]) == ("held", True)
+    assert (found, claimed) == ([True] * 4, [])
+    assert [one.get("held") for one in freed[:3]] == [False, False, False]
+    assert (freed[3]["result"], documents) == ("released", [False] * 4)
+    assert len(await worker.claim()) == 3
+
+
+async def test_release_says_what_holds_it_still(http: httpx.AsyncClient) -> None:
+    path = await submit(http)
+    for place in ("", "/groups/%2Fa", "/jobs/2"):
+        await http.post(f"{path}{place}/hold", json={})
+    group = (await http.post(f"{path}/groups/%2Fa/release", json={})).json()
+    job = (await http.post(f"{path}/jobs/2/release", json={})).json()
+    history = (await http.get(f"{path}/jobs/2/history")).json()["items"]
+
+    assert (group["held"], group["was_held"], job["result"]) == (True, True, "held")
+    assert [one["subtype"] for one in history][1:] == [
+        "held", "held", "held", "released", "released",
+    ]  # fmt: skip
+    assert {one["actor"] for one in history} == {"user tester"}
+
+
+@pytest.mark.parametrize("word", ["hold", "release"])
+@pytest.mark.parametrize(
+    ("place", "status"),
+    [("/9", 404), ("/1/groups/9", 404), ("/1/groups/%2Fz", 404), ("/1/jobs/9", 404), ("/x", 400)],
+)
+async def test_what_is_not_there_cannot_be_held(
+    http: httpx.AsyncClient, word: str, place: str, status: int
+) -> None:
+    await submit(http)
+    answer = await http.post(f"/v1/batches{place}/{word}", json={})
+    wrong = await http.post(f"/v1/batches/1/{word}", json={"force": True})
+
+    assert answer.status_code == status
+    assert_problem(wrong, 400, "API.UNKNOWN_FIELD", "/force")

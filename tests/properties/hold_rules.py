@@ -1,0 +1,78 @@
+"""Holds and releases, as rules of the machine that calls the core and its model."""
+
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, rule
+
+from properties.jobs_model import Batch, S
+from store.world import World
+
+BATCHES = (0, 1)
+SETS = (4, 5)
+WORDS = ("pending", "ready", "queued", "creating", "running", "blocked", "success", "failed",
+          "error", "cancelled")  # fmt: skip
+Result = TypeVar("Result")
+
+
+class HoldRules(RuleBasedStateMachine):
+    """Hold and release anything, and sweep to the end or not."""
+
+    world: World
+    models: list[Batch]
+    ids: list[int]
+
+    def run(self, call: Coroutine[Any, Any, Result]) -> Result:
+        raise NotImplementedError
+
+    @rule(
+        which=st.sampled_from(BATCHES), group=st.sampled_from([0, 1, 2, 3, *SETS]),
+        held=st.booleans(),
+    )  # fmt: skip
+    def hold_group(self, which: int, group: int, *, held: bool) -> None:
+        model, api = self.models[which], self.world.api
+        change = api.hold_group if held else api.release_group
+        is_new = self.run(change(self.world.caller, self.ids[which], group))
+        assert is_new == ((group in model.held) != held)
+        if held:
+            model.held.add(group)
+        else:
+            model.held.discard(group)
+
+    @rule(
+        which=st.sampled_from(BATCHES),
+        choices=st.lists(st.integers(0, 20), min_size=1, max_size=3),
+        held=st.booleans(),
+    )
+    def hold_jobs(self, which: int, choices: list[int], *, held: bool) -> None:
+        model, api = self.models[which], self.world.api
+        all_jobs = [*model.jobs]
+        numbers = sorted({all_jobs[choice % len(all_jobs)] for choice in choices})
+        change = api.hold_jobs if held else api.release_jobs
+        found = self.run(change(self.world.caller, self.ids[which], numbers))
+        for number in numbers:
+            job = model.jobs[number]
+            if held and job.state < S:
+                model.held_jobs.add(number)
+            elif not held:
+                model.held_jobs.discard(number)
+            word = "held" if model.is_held(job) else "released"
+            assert found[number] == (word if job.state < S else WORDS[job.state])
+
+    @rule(limit=st.sampled_from([1, 3, 1000]), steps=st.sampled_from([1, 2, 1000]))
+    def park(self, limit: int, steps: int) -> None:
+        """Sweep holds, to the end or not: nobody may see a difference."""
+        epoch = self.run(self.world.lead())
+        for _ in range(steps):
+            if not self.run(self.world.driver.sweep_holds(epoch, limit)):
+                break
+
+    def release_all(self) -> None:
+        """Leave nothing held."""
+        for which, model in enumerate(self.models):
+            for group in [*model.held]:
+                self.hold_group(which, group, held=False)
+            for job in [*model.held_jobs]:
+                self.hold_jobs(which, [[*model.jobs].index(job)], held=False)
+        self.park(1000, 1000)

@@ -228,3 +228,10 @@ async def test_job_of_an_array_may_have_a_name_of_its_own(world: World) -> None:
         {"k": "1"}, {"k": "1", "own": "1"}, {"k": "1"}
     ]  # fmt: skip
     assert [job["index"] for job in documents] == [10, 11, 12]
+
+    await world.api.edit_job(
+        world.caller, batch, 1, patch={"attributes": {"k": None}}, limits=limits
+    )
+    await world.api.edit_job(world.caller, batch, 1, patch={"name": "own"}, limits=limits)
+    one = await world.api.get_job(world.caller, batch, 1)
+    assert (one["name"], one["attributes"], one["index"]) == ("own", {}, 10)

@@ -378,7 +378,7 @@ class Machine(HoldRules):
                 assert found == counts
                 assert group["complete"] == all(state >= S for state in counts)
                 ancestors = model.ancestors(group["group_id"])
-                assert group["cancelled"] == bool(model.cancelled.keys() & set(ancestors))
+                assert group["cancelled"] == bool(model.cancelled.keys() & {0, *ancestors})
                 assert group["held"] == bool(model.held & {0, *ancestors})
 
     def teardown(self) -> None:

@@ -69,6 +69,33 @@ async def test_documents_tell_tree_group_and_sets(world: World) -> None:
     assert group["n_jobs"] == 2
 
 
+async def test_set_of_a_cancelled_batch_is_cancelled(world: World) -> None:
+    batch = await two_sets(world)
+    await world.api.cancel_group(world.caller, batch, VEP, force=False)
+    before = await shown_as_cancelled(world, batch)
+    await world.api.cancel_group(world.caller, batch, 0, force=False)
+    single = await world.api.get_group(world.caller, batch, "pca")
+
+    assert before == {"/": False, "/stage1": False, "pca": False, "vep": True}
+    assert await shown_as_cancelled(world, batch) == dict.fromkeys(before, True)
+    assert (single["cancelled"], single["state"]) == (True, "cancelled")
+
+
+async def test_cancelled_tree_group_cancels_no_set(world: World) -> None:
+    batch = await two_sets(world)
+    await world.api.cancel_group(world.caller, batch, 1, force=False)
+
+    assert await shown_as_cancelled(world, batch) == {
+        "/": False, "/stage1": True, "pca": False, "vep": False
+    }  # fmt: skip
+
+
+async def shown_as_cancelled(world: World, batch: int) -> dict[str, bool]:
+    """Return what a listing says of every group."""
+    groups = await world.api.list_groups(world.caller, batch, after=-1, limit=100)
+    return {group["path"] or group["name"]: group["cancelled"] for group in groups}
+
+
 async def test_name_without_slash_falls_back_to_the_tree(world: World) -> None:
     batch = await two_sets(world)
 

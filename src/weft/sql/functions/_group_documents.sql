@@ -31,7 +31,9 @@ AS $$
                                n.n_succeeded + n.n_failed + n.n_errored + n.n_cancelled AS n_done) k
     CROSS JOIN LATERAL (SELECT EXISTS (
         SELECT FROM weft.group_ancestor a JOIN weft.group_cancel gc ON gc.batch_id = a.batch_id AND gc.group_id = a.ancestor_id
-        WHERE a.batch_id = g.batch_id AND a.group_id = g.group_id) AS cancelled) x
+        WHERE a.batch_id = g.batch_id AND a.group_id = g.group_id)
+        -- A set stands below no group, but its jobs are the batch's.
+        OR g.is_set AND EXISTS (SELECT FROM weft.group_cancel gc WHERE gc.batch_id = g.batch_id AND gc.group_id = 0) AS cancelled) x
     CROSS JOIN LATERAL (SELECT CASE WHEN k.n_open = 0 AND k.n_done > 0 THEN weft._completed_at(g.created_at, n.last_ended_at, (
         SELECT max(gc.completed_at) FROM weft.group_completion gc WHERE gc.batch_id = g.batch_id AND gc.group_id = g.group_id)) END AS completed_at) e
 $$;

@@ -85,7 +85,7 @@ async def test_tree_group_is_made_alone(http: httpx.AsyncClient) -> None:
     assert made.status_code == 201
     assert (made.json()["path"], made.json()["kind"]) == ("/a/b", "tree")
     again = await http.post(f"/v1/batches/{batch}/groups", json={"path": "/a/b"})
-    assert again.status_code == 400
+    assert (again.status_code, again.json()["code"]) == (409, "API.GROUP_EXISTS")
 
 
 @pytest.mark.parametrize("name", ["7", "g7", "a/b", "", "x" * 300, "a\u0000b"])
@@ -134,3 +134,37 @@ async def test_query_that_makes_no_sense_begins_nothing(http: httpx.AsyncClient)
     assert answer.status_code == 400
     assert "column" in answer.text
     assert (await http.get("/v1/operations")).json()["items"] == []
+
+
+@pytest.mark.parametrize("group", [{"name": "pca"}, {"path": "/a"}])
+async def test_declared_group_that_is_there_is_refused_as_in_a_bunch(
+    http: httpx.AsyncClient, group: dict[str, str]
+) -> None:
+    batch = await make_batch(http, {"groups": [group], "jobs": [{}]})
+    at = f"/v1/batches/{batch}/updates"
+    small = await http.post(at, json={"groups": [{"path": "/new"}, group], "jobs": [{}]})
+    update = (await http.post(at, json={"n_groups": 1})).json()["update_id"]
+    name = group.get("name", "a")
+    kind = "set" if "name" in group else "tree"
+    body = {"first": 1, "groups": [{"name": name, "kind": kind}]}
+    bunch = await http.post(f"{at}/{update}/groups", json=body)
+
+    for refused in (small, bunch):
+        assert (refused.status_code, refused.json()["code"]) == (409, "API.GROUP_EXISTS")
+    assert [one["pointer"] for one in small.json()["errors"]] == [f"/groups/1/{next(iter(group))}"]
+    assert (await http.get(f"/v1/batches/{batch}")).json()["n_jobs"] == 1
+    assert (await http.get(f"/v1/batches/{batch}/groups/%2Fnew")).status_code == 404
+
+
+async def test_repeat_of_a_request_that_made_a_group_gets_its_answer(
+    http: httpx.AsyncClient,
+) -> None:
+    batch = await make_batch(http, {})
+    at, key = f"/v1/batches/{batch}/updates", {"idempotency-key": "k"}
+    body = {"groups": [{"name": "pca"}, {"path": "/a/b"}], "jobs": [{"groups": ["pca"]}]}
+    first = await http.post(at, json=body, headers=key)
+    again = await http.post(at, json=body, headers=key)
+
+    assert (first.status_code, again.status_code) == (201, 201)
+    assert {**again.json(), "trace_id": ""} == {**first.json(), "trace_id": ""}
+    assert again.headers["idempotent-replay"] == "true"

@@ -6,7 +6,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from weft.api.check import check_attributes
 from weft.core.addresses import parse_allowed_hosts
 from weft.core.callback_url import wrong_callback
-from weft.core.errors import InvalidValue, WrongType
+from weft.core.errors import FieldError, InvalidValue, WrongType
 from weft.core.group_tree import PlannedGroup, wrong_path
 from weft.core.problems import Problems, pointer_of
 from weft.core.texts import wrong_name
@@ -132,18 +132,19 @@ def _row(
     )
 
 
-def check_existing(
-    groups: Sequence[GroupDocument], existing: Container[str], problems: Problems
-) -> None:
-    """Note each declared group that the batch has already: what the document says of it would be
-    lost.
+def declared_again(
+    groups: Sequence[GroupDocument], existing: Container[str]
+) -> dict[str, FieldError]:
+    """Return the place of each declared group that the batch has already, by path or name: what
+    the document says of it would be lost.
     """
+    found: dict[str, FieldError] = {}
     for index, group in enumerate(groups):
-        field = "name" if group.path is None else "path"
-        if (group.path or group.name) in existing:
-            problems.add(
-                InvalidValue, pointer_of("groups", index, field), "this group is there already"
-            )
+        field, key = ("path", group.path) if group.path else ("name", group.name)
+        if key in existing:
+            at = pointer_of("groups", index, field)
+            found[str(key)] = FieldError(at, "this group is there already")
+    return found
 
 
 def bunch_rows(

@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import islice
 from typing import Any, Final
@@ -14,7 +14,7 @@ from weft.api.decode import may_hold_nul
 from weft.api.group_documents import (
     bunch_rows,
     check_callback,
-    check_existing,
+    declared_again,
     named_groups,
     planned_rows,
 )
@@ -22,6 +22,7 @@ from weft.api.translate import Request, Translated, translate
 from weft.core.errors import (
     FieldError,
     Forbidden,
+    GroupExists,
     GroupNotFound,
     InvalidValue,
     NoWorkerFits,
@@ -182,7 +183,10 @@ class Submission:
         paths, sets = named_groups(document.groups, document.jobs, self._settings, problems)
         existing = await self._existing_groups(batch_id, paths)
         existing_sets = await self._existing_sets(batch_id, sets)
-        check_existing(document.groups, existing.keys() | existing_sets.keys(), problems)
+        again = declared_again(document.groups, existing.keys() | existing_sets.keys())
+        # The database refuses them, unless this is a repeat of the request that made them.
+        existing = {path: number for path, number in existing.items() if path not in again}
+        existing_sets = {name: n for name, n in existing_sets.items() if name not in again}
         planned, group_by_path = plan_groups(paths, existing)
         set_by_name = plan_sets(sets, existing_sets, after=len(planned))
         request = self._request(
@@ -196,7 +200,7 @@ class Submission:
         if document.jobs:
             translated = await self._translate(document.jobs, request, problems)
         problems.raise_any()
-        with _pointing(document.jobs):
+        with _pointing(document.jobs, again.values()):
             found_id, reserved, is_new = await self._store.submit(
                 self._caller,
                 target,
@@ -339,10 +343,15 @@ def update_document(batch_id: int, reserved: Reserved) -> Answer:
 
 
 @contextmanager
-def _pointing(jobs: Sequence[JobDocument]) -> Iterator[None]:
-    """Say at which field stands what only the database could miss."""
+def _pointing(
+    jobs: Sequence[JobDocument], declared_again: Iterable[FieldError] = ()
+) -> Iterator[None]:
+    """Say at which field stands what only the database could miss, or has already."""
     try:
         yield
+    except GroupExists as error:
+        error.errors = tuple(islice(declared_again, PROBLEMS_MAX))
+        raise
     except ProjectNotFound as error:
         error.errors = (FieldError("/billing_project", error.message),)
         raise

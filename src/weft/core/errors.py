@@ -419,7 +419,7 @@ class NoCallbackKey(Conflict):
 
 
 class GroupExists(Conflict):
-    """A group of this path is there already."""
+    """A group of this path, or a set of this name, is there already."""
 
     code = "API.GROUP_EXISTS"
 

@@ -90,6 +90,9 @@ async def test_every_answer_is_the_one_described(
     await fold(database["weft_driver"])
     await read_jobs(ask, b)
     await change(ask, b)
+    for part in ("", "/{p}", "/{p}/days"):
+        await ask("GET", "/v1/billing-projects" + part, p="default")
+    await ask("GET", "/v1/rates")
     await ask("GET", "/v1/overview")
     await ask("GET", "/v1/workers")
     await ask("GET", "/v1/batches/{b}", b=10**6)
@@ -103,6 +106,22 @@ async def test_every_answer_is_the_one_described(
 
     assert described <= ask.seen
     assert ("GET", "/v1/batches/{b}", "default") in ask.seen
+
+
+async def test_every_json_answer_is_described(ask: Described) -> None:
+    """All but output, which is bytes or lines, and what is for machines."""
+    bare = {
+        route.removeprefix("/v1/batches/{b}")
+        for route, operations in ask.paths.items()
+        for operation in operations.values()
+        if not any("content" in answer for status, answer in operation["responses"].items()
+                   if status != "default")
+    }  # fmt: skip
+
+    assert bare == {
+        "/jobs/{j}/log", "/outputs", "/results",
+        "/docs", "/openapi.json", "/metrics", "/healthz", "/readyz",
+    }  # fmt: skip
 
 
 async def submit_more(ask: Described, b: int) -> None:

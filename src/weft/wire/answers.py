@@ -4,6 +4,7 @@ The rows come from the database as they are; nothing is built from these structs
 what the api answers with them, field by field, so `/openapi.json` and the answers cannot differ.
 """
 
+import datetime as dt
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
@@ -408,3 +409,36 @@ class JobCancelled(Struct, kw_only=True):
         str,
         Meta(description="`cancelled`: at once; `cancelling`: it runs; else how it had ended"),
     ]
+
+
+class ProjectCost(Struct, kw_only=True):
+    """What a billing project cost so far."""
+
+    name: str
+    cost: Money
+    cost_by_resource: list[ResourceCost]
+    members: Annotated[list[str], Meta(description="names of users")]
+
+
+class DayCost(Struct, kw_only=True):
+    """What a billing project cost on one date."""
+
+    date: Annotated[dt.date, Meta(description="UTC")]
+    cost: Money
+    cost_by_resource: list[ResourceCost]
+
+
+class Rate(Struct, kw_only=True):
+    """The price of one resource."""
+
+    resource: str
+    unit: Annotated[str, Meta(description="of an hour", examples=["mCPU*h"])]
+    price: Annotated[float, Meta(ge=0, description="of one unit")]
+
+
+class RateCard(Struct, kw_only=True):
+    """Prices, and from when on they hold."""
+
+    version: int
+    valid_from: Annotated[datetime | None, Meta(description="null: from the beginning")]
+    rates: list[Rate]

@@ -9,11 +9,12 @@ from weft.api.paging import limit_of
 from weft.api.reply import reply
 from weft.api.services import AnyRequest, caller_of, services_of
 from weft.core.errors import FieldError, InvalidParameter
+from weft.wire.answers import DayCost, ProjectCost, RateCard
 
 DAYS = ("limit", "before")
 
 
-@get("/v1/billing-projects")
+@get("/v1/billing-projects", opt={"page": ProjectCost})
 async def list_projects(request: AnyRequest) -> Response[bytes]:
     """List the billing projects that the caller is a member of, with what they cost so far."""
     Query(request, ())
@@ -21,7 +22,7 @@ async def list_projects(request: AnyRequest) -> Response[bytes]:
     return reply({"items": rows, "cursor": None})
 
 
-@get("/v1/billing-projects/{p:str}")
+@get("/v1/billing-projects/{p:str}", opt={"answer": ProjectCost})
 async def get_project(request: AnyRequest) -> Response[bytes]:
     """Get what a billing project cost so far, and its members."""
     Query(request, ())
@@ -29,7 +30,7 @@ async def get_project(request: AnyRequest) -> Response[bytes]:
     return reply((await store.list_projects(caller_of(request), name))[0])
 
 
-@get("/v1/billing-projects/{p:str}/days", opt={"query": DAYS})
+@get("/v1/billing-projects/{p:str}/days", opt={"page": DayCost, "query": DAYS})
 async def list_project_days(request: AnyRequest) -> Response[bytes]:
     """List what a billing project cost on each date (UTC), newest first, below `before`."""
     query = Query(request, DAYS)
@@ -40,7 +41,7 @@ async def list_project_days(request: AnyRequest) -> Response[bytes]:
     return reply({"items": rows, "cursor": None})
 
 
-@get("/v1/rates")
+@get("/v1/rates", opt={"page": RateCard})
 async def list_rates(request: AnyRequest) -> Response[bytes]:
     """List all prices, newest first. An attempt keeps those of the moment of its claim."""
     Query(request, ())

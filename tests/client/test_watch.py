@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from client.http_server import Request, answer, serving, stream
+from client.http_server import DROP, Request, answer, serving, stream
 from weft import Client, aio
-from weft.core.errors import InvalidDocument
+from weft.core.errors import InvalidDocument, Unavailable
 
 OPEN = b"id: 1-1\n: connected\n\n"
 GONE = b'event: error\ndata: {"title": "gone", "code": "API.EVENTS_GONE", "status": 410}\n\n'
@@ -74,6 +74,48 @@ async def test_the_error_of_an_operation_is_raised() -> None:
             await b.create_job_group("x")
 
     assert caught.value.detail == "Why."
+
+
+async def test_wait_outlasts_a_server_that_is_away_for_longer_than_requests_bear() -> None:
+    """The server drops connections from the second look on, until the outage was told."""
+    outage, is_away = asyncio.Event(), asyncio.Event()
+    told = Told([], [batch(complete=False), batch(complete=True)])
+
+    def away_after_a_look(request: Request) -> bytes:
+        if told.n_looks and not is_away.is_set():
+            is_away.set()
+        return DROP if is_away.is_set() and not outage.is_set() else told(request)
+
+    async with (
+        serving(away_after_a_look) as server,
+        aio.Client(
+            server.url, "t", patience_s=0, wait_patience_s=60, on_outage=lambda _: outage.set()
+        ) as client,
+    ):
+        b = await client.get_batch(7)
+        waiting = asyncio.create_task(b.wait(progress=False))
+        await asyncio.wait_for(is_away.wait(), 30)
+        with pytest.raises(Unavailable):
+            await b.status()
+        ended = await asyncio.wait_for(waiting, 30)
+
+    assert outage.is_set()
+    assert ended["complete"]
+
+
+async def test_wait_gives_up_after_its_patience() -> None:
+    told = Told([], [batch(complete=False)])
+
+    def gone_after_a_look(request: Request) -> bytes:
+        return DROP if told.n_looks else told(request)
+
+    async with (
+        serving(gone_after_a_look) as server,
+        aio.Client(server.url, "t", patience_s=0, wait_patience_s=0.2) as client,
+    ):
+        b = await client.get_batch(7)
+        with pytest.raises(Unavailable):
+            await asyncio.wait_for(b.wait(progress=False), 30)
 
 
 async def test_threads_share_a_client() -> None:

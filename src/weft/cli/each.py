@@ -27,11 +27,11 @@ from weft.cli.job_document import (
     current_directory,
     option_fields,
 )
-from weft.cli.options import PATIENT_S, SHARED, Shared
+from weft.cli.options import SHARED, Shared
 from weft.cli.progress import ProgressLine
 from weft.cli.report import note
 from weft.cli.run import NoCommand
-from weft.client.api import Api
+from weft.client.api import WAIT_PATIENCE_S, Api
 from weft.core.errors import Conflict, WeftError
 from weft.core.input_lines import CommandTemplate
 
@@ -118,7 +118,7 @@ class _Each:
     async def run(self) -> int:
         """Submit, print and sum up; return the exit code."""
         reader = LineReader(self._how.file, nul=self._how.null)
-        async with self._shared.client(patience_s=PATIENT_S) as client:
+        async with self._shared.client(patience_s=WAIT_PATIENCE_S) as client:
             feed = await self._feed(client, reader)
             with (
                 ProgressLine(str(feed.batch["name"])) as progress,

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from weft.cli.options import PATIENT_S, SHARED, Shared
+from weft.cli.options import SHARED, Shared
 from weft.cli.raw_output import STDERR, STDOUT, write_all
 from weft.cli.report import note
 from weft.cli.screen import print_json
@@ -42,7 +42,7 @@ async def _logs(
     text: str, shared: Shared, *, follow: bool, stream: Stream, attempt: int | None
 ) -> int:
     batch_id, job_id = parse_job_ref(text)
-    async with shared.client(patience_s=PATIENT_S) as client:
+    async with shared.client() as client:
         if shared.json:
             return await _print_as_json(client, batch_id, job_id, attempt)
         if not follow:

@@ -7,10 +7,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from weft.cli.report import note
-from weft.client.api import Api
-
-PATIENT_S = 600.0
-"""How long a command that waits for jobs bears a server that is away."""
+from weft.client.api import PATIENCE_S, Api
 
 
 @Parameter(name="*")
@@ -24,7 +21,7 @@ class Shared:
     json: Annotated[bool, Parameter(name="--json", negative="")] = False
     """Print JSON."""
 
-    def client(self, *, patience_s: float = 30.0) -> Api:
+    def client(self, *, patience_s: float = PATIENCE_S) -> Api:
         """Return a client for the server of this home, or of WEFT_URL."""
         return Api(home=self.home, patience_s=patience_s, on_outage=_say_outage)
 

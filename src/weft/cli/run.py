@@ -16,12 +16,12 @@ from weft.cli.job_document import (
     job_document,
     show_command,
 )
-from weft.cli.options import PATIENT_S, SHARED, Shared
+from weft.cli.options import SHARED, Shared
 from weft.cli.raw_output import STDERR, STDOUT, write_all
 from weft.cli.report import note
 from weft.cli.screen import print_json
 from weft.cli.stdin_text import read_stdin
-from weft.client.api import Api
+from weft.client.api import WAIT_PATIENCE_S, Api
 from weft.core.errors import Invalid, Unavailable
 from weft.core.ids import format_job_ref
 
@@ -65,7 +65,7 @@ def run(
 
 
 async def _run(document: Mapping[str, Any], shared: Shared) -> int:
-    async with shared.client(patience_s=PATIENT_S) as client:
+    async with shared.client(patience_s=WAIT_PATIENCE_S) as client:
         creation = asyncio.create_task(_create(client, document))
 
         async def cancel() -> None:

@@ -5,7 +5,7 @@ from contextlib import aclosing
 from typing import Any
 
 from weft.cli.exit_code import FAILED, explain_end
-from weft.cli.options import PATIENT_S, SHARED, Shared
+from weft.cli.options import SHARED, Shared
 from weft.cli.progress import ProgressLine
 from weft.cli.report import note
 from weft.cli.screen import print_json
@@ -27,7 +27,7 @@ def wait(target: str, /, *, shared: Shared = SHARED) -> int:
 
 async def _wait(text: str, shared: Shared) -> int:
     target = parse_target(text, groups=False)
-    async with shared.client(patience_s=PATIENT_S) as client:
+    async with shared.client() as client:
         if target.job_id is None:
             return await wait_for_batch(client, target.batch_id, as_json=shared.json)
         return await _wait_for_job(client, target.batch_id, target.job_id, as_json=shared.json)

@@ -9,7 +9,9 @@ server which is not running, and the user should know at once.
 import asyncio
 import random
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from time import monotonic
 from urllib.parse import quote, urlencode
 
@@ -19,6 +21,7 @@ from weft.client.address import Endpoint, Locator, NotRunning
 from weft.core.errors import Unavailable
 
 PATIENCE_S = 30.0
+WAIT_PATIENCE_S = 600.0
 REPLY_TIMEOUT_S = 60.0
 PAUSE_MIN_S, PAUSE_MAX_S = 0.05, 2.0
 OUTAGE_S = 1.0
@@ -41,23 +44,44 @@ class NotReachable(Unavailable):
         )
 
 
+_is_waiting: ContextVar[bool] = ContextVar("weft_is_waiting", default=False)
+
+
+@contextmanager
+def waiting() -> Iterator[None]:
+    """Give requests of this block `wait_patience_s`: who waits for jobs, which may take days,
+    bears a longer outage than who asks for something.
+    """
+    token = _is_waiting.set(True)
+    try:
+        yield
+    finally:
+        _is_waiting.reset(token)
+
+
 def new_key() -> str:
     """Return an idempotency key: requests with the same one are the same request."""
     return secrets.token_hex(16)
 
 
 class Session:
-    """A server, found by a locator, with connections that are kept."""
+    """A server, found by a locator, with connections that are kept.
+
+    `patience_s`: how long requests are repeated while the server is away; `wait_patience_s`:
+    those of who is `waiting`, if that is longer.
+    """
 
     def __init__(
         self,
         locator: Locator,
         *,
         patience_s: float = PATIENCE_S,
+        wait_patience_s: float = WAIT_PATIENCE_S,
         on_outage: Callable[[str], None] | None = None,
     ) -> None:
         self._locator = locator
         self._patience_s = patience_s
+        self._wait_patience_s = max(patience_s, wait_patience_s)
         self._on_outage = on_outage
         self._pool: Pool | None = None
         self._was_reached = False
@@ -78,7 +102,7 @@ class Session:
         extra = [] if key is None else [("idempotency-key", key)]
         if body is not None:
             extra.append(("content-type", content_type))
-        retries = _Retries(self._patience_s, self._on_outage)
+        retries = self._retries()
         while True:
             try:
                 async with asyncio.timeout(REPLY_TIMEOUT_S):
@@ -97,7 +121,7 @@ class Session:
         self, path: str, *, query: Query | None = None, headers: Headers = ()
     ) -> Reply:
         """Return a reply whose body is still to be read. Repeats only until the head has come."""
-        retries = _Retries(self._patience_s, self._on_outage)
+        retries = self._retries()
         while True:
             try:
                 reply = await self._send("GET", path, query, [*headers], None)
@@ -110,6 +134,10 @@ class Session:
                 continue
             if not await self._may_repeat(reply, retries):
                 raise to_error(reply.status, answer)
+
+    def _retries(self) -> "_Retries":
+        patience_s = self._wait_patience_s if _is_waiting.get() else self._patience_s
+        return _Retries(patience_s, self._on_outage)
 
     def close(self) -> None:
         """Close the connections that are idle."""

@@ -18,7 +18,7 @@ from weft.client._group import JobGroup
 from weft.client._job import Job
 from weft.client._listing import Document, Listing
 from weft.client._refs import JobRef, NotSubmitted
-from weft.client._session import PATIENCE_S
+from weft.client._session import PATIENCE_S, WAIT_PATIENCE_S
 from weft.client.api import Api, LogEvent
 from weft.client.progress import Progress
 
@@ -81,6 +81,7 @@ class Client(BuilderSource[BatchBuilder]):
         home: The home to look into, instead of `WEFT_HOME`.
         patience_s: How long requests are repeated while the server is away; a server that was
             never reached is not waited for.
+        wait_patience_s: The same for what waits: `wait`, `watch` and the logs of a job that runs.
         on_outage: Told why, when a request is being repeated.
     """
 
@@ -91,9 +92,17 @@ class Client(BuilderSource[BatchBuilder]):
         *,
         home: Path | None = None,
         patience_s: float = PATIENCE_S,
+        wait_patience_s: float = WAIT_PATIENCE_S,
         on_outage: Callable[[str], None] | None = None,
     ) -> None:
-        self.api = Api(url, token, home=home, patience_s=patience_s, on_outage=on_outage)
+        self.api = Api(
+            url,
+            token,
+            home=home,
+            patience_s=patience_s,
+            wait_patience_s=wait_patience_s,
+            on_outage=on_outage,
+        )
         super().__init__(self.api, lambda draft: BatchBuilder(self.api, draft))
 
     async def __aenter__(self) -> Self:

@@ -24,7 +24,7 @@ from weft.client._connection import ConnectionLost
 from weft.client._listing import Document
 from weft.client._problems import to_error
 from weft.client._routes import Routes, Stream, _log_path
-from weft.client._session import PATIENCE_S, Query, Session
+from weft.client._session import PATIENCE_S, WAIT_PATIENCE_S, Query, Session, waiting
 from weft.client._sse import EventParser, ServerEvent
 from weft.client._submit import submit
 from weft.client._upload import PARALLEL, Bunch, cut_bunches, send_bunches
@@ -33,7 +33,7 @@ from weft.client.waiting import wait_beside
 from weft.core.errors import EventsGone
 from weft.core.number_ranges import format_ranges
 
-__all__ = ["Api", "Document", "LogEvent", "Stream"]
+__all__ = ["PATIENCE_S", "WAIT_PATIENCE_S", "Api", "Document", "LogEvent", "Stream"]
 
 SILENCE_MAX_S = 45.0
 """The server sends a comment every 15 s; a longer silence is a connection that died without a
@@ -89,8 +89,9 @@ class Api(Routes):
     """The api of a weft server.
 
     `url` and `token` default to `WEFT_URL` and `WEFT_TOKEN`, then to what `weft up` wrote into
-    the home. `patience_s`: how long requests are repeated while the server is away; a server
-    that was never reached is not waited for.
+    the home. `patience_s`: how long requests are repeated while the server is away;
+    `wait_patience_s`: those of `watch`, `events` and `follow_log`. A server that was never
+    reached is not waited for.
     """
 
     def __init__(
@@ -100,10 +101,18 @@ class Api(Routes):
         *,
         home: Path | None = None,
         patience_s: float = PATIENCE_S,
+        wait_patience_s: float = WAIT_PATIENCE_S,
         on_outage: Callable[[str], None] | None = None,
     ) -> None:
         locator = Locator(url, token, home)
-        super().__init__(Session(locator, patience_s=patience_s, on_outage=on_outage))
+        super().__init__(
+            Session(
+                locator,
+                patience_s=patience_s,
+                wait_patience_s=wait_patience_s,
+                on_outage=on_outage,
+            )
+        )
 
     async def upload_jobs(
         self,
@@ -167,7 +176,8 @@ class Api(Routes):
             while True:
                 changed.clear()
                 looked_at = monotonic()
-                document = await look()
+                with waiting():
+                    document = await look()
                 yield document
                 if is_last(document):
                     return
@@ -303,9 +313,10 @@ class Api(Routes):
         parser = EventParser()
         while True:
             resume = [("last-event-id", parser.last_id)] if parser.last_id else []
-            reply = await self._session.stream(
-                path, query=query, headers=[("accept", "text/event-stream"), *resume]
-            )
+            with waiting():
+                reply = await self._session.stream(
+                    path, query=query, headers=[("accept", "text/event-stream"), *resume]
+                )
             if opened is not None:
                 opened()
             try:

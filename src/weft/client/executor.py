@@ -60,7 +60,7 @@ class Executor(concurrent.futures.Executor):
         plan = JobPlan(
             name=name, resources=resources, timeout_s=timeout_s, env=env, path=own_path()
         )
-        api = Api(url, token, home=home, patience_s=patience_s)
+        api = Api(url, token, home=home, patience_s=patience_s, wait_patience_s=patience_s)
         self.url = api.url
         """Where the server is. Asked now, so that it is said at once if there is none."""
         self._calls = Calls(api, plan, on_idle=self._on_idle)

@@ -14,7 +14,7 @@ from weft.client._interrupt import may_wait_on
 from weft.client._listing import Document
 from weft.client._refs import JobRef, NotSubmitted
 from weft.client._runner import Runner, Twin, iterates, lists, waits, waits_as
-from weft.client._session import PATIENCE_S
+from weft.client._session import PATIENCE_S, WAIT_PATIENCE_S
 from weft.client.api import LogEvent
 from weft.client.progress import Progress
 
@@ -215,6 +215,7 @@ class Client(BuilderSource[BatchBuilder], Twin[aio.Client]):
         home: The home to look into, instead of `WEFT_HOME`.
         patience_s: How long requests are repeated while the server is away; a server that was
             never reached is not waited for.
+        wait_patience_s: The same for what waits: `wait`, `watch` and the logs of a job that runs.
         on_outage: Told why, when a request is being repeated.
     """
 
@@ -225,9 +226,17 @@ class Client(BuilderSource[BatchBuilder], Twin[aio.Client]):
         *,
         home: Path | None = None,
         patience_s: float = PATIENCE_S,
+        wait_patience_s: float = WAIT_PATIENCE_S,
         on_outage: Callable[[str], None] | None = None,
     ) -> None:
-        client = aio.Client(url, token, home=home, patience_s=patience_s, on_outage=on_outage)
+        client = aio.Client(
+            url,
+            token,
+            home=home,
+            patience_s=patience_s,
+            wait_patience_s=wait_patience_s,
+            on_outage=on_outage,
+        )
         runner = Runner()
         Twin.__init__(self, runner, client)
         BuilderSource.__init__(

@@ -58,6 +58,27 @@ async def test_project_costs_the_sum_of_its_attempts(world: World) -> None:
     assert project["members"] == ["ada"]
 
 
+async def test_usage_of_a_project_may_be_beyond_64_bits(own_world: World) -> None:
+    """A million days of 4 TiB, in MiB and milliseconds."""
+    world = own_world
+    await world.submit(job_rows(1, shapes=[Shape(cpu_m=1000, memory_mib=4 << 20)]))
+    await world.fold()
+    ms = 1_000_000 * 86_400_000
+    await world.admin.execute(
+        "INSERT INTO weft.project_usage "
+        "(project_id, tenant_id, usage_on, rate_card_id, shape_id, usage_ms) "
+        "SELECT p.project_id, p.tenant_id, current_date, c.rate_card_id, s.shape_id, $1 "
+        "FROM weft.billing_project p, weft.rate_card c, weft.shape s "
+        "WHERE p.name = 'default' AND s.memory_mib = $2",
+        ms, 4 << 20,
+    )  # fmt: skip
+    (project,) = await world.api.list_projects(world.caller, None)
+    (day,) = await world.api.list_project_days(world.caller, "default", before=None, limit=10)
+    await world.admin.execute("DELETE FROM weft.project_usage")  # the audit knows no attempt of it
+
+    assert usage_of(project) == usage_of(day) == {"cpu": ms * 1000, "memory": ms * (4 << 20)}
+
+
 async def test_projects_of_others_do_not_exist(world: World) -> None:
     stranger = await world.user("bob")
     await world.admin.execute(

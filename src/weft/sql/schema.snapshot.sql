@@ -81,9 +81,9 @@ CREATE FUNCTION weft._completed_at(created_at timestamp with time zone, last_end
     LANGUAGE sql IMMUTABLE;
 ALTER FUNCTION weft._completed_at(created_at timestamp with time zone, last_ended_at timestamp with time zone, recorded timestamp with time zone) OWNER TO weft_system;
 
-CREATE FUNCTION weft._cost_of_usage(rate_card_ids smallint[], shape_ids integer[], usage_mss bigint[]) RETURNS TABLE(cost numeric, cost_by_resource jsonb)
+CREATE FUNCTION weft._costs_of_usage(owners bigint[], rate_card_ids smallint[], shape_ids integer[], usage_mss numeric[]) RETURNS TABLE(owner bigint, cost numeric, cost_by_resource jsonb)
     LANGUAGE sql STABLE;
-ALTER FUNCTION weft._cost_of_usage(rate_card_ids smallint[], shape_ids integer[], usage_mss bigint[]) OWNER TO weft_tenant;
+ALTER FUNCTION weft._costs_of_usage(owners bigint[], rate_card_ids smallint[], shape_ids integer[], usage_mss numeric[]) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft._count_failures(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) RETURNS void
     LANGUAGE sql;
@@ -2314,7 +2314,8 @@ REVOKE ALL ON FUNCTION weft._check_term(of_epoch bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION weft._completed_at(created_at timestamp with time zone, last_ended_at timestamp with time zone, recorded timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._completed_at(created_at timestamp with time zone, last_ended_at timestamp with time zone, recorded timestamp with time zone) TO weft_tenant;
 
-REVOKE ALL ON FUNCTION weft._cost_of_usage(rate_card_ids smallint[], shape_ids integer[], usage_mss bigint[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION weft._costs_of_usage(owners bigint[], rate_card_ids smallint[], shape_ids integer[], usage_mss numeric[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._costs_of_usage(owners bigint[], rate_card_ids smallint[], shape_ids integer[], usage_mss numeric[]) TO weft_system;
 
 REVOKE ALL ON FUNCTION weft._count_failures(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) FROM PUBLIC;
 

@@ -17,12 +17,14 @@ BEGIN
                            'There is no billing project of this name that you are a member of.', 'List yours with GET /v1/billing-projects.');
     END IF;
     RETURN QUERY
+    WITH part AS MATERIALIZED (
+        SELECT x.usage_on, x.rate_card_id, x.shape_id, sum(x.usage_ms) AS ms FROM weft._project_usage(ARRAY[v_project]) x
+        WHERE x.usage_on < coalesce(list_project_days.before, 'infinity') GROUP BY 1, 2, 3 HAVING sum(x.usage_ms) <> 0),
+    page AS (SELECT p.usage_on, p.usage_on - date '2000-01-01' AS owner FROM part p GROUP BY 1 ORDER BY 1 DESC LIMIT limit_rows),
+    used AS (
+        SELECT array_agg(d.owner::bigint) AS owners, array_agg(p.rate_card_id) AS cards, array_agg(p.shape_id) AS shapes, array_agg(p.ms) AS mss
+        FROM part p JOIN page d USING (usage_on)),
+    costs AS MATERIALIZED (SELECT c.* FROM used u CROSS JOIN LATERAL weft._costs_of_usage(u.owners, u.cards, u.shapes, u.mss) c)
     SELECT jsonb_build_object('date', d.usage_on, 'cost', c.cost, 'cost_by_resource', c.cost_by_resource)
-    FROM (SELECT u.usage_on, array_agg(u.rate_card_id) AS cards, array_agg(u.shape_id) AS shapes, array_agg(u.ms) AS mss
-          FROM (SELECT x.usage_on, x.rate_card_id, x.shape_id, sum(x.usage_ms)::bigint AS ms
-                FROM weft._project_usage(ARRAY[v_project]) x
-                WHERE x.usage_on < coalesce(list_project_days.before, 'infinity') GROUP BY 1, 2, 3) u
-          WHERE u.ms <> 0 GROUP BY u.usage_on ORDER BY u.usage_on DESC LIMIT limit_rows) d
-    CROSS JOIN LATERAL weft._cost_of_usage(d.cards, d.shapes, d.mss) c
-    ORDER BY d.usage_on DESC;
+    FROM page d JOIN costs c ON c.owner = d.owner ORDER BY d.usage_on DESC;
 END $$;

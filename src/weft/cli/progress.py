@@ -1,18 +1,15 @@
 """One line of progress on standard error, where a person looks at it."""
 
 import os
-import sys
 from collections.abc import Mapping
 from time import monotonic
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from weft.client.progress import Counts, draw_rich, rich_bar
+from weft.client.progress import REDRAW_S, Counts, draw_rich, is_bar_drawable, rich_bar
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-REDRAW_S = 0.1
 CLEAR_LINE = b"\r\x1b[2K"
 STDERR = 2
 
@@ -26,7 +23,7 @@ class ProgressLine:
     """
 
     def __init__(self, title: str) -> None:
-        self.is_shown = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+        self.is_shown = is_bar_drawable()
         self._title = title
         self._drawn_at = 0.0
         self._is_on_screen = False
@@ -39,12 +36,7 @@ class ProgressLine:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.hide()
 
     def update(self, batch: Mapping[str, Any]) -> None:

@@ -11,7 +11,6 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from time import monotonic
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 if TYPE_CHECKING:
@@ -83,12 +82,7 @@ class Progress:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -151,6 +145,12 @@ def draw_rich(bar: "RichProgress", counts: Counts) -> None:
     bar.update(bar.task_ids[0], completed=counts.done, total=counts.total, counts=text)
 
 
+def is_bar_drawable() -> bool:
+    """Say whether standard error is a terminal on which a line can be drawn again."""
+    is_terminal = sys.stderr is not None and sys.stderr.isatty()
+    return is_terminal and os.environ.get("TERM") != "dumb"
+
+
 def _opener(title: str, *, is_asked: bool | None) -> Callable[[], Screen] | None:
     """Return what opens the screen for this program; None: nothing is to be shown."""
     if is_asked is False:
@@ -158,7 +158,7 @@ def _opener(title: str, *, is_asked: bool | None) -> Callable[[], Screen] | None
     display = _notebook_display()
     if display is not None:
         return lambda: _Notebook(title, display)
-    if sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
+    if is_bar_drawable():
         return lambda: _Terminal(title)
     return (lambda: _Lines(title)) if is_asked else None
 

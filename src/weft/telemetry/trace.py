@@ -6,7 +6,6 @@ The form is that of W3C Trace Context, level 1: 32 hexadecimal digits, carried i
 import re
 import secrets
 from contextvars import Token
-from types import TracebackType
 from typing import Any, Self
 
 import structlog
@@ -56,11 +55,6 @@ class bind:  # noqa: N801 (it is used as a verb)
         """Do nothing: the facts are bound already."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Put back what was bound before."""
         structlog.contextvars.reset_contextvars(**self._tokens)

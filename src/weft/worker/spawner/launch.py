@@ -10,6 +10,7 @@ from typing import NamedTuple
 from weft.core.states import Reason
 from weft.wire.function import CONTROL_FD
 from weft.wire.spawner import AttemptKey
+from weft.worker.private_files import write_all
 from weft.worker.spawner.attempt import Attempt
 from weft.worker.spawner.scratch import Scratch
 
@@ -234,9 +235,7 @@ def _memory_file(text: str) -> int:
     """Return an open file that holds the standard input."""
     fd = os.memfd_create("stdin", os.MFD_CLOEXEC)
     try:
-        rest = memoryview(text.encode("utf-8", "surrogateescape"))
-        while rest:
-            rest = rest[os.write(fd, rest) :]
+        write_all(fd, text.encode("utf-8", "surrogateescape"))
         os.lseek(fd, 0, os.SEEK_SET)
     except BaseException:
         os.close(fd)

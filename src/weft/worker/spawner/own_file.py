@@ -20,6 +20,7 @@ from weft.wire.log_format import (
     part_path,
     read_pieces,
 )
+from weft.worker.private_files import make_private, write_all
 from weft.worker.spawner.cut import Cut, Range
 
 _COPY_BYTES = 64 * 1024
@@ -67,7 +68,7 @@ class OwnFile:
         """How much was left out in parts that were removed, to be said in the next one."""
         self._part_fd = -1
         self._part_bytes = 0
-        _make_private(os.path.dirname(path))
+        make_private(os.path.dirname(path))
         self._open_part()
 
     def append(self, pieces: list[Piece]) -> None:
@@ -145,17 +146,6 @@ class OwnFile:
                 file.write(encode_piece(*said))
 
 
-def _make_private(directory: str) -> None:
-    """Make a directory and those above it, each for us alone: `makedirs` cares for the last."""
-    try:
-        os.mkdir(directory, 0o700)
-    except FileNotFoundError:
-        _make_private(os.path.dirname(directory))
-        _make_private(directory)
-    except FileExistsError:
-        pass
-
-
 class _Part:
     """Where a part begins."""
 
@@ -187,13 +177,6 @@ def shrink(path: str, cut: Cut) -> None:
     except OSError:
         _remove(temporary)
         raise
-
-
-def write_all(fd: int, data: bytes) -> None:
-    """Write everything; raise `OSError` when a part of it could not be written."""
-    rest = memoryview(data)
-    while rest:
-        rest = rest[os.write(fd, rest) :]
 
 
 def _remove(path: str) -> None:

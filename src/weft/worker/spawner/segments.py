@@ -4,7 +4,7 @@ import os
 
 from weft.wire.log_format import RECORD, RECORD_MAGIC
 from weft.wire.spawner import AttemptKey
-from weft.worker.spawner.own_file import write_all
+from weft.worker.private_files import write_all
 
 SEGMENT_BYTES_MAX = 64 * 1024 * 1024
 

@@ -17,12 +17,12 @@ from weft.core.states import Reason
 from weft.wire.function import Call, Done
 from weft.wire.log_format import STDERR, STDOUT
 from weft.wire.spawner import WarmLimits
+from weft.worker.private_files import write_all
 from weft.worker.spawner import tree
 from weft.worker.spawner.attempt import Attempt
 from weft.worker.spawner.launch import MARK, Launcher
 from weft.worker.spawner.loop import Loop, Timer
 from weft.worker.spawner.output import output_path
-from weft.worker.spawner.own_file import write_all
 from weft.worker.spawner.reports import fail_for_disk
 from weft.worker.spawner.running import Running
 from weft.worker.spawner.scratch import Scratch

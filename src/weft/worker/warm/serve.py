@@ -12,6 +12,7 @@ import msgspec
 
 from weft.core.states import Reason
 from weft.wire.function import CONTROL_FD, HEADER, RESULT_INLINE_BYTES_MAX, Call, CallBody, Done
+from weft.worker.private_files import make_private, write_all
 from weft.worker.warm.functions import AnyFunction, CannotCall, Functions
 from weft.worker.warm.outcome import Outcome, make_call
 from weft.worker.warm.usage import Usage
@@ -132,28 +133,15 @@ def _done(outcome: Outcome, path: str, usage: Usage) -> Done:
 
 def _write(path: str, parts: list[bytes]) -> None:
     """Write a file that is there whole or not at all."""
-    _make_private(os.path.dirname(path))
+    make_private(os.path.dirname(path))
     temporary = f"{path}~"
     fd = os.open(temporary, _FLAGS, 0o600)
     try:
         for part in parts:
-            rest = memoryview(part)
-            while rest:
-                rest = rest[os.write(fd, rest) :]
+            write_all(fd, part)
     except BaseException:
         os.unlink(temporary)
         raise
     finally:
         os.close(fd)
     os.rename(temporary, path)
-
-
-def _make_private(directory: str) -> None:
-    """Make a directory and those above it, each for us alone."""
-    try:
-        os.mkdir(directory, 0o700)
-    except FileNotFoundError:
-        _make_private(os.path.dirname(directory))
-        _make_private(directory)
-    except FileExistsError:
-        pass

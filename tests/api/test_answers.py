@@ -157,6 +157,7 @@ async def change(ask: Described, b: int) -> None:
     await ask("GET", "/v1/operations/{o}", o=o)
     for route in ("", "/groups/{g}", "/jobs/{j}"):
         await ask("PATCH", "/v1/batches/{b}" + route, b=b, g=1, j=1, body={"name": "other"})
+        await ask("PATCH", "/v1/batches/{b}" + route, b=b, g=1, j=4, body={"priority": 5})
         for word in ("/hold", "/release"):
             await ask("POST", "/v1/batches/{b}" + route + word, b=b, g=1, j=1, body={})
     await ask("GET", "/v1/batches/{b}/history", b=b)

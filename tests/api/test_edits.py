@@ -20,6 +20,11 @@ WRONG: list[tuple[Any, str, str]] = [
     ({"attributes": {"": "x"}}, "API.INVALID_VALUE", "/attributes/"),
     ({"attributes": {"k": "\0"}}, "API.INVALID_VALUE", "/attributes/k"),
     ({"attributes": {str(n): "" for n in range(65)}}, "API.INVALID_VALUE", "/attributes"),
+    ({"priority": 1001}, "API.WRONG_TYPE", "/priority"),
+    ({"priority": -1001}, "API.WRONG_TYPE", "/priority"),
+    ({"priority": "5"}, "API.WRONG_TYPE", "/priority"),
+    ({"priority": 0.5}, "API.WRONG_TYPE", "/priority"),
+    ({"priority": None}, "API.WRONG_TYPE", "/priority"),
     ([], "API.WRONG_TYPE", ""),
 ]
 

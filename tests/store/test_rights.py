@@ -155,6 +155,19 @@ READS: list[tuple[str, dict[str, Any]]] = [
     ("edit_group", {"group_id": 0, "patch": {"name": "mine"}, "limits": EDIT_LIMITS}),
     ("edit_group", {"group_id": 1, "patch": {"name": "mine"}, "limits": EDIT_LIMITS}),
     ("edit_job", {"job_id": 1, "patch": {"name": "mine"}, "limits": EDIT_LIMITS}),
+    ("edit_job", {"job_id": 1, "patch": {"priority": 5}, "limits": EDIT_LIMITS}),
+    *(
+        (
+            "prioritize_group",
+            {
+                "group_id": group,
+                "patch": {"priority": 5},
+                "limits": EDIT_LIMITS,
+                "trace_id": "",
+            },
+        )
+        for group in (0, 1)
+    ),
     ("create_set", {"new": NewSet(name="mine")}),
     (
         "create_query_set",

@@ -3,12 +3,14 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from litestar import Response
 from msgspec import UNSET
 
 from weft.api.check import check_attributes, check_name
 from weft.api.group_documents import check_set_name
 from weft.api.inbox import read_body
-from weft.api.services import AnyRequest, caller_of, services_of
+from weft.api.reply import reply
+from weft.api.services import AnyRequest, caller_of, services_of, trace_id_of
 from weft.core.errors import FieldError, InvalidValue
 from weft.core.problems import Problems
 from weft.ports.store import EditLimits, Patch, Row
@@ -31,21 +33,25 @@ class Edits:
             rename_groups_max=self._settings.rename_groups_max,
         )
 
-    async def edit_batch(self, batch_id: int) -> Row:
-        """Edit a batch; return its document."""
+    async def edit_batch(self, batch_id: int) -> Response[bytes]:
+        """Edit a batch; answer with its document, or with the operation that goes on."""
         patch = await self._patch()
-        await self._edit_group(batch_id, ROOT_GROUP, patch)
-        return await self._store.get_batch(self._caller, batch_id)
+        operation = await self._edit_group(batch_id, ROOT_GROUP, patch)
+        if operation is not None:
+            return reply(operation, 202)
+        return reply(await self._store.get_batch(self._caller, batch_id))
 
-    async def edit_group(self, batch_id: int, group: int | str) -> Row:
-        """Edit a group; return its document."""
+    async def edit_group(self, batch_id: int, group: int | str) -> Response[bytes]:
+        """Edit a group; answer with its document, or with the operation that goes on."""
         patch = await self._patch()
         row = await self._store.get_group(self._caller, batch_id, group)
         group_id = int(row["group_id"])
         if group_id != ROOT_GROUP and "name" in patch:
             self._check_group_name(patch["name"], is_set=row["kind"] == "set")
-        await self._edit_group(batch_id, group_id, patch)
-        return await self._store.get_group(self._caller, batch_id, group_id)
+        operation = await self._edit_group(batch_id, group_id, patch)
+        if operation is not None:
+            return reply(operation, 202)
+        return reply(await self._store.get_group(self._caller, batch_id, group_id))
 
     async def edit_job(self, batch_id: int, job_id: int) -> Row:
         """Edit a job; return its document."""
@@ -56,11 +62,20 @@ class Edits:
             )
         return await self._store.get_job(self._caller, batch_id, job_id)
 
-    async def _edit_group(self, batch_id: int, group_id: int, patch: Patch) -> None:
+    async def _edit_group(self, batch_id: int, group_id: int, patch: Patch) -> Row | None:
+        """Edit; with a priority return the operation that gives it to the jobs."""
+        caller, limits = self._caller, self._limits
         with _pointing():
-            await self._store.edit_group(
-                self._caller, batch_id, group_id, patch=patch, limits=self._limits
-            )
+            if "priority" not in patch:
+                await self._store.edit_group(
+                    caller, batch_id, group_id, patch=patch, limits=limits
+                )
+                return None
+            operation_id = await self._store.prioritize_group(
+                caller, batch_id, group_id, patch=patch, limits=limits,
+                trace_id=trace_id_of(self._request),
+            )  # fmt: skip
+        return await self._store.get_operation(caller, operation_id)
 
     async def _patch(self) -> Patch:
         """Read the patch; what it says must be right by itself."""
@@ -74,6 +89,8 @@ class Edits:
             patch["attributes"] = document.attributes
             given = {k: v for k, v in (document.attributes or {}).items() if v is not None}
             check_attributes(given, self._settings, problems, "/attributes")
+        if document.priority is not UNSET:
+            patch["priority"] = document.priority
         problems.raise_any()
         return patch
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from weft.core import errors
+from weft.core import edit_errors, errors  # noqa: F401 (classes are found by their codes)
 from weft.core.errors import FieldError, WeftError
 
 _BY_STATUS: Mapping[int, type[WeftError]] = {

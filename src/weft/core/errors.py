@@ -424,12 +424,6 @@ class GroupExists(Conflict):
     code = "API.GROUP_EXISTS"
 
 
-class RenameTooLarge(Conflict):
-    """A new name would change the paths of too many groups."""
-
-    code = "API.RENAME_TOO_LARGE"
-
-
 class BatchFull(Conflict):
     """A batch that holds as many jobs as it can."""
 

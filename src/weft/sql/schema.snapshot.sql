@@ -311,6 +311,10 @@ CREATE FUNCTION weft._patched(patch jsonb) RETURNS text
     LANGUAGE sql IMMUTABLE;
 ALTER FUNCTION weft._patched(patch jsonb) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft._prioritize_job(of_batch_id bigint, of_job_id integer, new_priority smallint) RETURNS boolean
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._prioritize_job(of_batch_id bigint, of_job_id integer, new_priority smallint) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft._project_usage(of_project_ids integer[]) RETURNS TABLE(project_id integer, usage_on date, rate_card_id smallint, shape_id integer, usage_ms bigint)
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._project_usage(of_project_ids integer[]) OWNER TO weft_tenant;
@@ -343,6 +347,13 @@ CREATE FUNCTION weft._served_since_fold(of_pool_id integer, of_user_id integer) 
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft._served_since_fold(of_pool_id integer, of_user_id integer) OWNER TO weft_system;
+
+CREATE FUNCTION weft._set_priority(of_batch_id bigint, of_job_ids integer[], new_priority smallint) RETURNS integer[]
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off';
+ALTER FUNCTION weft._set_priority(of_batch_id bigint, of_job_ids integer[], new_priority smallint) OWNER TO weft_system;
 
 CREATE FUNCTION weft._settle_children(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql;
@@ -708,6 +719,11 @@ CREATE FUNCTION weft.pool_limits() RETURNS TABLE(cpu_m bigint, memory_mib bigint
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.pool_limits() OWNER TO weft_system;
 
+CREATE FUNCTION weft.prioritize_group(tenant_id integer, user_id integer, batch_id bigint, group_id integer, patch jsonb, attributes_max integer, groups_max integer, actor text, trace_id text, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.prioritize_group(tenant_id integer, user_id integer, batch_id bigint, group_id integer, patch jsonb, attributes_max integer, groups_max integer, actor text, trace_id text, at timestamp with time zone) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft.record_deliveries(epoch bigint, delivery_ids bigint[], delivereds boolean[], statuses integer[], errors text[], retries_in_s double precision[], at timestamp with time zone DEFAULT clock_timestamp()) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -747,6 +763,14 @@ CREATE FUNCTION weft.running_operations(epoch bigint) RETURNS TABLE(operation_id
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.running_operations(epoch bigint) OWNER TO weft_system;
+
+CREATE FUNCTION weft.set_priorities(epoch bigint, of_operation_id bigint, limit_jobs integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off';
+ALTER FUNCTION weft.set_priorities(epoch bigint, of_operation_id bigint, limit_jobs integer, at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft.settle_children(epoch bigint, limit_jobs integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -2410,6 +2434,8 @@ REVOKE ALL ON FUNCTION weft._park_noted(limit_jobs integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._patched(patch jsonb) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._prioritize_job(of_batch_id bigint, of_job_id integer, new_priority smallint) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._project_usage(of_project_ids integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._record_callbacks(batch_ids bigint[], group_ids integer[], at timestamp with time zone) FROM PUBLIC;
@@ -2427,6 +2453,9 @@ REVOKE ALL ON FUNCTION weft._rename_group(of_batch_id bigint, of_group_id intege
 REVOKE ALL ON FUNCTION weft._rest_users() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._served_since_fold(of_pool_id integer, of_user_id integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._set_priority(of_batch_id bigint, of_job_ids integer[], new_priority smallint) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._set_priority(of_batch_id bigint, of_job_ids integer[], new_priority smallint) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._settle_children(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._settle_children(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) TO weft_tenant;
@@ -2631,6 +2660,9 @@ GRANT ALL ON FUNCTION weft.overview(tenant_id integer) TO weft_api;
 REVOKE ALL ON FUNCTION weft.pool_limits() FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.pool_limits() TO weft_api;
 
+REVOKE ALL ON FUNCTION weft.prioritize_group(tenant_id integer, user_id integer, batch_id bigint, group_id integer, patch jsonb, attributes_max integer, groups_max integer, actor text, trace_id text, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.prioritize_group(tenant_id integer, user_id integer, batch_id bigint, group_id integer, patch jsonb, attributes_max integer, groups_max integer, actor text, trace_id text, at timestamp with time zone) TO weft_api;
+
 REVOKE ALL ON FUNCTION weft.record_deliveries(epoch bigint, delivery_ids bigint[], delivereds boolean[], statuses integer[], errors text[], retries_in_s double precision[], at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.record_deliveries(epoch bigint, delivery_ids bigint[], delivereds boolean[], statuses integer[], errors text[], retries_in_s double precision[], at timestamp with time zone) TO weft_driver;
 
@@ -2651,6 +2683,9 @@ GRANT ALL ON FUNCTION weft.remove_old(epoch bigint, events_keep_s double precisi
 
 REVOKE ALL ON FUNCTION weft.running_operations(epoch bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.running_operations(epoch bigint) TO weft_driver;
+
+REVOKE ALL ON FUNCTION weft.set_priorities(epoch bigint, of_operation_id bigint, limit_jobs integer, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.set_priorities(epoch bigint, of_operation_id bigint, limit_jobs integer, at timestamp with time zone) TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft.settle_children(epoch bigint, limit_jobs integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.settle_children(epoch bigint, limit_jobs integer, at timestamp with time zone) TO weft_driver;

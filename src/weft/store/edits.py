@@ -28,10 +28,30 @@ class Edits:
             )
         )
 
+    async def prioritize_group(
+        self, caller: Caller, batch_id: int, group_id: int, *, patch: Patch, limits: EditLimits,
+        trace_id: str,
+    ) -> int:  # fmt: skip
+        """Begin to change the priority of a group."""
+        return int(
+            await self._database.value(
+                "prioritize_group",
+                tenant_id=caller.tenant_id,
+                user_id=caller.user_id,
+                batch_id=batch_id,
+                group_id=group_id,
+                patch=dict(patch),
+                attributes_max=limits.attributes_max,
+                groups_max=limits.rename_groups_max,
+                actor=f"user {caller.user_name}",
+                trace_id=trace_id,
+            )
+        )
+
     async def edit_job(
         self, caller: Caller, batch_id: int, job_id: int, *, patch: Patch, limits: EditLimits
     ) -> bool:
-        """Change name and attributes of a job."""
+        """Change name, attributes and priority of a job."""
         return bool(
             await self._database.value(
                 "edit_job",

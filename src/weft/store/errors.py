@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 import asyncpg
 
-from weft.core import errors
+from weft.core import edit_errors, errors
 from weft.core.rates import RatesFixed
 
 _BY_SQLSTATE = MappingProxyType(
@@ -34,8 +34,9 @@ _BY_SQLSTATE = MappingProxyType(
         "WF213": errors.TooManySets,
         "WF214": errors.NotASet,
         "WF215": errors.BunchDiffers,
+        "WF216": edit_errors.JobEnded,
         "WF231": errors.InvalidValue,
-        "WF232": errors.RenameTooLarge,
+        "WF232": edit_errors.RenameTooLarge,
         "WF301": errors.WorkerAlive,
         "WF302": errors.PoolNotFound,
         "WF303": errors.IncarnationEnded,

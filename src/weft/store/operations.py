@@ -6,6 +6,7 @@ from typing import Any, Final
 from weft.core.errors import WeftError
 from weft.ports.store import Operation
 from weft.store.database import Database
+from weft.store.priorities import set_priorities
 from weft.store.set_filling import fill_set
 
 Step = Callable[[Database, int, Operation], Awaitable[bool]]
@@ -41,5 +42,8 @@ class Operations:
         )
 
 
-STEPS: Final[Mapping[str, Step]] = {"fill_set": fill_set}
+STEPS: Final[Mapping[str, Step]] = {
+    "fill_set": fill_set,
+    "set_priority": set_priorities,
+}
 """By kind of operation. A step is safe to repeat: the driver may die between any two."""

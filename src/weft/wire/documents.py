@@ -184,6 +184,10 @@ class EditDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
 
     name: str | UnsetType | None = UNSET
     attributes: dict[str, str | None] | UnsetType | None = UNSET
+    priority: Priority | UnsetType = UNSET
+    """Of a job that has not ended, or of all such jobs of a batch or group that are there now.
+    Those that are added later bring their own.
+    """
 
 
 class Empty(Struct, forbid_unknown_fields=True):

@@ -16,7 +16,7 @@ from weft.api.submission import Submission
 from weft.core.query import EVERYTHING, Subject, all_of
 from weft.core.query.tree import Field, Operator, TextTerm
 from weft.ports.store import BatchQuery
-from weft.wire.answers import Batch, BatchCreated, Cancelled, Change, HoldChanged, Plan
+from weft.wire.answers import Batch, BatchCreated, Cancelled, Change, HoldChanged, Operation, Plan
 from weft.wire.documents import BatchDocument, CancelDocument, EditDocument, Empty
 
 ROOT_GROUP = 0
@@ -74,11 +74,13 @@ async def get_batch(request: AnyRequest) -> Response[bytes]:
     return reply(await services_of(request).store.get_batch(caller_of(request), batch_id))
 
 
-@patch("/v1/batches/{b:str}", opt={"answer": Batch, "body": EditDocument})
+@patch("/v1/batches/{b:str}", opt={"answer": Batch, "accepted": Operation, "body": EditDocument})
 async def edit_batch(request: AnyRequest) -> Response[bytes]:
-    """Change name and attributes of a batch by a JSON merge patch: null removes."""
+    """Change name and attributes of a batch by a JSON merge patch: null removes. With `priority`
+    the answer is the operation that gives it to the jobs that have not ended, 202.
+    """
     Query(request, ())
-    return reply(await Edits(request).edit_batch(batch_id_of(request)))
+    return await Edits(request).edit_batch(batch_id_of(request))
 
 
 @get("/v1/batches/{b:str}/history", opt={"page": Change, "query": PAGE})

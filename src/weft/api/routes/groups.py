@@ -75,13 +75,17 @@ async def get_group(request: AnyRequest) -> Response[bytes]:
     return reply(await services_of(request).store.get_group(caller_of(request), batch_id, group))
 
 
-@patch("/v1/batches/{b:str}/groups/{g:str}", opt={"answer": Group, "body": EditDocument})
+@patch(
+    "/v1/batches/{b:str}/groups/{g:str}",
+    opt={"answer": Group, "accepted": Operation, "body": EditDocument},
+)
 async def edit_group(request: AnyRequest) -> Response[bytes]:
     """Change name and attributes of a group by a JSON merge patch: null removes. A new name
-    changes the paths of the groups below, too.
+    changes the paths of the groups below, too. With `priority` the answer is the operation that
+    gives it to the jobs of the group and of those below it that have not ended, 202.
     """
     Query(request, ())
-    return reply(await Edits(request).edit_group(batch_id_of(request), group_of(request)))
+    return await Edits(request).edit_group(batch_id_of(request), group_of(request))
 
 
 @get("/v1/batches/{b:str}/groups/{g:str}/history", opt={"page": Change, "query": PAGE})

@@ -91,7 +91,9 @@ async def get_job(request: AnyRequest) -> Response[bytes]:
 
 @patch("/v1/batches/{b:str}/jobs/{j:str}", opt={"answer": JobDetail, "body": EditDocument})
 async def edit_job(request: AnyRequest) -> Response[bytes]:
-    """Change name and attributes of a job by a JSON merge patch: null removes."""
+    """Change name, attributes and priority of a job by a JSON merge patch: null removes. The
+    priority only of one that has not ended; a running one has it for its next attempt.
+    """
     Query(request, ())
     return reply(await Edits(request).edit_job(batch_id_of(request), job_id_of(request)))
 

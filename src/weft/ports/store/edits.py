@@ -7,7 +7,8 @@ from typing import Any, Protocol
 from weft.ports.store.submitted import Caller, Row
 
 Patch = Mapping[str, Any]
-"""A JSON merge patch (RFC 7396) with some of `name` and `attributes`; null removes."""
+"""A JSON merge patch (RFC 7396) with some of `name`, `attributes` and
+`priority`; null removes."""
 
 
 @dataclass(frozen=True)
@@ -31,12 +32,22 @@ class EditStore(Protocol):
         would change.
         """
 
+    async def prioritize_group(
+        self, caller: Caller, batch_id: int, group_id: int, *, patch: Patch, limits: EditLimits,
+        trace_id: str,
+    ) -> int:  # fmt: skip
+        """Begin to give the jobs of a group and below it (0: of the batch) another priority.
+
+        What else the patch names is changed at once. Return the operation. Raise as `edit_group`.
+        """
+
     async def edit_job(
         self, caller: Caller, batch_id: int, job_id: int, *, patch: Patch, limits: EditLimits
     ) -> bool:
-        """Change name and attributes of a job; return whether anything changed.
+        """Change name, attributes and priority of a job; return whether anything changed.
 
-        Raise `JobNotFound`, `InvalidValue` for too many attributes.
+        Raise `JobNotFound`, `JobEnded` for a new priority of one that has ended, `InvalidValue`
+        for too many attributes.
         """
 
     async def hold_group(self, caller: Caller, batch_id: int, group_id: int) -> bool:

@@ -1,5 +1,6 @@
--- Every ready job can be found by a claimer: it is listed or in a range at or above its low mark, and its user is active; else it is held.
--- A parked one may be held no more if its group was released and the sweep is about to list it.
+-- Every ready job can be found by a claimer: listed at the rank of its priority, or with priority 0 in a range; else it is held.
+-- A range holds it at or above its low mark, and its user is active. A parked one may be held no more if its group was released and
+-- the sweep is about to list it.
 SELECT j.batch_id, j.job_id, j.listed, s.active
 FROM weft.job j
 JOIN weft.batch_update u ON u.batch_id = j.batch_id AND u.update_id = j.update_id AND u.committed_at IS NOT NULL
@@ -11,7 +12,7 @@ CROSS JOIN LATERAL (
     WHERE j.listed AND r.batch_id = j.batch_id AND r.job_id = j.job_id AND abs(r.pool_id) = q.pool_id AND r.user_id = b.user_id AND r.rank = -j.priority
     UNION ALL
     SELECT r.pool_id FROM weft.runnable r
-    WHERE NOT j.listed AND r.batch_id = j.batch_id AND j.job_id BETWEEN r.low_job AND r.last_job AND abs(r.pool_id) = q.pool_id AND r.user_id = b.user_id
+    WHERE NOT j.listed AND j.priority = 0 AND r.batch_id = j.batch_id AND j.job_id BETWEEN r.low_job AND r.last_job AND abs(r.pool_id) = q.pool_id AND r.user_id = b.user_id
     UNION ALL SELECT NULL ORDER BY 1 DESC NULLS LAST LIMIT 1) p
 WHERE j.state = 1 AND NOT CASE
     WHEN p.pool_id > 0 THEN coalesce(s.active, false)
@@ -20,4 +21,4 @@ WHERE j.state = 1 AND NOT CASE
     ELSE false END
 UNION ALL
 SELECT r.batch_id, r.job_id, NULL, NULL FROM weft.ready_job r LEFT JOIN weft.job j ON j.batch_id = r.batch_id AND j.job_id = r.job_id
-WHERE j.state IS DISTINCT FROM 1
+WHERE j.state IS DISTINCT FROM 1 OR r.rank <> -j.priority

@@ -41,11 +41,12 @@ BEGIN
             WHERE n.batch_id = v_job.batch_id AND n.group_id = v_job.group_id AND c.cancelled_at <= v_job.cancelled_at ORDER BY c.cancelled_at LIMIT 1) x ON true
         WHERE v_job.cancelled_at IS NOT NULL AND NOT EXISTS (SELECT FROM weft.job_change c WHERE c.batch_id = v_job.batch_id AND c.job_id = v_job.job_id AND c.to_state = 9)
         UNION ALL
-        -- A hold of a group is dated once for all its jobs; the state of this one did not change then.
-        SELECT 8, greatest(c.at, u.committed_at), NULL, NULL, NULL, NULL, c.actor, c.kind, coalesce('group ' || nullif(coalesce(g.path, g.name), '/'), 'batch')
+        -- A hold or a priority of a group is dated once for all its jobs; the state of this one did not change then.
+        SELECT 8, greatest(c.at, u.committed_at), NULL, NULL, NULL, NULL, c.actor, c.kind,
+               concat_ws(', of ', CASE c.kind WHEN 'prioritized' THEN c.message END, coalesce('group ' || nullif(coalesce(g.path, g.name), '/'), 'batch'))
         FROM weft.batch_update u
         JOIN weft.group_ancestor n ON n.batch_id = u.batch_id AND n.group_id = v_job.group_id
-        JOIN weft.group_change c ON c.batch_id = n.batch_id AND c.group_id = n.ancestor_id AND c.kind IN ('held', 'released')
+        JOIN weft.group_change c ON c.batch_id = n.batch_id AND c.group_id = n.ancestor_id AND c.kind IN ('held', 'released', 'prioritized')
         JOIN weft.job_group g ON g.batch_id = c.batch_id AND g.group_id = c.group_id
         WHERE u.batch_id = v_job.batch_id AND u.update_id = v_job.update_id
           AND (c.at >= u.committed_at OR c.kind = 'held' AND NOT EXISTS (

@@ -1,0 +1,45 @@
+-- _set_priority: give jobs that have not ended another priority. Ready ones are moved to their new rank, or listed if a range holds them;
+--   those that are parked stay so. Running ones keep it for their next attempt, pending ones until they are ready.
+-- Called by: edit_job, set_priorities, which announce.   Safe to repeat: yes.
+-- Locks: rows of ready_job in key order; the jobs' rows and the batch (shared advisory, so that a hold waits or is seen) by the caller.
+-- Plan: jobs and ready_job by key.
+-- Returns: those that had another one.
+-- Owner: weft_system.  Granted to: weft_tenant.
+CREATE OR REPLACE FUNCTION weft._set_priority(of_batch_id bigint, of_job_ids int[], new_priority smallint) RETURNS int[] LANGUAGE plpgsql
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+AS $$
+#variable_conflict use_column
+DECLARE
+    v_batch record; v_job int[]; v_ranged int[];
+BEGIN
+    SELECT b.user_id, b.tenant_id, q.pool_id INTO v_batch FROM weft.batch b JOIN weft.queue q USING (queue_id) WHERE b.batch_id = of_batch_id;
+    -- A release lists parked jobs without their rows; others leave these rows alone while we have the jobs'.
+    PERFORM FROM weft.ready_job q WHERE q.batch_id = of_batch_id AND q.job_id = ANY (of_job_ids) ORDER BY q.job_id FOR UPDATE;
+    WITH old AS MATERIALIZED (
+        SELECT j.job_id, j.state = 1 AND NOT j.listed AS is_ranged FROM unnest(of_job_ids) x
+        CROSS JOIN LATERAL (SELECT y.* FROM weft.job y WHERE y.batch_id = of_batch_id AND y.job_id = x AND y.state < 6 AND y.priority <> new_priority OFFSET 0) j),
+    upd AS (
+        UPDATE weft.job j SET priority = new_priority, listed = j.listed OR o.is_ranged FROM old o
+        WHERE j.batch_id = of_batch_id AND j.job_id = o.job_id
+        RETURNING j.job_id, o.is_ranged)
+    SELECT array_agg(u.job_id ORDER BY u.job_id), array_agg(u.job_id) FILTER (WHERE u.is_ranged) INTO v_job, v_ranged FROM upd u;
+    IF v_job IS NULL THEN
+        RETURN '{}';
+    END IF;
+    UPDATE weft.ready_job q SET rank = -new_priority WHERE q.batch_id = of_batch_id AND q.job_id = ANY (v_job) AND q.pool_id < 0;
+    -- New rows, for a claim deletes its row as it has found it: one that was changed twice meanwhile would be left behind. Whoever lists
+    -- parked jobs looks for changed rows, though, and would miss new ones.
+    WITH gone AS (
+        DELETE FROM weft.ready_job q WHERE q.batch_id = of_batch_id AND q.job_id = ANY (v_job) AND q.pool_id > 0
+        RETURNING q.pool_id, q.user_id, q.job_id)
+    INSERT INTO weft.ready_job (pool_id, user_id, rank, batch_id, job_id, tenant_id)
+    SELECT g.pool_id, g.user_id, -new_priority, of_batch_id, g.job_id, v_batch.tenant_id FROM gone g
+    UNION ALL
+    SELECT v_batch.pool_id, v_batch.user_id, -new_priority, of_batch_id, x, v_batch.tenant_id FROM unnest(v_ranged) x;
+    -- Held ones are parked by the sweep (see _list_ready).
+    INSERT INTO weft.held_ready (batch_id, job_id, tenant_id)
+    SELECT of_batch_id, j.job_id, v_batch.tenant_id FROM unnest(v_ranged) x
+    CROSS JOIN LATERAL (SELECT y.job_id, y.group_id FROM weft.job y WHERE y.batch_id = of_batch_id AND y.job_id = x OFFSET 0) j
+    WHERE weft._is_held(of_batch_id, j.group_id, j.job_id) ON CONFLICT DO NOTHING;
+    RETURN v_job;
+END $$;

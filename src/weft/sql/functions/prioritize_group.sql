@@ -1,0 +1,27 @@
+-- prioritize_group: begin to give the jobs of a group, and of those below it, another priority; of group 0: those of its batch. What else
+--   the patch names is changed at once, or nothing is.
+-- Called by: Store.prioritize_group (api).   Safe to repeat: yes, as a new operation that finds nothing to do.
+-- Locks: as edit_group, if the patch names more than the priority.   Plan: by key.   One insert, however many jobs there are.
+-- Returns: the operation.  Raises as edit_group.
+-- Owner: weft_tenant.  Granted to: weft_api.
+CREATE OR REPLACE FUNCTION weft.prioritize_group(
+    tenant_id int, user_id int, batch_id bigint, group_id int, patch jsonb, attributes_max int, groups_max int, actor text, trace_id text,
+    at timestamptz DEFAULT clock_timestamp()
+) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+    v_rest jsonb := patch - 'priority'; v_last int;
+BEGIN
+    PERFORM weft._as_tenant(prioritize_group.tenant_id);
+    PERFORM weft._check_group(prioritize_group.batch_id, prioritize_group.group_id);
+    IF v_rest <> '{}' THEN
+        PERFORM weft.edit_group(prioritize_group.tenant_id, prioritize_group.batch_id, prioritize_group.group_id, v_rest, attributes_max, groups_max,
+                                prioritize_group.actor, prioritize_group.at);
+    END IF;
+    PERFORM weft._record_change(prioritize_group.batch_id, prioritize_group.group_id, 'prioritized', prioritize_group.actor,
+        format('priority is %s', patch -> 'priority'), prioritize_group.at);
+    SELECT b.next_job - 1 INTO v_last FROM weft.batch b WHERE b.batch_id = prioritize_group.batch_id;
+    RETURN weft._create_operation(prioritize_group.tenant_id, prioritize_group.user_id, prioritize_group.batch_id, 'set_priority',
+        jsonb_build_object('group_id', prioritize_group.group_id, 'priority', patch -> 'priority'), v_last, prioritize_group.trace_id, NULL, NULL, prioritize_group.at);
+END $$;

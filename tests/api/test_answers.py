@@ -13,7 +13,7 @@ from weft.wire import answers
 JSON = "application/json"
 DOCUMENT = {
     "name": "all kinds", "callback": "https://hook.example/", "attributes": {"a": "b"},
-    "groups": [{"path": "/g"}],
+    "groups": [{"path": "/g", "callback": "https://hook.example/g"}],
     "jobs": [
         {"group": "/g", "name": "x", "command": ["true"]}, {"parents": [1]},
         {"count": 3, "command": ["true"]},
@@ -162,7 +162,9 @@ async def change(ask: Described, b: int) -> None:
             await ask("POST", "/v1/batches/{b}" + route + word, b=b, g=1, j=1, body={})
     await ask("GET", "/v1/batches/{b}/history", b=b)
     await ask("GET", "/v1/batches/{b}/groups/{g}/history", b=b, g=1)
-    await ask("GET", "/v1/batches/{b}/callbacks", b=b)
+    callbacks = "/v1/batches/{b}/callbacks"
+    for one in (await ask("GET", callbacks, b=b))["items"]:
+        await ask("POST", callbacks + "/{d}/redeliver", b=b, d=one["delivery_id"], body={})
     await ask("POST", "/v1/batches/{b}/jobs/{j}/cancel", b=b, j=4, body={})
     await ask("POST", groups + "/{g}/cancel", b=b, g=1, body={})
     await ask("POST", "/v1/batches/{b}/cancel", b=b, body={})

@@ -40,6 +40,31 @@ async def test_callbacks_of_a_batch_are_listed_with_what_became_of_them(
     assert rest["cursor"] is None
 
 
+async def test_callback_is_tried_again_by_number_and_by_name(
+    database: dict[str, str], http: httpx.AsyncClient, worker: LiveWorker
+) -> None:
+    document = {"callback": HOOK, "jobs": [{}]}
+    batch = (await http.post("/v1/batches", json=document)).json()["id"]
+    await worker.work()
+    await fold(database["weft_driver"])
+    path = f"/v1/batches/{batch}/callbacks"
+    (one,) = (await http.get(path)).json()["items"]
+    for name in (one["delivery_id"], one["delivery"]):
+        answer = await http.post(f"{path}/{name}/redeliver", json={})
+        assert (answer.status_code, answer.json()) == (200, one)
+    refused = [
+        await http.post(f"{path}/{wrong}/redeliver", json=body)
+        for wrong, body in (("999", {}), ("x%27", {}), ("0", {}), ("1", {"x": 1}))
+    ]
+
+    assert [(one.status_code, one.json()["code"]) for one in refused] == [
+        (404, "API.CALLBACK_NOT_FOUND"),
+        (400, "API.INVALID_ID"),
+        (400, "API.INVALID_ID"),
+        (400, "API.UNKNOWN_FIELD"),
+    ]
+
+
 @pytest.mark.parametrize(
     ("path", "status", "code"),
     [

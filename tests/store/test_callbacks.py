@@ -4,12 +4,14 @@ import asyncio
 import json
 from collections.abc import Sequence
 from datetime import timedelta
+from functools import partial
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 
 from store.world import World, open_world
+from weft.core.callback_errors import CallbackDelivered, CallbackNotFound
 from weft.core.errors import EpochStale
 from weft.core.states import Reason
 from weft.ports.store import DeliveryReport, DueCallback, NewGroup, NewSet
@@ -173,6 +175,66 @@ async def test_what_is_given_up_stays_to_be_read(world: World) -> None:
     assert (row["state"], row["next_at"], row["delivered_at"]) == ("failed", None, None)
     assert len(row["last_error"]) == 1024
     assert await due(world) == []
+
+
+@pytest.mark.parametrize("by_name", [False, True])
+async def test_what_was_given_up_is_tried_again_when_somebody_asks(
+    world: World,
+    by_name: bool,  # noqa: FBT001 (a parameter)
+) -> None:
+    batch = await complete(world, callback=HOOK)
+    (one,) = await due(world)
+    await report(world, one.delivery_id, status=410, retry_in_s=None)
+    given_up = await due(world)
+    ask = partial(
+        world.api.redeliver_callback,
+        world.caller, batch, UUID(one.name) if by_name else one.delivery_id,
+    )  # fmt: skip
+    told = await ask()
+    (again,) = await due(world)
+    repeated = await ask()
+    (change,) = await world.api.group_history(world.caller, batch, 0, before=None, limit=9)
+    await report(world, one.delivery_id, delivered=True, status=200, retry_in_s=None)
+
+    assert given_up == []
+    assert (told["state"], told["n_attempts"]) == ("pending", 1)
+    assert (again.delivery_id, again.name, again.body) == (one.delivery_id, one.name, one.body)
+    assert repeated == told
+    assert (change["kind"], change["actor"]) == ("redelivered", "user ada")
+    with pytest.raises(CallbackDelivered, match="was delivered"):
+        await ask()
+    assert await due(world) == []
+
+
+async def test_redelivery_does_not_wait_for_the_next_date(world: World) -> None:
+    batch = await complete(world, callback=HOOK)
+    (one,) = await due(world)
+    await report(world, one.delivery_id, retry_in_s=3600.0)
+    waiting = await due(world)
+    await world.api.redeliver_callback(world.caller, batch, one.delivery_id)
+
+    assert waiting == []
+    assert [c.n_attempts for c in await due(world)] == [1]
+
+
+async def test_redelivery_of_what_is_on_its_way_changes_nothing(world: World) -> None:
+    """Its end is written down, and decides when it is tried again."""
+    batch = await complete(world, callback=HOOK)
+    (one,) = await due(world)
+    before = await listed(world, batch)
+    await world.api.redeliver_callback(world.caller, batch, one.delivery_id)
+
+    assert await listed(world, batch) == before
+    assert await world.api.group_history(world.caller, batch, 0, before=None, limit=9) == []
+
+
+async def test_delivery_of_another_batch_is_not_found(world: World) -> None:
+    await complete(world, callback=HOOK)
+    (one,) = await due(world)
+    other = await world.submit(1)
+    for wrong in (one.delivery_id, UUID(one.name), uuid4(), 10**17):
+        with pytest.raises(CallbackNotFound):
+            await world.api.redeliver_callback(world.caller, other, wrong)
 
 
 async def test_next_date_is_that_of_the_soonest(own_world: World) -> None:

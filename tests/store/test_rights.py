@@ -145,6 +145,7 @@ READS: list[tuple[str, dict[str, Any]]] = [
     ("list_jobs", {"after": 0, "limit": 10}),
     ("get_bunch", {"update_id": 1, "first_job": 1, "n_jobs": 1}),
     ("list_callbacks", {"after": 0, "limit": 10}),
+    ("redeliver_callback", {"delivery": 1}),
     ("query_jobs", {"wanted": WANTED}),
     ("explain_jobs", {"wanted": WANTED}),
     ("get_job", {"job_id": 1}),

@@ -19,9 +19,10 @@ pytestmark = pytest.mark.slow
 
 
 class Receiver:
-    """Collects requests; the first is never answered."""
+    """Collects requests; the first is never answered, or with `first_status`."""
 
-    def __init__(self) -> None:
+    def __init__(self, first_status: int | None = None) -> None:
+        self.first_status = first_status
         self.requests: list[tuple[dict[str, str], bytes]] = []
         self.arrived = threading.Condition()
         self.closing = threading.Event()
@@ -34,8 +35,8 @@ class Receiver:
 
 
 @contextmanager
-def receiving() -> Iterator[Receiver]:
-    receiver = Receiver()
+def receiving(first_status: int | None = None) -> Iterator[Receiver]:
+    receiver = Receiver(first_status)
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
@@ -44,10 +45,10 @@ def receiving() -> Iterator[Receiver]:
                 receiver.requests.append((dict(self.headers), body))
                 is_first = len(receiver.requests) == 1
                 receiver.arrived.notify_all()
-            if is_first:
+            if is_first and receiver.first_status is None:
                 receiver.closing.wait()
                 return
-            self.send_response(200)
+            self.send_response(receiver.first_status or 200 if is_first else 200)
             self.end_headers()
 
         def log_message(self, format: str, *args: Any) -> None:  # noqa: A002, ANN401 (its name)
@@ -96,6 +97,30 @@ def test_killed_driver_is_succeeded_and_the_receiver_told(home: Path) -> None:
 def _rows(home: Path, batch: int) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = get(home, f"/v1/batches/{batch}/callbacks")["items"]
     return rows
+
+
+def test_what_was_given_up_is_sent_again_at_once_when_somebody_asks(home: Path) -> None:
+    with (
+        receiving(first_status=410) as receiver,
+        up(home, WEFT_CALLBACK_PRIVATE_HOSTS="127.0.0.1") as weft,
+    ):
+        weft.until_ready()
+        url = f"http://127.0.0.1:{receiver.port}/hook"
+        batch = post(home, "/v1/batches", {"callback": url, "jobs": [{}]})["id"]
+        while not (rows := _rows(home, batch)) or rows[0]["state"] == "pending":
+            pass
+        asked = run_weft("callback", "redeliver", f"b{batch}", "--home", str(home))
+        first, second = receiver.until(2)
+        while (again := _rows(home, batch))[0]["state"] == "pending":
+            pass
+        none = run_weft("callback", "redeliver", f"b{batch}", "--home", str(home))
+
+    assert rows[0]["state"] == "failed"
+    assert f"{rows[0]['delivery_id']}: tried again now" in asked.stderr
+    assert (again[0]["state"], again[0]["n_attempts"]) == ("delivered", 2)
+    assert first[0]["Weft-Delivery"] == second[0]["Weft-Delivery"]
+    assert first[1] == second[1]
+    assert (none.returncode, none.stderr.strip()) == (0, "weft: no callback was given up")
 
 
 def test_private_receiver_is_refused_by_default(home: Path) -> None:

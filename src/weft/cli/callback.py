@@ -1,7 +1,7 @@
-"""`weft callback`: who was told of completions."""
+"""`weft callback`: who was told of completions, and to tell them again."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cyclopts import App
@@ -13,8 +13,8 @@ from weft.cli.report import note
 from weft.cli.screen import print_json, print_table
 from weft.core.ids import parse_batch_id
 
-HEADER = ("Of", "Completion", "State", "Attempts", "Answer", "Tried", "Next", "URL")
-NUMBERS = ("Completion", "Attempts")
+HEADER = ("Delivery", "Of", "Completion", "State", "Attempts", "Answer", "Tried", "Next", "URL")
+NUMBERS = ("Delivery", "Completion", "Attempts")
 
 app = App(name="callback", help="See who was told of completions, and how.")
 
@@ -45,6 +45,7 @@ async def _list(batch_id: int, shared: Shared) -> int:
 
 def _row(one: Mapping[str, Any]) -> tuple[object, ...]:
     return (
+        one["delivery_id"],
         f"g{one['group_id']}" if one["group_id"] else "batch",
         one["completion"],
         one["state"],
@@ -54,6 +55,37 @@ def _row(one: Mapping[str, Any]) -> tuple[object, ...]:
         moment(one["next_at"]) if one["next_at"] else "",
         one_line(one["url"], width=60),
     )
+
+
+@app.command
+def redeliver(batch: str, /, *deliveries: str, shared: Shared = SHARED) -> int:
+    """Try callbacks that were not delivered again at once, also those that were given up.
+
+    Args:
+        batch: `b12`.
+        deliveries: Numbers as `weft callback ls b12` shows them, or names; none: all that were
+            given up.
+        shared: Options of every command.
+    """
+    return asyncio.run(_redeliver(parse_batch_id(batch), deliveries, shared))
+
+
+async def _redeliver(batch_id: int, deliveries: Sequence[str], shared: Shared) -> int:
+    async with shared.client() as client:
+        chosen: Sequence[int | str] = deliveries or [
+            one["delivery_id"]
+            async for one in client.list_callbacks(batch_id)
+            if one["state"] == "failed"
+        ]
+        answers = [await client.redeliver_callback(batch_id, one) for one in chosen]
+    if shared.json:
+        print_json(answers)
+        return 0
+    for one in answers:
+        note(f"{one['delivery_id']}: tried again now")
+    if not answers:
+        note("no callback was given up")
+    return 0
 
 
 @app.command

@@ -251,6 +251,13 @@ class Routes:
         """Yield the callbacks of a batch and its groups, each with what became of it."""
         return self._list(f"/v1/batches/{batch_id}/callbacks", {})
 
+    async def redeliver_callback(self, batch_id: int, delivery: int | str) -> Document:
+        """Try a callback that was not delivered again at once, by its `delivery_id` or name;
+        return its document. Raise `CallbackNotFound` or `CallbackDelivered`.
+        """
+        path = f"/v1/batches/{batch_id}/callbacks/{quote(str(delivery), safe='')}/redeliver"
+        return await self._post(path, {})
+
     async def callback_secret(self) -> str:
         """Return the secret with which this tenant's callbacks are signed; for its admins."""
         return str((await self._get("/v1/callbacks/secret"))["secret"])

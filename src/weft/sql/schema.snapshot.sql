@@ -93,6 +93,31 @@ CREATE FUNCTION weft._create_operation(tenant_id integer, user_id integer, batch
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._create_operation(tenant_id integer, user_id integer, batch_id bigint, kind text, arguments jsonb, n_total bigint, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) OWNER TO weft_tenant;
 
+CREATE TABLE weft.callback_delivery (
+    delivery_id bigint NOT NULL,
+    name uuid DEFAULT gen_random_uuid() NOT NULL,
+    batch_id bigint NOT NULL,
+    group_id integer NOT NULL,
+    completion integer NOT NULL,
+    tenant_id integer NOT NULL,
+    url text NOT NULL,
+    host text NOT NULL,
+    body text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    n_attempts integer DEFAULT 0 NOT NULL,
+    next_at timestamp with time zone,
+    tried_at timestamp with time zone,
+    delivered_at timestamp with time zone,
+    last_status integer,
+    last_error text,
+    CONSTRAINT callback_delivery_last_error_check CHECK ((length(last_error) <= 1024))
+);
+ALTER TABLE weft.callback_delivery OWNER TO postgres;
+
+CREATE FUNCTION weft._delivery_document(delivery weft.callback_delivery) RETURNS jsonb
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._delivery_document(delivery weft.callback_delivery) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft._end_operation(of_operation_id bigint, error jsonb, result jsonb, at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._end_operation(of_operation_id bigint, error jsonb, result jsonb, at timestamp with time zone) OWNER TO weft_system;
@@ -739,6 +764,11 @@ CREATE FUNCTION weft.record_phases(incarnation_id integer, batch_ids bigint[], j
     SET enable_bitmapscan TO 'off';
 ALTER FUNCTION weft.record_phases(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], phases smallint[]) OWNER TO weft_system;
 
+CREATE FUNCTION weft.redeliver_callback(tenant_id integer, batch_id bigint, of_delivery_id bigint, of_name uuid, actor text, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.redeliver_callback(tenant_id integer, batch_id bigint, of_delivery_id bigint, of_name uuid, actor text, at timestamp with time zone) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft.register_worker(name text, host text, pool text, incarnation text, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, version text, proved_gone boolean, grace_s double precision, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(worker_id integer, incarnation_id integer, pool_id integer)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -939,27 +969,6 @@ CREATE TABLE weft.bunch_count (
     n_ready integer NOT NULL
 );
 ALTER TABLE weft.bunch_count OWNER TO postgres;
-
-CREATE TABLE weft.callback_delivery (
-    delivery_id bigint NOT NULL,
-    name uuid DEFAULT gen_random_uuid() NOT NULL,
-    batch_id bigint NOT NULL,
-    group_id integer NOT NULL,
-    completion integer NOT NULL,
-    tenant_id integer NOT NULL,
-    url text NOT NULL,
-    host text NOT NULL,
-    body text NOT NULL,
-    created_at timestamp with time zone NOT NULL,
-    n_attempts integer DEFAULT 0 NOT NULL,
-    next_at timestamp with time zone,
-    tried_at timestamp with time zone,
-    delivered_at timestamp with time zone,
-    last_status integer,
-    last_error text,
-    CONSTRAINT callback_delivery_last_error_check CHECK ((length(last_error) <= 1024))
-);
-ALTER TABLE weft.callback_delivery OWNER TO postgres;
 
 ALTER TABLE weft.callback_delivery ALTER COLUMN delivery_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME weft.callback_delivery_delivery_id_seq
@@ -2345,6 +2354,11 @@ REVOKE ALL ON FUNCTION weft._count_failures(batch_ids bigint[], job_ids integer[
 
 REVOKE ALL ON FUNCTION weft._create_operation(tenant_id integer, user_id integer, batch_id bigint, kind text, arguments jsonb, n_total bigint, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) FROM PUBLIC;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.callback_delivery TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.callback_delivery TO weft_system;
+
+REVOKE ALL ON FUNCTION weft._delivery_document(delivery weft.callback_delivery) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._end_operation(of_operation_id bigint, error jsonb, result jsonb, at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._end_parents(batch_ids bigint[], child_ids integer[], oks boolean[], by_range boolean, noted boolean, at timestamp with time zone, OUT ended_batches bigint[], OUT ended_jobs integer[]) FROM PUBLIC;
@@ -2669,6 +2683,9 @@ GRANT ALL ON FUNCTION weft.record_deliveries(epoch bigint, delivery_ids bigint[]
 REVOKE ALL ON FUNCTION weft.record_phases(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], phases smallint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.record_phases(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], phases smallint[]) TO weft_worker;
 
+REVOKE ALL ON FUNCTION weft.redeliver_callback(tenant_id integer, batch_id bigint, of_delivery_id bigint, of_name uuid, actor text, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.redeliver_callback(tenant_id integer, batch_id bigint, of_delivery_id bigint, of_name uuid, actor text, at timestamp with time zone) TO weft_api;
+
 REVOKE ALL ON FUNCTION weft.register_worker(name text, host text, pool text, incarnation text, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, version text, proved_gone boolean, grace_s double precision, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.register_worker(name text, host text, pool text, incarnation text, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, version text, proved_gone boolean, grace_s double precision, at timestamp with time zone) TO weft_worker;
 
@@ -2747,9 +2764,6 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.bunch_count TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.bunch_count TO weft_system;
 GRANT SELECT ON TABLE weft.bunch_count TO weft_api;
 GRANT SELECT ON TABLE weft.bunch_count TO weft_driver;
-
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.callback_delivery TO weft_tenant;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.callback_delivery TO weft_system;
 
 GRANT USAGE ON SEQUENCE weft.callback_delivery_delivery_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.callback_delivery_delivery_id_seq TO weft_system;

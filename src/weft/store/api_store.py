@@ -94,6 +94,20 @@ class PostgresApiStore(Queries, Submission, SetGroups, Edits, Billing):
         )
         return [row[0] for row in rows]
 
+    async def redeliver_callback(
+        self, caller: Caller, batch_id: int, delivery: int | uuid.UUID
+    ) -> Row:
+        """Let a delivery be tried at once."""
+        document: Row = await self._database.value(
+            "redeliver_callback",
+            tenant_id=caller.tenant_id,
+            batch_id=batch_id,
+            of_delivery_id=delivery if isinstance(delivery, int) else None,
+            of_name=None if isinstance(delivery, int) else delivery,
+            actor=f"user {caller.user_name}",
+        )
+        return document
+
     async def list_jobs(
         self, caller: Caller, batch_id: int, *, after: int, limit: int, states: Sequence[int] = ()
     ) -> Sequence[Row]:

@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 import asyncpg
 
-from weft.core import edit_errors, errors
+from weft.core import callback_errors, edit_errors, errors
 from weft.core.rates import RatesFixed
 
 _BY_SQLSTATE = MappingProxyType(
@@ -20,6 +20,7 @@ _BY_SQLSTATE = MappingProxyType(
         "WF105": errors.ProjectNotFound,
         "WF106": errors.OperationNotFound,
         "WF107": RatesFixed,
+        "WF108": callback_errors.CallbackNotFound,
         "WF201": errors.IdempotencyConflict,
         "WF202": errors.UpdateIncomplete,
         "WF203": errors.UpdateCommitted,
@@ -35,6 +36,7 @@ _BY_SQLSTATE = MappingProxyType(
         "WF214": errors.NotASet,
         "WF215": errors.BunchDiffers,
         "WF216": edit_errors.JobEnded,
+        "WF217": callback_errors.CallbackDelivered,
         "WF231": errors.InvalidValue,
         "WF232": edit_errors.RenameTooLarge,
         "WF301": errors.WorkerAlive,

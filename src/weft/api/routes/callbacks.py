@@ -1,15 +1,16 @@
-"""Callbacks: what became of those of a batch, and the secret that signs them."""
+"""Callbacks: what became of those of a batch, to try one again, and the secret that signs them."""
 
-from litestar import Response, get
+from litestar import Response, get, post
 
-from weft.api.inbox import Query
+from weft.api.inbox import Query, read_body
 from weft.api.paging import PAGE, cursor_of, limit_of, page
 from weft.api.reply import reply
-from weft.api.routes.ids import batch_id_of
+from weft.api.routes.ids import batch_id_of, delivery_of
 from weft.api.services import AnyRequest, caller_of, services_of
 from weft.core.callback_signature import tenant_secret
 from weft.core.errors import AdminOnly, NoCallbackKey
 from weft.wire.answers import CallbackSecret, Delivery
+from weft.wire.documents import Empty
 
 
 @get("/v1/batches/{b:str}/callbacks", opt={"page": Delivery, "query": PAGE})
@@ -24,6 +25,18 @@ async def list_callbacks(request: AnyRequest) -> Response[bytes]:
         caller_of(request), batch_id_of(request), after=cursor_of(query, "c") or 0, limit=limit
     )
     return reply(page(rows, limit, "c", "delivery_id"))
+
+
+@post("/v1/batches/{b:str}/callbacks/{d:str}/redeliver", opt={"answer": Delivery, "body": Empty})
+async def redeliver_callback(request: AnyRequest) -> Response[bytes]:
+    """Try a callback that was not delivered again at once, also one that was given up. A repeat
+    does nothing while it is on its way.
+    """
+    Query(request, ())
+    batch_id, delivery = batch_id_of(request), delivery_of(request)
+    (await read_body(request)).document(Empty)
+    store = services_of(request).store
+    return reply(await store.redeliver_callback(caller_of(request), batch_id, delivery))
 
 
 @get("/v1/callbacks/secret", opt={"answer": CallbackSecret})
@@ -48,4 +61,4 @@ async def callback_secret(request: AnyRequest) -> Response[bytes]:
     return reply({"secret": tenant_secret(key, caller.tenant_id)})
 
 
-ROUTES = (list_callbacks, callback_secret)
+ROUTES = (list_callbacks, redeliver_callback, callback_secret)

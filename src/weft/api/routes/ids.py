@@ -3,6 +3,7 @@
 import re
 from typing import cast
 from urllib.parse import unquote
+from uuid import UUID
 
 from weft.api.services import AnyRequest, services_of
 from weft.core.errors import BadId
@@ -11,6 +12,7 @@ from weft.core.ids import BatchId, JobId, UpdateId, parse_batch_id, parse_job_id
 from weft.settings import Settings
 
 _UPDATE = re.compile(r"u?([1-9][0-9]{0,8})")
+_DELIVERY = re.compile(r"[1-9][0-9]{0,17}")
 _GROUP = re.compile(r"g?(0|[1-9][0-9]{0,8})")
 
 
@@ -31,6 +33,18 @@ def update_id_of(request: AnyRequest) -> UpdateId:
     if match is None:
         raise BadId(text, expected="an update within its batch is a number from 1 on")
     return UpdateId(int(match[1]))
+
+
+def delivery_of(request: AnyRequest) -> int | UUID:
+    """Read the number or the name of a callback's delivery. Raise `BadId` for anything else."""
+    text = _segment(request, "d")
+    if _DELIVERY.fullmatch(text):
+        return int(text)
+    try:
+        return UUID(text)
+    except ValueError:
+        expected = "a delivery is a number, or its name as in the header Weft-Delivery"
+        raise BadId(text, expected=expected) from None
 
 
 def group_of(request: AnyRequest) -> int | str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from typing import Protocol
+from uuid import UUID
 
 from weft.ports.store.billing import BillingStore
 from weft.ports.store.edits import EditStore
@@ -150,6 +151,13 @@ class ApiStore(SetGroupStore, EditStore, QueryStore, BillingStore, Protocol):
         self, caller: Caller, batch_id: int, *, after: int, limit: int
     ) -> Sequence[Row]:
         """Return delivery documents of a batch and its groups, ids above `after`, in order."""
+
+    async def redeliver_callback(self, caller: Caller, batch_id: int, delivery: int | UUID) -> Row:
+        """Let a delivery that its receiver has not be tried at once; return its document.
+
+        By number or name. A repeat changes nothing. Raise `CallbackNotFound` or
+        `CallbackDelivered`.
+        """
 
     async def list_jobs(
         self, caller: Caller, batch_id: int, *, after: int, limit: int, states: Sequence[int] = ()

@@ -1,0 +1,34 @@
+-- redeliver_callback: let a callback that was not delivered be tried again at once, also one that was given up. An attempt that fails is
+--   followed by others as long as the limits of age and number allow.
+-- Called by: Store.redeliver_callback (api).   Safe to repeat: yes, what is due already or on its way is left as it is.
+-- Locks: the delivery's row.   Plan: by key, or by name among those of the batch.
+-- Arguments: the number of the delivery, or its name.
+-- Returns: its document.  Raises WF101, WF108 (no such delivery), WF217 (delivered already).
+-- Owner: weft_tenant.  Granted to: weft_api.
+CREATE OR REPLACE FUNCTION weft.redeliver_callback(
+    tenant_id int, batch_id bigint, of_delivery_id bigint, of_name uuid, actor text, at timestamptz DEFAULT clock_timestamp()
+) RETURNS jsonb LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+    v_delivery weft.callback_delivery;
+BEGIN
+    PERFORM weft._as_tenant(redeliver_callback.tenant_id);
+    PERFORM weft._check_batch(redeliver_callback.batch_id);
+    SELECT d.* INTO v_delivery FROM weft.callback_delivery d
+    WHERE d.batch_id = redeliver_callback.batch_id AND (d.delivery_id = of_delivery_id OR d.name = of_name) FOR UPDATE;
+    IF NOT FOUND THEN
+        PERFORM weft._fail('WF108', format('callback %s of batch b%s does not exist', coalesce(of_name::text, of_delivery_id::text), redeliver_callback.batch_id),
+                           'The batch has no delivery of this number or name.', format('List them with `weft callback ls b%s`.', redeliver_callback.batch_id));
+    ELSIF v_delivery.delivered_at IS NOT NULL THEN
+        PERFORM weft._fail('WF217', format('callback %s of batch b%s was delivered', v_delivery.delivery_id, v_delivery.batch_id),
+                           format('Its receiver answered %s.', v_delivery.last_status), 'What it was told is the status of the batch or group, which you may read.');
+    ELSIF v_delivery.next_at <= redeliver_callback.at THEN
+        RETURN weft._delivery_document(v_delivery);
+    END IF;
+    UPDATE weft.callback_delivery d SET next_at = redeliver_callback.at WHERE d.delivery_id = v_delivery.delivery_id RETURNING d.* INTO v_delivery;
+    PERFORM weft._record_change(v_delivery.batch_id, v_delivery.group_id, 'redelivered', redeliver_callback.actor,
+                                format('callback %s of completion %s', v_delivery.delivery_id, v_delivery.completion), redeliver_callback.at);
+    PERFORM pg_notify('driver', 'callback');
+    RETURN weft._delivery_document(v_delivery);
+END $$;

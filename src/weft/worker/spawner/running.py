@@ -15,10 +15,13 @@ from weft.worker.spawner.attempt import Attempt
 from weft.worker.spawner.launch import Launcher
 from weft.worker.spawner.leftovers import Leftovers
 from weft.worker.spawner.loop import Loop
+from weft.worker.spawner.oom import OomKills
 from weft.worker.spawner.reports import Reports, fail_for_disk
 from weft.worker.spawner.streams import Streams
 
 _MS = 1_000_000
+_SHELL_SAYS_KILLED = 128 + signal.SIGKILL
+"""How a shell ends of which the last command was killed."""
 # Most processes are short: what they wrote is read when they end, and only for those that live
 # longer the streams are watched. Until then a pipe holds 64 KiB.
 _WATCH_AFTER_NS = 3 * _MS
@@ -48,7 +51,7 @@ class Running:
         self._to_tell: deque[Attempt] = deque()
         self._exited: deque[Attempt] = deque()
         self._ended: list[Attempt] = []
-        self._oom_kills = _count_oom_kills()
+        self._oom_kills = OomKills()
         self.own_children: set[int] = set()
         self.by_pid: dict[int, Attempt] = {}
         self.leftovers = Leftovers(loop, self.own_children, launcher.clean)
@@ -96,6 +99,7 @@ class Running:
             attempt.exit_code = code
         else:
             attempt.signal = -code
+        if code in {-signal.SIGKILL, _SHELL_SAYS_KILLED}:
             self._ask_for_oom(attempt)
 
     def kill(self, attempt: Attempt, reason: int, grace_ms: int) -> None:
@@ -223,12 +227,8 @@ class Running:
         return {pid for pid in found if pid in table and table[pid].group != attempt.pid}
 
     def _ask_for_oom(self, attempt: Attempt) -> None:
-        """Say that the kernel killed it for want of memory, if it has killed somebody since."""
-        if attempt.signal != signal.SIGKILL or attempt.killed_for is not None:
-            return
-        count = _count_oom_kills()
-        if count > self._oom_kills:
-            self._oom_kills = count
+        """Say that the kernel killed it for want of memory, if that is so."""
+        if attempt.killed_for is None and self._oom_kills.take_one(time.monotonic_ns()):
             attempt.killed_for = Reason.OOM
             attempt.message = "killed by the kernel because the memory was used up"
 
@@ -236,12 +236,3 @@ class Running:
 def _has_ended(pid: int) -> bool:
     """Say whether it ended by itself and was not reaped yet: then nobody killed it."""
     return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
-
-
-def _count_oom_kills() -> int:
-    try:
-        with open("/proc/vmstat", "rb") as file:
-            lines = file.read().splitlines()
-    except OSError:
-        return 0
-    return next((int(line.split()[1]) for line in lines if line.startswith(b"oom_kill ")), 0)

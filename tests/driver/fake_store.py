@@ -22,6 +22,7 @@ class FakeDriverStore:
         self.folds: deque[int] = deque()
         self.sweeps: deque[int] = deque()
         self.children: deque[int] = deque()
+        self.counted: deque[int] = deque()
         self.parked: deque[int] = deque()
         self.idle: deque[bool] = deque()
         self.due: deque[datetime | None] = deque()
@@ -102,7 +103,7 @@ class FakeDriverStore:
     async def count_parent_ends(self, epoch: int, limit_jobs: int) -> int:
         assert limit_jobs > 0
         await self._ask("count_parent_ends", epoch)
-        return 0
+        return self.counted.popleft() if self.counted else 0
 
     async def lose_workers(self, epoch: int, grace_s: float) -> Sequence[Row]:
         assert grace_s > 0

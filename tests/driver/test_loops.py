@@ -124,6 +124,24 @@ async def test_children_are_settled_without_a_pause_beside_a_sweep() -> None:
         assert driver.store.calls["count_parent_ends"] >= driver.store.calls["settle_children"]
 
 
+async def test_notice_of_children_wakes_the_settling_of_a_driver_that_is_awake() -> None:
+    """And no other loop: near the last of many parents it comes with each report."""
+    async with running(Running()) as driver:
+        await driver.store.until("idle_driver", 1)
+        await driver.notices.listening.wait()
+        await driver.settled()
+        before = driver.store.calls.copy()
+        driver.store.counted.append(1)
+        driver.notices.send(payload="settle")
+        await driver.store.until("settle_children", before["settle_children"] + 1)
+        driver.notices.send(payload="settle")
+        await driver.store.until("settle_children", before["settle_children"] + 2)
+        await driver.settled()
+        asked = driver.store.calls - before
+
+        assert asked == {"count_parent_ends": 2, "settle_children": 2}
+
+
 async def test_sweep_lets_the_children_of_what_it_cancelled_be_settled() -> None:
     async with running(Running()) as driver:
         await driver.store.until("idle_driver", 1)

@@ -193,6 +193,31 @@ async def test_claim_does_not_read_a_cancelled_batch(own_world: World) -> None:
     assert (await world.counts(other))["running"] == 100
 
 
+async def test_neighbours_are_told_by_reading_them_alone(own_world: World) -> None:
+    """The tenth set of a connection, when plans are generic, in tables that are not analysed."""
+    world = own_world
+    await world.submit(3000)
+    worker = await world.worker()
+    while await worker.run(500):
+        pass
+    await world.submit(job_rows(3001, parents={child: [1] for child in range(2, 3002)}))
+    await worker.run()
+    connection, told = await world.connect("weft_driver"), {"limit_jobs": 300}
+    told["epoch"] = await world.lead()
+    for _ in range(9):
+        await call_on(connection, "settle_children", **told)
+    await connection.execute("SELECT pg_stat_force_next_flush()")
+    async with reads(connection, "job", "edge", "attempt", "runnable") as found:
+        await call_on(connection, "settle_children", **told)
+    await connection.close()
+
+    assert [one.scans for one in found.values()] == [0] * 4
+    assert found["job"].rows_by_index <= 2 * 300 + 10
+    assert found["edge"].rows_by_index <= 300
+    assert found["attempt"].rows_by_index <= 3
+    assert found["runnable"].rows_by_index <= 20
+
+
 async def test_changes_of_state_touch_no_index(own_world: World) -> None:
     """Heap-only updates: claim, start and end of 3,000 jobs, each in its own transaction."""
     world = own_world

@@ -150,10 +150,13 @@ async def test_staged_child_of_many_earlier_jobs(world: World) -> None:
 
 
 async def end_on(
-    connection: asyncpg.Connection, incarnation_id: int, claimed: list[Claimed]
+    connection: asyncpg.Connection,
+    incarnation_id: int,
+    claimed: list[Claimed],
+    reason: Reason | None = None,
 ) -> None:
     """Report ends on a connection of one's own."""
-    reports = [end_report(one) for one in claimed]
+    reports = [end_report(one, reason) for one in claimed]
     await call_on(
         connection, "complete_attempts", incarnation_id=incarnation_id, **end_columns(reports)
     )
@@ -176,7 +179,8 @@ async def listed(world: World, batch: int) -> int:
 async def scatter(world: World, **columns: Any) -> tuple[int, Worker]:  # noqa: ANN401 (as job_rows)
     """Submit one job and N others that wait for it; end the one."""
     parents = {child: [1] for child in range(2, N + 2)}
-    batch = await world.submit(job_rows(N + 1, parents=parents, **columns))
+    groups = columns.pop("groups", ())
+    batch = await world.submit(job_rows(N + 1, parents=parents, **columns), groups=groups)
     worker = await world.worker()
     await worker.run()
     return batch, worker
@@ -208,16 +212,6 @@ async def test_child_of_a_range_that_is_lost_is_listed(world: World) -> None:
 
     assert await listed(world, batch) == 1
     assert await worker.run(2 * N) == [2, *range(3, N + 2)]
-
-
-async def test_children_with_a_priority_of_their_own_are_listed(world: World) -> None:
-    """So are those that stand alone, and those that always run."""
-    priorities = [0] + [n % 2 for n in range(N)]
-    batch, worker = await scatter(world, priority=priorities)
-    await world.sweep()
-
-    assert await listed(world, batch) == N
-    assert sorted(await worker.run(2 * N)) == list(range(2, N + 2))
 
 
 async def test_children_in_a_batch_with_a_cancelled_group_are_listed(world: World) -> None:

@@ -31,6 +31,8 @@ STANDBY_S = 5.0
 """How often a standby tries: in this time a leader that died on another host is succeeded."""
 CALLBACK = "callback"
 """The payload of the notice that a callback is due."""
+SETTLE = "settle"
+"""The payload of the notice that children are to be told now, also by a driver that is awake."""
 SUCCESSION_S = (0.0, 0.02, 0.1, 0.3, 1.0)
 """Pauses of a standby that was nudged: the dead leader's backend frees the lock in a moment."""
 
@@ -80,6 +82,8 @@ class Driver:
             self._term.doubt()
         elif payload == CALLBACK:
             self._term.call_back()
+        elif payload == SETTLE:
+            self._term.settle()
         else:
             self._term.wake()
 

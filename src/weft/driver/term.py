@@ -29,7 +29,8 @@ class LeadLost(Unavailable):
 
 class Term:
     """The loops of one epoch. Each has a bell; a notice rings all of them but that of callbacks,
-    which has a notice of its own. Without a `post` nobody is called back.
+    which has a notice of its own; another notice rings only that which tells children. Without a
+    `post` nobody is called back.
     """
 
     def __init__(
@@ -55,6 +56,10 @@ class Term:
     def call_back(self) -> None:
         """Let the loop of callbacks look."""
         self._callback_bell.ring()
+
+    def settle(self) -> None:
+        """Let the loop that tells children look."""
+        self._settle_bell.ring()
 
     def doubt(self) -> None:
         """Prove at once that we still hold the lock, and let every loop look.

@@ -19,6 +19,10 @@ CREATE FUNCTION weft._add_members(tenant_id integer, of_batch_id bigint, set_id 
     SET enable_mergejoin TO 'off';
 ALTER FUNCTION weft._add_members(tenant_id integer, of_batch_id bigint, set_id integer, of_job_ids integer[], sets_max integer, at timestamp with time zone, OUT n_added integer, OUT busy integer[]) OWNER TO weft_system;
 
+CREATE FUNCTION weft._add_ranges(batch_ids bigint[], update_ids integer[], first_jobs integer[], last_jobs integer[]) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._add_ranges(batch_ids bigint[], update_ids integer[], first_jobs integer[], last_jobs integer[]) OWNER TO weft_system;
+
 CREATE FUNCTION weft._add_set(tenant_id integer, batch_id bigint, group_id integer, update_id integer, name text, attributes jsonb, cancel_after integer, callback text, hidden boolean, at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._add_set(tenant_id integer, batch_id bigint, group_id integer, update_id integer, name text, attributes jsonb, cancel_after integer, callback text, hidden boolean, at timestamp with time zone) OWNER TO weft_tenant;
@@ -240,6 +244,10 @@ CREATE FUNCTION weft._lose_incarnation(of_incarnation_id integer, at timestamp w
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._lose_incarnation(of_incarnation_id integer, at timestamp with time zone) OWNER TO weft_system;
 
+CREATE FUNCTION weft._may_open(batch_ids bigint[]) RETURNS bigint[]
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._may_open(batch_ids bigint[]) OWNER TO weft_system;
+
 CREATE FUNCTION weft._member_groups(tenant_id integer, of_batch_id bigint, n_jobs integer, first_group integer, tree_ids integer[], combo_indexes integer[], combo_numbers integer[], combo_sets integer[]) RETURNS integer[]
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._member_groups(tenant_id integer, of_batch_id bigint, n_jobs integer, first_group integer, tree_ids integer[], combo_indexes integer[], combo_numbers integer[], combo_sets integer[]) OWNER TO weft_tenant;
@@ -251,6 +259,10 @@ ALTER FUNCTION weft._membership_ids(tenant_id integer, of_batch_id bigint, tree_
 CREATE FUNCTION weft._merged(attributes jsonb, patch jsonb, attributes_max integer) RETURNS jsonb
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._merged(attributes jsonb, patch jsonb, attributes_max integer) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._move_cascade(of_batch_id bigint, of_job_id integer, to_child integer) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._move_cascade(of_batch_id bigint, of_job_id integer, to_child integer) OWNER TO weft_system;
 
 CREATE FUNCTION weft._move_ranges(batch_ids bigint[]) RETURNS void
     LANGUAGE plpgsql;
@@ -268,6 +280,11 @@ ALTER FUNCTION weft._n_running(of_batch_id bigint) OWNER TO weft_system;
 CREATE FUNCTION weft._next_span(of_batch_id bigint, of_group_id integer, after integer) RETURNS TABLE(first_job integer, last_job integer)
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._next_span(of_batch_id bigint, of_group_id integer, after integer) OWNER TO weft_system;
+
+CREATE FUNCTION weft._open_neighbours(of_batch_id bigint, of_job_id integer, after_child integer, limit_jobs integer, at timestamp with time zone, OUT n_told integer, OUT last_child integer) RETURNS record
+    LANGUAGE plpgsql
+    SET enable_bitmapscan TO 'off';
+ALTER FUNCTION weft._open_neighbours(of_batch_id bigint, of_job_id integer, after_child integer, limit_jobs integer, at timestamp with time zone, OUT n_told integer, OUT last_child integer) OWNER TO weft_system;
 
 CREATE FUNCTION weft._open_ranges(batch_ids bigint[], job_ids integer[], update_ids integer[], opens boolean[]) RETURNS boolean[]
     LANGUAGE plpgsql;
@@ -2313,6 +2330,9 @@ GRANT ALL ON FUNCTION weft._add_failures(batch_ids bigint[], group_ids integer[]
 REVOKE ALL ON FUNCTION weft._add_members(tenant_id integer, of_batch_id bigint, set_id integer, of_job_ids integer[], sets_max integer, at timestamp with time zone, OUT n_added integer, OUT busy integer[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._add_members(tenant_id integer, of_batch_id bigint, set_id integer, of_job_ids integer[], sets_max integer, at timestamp with time zone, OUT n_added integer, OUT busy integer[]) TO weft_tenant;
 
+REVOKE ALL ON FUNCTION weft._add_ranges(batch_ids bigint[], update_ids integer[], first_jobs integer[], last_jobs integer[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._add_ranges(batch_ids bigint[], update_ids integer[], first_jobs integer[], last_jobs integer[]) TO weft_tenant;
+
 REVOKE ALL ON FUNCTION weft._add_set(tenant_id integer, batch_id bigint, group_id integer, update_id integer, name text, attributes jsonb, cancel_after integer, callback text, hidden boolean, at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._announce(pool_ids integer[], user_ids integer[]) FROM PUBLIC;
@@ -2410,12 +2430,17 @@ REVOKE ALL ON FUNCTION weft._lock_jobs(of_batch_id bigint, of_job_ids integer[])
 
 REVOKE ALL ON FUNCTION weft._lose_incarnation(of_incarnation_id integer, at timestamp with time zone) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._may_open(batch_ids bigint[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._may_open(batch_ids bigint[]) TO weft_tenant;
+
 REVOKE ALL ON FUNCTION weft._member_groups(tenant_id integer, of_batch_id bigint, n_jobs integer, first_group integer, tree_ids integer[], combo_indexes integer[], combo_numbers integer[], combo_sets integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._membership_ids(tenant_id integer, of_batch_id bigint, tree_ids integer[], sets text[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._membership_ids(tenant_id integer, of_batch_id bigint, tree_ids integer[], sets text[]) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._merged(attributes jsonb, patch jsonb, attributes_max integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._move_cascade(of_batch_id bigint, of_job_id integer, to_child integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._move_ranges(batch_ids bigint[]) FROM PUBLIC;
 
@@ -2425,6 +2450,8 @@ GRANT ALL ON FUNCTION weft._ms_between(from_at timestamp with time zone, to_at t
 REVOKE ALL ON FUNCTION weft._n_running(of_batch_id bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._next_span(of_batch_id bigint, of_group_id integer, after integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._open_neighbours(of_batch_id bigint, of_job_id integer, after_child integer, limit_jobs integer, at timestamp with time zone, OUT n_told integer, OUT last_child integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._open_ranges(batch_ids bigint[], job_ids integer[], update_ids integer[], opens boolean[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._open_ranges(batch_ids bigint[], job_ids integer[], update_ids integer[], opens boolean[]) TO weft_tenant;

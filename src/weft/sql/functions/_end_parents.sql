@@ -31,6 +31,12 @@ BEGIN
     IF v_is_far THEN
         INSERT INTO weft.parent_end (batch_id, child_id, tenant_id, n, bad)
         SELECT t.b, t.c, b.tenant_id, t.n, t.bad FROM unnest(v_b, v_c, v_n, v_bad, v_tid) t (b, c, n, bad, tid) JOIN weft.batch b ON b.batch_id = t.b WHERE t.tid IS NULL;
+        -- Those that do not see each other may be the last ones, all of them far from the end as each sees it: the driver counts at once.
+        IF EXISTS (SELECT FROM unnest(v_b, v_c, v_tid) t (b, c, tid) JOIN weft.job j ON j.batch_id = t.b AND j.job_id = t.c
+                   WHERE t.tid IS NULL AND j.n_unfinished < 10000 + (
+                       SELECT sum(p.n) FROM weft.parent_end p WHERE p.batch_id = j.batch_id AND p.child_id = j.job_id)) THEN
+            PERFORM pg_notify('driver', 'settle');
+        END IF;
     END IF;
     IF v_is_crowded THEN
         WITH gone AS (

@@ -1,6 +1,6 @@
 -- _open_ranges: give runs of neighbours that are about to become ready (`opens`) a range of their own, in which claimers find them.
 -- Called by: _end_parents, which holds their rows; the caller then sets them ready and not listed.   Safe to repeat: no.
--- Locks: batch (shared advisory, only tried: who cancels or holds it at this moment has to find its jobs listed).   Plan: by key.
+-- Locks: batch (shared advisory, only tried).   Plan: by key.
 -- A range of their own, although that of their update may reach over them: its low mark may have passed them already.
 -- Returns: for each row whether it is in such a range.
 -- Owner: weft_system.  Granted to: weft_tenant.
@@ -8,14 +8,9 @@ CREATE OR REPLACE FUNCTION weft._open_ranges(batch_ids bigint[], job_ids int[], 
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_batch bigint[]; v_update int[]; v_first int[]; v_last int[]; v_pools int[]; v_users int[];
+    v_batch bigint[]; v_update int[]; v_first int[]; v_last int[];
 BEGIN
-    SELECT array_agg(d.b) INTO v_batch FROM (SELECT DISTINCT b FROM unnest(_open_ranges.batch_ids, _open_ranges.opens) t (b, o) WHERE t.o) d
-    WHERE pg_try_advisory_xact_lock_shared(d.b);
-    -- After the locks: a batch of which something is cancelled or held keeps its sweeps busy with listed jobs only.
-    SELECT array_agg(b) INTO v_batch FROM unnest(v_batch) b
-    WHERE NOT EXISTS (SELECT FROM weft.group_cancel c WHERE c.batch_id = b)
-      AND NOT EXISTS (SELECT FROM weft.group_hold h WHERE h.batch_id = b) AND NOT EXISTS (SELECT FROM weft.job_hold h WHERE h.batch_id = b);
+    v_batch := weft._may_open(ARRAY(SELECT DISTINCT t.b FROM unnest(_open_ranges.batch_ids, _open_ranges.opens) t (b, o) WHERE t.o));
     IF v_batch IS NULL THEN
         RETURN NULL;
     END IF;
@@ -29,13 +24,7 @@ BEGIN
     IF v_first IS NULL THEN
         RETURN NULL;
     END IF;
-    WITH ins AS (
-        INSERT INTO weft.runnable (pool_id, user_id, tenant_id, batch_id, update_id, first_job, last_job, low_job)
-        SELECT q.pool_id, b.user_id, b.tenant_id, t.b, t.u, t.f, t.l, t.f
-        FROM unnest(v_batch, v_update, v_first, v_last) t (b, u, f, l) JOIN weft.batch b ON b.batch_id = t.b JOIN weft.queue q ON q.queue_id = b.queue_id
-        RETURNING pool_id, user_id)
-    SELECT array_agg(i.pool_id), array_agg(i.user_id) INTO v_pools, v_users FROM ins i;
-    PERFORM weft._announce(v_pools, v_users);
+    PERFORM weft._add_ranges(v_batch, v_update, v_first, v_last);
     RETURN (SELECT array_agg(t.o AND EXISTS (SELECT FROM unnest(v_batch, v_first, v_last) r (b, f, l) WHERE r.b = t.b AND t.c BETWEEN r.f AND r.l) ORDER BY t.place)
             FROM unnest(_open_ranges.batch_ids, _open_ranges.job_ids, _open_ranges.opens) WITH ORDINALITY t (b, c, o, place));
 END $$;

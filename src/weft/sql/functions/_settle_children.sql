@@ -23,7 +23,7 @@ BEGIN
         v_left_batches := v_parents;
         v_left_jobs := v_parent_jobs;
         IF NOT EXISTS (SELECT FROM weft.cascade) THEN
-            PERFORM pg_notify('driver', '');
+            PERFORM pg_notify('driver', 'settle');
         END IF;
     ELSE
         SELECT array_agg(e.batch_id), array_agg(e.child_id), array_agg(p.ok) INTO v_batches, v_children, v_oks

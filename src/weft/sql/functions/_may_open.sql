@@ -1,0 +1,18 @@
+-- _may_open: lock these batches against cancels and holds, and return those in which ready jobs may stand in a range of their own.
+-- Called by: _open_ranges, _open_neighbours.   Safe to repeat: yes.
+-- Locks: batch (shared advisory, only tried: who cancels or holds it at this moment has to find its jobs listed).   Plan: by key.
+-- A batch of which something is cancelled or held keeps its sweeps busy with listed jobs only.
+-- Owner: weft_system.  Granted to: weft_tenant.
+CREATE OR REPLACE FUNCTION weft._may_open(batch_ids bigint[]) RETURNS bigint[] LANGUAGE plpgsql
+AS $$
+#variable_conflict use_column
+DECLARE
+    v_batch bigint[];
+BEGIN
+    SELECT array_agg(b) INTO v_batch FROM unnest(_may_open.batch_ids) b WHERE pg_try_advisory_xact_lock_shared(b);
+    -- After the locks, so that what is not seen here comes later than our commit.
+    RETURN (
+        SELECT array_agg(b) FROM unnest(v_batch) b
+        WHERE NOT EXISTS (SELECT FROM weft.group_cancel c WHERE c.batch_id = b)
+          AND NOT EXISTS (SELECT FROM weft.group_hold h WHERE h.batch_id = b) AND NOT EXISTS (SELECT FROM weft.job_hold h WHERE h.batch_id = b));
+END $$;

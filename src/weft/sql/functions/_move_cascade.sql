@@ -1,0 +1,13 @@
+-- _move_cascade: note to which child all have been told that this parent has ended; NULL: all have.
+-- Called by: settle_children.   Safe to repeat: yes.   Locks: the row of cascade, which the caller holds.   Plan: by key.
+-- Owner: weft_system.
+CREATE OR REPLACE FUNCTION weft._move_cascade(of_batch_id bigint, of_job_id int, to_child int) RETURNS void LANGUAGE plpgsql
+AS $$
+#variable_conflict use_column
+BEGIN
+    IF to_child IS NULL THEN
+        DELETE FROM weft.cascade c WHERE c.batch_id = of_batch_id AND c.job_id = of_job_id;
+    ELSE
+        UPDATE weft.cascade c SET next_child = to_child WHERE c.batch_id = of_batch_id AND c.job_id = of_job_id;
+    END IF;
+END $$;

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -43,6 +44,35 @@ def test_every_command_explains_itself(command: str, capsys: pytest.CaptureFixtu
     assert "Usage: weft " + command in out
     assert "--json" in out
     assert "--home" in out
+
+
+WITHOUT_EXAMPLE = (["set"], ["delete"])
+PAGES = [
+    *([name] for name in COMMANDS if name not in GROUPS),
+    *(["billing", name] for name in ("days", "rates", "set-rates")),
+    *(["callback", name] for name in ("ls", "redeliver", "secret")),
+    *(["db", name] for name in ("migrate", "status")),
+    ["convert", "dax"],
+]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=" ".join)
+def test_every_page_has_an_example_that_can_be_copied(
+    page: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    if page in WITHOUT_EXAMPLE:
+        pytest.skip("it has none yet")
+    run_command([*page, "--help"])
+    lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
+    examples = [
+        shlex.split(line.rpartition(" | ")[2])
+        for line in lines
+        if line.removeprefix("Usage: ") == line and "weft " + " ".join(page) in line
+    ]
+
+    assert examples
+    for example in examples:
+        build_app().parse_args(example[1:], print_error=False, exit_on_error=False)
 
 
 def test_the_list_of_commands_says_what_each_does(capsys: pytest.CaptureFixture[str]) -> None:

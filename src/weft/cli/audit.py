@@ -12,6 +12,8 @@ def audit(*, shared: Shared = SHARED) -> int:
     """Recompute everything that is derived, and print each check; exit code 1 if one does not
     hold.
 
+        weft audit --json
+
     Args:
         shared: Options of every command.
     """

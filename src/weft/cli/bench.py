@@ -34,6 +34,8 @@ def bench(
 ) -> int:
     """Measure one thing, and what it is compared with, in alternation on a throw-away server.
 
+        weft bench latency --scale 0.1
+
     Args:
         name: Which one; none: list them.
         scale: Factor on the usual sizes: 0.1 is quick and rough.

@@ -16,7 +16,10 @@ from weft.client.api import Api
 from weft.core.rates import UNITS_OF_A_PRICE
 from weft.settings import load_settings
 
-app = App(name="billing", help="Show what billing projects cost, and at which prices.")
+app = App(
+    name="billing",
+    help="Show what billing projects cost, and at which prices.\n\n    weft billing days default",
+)
 
 RESOURCES = ("cpu", "memory", "storage", "gpu")
 MS_PER_HOUR = 3_600_000
@@ -27,6 +30,8 @@ Document = Mapping[str, Any]
 @app.default
 def projects(*, shared: Shared = SHARED) -> int:
     """List your billing projects with what they cost so far.
+
+        weft billing
 
     Args:
         shared: Options of every command.
@@ -45,6 +50,8 @@ def days(
 ) -> int:
     """List what a billing project cost on each day (UTC), newest first.
 
+        weft billing days default --limit 7
+
     Args:
         project: Its name.
         limit: How many days at most.
@@ -59,6 +66,8 @@ def days(
 @app.command
 def rates(*, shared: Shared = SHARED) -> int:
     """List all prices, newest first: per core, GiB or GPU and hour.
+
+        weft billing rates
 
     Args:
         shared: Options of every command.
@@ -84,6 +93,8 @@ def set_rates(
     shared: Shared = SHARED,
 ) -> int:
     """Set new prices; attempts that were claimed before keep theirs. For the owner of the server.
+
+        weft billing set-rates --cpu 0.02 --from 2027-01-01T00:00:00
 
     Args:
         cpu: Of a core hour.

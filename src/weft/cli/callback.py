@@ -23,6 +23,8 @@ app = App(name="callback", help="See who was told of completions, and how.")
 def ls(batch: str, /, *, shared: Shared = SHARED) -> int:
     """List the callbacks of a batch and its groups.
 
+        weft callback ls b12
+
     Args:
         batch: `b12`.
         shared: Options of every command.
@@ -61,6 +63,8 @@ def _row(one: Mapping[str, Any]) -> tuple[object, ...]:
 def redeliver(batch: str, /, *deliveries: str, shared: Shared = SHARED) -> int:
     """Try callbacks that were not delivered again at once, also those that were given up.
 
+        weft callback redeliver b12 7
+
     Args:
         batch: `b12`.
         deliveries: Numbers as `weft callback ls b12` shows them, or names; none: all that were
@@ -91,6 +95,8 @@ async def _redeliver(batch_id: int, deliveries: Sequence[str], shared: Shared) -
 @app.command
 def secret(*, shared: Shared = SHARED) -> int:
     """Print the secret with which your tenant's callbacks are signed.
+
+        weft callback secret
 
     Args:
         shared: Options of every command.

@@ -21,6 +21,8 @@ def cancel(
 ) -> int:
     """Cancel batches, jobs or groups.
 
+        weft cancel b12/stage1 b13.j7
+
     Args:
         target: `b12`, `b12.j7` or `b12/stage1`.
         others: More of them.

@@ -24,6 +24,8 @@ def check_order(target: str, /, *, shared: Shared = SHARED) -> int:
     """Look at the attempts of all jobs of a batch: none may have begun before all parents of its
     job had ended; exit code 1 if one did.
 
+        weft check-order b12
+
     Args:
         target: A batch `b12`.
         shared: Options of every command.

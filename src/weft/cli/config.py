@@ -17,6 +17,8 @@ _PASSWORD = re.compile(r"\b((?:ssl)?password=)[^&]*", re.IGNORECASE)
 def config(*, shared: Shared = SHARED) -> int:
     """Show each setting with its value and where that comes from.
 
+        weft config
+
     Args:
         shared: Options of every command.
     """

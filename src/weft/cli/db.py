@@ -19,6 +19,8 @@ Database = Annotated[str | None, Parameter(name="--database")]
 def migrate(*, database: Database = None, shared: Shared = SHARED) -> int:
     """Bring the schema to this program's version.
 
+        weft db migrate
+
     Args:
         database: DSN of the owner of an external PostgreSQL; else the one of this home.
         shared: Options of every command.
@@ -39,6 +41,8 @@ def migrate(*, database: Database = None, shared: Shared = SHARED) -> int:
 @app.command
 def status(*, database: Database = None, shared: Shared = SHARED) -> int:
     """Show the versions of schema, program and server.
+
+        weft db status
 
     Args:
         database: DSN of the owner of an external PostgreSQL; else the one of this home.

@@ -21,6 +21,8 @@ def doctor(
     """Check installation, home, server, database, disk and kernel; exit code 1 if something is
     wrong.
 
+        weft doctor --quiet
+
     Args:
         quiet: Print only what is not ok.
         shared: Options of every command.

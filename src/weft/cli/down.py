@@ -7,6 +7,8 @@ from weft.cli.settings_options import settings_of
 def down(*, shared: Shared = SHARED) -> int:
     """Stop the weft of this home. What was acknowledged goes on at the next start.
 
+        weft down
+
     Args:
         shared: Options of every command.
     """

@@ -61,9 +61,7 @@ class EachOptions:
     """Name of this run, for --resume."""
 
     resume: str | None = None
-    """Run again only the lines that did not succeed in the run of this name, or were never
-    submitted.
-    """
+    """Run only the lines that have not succeeded in the run of this name."""
 
 
 NO_EACH_OPTIONS = EachOptions()

@@ -14,6 +14,8 @@ from weft.client.api import Api
 def hold(target: str, /, *others: str, shared: Shared = SHARED) -> int:
     """Let nothing of batches, jobs or groups start until it is released; what runs goes on.
 
+        weft hold b12 b13/stage1
+
     Args:
         target: `b12`, `b12.j7` or `b12/stage1`.
         others: More of them.
@@ -24,6 +26,8 @@ def hold(target: str, /, *others: str, shared: Shared = SHARED) -> int:
 
 def release(target: str, /, *others: str, shared: Shared = SHARED) -> int:
     """Let what was held start; what is held otherwise, by a job or a group above, waits on.
+
+        weft release b12 b13/stage1
 
     Args:
         target: `b12`, `b12.j7` or `b12/stage1`.

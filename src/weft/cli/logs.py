@@ -28,6 +28,8 @@ def logs(
     """Print the output of a job: what it wrote to standard output there, what to standard error
     here, too.
 
+        weft logs b12.j7 --follow
+
     Args:
         job: A job, `b12.j7`.
         follow: Go on until the job has ended.

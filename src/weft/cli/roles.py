@@ -16,6 +16,8 @@ from weft.cli.settings_options import (
 def api(*, server: ServerOptions = NO_SERVER_OPTIONS, shared: Shared = SHARED) -> int:
     """Run the HTTP api in the foreground.
 
+        weft api --port 8765
+
     Args:
         server: Settings of the server.
         shared: Options of every command.
@@ -25,6 +27,8 @@ def api(*, server: ServerOptions = NO_SERVER_OPTIONS, shared: Shared = SHARED) -
 
 def driver(*, server: ServerOptions = NO_SERVER_OPTIONS, shared: Shared = SHARED) -> int:
     """Run a driver in the foreground; one leads, others stand by.
+
+        weft driver
 
     Args:
         server: Settings of the server.
@@ -40,6 +44,8 @@ def worker(
     shared: Shared = SHARED,
 ) -> int:
     """Run a worker in the foreground.
+
+        weft worker --pool large --worker-cpu 4
 
     Args:
         server: Settings of the server.

@@ -34,6 +34,8 @@ def status(
 ) -> int:
     """Show a batch with its counts, cost and failed jobs, or a job with its attempts and history.
 
+        weft status b12/stage1
+
     Args:
         target: A batch `b12`, a job `b12.j7` or a group `b12/stage1`.
         limit: How many of the failed jobs at most; 0: all.

@@ -25,6 +25,8 @@ def submit(
 ) -> int:
     """Submit the jobs of a file as a batch, and print its id.
 
+        weft submit pipeline.yaml --wait
+
     Args:
         file: YAML, TOML or JSON, the document of `POST /v1/batches`; `-`: standard input.
         form: Its format, if the name does not say it.

@@ -37,6 +37,8 @@ GAP = 2
 def top(*, shared: Shared = SHARED) -> int:
     """Show workers and batches while they change; q or Ctrl-C leaves. Not on a terminal: once.
 
+        weft top
+
     Args:
         shared: Options of every command.
     """

@@ -23,6 +23,8 @@ def up(
 ) -> int:
     """Start weft on this machine, with its own PostgreSQL, and watch over it until Ctrl-C.
 
+        weft up --detach --port 0
+
     Args:
         detach: Return when all is ready; `weft down` stops it.
         server: Settings of the server.

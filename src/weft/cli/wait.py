@@ -18,6 +18,8 @@ def wait(target: str, /, *, shared: Shared = SHARED) -> int:
     """Wait until a batch or a job has ended, with a progress bar; exit code 1 if it did not
     succeed.
 
+        weft wait b12
+
     Args:
         target: A batch `b12` or a job `b12.j7`.
         shared: Options of every command.

@@ -32,6 +32,21 @@ class Job:
 
 
 @dataclass
+class Prioritizing:
+    """An operation that gives the jobs of a group a priority."""
+
+    number: int
+    group: int
+    priority: int
+    there: set[int]
+    """Jobs that were committed when it was asked for."""
+    own: set[int] = field(default_factory=set)
+    """Those that were given one of their own since."""
+    position: int = 0
+    n_changed: int = 0
+
+
+@dataclass
 class Batch:
     """A batch with its groups (parent by number) and jobs."""
 
@@ -42,6 +57,8 @@ class Batch:
     held: set[int] = field(default_factory=set)
     """Groups that are held, with all below them."""
     held_jobs: set[int] = field(default_factory=set)
+    operations: list[Prioritizing] = field(default_factory=list)
+    """Those that go on, oldest first."""
     untold: set[int] = field(default_factory=set)
     """Ended jobs whose children the sweep will tell."""
     staged: list[list[Job]] = field(default_factory=list)
@@ -93,6 +110,18 @@ class Batch:
         staged = [other for update in self.staged for other in update]
         if any(job.number in other.parents for other in [*self.jobs.values(), *staged]):
             self.untold.add(job.number)
+
+    def prioritize(self, operation: Prioritizing, upto: int | None) -> int:
+        """Go on with an operation up to a job, or to the end; return how many it has changed."""
+        for number in sorted(operation.there - operation.own):
+            job = self.jobs[number]
+            is_next = operation.position < number <= (number if upto is None else upto)
+            in_group = operation.group in self.groups_of(job)
+            if is_next and in_group and job.state < S and job.priority != operation.priority:
+                job.priority = operation.priority
+                operation.n_changed += 1
+        operation.position = operation.position if upto is None else upto
+        return operation.n_changed
 
     def _tell_children(self, number: int) -> None:
         for child in self.jobs.values():

@@ -2,17 +2,20 @@
 
 import asyncio
 import random
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from store.world import Worker, World, open_backend, open_world
 from weft.core import errors
+from weft.core.edit_errors import JobEnded
 from weft.core.states import Reason
-from weft.ports.store import JobRows, NewGroup
+from weft.ports.store import EditLimits, JobRows, NewGroup
 from weft.testing.builders import end_report, job_rows
 
 N_JOBS = 240
+LIMITS = EditLimits(attributes_max=64, rename_groups_max=1000)
 ENDS = (None, None, None, None, Reason.EXIT, Reason.OOM, Reason.LOST, Reason.PREEMPTED)
 GROUPS = [
     NewGroup(group_id=1, parent_id=0, name="a"),
@@ -86,6 +89,8 @@ class Bustle:
             await self.world.driver.sweep_cancelled(await self.world.lead(), 20)
             await self.world.driver.settle_children(await self.world.lead(), 20)
             await self.world.driver.sweep_holds(await self.world.lead(), 20)
+            for operation in await self.world.driver.running_operations(await self.world.lead()):
+                await self.world.driver.advance_operation(await self.world.lead(), operation)
             documents = [
                 await self.world.api.get_batch(self.world.caller, b) for b in self.batches
             ]
@@ -124,6 +129,20 @@ class Bustle:
             await api.release_group(caller, batch, group)
             await api.release_jobs(caller, batch, [job])
 
+    async def prioritize(self, batch: int) -> None:
+        """Change the priority of jobs and of groups, again and again."""
+        api, caller = self.world.api, self.world.caller
+        for _ in range(12):
+            patch = {"priority": self.chance.choice([0, 0, 5, 9, -2])}
+            group = self.chance.choice([0, 1, 2, 3, 4, 5])
+            await api.prioritize_group(
+                caller, batch, group, patch=patch, limits=LIMITS, trace_id=""
+            )
+            for _ in range(5):
+                with suppress(JobEnded):
+                    job = self.chance.randint(1, N_JOBS // 4)
+                    await api.edit_job(caller, batch, job, patch=patch, limits=LIMITS)
+
     async def run(self) -> None:
         """Do all of it at once."""
         for _ in range(2):
@@ -140,6 +159,7 @@ class Bustle:
             for batch in self.batches:
                 group.create_task(self.gather_members(batch))
                 group.create_task(self.hold(batch))
+                group.create_task(self.prioritize(batch))
 
 
 @pytest.mark.slow

@@ -22,6 +22,7 @@ from hypothesis.stateful import (
 
 from properties.hold_rules import BATCHES, SETS, WORDS, HoldRules
 from properties.jobs_model import RUN, Batch, Job, R, S
+from properties.priority_rules import PriorityRules
 from store.world import Backend, Worker, World, open_backend, open_world
 from weft.core import errors
 from weft.core.states import Reason
@@ -56,7 +57,7 @@ JOBS = st.lists(
 )
 
 
-class Machine(HoldRules):
+class Machine(HoldRules, PriorityRules):
     """Calls functions of the core and does the same to the model."""
 
     runner: asyncio.Runner
@@ -358,9 +359,17 @@ class Machine(HoldRules):
             jobs = self.run(
                 self.world.api.list_jobs(self.world.caller, batch_id, after=0, limit=1000)
             )
-            found = {job["job_id"]: (job["state"], job["attempt"], job["held"]) for job in jobs}
+            found = {
+                job["job_id"]: (job["state"], job["attempt"], job["held"], job["priority"])
+                for job in jobs
+            }
             assert found == {
-                job.number: (WORDS[job.state], job.attempt, job.state < S and model.is_held(job))
+                job.number: (
+                    WORDS[job.state],
+                    job.attempt,
+                    job.state < S and model.is_held(job),
+                    job.priority,
+                )
                 for job in model.jobs.values()
             }
 
@@ -385,6 +394,7 @@ class Machine(HoldRules):
         """Run everything to its end, then let the audit look."""
         try:
             self.release_all()
+            self.go_on_with_priorities(1000, 1000)
             self.sweep(1000)
             while any(
                 job.state in {R, RUN} for model in self.models for job in model.jobs.values()

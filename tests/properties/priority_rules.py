@@ -1,0 +1,98 @@
+"""Changes of priority, as rules of the machine that calls the core and its model."""
+
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+import pytest
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
+
+from properties.hold_rules import BATCHES, SETS
+from properties.jobs_model import Batch, Prioritizing, S
+from store.world import World
+from weft.core import edit_errors
+from weft.ports.store import EditLimits
+
+LIMITS = EditLimits(attributes_max=64, rename_groups_max=1000)
+PRIORITIES = st.sampled_from([0, 0, 2, -1, 3])
+Result = TypeVar("Result")
+
+
+class PriorityRules(RuleBasedStateMachine):
+    """Change jobs at once and groups step by step, to the end or not."""
+
+    world: World
+    models: list[Batch]
+    ids: list[int]
+
+    def run(self, call: Coroutine[Any, Any, Result]) -> Result:
+        raise NotImplementedError
+
+    @rule(which=st.sampled_from(BATCHES), choice=st.integers(0, 20), priority=PRIORITIES)
+    def prioritize_job(self, which: int, choice: int, priority: int) -> None:
+        model = self.models[which]
+        known = [*model.jobs.values()]
+        job = known[choice % len(known)]
+        edit = self.world.api.edit_job(
+            self.world.caller, self.ids[which], job.number, patch={"priority": priority},
+            limits=LIMITS,
+        )  # fmt: skip
+        if job.state >= S and job.priority != priority:
+            with pytest.raises(edit_errors.JobEnded):
+                self.run(edit)
+            return
+        is_new = job.state < S and (job.priority != priority or bool(model.operations))
+        assert self.run(edit) == is_new
+        job.priority = priority
+        for operation in model.operations:
+            operation.own.add(job.number)
+
+    @rule(
+        which=st.sampled_from(BATCHES), group=st.sampled_from([0, 1, 2, 3, *SETS]),
+        priority=PRIORITIES,
+    )  # fmt: skip
+    def prioritize_group(self, which: int, group: int, priority: int) -> None:
+        model = self.models[which]
+        number = self.run(
+            self.world.api.prioritize_group(
+                self.world.caller,
+                self.ids[which],
+                group,
+                patch={"priority": priority},
+                limits=LIMITS,
+                trace_id="",
+            )
+        )
+        model.operations.append(Prioritizing(number, group, priority, there={*model.jobs}))
+
+    @precondition(lambda self: any(model.operations for model in self.models))
+    @rule(limit=st.sampled_from([1, 3, 1000]), steps=st.sampled_from([1, 2, 1000]))
+    def go_on_with_priorities(self, limit: int, steps: int) -> None:
+        """Give the operations of each batch some steps."""
+        for model in self.models:
+            for _ in range(steps):
+                if not model.operations:
+                    break
+                for operation in model.operations[1:]:
+                    assert self._step(operation, limit) == "waits"
+                self._advance(model, limit)
+
+    def _advance(self, model: Batch, limit: int) -> None:
+        operation = model.operations[0]
+        assert self._step(operation, limit) == "moved"
+        document = self.run(self.world.api.get_operation(self.world.caller, operation.number))
+        # How far a step comes depends on where the jobs of the group are.
+        upto = None if document["state"] == "success" else document["done"]
+        n_changed = model.prioritize(operation, upto)
+        assert document["result"]["n_changed"] == n_changed
+        if upto is None:
+            model.operations.remove(operation)
+
+    def _step(self, operation: Prioritizing, limit: int) -> str:
+        epoch = self.run(self.world.lead())
+        outcome: str = self.run(
+            self.world.driver._database.value(
+                "set_priorities", epoch=epoch, of_operation_id=operation.number, limit_jobs=limit
+            )
+        )
+        return outcome

@@ -7,7 +7,7 @@ from typing import Final
 from weft.ports.store import Operation
 from weft.store.database import Database
 
-STEP_JOBS: Final = 2_000
+STEP_JOBS: Final = 1_000
 """Jobs of one step are locked together: some tens of milliseconds."""
 BUSY_S: Final = 0.02
 """Somebody had rows of the step: a call later they are free."""

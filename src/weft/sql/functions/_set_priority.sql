@@ -12,7 +12,9 @@ AS $$
 DECLARE
     v_batch record; v_job int[]; v_ranged int[];
 BEGIN
-    SELECT b.user_id, b.tenant_id, q.pool_id INTO v_batch FROM weft.batch b JOIN weft.queue q USING (queue_id) WHERE b.batch_id = of_batch_id;
+    SELECT b.user_id, b.tenant_id, q.pool_id,
+           EXISTS (SELECT FROM weft.group_hold h WHERE h.batch_id = b.batch_id) OR EXISTS (SELECT FROM weft.job_hold h WHERE h.batch_id = b.batch_id) AS has_hold
+    INTO v_batch FROM weft.batch b JOIN weft.queue q USING (queue_id) WHERE b.batch_id = of_batch_id;
     -- A release lists parked jobs without their rows; others leave these rows alone while we have the jobs'.
     PERFORM FROM weft.ready_job q WHERE q.batch_id = of_batch_id AND q.job_id = ANY (of_job_ids) ORDER BY q.job_id FOR UPDATE;
     WITH old AS MATERIALIZED (
@@ -36,10 +38,12 @@ BEGIN
     SELECT g.pool_id, g.user_id, -new_priority, of_batch_id, g.job_id, v_batch.tenant_id FROM gone g
     UNION ALL
     SELECT v_batch.pool_id, v_batch.user_id, -new_priority, of_batch_id, x, v_batch.tenant_id FROM unnest(v_ranged) x;
-    -- Held ones are parked by the sweep (see _list_ready).
-    INSERT INTO weft.held_ready (batch_id, job_id, tenant_id)
-    SELECT of_batch_id, j.job_id, v_batch.tenant_id FROM unnest(v_ranged) x
-    CROSS JOIN LATERAL (SELECT y.job_id, y.group_id FROM weft.job y WHERE y.batch_id = of_batch_id AND y.job_id = x OFFSET 0) j
-    WHERE weft._is_held(of_batch_id, j.group_id, j.job_id) ON CONFLICT DO NOTHING;
+    IF v_batch.has_hold THEN
+        -- Held ones are parked by the sweep (see _list_ready).
+        INSERT INTO weft.held_ready (batch_id, job_id, tenant_id)
+        SELECT of_batch_id, j.job_id, v_batch.tenant_id FROM unnest(v_ranged) x
+        CROSS JOIN LATERAL (SELECT y.job_id, y.group_id FROM weft.job y WHERE y.batch_id = of_batch_id AND y.job_id = x OFFSET 0) j
+        WHERE weft._is_held(of_batch_id, j.group_id, j.job_id) ON CONFLICT DO NOTHING;
+    END IF;
     RETURN v_job;
 END $$;

@@ -29,7 +29,10 @@ COMMANDS = {
     "wait": ("weft.cli.wait:wait", "Wait until a batch or a job has ended."),
     "logs": ("weft.cli.logs:logs", "Print the output of a job."),
     "rename": ("weft.cli.rename:rename", "Give a batch, a job or a group another name."),
-    "set": ("weft.cli.set:set_attributes", "Set attributes of a batch, a job or a group."),
+    "set": (
+        "weft.cli.set:set_attributes",
+        "Set attributes or the priority of a batch, a job or a group.",
+    ),
     "hold": ("weft.cli.hold:hold", "Let nothing of batches, jobs or groups start for now."),
     "release": ("weft.cli.hold:release", "Let what was held start."),
     "cancel": ("weft.cli.cancel:cancel", "Cancel batches, jobs or groups."),

@@ -7,7 +7,10 @@ from typing import Any
 from weft.cli.options import Shared
 from weft.cli.report import note
 from weft.cli.screen import print_json
-from weft.cli.targets import parse_target
+from weft.cli.targets import Target, parse_target
+from weft.client.api import Api
+from weft.client.operation import end_of
+from weft.client.progress import Progress
 
 
 def edit(text: str, patch: Mapping[str, Any], shared: Shared, *, done: str) -> int:
@@ -23,8 +26,17 @@ def edit(text: str, patch: Mapping[str, Any], shared: Shared, *, done: str) -> i
 async def _edit(text: str, patch: Mapping[str, Any], shared: Shared) -> Mapping[str, Any]:
     target = parse_target(text)
     async with shared.client() as client:
-        if target.job_id is not None:
-            return await client.edit_job(target.batch_id, target.job_id, patch)
-        if target.group is not None:
-            return await client.edit_group(target.batch_id, target.group, patch)
-        return await client.edit_batch(target.batch_id, patch)
+        document = await _send(client, target, patch)
+        if target.job_id is None and "priority" in patch:
+            with Progress(text, shown=None) as shown:
+                await end_of(client, document, shown)
+            document = await client.get_operation(document["id"])
+        return document
+
+
+async def _send(client: Api, target: Target, patch: Mapping[str, Any]) -> Mapping[str, Any]:
+    if target.job_id is not None:
+        return await client.edit_job(target.batch_id, target.job_id, patch)
+    if target.group is not None:
+        return await client.edit_group(target.batch_id, target.group, patch)
+    return await client.edit_batch(target.batch_id, patch)

@@ -1,4 +1,6 @@
-"""`weft set`: attributes of a batch, a job or a group."""
+"""`weft set`: attributes and the priority of a batch, a job or a group."""
+
+from typing import Any
 
 from weft.cli.edit import edit
 from weft.cli.options import SHARED, Shared
@@ -12,17 +14,35 @@ class NotAnAttribute(Invalid):
     advice = "Write key=value to set an attribute, and key= to remove it."
 
 
-def set_attributes(target: str, attribute: str, /, *others: str, shared: Shared = SHARED) -> int:
-    """Set attributes of a batch, a job or a group, or remove them.
+class NothingToSet(Invalid):
+    """Neither an attribute nor a priority."""
+
+    code = "CLI.NOTHING_TO_SET"
+    advice = "Write key=value to set an attribute, or --priority N."
+
+
+def set_attributes(
+    target: str, /, *attributes: str, priority: int | None = None, shared: Shared = SHARED
+) -> int:
+    """Set attributes of a batch, a job or a group, or remove them; or change the priority.
 
     Args:
         target: `b12`, `b12.j7` or `b12/stage1`.
-        attribute: `key=value`; `key=` removes it.
-        others: More of them.
+        attributes: `key=value`; `key=` removes it.
+        priority: Of a job, or of those of a batch or a group that have not ended: higher first,
+            from -1000 to 1000. It waits until all have it; the server goes on without it.
         shared: Options of every command.
     """
-    given = dict(_parse(word) for word in (attribute, *others))
-    return edit(target, {"attributes": given}, shared, done="attributes set")
+    patch: dict[str, Any] = {}
+    if attributes:
+        patch["attributes"] = dict(_parse(word) for word in attributes)
+    if priority is not None:
+        patch["priority"] = priority
+    if not patch:
+        raise NothingToSet(
+            "there is nothing to set", detail="The command names no attribute and no priority."
+        )
+    return edit(target, patch, shared, done=f"{' and '.join(patch)} set")
 
 
 def _parse(word: str) -> tuple[str, str | None]:

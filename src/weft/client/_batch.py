@@ -6,9 +6,9 @@ from weft.client._counted import Counted
 from weft.client._group import JobGroup
 from weft.client._job import Job
 from weft.client._listing import Document, Listing
-from weft.client._operation import end_of
 from weft.client._refs import ref_of
 from weft.client.api import Api
+from weft.client.operation import end_of
 from weft.client.progress import Progress
 from weft.core.ids import format_batch_id
 

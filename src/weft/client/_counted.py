@@ -7,6 +7,7 @@ import msgspec
 from weft.client._listing import Document, Listing
 from weft.client._sse import ServerEvent
 from weft.client.api import Api
+from weft.client.operation import end_of
 from weft.client.progress import Progress
 from weft.client.waiting import last_of
 
@@ -56,19 +57,35 @@ class Counted:
         *,
         name: str | None = None,
         attributes: Mapping[str, str | None] | None = None,
+        priority: int | None = None,
+        progress: bool | None = None,
     ) -> Document:
-        """Change its name or its attributes; return the document.
+        """Change its name, its attributes or the priority of its jobs; return the document.
 
-        A new name of a tree group changes the paths below it, too.
+        A new name of a tree group changes the paths below it, too. A priority is given to the jobs
+        that are there now and have not ended, and the call returns when all have it; the server
+        goes on if this program ends.
 
         Args:
             name: The new name; none: as it is.
             attributes: Those to set, and with `None` as value those to remove; the others stay.
+            priority: Higher first, among the jobs of one user, from -1000 to 1000; none: as it is.
+            progress: While the jobs get their priority, show a bar on standard error or in the
+                notebook; none: if somebody looks.
         """
-        return await self._edit(patch_of(name, attributes))
+        document = await self._edit(patch_of(name, attributes, priority))
+        if priority is not None:
+            with Progress(f"{self.title} priority {priority}", shown=progress) as shown:
+                await end_of(self._api, document, shown)
+            document = await self.status()
+        self._note(document)
+        return document
 
     async def _edit(self, patch: Document) -> Document:
         raise NotImplementedError
+
+    def _note(self, document: Document) -> None:
+        """Take over what was changed."""
 
     def list_jobs(self, q: str | None = None) -> Listing:
         """Yield its job documents in order of their numbers: all, or those that a query finds,
@@ -100,9 +117,11 @@ class Counted:
             return await last_of(self.watch(only_end=not shown.is_shown), shown.update)
 
 
-def patch_of(name: str | None, attributes: Mapping[str, str | None] | None) -> Document:
+def patch_of(
+    name: str | None, attributes: Mapping[str, str | None] | None, priority: int | None
+) -> Document:
     """Return the merge patch that changes what is given."""
-    given = {"name": name, "attributes": attributes}
+    given = {"name": name, "attributes": attributes, "priority": priority}
     return {key: value for key, value in given.items() if value is not None}
 
 

@@ -47,9 +47,10 @@ class JobGroup(Counted):
         return await self._api.release_group(self.batch_id, self.group_id)
 
     async def _edit(self, patch: Document) -> Document:
-        document = await self._api.edit_group(self.batch_id, self.group_id, patch)
+        return await self._api.edit_group(self.batch_id, self.group_id, patch)
+
+    def _note(self, document: Document) -> None:
         self.name, self.path = document["name"], document["path"]
-        return document
 
     def list_jobs(self, q: str | None = None) -> Listing:
         return self._api.list_jobs(self.batch_id, q, group=self.group_id)

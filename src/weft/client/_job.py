@@ -78,14 +78,19 @@ class Job:
         *,
         name: str | None = None,
         attributes: Mapping[str, str | None] | None = None,
+        priority: int | None = None,
     ) -> Document:
-        """Change its name or its attributes; return the document.
+        """Change its name, its attributes or its priority; return the document.
+
+        A running job has a new priority for its next attempt. Raise `JobEnded` for that of one
+        that has ended; nothing is changed then.
 
         Args:
             name: The new name; none: as it is.
             attributes: Those to set, and with `None` as value those to remove; the others stay.
+            priority: Higher first, among the jobs of one user, from -1000 to 1000; none: as it is.
         """
-        patch = patch_of(name, attributes)
+        patch = patch_of(name, attributes, priority)
         return await self._api.edit_job(self.batch_id, self.job_id, patch)
 
     async def cancel(self) -> Document:

@@ -225,7 +225,8 @@ class Routes:
 
     async def edit_batch(self, batch_id: int, patch: Document) -> Document:
         """Change `name` and `attributes` of a batch by a JSON merge patch (null removes, what is
-        left out stays); return its document.
+        left out stays); return its document. With `priority` in it return the operation that gives
+        it to the jobs that have not ended.
         """
         return await self._patch(f"/v1/batches/{batch_id}", patch)
 
@@ -236,7 +237,7 @@ class Routes:
         return await self._patch(f"/v1/batches/{batch_id}/groups/{_group(group)}", patch)
 
     async def edit_job(self, batch_id: int, job_id: int, patch: Document) -> Document:
-        """Change `name` and `attributes` of a job, as `edit_batch`."""
+        """Change `name`, `attributes` and `priority` of a job; return its document."""
         return await self._patch(f"/v1/batches/{batch_id}/jobs/{job_id}", patch)
 
     def batch_history(self, batch_id: int) -> Listing:

@@ -9,26 +9,21 @@ RETURNS void LANGUAGE plpgsql
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_parents bigint[]; v_parent_jobs int[]; v_ok boolean[];
-    v_total bigint; v_batches bigint[]; v_children int[]; v_oks boolean[]; v_left_batches bigint[]; v_left_jobs int[];
+    v_batches bigint[]; v_children int[]; v_oks boolean[]; v_left_batches bigint[]; v_left_jobs int[];
 BEGIN
-    SELECT array_agg(t.b), array_agg(t.j), array_agg(t.s = 6), coalesce(sum(e.n), 0)
-    INTO v_parents, v_parent_jobs, v_ok, v_total
-    FROM unnest(_settle_children.batch_ids, _settle_children.job_ids, _settle_children.states) t (b, j, s)
-    CROSS JOIN LATERAL (SELECT count(*) AS n FROM (SELECT FROM weft.edge e WHERE e.batch_id = t.b AND e.parent_id = t.j LIMIT 1001) x) e
-    WHERE t.s >= 6 AND e.n > 0;
-    IF v_total = 0 THEN
+    SELECT array_agg(e.batch_id), array_agg(e.child_id), array_agg(e.ok) INTO v_batches, v_children, v_oks FROM (
+        SELECT e.batch_id, e.child_id, t.s = 6 AS ok FROM unnest(_settle_children.batch_ids, _settle_children.job_ids, _settle_children.states) t (b, j, s)
+        JOIN weft.edge e ON e.batch_id = t.b AND e.parent_id = t.j WHERE t.s >= 6 LIMIT 1001) e;
+    IF v_children IS NULL THEN
         RETURN;
-    ELSIF v_total > 1000 THEN
-        v_left_batches := v_parents;
-        v_left_jobs := v_parent_jobs;
+    ELSIF cardinality(v_children) > 1000 THEN
+        SELECT array_agg(t.b), array_agg(t.j) INTO v_left_batches, v_left_jobs
+        FROM unnest(_settle_children.batch_ids, _settle_children.job_ids, _settle_children.states) t (b, j, s)
+        WHERE t.s >= 6 AND EXISTS (SELECT FROM weft.edge e WHERE e.batch_id = t.b AND e.parent_id = t.j);
         IF NOT EXISTS (SELECT FROM weft.cascade) THEN
             PERFORM pg_notify('driver', 'settle');
         END IF;
     ELSE
-        SELECT array_agg(e.batch_id), array_agg(e.child_id), array_agg(p.ok) INTO v_batches, v_children, v_oks
-        FROM unnest(v_parents, v_parent_jobs, v_ok) p (b, j, ok)
-        JOIN weft.edge e ON e.batch_id = p.b AND e.parent_id = p.j;
         SELECT e.ended_batches, e.ended_jobs INTO v_left_batches, v_left_jobs
         FROM weft._end_parents(v_batches, v_children, v_oks, false, false, _settle_children.at) e;
     END IF;

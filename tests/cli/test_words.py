@@ -47,6 +47,8 @@ def test_the_shell_is_told_as_a_shell_would(end: dict[str, Any], code: int, word
         ("12", Target(12)),  # type: ignore[arg-type]
         ("b12.j7", Target(12, job_id=7)),  # type: ignore[arg-type]
         ("b12/stage1/a", Target(12, group="/stage1/a")),  # type: ignore[arg-type]
+        ("b12/pca", Target(12, group="pca")),  # type: ignore[arg-type]
+        ("b12/g7", Target(12, group="/g7")),  # type: ignore[arg-type]
         ("b12/", Target(12, group="/")),  # type: ignore[arg-type]
     ],
 )

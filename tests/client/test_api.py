@@ -1,6 +1,9 @@
 import asyncio
 import json
+import re
 import socket
+import subprocess
+import sys
 from contextlib import aclosing
 from pathlib import Path
 
@@ -274,3 +277,23 @@ async def test_the_sync_client_waits_and_iterates() -> None:
 
     async with serving(*pages) as server:
         assert await asyncio.to_thread(use, server.url) == [1, 1, 2]
+
+
+def test_every_error_of_the_server_is_known_by_its_code() -> None:
+    """Also those that nothing here but a problem document names."""
+    code = (
+        "import sys\n"
+        "import weft.client.api\n"
+        "from weft.client._problems import to_error\n"
+        "unknown = [c for c in sys.argv[1:]\n"
+        "           if type(to_error(400, {'code': c})).__module__ == 'weft.client._problems']\n"
+        "print(*unknown)\n"
+    )
+    page = (Path(__file__).parents[2] / "docs" / "errors.md").read_text()
+    codes = re.findall(r"^\| `(API\.[A-Z_]+)`.*weft\.core", page, re.MULTILINE)
+    done = subprocess.run(
+        [sys.executable, "-c", code, *codes], check=True, capture_output=True, text=True
+    )
+
+    assert codes
+    assert done.stdout.split() == []

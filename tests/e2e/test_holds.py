@@ -18,6 +18,26 @@ jobs:
 """
 
 
+def test_a_set_is_called_as_a_tree_group_is(weft: Weft, tmp_path: Path) -> None:
+    document = """
+groups: [{name: pca}, {path: /stage}]
+jobs:
+  - {command: ['true'], group: /stage, groups: [pca]}
+  - {command: ['false'], group: /stage}
+"""
+    batch = submit(weft, tmp_path, document)
+    waited = weft.run("wait", f"{batch}/pca")
+    failed = weft.run("wait", f"{batch}/stage")
+    shown = weft.run("status", f"{batch}/pca").stdout.decode()
+
+    assert (waited.returncode, failed.returncode) == (0, 1)
+    assert f"{batch}/pca: success; 1 succeeded" in waited.stderr.decode()
+    assert f"{batch}/stage: failure; 1 succeeded, 1 failed" in failed.stderr.decode()
+    assert shown.split()[:2] == ["Group", f"{batch}/pca"]
+    assert weft.run("cancel", f"{batch}/pca").returncode == 0
+    assert weft.run("wait", f"{batch}/nothing").returncode == 2
+
+
 def test_a_held_stage_waits_while_the_rest_runs(weft: Weft, tmp_path: Path) -> None:
     gate = submit(weft, tmp_path, "jobs: [{command: ['true']}]")
     assert weft.run("hold", gate).returncode == 0

@@ -26,7 +26,7 @@ COMMANDS = {
     "ls": ("weft.cli.ls:ls", "List batches, newest first."),
     "jobs": ("weft.cli.jobs:jobs", "List jobs of a batch, all or those that a query finds."),
     "status": ("weft.cli.status:status", "Show a batch, a job or a group."),
-    "wait": ("weft.cli.wait:wait", "Wait until a batch or a job has ended."),
+    "wait": ("weft.cli.wait:wait", "Wait until a batch, a group or a job has ended."),
     "logs": ("weft.cli.logs:logs", "Print the output of a job."),
     "rename": ("weft.cli.rename:rename", "Give a batch, a job or a group another name."),
     "set": (

@@ -26,6 +26,8 @@ def set_attributes(
 ) -> int:
     """Set attributes of a batch, a job or a group, or remove them; or change the priority.
 
+        weft set b12 cohort=scz1 owner= --priority 10
+
     Args:
         target: `b12`, `b12.j7` or `b12/stage1`.
         attributes: `key=value`; `key=` removes it.

@@ -53,7 +53,7 @@ async def _status(target: Target, shared: Shared, limit: int) -> int:
             if shared.json:
                 print_json(group)
             else:
-                _print_counts(group, f"{format_batch_id(target.batch_id)}{target.group}")
+                _print_counts(group, group_name(group), what="Group")
         else:
             await _show_batch(client, target.batch_id, limit, as_json=shared.json)
     return 0
@@ -86,7 +86,12 @@ async def _first_jobs(client: Api, batch_id: int, limit: int) -> list[Document]:
     return found
 
 
-def _print_counts(batch: Document, name: str) -> None:
+def group_name(group: Document) -> str:
+    """Return how commands call a group: `b12/stage1`."""
+    return f"{format_batch_id(group['batch_id'])}/{(group['path'] or group['name']).lstrip('/')}"
+
+
+def _print_counts(batch: Document, name: str, *, what: str = "Batch") -> None:
     counts = [f"{batch[f'n_{word}']:,} {word}" for word in STATES if batch[f"n_{word}"]]
     state = batch["state"]
     if batch["cancelled"] and state != "cancelled":
@@ -95,7 +100,7 @@ def _print_counts(batch: Document, name: str) -> None:
         state += " (not complete)"
     print_facts(
         {
-            "Batch": name,
+            what: name,
             "Name": batch["name"] and one_line(batch["name"], width=200),
             "State": state,
             "Jobs": f"{batch['n_jobs']:,}" + (f": {', '.join(counts)}" if counts else ""),

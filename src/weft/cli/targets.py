@@ -1,9 +1,13 @@
 """What a command is about: a batch `b12`, a job `b12.j7` or a group `b12/stage1`."""
 
+import re
 from dataclasses import dataclass
+from typing import Final
 
 from weft.core.errors import BadId
 from weft.core.ids import BatchId, JobId, parse_batch_id, parse_job_ref
+
+_LIKE_A_NUMBER: Final = re.compile(r"g?[0-9]+")
 
 
 @dataclass(frozen=True)
@@ -13,14 +17,17 @@ class Target:
     batch_id: BatchId
     job_id: JobId | None = None
     group: str | None = None
-    """A path that begins with a slash, or the number of a group."""
+    """A path that begins with a slash; or a name: of a set, else of a group below the root."""
 
 
 def parse_target(text: str, *, groups: bool = True) -> Target:
-    """Read `b12`, `b12.j7` or `b12/stage1`. Raise `BadId` for anything else."""
+    """Read `b12`, `b12.j7`, `b12/stage1/a` or `b12/pca`. Raise `BadId` for anything else."""
     batch, slash, path = text.partition("/")
     if slash and groups:
-        return Target(parse_batch_id(batch), group="/" + path.rstrip("/"))
+        name = path.rstrip("/")
+        # Else the server would take a name like `7` for a number.
+        is_path = not name or "/" in name or _LIKE_A_NUMBER.fullmatch(name)
+        return Target(parse_batch_id(batch), group=f"/{name}" if is_path else name)
     if "." in text:
         batch_id, job_id = parse_job_ref(text)
         return Target(batch_id, job_id=job_id)

@@ -5,7 +5,12 @@ from typing import Any
 
 import msgspec
 
-from weft.core import edit_errors, errors  # noqa: F401 (classes are found by their codes)
+from weft.core import (  # noqa: F401 (classes are found by their codes)
+    bad_query,
+    callback_errors,
+    edit_errors,
+    errors,
+)
 from weft.core.errors import FieldError, WeftError
 
 _BY_STATUS: Mapping[int, type[WeftError]] = {

@@ -7,9 +7,9 @@ RETURNS void LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_generic_plan
 AS $$
 DECLARE
-    v_pool int;
+    v_pool int; v_locked boolean; v_driver boolean; v_listener boolean;
 BEGIN
-    PERFORM pg_advisory_xact_lock_shared(7701, 0);
+    v_locked := pg_advisory_xact_lock_shared(7701, 0) IS NOT NULL;  -- as an assignment it costs a tenth of a statement
     IF cardinality(pool_ids) > 0 THEN
         INSERT INTO weft.user_share AS s (pool_id, user_id, tenant_id, active, weight)
         SELECT n.pool_id, n.user_id, u.tenant_id, true, u.weight
@@ -24,10 +24,11 @@ BEGIN
             PERFORM pg_notify('work', v_pool::text);
         END LOOP;
     END IF;
-    IF (SELECT waiting FROM weft.driver_state) THEN
+    SELECT d.waiting, EXISTS (SELECT FROM weft.event_listener e WHERE e.waiting) INTO v_driver, v_listener FROM weft.driver_state d;
+    IF v_driver THEN
         PERFORM pg_notify('driver', '');
     END IF;
-    IF EXISTS (SELECT FROM weft.event_listener WHERE waiting) THEN
+    IF v_listener THEN
         PERFORM pg_notify('events', '');
     END IF;
 END $$;

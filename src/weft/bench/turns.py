@@ -10,6 +10,7 @@ from weft.bench.conditions import query
 from weft.ports.store import EndReport, StartReport
 from weft.store import PostgresWorkerStore
 from weft.store.database import call_on
+from weft.store.worker_store import without_usual
 
 CPU_M, MEMORY_MIB = 1000, 512
 """Of each job."""
@@ -82,8 +83,8 @@ def function_turn(connection: asyncpg.Connection, order: Order, incarnation_id: 
     return turn
 
 
-def _ends(count: int) -> dict[str, list[Any]]:
-    return {
+def _ends(count: int) -> dict[str, list[Any] | None]:
+    ends: dict[str, list[Any]] = {
         "start_ages_us": [RAN_US + SINCE_US] * count, "end_ages_us": [SINCE_US] * count,
         "reasons": [None] * count, "exit_codes": [0] * count, "signals": [None] * count,
         "cpu_mss": [CPU_MS] * count, "memory_peaks": [PEAK_BYTES] * count,
@@ -91,6 +92,7 @@ def _ends(count: int) -> dict[str, list[Any]]:
         "truncateds": [False] * count, "segments": [1] * count, "offsets": [0] * count,
         "messages": [None] * count,
     }  # fmt: skip
+    return without_usual(ends)
 
 
 def store_turn(store: PostgresWorkerStore, order: Order, incarnation_id: int) -> Turn:

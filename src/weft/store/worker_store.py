@@ -148,7 +148,7 @@ class PostgresWorkerStore:
         self, incarnation_id: int, reports: Sequence[EndReport]
     ) -> Sequence[str]:
         """Record ends."""
-        ends: dict[str, Any] = end_columns(reports)
+        ends: dict[str, Any] = dict(end_columns(reports))
         for ages in ("start_ages_us", "end_ages_us"):
             ends[ages] = _growing(ends[ages])
         verdicts: Sequence[str] = await self._database.value(
@@ -215,10 +215,32 @@ _END_COLUMNS = MappingProxyType(
 """Parameter of complete_attempts by field of a report."""
 
 
-def end_columns(reports: Sequence[EndReport]) -> dict[str, list[Any]]:
+_USUAL = MappingProxyType(
+    {
+        "reasons": None,
+        "signals": None,
+        "messages": None,
+        "truncateds": False,
+        "stderr_bytess": 0,
+    }
+)
+"""What complete_attempts takes a column for that is not given."""
+
+
+def end_columns(reports: Sequence[EndReport]) -> dict[str, list[Any] | None]:
     """Return reports as complete_attempts takes them."""
     values = dict(zip(_END_COLUMNS, columns(reports, *_END_COLUMNS.values()), strict=True))
-    return {**values, "messages": [_text(report.message) for report in reports]}
+    return without_usual({**values, "messages": [_text(report.message) for report in reports]})
+
+
+def without_usual(values: Mapping[str, list[Any]]) -> dict[str, list[Any] | None]:
+    """Leave out columns in which nothing stands but the usual: most jobs end well, and encoding
+    and reading a column costs as much as a twentieth of recording its attempts.
+    """
+    return {
+        name: None if name in _USUAL and set(column) == {_USUAL[name]} else column
+        for name, column in values.items()
+    }
 
 
 def _growing(ages_us: Sequence[int | None]) -> Callable[[], list[int | None]]:

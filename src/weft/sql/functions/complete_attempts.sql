@@ -2,6 +2,7 @@
 -- Called by: Store.complete_attempts (worker agent).   Safe to repeat: yes, a repeated report is answered ok and changes nothing.
 -- Locks: job rows of the reports in key order; rows of their children in key order; failure counters in key order.
 -- Plan: job by key for each report; edges by parent, only in batches that have any.
+-- A column that is NULL stands for the usual: no reason, no signal, no message, not truncated, nothing on stderr.
 -- Returns: one verdict per report, in their order: ok, or stale if the reporter does not own the attempt, or it ended otherwise.
 -- Owner: weft_system.  Granted to: weft_worker.
 CREATE OR REPLACE FUNCTION weft.complete_attempts(
@@ -24,7 +25,7 @@ DECLARE
     v_at timestamptz;
 BEGIN
     SELECT i.pool_id INTO STRICT v_pool FROM weft.worker_incarnation i WHERE i.incarnation_id = complete_attempts.incarnation_id;
-    WITH report AS MATERIALIZED (
+    WITH report AS (  -- sorted, so that rows are locked in the order of their keys
         SELECT t.*, complete_attempts.at - greatest(t.end_age_us, 0) * interval '1 microsecond' AS end_at,
                complete_attempts.at - greatest(t.start_age_us, t.end_age_us, 0) * interval '1 microsecond' AS start_at
         FROM unnest(batch_ids, job_ids, attempts, start_ages_us, end_ages_us, reasons, exit_codes, signals, cpu_mss, memory_peaks,
@@ -51,7 +52,8 @@ BEGIN
         WHERE j.batch_id = r.batch_id AND j.job_id = r.job_id AND j.attempt = r.attempt AND j.state = 4
           AND j.incarnation_id = complete_attempts.incarnation_id
         RETURNING r.n, j.batch_id, j.job_id, j.attempt, j.tenant_id, j.group_id, j.shape_id, j.state, j.rate_card_id, j.claimed_at, j.billed_ms,
-            r.reason, r.exit_code, r.signal, r.cpu_ms, r.memory_peak, r.stdout_bytes, r.stderr_bytes, r.truncated, r.segment,
+            r.reason, r.exit_code, r.signal, r.cpu_ms, r.memory_peak, r.stdout_bytes, coalesce(r.stderr_bytes, 0) AS stderr_bytes,
+            coalesce(r.truncated, false) AS truncated, r.segment,
             r.log_offset, r.message,
             -- Invariant 12: claim <= start <= end, whatever the ages say.
             CASE WHEN j.started_at IS NOT NULL THEN j.started_at

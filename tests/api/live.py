@@ -141,7 +141,7 @@ async def fold(dsn: str) -> None:
         epoch = await store.try_lead()
         assert epoch is not None
         while (
-            await store.fold_deltas(epoch)
+            (await store.fold_deltas(epoch)).deltas
             or await store.sweep_cancelled(epoch, 1000)
             or await store.settle_children(epoch, 1000)
         ):

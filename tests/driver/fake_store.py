@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from weft.core.errors import EpochStale, Unavailable, WeftError
-from weft.ports.store import Beat, DeliveryReport, DueCallback, Operation, Row
+from weft.ports.store import Beat, DeliveryReport, DueCallback, Folded, Operation, Row
 
 
 class FakeDriverStore:
@@ -60,9 +60,12 @@ class FakeDriverStore:
         await self._ask("still_lead")
         return self.leads
 
-    async def fold_deltas(self, epoch: int) -> int:
+    async def fold_deltas(self, epoch: int) -> Folded:
         await self._ask("fold_deltas", epoch)
-        return self.folds.popleft() if self.folds else 0
+        return Folded(
+            self.folds.popleft() if self.folds else 0, sweep=bool(self.sweeps),
+            settle=bool(self.children), hold=bool(self.parked), operate=bool(self.operations),
+        )  # fmt: skip
 
     async def sweep_cancelled(self, epoch: int, limit_jobs: int) -> int:
         await self._ask("sweep_cancelled", epoch)

@@ -154,7 +154,7 @@ async def test_old_leader_is_refused(database: dict[str, str]) -> None:
         ):
             with pytest.raises(EpochStale):
                 await refused
-        assert await newer.fold_deltas(new_epoch) == 0
+        assert (await newer.fold_deltas(new_epoch)).deltas == 0
 
 
 async def test_leader_whose_sessions_are_ended_leads_again(database: dict[str, str]) -> None:

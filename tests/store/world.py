@@ -251,7 +251,7 @@ class World:
 
     async def fold(self) -> int:
         """Fold the deltas."""
-        return await self.driver.fold_deltas(await self.lead())
+        return (await self.driver.fold_deltas(await self.lead())).deltas
 
     async def sweep(self, limit: int = 10_000) -> int:
         """Sweep and settle children until nothing is left; return how many jobs were looked at."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from weft.core.fold_period import next_fold_period_s
 from weft.driver.bell import Bell
-from weft.ports.store import DriverStore
+from weft.ports.store import DriverStore, Folded
 from weft.telemetry import metrics
 
 FIRST_S = 0.02
@@ -16,11 +16,11 @@ FIRST_S = 0.02
 class FoldLoop:
     """Folds soon when woken, then with a pause while there is something, then sleeps.
 
-    While it is awake nobody sends notices, so each of its passes tells the other loops to look.
+    While it is awake nobody sends notices, so each of its passes says which other loops have work.
     """
 
     def __init__(
-        self, store: DriverStore, epoch: int, bell: Bell, *, after_pass: Callable[[int], None]
+        self, store: DriverStore, epoch: int, bell: Bell, *, after_pass: Callable[[Folded], None]
     ) -> None:
         self._store = store
         self._epoch = epoch
@@ -33,15 +33,15 @@ class FoldLoop:
         pause_s = 0.0
         while True:
             begun = time.monotonic()
-            deltas = await self._store.fold_deltas(self._epoch)
-            metrics.DELTAS_FOLDED.inc(deltas)
-            self._after_pass(deltas)
-            if deltas == 0 and await self._store.idle_driver(self._epoch):
+            folded = await self._store.fold_deltas(self._epoch)
+            metrics.DELTAS_FOLDED.inc(folded.deltas)
+            self._after_pass(folded)
+            if folded.deltas == 0 and await self._store.idle_driver(self._epoch):
                 await self._sleep()
                 pause_s = 0.0
                 continue
             took_s = time.monotonic() - begun
-            pause_s = next_fold_period_s(pause_s, deltas=deltas, took_s=took_s)
+            pause_s = next_fold_period_s(pause_s, deltas=folded.deltas, took_s=took_s)
             await asyncio.sleep(pause_s)
 
     async def _sleep(self) -> None:

@@ -15,7 +15,7 @@ from weft.driver.operate import run_operate
 from weft.driver.reaper import run_reaper
 from weft.driver.retention import run_retention
 from weft.driver.settle import run_settle
-from weft.ports.store import DriverStore
+from weft.ports.store import DriverStore, Folded
 from weft.settings import Settings
 
 LOCK_EVERY_BEATS = 6
@@ -81,14 +81,18 @@ class Term:
             self._retention_bell,
         )
 
-    def _after_fold(self, deltas: int) -> None:
-        """An awake driver gets no notices: what they would say may have come with the deltas."""
-        self._settle_bell.ring()
-        self._cancel_bell.ring()
-        self._hold_bell.ring()
-        self._operate_bell.ring()
-        if deltas:
-            self._retention_bell.ring()
+    def _after_fold(self, folded: Folded) -> None:
+        """An awake driver gets no notices: what they would say comes with the deltas."""
+        has_work = (
+            (folded.settle, self._settle_bell),
+            (folded.sweep, self._cancel_bell),
+            (folded.hold, self._hold_bell),
+            (folded.operate, self._operate_bell),
+            (folded.deltas > 0, self._retention_bell),
+        )
+        for has, bell in has_work:
+            if has:
+                bell.ring()
 
     def _after_sweep(self) -> None:
         """What was cancelled may have children."""

@@ -429,6 +429,10 @@ CREATE FUNCTION weft._unstage(of_batch_id bigint, from_job integer, to_job integ
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._unstage(of_batch_id bigint, from_job integer, to_job integer, pool_id integer, at timestamp with time zone) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft._work_left() RETURNS TABLE(sweep boolean, settle boolean, hold boolean, operate boolean)
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._work_left() OWNER TO weft_system;
+
 CREATE FUNCTION weft.add_groups(tenant_id integer, batch_id bigint, update_id integer, group_ids integer[], parent_ids integer[], names text[], attributes jsonb[], cancel_afters integer[], callbacks text[], depth_max integer, are_sets boolean[] DEFAULT '{}'::boolean[], at timestamp with time zone DEFAULT clock_timestamp(), idempotency_key text DEFAULT NULL::text, digest bytea DEFAULT NULL::bytea) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -565,9 +569,10 @@ CREATE FUNCTION weft.fill_set(epoch bigint, of_operation_id bigint, job_ids inte
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.fill_set(epoch bigint, of_operation_id bigint, job_ids integer[], looked_upto bigint, sets_max integer, at timestamp with time zone) OWNER TO weft_system;
 
-CREATE FUNCTION weft.fold_deltas(epoch bigint, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS bigint
+CREATE FUNCTION weft.fold_deltas(epoch bigint, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(n_deltas bigint, sweep boolean, settle boolean, hold boolean, operate boolean)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
     SET enable_mergejoin TO 'off';
 ALTER FUNCTION weft.fold_deltas(epoch bigint, at timestamp with time zone) OWNER TO weft_system;
@@ -2517,6 +2522,8 @@ REVOKE ALL ON FUNCTION weft._unpark_jobs(of_batch_id bigint, after_job integer, 
 GRANT ALL ON FUNCTION weft._unpark_jobs(of_batch_id bigint, after_job integer, limit_jobs integer) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._unstage(of_batch_id bigint, from_job integer, to_job integer, pool_id integer, at timestamp with time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._work_left() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft.add_groups(tenant_id integer, batch_id bigint, update_id integer, group_ids integer[], parent_ids integer[], names text[], attributes jsonb[], cancel_afters integer[], callbacks text[], depth_max integer, are_sets boolean[], at timestamp with time zone, idempotency_key text, digest bytea) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.add_groups(tenant_id integer, batch_id bigint, update_id integer, group_ids integer[], parent_ids integer[], names text[], attributes jsonb[], cancel_afters integer[], callbacks text[], depth_max integer, are_sets boolean[], at timestamp with time zone, idempotency_key text, digest bytea) TO weft_api;

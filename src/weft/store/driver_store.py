@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import asyncpg
 
-from weft.ports.store import Beat, DeliveryReport, DueCallback, Row
+from weft.ports.store import Beat, DeliveryReport, DueCallback, Folded, Row
 from weft.store.database import CONNECT_TIMEOUT_S, Database, call_on, columns, open_database
 from weft.store.errors import AWAY, translated
 from weft.store.notices import PostgresNotices
@@ -59,9 +59,10 @@ class PostgresDriverStore(Operations):
             self._leading.terminate()
             self._leading = None
 
-    async def fold_deltas(self, epoch: int) -> int:
+    async def fold_deltas(self, epoch: int) -> Folded:
         """Fold what is visible."""
-        return int(await self._database.value("fold_deltas", epoch=epoch))
+        (row,) = await self._database.call("fold_deltas", epoch=epoch)
+        return Folded(*row)
 
     async def sweep_cancelled(self, epoch: int, limit_jobs: int) -> int:
         """Settle one bounded set."""

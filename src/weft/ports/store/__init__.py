@@ -10,7 +10,7 @@ may be repeated.
 from weft.ports.store.api import ApiStore
 from weft.ports.store.billing import BillingStore
 from weft.ports.store.callbacks import DeliveryReport, DueCallback
-from weft.ports.store.driver import Beat, DriverStore
+from weft.ports.store.driver import Beat, DriverStore, Folded
 from weft.ports.store.edits import EditLimits, EditStore, Patch
 from weft.ports.store.groups import SetGroupStore
 from weft.ports.store.notices import Notices
@@ -53,6 +53,7 @@ __all__ = [
     "EditLimits",
     "EditStore",
     "EndReport",
+    "Folded",
     "GroupLimits",
     "HeartbeatAnswer",
     "JobQuery",

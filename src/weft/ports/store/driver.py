@@ -17,6 +17,20 @@ class Beat(NamedTuple):
     callback_due: bool = False
 
 
+class Folded(NamedTuple):
+    """What a fold found: how many deltas, and which other loops have something to do."""
+
+    deltas: int
+    sweep: bool = False
+    """Jobs of cancelled groups."""
+    settle: bool = False
+    """Children to be told of ends."""
+    hold: bool = False
+    """Jobs to park, or to list again."""
+    operate: bool = False
+    """Operations."""
+
+
 class DriverStore(Protocol):
     """What a driver may ask.
 
@@ -32,11 +46,8 @@ class DriverStore(Protocol):
     async def still_lead(self) -> bool:
         """Say whether the connection that holds the lock is alive; the driver's own heartbeat."""
 
-    async def fold_deltas(self, epoch: int) -> int:
-        """Fold what is visible into the sums, settle completions.
-
-        Return how many deltas were folded.
-        """
+    async def fold_deltas(self, epoch: int) -> Folded:
+        """Fold what is visible into the sums, settle completions."""
 
     async def sweep_cancelled(self, epoch: int, limit_jobs: int) -> int:
         """Settle jobs of cancelled groups in one bounded set.

@@ -3,80 +3,79 @@
 -- Locks: the fold's row; rows of the sums.   Plan: deltas by xid range.
 -- Exactly once, as PgQ's ticks: a delta counts if it is visible in the new snapshot and was not in the old one, in whatever
 --   order the transactions committed. A reader adds what is not visible in the stored snapshot.
--- Returns: how many deltas were folded.
+-- Returns: how many deltas were folded, and which other loops of the driver have something to do: awake it gets no notices.
 -- Owner: weft_system.  Granted to: weft_driver.
-CREATE OR REPLACE FUNCTION weft.fold_deltas(epoch bigint, at timestamptz DEFAULT clock_timestamp()) RETURNS bigint
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+CREATE OR REPLACE FUNCTION weft.fold_deltas(epoch bigint, at timestamptz DEFAULT clock_timestamp())
+RETURNS TABLE (n_deltas bigint, sweep boolean, settle boolean, hold boolean, operate boolean)
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_generic_plan
 SET enable_seqscan = off SET enable_mergejoin = off
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_old pg_snapshot; v_new pg_snapshot; v_n bigint; v_batch bigint[]; v_group int[]; v_touched bigint[];
+    v_old pg_snapshot; v_new pg_snapshot; v_n bigint; v_batch bigint[]; v_group int[]; v_grown boolean[];
 BEGIN
     PERFORM weft._check_epoch(fold_deltas.epoch);
     UPDATE weft.driver_state SET waiting = false WHERE waiting;
     SELECT f.upto INTO v_old FROM weft.fold f FOR UPDATE;
     v_new := pg_current_snapshot();
-    -- One read of the deltas; the sums are taken from this copy.
-    -- The table lasts as long as the connection: when job_delta gets a column, it gets another name.
-    CREATE TEMP TABLE IF NOT EXISTS weft_folding_11 (LIKE weft.job_delta) ON COMMIT DELETE ROWS;
-    INSERT INTO pg_temp.weft_folding_11
-    SELECT d.* FROM weft.job_delta d
-    WHERE d.xid >= pg_snapshot_xmin(v_old) AND d.xid < pg_snapshot_xmax(v_new)
-      AND pg_visible_in_snapshot(d.xid, v_new) AND NOT pg_visible_in_snapshot(d.xid, v_old);
-    GET DIAGNOSTICS v_n = ROW_COUNT;
-    UPDATE weft.fold SET upto = v_new;
-    IF v_n = 0 THEN
-        RETURN 0;
-    END IF;
-    WITH sums AS (
-        INSERT INTO weft.group_count AS g (batch_id, group_id, tenant_id, n_pending, n_ready, n_queued, n_creating, n_running, n_blocked, n_succeeded, n_failed, n_errored, n_cancelled,
-            last_ended_at)
-        SELECT d.batch_id, a.ancestor_id, d.tenant_id, sum(d.n_pending), sum(d.n_ready), sum(d.n_queued), sum(d.n_creating), sum(d.n_running), sum(d.n_blocked),
-               sum(d.n_succeeded), sum(d.n_failed), sum(d.n_errored), sum(d.n_cancelled), max(d.last_ended_at)
-        FROM pg_temp.weft_folding_11 d JOIN weft.group_ancestor a ON a.batch_id = d.batch_id AND a.group_id = d.group_id
-        GROUP BY 1, 2, 3
+    WITH delta AS MATERIALIZED (
+        SELECT d.* FROM weft.job_delta d
+        WHERE d.xid >= pg_snapshot_xmin(v_old) AND d.xid < pg_snapshot_xmax(v_new)
+          AND pg_visible_in_snapshot(d.xid, v_new) AND NOT pg_visible_in_snapshot(d.xid, v_old)),
+    of_group AS MATERIALIZED (
+        SELECT d.batch_id, a.ancestor_id AS group_id, d.tenant_id, sum(d.n_pending) AS n_pending, sum(d.n_ready) AS n_ready, sum(d.n_queued) AS n_queued,
+               sum(d.n_creating) AS n_creating, sum(d.n_running) AS n_running, sum(d.n_blocked) AS n_blocked, sum(d.n_succeeded) AS n_succeeded,
+               sum(d.n_failed) AS n_failed, sum(d.n_errored) AS n_errored, sum(d.n_cancelled) AS n_cancelled, max(d.last_ended_at) AS last_ended_at
+        FROM delta d JOIN weft.group_ancestor a ON a.batch_id = d.batch_id AND a.group_id = d.group_id
+        GROUP BY 1, 2, 3),
+    of_user AS MATERIALIZED (
+        SELECT d.pool_id, b.user_id, d.batch_id, d.tenant_id, sum(d.n_ready) AS n_ready, sum(d.n_running) AS n_running,
+               sum(d.n_ready * s.cpu_m) AS ready_m, sum(d.n_running * s.cpu_m) AS running_m
+        FROM delta d JOIN weft.batch b ON b.batch_id = d.batch_id JOIN weft.shape s ON s.shape_id = d.shape_id
+        GROUP BY 1, 2, 3, 4),
+    counts AS (
+        INSERT INTO weft.group_count AS g (batch_id, group_id, tenant_id, n_pending, n_ready, n_queued, n_creating, n_running, n_blocked,
+            n_succeeded, n_failed, n_errored, n_cancelled, last_ended_at)
+        SELECT x.batch_id, x.group_id, x.tenant_id, x.n_pending, x.n_ready, x.n_queued, x.n_creating, x.n_running, x.n_blocked,
+               x.n_succeeded, x.n_failed, x.n_errored, x.n_cancelled, x.last_ended_at FROM of_group x
         ON CONFLICT (batch_id, group_id) DO UPDATE SET n_pending = g.n_pending + excluded.n_pending, n_ready = g.n_ready + excluded.n_ready,
             n_queued = g.n_queued + excluded.n_queued, n_creating = g.n_creating + excluded.n_creating, n_running = g.n_running + excluded.n_running,
             n_blocked = g.n_blocked + excluded.n_blocked, n_succeeded = g.n_succeeded + excluded.n_succeeded, n_failed = g.n_failed + excluded.n_failed,
             n_errored = g.n_errored + excluded.n_errored, n_cancelled = g.n_cancelled + excluded.n_cancelled,
-            last_ended_at = greatest(g.last_ended_at, excluded.last_ended_at)
-        RETURNING batch_id, group_id)
-    SELECT array_agg(s.batch_id), array_agg(s.group_id), array_agg(DISTINCT s.batch_id) INTO v_batch, v_group, v_touched FROM sums s;
+            last_ended_at = greatest(g.last_ended_at, excluded.last_ended_at)),
+    usages AS (
+        INSERT INTO weft.group_usage AS g (batch_id, group_id, rate_card_id, shape_id, tenant_id, usage_ms)
+        SELECT d.batch_id, a.ancestor_id, d.rate_card_id, d.shape_id, d.tenant_id, sum(d.usage_ms)
+        FROM delta d JOIN weft.group_ancestor a ON a.batch_id = d.batch_id AND a.group_id = d.group_id
+        WHERE d.rate_card_id IS NOT NULL GROUP BY 1, 2, 3, 4, 5
+        ON CONFLICT (batch_id, group_id, rate_card_id, shape_id) DO UPDATE SET usage_ms = g.usage_ms + excluded.usage_ms),
+    project_usages AS (
+        INSERT INTO weft.project_usage AS p (project_id, usage_on, rate_card_id, shape_id, tenant_id, usage_ms)
+        SELECT b.project_id, d.usage_on, d.rate_card_id, d.shape_id, d.tenant_id, sum(d.usage_ms)
+        FROM delta d JOIN weft.batch b ON b.batch_id = d.batch_id
+        WHERE d.rate_card_id IS NOT NULL GROUP BY 1, 2, 3, 4, 5
+        ON CONFLICT (project_id, usage_on, rate_card_id, shape_id) DO UPDATE SET usage_ms = p.usage_ms + excluded.usage_ms),
+    user_counts AS (
+        INSERT INTO weft.user_batch_count AS c (pool_id, user_id, batch_id, tenant_id, n_ready, n_running, ready_m, running_m)
+        SELECT x.pool_id, x.user_id, x.batch_id, x.tenant_id, x.n_ready, x.n_running, x.ready_m, x.running_m FROM of_user x
+        ON CONFLICT (pool_id, user_id, batch_id) DO UPDATE SET n_ready = c.n_ready + excluded.n_ready, n_running = c.n_running + excluded.n_running,
+            ready_m = c.ready_m + excluded.ready_m, running_m = c.running_m + excluded.running_m),
+    shares AS (
+        UPDATE weft.user_share s SET running_m = s.running_m + x.running_m, n_ready = s.n_ready + x.n_ready,
+            load = (s.running_m + x.running_m)::double precision / s.weight
+        FROM (SELECT u.pool_id, u.user_id, sum(u.n_ready) AS n_ready, sum(u.running_m) AS running_m FROM of_user u GROUP BY 1, 2) x
+        WHERE s.pool_id = x.pool_id AND s.user_id = x.user_id)
+    SELECT (SELECT count(*) FROM delta), array_agg(x.batch_id), array_agg(x.group_id),
+           array_agg(x.n_pending + x.n_ready + x.n_queued + x.n_creating + x.n_running + x.n_blocked
+                     + x.n_succeeded + x.n_failed + x.n_errored + x.n_cancelled > 0)
+    INTO v_n, v_batch, v_group, v_grown FROM of_group x;
 
-    INSERT INTO weft.group_usage AS g (batch_id, group_id, rate_card_id, shape_id, tenant_id, usage_ms)
-    SELECT d.batch_id, a.ancestor_id, d.rate_card_id, d.shape_id, d.tenant_id, sum(d.usage_ms)
-    FROM pg_temp.weft_folding_11 d JOIN weft.group_ancestor a ON a.batch_id = d.batch_id AND a.group_id = d.group_id
-    WHERE d.rate_card_id IS NOT NULL GROUP BY 1, 2, 3, 4, 5
-    ON CONFLICT (batch_id, group_id, rate_card_id, shape_id) DO UPDATE SET usage_ms = g.usage_ms + excluded.usage_ms;
-
-    INSERT INTO weft.project_usage AS p (project_id, usage_on, rate_card_id, shape_id, tenant_id, usage_ms)
-    SELECT b.project_id, d.usage_on, d.rate_card_id, d.shape_id, d.tenant_id, sum(d.usage_ms)
-    FROM pg_temp.weft_folding_11 d JOIN weft.batch b ON b.batch_id = d.batch_id
-    WHERE d.rate_card_id IS NOT NULL GROUP BY 1, 2, 3, 4, 5
-    ON CONFLICT (project_id, usage_on, rate_card_id, shape_id) DO UPDATE SET usage_ms = p.usage_ms + excluded.usage_ms;
-
-    INSERT INTO weft.user_batch_count AS c (pool_id, user_id, batch_id, tenant_id, n_ready, n_running, ready_m, running_m)
-    SELECT d.pool_id, b.user_id, d.batch_id, d.tenant_id, sum(d.n_ready), sum(d.n_running), sum(d.n_ready * s.cpu_m), sum(d.n_running * s.cpu_m)
-    FROM pg_temp.weft_folding_11 d JOIN weft.batch b ON b.batch_id = d.batch_id JOIN weft.shape s ON s.shape_id = d.shape_id
-    GROUP BY 1, 2, 3, 4
-    ON CONFLICT (pool_id, user_id, batch_id) DO UPDATE SET n_ready = c.n_ready + excluded.n_ready, n_running = c.n_running + excluded.n_running,
-        ready_m = c.ready_m + excluded.ready_m, running_m = c.running_m + excluded.running_m;
-
-    UPDATE weft.user_share s SET running_m = s.running_m + x.running_m, n_ready = s.n_ready + x.n_ready,
-        load = (s.running_m + x.running_m)::double precision / s.weight
-    FROM (SELECT d.pool_id, b.user_id, sum(d.n_ready) AS n_ready, sum(d.n_running * h.cpu_m) AS running_m
-          FROM pg_temp.weft_folding_11 d JOIN weft.batch b ON b.batch_id = d.batch_id JOIN weft.shape h ON h.shape_id = d.shape_id GROUP BY 1, 2) x
-    WHERE s.pool_id = x.pool_id AND s.user_id = x.user_id;
-
-    DELETE FROM weft.job_delta d WHERE d.xid < pg_snapshot_xmin(v_old);
-    PERFORM weft._move_ranges(v_touched);
-    PERFORM weft._settle_groups(v_batch, v_group, (
-        SELECT array_agg(coalesce(x.n, 0) > 0 ORDER BY t.n) FROM unnest(v_batch, v_group) WITH ORDINALITY t (b, g, n)
-        LEFT JOIN (SELECT d.batch_id, a.ancestor_id, sum(d.n_pending + d.n_ready + d.n_queued + d.n_creating + d.n_running + d.n_blocked
-                          + d.n_succeeded + d.n_failed + d.n_errored + d.n_cancelled) AS n
-                   FROM pg_temp.weft_folding_11 d JOIN weft.group_ancestor a ON a.batch_id = d.batch_id AND a.group_id = d.group_id GROUP BY 1, 2) x
-            ON x.batch_id = t.b AND x.ancestor_id = t.g), fold_deltas.at);
-    PERFORM weft._rest_users();
-    RETURN v_n;
+    UPDATE weft.fold SET upto = v_new;
+    IF v_n > 0 THEN
+        DELETE FROM weft.job_delta d WHERE d.xid < pg_snapshot_xmin(v_old);
+        PERFORM weft._move_ranges((SELECT array_agg(DISTINCT b) FROM unnest(v_batch) b));
+        PERFORM weft._settle_groups(v_batch, v_group, v_grown, fold_deltas.at);
+        PERFORM weft._rest_users();
+    END IF;
+    RETURN QUERY SELECT v_n, w.sweep, w.settle, w.hold, w.operate FROM weft._work_left() w;
 END $$;

@@ -7,7 +7,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -75,7 +75,14 @@ def has_namespaces() -> bool:
 class SpawnerProcess:
     """One spawner below a directory; `connect` as often as agents come."""
 
-    def __init__(self, root: Path, *, logs: Path | None = None, namespace: bool = False) -> None:
+    def __init__(
+        self,
+        root: Path,
+        *,
+        logs: Path | None = None,
+        namespace: bool = False,
+        program: Sequence[str] = ("-m", "weft.worker.spawner"),
+    ) -> None:
         self.root = root
         self.logs = logs or root / "logs"
         self.scratch = root / "scratch"
@@ -85,7 +92,7 @@ class SpawnerProcess:
         self.process = subprocess.Popen(
             [
                 *(NAMESPACE if namespace else ()),
-                *(sys.executable, "-X", "utf8", "-m", "weft.worker.spawner"),
+                *(sys.executable, "-X", "utf8", *program),
                 *map(str, words),
             ],
             pass_fds=(ready_of_spawner,), start_new_session=True, stdin=subprocess.DEVNULL,

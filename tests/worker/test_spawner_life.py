@@ -13,8 +13,10 @@ def test_processes_start_in_order_within_the_capacity(agent: Agent) -> None:
     agent.start(*(process(job_id, "sleep", "0.02") for job_id in range(1, 21)))
     ends = [agent.until_ended(job_id) for job_id in range(1, 21)]
 
-    starts = [ended.started_ns for ended in ends]
-    assert starts == sorted(starts)
+    # Two are started side by side; nobody overtakes those before.
+    assert all(
+        one.started_ns <= other.started_ns for one, other in zip(ends, ends[2:], strict=False)
+    )
     for ended in ends:
         beside = [one for one in ends if one.started_ns <= ended.started_ns < one.ended_ns]
         assert len(beside) <= 2
@@ -65,7 +67,8 @@ def test_ends_are_kept_until_they_are_acknowledged(spawner: SpawnerProcess) -> N
     assert welcome.incarnation == first.welcome.incarnation
     second.send(Acknowledge([key_of(1)]))
     second.kill(2, 3, reason=Reason.CANCELLED, grace_ms=0)
-    second.until_ended(4)
+    for job_id in (2, 3, 4):
+        second.until_ended(job_id)
 
     third = spawner.connect()
     assert {one.key for one in third.welcome.ended} == {key_of(2), key_of(3), key_of(4)}

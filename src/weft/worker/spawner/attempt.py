@@ -18,6 +18,7 @@ class Attempt:
         "failure",
         "grace_over",
         "key",
+        "kill_wanted",
         "killed_for",
         "memory_peak_bytes",
         "message",
@@ -30,7 +31,9 @@ class Attempt:
         "signal",
         "spec",
         "started_ns",
+        "starting",
         "stderr_fd",
+        "stdin_fd",
         "stdout_fd",
         "strays",
         "taken",
@@ -47,8 +50,12 @@ class Attempt:
         self.result = b""
         """What a call returned, if it is short."""
         self.queued = True
+        self.starting = False
+        """A thread starts it now."""
+        self.kill_wanted: tuple[int, int] | None = None
+        """Reason and grace in ms of a kill that came while it was being started."""
         self.pid = 0
-        self.pidfd = self.stdout_fd = self.stderr_fd = -1
+        self.pidfd = self.stdin_fd = self.stdout_fd = self.stderr_fd = -1
         self.started_ns = self.ended_ns = 0
         self.watched = False
         self.output: Output | None = None

@@ -5,6 +5,7 @@ import os
 import signal
 import stat
 import time
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from weft.core.states import Reason
@@ -12,6 +13,7 @@ from weft.wire.function import CONTROL_FD
 from weft.wire.spawner import AttemptKey
 from weft.worker.private_files import write_all
 from weft.worker.spawner.attempt import Attempt
+from weft.worker.spawner.posix_spawn import Spawn
 from weft.worker.spawner.scratch import Scratch
 
 _NO_ROOM = frozenset({errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM})
@@ -20,9 +22,15 @@ _DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
 _FOUND_MAX = 4096
 _FOUND_NS = 1_000_000_000
 _BUSY_TRIES = 50
-# Python ignores these two, and what is ignored stays ignored in a child.
-_SIGNALS = (signal.SIGPIPE, signal.SIGXFSZ)
 MARK = "WEFT_ATTEMPT"
+
+
+class Started(NamedTuple):
+    """A process that a thread has started."""
+
+    pid: int
+    started_ns: int
+    """From just before it."""
 
 
 class Spawned(NamedTuple):
@@ -47,6 +55,76 @@ class CannotStart(Exception):
         self.message = message
 
 
+class Prepared:
+    """A process with its pipes that only has to be started. `run` may be called in any thread."""
+
+    def __init__(
+        self,
+        path: str,
+        argv: Sequence[str],
+        env: Mapping[str, str],
+        given: Sequence[tuple[int, int]],
+        cwd: str,
+    ) -> None:
+        """Make the pipes; `given`: descriptors of ours and their numbers in the process."""
+        self._path = path
+        self._cwd = cwd
+        self._ours: list[int] = []
+        self._its: list[int] = []
+        try:
+            for _ in ("stdout", "stderr"):
+                ours, its = os.pipe2(os.O_CLOEXEC)
+                self._ours.append(ours)
+                self._its.append(its)
+            copies = sorted([*given, *zip(self._its, (1, 2), strict=True)], key=lambda one: one[1])
+            self._spawn = Spawn(path, argv, env, copies, cwd)
+        except ValueError as error:
+            self._close(self._ours, self._its)
+            message = (
+                f"the arguments or the environment hold what no program can be given: {error}"
+            )
+            raise CannotStart(Reason.BAD_SPEC, message) from error
+        except BaseException:
+            self._close(self._ours, self._its)
+            raise
+
+    def run(self) -> Started:
+        """Start it. Raises `OSError`, and `CannotStart` if the program stays busy."""
+        for _ in range(_BUSY_TRIES):
+            started_ns = time.monotonic_ns()
+            try:
+                return Started(self._spawn.run(), started_ns)
+            except OSError as error:
+                if error.errno == errno.ENOEXEC:
+                    self._spawn.by_shell()
+                elif error.errno != errno.ETXTBSY:
+                    raise
+        raise CannotStart(Reason.NO_PROGRAM, f"the program {self._path} is being written")
+
+    def finish(self, started: Started | Exception) -> Spawned:
+        """Return the process. Raises, as `Launcher.prepare`, what kept it from being started."""
+        if isinstance(started, Exception):
+            self._close(self._ours, self._its)
+            if isinstance(started, OSError):
+                raise _explain(started, self._path, self._cwd) from started
+            raise started
+        try:
+            pidfd = _open_pidfd(started.pid)
+        except BaseException:
+            self._close(self._ours, self._its)
+            raise
+        self._close(self._its)
+        for ours in self._ours:
+            os.set_blocking(ours, False)
+        return Spawned(started.pid, pidfd, *self._ours)
+
+    @staticmethod
+    def _close(*lists: list[int]) -> None:
+        for fds in lists:
+            for fd in fds:
+                os.close(fd)
+
+
 class Launcher:
     """Start processes. The environment of each carries a mark by which it can be found again."""
 
@@ -54,30 +132,32 @@ class Launcher:
         self._scratch = scratch
         self._incarnation = incarnation
         self._null = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
-        self._is_away = False
         self._found: dict[tuple[str, str], tuple[int, str]] = {}
 
-    def start(self, attempt: Attempt) -> None:
-        """Start it and fill in `pid`, `pidfd`, the streams and `started_ns`.
+    def prepare(self, attempt: Attempt) -> Prepared:
+        """Do all for its start but the start.
 
         Raises `NoRoom` or `CannotStart`; then nothing is left of the try.
         """
         try:
-            self._enter_directory(attempt)
-            argv = self._argv_of(attempt)
-            self._spawn(attempt, argv)
-        except OSError as error:
+            cwd = self._directory_of(attempt)
+            return self._prepare(attempt, self._argv_of(attempt), cwd)
+        except BaseException as error:
+            self._close_stdin(attempt)
             self.clean(attempt)
             raise _sorted(error) from error
-        except BaseException:
-            self.clean(attempt)
-            raise
 
-    def rest(self) -> None:
-        """Nothing is to be started now: stand where no file system is held busy."""
-        if self._is_away:
-            self._is_away = False
-            os.chdir("/")
+    def finish(self, attempt: Attempt, prepared: Prepared, started: Started | Exception) -> None:
+        """Fill in `pid`, `pidfd`, the streams and `started_ns`. Raises as `prepare`."""
+        self._close_stdin(attempt)
+        try:
+            spawned = prepared.finish(started)
+        except BaseException as error:
+            self.clean(attempt)
+            raise _sorted(error) from error
+        assert isinstance(started, Started)
+        attempt.started_ns = started.started_ns
+        attempt.pid, attempt.pidfd, attempt.stdout_fd, attempt.stderr_fd = spawned
 
     def clean(self, attempt: Attempt) -> None:
         """Remove what was made for the attempt. None of its processes lives any more."""
@@ -88,20 +168,30 @@ class Launcher:
             self._scratch.give_back(attempt.cwd)
             attempt.cwd = None
 
-    def _enter_directory(self, attempt: Attempt) -> None:
-        """Change to the job's directory: a child starts where its parent is."""
+    @staticmethod
+    def _close_stdin(attempt: Attempt) -> None:
+        if attempt.stdin_fd >= 0:
+            os.close(attempt.stdin_fd)
+            attempt.stdin_fd = -1
+
+    def _directory_of(self, attempt: Attempt) -> str:
+        """Return the job's directory: one that is its own, or what it asks for."""
         cwd = attempt.spec.cwd
         if cwd is None:
-            attempt.cwd = cwd = self._scratch.take_directory()
-        self._is_away = True
+            attempt.cwd = self._scratch.take_directory()
+            return attempt.cwd
         try:
+            # Tried here, for the error of a start does not say what failed. And back at once, so
+            # that no file system is held busy.
             os.chdir(cwd)
+            os.chdir("/")
         except (OSError, ValueError) as error:
             if isinstance(error, OSError) and error.errno in _NO_ROOM:
                 raise
             why = error.strerror if isinstance(error, OSError) else str(error)
             message = f"cannot enter the directory {cwd}: {why}"
             raise CannotStart(Reason.BAD_SPEC, message) from error
+        return cwd
 
     def _argv_of(self, attempt: Attempt) -> tuple[str, ...]:
         spec = attempt.spec
@@ -112,43 +202,39 @@ class Launcher:
         attempt.script_path = self._scratch.write_script(name, spec.script)
         return (attempt.script_path, *spec.argv)
 
-    def _spawn(self, attempt: Attempt, argv: tuple[str, ...]) -> None:
-        key = attempt.key
+    def _prepare(self, attempt: Attempt, argv: tuple[str, ...], cwd: str) -> Prepared:
         env = {**attempt.environment, **attempt.spec.env}
-        env[MARK] = self.mark_of(key)
-        path = argv[0] if "/" in argv[0] else self._find(argv[0], env.get("PATH", _DEFAULT_PATH))
+        env[MARK] = self.mark_of(attempt.key)
+        path = argv[0]
+        if "/" not in path:
+            path = self._find(path, env.get("PATH", _DEFAULT_PATH), cwd)
         stdin = self._null
         if attempt.spec.stdin is not None:
-            stdin = _memory_file(attempt.spec.stdin)
-        attempt.started_ns = time.monotonic_ns()
-        try:
-            started = _spawn_with_pipes(path, argv, env, [(stdin, 0)])
-        except BaseException:
-            attempt.started_ns = 0
-            raise
-        finally:
-            if stdin != self._null:
-                os.close(stdin)
-        attempt.pid, attempt.pidfd, attempt.stdout_fd, attempt.stderr_fd = started
+            stdin = attempt.stdin_fd = _memory_file(attempt.spec.stdin)
+        return Prepared(path, argv, env, [(stdin, 0)], cwd)
 
     def start_warm(
         self, argv: tuple[str, ...], env: dict[str, str], batch_id: int, control: int
     ) -> Spawned:
-        """Start a warm process with its socket. Raises as `start`."""
+        """Start a warm process with its socket. Raises as `prepare`."""
+        env = {**env, MARK: f"b{batch_id}.warm@{self._incarnation}"}
+        fds = [(self._null, 0), (control, CONTROL_FD)]
+        started: Started | Exception
         try:
-            os.chdir("/")
-            self._is_away = False
-            env = {**env, MARK: f"b{batch_id}.warm@{self._incarnation}"}
-            fds = [(self._null, 0), (control, CONTROL_FD)]
-            return _spawn_with_pipes(argv[0], argv, env, fds)
-        except OSError as error:
+            prepared = Prepared(argv[0], argv, env, fds, "/")
+            try:
+                started = prepared.run()
+            except Exception as error:  # noqa: BLE001 (`finish` raises it)
+                started = error
+            return prepared.finish(started)
+        except BaseException as error:
             raise _sorted(error) from error
 
     def mark_of(self, key: AttemptKey) -> str:
         """Return the mark of an attempt's processes."""
         return f"b{key.batch_id}.j{key.job_id}.{key.attempt}@{self._incarnation}"
 
-    def _find(self, name: str, path: str) -> str:
+    def _find(self, name: str, path: str, cwd: str) -> str:
         """Return where a program without a slash in its name is, by the job's own PATH."""
         now = time.monotonic_ns()
         known = self._found.get((name, path))
@@ -156,7 +242,7 @@ class Launcher:
             return known[1]
         refused = ""
         for directory in path.split(":"):
-            candidate = os.path.join(directory or ".", name)
+            candidate = os.path.join(cwd, directory, name)
             try:
                 mode = os.stat(candidate).st_mode
             except (OSError, ValueError):
@@ -176,56 +262,10 @@ class Launcher:
         raise CannotStart(Reason.NO_PROGRAM, message)
 
 
-def _spawn_with_pipes(
-    path: str, argv: tuple[str, ...], env: dict[str, str], given: list[tuple[int, int]]
-) -> Spawned:
-    """Spawn with pipes for its output, and with those of our descriptors as its own."""
-    fds: list[int] = []
-    try:
-        out, out_of_job = os.pipe2(os.O_CLOEXEC)
-        fds += (out, out_of_job)
-        err, err_of_job = os.pipe2(os.O_CLOEXEC)
-        fds += (err, err_of_job)
-        # From the lowest number on: none is overwritten before it was copied, for ours are higher.
-        copies = sorted([*given, (out_of_job, 1), (err_of_job, 2)], key=lambda pair: pair[1])
-        pid = _spawn_file(path, argv, env, copies)
-        pidfd = _open_pidfd(pid)
-    except BaseException:
-        for fd in fds:
-            os.close(fd)
-        raise
-    os.close(out_of_job)
-    os.close(err_of_job)
-    os.set_blocking(out, False)
-    os.set_blocking(err, False)
-    return Spawned(pid, pidfd, out, err)
-
-
-def _spawn_file(
-    path: str, argv: tuple[str, ...], env: dict[str, str], fds: list[tuple[int, int]]
-) -> int:
-    actions = [(os.POSIX_SPAWN_DUP2, ours, its) for ours, its in fds]
-    for _ in range(_BUSY_TRIES):
-        try:
-            return os.posix_spawn(
-                path, argv, env, file_actions=actions, setpgroup=0, setsigdef=_SIGNALS
-            )
-        except OSError as error:
-            if error.errno == errno.ENOEXEC:
-                # As a shell does with a script that does not say who runs it.
-                path, argv = "/bin/sh", ("/bin/sh", path, *argv[1:])
-            elif error.errno != errno.ETXTBSY:
-                raise _explain(error, path) from error
-        except ValueError as error:
-            message = (
-                f"the arguments or the environment hold what no program can be given: {error}"
-            )
-            raise CannotStart(Reason.BAD_SPEC, message) from error
-    raise CannotStart(Reason.NO_PROGRAM, f"the program {path} is being written")
-
-
-def _sorted(error: OSError) -> Exception:
-    """Say whether it may work later, or never."""
+def _sorted(error: BaseException) -> BaseException:
+    """Say of an error of the system whether it may work later, or never."""
+    if not isinstance(error, OSError):
+        return error
     if error.errno in _NO_ROOM:
         return NoRoom(os.strerror(error.errno or 0))
     return CannotStart(Reason.DISK if error.errno in _DISK else Reason.SYSTEM, str(error))
@@ -253,20 +293,23 @@ def _open_pidfd(pid: int) -> int:
         raise
 
 
-def _explain(error: OSError, path: str) -> Exception:
+def _explain(error: OSError, path: str, cwd: str) -> Exception:
     """Say why a program could not be started, with its name."""
     if error.errno in _NO_ROOM:
         return error
+    if not os.path.isdir(cwd):
+        return CannotStart(Reason.BAD_SPEC, f"the directory {cwd} has been removed")
     if error.errno == errno.E2BIG:
         return CannotStart(
             Reason.BAD_SPEC, "the arguments and the environment are too long together"
         )
-    if error.errno == errno.ENOENT and os.path.lexists(path):
-        interpreter = _interpreter_of(path)
+    full = os.path.join(cwd, path)
+    if error.errno == errno.ENOENT and os.path.lexists(full):
+        interpreter = _interpreter_of(full)
         if interpreter:
             message = f"the interpreter {interpreter} of {path} does not exist"
             return CannotStart(Reason.NO_PROGRAM, message)
-    if error.errno == errno.EACCES and os.path.isdir(path):
+    if error.errno == errno.EACCES and os.path.isdir(full):
         return CannotStart(Reason.NO_PROGRAM, f"{path} is a directory")
     words = {
         errno.ENOENT: "does not exist",

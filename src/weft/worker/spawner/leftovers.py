@@ -45,15 +45,17 @@ class Leftovers:
         self._strays: dict[int, _Stray] = {}
         self._running: dict[int, Attempt] = {}
         self._children = tree.Children()
+        self.must_know_all = self._children.lists_all
+        """Whether a process that is being started would be taken for a stray."""
 
     def look(self, running: dict[int, Attempt], ended: Iterable[Attempt]) -> None:
         """Take stock after these attempts ended; call `on_clean` for each that left nothing."""
         self._running = running
-        expected = len(running) + len(self._strays) + len(self._own_children)
-        children = self._children.read()
-        if len(children) != expected:
+        children = [int(child) for child in self._children.read()]
+        if children:
             known = running.keys() | self._strays.keys() | self._own_children
-            self._adopt([pid for pid in map(int, children) if pid not in known], ended)
+            if strangers := [pid for pid in children if pid not in known]:
+                self._adopt(strangers, ended)
         if self._strays:
             self._dismiss()
         for attempt in ended:

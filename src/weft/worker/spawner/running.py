@@ -4,19 +4,20 @@ import os
 import signal
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from weft.core.states import Reason
 from weft.wire.log_format import STDERR, STDOUT
-from weft.wire.spawner import Started
+from weft.wire.spawner import Started as StartedReport
 from weft.worker.spawner import tree
 from weft.worker.spawner.attempt import Attempt
-from weft.worker.spawner.launch import Launcher
+from weft.worker.spawner.launch import Launcher, Prepared, Started
 from weft.worker.spawner.leftovers import Leftovers
 from weft.worker.spawner.loop import Loop
 from weft.worker.spawner.oom import OomKills
 from weft.worker.spawner.reports import Reports, fail_for_disk
+from weft.worker.spawner.starter import Starter
 from weft.worker.spawner.streams import Streams
 
 _MS = 1_000_000
@@ -26,6 +27,8 @@ _SHELL_SAYS_KILLED = 128 + signal.SIGKILL
 # longer the streams are watched. Until then a pipe holds 64 KiB.
 _WATCH_AFTER_NS = 3 * _MS
 _TELL_AFTER_NS = 25 * _MS
+_START_THREADS = 4
+"""More starts side by side wait for locks of the kernel."""
 
 
 class Running:
@@ -38,12 +41,15 @@ class Running:
         reports: Reports,
         logs: str,
         *,
+        on_start_failed: Callable[[Attempt, Exception], None],
         on_free: Callable[[Attempt], None],
         on_end: Callable[[Attempt], None],
     ) -> None:
         self._loop = loop
+        self._starter: Starter[Started] = Starter(loop, threads=_START_THREADS)
         self._launcher = launcher
         self._reports = reports
+        self._on_start_failed = on_start_failed
         self._on_free = on_free
         self._on_end = on_end
         self.streams = Streams(loop, logs, self._fail_for_disk)
@@ -57,11 +63,36 @@ class Running:
         self.leftovers = Leftovers(loop, self.own_children, launcher.clean)
 
     def start(self, attempt: Attempt) -> None:
-        """Start a process. Raises what `Launcher.start` raises."""
-        self._launcher.start(attempt)
+        """Begin to start a process. Raises as `Launcher.prepare`; `on_start_failed` tells of what
+        fails later.
+        """
+        prepared = self._launcher.prepare(attempt)
+        attempt.starting = True
+        self._starter.begin(prepared.run, partial(self._on_started, attempt, prepared))
+
+    def finish_starts(self) -> None:
+        """Wait for the processes that are being started: milliseconds."""
+        self._starter.finish()
+
+    @property
+    def is_idle(self) -> bool:
+        """Say whether nothing runs and nothing is being started."""
+        return not self.by_pid and not self._starter.count
+
+    def _on_started(
+        self, attempt: Attempt, prepared: Prepared, started: Started | Exception
+    ) -> None:
+        attempt.starting = False
+        try:
+            self._launcher.finish(attempt, prepared, started)
+        except Exception as error:  # noqa: BLE001 (the spawner decides what becomes of it)
+            self._on_start_failed(attempt, error)
+            return
         self._loop.watch(attempt.pidfd, partial(self._on_exit, attempt))
         self._to_watch.append(attempt)
         self.add(attempt)
+        if attempt.kill_wanted is not None:
+            self.kill(attempt, *attempt.kill_wanted)
 
     def add(self, attempt: Attempt) -> None:
         """Take an attempt that runs now, in a process of its own or in a warm one."""
@@ -104,11 +135,14 @@ class Running:
 
     def kill(self, attempt: Attempt, reason: int, grace_ms: int) -> None:
         """Ask a running attempt to end; after the grace kill everything of it."""
+        if attempt.starting:
+            attempt.kill_wanted = (reason, grace_ms)
+            return
         if attempt.ended_ns or _has_ended(attempt.pid):
             return
         if attempt.killed_for is None:
             attempt.killed_for = reason
-        self.leftovers.look(self.by_pid, ())
+        self._look_for_leftovers(())
         if grace_ms > 0:
             tree.send_group(attempt.pid, signal.SIGTERM)
             tree.send_group(attempt.pid, signal.SIGCONT)
@@ -141,10 +175,17 @@ class Running:
         while self._to_tell and self._to_tell[0].started_ns + _TELL_AFTER_NS <= now_ns:
             attempt = self._to_tell.popleft()
             if not attempt.ended_ns:
-                self._reports.add_start(Started(attempt.key, attempt.pid, attempt.started_ns))
+                self._reports.add_start(
+                    StartedReport(attempt.key, attempt.pid, attempt.started_ns)
+                )
         if self._ended:
             ended, self._ended = self._ended, []
-            self.leftovers.look(self.by_pid, ended)
+            self._look_for_leftovers(ended)
+
+    def _look_for_leftovers(self, ended: Sequence[Attempt]) -> None:
+        if self.leftovers.must_know_all:
+            self.finish_starts()
+        self.leftovers.look(self.by_pid, ended)
 
     def _watch_streams(self, attempt: Attempt) -> None:
         attempt.watched = True

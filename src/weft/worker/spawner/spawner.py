@@ -70,8 +70,9 @@ class Spawner:
         self._reports = Reports(Segments(logs), link)
         self._launcher = Launcher(scratch, incarnation)
         self.running = Running(
-            loop, self._launcher, self._reports, logs, on_free=self._on_free, on_end=self._on_end
-        )
+            loop, self._launcher, self._reports, logs,
+            on_start_failed=self._on_start_failed, on_free=self._on_free, on_end=self._on_end,
+        )  # fmt: skip
         self._warm = Warm(loop, self._launcher, self.running, scratch, logs)
         self._remover = 0
         """The process that empties the trash; 0: none does."""
@@ -90,13 +91,12 @@ class Spawner:
                 failures += 1
                 if failures > _FAILURES_MAX:
                     raise
+        self.running.finish_starts()
 
     def _turn(self) -> None:
         self._loop.turn(self._due_ns())
         if self._queue_length:
             self._start_what_fits()
-        elif not self.running.by_pid:
-            self._launcher.rest()
         self.running.settle()
         due_ns = self._reports.due_ns(busy=self._queue_length > 0)
         if due_ns is not None and due_ns <= time.monotonic_ns():
@@ -131,6 +131,7 @@ class Spawner:
     def _welcome(self, hello: Hello) -> None:
         self._capacity.resize(hello.cpu_m, hello.memory_mib)
         self._warm.limits = hello.warm
+        self.running.finish_starts()
         self.running.finish_exited()
         self._reports.store()
         self._reports.forget_unsent()
@@ -182,34 +183,41 @@ class Spawner:
             else:
                 attempt.started_ns = time.monotonic_ns()
                 attempt.exit_code = 0
-        except NoRoom as error:
-            if self._comes_room(error):
+        except Exception as error:  # noqa: BLE001 (the outer ring: one job must not end all others)
+            if isinstance(error, NoRoom) and self._comes_room():
                 self._capacity.give_back(attempt.taken)
                 return False
-            attempt.failure, attempt.message = Reason.SYSTEM, f"no room for a process: {error}"
-        except CannotStart as error:
-            attempt.failure, attempt.message = error.reason, error.message
-        except Exception as error:  # noqa: BLE001 (the outer ring: one job must not end all others)
-            sys.excepthook(type(error), error, error.__traceback__)
-            attempt.failure, attempt.message = Reason.SYSTEM, f"{type(error).__name__}: {error}"
-        self._room_tries = 0
+            _note_failure(attempt, error)
         attempt.queued = False
         self._queue_length -= 1
-        if not attempt.pid:
+        if not attempt.pid and not attempt.starting:
             self._end_unstarted(attempt)
         return True
+
+    def _on_start_failed(self, attempt: Attempt, error: Exception) -> None:
+        """A thread could not start it: it is the first of the queue again, or ends."""
+        if attempt.kill_wanted is not None:
+            attempt.killed_for = attempt.kill_wanted[0]
+        elif isinstance(error, NoRoom) and self._comes_room():
+            self._capacity.give_back(attempt.taken)
+            attempt.queued = True
+            self._queue_length += 1
+            self._queue.appendleft(attempt)
+            return
+        else:
+            _note_failure(attempt, error)
+        self._end_unstarted(attempt)
 
     def _end_unstarted(self, attempt: Attempt) -> None:
         attempt.ended_ns = time.monotonic_ns()
         self._on_free(attempt)
         self._on_end(attempt)
 
-    def _comes_room(self, error: NoRoom) -> bool:
+    def _comes_room(self) -> bool:
         """Say whether to wait. Something that runs will end; if nothing runs, there is a limit."""
-        del error
         raise_file_limit()
-        self._room_tries += 1
-        if not self.running.by_pid and self._room_tries > _ROOM_TRIES:
+        self._room_tries = self._room_tries + 1 if self.running.is_idle else 0
+        if self._room_tries > _ROOM_TRIES:
             return False
         self._wait_for_room_until_ns = time.monotonic_ns() + _ROOM_AGAIN_NS
         self._loop.at(self._wait_for_room_until_ns, _wake)
@@ -278,6 +286,18 @@ class Spawner:
             self.running.own_children.discard(pid)
             self._loop.forget(pidfd)
             os.close(pidfd)
+
+
+def _note_failure(attempt: Attempt, error: Exception) -> None:
+    """Note why it could not be started."""
+    if isinstance(error, CannotStart):
+        attempt.failure, attempt.message = error.reason, error.message
+        return
+    attempt.failure, attempt.message = Reason.SYSTEM, f"{type(error).__name__}: {error}"
+    if isinstance(error, NoRoom):
+        attempt.message = f"no room for a process: {error}"
+    else:
+        sys.excepthook(type(error), error, error.__traceback__)
 
 
 def raise_file_limit() -> None:

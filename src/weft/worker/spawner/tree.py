@@ -104,17 +104,23 @@ def _read(path: str) -> bytes:
 
 
 class Children:
-    """The children of this process, as the kernel lists them."""
+    """The children of this process's first thread, as the kernel lists them: what that thread has
+    started, and every orphan that came to this process, but nothing that other threads started.
+    """
 
     def __init__(self) -> None:
         self._fd = -1
         try:
-            # A process with one thread: its first thread's children are all of them.
             self._fd = os.open(
                 f"/proc/self/task/{os.getpid()}/children", os.O_RDONLY | os.O_CLOEXEC
             )
         except OSError:  # a kernel without CONFIG_PROC_CHILDREN
             return
+
+    @property
+    def lists_all(self) -> bool:
+        """Say whether those of other threads are among them, as this kernel does not tell."""
+        return self._fd < 0
 
     def read(self) -> list[bytes]:
         """Return their process ids as text, zombies included."""

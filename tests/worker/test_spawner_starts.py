@@ -1,0 +1,74 @@
+"""What comes while a process is being started."""
+
+import fcntl
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from weft.core.states import Reason
+from worker.spawner_process import SpawnerProcess, key_of, process
+
+HELD = str(Path(__file__).with_name("held_spawner.py"))
+
+
+@pytest.fixture
+def go(tmp_path: Path) -> Iterator[Callable[[], None]]:
+    """Let starts go on; until then they wait."""
+    with (tmp_path / "gate").open("w") as gate:
+        fcntl.flock(gate, fcntl.LOCK_EX)
+        yield lambda: fcntl.flock(gate, fcntl.LOCK_UN)
+
+
+@pytest.fixture
+def held(tmp_path: Path, go: Callable[[], None]) -> Iterator[SpawnerProcess]:
+    spawner = SpawnerProcess(tmp_path, program=(HELD,))
+    yield spawner
+    go()
+    spawner.stop()
+
+
+def test_kill(held: SpawnerProcess, go: Callable[[], None]) -> None:
+    agent = held.connect()
+    agent.start(process(1, "sleep", "60"), process(2, cpu_m=1))
+    agent.until_ended(2)  # so the first has left the queue
+    agent.kill(1, reason=Reason.CANCELLED, grace_ms=0)
+    agent.start(process(3, cpu_m=1))
+    agent.until_ended(3)
+    go()
+    ended = agent.until_ended(1)
+
+    assert (ended.killed_for, ended.exit_code) == (Reason.CANCELLED, None)
+
+
+def test_kill_of_one_that_cannot_be_started(held: SpawnerProcess, go: Callable[[], None]) -> None:
+    agent = held.connect()
+    agent.start(process(1, "/nothing/here"), process(2, cpu_m=1))
+    agent.until_ended(2)
+    agent.kill(1, reason=Reason.CANCELLED, grace_ms=0)
+    agent.start(process(3, cpu_m=1))
+    agent.until_ended(3)
+    go()
+
+    assert agent.until_ended(1).killed_for == Reason.CANCELLED
+
+
+def test_agent_that_comes_back_is_told_of_it(held: SpawnerProcess, go: Callable[[], None]) -> None:
+    first = held.connect()
+    first.start(process(1, "sleep", "60"), process(2, cpu_m=1))
+    first.until_ended(2)
+    threading.Timer(0.3, go).start()
+    second = held.connect()
+
+    assert [one.key for one in second.welcome.live] == [key_of(1)]
+
+
+def test_spawner_that_ends_leaves_nothing(held: SpawnerProcess, go: Callable[[], None]) -> None:
+    agent = held.connect()
+    agent.start(process(1, "sleep", "60"), process(2, cpu_m=1))
+    agent.until_ended(2)
+    threading.Timer(0.3, go).start()
+    held.stop()
+
+    assert held.process.returncode == 0

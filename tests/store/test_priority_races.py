@@ -117,3 +117,30 @@ async def test_claims_and_changes_at_once_lose_and_double_nothing(world: World) 
 
     assert sorted([*first, *second]) == list(range(1, 601))
     assert await world.states(batch) == "s" * 600
+
+
+async def test_child_that_got_a_priority_while_it_was_told_does_not_hide_in_a_range(
+    world: World,
+) -> None:
+    n_children = 1100  # so many are told by the driver, as neighbours in one range
+    parents = {child: [1] for child in range(2, n_children + 2)}
+    batch = await world.submit(job_rows(n_children + 1, parents=parents))
+    worker = await world.worker()
+    await worker.run()
+    edit = {
+        "tenant_id": world.caller.tenant_id, "batch_id": batch, "job_id": 500,
+        "patch": {"priority": 3}, "attributes_max": 64, "actor": "x",
+    }  # fmt: skip
+    connection = await world.connect("weft_api")
+    async with connection.transaction():
+        await call_on(connection, "edit_job", **edit)
+        telling = asyncio.create_task(world.sweep())
+        await world.until_somebody_waits()
+    await telling
+    ranges = await world.admin.fetchval(
+        "SELECT count(*) FROM weft.runnable WHERE batch_id = $1 AND first_job > 1", batch
+    )
+    claimed = await worker.claim(2)
+
+    assert ranges == 1
+    assert [one.job_id for one in claimed] == [500, 2]

@@ -14,13 +14,12 @@ from weft.api.output import Outputs
 from weft.api.services import Services
 from weft.api.sse import KEEP_ALIVE, KEEP_ALIVE_S, message
 from weft.core.errors import Unavailable
-from weft.core.states import JobState
+from weft.core.states import ENDED_WORDS
 from weft.ports.store import Caller, LogPlace, Row
 from weft.telemetry import metrics
 from weft.wire.log_format import CUT, CUT_BODY, STDERR, STDOUT, Piece, count_pieces
 
 _NAMES: Final = {STDOUT: "stdout", STDERR: "stderr"}
-_ENDED: Final = frozenset(state.word for state in JobState if state.is_terminal)
 AWAY_S: Final = 0.5
 
 
@@ -90,7 +89,7 @@ class Follower:
             async for piece in self._stored(place):
                 yield piece
         job = await self._store.get_job(self._caller, self._batch_id, self._job_id)
-        if self._wanted is not None or job["state"] in _ENDED:
+        if self._wanted is not None or job["state"] in ENDED_WORDS:
             if not await self._has_later(place, job):
                 yield _end(place, job)
         elif not await self._is_told(feed, changes):

@@ -1,20 +1,17 @@
 """From documents of groups to the rows that the store takes."""
 
-import re
 from collections.abc import Container, Iterable, Mapping, Sequence
 
 from weft.api.check import check_attributes
 from weft.core.addresses import parse_allowed_hosts
 from weft.core.callback_url import wrong_callback
 from weft.core.errors import FieldError, InvalidValue, WrongType
-from weft.core.group_tree import PlannedGroup, wrong_path
+from weft.core.group_tree import PlannedGroup, is_like_number, wrong_path
 from weft.core.problems import Problems, pointer_of
 from weft.core.texts import wrong_name
 from weft.ports.store import NewGroup
 from weft.settings import Settings
 from weft.wire.documents import GroupDocument, GroupInBunch, JobDocument
-
-LIKE_A_NUMBER = re.compile(r"g?[0-9]+")
 
 
 def check_callback(url: str | None, settings: Settings, problems: Problems, pointer: str) -> None:
@@ -29,7 +26,7 @@ def check_set_name(name: str, settings: Settings, problems: Problems, pointer: s
     wrong = wrong_name(name, chars_max=settings.name_chars_max)
     if not wrong and "/" in name:
         wrong = "the name of a set holds no '/'"
-    elif not wrong and LIKE_A_NUMBER.fullmatch(name):
+    elif not wrong and is_like_number(name):
         wrong = "the name of a set does not look like a number"
     if wrong:
         problems.add(InvalidValue, pointer, wrong)

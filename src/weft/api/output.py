@@ -11,7 +11,7 @@ from weft.api.reply import encode
 from weft.api.services import Services
 from weft.core.errors import AttemptNotFound, RangeNotSatisfiable
 from weft.core.ids import format_job_ref
-from weft.core.states import JobState
+from weft.core.states import ENDED_WORDS
 from weft.ports.store import Caller, LogPlace
 from weft.wire.log_format import CUT, STDERR, STDOUT, Piece
 
@@ -21,7 +21,6 @@ BLOCK_BYTES: Final = 255 * 1024
 SMALL_BYTES: Final = 64 * 1024
 OUTPUTS_A_STEP: Final = 250
 _RANGE: Final = re.compile(r"bytes=([0-9]{0,18})-([0-9]{0,18})")
-ENDED: Final = frozenset(state.word for state in JobState if state.is_terminal)
 
 
 @dataclass(frozen=True)
@@ -123,7 +122,7 @@ class Outputs:
             places = await self._store.log_places(self._caller, self._batch_id, ids, None)
             small: list[LogPlace] = []
             for place in places:
-                if place.state not in ENDED:
+                if place.state not in ENDED_WORDS:
                     continue
                 if place.stdout_bytes + place.stderr_bytes <= SMALL_BYTES:
                     small.append(place)

@@ -5,9 +5,10 @@ import base64
 from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
-from weft.api.output import ENDED, head_of
+from weft.api.output import head_of
 from weft.api.reply import encode
 from weft.api.services import Services
+from weft.core.states import ENDED_WORDS
 from weft.ports.store import Caller, LogPlace
 from weft.wire.function import ResultHead, decode_head
 
@@ -40,7 +41,7 @@ class Results:
         for start in range(0, len(job_ids), RESULTS_A_STEP):
             ids = job_ids[start : start + RESULTS_A_STEP]
             places = await self._store.log_places(self._caller, self._batch_id, ids, None)
-            found = self._logs.results([place for place in places if place.state in ENDED])
+            found = self._logs.results([place for place in places if place.state in ENDED_WORDS])
             while True:
                 short, long = await asyncio.to_thread(_read_some, found)
                 if not short and long is None:

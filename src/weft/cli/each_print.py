@@ -14,10 +14,10 @@ from weft.cli.progress import ProgressLine
 from weft.cli.raw_output import STDERR, STDOUT, write_all
 from weft.client.api import Api
 from weft.client.waiting import wait_beside
+from weft.core.states import ENDED_WORDS
 
 FETCH_JOBS = 200
-ENDED = ("success", "failed", "error", "cancelled")
-ENDS = frozenset(f"jobs.{state}" for state in ENDED)
+ENDS = frozenset(f"jobs.{state}" for state in ENDED_WORDS)
 
 
 class Printer:
@@ -61,7 +61,7 @@ class Printer:
 
     async def _look(self, batch_id: int) -> None:
         """Find the jobs that ended before the server listened for us."""
-        async for job in self._client.list_jobs(batch_id, states=ENDED):
+        async for job in self._client.list_jobs(batch_id, states=sorted(ENDED_WORDS)):
             self._ledger.note_ended([job["job_id"]])
 
     async def _print_run(self, batch_id: int) -> bool:

@@ -12,8 +12,7 @@ from weft.cli.report import note
 from weft.cli.screen import print_json
 from weft.client.api import Api, Stream
 from weft.core.ids import parse_job_ref
-
-ENDED = frozenset({"success", "failed", "error", "cancelled"})
+from weft.core.states import ENDED_WORDS
 
 
 def logs(
@@ -50,7 +49,7 @@ async def _logs(
         if not follow:
             # An ended job's pieces come in the order in which they were written, then the stream
             # ends by itself.
-            follow = (await client.get_job(batch_id, job_id))["state"] in ENDED
+            follow = (await client.get_job(batch_id, job_id))["state"] in ENDED_WORDS
         if follow:
             await _follow(client, batch_id, job_id, stream, attempt)
         else:

@@ -14,6 +14,7 @@ from weft.cli.screen import print_facts, print_json, print_table
 from weft.cli.targets import Target, parse_target
 from weft.client.api import Api
 from weft.core.ids import format_batch_id, format_job_ref
+from weft.core.states import ENDED_WORDS
 
 Document = Mapping[str, Any]
 STATES = (
@@ -152,7 +153,7 @@ def _print_job(job: Document) -> None:
     spec = job.get("spec") or {}
     command = spec.get("command")
     parents = ", ".join(f"j{parent}" for parent in job.get("parents") or ())
-    ended = job["state"] in {"success", "failed", "error", "cancelled"}
+    ended = job["state"] in ENDED_WORDS
     print_facts(
         {
             "Job": format_job_ref(job["batch_id"], job["job_id"]),

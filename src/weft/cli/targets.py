@@ -1,13 +1,10 @@
 """What a command is about: a batch `b12`, a job `b12.j7` or a group `b12/stage1`."""
 
-import re
 from dataclasses import dataclass
-from typing import Final
 
 from weft.core.errors import BadId
+from weft.core.group_tree import is_like_number
 from weft.core.ids import BatchId, JobId, parse_batch_id, parse_job_ref
-
-_LIKE_A_NUMBER: Final = re.compile(r"g?[0-9]+")
 
 
 @dataclass(frozen=True)
@@ -26,7 +23,7 @@ def parse_target(text: str, *, groups: bool = True) -> Target:
     if slash and groups:
         name = path.rstrip("/")
         # Else the server would take a name like `7` for a number.
-        is_path = not name or "/" in name or _LIKE_A_NUMBER.fullmatch(name)
+        is_path = not name or "/" in name or is_like_number(name)
         return Target(parse_batch_id(batch), group=f"/{name}" if is_path else name)
     if "." in text:
         batch_id, job_id = parse_job_ref(text)

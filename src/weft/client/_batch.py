@@ -1,7 +1,5 @@
 """One batch, asynchronously."""
 
-import re
-
 from weft.client._counted import Counted
 from weft.client._group import JobGroup
 from weft.client._job import Job
@@ -10,10 +8,10 @@ from weft.client._refs import ref_of
 from weft.client.api import Api
 from weft.client.operation import end_of
 from weft.client.progress import Progress
+from weft.core.group_tree import is_like_number
 from weft.core.ids import format_batch_id
 
 ROOT_GROUP = 0
-_LIKE_A_NUMBER = re.compile(r"g?[0-9]+")
 
 
 class JobTree:
@@ -71,7 +69,7 @@ class Batch(Counted):
         Raise `GroupNotFound`.
         """
         # Else the server would take a name like `7` or `g7` for a number.
-        shown = f"/{name}" if _LIKE_A_NUMBER.fullmatch(name) else name
+        shown = f"/{name}" if is_like_number(name) else name
         return JobGroup(self._api, await self._api.get_group(self.id, shown))
 
     async def create_job_group(

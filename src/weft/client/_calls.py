@@ -18,7 +18,7 @@ from weft.client._pickles import PYTHON, Function
 from weft.client.api import RESULTS_AT_ONCE, Api, ResultRow
 from weft.core.errors import Conflict, EventsGone, InvalidDocument, NotFound
 from weft.core.resources import parse_cpu_m
-from weft.core.states import JobState
+from weft.core.states import ENDED_WORDS, JobState
 from weft.wire.documents import FunctionDocument, JobDocument
 
 REQUESTS: Final = 3
@@ -26,7 +26,6 @@ CANCELS: Final = 4
 BUNCH_CALLS: Final = 2_000
 BUNCH_BYTES: Final = 4 << 20
 RECONNECT_PAUSE_S: Final = 0.05
-_ENDED: Final = frozenset(state.word for state in JobState if state.is_terminal)
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
@@ -330,7 +329,7 @@ class Calls:
                     call.on_claimed()
                 elif self._unsent:
                     self._early.setdefault(job_id, state)
-        elif state in _ENDED:
+        elif state in ENDED_WORDS:
             for job_id in jobs:
                 if job_id in self._by_job:
                     self._ended.add(job_id)

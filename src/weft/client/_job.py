@@ -11,10 +11,9 @@ from weft.client._routes import Stream
 from weft.client._sse import ServerEvent
 from weft.client.api import Api, LogEvent
 from weft.client.waiting import last_of
-from weft.core.states import JobState
+from weft.core.states import ENDED_WORDS
 
-_TERMINAL = frozenset(state.word for state in JobState if state.is_terminal)
-_ENDS = frozenset(f"jobs.{word}" for word in _TERMINAL)
+_ENDS = frozenset(f"jobs.{word}" for word in ENDED_WORDS)
 
 
 class Job:
@@ -139,7 +138,7 @@ class _Jobs(msgspec.Struct):
 
 
 def _has_ended(document: Document) -> bool:
-    return document["state"] in _TERMINAL
+    return document["state"] in ENDED_WORDS
 
 
 _decode = msgspec.json.Decoder(_Jobs).decode

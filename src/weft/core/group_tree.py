@@ -1,11 +1,13 @@
 """Paths of tree groups, `/stage1/part2` below the root `/`; numbers of groups to be made."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from weft.core.texts import wrong_name
 
 ROOT = "/"
+_LIKE_A_NUMBER = re.compile(r"g?[0-9]+")
 
 
 @dataclass(frozen=True)
@@ -18,6 +20,11 @@ class PlannedGroup:
     parent_id: int
     name: str
     path: str
+
+
+def is_like_number(name: str) -> bool:
+    """Say whether a group of this name would be taken for the group of a number: `7`, `g7`."""
+    return _LIKE_A_NUMBER.fullmatch(name) is not None
 
 
 def wrong_path(path: str, *, depth_max: int, name_chars_max: int) -> str | None:

@@ -10,6 +10,7 @@ meaning.
 
 from enum import IntEnum
 from types import MappingProxyType
+from typing import Final
 
 
 class JobState(IntEnum):
@@ -35,6 +36,10 @@ class JobState(IntEnum):
     def is_terminal(self) -> bool:
         """Say whether a job in this state has ended."""
         return self >= JobState.SUCCESS
+
+
+ENDED_WORDS: Final = frozenset(state.word for state in JobState if state.is_terminal)
+"""What documents of jobs that have ended say as their `state`."""
 
 
 class Phase(IntEnum):

@@ -96,6 +96,7 @@ async def test_every_answer_is_the_one_described(
     await ask("GET", "/v1/overview")
     await ask("GET", "/v1/workers")
     await ask("GET", "/v1/batches/{b}", b=10**6)
+    await ask("DELETE", "/v1/batches/{b}", b=b)
     described = {
         (method.upper(), route, status)
         for route, operations in ask.paths.items()

@@ -182,6 +182,7 @@ READS: list[tuple[str, dict[str, Any]]] = [
         },
     ),
     ("add_members", {"group_id": 1, "job_ids": [1]}),
+    ("delete_batch", {"trace_id": "", "idempotency_key": None, "digest": b""}),
     ("hold_group", {"group_id": 0}),
     ("hold_group", {"group_id": 1}),
     ("release_group", {"group_id": 0}),

@@ -69,7 +69,7 @@ def _operation(path: str, handler: HTTPRouteHandler) -> Object:
         "summary": (handler.fn.__doc__ or "").strip(),
         "parameters": parameters,
         "responses": {
-            "201" if handler.opt.get("creates") else "200": _answer(handler),
+            **_done(handler),
             **_accepted(handler),
             "default": {"description": "a problem document", "content": problem},
         },
@@ -80,6 +80,12 @@ def _operation(path: str, handler: HTTPRouteHandler) -> Object:
     if path in {"/healthz", "/readyz"}:
         operation["security"] = []
     return operation
+
+
+def _done(handler: HTTPRouteHandler) -> Object:
+    if "accepted" in handler.opt and "answer" not in handler.opt:
+        return {}  # it always goes on
+    return {"201" if handler.opt.get("creates") else "200": _answer(handler)}
 
 
 def _answer(handler: HTTPRouteHandler) -> Object:

@@ -290,6 +290,10 @@ CREATE FUNCTION weft._open_ranges(batch_ids bigint[], job_ids integer[], update_
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._open_ranges(batch_ids bigint[], job_ids integer[], update_ids integer[], opens boolean[]) OWNER TO weft_system;
 
+CREATE FUNCTION weft._open_transactions() RETURNS text[]
+    LANGUAGE sql;
+ALTER FUNCTION weft._open_transactions() OWNER TO weft_system;
+
 CREATE TABLE weft.batch_update (
     batch_id bigint NOT NULL,
     update_id integer NOT NULL,
@@ -377,6 +381,10 @@ CREATE FUNCTION weft._refuse_transition() RETURNS trigger
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._refuse_transition() OWNER TO postgres;
 
+CREATE FUNCTION weft._remove_rows(operation weft.operation, limit_rows integer, at timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._remove_rows(operation weft.operation, limit_rows integer, at timestamp with time zone) OWNER TO weft_system;
+
 CREATE FUNCTION weft._rename_group(of_batch_id bigint, of_group_id integer, new_name text, groups_max integer) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._rename_group(of_batch_id bigint, of_group_id integer, new_name text, groups_max integer) OWNER TO weft_tenant;
@@ -416,6 +424,10 @@ ALTER FUNCTION weft._show_set(tenant_id integer, of_batch_id bigint, set_id inte
 CREATE FUNCTION weft._sight(of_batch_id bigint) RETURNS bigint
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._sight(of_batch_id bigint) OWNER TO weft_system;
+
+CREATE FUNCTION weft._stop_batch(operation weft.operation, limit_rows integer, at timestamp with time zone) RETURNS boolean
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._stop_batch(operation weft.operation, limit_rows integer, at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft._turn_ranges(of_batch_id bigint, hidden boolean) RETURNS boolean
     LANGUAGE plpgsql;
@@ -530,6 +542,11 @@ CREATE FUNCTION weft.create_update(tenant_id integer, user_id integer, batch_id 
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.create_update(tenant_id integer, user_id integer, batch_id bigint, new_jobs integer, new_groups integer, trace_id text, idempotency_key text, digest bytea, groups_max integer, at timestamp with time zone) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.delete_batch(tenant_id integer, user_id integer, batch_id bigint, actor text, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.delete_batch(tenant_id integer, user_id integer, batch_id bigint, actor text, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.due_callbacks(epoch bigint, busy bigint[], limit_all integer, limit_tenant integer, limit_host integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(delivery_id bigint, name uuid, tenant_id integer, batch_id bigint, group_id integer, url text, body text, n_attempts integer, age interval, sent_at bigint)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -806,6 +823,14 @@ CREATE FUNCTION weft.release_jobs(tenant_id integer, batch_id bigint, job_ids in
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.release_jobs(tenant_id integer, batch_id bigint, job_ids integer[], actor text, at timestamp with time zone) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft.remove_batch(epoch bigint, of_operation_id bigint, limit_rows integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off';
+ALTER FUNCTION weft.remove_batch(epoch bigint, of_operation_id bigint, limit_rows integer, at timestamp with time zone) OWNER TO weft_system;
+
 CREATE FUNCTION weft.remove_old(epoch bigint, events_keep_s double precision, updates_keep_s double precision, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -926,6 +951,8 @@ CREATE TABLE weft.batch (
     next_update integer DEFAULT 1 NOT NULL,
     next_job integer DEFAULT 1 NOT NULL,
     next_group integer DEFAULT 1 NOT NULL,
+    deleted_at timestamp with time zone,
+    removing boolean DEFAULT false NOT NULL,
     CONSTRAINT batch_cancel_after_n_failures_check CHECK ((cancel_after_n_failures > 0)),
     CONSTRAINT batch_max_running_check CHECK ((max_running > 0)),
     CONSTRAINT batch_name_check CHECK ((length(name) <= 1024))
@@ -1477,6 +1504,15 @@ CREATE TABLE weft.ready_job (
 );
 ALTER TABLE weft.ready_job OWNER TO postgres;
 
+CREATE TABLE weft.removed_usage (
+    project_id integer NOT NULL,
+    rate_card_id smallint NOT NULL,
+    shape_id integer NOT NULL,
+    tenant_id integer NOT NULL,
+    usage_ms bigint NOT NULL
+);
+ALTER TABLE weft.removed_usage OWNER TO postgres;
+
 CREATE TABLE weft.resource (
     resource_id smallint NOT NULL,
     name text NOT NULL,
@@ -1813,6 +1849,9 @@ ALTER TABLE ONLY weft.rate
 ALTER TABLE ONLY weft.ready_job
     ADD CONSTRAINT ready_job_pkey PRIMARY KEY (pool_id, user_id, rank, batch_id, job_id);
 
+ALTER TABLE ONLY weft.removed_usage
+    ADD CONSTRAINT removed_usage_pkey PRIMARY KEY (project_id, rate_card_id, shape_id);
+
 ALTER TABLE ONLY weft.resource
     ADD CONSTRAINT resource_name_key UNIQUE (name);
 
@@ -2095,7 +2134,7 @@ ALTER TABLE weft.project_usage ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY query_rows ON weft.attempt FOR SELECT TO weft_api, weft_driver USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
-CREATE POLICY query_rows ON weft.batch FOR SELECT TO weft_api, weft_driver USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+CREATE POLICY query_rows ON weft.batch FOR SELECT TO weft_api, weft_driver USING (((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)) AND (deleted_at IS NULL)));
 
 CREATE POLICY query_rows ON weft.batch_update FOR SELECT TO weft_api, weft_driver USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
@@ -2136,6 +2175,8 @@ CREATE POLICY query_rows ON weft.tenant_user FOR SELECT TO weft_api, weft_driver
 ALTER TABLE weft.queue ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.ready_job ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.removed_usage ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.runnable ENABLE ROW LEVEL SECURITY;
 
@@ -2212,6 +2253,8 @@ CREATE POLICY system_rows ON weft.project_usage TO weft_system USING (true);
 CREATE POLICY system_rows ON weft.queue TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.ready_job TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.removed_usage TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.runnable TO weft_system USING (true);
 
@@ -2300,6 +2343,8 @@ CREATE POLICY tenant_rows ON weft.project_usage TO weft_tenant USING ((tenant_id
 CREATE POLICY tenant_rows ON weft.queue TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.ready_job TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.removed_usage TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.runnable TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
@@ -2461,6 +2506,8 @@ REVOKE ALL ON FUNCTION weft._open_neighbours(of_batch_id bigint, of_job_id integ
 REVOKE ALL ON FUNCTION weft._open_ranges(batch_ids bigint[], job_ids integer[], update_ids integer[], opens boolean[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._open_ranges(batch_ids bigint[], job_ids integer[], update_ids integer[], opens boolean[]) TO weft_tenant;
 
+REVOKE ALL ON FUNCTION weft._open_transactions() FROM PUBLIC;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.batch_update TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.batch_update TO weft_system;
 GRANT SELECT ON TABLE weft.batch_update TO weft_api;
@@ -2494,6 +2541,8 @@ GRANT ALL ON FUNCTION weft._record_hold(of_batch_id bigint, of_job_ids integer[]
 
 REVOKE ALL ON FUNCTION weft._refuse_transition() FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._remove_rows(operation weft.operation, limit_rows integer, at timestamp with time zone) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._rename_group(of_batch_id bigint, of_group_id integer, new_name text, groups_max integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._rest_users() FROM PUBLIC;
@@ -2514,6 +2563,8 @@ GRANT ALL ON FUNCTION weft._shape_ids(cpu_ms bigint[], memory_mibs bigint[], sto
 REVOKE ALL ON FUNCTION weft._show_set(tenant_id integer, of_batch_id bigint, set_id integer, at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._sight(of_batch_id bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._stop_batch(operation weft.operation, limit_rows integer, at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._turn_ranges(of_batch_id bigint, hidden boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._turn_ranges(of_batch_id bigint, hidden boolean) TO weft_tenant;
@@ -2575,6 +2626,9 @@ GRANT ALL ON FUNCTION weft.create_set(tenant_id integer, batch_id bigint, name t
 
 REVOKE ALL ON FUNCTION weft.create_update(tenant_id integer, user_id integer, batch_id bigint, new_jobs integer, new_groups integer, trace_id text, idempotency_key text, digest bytea, groups_max integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.create_update(tenant_id integer, user_id integer, batch_id bigint, new_jobs integer, new_groups integer, trace_id text, idempotency_key text, digest bytea, groups_max integer, at timestamp with time zone) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.delete_batch(tenant_id integer, user_id integer, batch_id bigint, actor text, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.delete_batch(tenant_id integer, user_id integer, batch_id bigint, actor text, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.due_callbacks(epoch bigint, busy bigint[], limit_all integer, limit_tenant integer, limit_host integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.due_callbacks(epoch bigint, busy bigint[], limit_all integer, limit_tenant integer, limit_host integer, at timestamp with time zone) TO weft_driver;
@@ -2728,6 +2782,9 @@ GRANT ALL ON FUNCTION weft.release_group(tenant_id integer, batch_id bigint, gro
 
 REVOKE ALL ON FUNCTION weft.release_jobs(tenant_id integer, batch_id bigint, job_ids integer[], actor text, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.release_jobs(tenant_id integer, batch_id bigint, job_ids integer[], actor text, at timestamp with time zone) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.remove_batch(epoch bigint, of_operation_id bigint, limit_rows integer, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.remove_batch(epoch bigint, of_operation_id bigint, limit_rows integer, at timestamp with time zone) TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft.remove_old(epoch bigint, events_keep_s double precision, updates_keep_s double precision, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.remove_old(epoch bigint, events_keep_s double precision, updates_keep_s double precision, at timestamp with time zone) TO weft_driver;
@@ -2967,6 +3024,9 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.ready_job TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.ready_job TO weft_system;
 GRANT SELECT ON TABLE weft.ready_job TO weft_api;
 GRANT SELECT ON TABLE weft.ready_job TO weft_driver;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.removed_usage TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.removed_usage TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.resource TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.resource TO weft_system;

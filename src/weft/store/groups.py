@@ -67,6 +67,29 @@ class SetGroups:
             )
         )
 
+    async def delete_batch(
+        self,
+        caller: Caller,
+        batch_id: int,
+        *,
+        trace_id: str,
+        idempotency_key: str | None,
+        digest: bytes,
+    ) -> int:
+        """Begin to remove a batch."""
+        return int(
+            await self._database.value(
+                "delete_batch",
+                tenant_id=caller.tenant_id,
+                user_id=caller.user_id,
+                batch_id=batch_id,
+                actor=f"user {caller.user_name}",
+                trace_id=trace_id,
+                idempotency_key=idempotency_key,
+                digest=digest,
+            )
+        )
+
     async def add_members(
         self, caller: Caller, batch_id: int, group_id: int, job_ids: Sequence[int]
     ) -> int:

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from weft.core.errors import WeftError
 from weft.ports.store import Operation
+from weft.store.batch_removal import remove_batch
 from weft.store.database import Database
 from weft.store.priorities import set_priorities
 from weft.store.set_filling import fill_set
@@ -43,6 +44,7 @@ class Operations:
 
 
 STEPS: Final[Mapping[str, Step]] = {
+    "delete_batch": remove_batch,
     "fill_set": fill_set,
     "set_priority": set_priorities,
 }

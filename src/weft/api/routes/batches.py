@@ -1,8 +1,8 @@
-"""`/v1/batches`: create, list, get, edit, cancel, hold, release."""
+"""`/v1/batches`: create, list, get, edit, delete, cancel, hold, release."""
 
 from typing import Final
 
-from litestar import Response, get, patch, post
+from litestar import Response, delete, get, patch, post
 
 from weft.api.creating import creating
 from weft.api.edits import Edits
@@ -83,6 +83,29 @@ async def edit_batch(request: AnyRequest) -> Response[bytes]:
     return await Edits(request).edit_batch(batch_id_of(request))
 
 
+@delete(
+    "/v1/batches/{b:str}",
+    status_code=202,
+    opt={"accepted": Operation, "body": Empty, "headers": ("Idempotency-Key",)},
+)
+async def delete_batch(request: AnyRequest) -> Response[bytes]:
+    """Delete a batch with all that belongs to it. It is gone at once; what runs of it is stopped,
+    and its rows are removed in the background: the answer is that operation.
+    """
+    Query(request, ())
+    asked = await creating(request)
+    asked.body.document(Empty)
+    store = asked.services.store
+    operation_id = await store.delete_batch(
+        asked.caller,
+        batch_id_of(request),
+        trace_id=asked.trace_id,
+        idempotency_key=asked.key,
+        digest=asked.body.digest,
+    )
+    return reply(await store.get_operation(asked.caller, operation_id), 202)
+
+
 @get("/v1/batches/{b:str}/history", opt={"page": Change, "query": PAGE})
 async def batch_history(request: AnyRequest) -> Response[bytes]:
     """List what people changed of a batch, newest first."""
@@ -147,6 +170,6 @@ async def change_hold(request: AnyRequest, group: int | str, *, held: bool) -> R
 
 
 ROUTES = (
-    create_batch, list_batches, get_batch, edit_batch, batch_history, cancel_batch, hold_batch,
-    release_batch,
+    create_batch, list_batches, get_batch, edit_batch, delete_batch, batch_history, cancel_batch,
+    hold_batch, release_batch,
 )  # fmt: skip

@@ -33,6 +33,22 @@ class SetGroupStore(Protocol):
         Return the operation. The set is seen when it is whole. Raises as `create_set`.
         """
 
+    async def delete_batch(
+        self,
+        caller: Caller,
+        batch_id: int,
+        *,
+        trace_id: str,
+        idempotency_key: str | None,
+        digest: bytes,
+    ) -> int:
+        """Begin to remove a batch, and return the operation. From now on there is no such batch;
+        what runs of it is stopped.
+
+        A repeat with the same key returns the same operation; another one raises
+        `BatchNotFound`.
+        """
+
     async def add_members(
         self, caller: Caller, batch_id: int, group_id: int, job_ids: Sequence[int]
     ) -> int:

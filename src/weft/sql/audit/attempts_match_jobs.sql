@@ -1,4 +1,5 @@
 -- A job has as many attempts as it says; one that succeeded has exactly one that did, the last; one that ended has none alive.
+SELECT x.* FROM (
 SELECT j.batch_id, j.job_id, j.state, j.attempt, count(a.attempt) AS n_attempts, count(*) FILTER (WHERE a.reason IS NULL AND a.attempt IS NOT NULL) AS n_succeeded
 FROM weft.job j LEFT JOIN weft.attempt a ON a.batch_id = j.batch_id AND a.job_id = j.job_id
 GROUP BY j.batch_id, j.job_id
@@ -6,3 +7,6 @@ HAVING count(a.attempt) + (j.state = 4)::int <> j.attempt
     OR (j.state = 6) <> (count(*) FILTER (WHERE a.reason IS NULL AND a.attempt IS NOT NULL) = 1)
     OR (j.state = 6 AND max(a.attempt) FILTER (WHERE a.reason IS NULL) <> j.attempt)
     OR (j.state = 4) <> (j.incarnation_id IS NOT NULL)
+) x
+-- A batch that is being removed is half there.
+WHERE NOT EXISTS (SELECT FROM weft.batch d WHERE d.batch_id = x.batch_id AND d.removing)

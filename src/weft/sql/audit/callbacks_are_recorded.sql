@@ -1,4 +1,5 @@
 -- Every completion of a batch or group with a callback has its one delivery, and no other has one; what has ended is tried no more.
+SELECT x.* FROM (
 SELECT coalesce(c.batch_id, d.batch_id) AS batch_id, coalesce(c.group_id, d.group_id) AS group_id, coalesce(c.completion, d.completion) AS completion,
        c.url, d.url AS delivered_to, d.delivery_id
 FROM (SELECT c.batch_id, c.group_id, c.completion, c.completed_at, CASE WHEN g.group_id = 0 THEN b.callback ELSE g.callback END AS url
@@ -10,3 +11,6 @@ WHERE (c.url IS NOT NULL AND d.delivery_id IS NULL
     OR (d.delivery_id IS NOT NULL AND c.url IS DISTINCT FROM d.url)
     OR (d.delivered_at IS NOT NULL AND (d.next_at IS NOT NULL OR d.n_attempts = 0))
     OR (d.next_at IS NULL AND d.n_attempts = 0)
+) x
+-- Nobody is told of a deleted batch.
+WHERE NOT EXISTS (SELECT FROM weft.batch d WHERE d.batch_id = x.batch_id AND d.deleted_at IS NOT NULL)

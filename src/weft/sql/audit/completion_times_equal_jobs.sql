@@ -1,4 +1,5 @@
 -- The last end that is kept of a complete group is that of its jobs, and so is the time of its completion; as of the last fold.
+SELECT x.* FROM (
 WITH job_end AS (
     SELECT j.batch_id, j.group_id, max(greatest(a.ended_at, j.cancelled_at)) AS ended_at
     FROM weft.job j
@@ -20,3 +21,6 @@ WHERE c.complete AND NOT EXISTS (SELECT FROM unfolded u WHERE u.batch_id = c.bat
   -- Ends of before are not known.
   AND b.created_at >= (SELECT m.applied_at FROM weft.migration m WHERE m.name = '0011_pre_completion_times')
   AND (c.last_ended_at IS DISTINCT FROM e.ended_at OR m.completed_at IS DISTINCT FROM greatest(g.created_at, e.ended_at))
+) x
+-- A batch that is being removed is half there.
+WHERE NOT EXISTS (SELECT FROM weft.batch d WHERE d.batch_id = x.batch_id AND d.removing)

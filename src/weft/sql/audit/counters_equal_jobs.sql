@@ -1,4 +1,5 @@
 -- The counters of every group, folded and not folded together, equal a recount of its jobs.
+SELECT x.* FROM (
 WITH counted AS (
     SELECT x.batch_id, x.group_id, ARRAY[sum(x.n_pending), sum(x.n_ready), sum(x.n_queued), sum(x.n_creating), sum(x.n_running),
            sum(x.n_blocked), sum(x.n_succeeded), sum(x.n_failed), sum(x.n_errored), sum(x.n_cancelled)]::numeric[] AS n
@@ -26,3 +27,6 @@ summed AS (
 SELECT coalesce(c.batch_id, s.batch_id) AS batch_id, coalesce(c.group_id, s.group_id) AS group_id, c.n::text AS counted, s.n::text AS recounted
 FROM counted c FULL JOIN summed s ON s.batch_id = c.batch_id AND s.group_id = c.group_id
 WHERE coalesce(c.n, array_fill(0::numeric, ARRAY[10])) IS DISTINCT FROM coalesce(s.n, array_fill(0::numeric, ARRAY[10]))
+) x
+-- A batch that is being removed is half there.
+WHERE NOT EXISTS (SELECT FROM weft.batch d WHERE d.batch_id = x.batch_id AND d.removing)

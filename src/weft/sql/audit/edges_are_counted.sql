@@ -1,4 +1,5 @@
 -- A waiting job counts exactly its parents that have not ended, and knows whether one did not succeed; noted ends and those in work excepted.
+SELECT x.* FROM (
 SELECT j.batch_id, j.job_id, j.state, j.n_unfinished, count(*) FILTER (WHERE p.state < 6) AS n_not_ended
 FROM weft.job j
 JOIN weft.batch_update u ON u.batch_id = j.batch_id AND u.update_id = j.update_id AND u.committed_at IS NOT NULL
@@ -11,3 +12,6 @@ WHERE j.state = 0
 GROUP BY j.batch_id, j.job_id, d.n, d.bad
 HAVING j.n_unfinished - coalesce(d.n, 0) <> count(*) FILTER (WHERE p.state < 6 OR c.job_id IS NOT NULL) OR j.n_unfinished = 0
     OR (j.bad_parent OR coalesce(d.bad, false)) <> coalesce(bool_or(p.state > 6) FILTER (WHERE c.job_id IS NULL), false)
+) x
+-- A batch that is being removed is half there.
+WHERE NOT EXISTS (SELECT FROM weft.batch d WHERE d.batch_id = x.batch_id AND d.removing)

@@ -1,5 +1,9 @@
 -- A job that failed or errored has an attempt that did not succeed: queries find it by that (attempt_failure_idx).
+SELECT x.* FROM (
 SELECT j.batch_id, j.job_id, j.state
 FROM weft.job j
 WHERE j.state IN (7, 8) AND NOT EXISTS (
     SELECT FROM weft.attempt a WHERE a.batch_id = j.batch_id AND a.job_id = j.job_id AND a.reason IS NOT NULL)
+) x
+-- A batch that is being removed is half there.
+WHERE NOT EXISTS (SELECT FROM weft.batch d WHERE d.batch_id = x.batch_id AND d.removing)

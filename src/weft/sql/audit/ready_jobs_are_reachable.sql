@@ -1,6 +1,7 @@
 -- Every ready job can be found by a claimer: listed at the rank of its priority, or with priority 0 in a range; else it is held.
 -- A range holds it at or above its low mark, and its user is active. A parked one may be held no more if its group was released and
 -- the sweep is about to list it.
+SELECT x.* FROM (
 SELECT j.batch_id, j.job_id, j.listed, s.active
 FROM weft.job j
 JOIN weft.batch_update u ON u.batch_id = j.batch_id AND u.update_id = j.update_id AND u.committed_at IS NOT NULL
@@ -22,3 +23,6 @@ WHERE j.state = 1 AND NOT CASE
 UNION ALL
 SELECT r.batch_id, r.job_id, NULL, NULL FROM weft.ready_job r LEFT JOIN weft.job j ON j.batch_id = r.batch_id AND j.job_id = r.job_id
 WHERE j.state IS DISTINCT FROM 1 OR r.rank <> -j.priority
+) x
+-- A batch that is being removed is half there.
+WHERE NOT EXISTS (SELECT FROM weft.batch d WHERE d.batch_id = x.batch_id AND d.removing)

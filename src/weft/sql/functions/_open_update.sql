@@ -13,5 +13,6 @@ BEGIN
         PERFORM weft._fail('WF104', format('update %s of batch b%s does not exist', of_update_id, of_batch_id),
                            'The batch has no update of this number.', 'Create one with POST /v1/batches/{b}/updates.');
     END IF;
+    PERFORM weft._check_batch(of_batch_id);
     RETURN v_update;
 END $$;

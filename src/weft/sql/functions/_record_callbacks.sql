@@ -12,7 +12,7 @@ BEGIN
     SELECT array_agg(k.batch_id), array_agg(k.group_id), array_agg(k.url) INTO v_batch, v_group, v_url
     FROM (SELECT g.batch_id, g.group_id, CASE WHEN g.group_id = 0 THEN b.callback ELSE g.callback END AS url
           FROM unnest(_record_callbacks.batch_ids, _record_callbacks.group_ids) t (b, g)
-          JOIN weft.batch b ON b.batch_id = t.b
+          JOIN weft.batch b ON b.batch_id = t.b AND b.deleted_at IS NULL
           JOIN weft.job_group g ON g.batch_id = t.b AND g.group_id = t.g) k
     WHERE k.url IS NOT NULL;
     IF v_batch IS NULL THEN

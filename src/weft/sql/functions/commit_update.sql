@@ -17,6 +17,7 @@ BEGIN
     PERFORM weft._as_tenant(commit_update.tenant_id);
     PERFORM weft._check_batch(commit_update.batch_id);
     PERFORM pg_advisory_xact_lock_shared(commit_update.batch_id);
+    -- get_update checks the batch once more: a deletion may have been before us.
     PERFORM FROM weft.get_update(commit_update.tenant_id, commit_update.batch_id, of_update_id);
     SELECT u.* INTO v_update FROM weft.batch_update u
     WHERE u.batch_id = commit_update.batch_id AND u.update_id = of_update_id FOR UPDATE;

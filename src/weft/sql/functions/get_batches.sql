@@ -7,5 +7,6 @@ AS $$
 #variable_conflict use_column
 BEGIN
     PERFORM weft._as_tenant(get_batches.tenant_id);
-    RETURN QUERY SELECT d.document FROM weft._group_documents(get_batches.batch_ids, array_fill(0, ARRAY[cardinality(get_batches.batch_ids)])) d ORDER BY d.batch_id DESC;
+    RETURN QUERY SELECT d.document FROM weft._group_documents(get_batches.batch_ids, array_fill(0, ARRAY[cardinality(get_batches.batch_ids)])) d
+    WHERE EXISTS (SELECT FROM weft.batch b WHERE b.batch_id = d.batch_id AND b.deleted_at IS NULL) ORDER BY d.batch_id DESC;
 END $$;

@@ -11,11 +11,11 @@ BEGIN
     PERFORM weft._as_tenant(list_batches.tenant_id);
     IF of_name IS NULL THEN
         SELECT array_agg(x.batch_id) INTO v_ids FROM (
-            SELECT b.batch_id FROM weft.batch b WHERE b.tenant_id = list_batches.tenant_id AND b.batch_id < coalesce(before, 9223372036854775807)
+            SELECT b.batch_id FROM weft.batch b WHERE b.tenant_id = list_batches.tenant_id AND b.deleted_at IS NULL AND b.batch_id < coalesce(before, 9223372036854775807)
             ORDER BY b.batch_id DESC LIMIT limit_rows) x;
     ELSE
         SELECT array_agg(x.batch_id) INTO v_ids FROM (
-            SELECT b.batch_id FROM weft.batch b WHERE b.tenant_id = list_batches.tenant_id AND b.name = of_name
+            SELECT b.batch_id FROM weft.batch b WHERE b.tenant_id = list_batches.tenant_id AND b.deleted_at IS NULL AND b.name = of_name
               AND b.batch_id < coalesce(before, 9223372036854775807)
             ORDER BY b.batch_id DESC LIMIT limit_rows) x;
     END IF;

@@ -18,5 +18,7 @@ BEGIN
            coalesce(e.trace_id, (SELECT b.trace_id FROM weft.batch b WHERE b.batch_id = e.batch_id)) FROM weft.event e
     WHERE (e.xid, e.event_id) > (list_events.after_xid::text::xid8, list_events.after_event) AND e.xid < pg_snapshot_xmin(pg_current_snapshot())
       AND (of_batch_id IS NULL OR e.batch_id = of_batch_id)
+      -- Of a deleted batch only that it was, and how its removal goes.
+      AND (e.kind = 'batch.deleted' OR e.kind LIKE 'operation.%' OR EXISTS (SELECT FROM weft.batch b WHERE b.batch_id = e.batch_id AND b.deleted_at IS NULL))
     ORDER BY e.xid, e.event_id LIMIT limit_rows;
 END $$;

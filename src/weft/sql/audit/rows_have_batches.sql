@@ -1,0 +1,74 @@
+-- No row outlives its batch, but for the operation that removed it and the events that tell of that.
+SELECT x.batch_id, x.kind FROM (
+    SELECT DISTINCT t.batch_id, 'attempt' AS kind FROM weft.attempt t
+    UNION ALL
+    SELECT DISTINCT t.batch_id, 'edge' AS kind FROM weft.edge t
+    UNION ALL
+    SELECT DISTINCT t.batch_id, 'job_label' AS kind FROM weft.job_label t
+    UNION ALL
+    SELECT DISTINCT t.batch_id, 'job_change' AS kind FROM weft.job_change t
+    UNION ALL
+    SELECT DISTINCT t.batch_id, 'job_cancel' AS kind FROM weft.job_cancel t
+    UNION ALL
+    SELECT DISTINCT t.batch_id, 'job_hold' AS kind FROM weft.job_hold t
+    UNION ALL
+    SELECT DISTINCT t.batch_id, 'held_ready' AS kind FROM weft.held_ready t
+    UNION ALL
+    SELECT DISTINCT t.batch_id, 'cascade' AS kind FROM weft.cascade t
+    UNION ALL
+    SELECT DISTINCT t.batch_id, 'parent_end' AS kind FROM weft.parent_end t
+    UNION ALL
+    SELECT DISTINCT t.batch_id, 'ready_job' AS kind FROM weft.ready_job t
+    UNION ALL
+    SELECT DISTINCT t.batch_id, 'job_array' AS kind FROM weft.job_array t
+    UNION ALL
+    SELECT DISTINCT t.batch_id, 'job_spec' AS kind FROM weft.job_spec t
+    UNION ALL
+    SELECT DISTINCT t.batch_id, 'job' AS kind FROM weft.job t
+    UNION ALL
+    SELECT DISTINCT t.batch_id, 'runnable' AS kind FROM weft.runnable t
+    UNION ALL
+    SELECT DISTINCT t.batch_id, 'batch_update' AS kind FROM weft.batch_update t
+    UNION ALL
+    SELECT DISTINCT t.batch_id, 'bunch_count' AS kind FROM weft.bunch_count t
+    UNION ALL
+    SELECT DISTINCT t.batch_id, 'bunch' AS kind FROM weft.bunch t
+    UNION ALL
+    SELECT DISTINCT t.batch_id, 'group_bunch' AS kind FROM weft.group_bunch t
+    UNION ALL
+    SELECT DISTINCT t.batch_id, 'member_span' AS kind FROM weft.member_span t
+    UNION ALL
+    SELECT DISTINCT t.batch_id, 'membership' AS kind FROM weft.membership t
+    UNION ALL
+    SELECT DISTINCT t.batch_id, 'group_usage' AS kind FROM weft.group_usage t
+    UNION ALL
+    SELECT DISTINCT t.batch_id, 'group_completion' AS kind FROM weft.group_completion t
+    UNION ALL
+    SELECT DISTINCT t.batch_id, 'group_change' AS kind FROM weft.group_change t
+    UNION ALL
+    SELECT DISTINCT t.batch_id, 'group_hold' AS kind FROM weft.group_hold t
+    UNION ALL
+    SELECT DISTINCT t.batch_id, 'failure_count' AS kind FROM weft.failure_count t
+    UNION ALL
+    SELECT DISTINCT t.batch_id, 'group_count' AS kind FROM weft.group_count t
+    UNION ALL
+    SELECT DISTINCT t.batch_id, 'group_ancestor' AS kind FROM weft.group_ancestor t
+    UNION ALL
+    SELECT DISTINCT t.batch_id, 'job_group' AS kind FROM weft.job_group t
+    UNION ALL
+    SELECT DISTINCT t.batch_id, 'callback_delivery' AS kind FROM weft.callback_delivery t
+    UNION ALL
+    SELECT DISTINCT t.batch_id, 'user_batch_count' AS kind FROM weft.user_batch_count t
+    UNION ALL
+    SELECT DISTINCT t.batch_id, 'claim' AS kind FROM weft.claim t
+    UNION ALL
+    SELECT DISTINCT t.batch_id, 'group_cancel' AS kind FROM weft.group_cancel t
+    UNION ALL
+    -- What is folded stays until the next fold.
+    SELECT DISTINCT t.batch_id, 'job_delta' FROM weft.fold f JOIN weft.job_delta t ON t.xid >= pg_snapshot_xmin(f.upto) AND NOT pg_visible_in_snapshot(t.xid, f.upto)
+    UNION ALL
+    SELECT DISTINCT t.batch_id, 'operation' FROM weft.operation t WHERE t.kind <> 'delete_batch'
+    UNION ALL
+    SELECT DISTINCT t.batch_id, 'event' FROM weft.event t WHERE t.kind <> 'batch.deleted' AND t.kind NOT LIKE 'operation.%'
+) x
+WHERE NOT EXISTS (SELECT FROM weft.batch b WHERE b.batch_id = x.batch_id)

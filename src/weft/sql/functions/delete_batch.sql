@@ -1,0 +1,30 @@
+-- delete_batch: from now on there is no such batch, for nobody. It is cancelled with force; the driver removes its rows when all has ended.
+-- Called by: Store.delete_batch (api).   Safe to repeat: yes with an idempotency key; else the second call finds no batch.
+-- Locks: the batch's row, before the exclusive advisory lock on the batch (see _cancel_group), as submit takes them.
+-- Plan: by key.   Returns: the operation.  Raises WF101, WF201 (key used for another request).
+-- The batch's own idempotency key is free again: the same submission makes a new batch.
+-- Owner: weft_tenant.  Granted to: weft_api.
+CREATE OR REPLACE FUNCTION weft.delete_batch(
+    tenant_id int, user_id int, batch_id bigint, actor text, trace_id text, idempotency_key text, digest bytea, at timestamptz DEFAULT clock_timestamp()
+) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+    v_id bigint; v_last int;
+BEGIN
+    PERFORM weft._as_tenant(delete_batch.tenant_id);
+    PERFORM FROM weft.batch b WHERE b.batch_id = delete_batch.batch_id FOR NO KEY UPDATE;
+    -- After the row was locked: the same request at the same time has made it, or the batch is gone.
+    v_id := weft._find_operation(delete_batch.user_id, delete_batch.idempotency_key, delete_batch.digest);
+    IF v_id IS NOT NULL THEN
+        RETURN v_id;
+    END IF;
+    PERFORM weft._check_batch(delete_batch.batch_id);
+    PERFORM weft._cancel_group(delete_batch.batch_id, 0, delete_batch.actor, true, delete_batch.at);
+    UPDATE weft.batch b SET deleted_at = delete_batch.at, idempotency_key = NULL WHERE b.batch_id = delete_batch.batch_id
+    RETURNING b.next_job - 1 INTO v_last;
+    INSERT INTO weft.event (at, tenant_id, batch_id, kind, trace_id)
+    VALUES (delete_batch.at, delete_batch.tenant_id, delete_batch.batch_id, 'batch.deleted', delete_batch.trace_id);
+    RETURN weft._create_operation(delete_batch.tenant_id, delete_batch.user_id, delete_batch.batch_id, 'delete_batch', '{}', v_last,
+        delete_batch.trace_id, delete_batch.idempotency_key, delete_batch.digest, delete_batch.at);
+END $$;

@@ -1,0 +1,103 @@
+"""`DELETE /v1/batches/{b}`: from the answer on there is no such batch, on no route."""
+
+from typing import Any
+
+import httpx
+import pytest
+
+from api.live import EventReader, LiveWorker
+from api.test_answers import DOCUMENT
+
+BODIES: dict[str, Any] = {
+    "PATCH": {"name": "x"},
+    "/v1/batches/{b}/updates": {"n_jobs": 1},
+    "/v1/batches/{b}/updates/{u}/jobs": {"first": 1, "jobs": [{"command": ["true"]}]},
+    "/v1/batches/{b}/updates/{u}/groups": {"first": 1, "groups": [{"name": "h"}]},
+    "/v1/batches/{b}/groups": {"name": "s"},
+    "/v1/batches/{b}/groups/{g}/members": {"jobs": [1]},
+}
+"""What a route takes, if it is not the empty document."""
+
+
+async def submit(http: httpx.AsyncClient) -> int:
+    made = await http.post("/v1/batches", json=DOCUMENT)
+    assert made.status_code == 201, made.text
+    return int(made.json()["id"])
+
+
+async def test_deleted_batch_is_found_on_no_route(
+    http: httpx.AsyncClient, worker: LiveWorker
+) -> None:
+    b = await submit(http)
+    assert (await http.post(f"/v1/batches/{b}/updates", json={"n_jobs": 1})).status_code == 201
+    claimed = await worker.claim(1)
+    await worker.start(claimed)
+    paths = (await http.get("/openapi.json")).json()["paths"]
+    accepted = await http.delete(f"/v1/batches/{b}")
+    answers = {}
+    for route, operations in paths.items():
+        for method in operations if "{b}" in route else ():
+            body = BODIES.get(method.upper(), BODIES.get(route, {}))
+            answer = await http.request(
+                method, route.format(b=b, j=1, g=1, u=2, stream="stdout", a=1, d=1),
+                json=None if method == "get" else body,
+            )  # fmt: skip
+            answers[method, route] = (answer.status_code, answer.json().get("code"))
+    by_query = [
+        await http.get(f"/v1/batches/{b}/jobs?q=pca"),
+        await http.post(f"/v1/batches/{b}/groups?q=pca", json={}),
+        await http.get(f"/v1/events?batch={b}"),
+    ]
+    found = [
+        (await http.get(path)).json()["items"]
+        for path in ("/v1/batches", "/v1/batches?q=all", "/v1/batches?name=all%20kinds")
+    ]
+
+    assert (accepted.status_code, accepted.json()["kind"]) == (202, "delete_batch")
+    assert len(answers) > 25
+    assert {key: one for key, one in answers.items() if one != (404, "API.BATCH_NOT_FOUND")} == {}
+    assert {answer.status_code for answer in by_query} == {404}
+    assert found == [[], [], []]
+    operation = (await http.get(f"/v1/operations/{accepted.json()['id']}")).json()
+    listed = (await http.get(f"/v1/operations?batch={b}")).json()["items"]
+    assert (operation["state"], operation["total"], operation["batch_id"]) == ("running", 6, b)
+    assert listed == [operation]
+
+
+async def test_repeat_with_the_key_is_the_same_request(http: httpx.AsyncClient) -> None:
+    b, other = await submit(http), await submit(http)
+    keyed = {"idempotency-key": "k"}
+    first, again, second = [
+        await http.delete(f"/v1/batches/{one}", headers=keyed) for one in (b, b, other)
+    ]
+    unkeyed = await http.delete(f"/v1/batches/{b}")
+
+    assert (first.status_code, again.status_code) == (202, 202)
+    assert first.json()["id"] == again.json()["id"]
+    assert (second.status_code, second.json()["code"]) == (409, "API.IDEMPOTENCY_CONFLICT")
+    assert unkeyed.status_code == 404
+
+
+@pytest.mark.parametrize(("path", "status"), [("/v1/batches/9", 404), ("/v1/batches/x", 400)])
+async def test_what_is_not_there_cannot_be_deleted(
+    http: httpx.AsyncClient, path: str, status: int
+) -> None:
+    assert (await http.delete(path)).status_code == status
+
+
+async def test_delete_takes_no_fields(http: httpx.AsyncClient) -> None:
+    b = await submit(http)
+    wrong = await http.request("DELETE", f"/v1/batches/{b}", json={"force": True})
+
+    assert (wrong.status_code, wrong.json()["code"]) == (400, "API.UNKNOWN_FIELD")
+    assert (await http.get(f"/v1/batches/{b}")).status_code == 200
+
+
+async def test_who_listens_to_a_batch_hears_that_it_was_deleted(http: httpx.AsyncClient) -> None:
+    b = await submit(http)
+    async with http.stream("GET", f"/v1/events?batch={b}") as stream:
+        reader = EventReader(stream)
+        await http.delete(f"/v1/batches/{b}")
+        event = await reader.event()
+
+    assert (event["kind"], event["batch_id"]) == ("batch.deleted", b)

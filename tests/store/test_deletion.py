@@ -1,0 +1,366 @@
+"""A deleted batch is gone at once, and all of it in the end; but what it cost."""
+
+import asyncio
+import random
+import re
+from typing import Any
+
+import pytest
+
+from store.test_holds import TREE, hold, park
+from store.test_submission import add, open_update
+from store.world import Backend, Worker, World, open_world
+from weft.core import errors
+from weft.core.states import Reason
+from weft.ports.store import NewBatch, NewSet
+from weft.sql import files_of
+from weft.store import batch_removal
+from weft.store.database import call_on
+from weft.testing.builders import job_rows
+
+
+async def delete(world: World, batch: int, key: str | None = None, digest: bytes = b"") -> int:
+    return await world.api.delete_batch(
+        world.caller, batch, trace_id="", idempotency_key=key, digest=digest
+    )
+
+
+async def operation_of(world: World, operation_id: int) -> Any:  # noqa: ANN401 (a document)
+    return await world.api.get_operation(world.caller, operation_id)
+
+
+async def step(world: World, operation_id: int, limit: int = batch_removal.STEP_ROWS) -> bool:
+    """Do one step of the removal."""
+    epoch = await world.lead()
+    for running in await world.driver.running_operations(epoch):
+        if running.operation_id == operation_id:
+            with pytest.MonkeyPatch.context() as patched:
+                patched.setattr(batch_removal, "STEP_ROWS", limit)
+                return await world.driver.advance_operation(epoch, running)
+    return False
+
+
+async def settle(world: World) -> None:
+    """Do what the driver's other loops do."""
+    await world.sweep()
+    await park(world)
+    await world.fold()
+
+
+async def remove(
+    world: World, operation_id: int, *, limit: int = batch_removal.STEP_ROWS, audited: bool = False
+) -> int:
+    """Go on until it has ended, `limit` rows a step; return in how many steps."""
+    for steps in range(10_000):
+        if (await operation_of(world, operation_id))["state"] != "running":
+            return steps
+        if not await step(world, operation_id, limit):
+            await settle(world)
+        if audited:
+            assert await world.findings() == {}
+    raise AssertionError
+
+
+async def rows_of(world: World, batch: int) -> dict[str, int]:
+    """Return how many rows each table has of a batch; those that tell of its end excepted."""
+    tables = await world.admin.fetch(
+        "SELECT table_name FROM information_schema.columns "
+        "WHERE table_schema = 'weft' AND column_name = 'batch_id'"
+    )
+    found = {}
+    for (table,) in tables:
+        but = {
+            "operation": "AND kind <> 'delete_batch'",
+            "event": "AND kind <> 'batch.deleted' AND kind NOT LIKE 'operation.%'",
+        }.get(table, "")
+        found[table] = await world.admin.fetchval(
+            f"SELECT count(*) FROM weft.{table} WHERE batch_id = $1 {but}", batch  # noqa: S608 (names of tables)
+        )  # fmt: skip
+    return {table: n for table, n in found.items() if n}
+
+
+async def bill(world: World) -> list[Any]:
+    """Return what the project has used, by day."""
+    rows = await world.admin.fetch(
+        "SELECT u.* FROM weft.project_usage u WHERE tenant_id = $1 ORDER BY 1, 2, 3, 4",
+        world.caller.tenant_id,
+    )
+    return [tuple(row) for row in rows]
+
+
+async def run_some(world: World, worker: Worker, limit: int) -> None:
+    claimed = await worker.claim(limit)
+    await worker.start(*claimed, age_us=2_000_000)
+    half = len(claimed) // 2
+    await worker.end(*claimed[:half], start_age_us=2_000_000)
+    await worker.end(*claimed[half:], reason=Reason.EXIT, start_age_us=2_000_000)
+    await world.fold()
+
+
+async def full_batch(world: World, worker: Worker) -> int:
+    """Make a batch that has rows in nearly every table, and a part that is not committed."""
+    batch = await world.submit(
+        job_rows(
+            20, group=[0, 1, 2, 3] * 5, priority=[0, 1] * 10, names={3: "c"},
+            parents={9: [1], 10: [1, 2], 20: [9]}, sets={5: (4,), 6: (4,)},
+            always_run=[False] * 19 + [True],
+        ),
+        groups=TREE, callback="http://127.0.0.1:1/", cancel_after_n_failures=100,
+    )  # fmt: skip
+    await run_some(world, worker, 6)
+    await hold(world, batch, 3)
+    await world.api.hold_jobs(world.caller, batch, [11])
+    await world.api.cancel_jobs(world.caller, batch, [12])
+    await world.api.create_set(world.caller, batch, NewSet(name="more"))
+    await park(world)
+    update = await open_update(world, batch, 8, 1)
+    await add(world, batch, update, job_rows(4, parents={2: [-3]}))
+    return batch
+
+
+async def test_batch_is_gone_at_once(world: World) -> None:
+    worker = await world.worker()
+    batch, other = await full_batch(world, worker), await world.submit(3)
+
+    await delete(world, batch)
+
+    with pytest.raises(errors.BatchNotFound):
+        await world.api.get_batch(world.caller, batch)
+    with pytest.raises(errors.BatchNotFound):
+        await delete(world, batch)
+    listed = await world.api.list_batches(world.caller, before=None, limit=9, name=None)
+    assert [row["id"] for row in listed] == [other]
+    assert {one.batch_id for one in await worker.claim()} == {other}
+
+
+async def test_all_of_it_is_removed_but_what_it_cost(own_world: World) -> None:
+    world = own_world  # the audit looks at all of a database, after each of many steps
+    worker = await world.worker()
+    batch, other = await full_batch(world, worker), await world.submit(2)
+    before = await rows_of(world, batch)
+    (running,) = await worker.claim(1)
+    await worker.start(running)
+    assert running.batch_id == batch
+
+    operation_id = await delete(world, batch)
+    for _ in range(3):
+        await step(world, operation_id)
+        await settle(world)
+        assert await world.findings() == {}
+    assert (await rows_of(world, batch))["job"] == 24  # nothing goes while a job runs
+    told = await worker.beat(running)
+    assert [tuple(one) for one in told.cancelled] == [(batch, running.job_id, running.attempt)]
+    await worker.end(running, reason=Reason.CANCELLED, start_age_us=3_000_000)
+    await world.fold()
+    cost = await bill(world)
+    steps = await remove(world, operation_id, limit=7, audited=True)
+
+    assert before.keys() > {"job", "edge", "attempt", "job_spec", "membership", "group_hold"}
+    assert await rows_of(world, batch) == {}
+    assert await bill(world) == cost
+    assert steps > 20
+    ended = await operation_of(world, operation_id)
+    assert (ended["state"], ended["done"], ended["total"]) == ("success", 28, 28)
+    assert ended["result"] == {"n_jobs": 28}
+    assert await world.states(other) == "rr"
+
+
+async def test_every_table_of_batches_is_known_to_the_removal(world: World) -> None:
+    """A new table with a batch_id has to be named in _remove_rows.sql and in the audit."""
+    tables = await world.admin.fetch(
+        "SELECT table_name FROM information_schema.columns "
+        "WHERE table_schema = 'weft' AND column_name = 'batch_id'"
+    )
+    texts = [
+        *(one.text for one in files_of("functions") if one.name == "_remove_rows"),
+        *(one.text for one in files_of("audit") if one.name == "rows_have_batches"),
+    ]
+
+    assert [t for (t,) in tables if not all(re.search(rf"\b{t}\b", text) for text in texts)] == []
+
+
+async def test_repeat_with_the_key_gives_the_operation_again(world: World) -> None:
+    batch = await world.submit(1)
+    operation_id = await delete(world, batch, "k", b"a")
+
+    assert await delete(world, batch, "k", b"a") == operation_id
+    with pytest.raises(errors.IdempotencyConflict):
+        await delete(world, batch, "k", b"b")
+    await remove(world, operation_id)
+    assert await delete(world, batch, "k", b"a") == operation_id
+
+
+async def test_two_deletions_at_once_make_one_operation(world: World) -> None:
+    batch = await world.submit(1)
+    answers = await asyncio.gather(
+        *[delete(world, batch) for _ in range(4)], return_exceptions=True
+    )
+
+    assert sorted(type(one) is int for one in answers) == [False] * 3 + [True]
+    assert all(isinstance(one, int | errors.BatchNotFound) for one in answers)
+
+
+async def test_batch_of_another_tenant_is_not_found(world: World, backend: Backend) -> None:
+    batch = await world.submit(1)
+    async with open_world(backend) as stranger:
+        with pytest.raises(errors.BatchNotFound):
+            await delete(stranger, batch)
+
+    assert (await world.api.get_batch(world.caller, batch))["id"] == batch
+
+
+async def test_key_of_the_batch_is_free_again(world: World) -> None:
+    async def submit() -> int:
+        batch, _reserved, _is_new = await world.api.submit(
+            world.caller, NewBatch(trace_id=""), [], job_rows(), idempotency_key="b",
+            digest=b"", trace_id="",
+        )  # fmt: skip
+        return batch
+
+    first = await submit()
+    operation_id = await delete(world, first)
+    second = await submit()
+
+    assert second not in {first, await remove(world, operation_id)}
+    assert await submit() == second
+
+
+async def test_empty_batch_and_one_with_a_gap_are_removed_in_few_steps(own_world: World) -> None:
+    world = own_world  # events of others would be steps, too
+    batch, _is_new = await world.api.create_batch(
+        world.caller, NewBatch(trace_id=""), idempotency_key=None, digest=b""
+    )
+    await open_update(world, batch, 1_000_000_000)
+    await add(world, batch, await open_update(world, batch, 5), job_rows(2))
+    empty, _is_new = await world.api.create_batch(
+        world.caller, NewBatch(trace_id=""), idempotency_key=None, digest=b""
+    )
+
+    assert await remove(world, await delete(world, batch)) < 10
+    assert await remove(world, await delete(world, empty)) < 10
+    assert await rows_of(world, batch) == await rows_of(world, empty) == {}
+
+
+async def test_upload_into_a_deleted_batch_is_refused(world: World) -> None:
+    batch = await world.submit(1)
+    update = await open_update(world, batch, 2)
+    operation_id = await delete(world, batch)
+
+    with pytest.raises(errors.BatchNotFound):
+        await add(world, batch, update, job_rows(2))
+    with pytest.raises(errors.BatchNotFound):
+        await world.api.commit_update(world.caller, batch, update.update_id)
+    with pytest.raises(errors.BatchNotFound):
+        await open_update(world, batch, 1)
+    await remove(world, operation_id)
+    assert await rows_of(world, batch) == {}
+
+
+async def test_removal_waits_for_a_call_that_found_the_batch(world: World) -> None:
+    """An upload that was under way when the batch was deleted leaves nothing behind."""
+    batch = await world.submit(1)
+    update = await open_update(world, batch, 0, 1)
+    connection = await world.connect("weft_api")
+    arguments = {
+        "tenant_id": world.caller.tenant_id, "batch_id": batch, "update_id": update.update_id,
+        "group_ids": [1], "parent_ids": [0], "names": ["late"], "attributes": [{}],
+        "cancel_afters": [None], "callbacks": [None], "depth_max": 9,
+    }  # fmt: skip
+    async with connection.transaction():
+        await call_on(connection, "add_groups", **arguments)
+        operation_id = await delete(world, batch)
+        for _ in range(5):
+            await settle(world)
+            await step(world, operation_id)
+        assert (await rows_of(world, batch))["job"] == 1
+    await remove(world, operation_id)
+
+    assert await rows_of(world, batch) == {}
+
+
+async def test_events_of_a_deleted_batch_say_only_that(world: World) -> None:
+    after = await world.api.events_now()
+    batch = await world.submit(1)
+    await remove(world, await delete(world, batch))
+    rows, _position = await world.api.list_events(
+        world.caller, after=after, batch_id=None, limit=99
+    )
+
+    assert [row["kind"] for row in rows if row["batch_id"] == batch] == [
+        "batch.deleted", "operation.progress", "operation.success",
+    ]  # fmt: skip
+
+
+async def test_other_operations_on_it_fail_and_are_gone(world: World) -> None:
+    batch = await world.submit(3)
+    filling = await world.api.create_query_set(
+        world.caller, batch, NewSet(name="all"), query="state = ready", within_group=None,
+        trace_id="", idempotency_key=None, digest=b"",
+    )  # fmt: skip
+    operation_id = await delete(world, batch)
+
+    with pytest.raises(errors.OperationNotFound):
+        await operation_of(world, filling)
+    with pytest.raises(errors.BatchNotFound):
+        await step(world, filling)
+    await remove(world, operation_id)
+    assert await rows_of(world, batch) == {}
+
+
+async def test_nobody_is_called_back_for_a_deleted_batch(world: World) -> None:
+    batch = await world.submit(1, callback="http://127.0.0.1:1/")
+    operation_id = await delete(world, batch)
+    await settle(world)
+
+    assert "callback_delivery" not in await rows_of(world, batch)
+    assert "group_completion" in await rows_of(world, batch)
+    await remove(world, operation_id)
+
+
+@pytest.mark.parametrize("seed", range(3))
+async def test_races_leave_no_row_without_a_batch(world: World, seed: int) -> None:
+    """Uploads, commits, claims and reports go on while batches are deleted."""
+    chance = random.Random(seed)  # noqa: S311 (order of calls)
+    worker = await world.worker()
+    operations: list[int] = []
+    deleted: list[int] = []
+
+    async def fill(batch: int) -> None:
+        try:
+            while True:
+                update = await open_update(world, batch, 4)
+                await add(world, batch, update, job_rows(4, parents={2: [1], 3: [-1]}))
+                await world.api.commit_update(world.caller, batch, update.update_id)
+        except (errors.BatchNotFound, errors.BatchCancelled):
+            pass
+
+    async def work() -> None:
+        while len(deleted) < 4:
+            await worker.run(3, chance.choice([None, Reason.EXIT]))
+
+    async def drive() -> None:
+        while len(deleted) < 4:
+            await settle(world)
+            for operation_id in tuple(operations):
+                await step(world, operation_id)
+
+    async def remove_soon(batch: int) -> None:
+        for _ in range(chance.randrange(30)):
+            await world.api.get_batch(world.caller, batch)
+        operations.append(await delete(world, batch))
+        deleted.append(batch)
+
+    batches = [await world.submit(2) for _ in range(4)]
+    async with asyncio.timeout(60):
+        await asyncio.gather(
+            work(), drive(), *map(fill, batches), *map(fill, batches), *map(remove_soon, batches)
+        )
+    for operation_id in operations:
+        await remove(world, operation_id)
+
+    assert [await rows_of(world, batch) for batch in batches] == [{}] * 4
+    assert await world.admin.fetchval(
+        "SELECT count(*) FROM weft.user_share "
+        "WHERE tenant_id = $1 AND (n_ready, running_m) <> (0, 0)",
+        world.caller.tenant_id,
+    ) == 0  # fmt: skip

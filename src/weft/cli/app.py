@@ -36,6 +36,7 @@ COMMANDS = {
     "hold": ("weft.cli.hold:hold", "Let nothing of batches, jobs or groups start for now."),
     "release": ("weft.cli.hold:release", "Let what was held start."),
     "cancel": ("weft.cli.cancel:cancel", "Cancel batches, jobs or groups."),
+    "delete": ("weft.cli.delete:delete", "Delete batches with all their jobs."),
     "callback": (
         "weft.cli.callback:app",
         "See who was told of completions, and how.",

@@ -58,8 +58,8 @@ class Batch(Counted):
         return self._api.list_jobs(self.id, q)
 
     async def delete(self) -> Document:
-        """Remove the batch with all its jobs and outputs. It is gone at once; return the document
-        of the operation that clears up in the background.
+        """Remove the batch with all its jobs. It is gone at once, and what runs of it is stopped;
+        return the document of the operation that clears up in the background.
         """
         return await self._api.delete_batch(self.id)
 

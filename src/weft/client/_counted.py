@@ -12,6 +12,7 @@ from weft.client.progress import Progress
 from weft.client.waiting import last_of
 
 _COMPLETE = frozenset({"batch.complete", "group.complete"})
+_DELETED = "batch.deleted"
 
 
 class Counted:
@@ -105,6 +106,8 @@ class Counted:
         return self._api.watch(self._batch_id, self.status, wanted=wanted)
 
     def _is_completion(self, event: ServerEvent) -> bool:
+        if event.kind == _DELETED:
+            return True  # the look that follows raises
         return event.kind in _COMPLETE and self._group_id in _decode(event.data).groups
 
     async def wait(self, *, progress: bool | None = None) -> Document:

@@ -85,6 +85,14 @@ def _is_complete(document: Document) -> bool:
     return bool(document["complete"])
 
 
+def _has_ended(document: Document) -> bool:
+    return bool(document["state"] != "running")
+
+
+def _is_of_operation(event: ServerEvent) -> bool:
+    return event.kind.startswith("operation.")
+
+
 class Api(Routes):
     """The api of a weft server.
 
@@ -154,16 +162,28 @@ class Api(Routes):
         """
         return self.watch(batch_id, lambda: self.get_batch(batch_id))
 
+    def watch_operation(self, operation_id: int) -> AsyncGenerator[Document, None]:
+        """Yield the document of an operation now and whenever it went on; the last one has ended.
+
+        Also of one that deletes a batch: nobody can listen to that batch.
+        """
+        return self.watch(
+            None,
+            lambda: self.get_operation(operation_id),
+            is_last=_has_ended,
+            wanted=_is_of_operation,
+        )
+
     async def watch(
         self,
-        batch_id: int,
+        batch_id: int | None,
         look: Callable[[], Awaitable[Document]],
         *,
         is_last: Callable[[Document], bool] = _is_complete,
         wanted: Callable[[ServerEvent], bool] | None = None,
     ) -> AsyncGenerator[Document, None]:
         """Yield what `look` returns, now and after each `wanted` event of the batch (none: after
-        all), until one `is_last`.
+        all), until one `is_last`. No batch: events of all that the user may see.
 
         Nothing that happens after the first look is missed. While many events come, `look` is
         called every `WATCH_PAUSE_S`, or, if only some are wanted, every `END_PAUSE_S`.
@@ -188,7 +208,7 @@ class Api(Routes):
 
     async def _listen(
         self,
-        batch_id: int,
+        batch_id: int | None,
         wanted: Callable[[ServerEvent], bool] | None,
         changed: asyncio.Event,
         opened: asyncio.Event,

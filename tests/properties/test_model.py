@@ -20,7 +20,8 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )  # fmt: skip
 
-from properties.hold_rules import BATCHES, SETS, WORDS, HoldRules
+from properties.delete_rules import DELETIONS_MAX, DeleteRules
+from properties.hold_rules import BATCHES, SETS, WORDS
 from properties.jobs_model import RUN, Batch, Job, R, S
 from properties.priority_rules import PriorityRules
 from store.world import Backend, Worker, World, open_backend, open_world
@@ -57,7 +58,7 @@ JOBS = st.lists(
 )
 
 
-class Machine(HoldRules, PriorityRules):
+class Machine(DeleteRules, PriorityRules):
     """Calls functions of the core and does the same to the model."""
 
     runner: asyncio.Runner
@@ -133,13 +134,22 @@ class Machine(HoldRules, PriorityRules):
     @initialize(first=JOBS, second=JOBS)
     def begin(self, first: list[dict[str, Any]], second: list[dict[str, Any]]) -> None:
         """Make a tree of groups in each batch, and the first jobs."""
+        for which, drawn in enumerate((first, second)):
+            self.begin_batch(which, drawn)
+
+    def begin_batch(self, which: int, drawn: list[dict[str, Any]]) -> None:
         groups = [NewGroup(group_id=n, parent_id=p, name=f"g{n}") for n, p in enumerate(TREE, 1)]
         groups += [NewGroup(group_id=n, name=f"s{n}", is_set=True) for n in SETS]
-        for which, drawn in enumerate((first, second)):
-            self.run(self.world.submit(0, batch=self.ids[which], groups=groups))
-            self.models[which].parent_of = {0: None, **dict(enumerate(TREE, 1))}
-            self.models[which].parent_of |= dict.fromkeys(SETS)
-            self.fill_update(which, drawn, 0, commit=True)
+        self.run(self.world.submit(0, batch=self.ids[which], groups=groups))
+        self.models[which].parent_of = {0: None, **dict(enumerate(TREE, 1))}
+        self.models[which].parent_of |= dict.fromkeys(SETS)
+        self.fill_update(which, drawn, 0, commit=True)
+
+    @precondition(lambda self: len(self.deleted) < DELETIONS_MAX)
+    @rule(which=st.sampled_from(BATCHES), drawn=JOBS)
+    def delete_batch(self, which: int, drawn: list[dict[str, Any]]) -> None:
+        self.forget(which)
+        self.begin_batch(which, drawn)
 
     @rule(which=st.sampled_from(BATCHES), drawn=JOBS, commit=st.booleans(), cut=st.integers(0, 5))
     def fill_update(
@@ -185,7 +195,7 @@ class Machine(HoldRules, PriorityRules):
     def claim(self, owner: int, limit: int) -> None:
         claimed = self.run(self.workers[owner].claim(limit))
         possible = sorted(
-            (-model.jobs[number].priority, which)
+            (-model.jobs[number].priority, self.ids[which])
             for which, model in enumerate(self.models)
             for number in model.claimable()
         )
@@ -194,7 +204,7 @@ class Machine(HoldRules, PriorityRules):
             which = self.ids.index(one.batch_id)
             model = self.models[which]
             assert one.job_id in model.claimable()
-            taken.append((-model.jobs[one.job_id].priority, which))
+            taken.append((-model.jobs[one.job_id].priority, one.batch_id))
             model.claim(one.job_id, owner)
             assert one.attempt == model.jobs[one.job_id].attempt
             self.held[which, one.job_id] = (owner, one)
@@ -292,6 +302,7 @@ class Machine(HoldRules, PriorityRules):
             model.lose(owner)
         self.held = {key: value for key, value in self.held.items() if value[0] != owner}
         self.ended = [one for one in self.ended if one[0] != owner]
+        self.dying = [one for one in self.dying if one[0] != owner]
 
     # ------------------------------------------------------------------ sets
 
@@ -407,6 +418,7 @@ class Machine(HoldRules, PriorityRules):
             assert all(job.state >= S for model in self.models for job in model.jobs.values())
             self.fold()
             self.counters_are_exact()
+            self.remove_all()
         finally:
             self.run(self.stack.aclose())
 

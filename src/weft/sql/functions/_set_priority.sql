@@ -29,8 +29,8 @@ BEGIN
         RETURN '{}';
     END IF;
     UPDATE weft.ready_job q SET rank = -new_priority WHERE q.batch_id = of_batch_id AND q.job_id = ANY (v_job) AND q.pool_id < 0;
-    -- New rows, for a claim deletes its row as it has found it: one that was changed twice meanwhile would be left behind. Whoever lists
-    -- parked jobs looks for changed rows, though, and would miss new ones.
+    -- New rows, so that no claim that began before takes one at a rank that it has no more, not even if it was changed to and fro.
+    -- Whoever lists parked jobs waits for changed rows, though, and would miss new ones.
     WITH gone AS (
         DELETE FROM weft.ready_job q WHERE q.batch_id = of_batch_id AND q.job_id = ANY (v_job) AND q.pool_id > 0
         RETURNING q.pool_id, q.user_id, q.job_id)

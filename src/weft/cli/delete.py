@@ -38,6 +38,8 @@ def delete(
 ) -> int:
     """Delete batches with all their jobs. They are gone at once; what runs of them is stopped.
 
+        weft delete b12 b13 --yes
+
     What they cost stays on the bill. Ctrl-C while it waits changes nothing: the server goes on.
 
     Args:

@@ -4,6 +4,7 @@ import fcntl
 import sys
 from pathlib import Path
 
+from weft.worker.spawner import starter
 from weft.worker.spawner.__main__ import main
 from weft.worker.spawner.posix_spawn import Spawn
 
@@ -17,5 +18,6 @@ def held(self: Spawn) -> int:
         return run(self)
 
 
+starter._QUICK_NS = -1  # so that none is started by the loop itself
 Spawn.run = held  # type: ignore[method-assign]
 sys.exit(main(sys.argv[1:]))

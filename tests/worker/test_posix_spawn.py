@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from weft.worker.spawner import starter as starter_module
 from weft.worker.spawner.loop import Loop
 from weft.worker.spawner.posix_spawn import Spawn
 from weft.worker.spawner.starter import Starter
@@ -56,7 +57,16 @@ def test_what_no_program_can_be_given_is_refused(argv: list[str], env: dict[str,
         Spawn("/bin/true", argv, env, [], "/")
 
 
-def test_starter_tells_the_loop_of_ends_and_errors() -> None:
+def test_quick_work_is_done_at_once() -> None:
+    told: list[str | Exception] = []
+    starter: Starter[str] = Starter(Loop(), threads=1)
+    starter.begin(lambda: "done", told.append)
+
+    assert (told, starter.count) == (["done"], 0)
+
+
+def test_threads_take_over_while_work_is_slow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(starter_module, "_QUICK_NS", -1)
     loop = Loop()
     told: list[str | Exception] = []
     starter: Starter[str] = Starter(loop, threads=2)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from weft.core.states import Reason
+from weft.wire.spawner import Withdraw
 from worker.spawner_process import SpawnerProcess, key_of, process
 
 HELD = str(Path(__file__).with_name("held_spawner.py"))
@@ -72,3 +73,28 @@ def test_spawner_that_ends_leaves_nothing(held: SpawnerProcess, go: Callable[[],
     held.stop()
 
     assert held.process.returncode == 0
+
+
+def test_what_was_prepared_is_undone_when_it_is_taken_back(tmp_path: Path) -> None:
+    spawner = SpawnerProcess(tmp_path)
+    try:
+        agent = spawner.connect(cpu_m=1000)
+        agent.start(process(1, "sleep", "60"))
+        agent.until_started(1)
+        before = open_files(spawner)
+        jobs = range(2, 12)
+        agent.start(*(process(job_id, "cat", stdin="x" * 100) for job_id in jobs))
+        spawner.connect(cpu_m=1000)
+        agent = spawner.connect(cpu_m=1000)  # two turns of its loop: some are prepared now
+        prepared = open_files(spawner)
+        agent.send(Withdraw([*map(key_of, jobs)]))
+        agent.until_withdrawn(len(jobs))
+
+        assert before < prepared
+        assert open_files(spawner) == before
+    finally:
+        spawner.stop()
+
+
+def open_files(spawner: SpawnerProcess) -> int:
+    return len(list(Path(f"/proc/{spawner.pid}/fd").iterdir()))

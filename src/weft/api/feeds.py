@@ -26,7 +26,7 @@ MEMORY_BYTES_MAX: Final = 4 << 20
 AWAY_S: Final = (0.05, 0.1, 0.2, 0.5, 1.0)
 WITHHELD_S: Final = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 """An event is shown when no older writer is open. Nobody tells when that is so."""
-BUSY_S: Final = (0.002, 0.005, 0.01, 0.02, 0.03)
+BUSY_S: Final = (0.002, 0.005, 0.01, 0.02, 0.03, 0.05)
 """Pauses between looks while each finds something."""
 log = get_logger()
 

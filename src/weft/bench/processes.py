@@ -6,7 +6,6 @@ then the same number of processes by xargs.
 """
 
 import asyncio
-import math
 import resource
 import time
 from typing import Any
@@ -20,7 +19,7 @@ from weft.client.api import Api
 from weft.run.home import Home
 
 JOBS = 20_000
-ROUNDS = 4
+ROUNDS = 3
 WARM_UP = 200
 REST_S = 1.0
 """Between a round and its reference: what the round has left to do is not the other's load."""
@@ -30,7 +29,7 @@ PROGRAM = "/bin/true"
 async def measure(plan: Plan, progress: Progress) -> dict[str, Any]:
     """Return jobs per second of weft and of xargs, medians over the rounds."""
     load, rounds = load_average(), plan.rounds_of(ROUNDS)
-    each = math.ceil(plan.jobs_of(JOBS) / rounds)
+    each = plan.jobs_of(JOBS)
     weft: list[float] = []
     submit_s: list[float] = []
     reference: list[float] = []
@@ -52,7 +51,7 @@ async def measure(plan: Plan, progress: Progress) -> dict[str, Any]:
                 reference.append(each / await _run_xargs(each))
             await asyncio.sleep(REST_S)
             after = _cpu_s(home, up_pid)
-            sizes = {"jobs": each * rounds, "rounds": rounds, "jobs_a_round": each}
+            sizes = {"jobs": each, "rounds": rounds}
             conditions = await conditions_of(
                 home.secrets()["admin"], home.path, load_before=load, sizes=sizes
             )

@@ -13,7 +13,7 @@ from collections.abc import (
     Iterable,
     Mapping,
 )
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from pathlib import Path
 from time import monotonic
 from typing import Any, NamedTuple
@@ -39,7 +39,8 @@ SILENCE_MAX_S = 45.0
 """The server sends a comment every 15 s; a longer silence is a connection that died without a
 word.
 """
-WATCH_PAUSE_S = 0.1
+WATCH_PAUSE_S = 0.25
+"""As often as an eye can follow."""
 END_PAUSE_S = 0.01
 RECONNECT_PAUSE_S = 0.05
 RESULTS_AT_ONCE = 500
@@ -186,15 +187,28 @@ class Api(Routes):
         all), until one `is_last`. No batch: events of all that the user may see.
 
         Nothing that happens after the first look is missed. While many events come, `look` is
-        called every `WATCH_PAUSE_S`, or, if only some are wanted, every `END_PAUSE_S`.
+        called every `WATCH_PAUSE_S`, or, if only some are wanted, every `END_PAUSE_S`; at once
+        when something happened to more than a job, such as a completion.
         """
         pause_s = WATCH_PAUSE_S if wanted is None else END_PAUSE_S
-        changed, opened = asyncio.Event(), asyncio.Event()
-        listener = asyncio.create_task(self._listen(batch_id, wanted, changed, opened))
+        changed, opened, at_once = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+        def note(event: ServerEvent) -> None:
+            if wanted is None or wanted(event):
+                changed.set()
+            if not event.kind.startswith("jobs."):
+                at_once.set()
+
+        def note_opened() -> None:
+            opened.set()
+            changed.set()
+
+        listener = asyncio.create_task(self._listen(batch_id, note, note_opened))
         try:
             await wait_beside(opened, listener)
             while True:
                 changed.clear()
+                at_once.clear()
                 looked_at = monotonic()
                 with waiting():
                     document = await look()
@@ -202,30 +216,25 @@ class Api(Routes):
                 if is_last(document):
                     return
                 await wait_beside(changed, listener)
-                await asyncio.sleep(max(0.0, looked_at + pause_s - monotonic()))
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(max(0.0, looked_at + pause_s - monotonic())):
+                        await at_once.wait()
         finally:
             listener.cancel()
 
     async def _listen(
         self,
         batch_id: int | None,
-        wanted: Callable[[ServerEvent], bool] | None,
-        changed: asyncio.Event,
-        opened: asyncio.Event,
+        note: Callable[[ServerEvent], None],
+        note_opened: Callable[[], None],
     ) -> None:
-        """Set `changed` at each wanted event of a batch, and whenever a stream of them begins."""
-
-        def note_opened() -> None:
-            opened.set()
-            changed.set()
-
+        """Note each event of a batch, and whenever a stream of them begins."""
         while True:
             events = self._server_events("/v1/events", {"batch": batch_id}, opened=note_opened)
             try:
                 async with aclosing(events):
                     async for event in events:
-                        if wanted is None or wanted(event):
-                            changed.set()
+                        note(event)
             except EventsGone:
                 # We were away for longer than events are kept. A new stream begins with now.
                 await asyncio.sleep(RECONNECT_PAUSE_S)

@@ -1,8 +1,13 @@
 """One attempt as the spawner knows it."""
 
+from typing import TYPE_CHECKING
+
 from weft.wire.spawner import AttemptKey, StartProcess
 from weft.worker.spawner.loop import Timer
 from weft.worker.spawner.output import Output
+
+if TYPE_CHECKING:
+    from weft.worker.spawner.launch import Prepared
 
 
 class Attempt:
@@ -25,6 +30,7 @@ class Attempt:
         "output",
         "pid",
         "pidfd",
+        "prepared",
         "queued",
         "result",
         "script_path",
@@ -50,6 +56,8 @@ class Attempt:
         self.result = b""
         """What a call returned, if it is short."""
         self.queued = True
+        self.prepared: Prepared | None = None
+        """What was made for its start while it waits."""
         self.starting = False
         """A thread starts it now."""
         self.kill_wanted: tuple[int, int] | None = None

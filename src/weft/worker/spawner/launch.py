@@ -79,13 +79,13 @@ class Prepared:
             copies = sorted([*given, *zip(self._its, (1, 2), strict=True)], key=lambda one: one[1])
             self._spawn = Spawn(path, argv, env, copies, cwd)
         except ValueError as error:
-            self._close(self._ours, self._its)
+            self.close()
             message = (
                 f"the arguments or the environment hold what no program can be given: {error}"
             )
             raise CannotStart(Reason.BAD_SPEC, message) from error
         except BaseException:
-            self._close(self._ours, self._its)
+            self.close()
             raise
 
     def run(self) -> Started:
@@ -104,19 +104,23 @@ class Prepared:
     def finish(self, started: Started | Exception) -> Spawned:
         """Return the process. Raises, as `Launcher.prepare`, what kept it from being started."""
         if isinstance(started, Exception):
-            self._close(self._ours, self._its)
+            self.close()
             if isinstance(started, OSError):
                 raise _explain(started, self._path, self._cwd) from started
             raise started
         try:
             pidfd = _open_pidfd(started.pid)
         except BaseException:
-            self._close(self._ours, self._its)
+            self.close()
             raise
         self._close(self._its)
         for ours in self._ours:
             os.set_blocking(ours, False)
         return Spawned(started.pid, pidfd, *self._ours)
+
+    def close(self) -> None:
+        """Close its pipes; it is not started."""
+        self._close(self._ours, self._its)
 
     @staticmethod
     def _close(*lists: list[int]) -> None:
@@ -146,6 +150,12 @@ class Launcher:
             self._close_stdin(attempt)
             self.clean(attempt)
             raise _sorted(error) from error
+
+    def discard(self, attempt: Attempt, prepared: Prepared) -> None:
+        """Undo `prepare`."""
+        self._close_stdin(attempt)
+        prepared.close()
+        self.clean(attempt)
 
     def finish(self, attempt: Attempt, prepared: Prepared, started: Started | Exception) -> None:
         """Fill in `pid`, `pidfd`, the streams and `started_ns`. Raises as `prepare`."""

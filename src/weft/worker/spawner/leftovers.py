@@ -51,11 +51,14 @@ class Leftovers:
     def look(self, running: dict[int, Attempt], ended: Iterable[Attempt]) -> None:
         """Take stock after these attempts ended; call `on_clean` for each that left nothing."""
         self._running = running
-        children = [int(child) for child in self._children.read()]
-        if children:
-            known = running.keys() | self._strays.keys() | self._own_children
-            if strangers := [pid for pid in children if pid not in known]:
-                self._adopt(strangers, ended)
+        known = (running, self._strays, self._own_children)
+        strangers = [
+            pid
+            for pid in map(int, self._children.read())
+            if not any(pid in those for those in known)
+        ]
+        if strangers:
+            self._adopt(strangers, ended)
         if self._strays:
             self._dismiss()
         for attempt in ended:

@@ -8,14 +8,11 @@ by side while the loop goes on. Linux with glibc 2.29 or musl 1.1.24, or later.
 import ctypes
 import functools
 import os
-import signal
 from collections.abc import Iterable, Mapping, Sequence
 
 _SETPGROUP, _SETSIGDEF = 0x02, 0x04
 # Larger than the structures of any libc of these systems.
 _ATTRIBUTES_BYTES, _ACTIONS_BYTES, _SIGNAL_SET_BYTES = 1024, 512, 256
-# Python ignores these two, and what is ignored stays ignored in a child.
-_SIGNALS = (signal.SIGPIPE, signal.SIGXFSZ)
 _ROUNDED_TO = 16
 
 _libc = ctypes.CDLL(None)
@@ -74,9 +71,8 @@ def _attributes() -> ctypes.Array[ctypes.c_char]:
     attributes = ctypes.create_string_buffer(_ATTRIBUTES_BYTES)
     signals = ctypes.create_string_buffer(_SIGNAL_SET_BYTES)
     _check(_libc.posix_spawnattr_init(attributes))
-    _libc.sigemptyset(signals)
-    for number in _SIGNALS:
-        _libc.sigaddset(signals, number)
+    # All of them: Python ignores some, and what is ignored stays ignored in a child.
+    _libc.sigfillset(signals)
     _check(_libc.posix_spawnattr_setsigdefault(attributes, signals))
     _check(_libc.posix_spawnattr_setpgroup(attributes, 0))
     _check(_libc.posix_spawnattr_setflags(attributes, ctypes.c_short(_SETPGROUP | _SETSIGDEF)))

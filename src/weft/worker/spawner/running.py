@@ -62,11 +62,22 @@ class Running:
         self.by_pid: dict[int, Attempt] = {}
         self.leftovers = Leftovers(loop, self.own_children, launcher.clean)
 
+    def prepare(self, attempt: Attempt) -> None:
+        """Do before there is room for it what its start needs. Raises as `Launcher.prepare`."""
+        attempt.prepared = self._launcher.prepare(attempt)
+
+    def discard(self, attempt: Attempt) -> None:
+        """It is not started after all."""
+        if attempt.prepared is not None:
+            self._launcher.discard(attempt, attempt.prepared)
+            attempt.prepared = None
+
     def start(self, attempt: Attempt) -> None:
         """Begin to start a process. Raises as `Launcher.prepare`; `on_start_failed` tells of what
         fails later.
         """
-        prepared = self._launcher.prepare(attempt)
+        prepared = attempt.prepared or self._launcher.prepare(attempt)
+        attempt.prepared = None
         attempt.starting = True
         self._starter.begin(prepared.run, partial(self._on_started, attempt, prepared))
 

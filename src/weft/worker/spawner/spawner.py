@@ -7,6 +7,7 @@ import sys
 import time
 from collections import deque
 from functools import partial
+from itertools import islice
 from typing import assert_never
 
 from weft.core.states import Reason
@@ -38,6 +39,7 @@ from weft.worker.spawner.warm import Warm
 _ROOM_AGAIN_NS = 50_000_000
 _ROOM_TRIES = 200
 _FAILURES_MAX = 1000
+_PREPARED_MAX = 4
 
 
 class Spawner:
@@ -98,6 +100,8 @@ class Spawner:
         if self._queue_length:
             self._start_what_fits()
         self.running.settle()
+        if self._queue_length:
+            self._prepare_next()
         due_ns = self._reports.due_ns(busy=self._queue_length > 0)
         if due_ns is not None and due_ns <= time.monotonic_ns():
             self._reports.flush()
@@ -155,7 +159,7 @@ class Spawner:
     def _start_what_fits(self) -> None:
         """Start from the head of the queue as long as there is room. Nobody overtakes."""
         queue = self._queue
-        while queue:
+        while queue and self._wait_for_room_until_ns <= time.monotonic_ns():
             attempt = queue[0]
             if not attempt.queued:
                 queue.popleft()
@@ -164,38 +168,37 @@ class Spawner:
             if taken is None:
                 return
             attempt.taken = taken
-            if not self._start(attempt):
-                return
+            attempt.queued = False
+            self._queue_length -= 1
             queue.popleft()
+            self._start(attempt)
             self._warm.free(self._capacity.memory_mib_free)
 
-    def _start(self, attempt: Attempt) -> bool:
-        """Start one. Return False if the system has no room for it now; it is tried again."""
-        if self._wait_for_room_until_ns > time.monotonic_ns():
-            self._capacity.give_back(attempt.taken)
-            return False
+    def _start(self, attempt: Attempt) -> None:
         spec = attempt.spec
         try:
             if spec.warm is not None:
                 self._warm.start(attempt)
-            elif spec.argv or spec.script is not None:
+            elif is_process(attempt):
                 self.running.start(attempt)
             else:
                 attempt.started_ns = time.monotonic_ns()
                 attempt.exit_code = 0
+                self._end_unstarted(attempt)
         except Exception as error:  # noqa: BLE001 (the outer ring: one job must not end all others)
-            if isinstance(error, NoRoom) and self._comes_room():
-                self._capacity.give_back(attempt.taken)
-                return False
-            _note_failure(attempt, error)
-        attempt.queued = False
-        self._queue_length -= 1
-        if not attempt.pid and not attempt.starting:
-            self._end_unstarted(attempt)
-        return True
+            self._on_start_failed(attempt, error)
+
+    def _prepare_next(self) -> None:
+        """Make ready what the first of the queue need, so that no core waits for it later."""
+        for attempt in islice(self._queue, _PREPARED_MAX):
+            if attempt.queued and attempt.prepared is None and is_process(attempt):
+                try:
+                    self.running.prepare(attempt)
+                except Exception:  # noqa: BLE001 (comes again, and is told, when it is started)
+                    return
 
     def _on_start_failed(self, attempt: Attempt, error: Exception) -> None:
-        """A thread could not start it: it is the first of the queue again, or ends."""
+        """It is the first of the queue again, or ends."""
         if attempt.kill_wanted is not None:
             attempt.killed_for = attempt.kill_wanted[0]
         elif isinstance(error, NoRoom) and self._comes_room():
@@ -261,6 +264,7 @@ class Spawner:
         self._kill(Kill(list(self._attempts), Reason.LOST, 0))
 
     def _unqueue(self, attempt: Attempt) -> None:
+        self.running.discard(attempt)
         attempt.queued = False
         attempt.taken = (0, 0)
         self._queue_length -= 1
@@ -286,6 +290,12 @@ class Spawner:
             self.running.own_children.discard(pid)
             self._loop.forget(pidfd)
             os.close(pidfd)
+
+
+def is_process(attempt: Attempt) -> bool:
+    """Say whether it needs a process of its own; one without a program ends at once."""
+    spec = attempt.spec
+    return spec.warm is None and bool(spec.argv or spec.script is not None)
 
 
 def _note_failure(attempt: Attempt, error: Exception) -> None:

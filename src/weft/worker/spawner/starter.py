@@ -1,50 +1,62 @@
-"""Threads that do what blocks: a process's start returns only when its program has begun."""
+"""Starts of processes: each returns only when its program has begun.
+
+While cores are free that is quick, and a thread would only cost wake-ups. Where a new process has
+to wait for a core, so does who starts it: then threads wait, and the loop goes on.
+"""
 
 import os
 import threading
+import time
 from collections.abc import Callable
 from queue import SimpleQueue
 from typing import Generic, TypeVar
 
 from weft.worker.spawner.loop import Loop
 
+_QUICK_NS = 700_000
+_LONGEST_NS = 5_000_000
+_LATELY = 16
 Result = TypeVar("Result")
 Work = Callable[[], Result]
 OnEnd = Callable[[Result | Exception], None]
 
 
 class Starter(Generic[Result]):
-    """Work for threads; the loop is told of each end, on its own thread."""
+    """Work for the loop's thread as long as it is quick, else for others."""
 
     def __init__(self, loop: Loop, *, threads: int) -> None:
         self._work: SimpleQueue[tuple[Work[Result], OnEnd[Result]]] = SimpleQueue()
-        self._done: SimpleQueue[tuple[OnEnd[Result], Result | Exception]] = SimpleQueue()
+        self._done: SimpleQueue[tuple[OnEnd[Result], Result | Exception, int]] = SimpleQueue()
         self._wake = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
+        self._takes_ns = 0
+        """How long starts took lately, on the average."""
         self.count = 0
-        """So much is under way."""
+        """So much is under way in threads."""
         loop.watch(self._wake, self._on_wake)
         for _ in range(threads):
             threading.Thread(target=self._serve, daemon=True).start()
 
     def begin(self, work: Work[Result], on_end: OnEnd[Result]) -> None:
-        """Do it in a thread; then call back with what it returned or raised."""
-        self.count += 1
-        self._work.put((work, on_end))
+        """Do it, and call back on the loop's thread with what it returned or raised: at once, or
+        after a thread has done it.
+        """
+        if self._takes_ns > _QUICK_NS:
+            self.count += 1
+            self._work.put((work, on_end))
+        else:
+            result, took_ns = _timed(work)
+            self._note(took_ns)
+            on_end(result)
 
     def finish(self) -> None:
         """Wait until nothing is under way, and call back for all of it."""
         while self.count:
-            self._tell(*self._done.get())
+            self._take_done()
 
     def _serve(self) -> None:
         while True:
             work, on_end = self._work.get()
-            result: Result | Exception
-            try:
-                result = work()
-            except Exception as error:  # noqa: BLE001 (told to the loop)
-                result = error
-            self._done.put((on_end, result))
+            self._done.put((on_end, *_timed(work)))
             os.eventfd_write(self._wake, 1)
 
     def _on_wake(self) -> None:
@@ -53,8 +65,24 @@ class Starter(Generic[Result]):
         except BlockingIOError:
             return
         while not self._done.empty():
-            self._tell(*self._done.get())
+            self._take_done()
 
-    def _tell(self, on_end: OnEnd[Result], result: Result | Exception) -> None:
+    def _take_done(self) -> None:
+        on_end, result, took_ns = self._done.get()
         self.count -= 1
+        self._note(took_ns)
         on_end(result)
+
+    def _note(self, took_ns: int) -> None:
+        self._takes_ns += (min(took_ns, _LONGEST_NS) - self._takes_ns) // _LATELY
+
+
+def _timed(work: Work[Result]) -> tuple[Result | Exception, int]:
+    """Return what it returned or raised, and how long it took."""
+    begun_ns = time.monotonic_ns()
+    result: Result | Exception
+    try:
+        result = work()
+    except Exception as error:  # noqa: BLE001 (told to who asked for it)
+        result = error
+    return result, time.monotonic_ns() - begun_ns

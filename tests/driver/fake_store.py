@@ -27,6 +27,7 @@ class FakeDriverStore:
         self.idle: deque[bool] = deque()
         self.due: deque[datetime | None] = deque()
         self.operations: deque[list[Operation]] = deque()
+        self.found: list[Operation] = []
         self.steps: deque[bool | WeftError] = deque()
         self.failed: list[Mapping[str, Any]] = []
         self.callbacks: dict[int, DueCallback] = {}
@@ -79,9 +80,12 @@ class FakeDriverStore:
         assert count <= limit_jobs
         return count
 
-    async def running_operations(self, epoch: int) -> Sequence[Operation]:
+    async def running_operations(self, epoch: int, above_id: int = 0) -> Sequence[Operation]:
+        """A list is what one pass finds; a page holds one operation."""
         await self._ask("running_operations", epoch)
-        return self.operations.popleft() if self.operations else []
+        if above_id == 0:
+            self.found = self.operations.popleft() if self.operations else []
+        return [one for one in self.found if one.operation_id > above_id][:1]
 
     async def advance_operation(self, epoch: int, operation: Operation) -> bool:
         assert operation.kind

@@ -285,6 +285,17 @@ async def test_operation_goes_on_step_by_step_until_it_has_to_wait() -> None:
     assert not driver.store.failed
 
 
+async def test_operation_that_waits_hides_no_other() -> None:
+    driver = Running()
+    driver.store.operations.append([OPERATION, replace(OPERATION, operation_id=8)])
+    driver.store.steps.extend([False, True])
+    async with running(driver):
+        await driver.store.until("advance_operation", 2)
+        await driver.settled()
+
+    assert not driver.store.steps
+
+
 async def test_operation_that_cannot_succeed_ends_with_its_error() -> None:
     driver = Running()
     driver.store.operations.append([OPERATION])

@@ -16,7 +16,7 @@ from weft.core.errors import (
 )
 from weft.core.states import Reason
 from weft.ports.store import GroupLimits, NewGroup, NewSet
-from weft.store import open_api_store, set_filling
+from weft.store import open_api_store, operations, set_filling
 from weft.store.database import call_on
 from weft.testing.builders import job_rows
 
@@ -293,11 +293,11 @@ async def test_groups_of_a_batch_are_limited(world: World) -> None:
 
 
 async def begin_set(
-    world: World, batch: int, query: str, *, within_group: int | None = None
+    world: World, batch: int, query: str, *, within_group: int | None = None, name: str = "found"
 ) -> int:
     """Ask for a set of what a query finds; return the operation."""
     return await world.api.create_query_set(
-        world.caller, batch, NewSet(name="found"), query=query,
+        world.caller, batch, NewSet(name=name), query=query,
         within_group=within_group, trace_id="0" * 32, idempotency_key=None,
         digest=b"",
     )  # fmt: skip
@@ -306,8 +306,8 @@ async def begin_set(
 async def go_on(world: World) -> None:
     """Take steps until no operation can."""
     epoch = await world.lead()
-    while operations := await world.driver.running_operations(epoch):
-        for one in operations:
+    while page := await world.driver.running_operations(epoch):
+        for one in page:
             await world.driver.advance_operation(epoch, one)
 
 
@@ -380,6 +380,21 @@ async def test_failed_query_set_frees_its_name(world: World) -> None:
     document = await world.api.get_operation(world.caller, operation)
     assert (document["state"], document["error"]) == ("failed", problem)
     assert await world.counts(batch, "found") == {"ready": 1}
+
+
+async def test_operations_come_page_by_page(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(operations, "PAGE_OPERATIONS", 2)
+    batch = await world.submit(5)
+    for name in ("a", "b", "c"):
+        await begin_set(world, batch, "job_id >= 1", name=name)
+    epoch = await world.lead()
+
+    first = await world.driver.running_operations(epoch)
+    second = await world.driver.running_operations(epoch, first[-1].operation_id)
+    none = await world.driver.running_operations(epoch, second[-1].operation_id)
+
+    assert [len(page) for page in (first, second, none)] == [2, 1, 0]
+    await go_on(world)
 
 
 async def test_driver_that_dies_leaves_the_rest_to_the_next(world: World) -> None:

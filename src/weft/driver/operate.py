@@ -16,13 +16,20 @@ async def run_operate(
 ) -> None:
     """Give every operation a step in turn until none can go on, then wait for the bell."""
     while True:
-        moved = False
-        for operation in await store.running_operations(epoch):
-            moved |= await _advance(store, epoch, operation)
-        if moved:
+        if await _advance_all(store, epoch):
             after_pass()
         else:
             await bell.heard()
+
+
+async def _advance_all(store: DriverStore, epoch: int) -> bool:
+    """Give each operation one step; return False if all of them wait for something."""
+    moved, last = False, 0
+    while operations := await store.running_operations(epoch, last):
+        for operation in operations:
+            moved |= await _advance(store, epoch, operation)
+        last = operations[-1].operation_id
+    return moved
 
 
 async def _advance(store: DriverStore, epoch: int, operation: Operation) -> bool:

@@ -836,10 +836,10 @@ CREATE FUNCTION weft.remove_old(epoch bigint, events_keep_s double precision, up
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.remove_old(epoch bigint, events_keep_s double precision, updates_keep_s double precision, at timestamp with time zone) OWNER TO weft_system;
 
-CREATE FUNCTION weft.running_operations(epoch bigint) RETURNS TABLE(operation_id bigint, tenant_id integer, batch_id bigint, kind text, arguments jsonb, "position" bigint, n_total bigint, trace_id text)
+CREATE FUNCTION weft.running_operations(epoch bigint, above_id bigint, limit_operations integer) RETURNS TABLE(operation_id bigint, tenant_id integer, batch_id bigint, kind text, arguments jsonb, "position" bigint, n_total bigint, trace_id text)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft.running_operations(epoch bigint) OWNER TO weft_system;
+ALTER FUNCTION weft.running_operations(epoch bigint, above_id bigint, limit_operations integer) OWNER TO weft_system;
 
 CREATE FUNCTION weft.set_priorities(epoch bigint, of_operation_id bigint, limit_jobs integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER
@@ -2789,8 +2789,8 @@ GRANT ALL ON FUNCTION weft.remove_batch(epoch bigint, of_operation_id bigint, li
 REVOKE ALL ON FUNCTION weft.remove_old(epoch bigint, events_keep_s double precision, updates_keep_s double precision, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.remove_old(epoch bigint, events_keep_s double precision, updates_keep_s double precision, at timestamp with time zone) TO weft_driver;
 
-REVOKE ALL ON FUNCTION weft.running_operations(epoch bigint) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.running_operations(epoch bigint) TO weft_driver;
+REVOKE ALL ON FUNCTION weft.running_operations(epoch bigint, above_id bigint, limit_operations integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.running_operations(epoch bigint, above_id bigint, limit_operations integer) TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft.set_priorities(epoch bigint, of_operation_id bigint, limit_jobs integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.set_priorities(epoch bigint, of_operation_id bigint, limit_jobs integer, at timestamp with time zone) TO weft_driver;

@@ -10,6 +10,7 @@ from weft.store.database import Database
 from weft.store.priorities import set_priorities
 from weft.store.set_filling import fill_set
 
+PAGE_OPERATIONS = 100
 Step = Callable[[Database, int, Operation], Awaitable[bool]]
 
 
@@ -18,9 +19,11 @@ class Operations:
 
     _database: Database
 
-    async def running_operations(self, epoch: int) -> Sequence[Operation]:
-        """Return what there is to do."""
-        rows = await self._database.call("running_operations", epoch=epoch)
+    async def running_operations(self, epoch: int, above_id: int = 0) -> Sequence[Operation]:
+        """Return what there is to do, a page."""
+        rows = await self._database.call(
+            "running_operations", epoch=epoch, above_id=above_id, limit_operations=PAGE_OPERATIONS
+        )
         return [Operation(**row) for row in rows]
 
     async def advance_operation(self, epoch: int, operation: Operation) -> bool:

@@ -91,8 +91,8 @@ class DriverStore(Protocol):
     async def remove_old(self, epoch: int, *, events_keep_s: float, updates_keep_s: float) -> int:
         """Remove events older than the retention and updates that were never committed."""
 
-    async def running_operations(self, epoch: int) -> Sequence[Operation]:
-        """Return the operations to go on with, oldest first, a bounded number."""
+    async def running_operations(self, epoch: int, above_id: int = 0) -> Sequence[Operation]:
+        """Return a page of the operations above a number, oldest first; empty: no more."""
 
     async def advance_operation(self, epoch: int, operation: Operation) -> bool:
         """Do one bounded step of an operation; return False if it has to wait for something.

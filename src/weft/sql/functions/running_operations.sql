@@ -1,7 +1,7 @@
--- running_operations: what the driver has to go on with, oldest first.
+-- running_operations: what the driver has to go on with, oldest first, a page at a time: those that wait must not hide the others.
 -- Called by: DriverStore.running_operations.   Safe to repeat: yes, it only reads.   Plan: by the index of running ones.
 -- Owner: weft_system.  Granted to: weft_driver.
-CREATE OR REPLACE FUNCTION weft.running_operations(epoch bigint)
+CREATE OR REPLACE FUNCTION weft.running_operations(epoch bigint, above_id bigint, limit_operations int)
 RETURNS TABLE (operation_id bigint, tenant_id int, batch_id bigint, kind text, arguments jsonb, "position" bigint, n_total bigint, trace_id text)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
@@ -13,5 +13,6 @@ BEGIN
     END IF;
     PERFORM weft._check_epoch(running_operations.epoch);
     RETURN QUERY SELECT o.operation_id, o.tenant_id, o.batch_id, o.kind, o.arguments, o.position, o.n_total, coalesce(o.trace_id, '')
-    FROM weft.operation o WHERE o.state = 'running' ORDER BY o.operation_id LIMIT 100;
+    FROM weft.operation o WHERE o.state = 'running' AND o.operation_id > running_operations.above_id
+    ORDER BY o.operation_id LIMIT running_operations.limit_operations;
 END $$;

@@ -193,6 +193,21 @@ async def test_claim_does_not_read_a_cancelled_batch(own_world: World) -> None:
     assert (await world.counts(other))["running"] == 100
 
 
+async def test_worker_that_goes_to_sleep_does_not_read_a_cancelled_batch(own_world: World) -> None:
+    world = own_world
+    cancelled, other = await world.submit(N_JOBS), await world.submit(10)
+    worker = await world.worker()
+    await world.api.cancel_group(world.caller, cancelled, 0, force=False)
+    connection = await world.connect("weft_worker")
+    async with reads(connection, "job") as found:
+        (row,) = await call_on(connection, "wait_for_work", incarnation_id=worker.id)
+    await connection.close()
+
+    assert row[0]
+    assert found["job"].rows_by_index < 1000
+    assert (await world.counts(other))["ready"] == 10
+
+
 async def test_neighbours_are_told_by_reading_them_alone(own_world: World) -> None:
     """The tenth set of a connection, when plans are generic, in tables that are not analysed."""
     world = own_world

@@ -13,22 +13,24 @@ DECLARE
 BEGIN
     SELECT x.* INTO i FROM weft.worker_incarnation x WHERE x.incarnation_id = of_incarnation_id AND x.ended_at IS NULL AND NOT x.draining;
     FOR v_user IN SELECT s.user_id FROM weft.user_share s WHERE s.pool_id = i.pool_id AND s.active LOOP
-        IF EXISTS (
-            SELECT FROM weft.runnable r
-            JOIN weft.batch b ON b.batch_id = r.batch_id
-            CROSS JOIN LATERAL (
+        -- Batch by batch: in one statement the jobs of a cancelled batch, a million perhaps, would be read before it is passed over.
+        FOR v_source IN
+            SELECT r.batch_id, r.low_job, r.last_job, b.max_running FROM weft.runnable r JOIN weft.batch b ON b.batch_id = r.batch_id
+            WHERE r.pool_id = i.pool_id AND r.user_id = v_user ORDER BY r.batch_id, r.first_job
+        LOOP
+            CONTINUE WHEN EXISTS (SELECT FROM weft.group_cancel c WHERE c.batch_id = v_source.batch_id AND c.group_id = 0)
+                OR weft._is_held(v_source.batch_id, 0, 0)
+                OR (v_source.max_running IS NOT NULL AND weft._n_running(v_source.batch_id) >= v_source.max_running);
+            v_far := v_source.low_job + weft._sight(v_source.batch_id);
+            IF EXISTS (
                 SELECT FROM weft.job j JOIN weft.shape h USING (shape_id)
-                WHERE j.batch_id = r.batch_id AND j.job_id BETWEEN r.low_job AND least(r.last_job, r.low_job + weft._sight(r.batch_id)) AND j.state = 1 AND NOT j.listed
+                WHERE j.batch_id = v_source.batch_id AND j.job_id BETWEEN v_source.low_job AND least(v_source.last_job, v_far) AND j.state = 1 AND NOT j.listed
                   AND h.cpu_m <= i.cpu_m AND h.memory_mib <= i.memory_mib AND h.storage_mib <= i.storage_mib AND h.gpu <= i.gpu AND h.countables = '{}'
-                  AND NOT (EXISTS (SELECT FROM weft.group_cancel c WHERE c.batch_id = r.batch_id) AND weft._is_cancelled(j.batch_id, j.group_id, j.always_run))
-                  AND NOT (EXISTS (SELECT FROM weft.group_hold c WHERE c.batch_id = r.batch_id) AND weft._is_held(j.batch_id, j.group_id, j.job_id))
-                ORDER BY j.job_id LIMIT 1) x
-            WHERE r.pool_id = i.pool_id AND r.user_id = v_user
-              AND NOT EXISTS (SELECT FROM weft.group_cancel c WHERE c.batch_id = r.batch_id AND c.group_id = 0)
-              AND NOT weft._is_held(r.batch_id, 0, 0)
-              AND (b.max_running IS NULL OR weft._n_running(b.batch_id) < b.max_running)) THEN
-            RETURN true;
-        END IF;
+                  AND NOT (EXISTS (SELECT FROM weft.group_cancel c WHERE c.batch_id = v_source.batch_id) AND weft._is_cancelled(j.batch_id, j.group_id, j.always_run))
+                  AND NOT (EXISTS (SELECT FROM weft.group_hold c WHERE c.batch_id = v_source.batch_id) AND weft._is_held(j.batch_id, j.group_id, j.job_id))) THEN
+                RETURN true;
+            END IF;
+        END LOOP;
         v_rank := NULL; v_batch := NULL;
         LOOP
             SELECT q.rank, q.batch_id, q.job_id, b.max_running INTO v_source FROM weft.ready_job q JOIN weft.batch b ON b.batch_id = q.batch_id

@@ -9,6 +9,7 @@ asked.
 
 import asyncio
 import contextlib
+import time
 from collections import deque
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,6 +29,12 @@ WITHHELD_S: Final = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 """An event is shown when no older writer is open. Nobody tells when that is so."""
 BUSY_S: Final = (0.002, 0.005, 0.01, 0.02, 0.03, 0.05)
 """Pauses between looks while each finds something."""
+EMPTY_MAX: Final = 2
+"""So many looks in a row may find nothing when many have found something: to go to sleep and be
+woken costs two commits.
+"""
+SHORT_SLEEP_S: Final = 0.1
+"""Who is woken so soon goes on with the rhythm that he had."""
 log = get_logger()
 
 
@@ -221,12 +228,15 @@ class Feeds:
     async def _read(self) -> None:
         """Read for all feeds until cancelled. The database may go away and come back."""
         await self.finish()  # else its last word could come after our first
-        failures = 0
+        failures = busy = 0
         while True:
             try:
-                await self._read_until_quiet()
+                busy = await self._read_until_quiet(busy)
                 failures = 0
+                asleep = time.monotonic()
                 await self._woken.wait()
+                if time.monotonic() - asleep > SHORT_SLEEP_S:
+                    busy = 0
                 await self._store.wait_for_events(waits=False)
             except Exception as error:
                 # The streams would wait for ever if this loop ended.
@@ -235,19 +245,24 @@ class Feeds:
                 await _pause(AWAY_S, failures)
                 failures += 1
 
-    async def _read_until_quiet(self) -> None:
-        """Return when everything is read and a notice will tell of the next event."""
-        busy = withheld = 0
+    async def _read_until_quiet(self, busy: int) -> int:
+        """Return when everything is read and a notice will tell of the next event.
+
+        `busy`: so many looks have found something lately; returned is their number now.
+        """
+        empty = withheld = 0
         while True:
             self._woken.clear()
-            if await self._read_all():
+            found = await self._read_all()
+            empty = 0 if found else empty + 1
+            if found or (busy >= len(BUSY_S) and empty <= EMPTY_MAX):
                 # More comes soon, as a rule: to look now and then costs less than to go to sleep.
                 await _pause(BUSY_S, busy)
-                busy += 1
+                busy += found
                 continue
             is_withheld = await self._store.wait_for_events()
             if not await self._read_all() and not is_withheld:
-                return
+                return busy
             await _pause(WITHHELD_S, withheld)
             withheld += 1
 

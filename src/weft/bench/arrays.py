@@ -20,7 +20,7 @@ from weft.client.api import Api
 
 JOBS = 1_000_000
 """As many as one request may bring."""
-ROUNDS = 3
+ROUNDS = 5
 WARM_UP = 20_000
 ASLEEP = {"name": "bench", "max_running": 1}
 

@@ -39,7 +39,7 @@ SILENCE_MAX_S = 45.0
 """The server sends a comment every 15 s; a longer silence is a connection that died without a
 word.
 """
-WATCH_PAUSE_S = 0.25
+WATCH_PAUSE_S = 0.5
 """As often as an eye can follow."""
 END_PAUSE_S = 0.01
 RECONNECT_PAUSE_S = 0.05

@@ -11,7 +11,7 @@ from weft.worker.spawner.attempt import Attempt
 from weft.worker.spawner.segments import Segments
 
 # While more work waits here nobody needs to hear of each end at once: fewer, larger messages.
-_HOLD_NS = 10_000_000
+_HOLD_NS = 25_000_000
 _HOLD_COUNT = 256
 _MESSAGE_COUNT = 1024
 

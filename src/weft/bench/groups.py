@@ -89,4 +89,5 @@ class _Bench:
             "six_by_three": ratio_of(rate["6"], rate["3"]),
             "by_groups": {name: found for name, found in rate.items() if name != "reference"},
             "submit_rate": round(median(self._filler.rates)),
+            "rounds": {name: list(map(round, rates)) for name, rates in self.rates.items()},
         }

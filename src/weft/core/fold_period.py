@@ -5,7 +5,7 @@ LONGEST_S = 0.5
 FEW_DELTAS = 500
 """A fold of so few costs about a millisecond: it may come often, so that ends are seen soon."""
 SHARE_MAX = 0.1
-"""Folding takes at most this part of the time."""
+"""Folding takes at most this part of the time, unless it takes so long that what waits would grow."""
 
 
 def next_fold_period_s(previous_s: float, *, deltas: int, took_s: float) -> float:
@@ -13,8 +13,9 @@ def next_fold_period_s(previous_s: float, *, deltas: int, took_s: float) -> floa
 
     Short while there are few. Under load it doubles up to the longest: one fold of many deltas is
     cheaper than many folds, and it leaves fewer dead rows of the sums. A slow fold makes it
-    longer still. `previous_s`: the pause before this fold, 0 after sleep.
+    longer sooner, but never longer than that: what is not folded costs every claim and every
+    status. `previous_s`: the pause before this fold, 0 after sleep.
     """
     rested_s = took_s * (1 - SHARE_MAX) / SHARE_MAX
     wanted_s = SHORTEST_S if deltas < FEW_DELTAS else max(SHORTEST_S, previous_s * 2)
-    return max(min(wanted_s, LONGEST_S), rested_s)
+    return min(max(wanted_s, rested_s), LONGEST_S)

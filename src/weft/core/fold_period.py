@@ -5,7 +5,7 @@ LONGEST_S = 0.5
 FEW_DELTAS = 500
 """A fold of so few costs about a millisecond: it may come often, so that ends are seen soon."""
 SHARE_MAX = 0.1
-"""Folding takes at most this part of the time, unless it takes so long that what waits would grow."""
+"""Folding takes at most this part of the time, unless that would let too much pile up."""
 
 
 def next_fold_period_s(previous_s: float, *, deltas: int, took_s: float) -> float:

@@ -193,6 +193,26 @@ async def test_claim_does_not_read_a_cancelled_batch(own_world: World) -> None:
     assert (await world.counts(other))["running"] == 100
 
 
+async def test_page_of_jobs_reads_its_jobs_alone(own_world: World) -> None:
+    world = own_world
+    batch = await world.submit(N_JOBS)
+    connection = await world.connect("weft_api")
+    of_batch = {"tenant_id": world.caller.tenant_id, "batch_id": batch}
+    numbers = list(range(20_000, 20_050))
+    for _ in range(7):  # until plans are generic
+        async with reads(connection, "job") as listed:
+            first = await call_on(
+                connection, "list_jobs", **of_batch, after=20_000, limit_rows=50, states=[]
+            )
+        async with reads(connection, "job") as found:
+            second = await call_on(connection, "get_jobs", **of_batch, job_ids=numbers)
+
+        assert (len(first), len(second)) == (50, 50)
+        assert listed["job"].rows_by_index <= 2000  # of all calls until now
+        assert found["job"].rows_by_index <= 2000
+    await connection.close()
+
+
 async def test_worker_that_goes_to_sleep_does_not_read_a_cancelled_batch(own_world: World) -> None:
     world = own_world
     cancelled, other = await world.submit(N_JOBS), await world.submit(10)

@@ -627,9 +627,11 @@ ALTER FUNCTION weft.get_job(tenant_id integer, batch_id bigint, job_id integer) 
 CREATE FUNCTION weft.get_jobs(tenant_id integer, batch_id bigint, job_ids integer[]) RETURNS SETOF jsonb
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
-    SET enable_seqscan TO 'on'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
     SET enable_bitmapscan TO 'on'
-    SET enable_hashjoin TO 'on'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
     SET enable_hashagg TO 'on'
     SET enable_sort TO 'on';
 ALTER FUNCTION weft.get_jobs(tenant_id integer, batch_id bigint, job_ids integer[]) OWNER TO weft_tenant;
@@ -719,7 +721,12 @@ ALTER FUNCTION weft.list_groups(tenant_id integer, batch_id bigint, after intege
 
 CREATE FUNCTION weft.list_jobs(tenant_id integer, batch_id bigint, after integer, limit_rows integer, states smallint[]) RETURNS SETOF jsonb
     LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp';
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off';
 ALTER FUNCTION weft.list_jobs(tenant_id integer, batch_id bigint, after integer, limit_rows integer, states smallint[]) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.list_live(incarnation_id integer) RETURNS TABLE(batch_id bigint, job_id integer, attempt smallint, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, spec_first integer)

@@ -5,14 +5,15 @@ CREATE OR REPLACE FUNCTION weft._job_documents(of_batch_id bigint, of_job_ids in
 AS $$
     SELECT j.job_id, jsonb_build_object(
         'batch_id', j.batch_id, 'job_id', j.job_id, 'name', CASE WHEN l.job_id IS NULL THEN r.name ELSE l.name END, 'index', r.first_index + j.job_id - r.first_job, 'group_id', coalesce(m.group_id, j.group_id), 'groups', coalesce(m.sets, '[]'), 'state', s.word, 'phase', j.phase, 'reason', a.reason,
-        'exit_code', a.exit_code, 'signal', a.signal, 'message', coalesce(a.message, weft._bad_parent(j.batch_id, j.job_id, j.state = 9 AND j.bad_parent AND a.attempt IS NULL)), 'attempt', j.attempt, 'user', u.name, 'queue', q.name, 'priority', j.priority,
-        'always_run', j.always_run, 'held', j.state < 6 AND weft._is_held(j.batch_id, j.group_id, j.job_id), 'cost', round(c.cost, 12),
+        'exit_code', a.exit_code, 'signal', a.signal, 'message', coalesce(a.message, CASE WHEN j.state = 9 AND j.bad_parent AND a.attempt IS NULL THEN weft._bad_parent(j.batch_id, j.job_id, true) END), 'attempt', j.attempt, 'user', u.name, 'queue', q.name, 'priority', j.priority,
+        'always_run', j.always_run, 'held', j.state < 6 AND o.has_hold AND weft._is_held(j.batch_id, j.group_id, j.job_id), 'cost', round(c.cost, 12),
         'duration_ms', weft._ms_between(coalesce(a.started_at, j.started_at), coalesce(a.ended_at, clock_timestamp())),
         'ready_at', CASE WHEN j.state <> 0 AND (j.cancelled_at IS NULL OR j.n_unfinished = 0 AND NOT j.bad_parent) THEN coalesce(j.ready_at, p.committed_at) END,
         'started_at', CASE WHEN j.state = 4 THEN j.started_at ELSE a.started_at END, 'ended_at', CASE WHEN j.state >= 6 THEN greatest(a.ended_at, j.cancelled_at) END,
         'attributes', coalesce(CASE WHEN l.job_id IS NULL THEN r.attributes ELSE l.attributes END, '{}'))
-    FROM unnest(of_job_ids) t
-    JOIN weft.job j ON j.batch_id = of_batch_id AND j.job_id = t
+    FROM (SELECT EXISTS (SELECT FROM weft.group_hold x WHERE x.batch_id = of_batch_id) OR EXISTS (SELECT FROM weft.job_hold x WHERE x.batch_id = of_batch_id) AS has_hold) o
+    CROSS JOIN unnest(of_job_ids) t
+    CROSS JOIN LATERAL (SELECT x.* FROM weft.job x WHERE x.batch_id = of_batch_id AND x.job_id = t OFFSET 0) j
     JOIN weft.batch b ON b.batch_id = j.batch_id
     JOIN weft.batch_update p ON p.batch_id = j.batch_id AND p.update_id = j.update_id
     JOIN weft.job_state s ON s.state = j.state

@@ -193,6 +193,30 @@ async def test_claim_does_not_read_a_cancelled_batch(own_world: World) -> None:
     assert (await world.counts(other))["running"] == 100
 
 
+async def test_cancelled_group_is_walked_over_without_a_look_up_for_each_job(
+    own_world: World,
+) -> None:
+    """Its jobs wait for the sweep among those of other groups: their numbers are read, no more."""
+    world = own_world
+    groups = [*GROUPS, NewGroup(group_id=2, parent_id=1, name="below")]
+    rows = job_rows(N_JOBS, group=[2] * (N_JOBS - 200) + [0] * 200)
+    batch = await world.submit(rows, groups=groups)
+    worker = await world.worker()
+    await world.api.cancel_group(world.caller, batch, 1, force=False)
+    connection = await world.connect("weft_worker")
+    async with reads(connection, "group_ancestor", "group_cancel") as found:
+        (has_work,) = await call_on(connection, "wait_for_work", incarnation_id=worker.id)
+        claimed = await call_on(
+            connection, "claim_jobs", incarnation_id=worker.id, budget_cpu_m=10**9,
+            budget_memory_mib=10**9, limit_jobs=100,
+        )  # fmt: skip
+    await connection.close()
+
+    assert has_work[0]
+    assert [row["job_id"] for row in claimed] == list(range(N_JOBS - 199, N_JOBS - 99))
+    assert sum(one.rows_by_index for one in found.values()) < 1000
+
+
 async def test_page_of_jobs_reads_its_jobs_alone(own_world: World) -> None:
     world = own_world
     batch = await world.submit(N_JOBS)

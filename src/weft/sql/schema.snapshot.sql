@@ -49,6 +49,10 @@ CREATE FUNCTION weft._cancel_group(batch_id bigint, group_id integer, actor text
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._cancel_group(batch_id bigint, group_id integer, actor text, force boolean, at timestamp with time zone) OWNER TO weft_system;
 
+CREATE FUNCTION weft._cancelled_groups(of_batch_id bigint) RETURNS int4multirange
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._cancelled_groups(of_batch_id bigint) OWNER TO weft_system;
+
 CREATE FUNCTION weft._check_batch(of_batch_id bigint) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._check_batch(of_batch_id bigint) OWNER TO weft_tenant;
@@ -2404,6 +2408,8 @@ REVOKE ALL ON FUNCTION weft._bad_parent(of_batch_id bigint, of_job_id integer, i
 
 REVOKE ALL ON FUNCTION weft._cancel_group(batch_id bigint, group_id integer, actor text, force boolean, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._cancel_group(batch_id bigint, group_id integer, actor text, force boolean, at timestamp with time zone) TO weft_tenant;
+
+REVOKE ALL ON FUNCTION weft._cancelled_groups(of_batch_id bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._check_batch(of_batch_id bigint) FROM PUBLIC;
 

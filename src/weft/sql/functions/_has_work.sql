@@ -26,7 +26,8 @@ BEGIN
                 SELECT FROM weft.job j JOIN weft.shape h USING (shape_id)
                 WHERE j.batch_id = v_source.batch_id AND j.job_id BETWEEN v_source.low_job AND least(v_source.last_job, v_far) AND j.state = 1 AND NOT j.listed
                   AND h.cpu_m <= i.cpu_m AND h.memory_mib <= i.memory_mib AND h.storage_mib <= i.storage_mib AND h.gpu <= i.gpu AND h.countables = '{}'
-                  AND NOT (EXISTS (SELECT FROM weft.group_cancel c WHERE c.batch_id = v_source.batch_id) AND weft._is_cancelled(j.batch_id, j.group_id, j.always_run))
+                  AND NOT (EXISTS (SELECT FROM weft.group_cancel c WHERE c.batch_id = v_source.batch_id)
+                           AND (j.group_id <@ (SELECT weft._cancelled_groups(v_source.batch_id)) OR weft._is_cancelled(j.batch_id, j.group_id, j.always_run)))
                   AND NOT (EXISTS (SELECT FROM weft.group_hold c WHERE c.batch_id = v_source.batch_id) AND weft._is_held(j.batch_id, j.group_id, j.job_id))) THEN
                 RETURN true;
             END IF;

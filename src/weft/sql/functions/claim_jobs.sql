@@ -120,7 +120,8 @@ BEGIN
                           WHERE j.batch_id = v_source.batch_id AND j.job_id >= v_from AND j.job_id <= v_to
                             AND j.state = 1 AND NOT j.listed AND j.cpu_m <= v_worker.cpu_m AND j.memory_mib <= v_worker.memory_mib
                             AND (NOT j.asks_more OR weft._fits(j.shape_id, v_worker.storage_mib, v_worker.gpu))
-                            AND (NOT v_batch.has_cancel OR NOT weft._is_cancelled(j.batch_id, j.group_id, j.always_run))
+                            AND (NOT v_batch.has_cancel OR NOT (j.group_id <@ (SELECT weft._cancelled_groups(v_source.batch_id))
+                                 OR weft._is_cancelled(j.batch_id, j.group_id, j.always_run)))
                             AND (NOT v_batch.has_hold OR NOT weft._is_held(j.batch_id, j.group_id, j.job_id))
                           ORDER BY j.job_id LIMIT v_limit FOR UPDATE OF j SKIP LOCKED) p;
                 ELSE

@@ -1,0 +1,11 @@
+-- _cancelled_groups: groups whose cancel is not swept yet, so that who walks over their jobs, a million perhaps, need not look up the groups of each.
+-- Called by: claim_jobs, _has_work, once a walk; a job in none of them may be cancelled all the same, so both then ask _is_cancelled.
+-- Safe to repeat: yes, it only reads.   Plan: unswept cancels of the batch, groups below by key, of a wide tree the first of them.
+-- Owner: weft_system.
+CREATE OR REPLACE FUNCTION weft._cancelled_groups(of_batch_id bigint) RETURNS int4multirange LANGUAGE sql STABLE
+AS $$
+    SELECT coalesce(range_agg(int4range(x.group_id, x.group_id, '[]')), '{}') FROM (
+        SELECT a.group_id FROM weft.group_cancel c
+        JOIN weft.group_ancestor a ON a.batch_id = c.batch_id AND a.ancestor_id = c.group_id
+        WHERE c.batch_id = of_batch_id AND NOT c.swept LIMIT 10000) x
+$$;

@@ -185,3 +185,9 @@ class EventReader:
         _, _, data = await self.next()
         document: dict[str, Any] = msgspec.json.decode(data)
         return document
+
+    async def until_kept_alive(self) -> None:
+        """Return when the server has said that the stream lives, though there is nothing new."""
+        async with asyncio.timeout(DEADLINE_S):
+            while await anext(self._lines) != ": keep-alive":
+                pass

@@ -70,6 +70,24 @@ async def test_stream_of_one_batch_tells_of_no_other(http: httpx.AsyncClient) ->
     assert {event["batch_id"] for event in told} == {mine}
 
 
+async def test_stream_of_a_quiet_batch_is_kept_alive_while_another_is_busy(
+    http: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("weft.api.routes.events.KEEP_ALIVE_S", 0.5)
+    mine = await submit(http)
+
+    async def keep_busy() -> None:
+        while True:
+            await submit(http)
+
+    async with events(http, f"?batch=b{mine}") as reader:
+        busy = asyncio.create_task(keep_busy())
+        try:
+            await reader.until_kept_alive()
+        finally:
+            busy.cancel()
+
+
 async def test_stream_goes_on_after_the_last_id(http: httpx.AsyncClient) -> None:
     async with events(http) as reader:
         first, second, third = [await submit(http) for _ in range(3)]

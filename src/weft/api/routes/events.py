@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import AsyncIterator
+from time import monotonic
 from typing import Final
 
 from litestar import get
@@ -70,6 +71,7 @@ class _Stream:
         self._batch_id = batch_id
         self._position = after
         self._trace_id = trace_id
+        self._spoke_at = monotonic()
 
     async def messages(self) -> AsyncIterator[bytes]:
         """Yield what is to be sent, until the server stops."""
@@ -81,6 +83,7 @@ class _Stream:
                     try:
                         async for piece in self._next(feed):
                             yield piece
+                            self._spoke_at = monotonic()
                     except EventsGone as error:
                         yield message(problem_document(error, self._trace_id), kind="error")
                         return
@@ -93,14 +96,20 @@ class _Stream:
                 wanted = [e.message for e in new if self._batch_id in {None, e.batch_id}]
                 if wanted:
                     yield b"".join(wanted)
-            elif not await feed.changed(KEEP_ALIVE_S):
+            elif not await feed.changed(self._keep_alive_s()):
                 yield KEEP_ALIVE
         elif feed.position is None:
-            if not await feed.changed(KEEP_ALIVE_S):
+            if not await feed.changed(self._keep_alive_s()):
                 yield KEEP_ALIVE
         else:
             async for piece in self._catch_up(feed):
                 yield piece
+
+    def _keep_alive_s(self) -> float:
+        """Return how long the client may still hear nothing. Events of other batches change the
+        feed, too, and say nothing to it.
+        """
+        return max(0.0, self._spoke_at + KEEP_ALIVE_S - monotonic())
 
     async def _catch_up(self, feed: Feed) -> AsyncIterator[bytes]:
         """Read from the database what is older than the feed's memory."""

@@ -15,6 +15,16 @@ from weft import Batch, Client
 
 pytestmark = pytest.mark.slow
 WAIT = "from weft import Client; b = Client().get_batch({}); print(b.wait({})['state'])"
+WAIT_FOR_JOB = """
+from weft import Client, aio
+class Job(aio.Job):
+    async def status(self):
+        print("looks", flush=True)
+        return await super().status()
+job = Client().get_batch({}).get_job(2)
+job._async.__class__ = Job
+job.wait()
+"""
 PROMPT = "[c]ancel it, [w]ait on"
 
 
@@ -68,6 +78,18 @@ def test_a_second_ctrl_c_leaves_all_as_it_is(weft: Weft, endless: Batch) -> None
         terminal.interrupt()
 
         assert terminal.finish() != 0
+    assert not endless.status()["cancelled"]
+
+
+def test_ctrl_c_while_one_job_is_waited_for(weft: Weft, endless: Batch) -> None:
+    with on_terminal(WAIT_FOR_JOB.format(endless.id), weft.environment()) as terminal:
+        terminal.until("looks")
+        terminal.interrupt()
+        terminal.until(f"b{endless.id}.j2 is not complete: {PROMPT}")
+        terminal.type("c\n")
+
+        assert terminal.finish() != 0
+    assert endless.get_job(2).wait()["state"] == "cancelled"
     assert not endless.status()["cancelled"]
 
 

@@ -17,6 +17,7 @@ from weft.client._runner import Runner, Twin, iterates, lists, waits, waits_as
 from weft.client._session import PATIENCE_S, WAIT_PATIENCE_S
 from weft.client.api import LogEvent
 from weft.client.progress import Progress
+from weft.core.ids import format_job_ref
 
 __all__ = [
     "Batch",
@@ -72,7 +73,6 @@ class Job(Twin[aio.Job]):
 
     status = waits(aio.Job.status)
     edit = waits(aio.Job.edit)
-    wait = waits(aio.Job.wait)
     cancel = waits(aio.Job.cancel)
     hold = waits(aio.Job.hold)
     release = waits(aio.Job.release)
@@ -80,6 +80,19 @@ class Job(Twin[aio.Job]):
     follow_log = iterates(aio.Job.follow_log)
     attempts = waits(aio.Job.attempts)
     history = waits(aio.Job.history)
+
+    def wait(self) -> Document:
+        """Wait until the job has ended; return its document.
+
+        Ctrl-C on a terminal asks whether to cancel it; a second one leaves. Elsewhere it is
+        raised as always, and the job runs on.
+        """
+        while True:
+            try:
+                return self._runner.wait(self._async.wait())
+            except KeyboardInterrupt:
+                if not may_wait_on(format_job_ref(self.batch_id, self.job_id), self.cancel):
+                    raise
 
 
 class Counted(Twin[CountedT_co]):

@@ -237,6 +237,67 @@ async def test_page_of_jobs_reads_its_jobs_alone(own_world: World) -> None:
     await connection.close()
 
 
+@pytest.mark.parametrize("analysed", [False, True], ids=["never analysed", "when it was small"])
+async def test_documents_read_what_they_show(
+    own_world: World, analysed: bool  # noqa: FBT001 (a parameter)
+) -> None:  # fmt: skip
+    """However many jobs, groups and deltas there are, and batches beside it."""
+    world = own_world
+    tables = (
+        "job", "batch", "batch_update", "attempt", "edge", "job_delta", "group_ancestor",
+        "group_count", "group_usage", "project_usage", "tenant_user",
+    )  # fmt: skip
+    for table in tables:
+        await world.admin.execute(f"ALTER TABLE weft.{table} SET (autovacuum_enabled = false)")
+    await world.submit(3)
+    await world.fold()
+    if analysed:
+        await world.admin.execute("ANALYZE")
+    groups = [NewGroup(group_id=n, parent_id=0, name=f"g{n}") for n in range(1, 1001)]
+    rows = job_rows(N_JOBS, group=[n % 1000 + 1 for n in range(N_JOBS)])
+    batch = await world.submit(rows, groups=groups)
+    for _ in range(150):
+        await world.submit(1)
+    await world.fold()
+    worker = await world.worker()
+    await worker.end(*await worker.claim(300))
+    connection = await world.connect("weft_api")
+    tenant = {"tenant_id": world.caller.tenant_id}
+    mine, of_batch = {**tenant, "batch_id": batch}, {**tenant, "of_batch_id": batch}
+    page = {"after": 500, "limit_rows": 50}
+    read = {}
+    for function, arguments in (
+        ("get_job", {**mine, "job_id": 20_000}),
+        ("list_attempts", {**mine, "job_id": 1}),
+        ("job_history", {**mine, "job_id": 1}),
+        ("list_jobs", {**mine, **page, "states": []}),
+        ("get_jobs", {**mine, "job_ids": list(range(20_000, 20_050))}),
+        ("log_places", {**of_batch, "job_ids": [1, 20_000], "of_attempt": None}),
+        ("cancel_jobs", {**mine, "job_ids": [30_000], "actor": "x"}),
+        ("get_batch", mine),
+        ("get_group", {**mine, "group_id": 5, "path": None}),
+        ("list_groups", {**mine, **page}),
+        ("get_batches", {**tenant, "batch_ids": list(range(batch, batch + 50))}),
+        ("list_batches", {**tenant, "before": None, "limit_rows": 50, "of_name": None}),
+        ("list_projects", {**tenant, "of_user_id": world.caller.user_id, "of_name": None}),
+    ):
+        await connection.execute("SELECT pg_stat_force_next_flush()")
+        async with reads(connection, *tables) as found:
+            await call_on(connection, function, **arguments)
+        read[function] = {
+            name: one.rows_scanned + one.rows_by_index for name, one in found.items()
+        }  # fmt: skip
+    await connection.close()
+
+    limits = dict.fromkeys(tables, 450) | {"job_delta": 3500, "group_ancestor": 3500}
+    wrong = {
+        function: over
+        for function, one in read.items()
+        if (over := {name: n for name, n in one.items() if n > limits[name]})
+    }
+    assert wrong == {}
+
+
 async def test_worker_that_goes_to_sleep_does_not_read_a_cancelled_batch(own_world: World) -> None:
     world = own_world
     cancelled, other = await world.submit(N_JOBS), await world.submit(10)

@@ -600,12 +600,18 @@ ALTER FUNCTION weft.fold_deltas(epoch bigint, at timestamp with time zone) OWNER
 
 CREATE FUNCTION weft.get_batch(tenant_id integer, batch_id bigint) RETURNS jsonb
     LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp';
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_mergejoin TO 'off';
 ALTER FUNCTION weft.get_batch(tenant_id integer, batch_id bigint) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.get_batches(tenant_id integer, batch_ids bigint[]) RETURNS SETOF jsonb
     LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp';
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_mergejoin TO 'off';
 ALTER FUNCTION weft.get_batches(tenant_id integer, batch_ids bigint[]) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.get_bunch(tenant_id integer, of_batch_id bigint, of_update_id integer, first_position integer, n_jobs integer) RETURNS TABLE(job_id integer, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, group_id integer, set_ids integer[], priority smallint, always_run boolean, max_attempts smallint, retry_on integer, name text, attributes jsonb, parents integer[], spec_first integer)
@@ -620,7 +626,10 @@ ALTER FUNCTION weft.get_chunks(batch_ids bigint[], first_jobs integer[]) OWNER T
 
 CREATE FUNCTION weft.get_group(tenant_id integer, batch_id bigint, group_id integer, path text) RETURNS jsonb
     LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp';
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_mergejoin TO 'off';
 ALTER FUNCTION weft.get_group(tenant_id integer, batch_id bigint, group_id integer, path text) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.get_job(tenant_id integer, batch_id bigint, job_id integer) RETURNS TABLE(document jsonb, spec_index integer, spec_body bytea)
@@ -700,7 +709,10 @@ ALTER FUNCTION weft.list_attempts(tenant_id integer, batch_id bigint, job_id int
 
 CREATE FUNCTION weft.list_batches(tenant_id integer, before bigint, limit_rows integer, of_name text) RETURNS SETOF jsonb
     LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp';
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_mergejoin TO 'off';
 ALTER FUNCTION weft.list_batches(tenant_id integer, before bigint, limit_rows integer, of_name text) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.list_callbacks(tenant_id integer, batch_id bigint, after bigint, limit_rows integer) RETURNS SETOF jsonb
@@ -720,7 +732,10 @@ ALTER FUNCTION weft.list_events(tenant_id integer, after_xid bigint, after_event
 
 CREATE FUNCTION weft.list_groups(tenant_id integer, batch_id bigint, after integer, limit_rows integer) RETURNS SETOF jsonb
     LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp';
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_mergejoin TO 'off';
 ALTER FUNCTION weft.list_groups(tenant_id integer, batch_id bigint, after integer, limit_rows integer) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.list_jobs(tenant_id integer, batch_id bigint, after integer, limit_rows integer, states smallint[]) RETURNS SETOF jsonb

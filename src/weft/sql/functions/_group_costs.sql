@@ -1,26 +1,34 @@
 -- _group_costs: usage and cost by resource of these groups, exact in this statement's snapshot; money is computed here, when read.
 -- `folded`: as of the last fold.
 -- Called by: the readers of the api; _record_callbacks.   Safe to repeat: yes, it only reads.
--- Plan: sums by key; the deltas that are not folded once.
+-- Plan: as _group_counts.
 -- Owner: weft_tenant.  Granted to: weft_system.
 CREATE OR REPLACE FUNCTION weft._group_costs(batch_ids bigint[], group_ids int[], folded boolean DEFAULT false)
 RETURNS TABLE (batch_id bigint, group_id int, cost numeric, cost_by_resource jsonb) LANGUAGE sql STABLE
 AS $$
     WITH asked AS (
         SELECT t.b, t.g, min(t.n) AS n FROM unnest(_group_costs.batch_ids, _group_costs.group_ids) WITH ORDINALITY t (b, g, n) GROUP BY t.b, t.g),
-    part AS (
-        SELECT a.n, u.rate_card_id, u.shape_id, u.usage_ms
-        FROM asked a JOIN weft.group_usage u ON u.batch_id = a.b AND u.group_id = a.g
-        UNION ALL
-        SELECT a.n, d.rate_card_id, d.shape_id, d.usage_ms
+    recent AS (
+        SELECT d.batch_id, d.group_id, d.rate_card_id, d.shape_id, sum(d.usage_ms) AS usage_ms
         FROM weft.fold f
-        JOIN weft.job_delta d ON d.xid >= pg_snapshot_xmin(f.upto) AND NOT pg_visible_in_snapshot(d.xid, f.upto)
-        JOIN weft.group_ancestor n ON n.batch_id = d.batch_id AND n.group_id = d.group_id
-        JOIN asked a ON a.b = d.batch_id AND a.g = n.ancestor_id
-        WHERE d.rate_card_id IS NOT NULL AND NOT _group_costs.folded),
+        CROSS JOIN LATERAL (
+            SELECT x.* FROM weft.job_delta x
+            WHERE x.xid >= pg_snapshot_xmin(f.upto) AND NOT pg_visible_in_snapshot(x.xid, f.upto) AND x.batch_id = ANY (_group_costs.batch_ids)
+              AND x.rate_card_id IS NOT NULL OFFSET 0) d
+        WHERE NOT _group_costs.folded GROUP BY 1, 2, 3, 4),
+    part AS (
+        SELECT a.b, a.g, a.n, u.rate_card_id, u.shape_id, u.usage_ms
+        FROM asked a
+        LEFT JOIN LATERAL (SELECT x.* FROM weft.group_usage x WHERE x.batch_id = a.b AND x.group_id = a.g OFFSET 0) u ON true
+        UNION ALL
+        SELECT r.batch_id, o.ancestor_id, NULL, r.rate_card_id, r.shape_id, r.usage_ms
+        FROM recent r
+        CROSS JOIN LATERAL (SELECT x.ancestor_id FROM weft.group_ancestor x WHERE x.batch_id = r.batch_id AND x.group_id = r.group_id OFFSET 0) o),
+    -- A number stands in each row of a group that was asked for, and in no other; so no join can go astray.
+    numbered AS (SELECT min(p.n) OVER (PARTITION BY p.b, p.g) AS n, p.rate_card_id, p.shape_id, p.usage_ms FROM part p),
     used AS (
         SELECT array_agg(p.n) AS ns, array_agg(p.rate_card_id) AS cards, array_agg(p.shape_id) AS shapes, array_agg(p.ms) AS mss
-        FROM (SELECT n, rate_card_id, shape_id, sum(usage_ms) AS ms FROM part GROUP BY 1, 2, 3) p),
-    costs AS (SELECT c.* FROM used u CROSS JOIN LATERAL weft._costs_of_usage(u.ns, u.cards, u.shapes, u.mss) c)
+        FROM (SELECT x.n, x.rate_card_id, x.shape_id, sum(x.usage_ms) AS ms FROM numbered x WHERE x.n IS NOT NULL AND x.rate_card_id IS NOT NULL GROUP BY 1, 2, 3) p),
+    costs AS MATERIALIZED (SELECT c.* FROM used u CROSS JOIN LATERAL weft._costs_of_usage(u.ns, u.cards, u.shapes, u.mss) c)
     SELECT a.b, a.g, coalesce(c.cost, 0), coalesce(c.cost_by_resource, '[]') FROM asked a LEFT JOIN costs c ON c.owner = a.n
 $$;

@@ -5,6 +5,8 @@
 CREATE OR REPLACE FUNCTION weft._group_documents(batch_ids bigint[], group_ids int[], folded boolean DEFAULT false)
 RETURNS TABLE (batch_id bigint, group_id int, document jsonb) LANGUAGE sql STABLE
 AS $$
+    WITH counts AS MATERIALIZED (SELECT * FROM weft._group_counts(_group_documents.batch_ids, _group_documents.group_ids, _group_documents.folded)),
+    costs AS MATERIALIZED (SELECT * FROM weft._group_costs(_group_documents.batch_ids, _group_documents.group_ids, _group_documents.folded))
     SELECT g.batch_id, g.group_id, jsonb_build_object(
         'batch_id', b.batch_id, 'group_id', g.group_id, 'parent_id', g.parent_id, 'path', g.path, 'kind', CASE WHEN g.is_set THEN 'set' ELSE 'tree' END,
         'name', CASE WHEN g.group_id = 0 THEN b.name ELSE g.name END, 'user', u.name, 'billing_project', p.name,
@@ -21,12 +23,12 @@ AS $$
         'attributes', CASE WHEN g.group_id = 0 THEN b.attributes ELSE g.attributes END,
         'callback', CASE WHEN g.group_id = 0 THEN b.callback ELSE g.callback END,
         'cancel_after_n_failures', g.cancel_after_n_failures, 'max_running', b.max_running, 'trace_id', b.trace_id)
-    FROM weft._group_counts(_group_documents.batch_ids, _group_documents.group_ids, _group_documents.folded) n
-    JOIN weft._group_costs(_group_documents.batch_ids, _group_documents.group_ids, _group_documents.folded) c USING (batch_id, group_id)
-    JOIN weft.job_group g USING (batch_id, group_id)
-    JOIN weft.batch b USING (batch_id)
-    JOIN weft.tenant_user u ON u.user_id = b.user_id
-    JOIN weft.billing_project p ON p.project_id = b.project_id
+    FROM counts n
+    JOIN costs c USING (batch_id, group_id)
+    CROSS JOIN LATERAL (SELECT x.* FROM weft.job_group x WHERE x.batch_id = n.batch_id AND x.group_id = n.group_id OFFSET 0) g
+    CROSS JOIN LATERAL (SELECT x.* FROM weft.batch x WHERE x.batch_id = n.batch_id OFFSET 0) b
+    CROSS JOIN LATERAL (SELECT x.name FROM weft.tenant_user x WHERE x.user_id = b.user_id OFFSET 0) u
+    CROSS JOIN LATERAL (SELECT x.name FROM weft.billing_project x WHERE x.project_id = b.project_id OFFSET 0) p
     CROSS JOIN LATERAL (SELECT n.n_pending + n.n_ready + n.n_queued + n.n_creating + n.n_running + n.n_blocked AS n_open,
                                n.n_succeeded + n.n_failed + n.n_errored + n.n_cancelled AS n_done) k
     CROSS JOIN LATERAL (SELECT EXISTS (

@@ -14,11 +14,11 @@ AS $$
     FROM (SELECT EXISTS (SELECT FROM weft.group_hold x WHERE x.batch_id = of_batch_id) OR EXISTS (SELECT FROM weft.job_hold x WHERE x.batch_id = of_batch_id) AS has_hold) o
     CROSS JOIN unnest(of_job_ids) t
     CROSS JOIN LATERAL (SELECT x.* FROM weft.job x WHERE x.batch_id = of_batch_id AND x.job_id = t OFFSET 0) j
-    JOIN weft.batch b ON b.batch_id = j.batch_id
-    JOIN weft.batch_update p ON p.batch_id = j.batch_id AND p.update_id = j.update_id
+    CROSS JOIN LATERAL (SELECT x.user_id, x.queue_id FROM weft.batch x WHERE x.batch_id = j.batch_id OFFSET 0) b
+    CROSS JOIN LATERAL (SELECT x.committed_at FROM weft.batch_update x WHERE x.batch_id = j.batch_id AND x.update_id = j.update_id OFFSET 0) p
     JOIN weft.job_state s ON s.state = j.state
-    JOIN weft.tenant_user u ON u.user_id = b.user_id
-    JOIN weft.queue q ON q.queue_id = b.queue_id
+    CROSS JOIN LATERAL (SELECT x.name FROM weft.tenant_user x WHERE x.user_id = b.user_id OFFSET 0) u
+    CROSS JOIN LATERAL (SELECT x.name FROM weft.queue x WHERE x.queue_id = b.queue_id OFFSET 0) q
     JOIN weft.shape h ON h.shape_id = j.shape_id
     LEFT JOIN LATERAL (
         SELECT x.group_id, (SELECT jsonb_agg(g.group_id ORDER BY g.group_id) FROM weft.job_group g

@@ -9,9 +9,9 @@ DECLARE
     v_wrong int;
 BEGIN
     PERFORM weft._check_batch(of_batch_id);
-    SELECT x INTO v_wrong FROM unnest(of_job_ids) x WHERE NOT EXISTS (
-        SELECT FROM weft.job j JOIN weft.batch_update u ON u.batch_id = j.batch_id AND u.update_id = j.update_id
-        WHERE j.batch_id = of_batch_id AND j.job_id = x AND u.committed_at IS NOT NULL) LIMIT 1;
+    SELECT x INTO v_wrong FROM unnest(of_job_ids) x
+    WHERE (SELECT (SELECT u.committed_at FROM weft.batch_update u WHERE u.batch_id = j.batch_id AND u.update_id = j.update_id)
+           FROM weft.job j WHERE j.batch_id = of_batch_id AND j.job_id = x) IS NULL LIMIT 1;
     IF v_wrong IS NOT NULL THEN
         PERFORM weft._fail('WF102', format('job b%s.j%s does not exist', of_batch_id, v_wrong),
             'The batch has no committed job of this number.', format('List its jobs with `weft status b%s`.', of_batch_id));

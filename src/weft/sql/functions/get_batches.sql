@@ -3,10 +3,11 @@
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.get_batches(tenant_id int, batch_ids bigint[]) RETURNS SETOF jsonb
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_mergejoin = off
 AS $$
 #variable_conflict use_column
 BEGIN
     PERFORM weft._as_tenant(get_batches.tenant_id);
     RETURN QUERY SELECT d.document FROM weft._group_documents(get_batches.batch_ids, array_fill(0, ARRAY[cardinality(get_batches.batch_ids)])) d
-    WHERE EXISTS (SELECT FROM weft.batch b WHERE b.batch_id = d.batch_id AND b.deleted_at IS NULL) ORDER BY d.batch_id DESC;
+    WHERE (SELECT b.deleted_at IS NULL FROM weft.batch b WHERE b.batch_id = d.batch_id) ORDER BY d.batch_id DESC;
 END $$;

@@ -16,6 +16,6 @@ BEGIN
     SELECT array_agg(j.job_id) INTO v_ids
     FROM unnest(get_jobs.job_ids) t
     CROSS JOIN LATERAL (SELECT x.job_id, x.update_id FROM weft.job x WHERE x.batch_id = get_jobs.batch_id AND x.job_id = t OFFSET 0) j
-    JOIN weft.batch_update u ON u.batch_id = get_jobs.batch_id AND u.update_id = j.update_id AND u.committed_at IS NOT NULL;
+    WHERE (SELECT u.committed_at IS NOT NULL FROM weft.batch_update u WHERE u.batch_id = get_jobs.batch_id AND u.update_id = j.update_id);
     RETURN QUERY SELECT d.document FROM weft._job_documents(get_jobs.batch_id, v_ids) d ORDER BY d.job_id;
 END $$;

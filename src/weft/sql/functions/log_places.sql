@@ -15,8 +15,9 @@ BEGIN
     SELECT j.batch_id, j.job_id, coalesce(a.attempt, j.attempt), a.attempt IS NOT NULL OR j.state >= 6, a.log_segment, a.log_offset, coalesce(a.stdout_bytes, 0), coalesce(a.stderr_bytes, 0),
            coalesce(a.truncated, false), s.word, a.reason, a.exit_code, a.signal, a.message
     FROM unnest(log_places.job_ids) t
-    JOIN weft.job j ON j.batch_id = of_batch_id AND j.job_id = t
-    JOIN weft.batch_update u ON u.batch_id = j.batch_id AND u.update_id = j.update_id AND u.committed_at IS NOT NULL
+    CROSS JOIN LATERAL (SELECT x.* FROM weft.job x WHERE x.batch_id = of_batch_id AND x.job_id = t OFFSET 0) j
+    CROSS JOIN LATERAL (
+        SELECT FROM weft.batch_update x WHERE x.batch_id = j.batch_id AND x.update_id = j.update_id AND x.committed_at IS NOT NULL OFFSET 0) u
     JOIN weft.job_state s ON s.state = j.state
     LEFT JOIN LATERAL (
         SELECT x.* FROM weft.attempt x

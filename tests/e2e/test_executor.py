@@ -6,8 +6,10 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError, as_completed, wait
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +49,12 @@ def square(number: int) -> int:
 
 def invert(number: int) -> float:
     return 1 / number
+
+
+def begin_and_end(number: int) -> tuple[float, float]:
+    begin = time.monotonic()
+    sum(range(100_000 + number))
+    return begin, time.monotonic()
 
 
 def wait_for_ever() -> None:
@@ -226,6 +234,20 @@ def test_a_batch_that_somebody_cancels_cancels_its_futures(
 
     with pytest.raises(CancelledError):
         future.result(WITHIN_S)
+
+
+def test_its_workers_are_counted_as_those_of_a_process_pool(
+    weft: Weft, make: MakeExecutor
+) -> None:
+    executor = make(max_workers=1)
+    spans = sorted(executor.map(begin_and_end, range(6), chunksize=1))
+
+    assert executor.batch_id is not None
+    with weft_package.Client(home=weft.home) as client:
+        assert client.get_batch(executor.batch_id).status()["max_running"] == 1
+    assert all(end <= begin for (_, end), (begin, _) in pairwise(spans))
+    with pytest.raises(ValueError, match="max_workers"):
+        weft_package.Executor(0)
 
 
 def test_map_gives_up_after_its_timeout(make: MakeExecutor) -> None:

@@ -57,6 +57,7 @@ class JobPlan:
     """What is the same for all jobs of an executor."""
 
     name: str | None
+    max_running: int | None
     resources: Mapping[str, Any] | None
     timeout_s: float | None
     env: Mapping[str, str] | None
@@ -155,13 +156,15 @@ class Calls:
         """Return how many jobs of this executor the workers can run side by side."""
         overview = await self._api.overview()
         cpu_m = _cpu_m((self._plan.resources or {}).get("cpu", 1))
-        return sum(int(1000 * worker["cpu"]) // cpu_m for worker in overview["workers"]) or 1
+        slots = sum(int(1000 * worker["cpu"]) // cpu_m for worker in overview["workers"]) or 1
+        return min(slots, self._plan.max_running or slots)
 
     # ---- sending
 
     async def _send_all(self) -> None:
-        named = {"name": self._plan.name} if self._plan.name else {}
-        self.batch_id = int((await self._api.create_batch(named))["id"])
+        said = {"name": self._plan.name, "max_running": self._plan.max_running}
+        batch = {key: value for key, value in said.items() if value}
+        self.batch_id = int((await self._api.create_batch(batch))["id"])
         self._start(self._follow(self.batch_id))
         self._start(self._fetch_all(self.batch_id))
         await self._is_followed.wait()  # so that no event is missed

@@ -35,6 +35,7 @@ class Executor(concurrent.futures.Executor):
     the worker, and `weft status`, `logs` and `top` show it.
 
     Args:
+        max_workers: So many jobs run at once; none: as many as the workers take.
         name: Name of the batch.
         resources: What each job reserves: `{"cpu": 1, "memory": "512Mi"}`.
         timeout_s: How long a call may take.
@@ -47,6 +48,7 @@ class Executor(concurrent.futures.Executor):
 
     def __init__(
         self,
+        max_workers: int | None = None,
         *,
         name: str | None = None,
         resources: Mapping[str, Any] | None = None,
@@ -57,9 +59,12 @@ class Executor(concurrent.futures.Executor):
         home: Path | None = None,
         patience_s: float = PATIENCE_S,
     ) -> None:
+        if max_workers is not None and max_workers < 1:
+            raise ValueError("max_workers must be greater than 0")
         plan = JobPlan(
-            name=name, resources=resources, timeout_s=timeout_s, env=env, path=own_path()
-        )
+            name=name, max_running=max_workers, resources=resources, timeout_s=timeout_s, env=env,
+            path=own_path(),
+        )  # fmt: skip
         api = Api(url, token, home=home, patience_s=patience_s, wait_patience_s=patience_s)
         self.url = api.url
         """Where the server is. Asked now, so that it is said at once if there is none."""

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from weft.cli.app import COMMANDS, build_app, run_command
+from weft.cli.raw_output import OutputFailed
 
 
 def weft(*arguments: str, **more: str) -> "subprocess.CompletedProcess[str]":
@@ -146,6 +147,43 @@ def test_what_cannot_be_done_has_a_code_and_a_way_out(words: str, code: str) -> 
     told = json.loads(weft(*words.split()).stderr)
 
     assert (told["code"], bool(told["hint"])) == (code, True)
+
+
+def in_shell(script: str, stdout: int = subprocess.PIPE) -> "subprocess.CompletedProcess[str]":
+    """Run a line of shell in which "$@" is weft."""
+    words = [sys.executable, "-c", "from weft.cli.app import main; main()"]
+    return subprocess.run(
+        ["sh", "-c", script, "sh", *words],
+        check=False, stdout=stdout, stderr=subprocess.PIPE, text=True, timeout=30,
+        stdin=subprocess.DEVNULL, env={**os.environ, "WEFT_HOME": "/nonexistent"},
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("command", ["config", "config --json", "doctor", "up --help"])
+@pytest.mark.parametrize(
+    ("target", "why"), [("/dev/full", "No space left on device."), ("&-", "Bad file descriptor.")]
+)
+def test_an_output_that_cannot_be_written_is_told(command: str, target: str, why: str) -> None:
+    done = in_shell(f'"$@" {command} >{target}')
+
+    assert done.returncode == OutputFailed.exit_code
+    assert "Traceback" not in done.stderr
+    assert "cannot write the output" in done.stderr
+    assert why in done.stderr
+
+
+@pytest.mark.parametrize("command", ["config", "config --json", "up --help"])
+def test_an_output_that_nobody_reads_ends_a_command_quietly(command: str) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = in_shell(f'exec "$@" {command}', writer)
+    os.close(writer)
+
+    assert (done.returncode, done.stderr) == (141, "")
+
+
+def test_a_message_for_closed_errors_does_not_go_to_the_output() -> None:
+    assert in_shell('"$@" config --bogus 2>&-').stdout == ""
 
 
 def test_each_without_input_has_nothing_to_do_and_needs_no_server(tmp_path: Path) -> None:

@@ -14,6 +14,14 @@ from e2e.conftest import PROGRAM, Weft
 pytestmark = pytest.mark.slow
 
 
+def in_shell(weft: Weft, script: str) -> "subprocess.CompletedProcess[bytes]":
+    """Run a line of shell in which "$@" is weft."""
+    return subprocess.run(
+        ["sh", "-c", script, "sh", *PROGRAM],
+        check=False, capture_output=True, env=weft.environment(), timeout=60,
+    )  # fmt: skip
+
+
 def test_outputs_come_in_input_order(weft: Weft) -> None:
     given = "".join(f"{n}\n" for n in range(50, 0, -1)).encode()
     command = "sleep 0.0{}; echo {}; echo err {} >&2"
@@ -109,14 +117,22 @@ def test_a_line_that_is_too_long_fails_and_the_others_run(weft: Weft) -> None:
 
 def test_a_closed_output_ends_it_quietly_and_cancels_the_rest(weft: Weft) -> None:
     script = 'seq 5000 | "$@" each --name closed -- sh -c "echo {}; sleep 0.02" | head -1'
-    done = subprocess.run(
-        ["sh", "-c", script, "sh", *PROGRAM],
-        check=False, capture_output=True, env=weft.environment(), timeout=60,
-    )  # fmt: skip
+    done = in_shell(weft, script)
 
     assert done.stdout == b"1\n"
     assert done.stderr == b""
     batch = json.loads(weft.run("ls", "--json", "--name", "closed").stdout)[0]
+    assert batch["cancelled"]
+
+
+def test_an_output_that_cannot_be_written_is_told_and_cancels_the_rest(weft: Weft) -> None:
+    script = 'seq 5000 | "$@" each --name full -- echo >/dev/full'
+    done = in_shell(weft, script)
+
+    assert done.returncode == 1
+    assert b"weft: cannot write the output\n  No space left on device.\n" in done.stderr
+    assert b"--resume full" in done.stderr
+    batch = json.loads(weft.run("ls", "--json", "--name", "full").stdout)[0]
     assert batch["cancelled"]
 
 

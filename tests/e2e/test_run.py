@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from e2e.conftest import Weft
+from e2e.conftest import PROGRAM, Weft
 
 pytestmark = pytest.mark.slow
 
@@ -155,3 +155,15 @@ def test_a_run_takes_little_longer_than_its_parts(weft: Weft) -> None:
         times.append(time.monotonic() - began)
 
     assert min(times) < 3
+
+
+def test_output_that_cannot_be_written_ends_the_job(weft: Weft) -> None:
+    done = subprocess.run(
+        ["sh", "-c", '"$@" run -- yes >/dev/full', "sh", *PROGRAM],
+        check=False, capture_output=True, env=weft.environment(), timeout=60,
+    )  # fmt: skip
+
+    assert done.returncode == 1
+    assert done.stderr.startswith(b"weft: cannot write the output\n  No space left on device.\n")
+    batch = json.loads(weft.run("ls", "--json", "--name", "yes").stdout)[0]
+    assert batch["cancelled"]

@@ -65,17 +65,24 @@ def main() -> None:
     if arguments in (["--version"], ["-V"]):
         print(f"weft {__version__}")
         sys.exit(0)
+    from weft.cli.raw_output import open_streams  # noqa: PLC0415
+
+    open_streams()
     sys.exit(run_command(arguments))
 
 
 def run_command(arguments: list[str]) -> int:
     """Run one command and return its exit code. Errors are printed, not raised."""
+    from weft.cli.raw_output import OutputFailed  # noqa: PLC0415
     from weft.cli.report import print_error  # noqa: PLC0415
     from weft.core.errors import WeftError  # noqa: PLC0415
 
     try:
-        return _dispatch(arguments)
+        exit_code = _dispatch(arguments)
+        sys.stdout.flush()
     except WeftError as error:
+        if isinstance(error, OutputFailed):
+            _silence_stdout()
         print_error(error, as_json="--json" in arguments)
         return error.exit_code
     except KeyboardInterrupt:
@@ -83,6 +90,11 @@ def run_command(arguments: list[str]) -> int:
     except BrokenPipeError:
         _silence_stdout()
         return BROKEN_PIPE
+    except SystemExit as end:
+        if not isinstance(end.__context__, BrokenPipeError):
+            raise
+        return BROKEN_PIPE  # rich has silenced its stream by then
+    return exit_code
 
 
 def build_app(*, is_overview: bool = False) -> "App":
@@ -140,9 +152,7 @@ def _check_order(app: "App", arguments: list[str]) -> None:
 
 
 def _silence_stdout() -> None:
-    """Let the interpreter flush into nothing: the reader of our output has gone, which is no
-    error.
-    """
+    """Let the interpreter flush into nothing what nobody reads or what cannot be written."""
     import os  # noqa: PLC0415
 
     null = os.open(os.devnull, os.O_WRONLY)

@@ -29,6 +29,7 @@ from weft.cli.job_document import (
 )
 from weft.cli.options import SHARED, Shared
 from weft.cli.progress import ProgressLine
+from weft.cli.raw_output import OutputFailed
 from weft.cli.report import note
 from weft.cli.run import NoCommand
 from weft.client.api import WAIT_PATIENCE_S, Api
@@ -128,8 +129,11 @@ class _Each:
                     await self._work_until_done(client, feed, progress)
                 except BrokenPipeError:
                     self._is_output_closed = True
-                except WeftError:
+                except WeftError as error:
                     progress.hide()
+                    if isinstance(error, OutputFailed):
+                        self._is_output_closed = True
+                        await self._cancel(client, feed)
                     if feed.batch_id is not None:
                         self._sum_up(feed, is_interrupted=True)
                     raise

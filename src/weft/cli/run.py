@@ -17,7 +17,7 @@ from weft.cli.job_document import (
     show_command,
 )
 from weft.cli.options import SHARED, Shared
-from weft.cli.raw_output import STDERR, STDOUT, write_all
+from weft.cli.raw_output import STDERR, STDOUT, OutputFailed, write_all
 from weft.cli.report import note
 from weft.cli.screen import print_json
 from weft.cli.stdin_text import read_stdin
@@ -76,7 +76,7 @@ async def _run(document: Mapping[str, Any], shared: Shared) -> int:
             batch_id = await creation
             try:
                 end, output = await _follow(client, batch_id, keep=shared.json)
-            except BrokenPipeError:
+            except (BrokenPipeError, OutputFailed):
                 await cancel()
                 raise
             except Unavailable:

@@ -113,6 +113,7 @@ def test_a_line_that_is_too_long_fails_and_the_others_run(weft: Weft) -> None:
     assert done.returncode == 1
     assert done.stdout == b"good\nalso good\n"
     assert b"2 succeeded, 1 failed" in done.stderr
+    assert b"  line 2: xxx" in done.stderr
 
 
 def test_a_closed_output_ends_it_quietly_and_cancels_the_rest(weft: Weft) -> None:

@@ -23,8 +23,8 @@ DIGEST_CHARS = 12
 SETTLE_S = 5.0
 _JOB_POINTER = re.compile(r"/jobs/([0-9]+)(?:/.*)?")
 
-Job = tuple[str, dict[str, Any]]
-"""How to show a line, and the document of its job."""
+Job = tuple[int, str, dict[str, Any]]
+"""The number of a line, how to show it, and the document of its job."""
 
 
 @dataclass
@@ -72,14 +72,15 @@ class Feed:
                 if not refused or (len(refused) == len(jobs) and self.batch_id is None):
                     raise  # it is not about single lines
                 for index, why in refused.items():
-                    self.ledger.note_unsubmitted(jobs[index][0], why)
+                    number, shown, _ = jobs[index]
+                    self.ledger.note_unsubmitted(f"line {number}: {shown}", why)
                 jobs = [job for index, job in enumerate(jobs) if index not in refused]
             else:
-                self.ledger.note_submitted([line for line, _ in jobs])
+                self.ledger.note_submitted([shown for _, shown, _ in jobs])
                 return
 
     async def _send(self, jobs: list[Job]) -> None:
-        request = {"jobs": [job for _, job in jobs], "inherit_env": self.environment}
+        request = {"jobs": [job for *_, job in jobs], "inherit_env": self.environment}
         if self.batch_id is None:
             # Shielded: a batch that is made although we were told to stop must be cancelled then.
             self._creation = asyncio.create_task(self._create({**self.batch, **request}))
@@ -96,7 +97,7 @@ class Feed:
             await asyncio.wait([self._creation], timeout=SETTLE_S)
 
     def _job(self, item: Item) -> Job | None:
-        """Return how to show a line, and its job; `None` if it is not to be run."""
+        """Return the job of a line; `None` if it is not to be run."""
         number, raw = item
         try:
             line = decode_line(raw)
@@ -111,7 +112,7 @@ class Feed:
             return None
         command = self.template.render(line, number)
         shown = one_line(line, width=SHOWN_CHARS)
-        return shown, {"command": command, "name": name, **self.job_fields}
+        return number, shown, {"command": command, "name": name, **self.job_fields}
 
 
 def name_of(line: str) -> str:

@@ -186,6 +186,13 @@ def test_a_message_for_closed_errors_does_not_go_to_the_output() -> None:
     assert in_shell('"$@" config --bogus 2>&-').stdout == ""
 
 
+def test_each_needs_room_for_a_job() -> None:
+    done = weft("each", "-j", "0", "--", "echo")
+
+    assert done.returncode == 2
+    assert done.stderr.startswith('weft: Invalid value "0" for -j. Must be >= 1.')
+
+
 def test_each_without_input_has_nothing_to_do_and_needs_no_server(tmp_path: Path) -> None:
     done = weft("each", "--", "echo", WEFT_HOME=str(tmp_path))
 

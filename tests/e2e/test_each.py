@@ -92,7 +92,9 @@ def test_the_file_of_lines(weft: Weft, tmp_path: Path) -> None:
     file.write_text("a\nb")
     done = weft.run("each", "-f", str(file), "--", "echo")
     missing = weft.run("each", "-f", str(file) + "x", "--", "echo")
+    hyphen = weft.run("each", "-f", "-", "--", "echo", stdin=b"c\n")
 
+    assert hyphen.stdout == b"c\n"
     assert done.stdout == b"a\nb\n"
     assert missing.returncode == 2
     assert b"No such file" in missing.stderr

@@ -9,7 +9,7 @@ from pathlib import PurePath
 from time import monotonic
 from typing import Annotated
 
-from cyclopts import Parameter
+from cyclopts import Parameter, validators
 
 from weft.cli.closed_output import watch_closed
 from weft.cli.each_feed import Feed
@@ -46,13 +46,15 @@ BROKEN_PIPE = 141
 class EachOptions:
     """How the lines are read and the results printed."""
 
-    file: Annotated[str | None, Parameter(name=["--file", "-f"])] = None
-    """Read the lines from this file; else from standard input."""
+    file: Annotated[str | None, Parameter(name=["--file", "-f"], allow_leading_hyphen=True)] = None
+    """Read the lines from this file; else, or if it is `-`, from standard input."""
 
     null: Annotated[bool, Parameter(name=["--null", "-0"], negative="")] = False
     """Items end with a NUL character instead of a newline, as `find -print0` writes them."""
 
-    jobs: Annotated[int | None, Parameter(name=["--jobs", "-j"])] = None
+    jobs: Annotated[
+        int | None, Parameter(name=["--jobs", "-j"], validator=validators.Number(gte=1))
+    ] = None
     """At most so many run at the same time."""
 
     unordered: Annotated[bool, Parameter(negative="")] = False

@@ -46,6 +46,8 @@ def test_an_endless_line_does_not_fill_the_memory_and_the_next_one_is_whole() ->
         ("{}", "a b/c.tar.gz", "a b/c.tar.gz"),
         ("{.}", "a b/c.tar.gz", "a b/c.tar"),
         ("{.}", "dir.d/file", "dir.d/file"),
+        ("{.}", "d/.rc", "d/"),
+        ("{.}", "d/x.", "d/x."),
         ("{/}", "a/b/c.txt", "c.txt"),
         ("{/.}", "a/b.d/c.txt", "c"),
         ("{//}", "a/b/c.txt", "a/b"),

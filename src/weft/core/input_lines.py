@@ -91,5 +91,5 @@ def _value(placeholder: str, line: str, number: int) -> str:
 
 
 def _stem(name: str) -> str:
-    """Return the name without what follows its last dot."""
-    return name[: name.rindex(".")] if "." in name else name
+    """Return the name without its last dot and what follows it, if anything does."""
+    return re.sub(r"\.[^.]+\Z", "", name)

@@ -354,6 +354,9 @@ async def test_nothing_is_added_to_what_was_cancelled(world: World) -> None:
 
     with pytest.raises(errors.BatchCancelled, match="group /a of batch"):
         await world.submit(job_rows(1, group=-2), batch=batch)
+    below = [NewGroup(group_id=1, parent_id=-2, name="c")]
+    with pytest.raises(errors.BatchCancelled, match="group /a of batch"):
+        await world.submit(job_rows(1), batch=batch, groups=below)
     await world.submit(1, batch=batch)
     await world.api.cancel_group(world.caller, batch, 0, force=False)
     with pytest.raises(errors.BatchCancelled, match="was cancelled"):

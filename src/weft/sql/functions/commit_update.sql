@@ -26,6 +26,10 @@ BEGIN
         FOR v_group IN
             SELECT DISTINCT c.group_id FROM weft.bunch_count c WHERE c.batch_id = commit_update.batch_id AND c.update_id = of_update_id
             UNION SELECT 0
+            -- Of its new groups, which need not have jobs, one tells.
+            UNION (SELECT a.group_id FROM weft.group_ancestor a JOIN weft.group_cancel k ON k.batch_id = a.batch_id AND k.group_id = a.ancestor_id
+                   WHERE a.batch_id = commit_update.batch_id
+                     AND a.group_id BETWEEN v_update.first_group AND v_update.first_group + v_update.n_groups - 1 LIMIT 1)
         LOOP
             PERFORM weft._check_open(commit_update.batch_id, v_group);
         END LOOP;

@@ -7,7 +7,7 @@ import pytest
 
 from store.world import World
 from weft.core import errors
-from weft.ports.store import JobRows, NewBatch, NewGroup, Reserved, Shape
+from weft.ports.store import JobRows, NewBatch, NewGroup, NewSet, Reserved, Shape
 from weft.store.database import call_on
 from weft.store.submission import _bunch
 from weft.testing.builders import job_rows
@@ -280,6 +280,35 @@ async def test_uncommitted_parent_of_before_is_refused(world: World) -> None:
 
     with pytest.raises(errors.ParentNotFound):
         await world.submit(job_rows(1, parents={1: [-1]}), batch=batch)
+
+
+@pytest.mark.parametrize(
+    ("rows", "groups"),
+    [
+        (job_rows(1, group=-1), []),
+        (job_rows(1, sets={1: (-2,)}), []),
+        (job_rows(1, group=1), [NewGroup(group_id=1, parent_id=-1, name="below")]),
+    ],
+)
+async def test_uncommitted_group_of_before_is_refused(
+    world: World, rows: JobRows, groups: list[NewGroup]
+) -> None:
+    """It does not exist for others, and is removed if its update is never committed."""
+    batch = await new_batch(world)
+    update = await open_update(world, batch, 1, 2)
+    own = [
+        NewGroup(group_id=1, parent_id=0, name="a"),
+        NewGroup(group_id=2, parent_id=0, name="b", is_set=True),
+    ]
+    await world.api.add_groups(world.caller, batch, update.update_id, own)
+    await add(world, batch, update, job_rows(1, group=-1, sets={1: (-2,)}))
+
+    with pytest.raises(errors.GroupNotFound):
+        await world.submit(rows, batch=batch, groups=groups)
+    with pytest.raises(errors.GroupExists):
+        await world.api.create_set(world.caller, batch, NewSet(name="b"))
+    await world.api.commit_update(world.caller, batch, update.update_id)
+    await world.submit(rows, batch=batch, groups=groups)
 
 
 async def test_repeated_parent_counts_once(world: World) -> None:

@@ -60,7 +60,9 @@ BEGIN
                                   v_new.cancel_after, v_new.callback, false, add_groups.at);
             CONTINUE;
         END IF;
-        SELECT g.* INTO v_parent FROM weft.job_group g WHERE g.batch_id = add_groups.batch_id AND g.group_id = v_parent_id AND NOT g.is_set FOR KEY SHARE;
+        SELECT g.* INTO v_parent FROM weft.job_group g WHERE g.batch_id = add_groups.batch_id AND g.group_id = v_parent_id AND NOT g.is_set
+          AND NOT EXISTS (SELECT FROM weft.batch_update u WHERE u.batch_id = g.batch_id AND u.update_id = g.update_id
+                          AND u.update_id <> add_groups.update_id AND u.committed_at IS NULL) FOR KEY SHARE;
         IF NOT FOUND THEN
             PERFORM weft._fail('WF103', format('group %s of batch b%s does not exist', v_parent_id, add_groups.batch_id), 'A group needs a parent that is there.', 'Add the parent first, or name 0, the root.');
         END IF;

@@ -56,10 +56,13 @@ BEGIN
         PERFORM weft._fail('WF203', format('update %s of batch b%s is committed', v_update.update_id, v_update.batch_id), 'A committed update never changes.', 'Create a new update.');
     END IF;
 
-    -- Groups, mapped to absolute numbers, must be there.
+    -- Groups, mapped to absolute numbers, must be there; what is not committed is so for its own update only, and may be removed.
     SELECT array_agg(CASE WHEN g > 0 THEN v_group_base + g ELSE -g END ORDER BY n) INTO group_ids FROM unnest(group_ids) WITH ORDINALITY t (g, n);
-    SELECT d.g INTO v_wrong FROM (SELECT DISTINCT g FROM unnest(group_ids) g) d
-    WHERE NOT EXISTS (SELECT FROM weft.job_group x WHERE x.batch_id = add_jobs.batch_id AND x.group_id = d.g AND NOT x.is_set) LIMIT 1;
+    SELECT d.g INTO v_wrong
+    FROM (SELECT g, false AS is_set FROM unnest(group_ids) g UNION SELECT -s, true FROM unnest(combo_sets) s WHERE s < 0) d
+    WHERE NOT EXISTS (SELECT FROM weft.job_group x LEFT JOIN weft.batch_update u ON u.batch_id = x.batch_id AND u.update_id = x.update_id
+                      WHERE x.batch_id = add_jobs.batch_id AND x.group_id = d.g AND x.is_set = d.is_set
+                        AND (x.update_id IS NULL OR x.update_id = add_jobs.update_id OR u.committed_at IS NOT NULL)) LIMIT 1;
     IF v_wrong IS NOT NULL THEN
         PERFORM weft._fail('WF103', format('group %s of batch b%s does not exist', v_wrong, add_jobs.batch_id), 'A job needs a group that is there.', 'Add the group to the update before its jobs.');
     END IF;

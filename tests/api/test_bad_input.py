@@ -309,8 +309,12 @@ PATHS = [
     ("GET", "/v1/batches/1/jobs?state=happy", 400, "API.INVALID_PARAMETER"),
     ("GET", "/v1/batches/1/jobs/1/log?stream=stdin", 400, "API.INVALID_PARAMETER"),
     ("GET", "/v1/batches/1/jobs/1/log?follow=maybe", 400, "API.INVALID_PARAMETER"),
+    ("GET", "/v1/batches/1/jobs/1/log?attempt=32768", 400, "API.INVALID_PARAMETER"),
     ("GET", "/v1/batches/1/outputs?first=1&last=2000", 400, "API.INVALID_PARAMETER"),
     ("GET", "/v1/events?since=yesterday", 400, "API.INVALID_PARAMETER"),
+    ("GET", "/v1/events?since=9999999999999999999-1", 400, "API.INVALID_PARAMETER"),
+    ("GET", "/v1/billing-projects/%00", 400, "API.INVALID_ID"),
+    ("GET", "/v1/billing-projects/%00/days", 400, "API.INVALID_ID"),
 ]  # fmt: skip
 
 

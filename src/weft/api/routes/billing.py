@@ -7,6 +7,7 @@ from litestar import Response, get
 from weft.api.inbox import Query
 from weft.api.paging import limit_of
 from weft.api.reply import reply
+from weft.api.routes.ids import project_of
 from weft.api.services import AnyRequest, caller_of, services_of
 from weft.core.errors import FieldError, InvalidParameter
 from weft.wire.answers import DayCost, ProjectCost, RateCard
@@ -26,7 +27,7 @@ async def list_projects(request: AnyRequest) -> Response[bytes]:
 async def get_project(request: AnyRequest) -> Response[bytes]:
     """Get what a billing project cost so far, and its members."""
     Query(request, ())
-    store, name = services_of(request).store, request.path_params["p"]
+    store, name = services_of(request).store, project_of(request)
     return reply((await store.list_projects(caller_of(request), name))[0])
 
 
@@ -34,7 +35,7 @@ async def get_project(request: AnyRequest) -> Response[bytes]:
 async def list_project_days(request: AnyRequest) -> Response[bytes]:
     """List what a billing project cost on each date (UTC), newest first, below `before`."""
     query = Query(request, DAYS)
-    services, name = services_of(request), request.path_params["p"]
+    services, name = services_of(request), project_of(request)
     rows = await services.store.list_project_days(
         caller_of(request), name, before=_date_of(query), limit=limit_of(query, services.settings)
     )

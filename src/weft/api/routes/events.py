@@ -20,7 +20,7 @@ from weft.telemetry import metrics
 from weft.wire.answers import Event
 
 CATCH_UP_ROWS: Final = 500
-_POSITION: Final = re.compile(r"([0-9]{1,19})-([0-9]{1,18})")
+_POSITION: Final = re.compile(r"([0-9]{1,18})-([0-9]{1,18})")
 
 
 @get(

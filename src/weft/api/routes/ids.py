@@ -69,5 +69,13 @@ def parse_group(text: str, settings: Settings) -> int | str:
     return name
 
 
+def project_of(request: AnyRequest) -> str:
+    """Read the name of a billing project. Raise `BadId` for what no text of the database holds."""
+    name = _segment(request, "p")
+    if "\0" in name:
+        raise BadId(name, expected="the name of a billing project holds no NUL character")
+    return name
+
+
 def _segment(request: AnyRequest, name: str) -> str:
     return cast("str", request.path_params[name])

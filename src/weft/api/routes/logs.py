@@ -19,6 +19,7 @@ from weft.core.number_ranges import parse_ranges
 
 BYTES: Final = "application/octet-stream"
 OUTPUTS_MAX: Final = 1000
+ATTEMPTS_MAX: Final = 2**15 - 1
 _PLACE: Final = re.compile(r"([1-9][0-9]{0,8})\.([0-9]{1,12})")
 _LOG: Final = ("stream", "attempt", "follow")
 
@@ -34,7 +35,7 @@ async def read_log(request: AnyRequest) -> Stream:
     query = Query(request, _LOG)
     batch_id, job_id = batch_id_of(request), job_id_of(request)
     stream = query.choice("stream", ("both", "stdout", "stderr"))
-    attempt = query.integer("attempt", default=None, least=1, most=999_999_999)
+    attempt = query.integer("attempt", default=None, least=1, most=ATTEMPTS_MAX)
     services, caller = services_of(request), caller_of(request)
     outputs = Outputs(services, caller, batch_id)
     if query.flag("follow"):

@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from api.live import DEADLINE_S, EventReader, LiveApi, LiveWorker, fold
+from weft.telemetry import metrics
 
 
 @contextlib.asynccontextmanager
@@ -35,6 +36,28 @@ async def submit(http: httpx.AsyncClient, n_jobs: int = 1) -> int:
     answer = await http.post("/v1/batches", json={"jobs": [{}] * n_jobs})
     assert answer.status_code == 201, answer.text
     return int(answer.json()["id"])
+
+
+def calls_of(function: str) -> float:
+    labels = {"function": function}
+    return metrics.REGISTRY.get_sample_value("weft_store_call_seconds_count", labels) or 0
+
+
+@contextlib.asynccontextmanager
+async def admin_of(dsn: str) -> AsyncIterator[asyncpg.Connection]:
+    admin = await asyncpg.connect(dsn)
+    try:
+        yield admin
+    finally:
+        await admin.close()
+
+
+async def becomes(admin: asyncpg.Connection, condition: str, *, wanted: bool = True) -> None:
+    """Wait until there is (no) listener of this kind."""
+    query = f"SELECT EXISTS (SELECT FROM weft.event_listener WHERE {condition})"  # noqa: S608
+    async with asyncio.timeout(DEADLINE_S):
+        while await admin.fetchval(query) is not wanted:
+            await admin.fetchval("SELECT pg_sleep(0.01)")
 
 
 async def test_life_of_a_batch_is_told_in_order(
@@ -218,25 +241,26 @@ async def test_events_of_an_unknown_batch(http: httpx.AsyncClient) -> None:
 async def test_nobody_listens_when_no_stream_is_open(
     http: httpx.AsyncClient, database: dict[str, str]
 ) -> None:
-    admin = await asyncpg.connect(database["admin"])
-
-    async def listening() -> bool:
-        waits: bool = await admin.fetchval(
-            "SELECT EXISTS (SELECT FROM weft.event_listener WHERE waiting)"
-        )
-        return waits
-
-    async def becomes(wanted: bool) -> None:  # noqa: FBT001 (reads well where it is used)
-        async with asyncio.timeout(DEADLINE_S):
-            while await listening() is not wanted:
-                await admin.fetchval("SELECT pg_sleep(0.01)")
-
-    try:
-        assert not await listening()
+    async with admin_of(database["admin"]) as admin:
+        await becomes(admin, "waiting", wanted=False)
         async with events(http) as reader:
             await submit(http)
             await reader.event()
-            await becomes(wanted=True)
-        await becomes(wanted=False)
-    finally:
-        await admin.close()
+            await becomes(admin, "waiting")
+        await becomes(admin, "waiting", wanted=False)
+
+
+async def test_resumed_stream_to_which_nothing_happened_asks_nothing(
+    http: httpx.AsyncClient, database: dict[str, str]
+) -> None:
+    async with events(http) as reader:
+        await submit(http)
+        last = await reader.event()
+    async with admin_of(database["admin"]) as admin:
+        await becomes(admin, "waiting", wanted=False)
+        async with events(http, **{"last-event-id": last["id"]}):
+            await becomes(admin, "waiting")
+            before = calls_of("list_events")
+            await admin.fetchval("SELECT pg_sleep(0.3)")
+
+            assert calls_of("list_events") - before < 5

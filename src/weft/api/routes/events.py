@@ -113,6 +113,7 @@ class _Stream:
 
     async def _catch_up(self, feed: Feed) -> AsyncIterator[bytes]:
         """Read from the database what is older than the feed's memory."""
+        known = feed.position
         try:
             rows, position = await self._services.store.list_events(
                 self._caller, after=self._position, batch_id=self._batch_id, limit=CATCH_UP_ROWS
@@ -121,6 +122,8 @@ class _Stream:
             if not await feed.changed(1.0):
                 yield KEEP_ALIVE
             return
+        if known is not None and len(rows) < CATCH_UP_ROWS:
+            position = max(position, known)  # nothing lies between, so go on with the feed
         self._position = position
         if rows:
             yield b"".join(remembered(row).message for row in rows)

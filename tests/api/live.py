@@ -148,10 +148,19 @@ async def fold(dsn: str) -> None:
             pass
 
 
-async def make_user(dsn: str) -> None:
-    """Let the token of the tests be known."""
+async def make_user(dsn: str, *, tenant: str = "local", token: str = TOKEN) -> None:
+    """Let the token of the tests be known, or one of another tenant."""
     async with open_admin(dsn) as admin:
-        await admin.ensure_local_user(tenant="local", user="tester", token=TOKEN)
+        await admin.ensure_local_user(tenant=tenant, user="tester", token=token)
+
+
+async def remove_events(dsn: str) -> None:
+    """Remove all events, as a driver does when they are old."""
+    async with open_driver_store(dsn) as store:
+        epoch = await store.try_lead()
+        assert epoch is not None
+        while await store.remove_old(epoch, events_keep_s=0, updates_keep_s=1e6):
+            pass
 
 
 class EventReader:

@@ -9,7 +9,16 @@ import asyncpg
 import httpx
 import pytest
 
-from api.live import DEADLINE_S, EventReader, LiveApi, LiveWorker, fold
+from api.live import (
+    DEADLINE_S,
+    EventReader,
+    LiveApi,
+    LiveWorker,
+    fold,
+    make_user,
+    remove_events,
+)
+from weft.api import feeds
 from weft.telemetry import metrics
 
 
@@ -264,3 +273,37 @@ async def test_resumed_stream_to_which_nothing_happened_asks_nothing(
             await admin.fetchval("SELECT pg_sleep(0.3)")
 
             assert calls_of("list_events") - before < 5
+
+
+async def test_listener_that_sleeps_for_days_is_not_forgotten(
+    http: httpx.AsyncClient, database: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(feeds, "SAID_AGAIN_S", 0.05)
+    async with admin_of(database["admin"]) as admin, events(http) as reader:
+        await becomes(admin, "waiting")
+        await admin.execute("UPDATE weft.event_listener SET seen_at = seen_at - interval '2 days'")
+        await becomes(admin, "waiting AND seen_at > now() - interval '1 hour'")
+        await remove_events(database["weft_driver"])
+        batch_id = await submit(http)
+
+        assert (await reader.event())["batch_id"] == batch_id
+
+
+async def test_stream_of_a_quiet_user_survives_that_the_events_of_others_are_removed(
+    api: LiveApi, http: httpx.AsyncClient, database: dict[str, str]
+) -> None:
+    await make_user(database["admin"], tenant="other", token="token-of-another")
+    async with (
+        admin_of(database["admin"]) as admin,
+        api.client(authorization="Bearer token-of-another") as other,
+        events(other) as others,
+        events(http) as reader,
+    ):
+        await becomes(admin, "waiting")
+        await submit(other)
+        await others.event()
+        await becomes(admin, "waiting")
+        await remove_events(database["weft_driver"])
+        batch_id = await submit(http)
+
+        assert (await reader.event())["batch_id"] == batch_id

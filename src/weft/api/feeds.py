@@ -35,6 +35,8 @@ woken costs two commits.
 """
 SHORT_SLEEP_S: Final = 0.1
 """Who is woken so soon goes on with the rhythm that he had."""
+SAID_AGAIN_S: Final = 6 * 3600.0
+"""So often a sleeper says that he waits: who was not heard of for a day is forgotten."""
 log = get_logger()
 
 
@@ -109,10 +111,10 @@ class Feed:
         changed, self._changed = self._changed, asyncio.Event()
         changed.set()
 
-    async def read(self) -> bool:
-        """Read all that is new; say whether anything was."""
+    async def read(self, now: Position) -> bool:
+        """Read all that is new; say whether anything was. `now`: what `events_now` said before."""
         if self.position is None:
-            self._known_from = self.position = await self._store.events_now()
+            self._known_from = self.position = now
             self.tell()
         found = False
         while True:
@@ -125,6 +127,8 @@ class Feed:
                 found = True
                 self.tell()
             if len(rows) < READ_ROWS:
+                # Who stayed at his own last event would be told that it is gone one day.
+                self.position = max(self.position, now)
                 return found
 
     def _remember(self, event: Remembered) -> None:
@@ -234,7 +238,9 @@ class Feeds:
                 busy = await self._read_until_quiet(busy)
                 failures = 0
                 asleep = time.monotonic()
-                await self._woken.wait()
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(SAID_AGAIN_S):
+                        await self._woken.wait()
                 if time.monotonic() - asleep > SHORT_SLEEP_S:
                     busy = 0
                 await self._store.wait_for_events(waits=False)
@@ -267,8 +273,9 @@ class Feeds:
             withheld += 1
 
     async def _read_all(self) -> bool:
+        now = await self._store.events_now()
         # A list, because streams come and go meanwhile.
-        found = [await feed.read() for feed in list(self._feeds.values())]
+        found = [await feed.read(now) for feed in list(self._feeds.values())]
         return any(found)
 
     async def _end(self, tasks: Sequence[asyncio.Task[None]]) -> None:

@@ -305,6 +305,7 @@ PATHS = [
     ("GET", "/v1/batches?cursor=abc", 400, "API.INVALID_PARAMETER"),
     ("GET", "/v1/batches?cursor=ajox", 400, "API.INVALID_PARAMETER"),
     ("GET", "/v1/batches?name=%00", 400, "API.INVALID_PARAMETER"),
+    ("GET", "/v1/batches?q=%ff", 400, "API.INVALID_PARAMETER"),
     ("GET", "/v1/batches?" + "a=1&" * 100, 400, "API.INVALID_PARAMETER"),
     ("GET", "/v1/batches/1/jobs?state=happy", 400, "API.INVALID_PARAMETER"),
     ("GET", "/v1/batches/1/jobs/1/log?stream=stdin", 400, "API.INVALID_PARAMETER"),

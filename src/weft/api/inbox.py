@@ -111,7 +111,11 @@ class Query:
     def __init__(self, request: AnyRequest, known: Iterable[str]) -> None:
         text = request.scope["query_string"].decode("latin-1")
         try:
-            pairs = parse_qsl(text, keep_blank_values=True, max_num_fields=QUERY_FIELDS_MAX)
+            pairs = parse_qsl(
+                text, keep_blank_values=True, max_num_fields=QUERY_FIELDS_MAX, errors="strict"
+            )
+        except UnicodeDecodeError as error:
+            raise wrong_parameter("", "what stands as %XX is not UTF-8") from error
         except ValueError as error:
             raise wrong_parameter("", f"more than {QUERY_FIELDS_MAX} parameters") from error
         self._values: dict[str, list[str]] = {}

@@ -28,4 +28,19 @@ async def test_wrong_project_and_date_are_named(http: httpx.AsyncClient) -> None
 
     assert (unknown.status_code, unknown.json()["code"]) == (404, "API.PROJECT_NOT_FOUND")
     assert wrong.status_code == 400
-    assert wrong.json()["errors"] == [{"pointer": "/before", "message": "not a date"}]
+    assert wrong.json()["errors"] == [
+        {"pointer": "?before", "message": "it is not a date such as 2026-01-31"}
+    ]
+
+
+async def test_days_come_in_pages(http: httpx.AsyncClient, worker: LiveWorker) -> None:
+    await http.post("/v1/batches", json={"jobs": [{}]})
+    await worker.work()
+    days = "/v1/billing-projects/default/days"
+    page = (await http.get(days, params={"limit": 1})).json()
+    after = await http.get(days, params={"limit": 1, "cursor": page["cursor"]})
+    wrong = [await http.get(days, params={"cursor": one}) for one in ("ZDp4", "ZDo=", "ajoy")]
+
+    assert len(page["items"]) == 1
+    assert after.json() == {"items": [], "cursor": None}
+    assert [one.json()["errors"][0]["pointer"] for one in wrong] == ["?cursor"] * 3

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from weft.api.inbox import Query, wrong_parameter
+from weft.core.errors import InvalidParameter
 from weft.ports.store import Row
 from weft.settings import Settings
 
@@ -21,18 +22,33 @@ def limit_of(query: Query, settings: Settings) -> int:
 
 def cursor_of(query: Query, kind: str) -> int | None:
     """Return where to go on. Raise `InvalidParameter` for what no page of this kind gave out."""
+    number = cursor_text(query, kind)
+    if number is None:
+        return None
+    if not number.isdecimal():
+        raise wrong_cursor()
+    return int(number)
+
+
+def cursor_text(query: Query, kind: str) -> str | None:
+    """Return where to go on in a list that is not in the order of numbers; as `cursor_of`."""
     text = query.text("cursor")
     if text is None:
         return None
     try:
-        found, _, number = (
+        found, _, place = (
             base64.urlsafe_b64decode(text[:64].encode()).decode("ascii").partition(":")
         )
-        if found != kind or not number.isdecimal():
-            raise ValueError(text)  # noqa: TRY301 (all that is not a cursor is told alike)
-        return int(number)
     except (ValueError, binascii.Error) as error:
-        raise wrong_parameter("cursor", "it is not a cursor of this list and query") from error
+        raise wrong_cursor() from error
+    if found != kind:
+        raise wrong_cursor()
+    return place
+
+
+def wrong_cursor() -> InvalidParameter:
+    """Return the error for a cursor that no page gave out."""
+    return wrong_parameter("cursor", "it is not a cursor of this list and query")
 
 
 def kind_of(kind: str, *asked: str | None) -> str:

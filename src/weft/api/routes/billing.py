@@ -4,15 +4,14 @@ from datetime import date
 
 from litestar import Response, get
 
-from weft.api.inbox import Query
-from weft.api.paging import limit_of
+from weft.api.inbox import Query, wrong_parameter
+from weft.api.paging import PAGE, cursor_text, limit_of, page, wrong_cursor
 from weft.api.reply import reply
 from weft.api.routes.ids import project_of
 from weft.api.services import AnyRequest, caller_of, services_of
-from weft.core.errors import FieldError, InvalidParameter
 from weft.wire.answers import DayCost, ProjectCost, RateCard
 
-DAYS = ("limit", "before")
+DAYS = (*PAGE, "before")
 
 
 @get("/v1/billing-projects", opt={"page": ProjectCost})
@@ -36,10 +35,11 @@ async def list_project_days(request: AnyRequest) -> Response[bytes]:
     """List what a billing project cost on each date (UTC), newest first, below `before`."""
     query = Query(request, DAYS)
     services, name = services_of(request), project_of(request)
+    limit = limit_of(query, services.settings)
     rows = await services.store.list_project_days(
-        caller_of(request), name, before=_date_of(query), limit=limit_of(query, services.settings)
+        caller_of(request), name, before=_before(query), limit=limit
     )
-    return reply({"items": rows, "cursor": None})
+    return reply(page(rows, limit, "d", "date"))
 
 
 @get("/v1/rates", opt={"page": RateCard})
@@ -50,17 +50,17 @@ async def list_rates(request: AnyRequest) -> Response[bytes]:
     return reply({"items": rows, "cursor": None})
 
 
-def _date_of(query: Query) -> date | None:
-    text = query.text("before")
+def _before(query: Query) -> date | None:
+    """Read `before`; a cursor stands below it."""
+    last, text = cursor_text(query, "d"), query.text("before")
     try:
+        if last is not None:
+            return date.fromisoformat(last)
         return None if text is None else date.fromisoformat(text)
-    except ValueError:
-        raise InvalidParameter(
-            "the parameter before is no date",
-            detail=f"It is {text[:40]!r}." if text else "It is empty.",
-            hint="Write it as 2026-01-31.",
-            errors=[FieldError("/before", "not a date")],
-        ) from None
+    except ValueError as error:
+        if last is not None:
+            raise wrong_cursor() from error
+        raise wrong_parameter("before", "it is not a date such as 2026-01-31") from error
 
 
 ROUTES = (list_projects, get_project, list_project_days, list_rates)

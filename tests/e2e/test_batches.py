@@ -224,3 +224,14 @@ def test_doctor_and_audit_are_content(weft: Weft) -> None:
 def test_db_status_and_migrate(weft: Weft) -> None:
     assert as_json(weft, "db", "status")["pending"] in ([], 0)
     assert as_json(weft, "db", "migrate") == {"applied": []}
+
+
+def test_logs_as_json_follow_a_job_to_its_end(weft: Weft) -> None:
+    command = ["sh", "-c", "echo one; sleep 1; echo two; echo err >&2"]
+    document = json.dumps({"jobs": [{"command": command}]})
+    batch = weft.run(
+        "submit", "--format", "json", "-", stdin=document.encode()
+    ).stdout.decode().strip()  # fmt: skip
+
+    assert as_json(weft, "logs", "-f", f"{batch}.j1")["stdout"] == "one\ntwo\n"
+    assert "stdout" not in as_json(weft, "logs", "--stream", "stderr", f"{batch}.j1")

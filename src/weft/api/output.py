@@ -190,5 +190,5 @@ def _no_attempt(batch_id: int, job_id: int, why: str) -> AttemptNotFound:
     return AttemptNotFound(
         f"job {format_job_ref(batch_id, job_id)} has no such output",
         detail=why,
-        hint="Add `follow=true` to wait for it.",
+        hint="Wait for it with `follow=true`, or `weft logs -f`.",
     )

@@ -31,7 +31,7 @@ def logs(
 
     Args:
         job: A job, `b12.j7`.
-        follow: Go on until the job has ended.
+        follow: Go on until the job has ended; with `--json` print its whole output then.
         stream: Only this stream.
         attempt: The output of this attempt, instead of the last one.
         shared: Options of every command.
@@ -45,7 +45,9 @@ async def _logs(
     batch_id, job_id = parse_job_ref(text)
     async with shared.client() as client:
         if shared.json:
-            return await _print_as_json(client, batch_id, job_id, attempt)
+            if follow:
+                await _wait_for_end(client, batch_id, job_id, attempt)
+            return await _print_as_json(client, batch_id, job_id, stream, attempt)
         if not follow:
             # An ended job's pieces come in the order in which they were written, then the stream
             # ends by itself.
@@ -78,11 +80,19 @@ async def _print_stream(
         write_all(descriptor, chunk)
 
 
-async def _print_as_json(client: Api, batch_id: int, job_id: int, attempt: int | None) -> int:
+async def _wait_for_end(client: Api, batch_id: int, job_id: int, attempt: int | None) -> None:
+    async with aclosing(client.follow_log(batch_id, job_id, attempt=attempt)) as events:
+        async for _ in events:
+            pass
+
+
+async def _print_as_json(
+    client: Api, batch_id: int, job_id: int, stream: Stream, attempt: int | None
+) -> int:
     texts: dict[str, str] = {}
-    streams: tuple[Stream, ...] = ("stdout", "stderr")
-    for stream in streams:
-        chunks = client.read_log(batch_id, job_id, stream=stream, attempt=attempt)
-        texts[stream] = b"".join([c async for c in chunks]).decode("utf-8", "replace")
+    streams: tuple[Stream, ...] = ("stdout", "stderr") if stream == "both" else (stream,)
+    for one in streams:
+        chunks = client.read_log(batch_id, job_id, stream=one, attempt=attempt)
+        texts[one] = b"".join([c async for c in chunks]).decode("utf-8", "replace")
     print_json({"batch_id": batch_id, "job_id": job_id, "attempt": attempt, **texts})
     return 0

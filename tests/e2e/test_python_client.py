@@ -10,7 +10,7 @@ import pytest
 
 from e2e.conftest import Weft
 from weft import Client, aio
-from weft.core.errors import GroupExists, JobNotFound
+from weft.core.errors import BadId, GroupExists, JobNotFound
 
 pytestmark = pytest.mark.slow
 
@@ -152,6 +152,18 @@ def test_a_set_is_filled_by_hand(client: Client) -> None:
     group.add_job(4)
     with pytest.raises(JobNotFound):
         group.update()
+
+
+def test_group_is_found_by_its_path_with_or_without_the_first_slash(client: Client) -> None:
+    bb = client.create_batch()
+    bb.job_tree().create_path("/a/b").create_job()
+    b = bb.submit()
+
+    for find in (b.get_job_group, b.job_tree().get_path):
+        found = [find(path).path for path in ("/a/b", "a/b", "/a", "a")]
+        assert found == ["/a/b", "/a/b", "/a", "/a"]
+        with pytest.raises(BadId):
+            find("")
 
 
 def test_names_and_attributes_are_changed(client: Client) -> None:

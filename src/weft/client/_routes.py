@@ -10,6 +10,7 @@ import msgspec
 
 from weft.client._listing import Document, Listing
 from weft.client._session import Query, Session, new_key
+from weft.core.errors import BadId
 
 Stream = Literal["stdout", "stderr", "both"]
 PAGE_ROWS = 1000
@@ -364,4 +365,8 @@ def _log_path(batch_id: int, job_id: int) -> str:
 
 
 def _group(group: int | str) -> str:
-    return quote(str(group), safe="")
+    text = str(group)
+    if not text:  # the address would be that of the list of groups
+        raise BadId(text, expected="a group has a number, a path or a name")
+    # A name holds no slash, so this is a path.
+    return quote(f"/{text}" if "/" in text and text[0] != "/" else text, safe="")

@@ -14,7 +14,7 @@ import pytest
 
 from store.world import World, open_backend, open_world
 from weft.core.states import Reason
-from weft.ports.store import NewGroup
+from weft.ports.store import NewGroup, NewSet
 from weft.store.database import call_on
 from weft.store.submission import _bunch
 from weft.store.worker_store import _claimed, end_columns
@@ -296,6 +296,31 @@ async def test_documents_read_what_they_show(
         if (over := {name: n for name, n in one.items() if n > limits[name]})
     }
     assert wrong == {}
+
+
+@pytest.mark.parametrize("analysed", [False, True], ids=["never analysed", "when it was small"])
+async def test_set_reads_its_new_members_alone(
+    own_world: World, analysed: bool  # noqa: FBT001 (a parameter)
+) -> None:  # fmt: skip
+    world = own_world
+    for table in ("job", "attempt", "group_ancestor"):
+        await world.admin.execute(f"ALTER TABLE weft.{table} SET (autovacuum_enabled = false)")
+    await world.submit(3)
+    if analysed:
+        await world.admin.execute("ANALYZE")
+    batch = await world.submit(N_JOBS)
+    chosen, _ = await world.api.create_set(world.caller, batch, NewSet(name="chosen"))
+    connection = await world.connect("weft_api")
+    async with reads(connection, "job") as found:
+        (row,) = await call_on(
+            connection, "add_members", tenant_id=world.caller.tenant_id, batch_id=batch,
+            group_id=chosen, job_ids=list(range(20_000, 20_500)), sets_max=10,
+        )  # fmt: skip
+    await connection.close()
+
+    assert row["n_added"] == 500
+    assert found["job"].scans == 0
+    assert found["job"].rows_by_index <= 10 * 500
 
 
 async def test_worker_that_goes_to_sleep_does_not_read_a_cancelled_batch(own_world: World) -> None:

@@ -12,19 +12,19 @@ SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_job int[]; v_old int[]; v_new int[]; v_from int[]; v_tree int[]; v_sets text[]; v_to int[]; v_pool int; v_failed int; v_most int;
+    v_job int[]; v_tid tid[]; v_old int[]; v_new int[]; v_from int[]; v_tree int[]; v_sets text[]; v_to int[]; v_pool int; v_failed int; v_most int;
 BEGIN
     PERFORM FROM weft.failure_count f WHERE f.batch_id = of_batch_id AND f.group_id = set_id FOR UPDATE;
     SELECT q.pool_id INTO v_pool FROM weft.batch b JOIN weft.queue q USING (queue_id) WHERE b.batch_id = of_batch_id;
     SELECT coalesce(array_agg(t.job_id), '{}') INTO busy FROM (SELECT DISTINCT x AS job_id FROM unnest(of_job_ids) x) t
-    JOIN weft.job j ON j.batch_id = of_batch_id AND j.job_id = t.job_id
+    CROSS JOIN LATERAL (SELECT y.batch_id, y.group_id FROM weft.job y WHERE y.batch_id = of_batch_id AND y.job_id = t.job_id OFFSET 0) j
     WHERE NOT EXISTS (SELECT FROM weft.group_ancestor a WHERE a.batch_id = j.batch_id AND a.group_id = j.group_id AND a.ancestor_id = set_id);
     SELECT array_agg(l.job_id) INTO v_job FROM unnest(busy) x CROSS JOIN LATERAL (
         SELECT j.job_id FROM weft.job j WHERE j.batch_id = of_batch_id AND j.job_id = x FOR NO KEY UPDATE SKIP LOCKED) l;
-    SELECT coalesce(array_agg(x), '{}') INTO busy FROM unnest(busy) x WHERE v_job IS NULL OR x <> ALL (v_job);
+    SELECT coalesce(array_agg(d.x), '{}') INTO busy FROM (SELECT x FROM unnest(busy) x EXCEPT SELECT x FROM unnest(v_job) x) d;
     -- Once more, now that nobody else can add them.
-    SELECT array_agg(j.job_id), array_agg(j.group_id) INTO v_job, v_old FROM unnest(v_job) x
-    JOIN weft.job j ON j.batch_id = of_batch_id AND j.job_id = x
+    SELECT array_agg(j.job_id), array_agg(j.tid), array_agg(j.group_id) INTO v_job, v_tid, v_old FROM unnest(v_job) x
+    CROSS JOIN LATERAL (SELECT y.ctid AS tid, y.batch_id, y.job_id, y.group_id FROM weft.job y WHERE y.batch_id = of_batch_id AND y.job_id = x OFFSET 0) j
     WHERE NOT EXISTS (SELECT FROM weft.group_ancestor a WHERE a.batch_id = j.batch_id AND a.group_id = j.group_id AND a.ancestor_id = set_id);
     n_added := coalesce(cardinality(v_job), 0);
     IF n_added = 0 THEN
@@ -43,8 +43,8 @@ BEGIN
     SELECT array_agg(v_to[array_position(v_from, o)] ORDER BY n) INTO v_new FROM unnest(v_old) WITH ORDINALITY t (o, n);
 
     WITH upd AS (
-        UPDATE weft.job j SET group_id = t.new FROM unnest(v_job, v_new, v_old) t (job_id, new, old)
-        WHERE j.batch_id = of_batch_id AND j.job_id = t.job_id
+        UPDATE weft.job j SET group_id = t.new FROM unnest(v_tid, v_new, v_old) t (tid, new, old)
+        WHERE j.ctid = t.tid  -- locked above, so the rows are where they were
         RETURNING j.job_id, t.old, j.group_id AS new, j.shape_id, j.state, j.rate_card_id, j.billed_ms, j.attempt, j.cancelled_at),
     moved AS (
         SELECT u.*, p.g, p.sign, CASE WHEN p.sign = 1 AND u.state >= 6 THEN greatest(u.cancelled_at, (
@@ -76,7 +76,8 @@ BEGIN
     GROUP BY x.g, x.run
     ON CONFLICT DO NOTHING;
     INSERT INTO weft.held_ready (batch_id, job_id, tenant_id)
-    SELECT j.batch_id, j.job_id, j.tenant_id FROM unnest(v_job) x JOIN weft.job j ON j.batch_id = of_batch_id AND j.job_id = x
+    SELECT j.batch_id, j.job_id, j.tenant_id FROM unnest(v_job) x
+    CROSS JOIN LATERAL (SELECT y.* FROM weft.job y WHERE y.batch_id = of_batch_id AND y.job_id = x OFFSET 0) j
     WHERE j.state = 1 AND EXISTS (SELECT FROM weft.group_hold h WHERE h.batch_id = of_batch_id AND h.group_id = set_id AND h.released_at IS NULL)
     ON CONFLICT DO NOTHING;
     IF v_failed > 0 THEN

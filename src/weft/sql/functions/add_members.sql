@@ -20,8 +20,8 @@ BEGIN
     END IF;
     PERFORM weft._check_open(add_members.batch_id, add_members.group_id);
     SELECT x INTO v_job FROM unnest(job_ids) x
-    WHERE NOT EXISTS (SELECT FROM weft.job j JOIN weft.batch_update u ON u.batch_id = j.batch_id AND u.update_id = j.update_id
-                      WHERE j.batch_id = add_members.batch_id AND j.job_id = x AND u.committed_at IS NOT NULL) LIMIT 1;
+    WHERE (SELECT (SELECT u.committed_at FROM weft.batch_update u WHERE u.batch_id = j.batch_id AND u.update_id = j.update_id)
+           FROM weft.job j WHERE j.batch_id = add_members.batch_id AND j.job_id = x) IS NULL LIMIT 1;
     IF v_job IS NOT NULL THEN
         PERFORM weft._fail('WF102', format('job b%s.j%s does not exist', add_members.batch_id, v_job),
                            'The batch has no committed job of this number.', 'Add jobs that were committed; none of this request was added.');

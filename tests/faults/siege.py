@@ -21,6 +21,7 @@ from faults.waiting import until
 from up.weft_up import Up, get, kill, post, processes_of, run_weft
 from weft.run.leftovers import SPAWNER_MODULE
 from weft.store.embedded.leftovers import server_pids
+from weft.worker.spawner.tree import read_process
 
 SEED = int(os.environ.get("FAULT_SEED") or random.SystemRandom().randrange(1_000_000))
 JOBS = int(os.environ.get("FAULT_JOBS") or 20_000)
@@ -153,8 +154,15 @@ class Siege:
         return until(self._spawner_pid, "the spawner lives")
 
     def _spawner_pid(self) -> int | None:
-        for pid, words in processes_of(self.home).items():
-            if SPAWNER_MODULE in words and not words.startswith("unshare"):
+        found = {
+            pid
+            for pid, words in processes_of(self.home).items()
+            if SPAWNER_MODULE in words and not words.startswith("unshare")
+        }
+        for pid in found:
+            # A job's process looks like the spawner until it has begun its own program.
+            process = read_process(pid)
+            if process is not None and process.parent not in found:
                 return pid
         return None
 

@@ -34,6 +34,12 @@ async def settle(world: World, limit: int = SET) -> int:
     return await world.driver.settle_children(await world.lead(), limit)
 
 
+async def settle_all(world: World) -> None:
+    """Tell sets of children until nobody is left to be told."""
+    while await settle(world):
+        pass
+
+
 async def run_all(world: World, worker: Worker) -> list[int]:
     """Claim and end until nothing is left, with the driver beside."""
     done: list[int] = []
@@ -53,8 +59,7 @@ async def test_first_children_can_be_claimed_before_the_last_are_told(world: Wor
     told = await settle(world)
     early = await worker.run(2 * N)
     await world.fold()
-    while await settle(world):
-        pass
+    await settle_all(world)
 
     assert told == SET
     assert early == list(range(2, 2 + SET))
@@ -93,8 +98,7 @@ async def test_driver_that_dies_within_a_set_leaves_it_to_the_next_one(world: Wo
     killed = other.get_server_pid()
     await world.admin.execute("SELECT pg_terminate_backend($1, 10000)", killed)
     before = await world.counts(batch)
-    while await settle(world):
-        pass
+    await settle_all(world)
 
     assert before == {"succeeded": 1, "ready": SET, "pending": N - SET}
     assert await ranges_of_children(world, batch) == SETS
@@ -106,8 +110,7 @@ async def test_single_jobs_are_cancelled_between_two_sets(world: World, jobs: li
     batch, worker = await scatter(world)
     await settle(world)
     await world.api.cancel_jobs(world.caller, batch, jobs)
-    while await settle(world):
-        pass
+    await settle_all(world)
 
     left = [job for job in range(2, LAST + 1) if job not in jobs]
     assert await world.counts(batch) == {
@@ -169,8 +172,7 @@ async def test_failed_parent_cancels_all_but_those_that_always_run(world: World)
     batch = await world.submit(job_rows(N + 1, parents=parents, always_run=always))
     worker = await world.worker()
     await worker.run(reason=Reason.EXIT)
-    while await settle(world):
-        pass
+    await settle_all(world)
 
     clean_up = [place + 1 for place, one in enumerate(always) if one]
     assert await world.counts(batch) == {
@@ -190,8 +192,7 @@ async def test_priorities_and_always_run_among_neighbours_are_listed(
         priority=[5 if one and place % 4 == 0 else 0 for place, one in enumerate(special)],
         always_run=[one and place % 4 != 0 for place, one in enumerate(special)],
     )
-    while await settle(world):
-        pass
+    await settle_all(world)
 
     assert await ranges_of_children(world, batch) == SETS
     assert await listed(world, batch) == sum(special)
@@ -206,8 +207,7 @@ async def test_neighbours_that_a_range_cannot_describe_are_listed(
     world: World, columns: dict[str, Any]
 ) -> None:
     batch, worker = await scatter(world, **columns)
-    while await settle(world):
-        pass
+    await settle_all(world)
 
     assert await ranges_of_children(world, batch) == []
     assert await listed(world, batch) == N
@@ -221,13 +221,11 @@ async def test_children_that_stand_alone_are_listed(world: World) -> None:
     worker = await world.worker()
     first, second = await worker.claim(2)
     await worker.end(first)
-    while await settle(world):
-        pass
+    await settle_all(world)
 
     assert await listed(world, batch) == N
     await worker.end(second)
-    while await settle(world):
-        pass
+    await settle_all(world)
     assert await listed(world, batch) == 2 * N
     assert await run_all(world, worker) == list(range(3, 2 * N + 3))
 
@@ -238,12 +236,10 @@ async def test_children_of_two_parents_are_ready_after_the_second(world: World) 
     worker = await world.worker()
     first, second = await worker.claim(2)
     await worker.end(first)
-    while await settle(world):
-        pass
+    await settle_all(world)
     half = [await world.counts(batch), await ranges_of_children(world, batch)]
     await worker.end(second)
-    while await settle(world):
-        pass
+    await settle_all(world)
 
     assert half == [{"succeeded": 1, "running": 1, "pending": N}, []]
     assert await ranges_of_children(world, batch) == [(3, 402), (403, 1202), (1203, N + 2)]
@@ -257,8 +253,7 @@ async def test_some_neighbours_wait_for_one_more_parent(world: World) -> None:
     worker = await world.worker()
     first, second = await worker.claim(2)
     await worker.end(first)
-    while await settle(world):
-        pass
+    await settle_all(world)
     early = await run_all(world, worker)
     await worker.end(second)
 

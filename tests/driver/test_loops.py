@@ -72,6 +72,20 @@ async def test_notice_wakes_the_fold_at_once() -> None:
         assert not driver.store.folds
 
 
+async def test_notice_wakes_no_loop_for_which_the_fold_finds_nothing() -> None:
+    """A job that was just submitted is starting on these cores."""
+    async with running(Running()) as driver:
+        await driver.store.until("idle_driver", 1)
+        await driver.notices.listening.wait()
+        await driver.settled()
+        before = driver.store.calls.copy()
+        driver.notices.send()
+        await driver.store.until("idle_driver", before["idle_driver"] + 1)
+        await driver.settled()
+
+        assert set(driver.store.calls - before) == {"fold_deltas", "idle_driver"}
+
+
 async def test_fold_goes_on_until_nothing_is_left() -> None:
     driver = Running()
     driver.store.folds.extend([10, 5, 1])

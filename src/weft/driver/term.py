@@ -28,9 +28,10 @@ class LeadLost(Unavailable):
 
 
 class Term:
-    """The loops of one epoch. Each has a bell; a notice rings all of them but that of callbacks,
-    which has a notice of its own; another notice rings only that which tells children. Without a
-    `post` nobody is called back.
+    """The loops of one epoch, each with a bell.
+
+    A notice rings that of the fold, which says soon after whose turn it is besides; callbacks and
+    children to be told have notices of their own. Without a `post` nobody is called back.
     """
 
     def __init__(
@@ -49,6 +50,12 @@ class Term:
         self._fold = FoldLoop(store, epoch, self._fold_bell, after_pass=self._after_fold)
 
     def wake(self) -> None:
+        """Let the fold look, and whom it finds work for. If all looked at once, their six calls
+        would stand before the start of the job that somebody has just submitted.
+        """
+        self._fold_bell.ring()
+
+    def wake_all(self) -> None:
         """Let every loop look."""
         for bell in self._bells():
             bell.ring()
@@ -68,7 +75,7 @@ class Term:
         were made again without a word.
         """
         self._doubt_bell.ring()
-        self.wake()
+        self.wake_all()
         self.call_back()
 
     def _bells(self) -> Sequence[Bell]:
@@ -147,7 +154,7 @@ class Term:
                 answer = await self._store.beat(self._epoch, self._settings.lost_after_s)
                 self._due.move(answer.due_at)
                 if not answer.idle:
-                    self.wake()
+                    self.wake_all()
                 if answer.callback_due:
                     self.call_back()
 

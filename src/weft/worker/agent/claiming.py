@@ -19,6 +19,9 @@ from weft.worker.agent.specs import Specs
 
 log = get_logger()
 
+_BEGIN_S = 0.004
+"""What was claimed begins first: the call that follows would take the core from it."""
+
 
 class Claiming:
     """Keep the spawner supplied, never with more than it will start soon."""
@@ -80,6 +83,8 @@ class Claiming:
             if not budget.is_used_up(claimed):
                 # Nothing more was there: another claim would only say so again.
                 self._may_have_work = False
+                if claimed:
+                    await asyncio.sleep(_BEGIN_S)
                 has_work = await until_answered(
                     lambda: self._store.wait_for_work(self._incarnation_id)
                 )

@@ -32,6 +32,7 @@ class Reads:
     scans: int
     rows_scanned: int
     rows_by_index: int
+    index_scans: int
 
 
 @asynccontextmanager
@@ -41,8 +42,8 @@ async def reads(connection: asyncpg.Connection, *tables: str) -> AsyncIterator[d
     async with connection.transaction():
         yield result
         rows = await connection.fetch(
-            "SELECT relname, seq_scan, seq_tup_read, coalesce(idx_tup_fetch, 0) "
-            "FROM pg_stat_xact_user_tables "
+            "SELECT relname, seq_scan, seq_tup_read, coalesce(idx_tup_fetch, 0), "
+            "coalesce(idx_scan, 0) FROM pg_stat_xact_user_tables "
             "WHERE schemaname = 'weft' AND relname = ANY ($1)", tables
         )  # fmt: skip
         result.update({row[0]: Reads(*row[1:]) for row in rows})
@@ -336,6 +337,27 @@ async def test_worker_that_goes_to_sleep_does_not_read_a_cancelled_batch(own_wor
     assert row[0]
     assert found["job"].rows_by_index < 1000
     assert (await world.counts(other))["ready"] == 10
+
+
+async def test_heartbeat_looks_up_no_job_that_has_ended(own_world: World) -> None:
+    """Of a worker that has claimed thousands since the last one, from a range and one by one."""
+    world = own_world
+    await world.submit(5000)
+    await world.submit(job_rows(300, priority=1))
+    worker = await world.worker()
+    claimed = [*await worker.claim(200), *await worker.claim(5000)]
+    await worker.end(*claimed[:-1])
+    connection = await world.connect("weft_worker")
+    async with reads(connection, "job") as found:
+        await call_on(
+            connection, "heartbeat", incarnation_id=worker.id, batch_ids=[], job_ids=[],
+            attempts=[], draining=False,
+        )  # fmt: skip
+    await connection.close()
+    jobs = await world.admin.fetchval("SELECT array_agg(jobs) FROM weft.claim")
+
+    assert found["job"].index_scans < 50
+    assert jobs == [[claimed[-1].job_id]]
 
 
 async def test_neighbours_are_told_by_reading_them_alone(own_world: World) -> None:

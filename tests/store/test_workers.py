@@ -232,6 +232,27 @@ async def test_heartbeat_shortens_what_was_claimed(world: World) -> None:
     assert (await world.counts(batch))["ready"] == 3
 
 
+async def test_heartbeat_keeps_what_lies_far_apart(world: World) -> None:
+    """Jobs with a priority are claimed one by one, and the live ones may have any numbers."""
+    rows = job_rows(200, priority=[int(number % 40 == 0) for number in range(200)])
+    batch = await world.submit(rows)
+    worker = await world.worker()
+    claimed = await worker.claim(7)
+    await worker.end(*claimed[5:])
+    await worker.beat(*claimed[:5])
+    await worker.end(*claimed[:2])
+    await worker.beat(*claimed[2:5])
+    row = await world.admin.fetchrow(
+        "SELECT jobs FROM weft.claim WHERE incarnation_id = $1", worker.id
+    )
+
+    assert [one.job_id for one in claimed] == [1, 41, 81, 121, 161, 2, 3]
+    assert row is not None
+    assert sorted(row["jobs"]) == [81, 121, 161]
+    await worker.store.leave(worker.id)
+    assert (await world.counts(batch))["ready"] == 196
+
+
 async def test_claim_under_way_during_a_heartbeat_is_not_forgotten(world: World) -> None:
     """It got its number before the heartbeat and commits after it."""
     batch = await world.submit(4)

@@ -24,13 +24,10 @@ BEGIN
     SELECT max(c.claim_id) INTO v_last FROM weft.claim c WHERE c.incarnation_id = heartbeat.incarnation_id;
     IF v_last IS NOT NULL THEN
         -- A claim that commits meanwhile has a higher number or is not seen at all, and stays for the next heartbeat.
-        WITH old AS (DELETE FROM weft.claim c WHERE c.incarnation_id = heartbeat.incarnation_id AND c.claim_id <= v_last RETURNING c.batch_id, c.jobs),
-        live AS (
-            SELECT j.batch_id, j.job_id FROM (SELECT DISTINCT o.batch_id, x AS job_id FROM old o, unnest(o.jobs) x) t
-            CROSS JOIN LATERAL (SELECT y.* FROM weft.job y WHERE y.batch_id = t.batch_id AND y.job_id = t.job_id OFFSET 0) j
-            WHERE j.state = 4 AND j.incarnation_id = heartbeat.incarnation_id)
+        SELECT array_agg(l.batch_id), array_agg(l.job_id) INTO v_batch, v_job FROM weft._live_attempts(heartbeat.incarnation_id, v_last) l;
+        DELETE FROM weft.claim c WHERE c.incarnation_id = heartbeat.incarnation_id AND c.claim_id <= v_last;
         INSERT INTO weft.claim (incarnation_id, batch_id, jobs)
-        SELECT heartbeat.incarnation_id, l.batch_id, array_agg(l.job_id) FROM live l GROUP BY l.batch_id;
+        SELECT heartbeat.incarnation_id, l.b, array_agg(l.j) FROM unnest(v_batch, v_job) l (b, j) GROUP BY l.b;
 
         WITH live AS MATERIALIZED (
             SELECT l.batch_id, l.job_id FROM weft._live_attempts(heartbeat.incarnation_id) l WHERE l.started_at IS NOT NULL ORDER BY 1, 2),

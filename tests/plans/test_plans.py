@@ -126,6 +126,8 @@ async def calls(large: Large) -> AsyncIterator[tuple[str, list[str]]]:
     ):
         reports = [end_report(one, reason) for one in part]
         yield await scanned("worker", "complete_attempts", **mine, **end_columns(reports))
+    ends = end_columns([end_report(one) for one in claimed[600:]])
+    yield await scanned("worker", "complete_and_claim", **mine, **ends, **budget)
     update, _ = await world.api.create_update(
         world.caller, batch, n_jobs=300, n_groups=0, idempotency_key=None, digest=b"", trace_id=""
     )

@@ -11,7 +11,7 @@ from store.world import Worker, World, open_backend, open_world
 from weft.core import errors
 from weft.core.edit_errors import JobEnded
 from weft.core.states import Reason
-from weft.ports.store import EditLimits, JobRows, NewGroup
+from weft.ports.store import Claimed, EditLimits, JobRows, NewGroup
 from weft.testing.builders import end_report, job_rows
 
 N_JOBS = 240
@@ -65,9 +65,12 @@ class Bustle:
                 return
 
     async def work(self, worker: Worker) -> None:
-        """Claim, start and end, with a repeat and a stranger's report now and then."""
+        """Claim, start and end, with a repeat and a stranger's report now and then; some ends go
+        with the next claim.
+        """
+        claimed: list[Claimed] = []
         while not self.finished.is_set():
-            claimed = await worker.claim(self.chance.randint(1, 12))
+            claimed = claimed or await worker.claim(self.chance.randint(1, 12))
             if not claimed:
                 await worker.beat()
                 await asyncio.sleep(0)
@@ -76,11 +79,14 @@ class Bustle:
                 await worker.start(*claimed[::2])
             reports = [end_report(one, self.chance.choice(ENDS)) for one in claimed]
             middle = len(reports) // 2
-            parts = [reports[:middle], reports[middle:], reports[: self.chance.randrange(2)]]
-            verdicts = await asyncio.gather(
+            parts = [reports[middle:], reports[: self.chance.randrange(2)]]
+            telling = asyncio.gather(
                 *[worker.store.complete_attempts(worker.id, part) for part in parts]
             )
-            assert {verdict for part in verdicts for verdict in part} <= {"ok"}
+            verdicts, claimed = await worker.end_and_claim(
+                reports[:middle], self.chance.randint(1, 12)
+            )
+            assert {*verdicts, *(one for part in await telling for one in part)} <= {"ok"}
 
     async def drive(self) -> None:
         """Fold and sweep until all has ended."""

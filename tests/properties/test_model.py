@@ -5,7 +5,7 @@
 
 import asyncio
 import os
-from collections.abc import Coroutine, Iterator
+from collections.abc import Coroutine, Iterator, Sequence
 from contextlib import AsyncExitStack
 from typing import Any, TypeVar
 
@@ -193,7 +193,10 @@ class Machine(DeleteRules, PriorityRules):
 
     @rule(owner=st.sampled_from(WORKERS), limit=st.integers(1, 6))
     def claim(self, owner: int, limit: int) -> None:
-        claimed = self.run(self.workers[owner].claim(limit))
+        self._taken(owner, limit, self.run(self.workers[owner].claim(limit)))
+
+    def _taken(self, owner: int, limit: int, claimed: Sequence[Claimed]) -> None:
+        """Check what a claim of so many took, and note it."""
         possible = sorted(
             (-model.jobs[number].priority, self.ids[which])
             for which, model in enumerate(self.models)
@@ -236,10 +239,18 @@ class Machine(DeleteRules, PriorityRules):
     @rule(
         owner=st.sampled_from(WORKERS), choices=st.lists(st.integers(0, 9), min_size=1),
         reasons=st.lists(st.sampled_from(ENDS), min_size=10, max_size=10), ran=st.booleans(),
+        limit=st.integers(0, 6),
     )  # fmt: skip
     def complete(
-        self, owner: int, choices: list[int], reasons: list[Reason | None], *, ran: bool
+        self,
+        owner: int,
+        choices: list[int],
+        reasons: list[Reason | None],
+        *,
+        ran: bool,
+        limit: int,
     ) -> None:
+        """End some attempts; with a limit also claim so many, in the same call."""
         some = self._some(owner, choices)
         if not some:
             return
@@ -249,17 +260,19 @@ class Machine(DeleteRules, PriorityRules):
             reports.append(end_report(one, reason, start_age_us=1000 if started else None))
             told.append((which, one, reason, started))
         # One of them twice: it counts once.
-        verdicts = self.run(
-            self.workers[owner].store.complete_attempts(
-                self.workers[owner].id, [*reports, reports[0]]
-            )
-        )
+        worker, claimed = self.workers[owner], None
+        if limit:
+            verdicts, claimed = self.run(worker.end_and_claim([*reports, reports[0]], limit))
+        else:
+            verdicts = self.run(worker.store.complete_attempts(worker.id, [*reports, reports[0]]))
         assert set(verdicts) == {"ok"}
         # All reports are recorded before the children are told.
         for which, one, reason, started in told:
             self.ended.append((owner, one, reason))
             del self.held[which, one.job_id]
             self.models[which].end(one.job_id, reason, started=started)
+        if claimed is not None:
+            self._taken(owner, limit, claimed)
 
     @precondition(lambda self: self.ended)
     @rule(choice=st.integers(0, 99), reason=st.sampled_from(ENDS), thief=st.sampled_from(WORKERS))
@@ -412,7 +425,7 @@ class Machine(DeleteRules, PriorityRules):
             ):
                 for owner in WORKERS:
                     self.claim(owner, 1000)
-                    self.complete(owner, list(range(1000)), [None] * 1000, ran=True)
+                    self.complete(owner, list(range(1000)), [None] * 1000, ran=True, limit=0)
                 self.sweep(1000)
                 self.states_are_as_in_the_model()
             assert all(job.state >= S for model in self.models for job in model.jobs.values())

@@ -42,6 +42,43 @@ async def test_report_twice_in_one_call_counts_once(world: World) -> None:
     assert await world.counts(batch) == {"succeeded": 2}
 
 
+async def test_ends_are_recorded_and_jobs_claimed_in_one_transaction(world: World) -> None:
+    batch = await world.submit(5)
+    worker = await world.worker()
+    one, two = await worker.claim(2)
+    ends = [end_report(other(two, attempt=2)), end_report(one)]
+    verdicts, claimed = await worker.end_and_claim(ends, 2)
+
+    assert verdicts == ["stale", "ok"]
+    assert [job.job_id for job in claimed] == [3, 4]
+    assert await world.states(batch) == "sRRRr"
+    last = await world.admin.fetch("SELECT DISTINCT xid FROM weft.event ORDER BY xid")
+    kinds = await world.admin.fetch(
+        "SELECT kind FROM weft.event WHERE xid = $1 ORDER BY kind", last[-1][0]
+    )
+    assert [kind for (kind,) in kinds] == ["jobs.running", "jobs.success"]
+
+
+async def test_ends_are_recorded_when_nothing_is_left_to_claim(world: World) -> None:
+    batch = await world.submit()
+    worker = await world.worker()
+    (claimed,) = await worker.claim()
+
+    assert await worker.end_and_claim([end_report(claimed)]) == (["ok"], [])
+    assert await worker.end_and_claim([end_report(claimed)]) == (["ok"], [])
+    assert await world.states(batch) == "s"
+
+
+async def test_child_of_what_ends_is_claimed_in_the_same_call(world: World) -> None:
+    batch = await world.submit(job_rows(2, parents={2: [1]}))
+    worker = await world.worker()
+    (parent,) = await worker.claim()
+    verdicts, (child,) = await worker.end_and_claim([end_report(parent)])
+
+    assert (verdicts, child.job_id) == (["ok"], 2)
+    assert await world.states(batch) == "sR"
+
+
 async def test_stale_reports_change_nothing(world: World) -> None:
     batch = await world.submit(3)
     worker, thief = await world.worker("w"), await world.worker("thief")

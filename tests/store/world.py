@@ -12,6 +12,7 @@ from weft.core.states import Reason
 from weft.ports.store import (
     Caller,
     Claimed,
+    EndReport,
     HeartbeatAnswer,
     JobRows,
     NewBatch,
@@ -93,6 +94,16 @@ class Worker:
         return await self.store.complete_attempts(
             self.id, [end_report(one, reason, **more) for one in claimed]
         )
+
+    async def end_and_claim(
+        self, reports: Sequence[EndReport], limit: int = 100
+    ) -> tuple[Sequence[str], list[Claimed]]:
+        """Report ends and claim jobs in one call."""
+        verdicts, claimed = await self.store.complete_and_claim(
+            self.id, reports, budget_cpu_m=MUCH_CPU_M, budget_memory_mib=MUCH_MEMORY_MIB,
+            limit_jobs=limit,
+        )  # fmt: skip
+        return verdicts, list(claimed)
 
     async def run(self, limit: int = 100, reason: Reason | None = None) -> list[int]:
         """Claim jobs and end them at once; return their numbers."""

@@ -43,6 +43,8 @@ class FakeStore:
         self.jobs: list[FakeJob] = []
         self.starts: list[StartReport] = []
         self.claim_sizes: list[int] = []
+        self.sets_with_claim: list[int] = []
+        """Ends that were reported together with a claim."""
         self.cancelled: set[int] = set()
         self.incarnations: list[str] = []
         self.ended_incarnations: set[str] = set()
@@ -206,6 +208,18 @@ class FakeStore:
                 job.is_over = report.reason is None or report.reason not in _AGAIN
         self._changed.set()
         return verdicts
+
+    async def complete_and_claim(
+        self, incarnation_id: int, reports: Sequence[EndReport], *, budget_cpu_m: int,
+        budget_memory_mib: int, limit_jobs: int,
+    ) -> tuple[Sequence[str], Sequence[Claimed]]:  # fmt: skip
+        verdicts = await self.complete_attempts(incarnation_id, reports)
+        claimed = await self.claim_jobs(
+            incarnation_id, budget_cpu_m=budget_cpu_m, budget_memory_mib=budget_memory_mib,
+            limit_jobs=limit_jobs,
+        )  # fmt: skip
+        self.sets_with_claim.append(len(reports))
+        return verdicts, claimed
 
     async def list_cancelled(
         self, incarnation_id: int, attempts: Sequence[tuple[int, int, int]]

@@ -103,6 +103,15 @@ async def test_short_jobs_flow_in_large_claims(worker: Worker) -> None:
     assert max(worker.store.claim_sizes) > 30
 
 
+async def test_what_has_ended_is_reported_with_the_next_claim(worker: Worker) -> None:
+    """So that a job that ends and the next one that begins cost one transaction."""
+    worker.store.submit(*(sh("sleep 0.1") for _ in range(40)))
+    reports = await worker.store.until(40)
+
+    assert len(reports) == 40
+    assert sum(worker.store.sets_with_claim) > 5
+
+
 async def test_long_jobs_are_not_hoarded(worker: Worker) -> None:
     worker.store.submit(*(JobSpec(command=("sleep", "60")) for _ in range(50)))
     await worker.store.until_started(2)

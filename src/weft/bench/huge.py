@@ -68,7 +68,11 @@ async def measure(plan: Plan, progress: Progress) -> dict[str, Any]:
                 table_bytes = await _table_bytes(logins["admin"]) - before
                 progress.step("run some of them")
                 await runners.run(
-                    Order(kind="weft", size=SIZE, jobs_max=max(SIZE, int(jobs * RUN_SHARE / 2)))
+                    Order(
+                        kind="weft_in_two",
+                        size=SIZE,
+                        jobs_max=max(SIZE, int(jobs * RUN_SHARE / 2)),
+                    )
                 )
                 await _analyze(logins["admin"])
                 progress.step("read")

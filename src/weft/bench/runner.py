@@ -15,13 +15,25 @@ import asyncpg
 import msgspec
 
 from weft import __version__
-from weft.bench.turns import CPU_M, MEMORY_MIB, Order, Turn, bare_turn, function_turn, store_turn
+from weft.bench.turns import (
+    CPU_M,
+    MEMORY_MIB,
+    Order,
+    Turn,
+    bare_turn,
+    bare_turn_in_one,
+    function_turn,
+    function_turn_in_two,
+    store_turn,
+)
 from weft.store import PostgresWorkerStore, open_worker_store
 from weft.store.database import prepare_connection
 from weft.telemetry.log import configure
 
 JOBS_HELD_MAX = 10_000
 HEARTBEAT_S = 10.0
+BARE = {"bare": bare_turn, "bare_in_one": bare_turn_in_one}
+FUNCTIONS = {"weft": function_turn, "weft_in_two": function_turn_in_two}
 
 
 class Logins(msgspec.Struct):
@@ -49,15 +61,14 @@ async def main() -> None:
     async with open_worker_store(logins.worker) as store:
         while line := _line():
             order = msgspec.json.decode(line, type=Order)
-            if order.kind == "bare":
-                turn = await bare_turn(bare, order)
-                _say(await _run(turn, order))
+            if order.kind in BARE:
+                _say(await _run(await BARE[order.kind](bare, order), order))
                 continue
             incarnation_id = await _register(store)
             turn = (
-                function_turn(functions, order, incarnation_id)
-                if order.kind == "weft"
-                else store_turn(store, order, incarnation_id)
+                store_turn(store, order, incarnation_id)
+                if order.kind == "store"
+                else FUNCTIONS[order.kind](functions, order, incarnation_id)
             )
             _say(await _run(_with_heartbeats(turn, store, incarnation_id), order))
             await store.leave(incarnation_id)

@@ -4,9 +4,11 @@ Two processes with one connection each call the real functions with the rights o
 real driver folds. The reference is one table with two UPDATEs per job, called by the same two
 processes on the same server. Jobs sit in groups three deep; billing, history and events are on.
 
-A worker reports the start of a short job together with its end, so the main figure is claim and
-completion. Besides: with a report of its own for every start, and through the store's classes as
-the worker's agent uses them (with what Python adds to each job).
+A worker reports the start of a short job together with its end, and the ends that wait together
+with its next claim, so the main figure is one call that completes a set and claims the next.
+Besides: with a call for each, with a report of its own for every start, and through the store's
+classes as the worker's agent uses them (with what Python adds to each job); and the bare queue
+with both its UPDATEs in one call.
 """
 
 import asyncio
@@ -23,7 +25,7 @@ from weft.bench.plan import Plan, Progress
 from weft.bench.process_tree import cpu_s_below
 from weft.bench.runners import Runners
 from weft.bench.throwaway import running_database, running_driver, throwaway_home
-from weft.bench.turns import Order
+from weft.bench.turns import Kind, Order
 from weft.run.home import Home
 from weft.store import open_admin
 
@@ -35,7 +37,9 @@ GROWTH_SIZE = 500
 WARM_UP = 2_000
 FOLDED_S = 0.7
 """After this the driver has folded what a run left."""
-VARIANTS = ("plain", "with_start_calls", "with_store_classes")
+VARIANTS = ("plain", "in_two_calls", "with_start_calls", "with_store_classes")
+KINDS: dict[str, Kind] = {"in_two_calls": "weft_in_two", "with_store_classes": "store"}
+"""By variant, where it is not the usual one."""
 
 
 async def measure(plan: Plan, progress: Progress) -> dict[str, Any]:
@@ -94,7 +98,8 @@ class _Bench:
 
     async def warm_up(self) -> None:
         """Let every connection plan its statements."""
-        await self._run_bare(100, WARM_UP)
+        for kind in ("bare", "bare_in_one"):
+            await self._run_bare(100, WARM_UP, kind)
         for variant in VARIANTS:
             await self._run_weft(100, WARM_UP, variant)
         self.filler.rates.clear()
@@ -102,11 +107,13 @@ class _Bench:
     async def measure_size(self, size: int, jobs: int, rounds: int) -> dict[str, Any]:
         """Return the medians at so many jobs a call: reference, weft and its variants in turns."""
         bare: list[float] = []
+        bare_in_one: list[float] = []
         self._cpu_us.clear()
         weft: dict[str, list[float]] = {variant: [] for variant in VARIANTS}
         for number in range(1, rounds + 1):
             self._progress.step(f"{size} jobs a call, round {number}")
-            bare.append(await self._run_bare(size, jobs))
+            bare.append(await self._run_bare(size, jobs, "bare"))
+            bare_in_one.append(await self._run_bare(size, jobs, "bare_in_one"))
             for variant, rates in weft.items():
                 rates.append(await self._run_weft(size, jobs, variant))
         reference, plain = median_rate(bare), median_rate(weft["plain"])
@@ -115,6 +122,7 @@ class _Bench:
             "weft": plain,
             "reference": reference,
             "ratio": ratio_of(plain, reference),
+            "reference_in_one_call": median_rate(bare_in_one),
             "cpu_us": {name: round(median(used), 2) for name, used in self._cpu_us.items()},
         }
         for variant in VARIANTS[1:]:
@@ -143,15 +151,16 @@ class _Bench:
         async with open_admin(self._admin_dsn) as admin:
             return sum(bool(finding.rows) for finding in await admin.audit())
 
-    async def _run_bare(self, size: int, jobs: int) -> float:
+    async def _run_bare(self, size: int, jobs: int, kind: Kind) -> float:
         await fill_bare(self._admin_dsn, jobs)
-        return await self._run("reference", jobs, Order(kind="bare", size=size))
+        name = "reference" if kind == "bare" else "reference_in_one_call"
+        return await self._run(name, jobs, Order(kind=kind, size=size))
 
     async def _run_weft(self, size: int, jobs: int, variant: str) -> float:
         await self.filler.fill(jobs)
         await tidy(self._admin_dsn)
         order = Order(
-            kind="store" if variant == "with_store_classes" else "weft", size=size,
+            kind=KINDS.get(variant, "weft"), size=size,
             start_calls=variant == "with_start_calls",
         )  # fmt: skip
         return await self._run("weft" if variant == "plain" else variant, jobs, order)
@@ -160,7 +169,7 @@ class _Bench:
         """Return the rate; note what all processes used per job, the last fold included."""
         before_s = cpu_s_below(os.getpid())
         done = await self.runners.run(order)
-        await asyncio.sleep(0 if order.kind == "bare" else FOLDED_S)
+        await asyncio.sleep(FOLDED_S if order.kind in {"weft", "weft_in_two", "store"} else 0)
         used_s = cpu_s_below(os.getpid()) - before_s
         self._cpu_us.setdefault(name, []).append(used_s / jobs * 1e6)
         return done.rate

@@ -86,16 +86,9 @@ class PostgresWorkerStore:
                 budget_cpu_m=budget_cpu_m,
                 budget_memory_mib=budget_memory_mib,
                 limit_jobs=limit_jobs,
-                hint_runnable=list(self._claimed_upto),
-                hint_job=list(self._claimed_upto.values()),
+                **self._hints(),
             )
-        for row in rows:
-            if row["runnable_id"]:
-                self._claimed_upto.pop(row["runnable_id"], None)
-                self._claimed_upto[row["runnable_id"]] = row["job_id"]
-        while len(self._claimed_upto) > HINTS_MAX:
-            del self._claimed_upto[next(iter(self._claimed_upto))]
-        return [_claimed(row, row["chunk"]) for row in rows]
+        return self._taken(rows)
 
     async def get_chunks(
         self, batch_ids: Sequence[int], chunk_firsts: Sequence[int]
@@ -148,13 +141,32 @@ class PostgresWorkerStore:
         self, incarnation_id: int, reports: Sequence[EndReport]
     ) -> Sequence[str]:
         """Record ends."""
-        ends: dict[str, Any] = dict(end_columns(reports))
-        for ages in ("start_ages_us", "end_ages_us"):
-            ends[ages] = _growing(ends[ages])
         verdicts: Sequence[str] = await self._database.value(
-            "complete_attempts", incarnation_id=incarnation_id, **ends
+            "complete_attempts", incarnation_id=incarnation_id, **_ends(reports)
         )
         return verdicts
+
+    async def complete_and_claim(
+        self,
+        incarnation_id: int,
+        reports: Sequence[EndReport],
+        *,
+        budget_cpu_m: int,
+        budget_memory_mib: int,
+        limit_jobs: int,
+    ) -> tuple[Sequence[str], Sequence[Claimed]]:
+        """Record ends and take ready jobs."""
+        with self._claiming():
+            first, *rows = await self._database.call(
+                "complete_and_claim",
+                incarnation_id=incarnation_id,
+                **_ends(reports),
+                budget_cpu_m=budget_cpu_m,
+                budget_memory_mib=budget_memory_mib,
+                limit_jobs=limit_jobs,
+                **self._hints(),
+            )
+        return first["verdicts"], self._taken(rows)
 
     async def list_cancelled(
         self, incarnation_id: int, attempts: Sequence[tuple[int, int, int]]
@@ -187,6 +199,21 @@ class PostgresWorkerStore:
             yield
         finally:
             self._claims_under_way -= 1
+
+    def _hints(self) -> dict[str, list[int]]:
+        """Return where the last claims stood, as claims take it."""
+        upto = self._claimed_upto
+        return {"hint_runnable": list(upto), "hint_job": list(upto.values())}
+
+    def _taken(self, rows: Sequence[asyncpg.Record]) -> Sequence[Claimed]:
+        """Return what a claim has taken, and note where it stands."""
+        for row in rows:
+            if row["runnable_id"]:
+                self._claimed_upto.pop(row["runnable_id"], None)
+                self._claimed_upto[row["runnable_id"]] = row["job_id"]
+        while len(self._claimed_upto) > HINTS_MAX:
+            del self._claimed_upto[next(iter(self._claimed_upto))]
+        return [_claimed(row, row["chunk"]) for row in rows]
 
     async def leave(self, incarnation_id: int) -> None:
         """Say that the worker goes."""
@@ -225,6 +252,14 @@ _USUAL = MappingProxyType(
     }
 )
 """What complete_attempts takes a column for that is not given."""
+
+
+def _ends(reports: Sequence[EndReport]) -> dict[str, Any]:
+    """Return reports as they are sent: with their ages of that moment."""
+    ends: dict[str, Any] = dict(end_columns(reports))
+    for ages in ("start_ages_us", "end_ages_us"):
+        ends[ages] = _growing(ends[ages])
+    return ends
 
 
 def end_columns(reports: Sequence[EndReport]) -> dict[str, list[Any] | None]:

@@ -156,6 +156,17 @@ class WorkerStore(Protocol):
         Per row `ok` (also for a repeat) or `stale` (not its owner any more: forget it).
         """
 
+    async def complete_and_claim(
+        self,
+        incarnation_id: int,
+        reports: Sequence[EndReport],
+        *,
+        budget_cpu_m: int,
+        budget_memory_mib: int,
+        limit_jobs: int,
+    ) -> tuple[Sequence[str], Sequence[Claimed]]:
+        """Do both in one transaction, which costs little more than one of the two."""
+
     async def list_cancelled(
         self, incarnation_id: int, attempts: Sequence[tuple[int, int, int]]
     ) -> Sequence[tuple[int, int, int]]:

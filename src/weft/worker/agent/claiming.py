@@ -5,15 +5,17 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 
 from weft.core.errors import WeftError
-from weft.core.lease import LEASE_AGE_MAX_S, plan_claim
+from weft.core.lease import LEASE_AGE_MAX_S, Budget, plan_claim
 from weft.core.states import Reason
 from weft.ports.executor import Executor, ExecutorLimits
 from weft.ports.store import Claimed, WorkerStore
 from weft.telemetry.log import get_logger
 from weft.wire.spawner import AttemptKey, Ended, Withdraw
 from weft.worker.agent.held import HeldAttempts
+from weft.worker.agent.outcomes import end_reports
 from weft.worker.agent.outgoing import Outgoing, parts_of, shared_by
 from weft.worker.agent.patience import until_answered
+from weft.worker.agent.reporting import Reporting
 from weft.worker.agent.spawner_link import SpawnerLink
 from weft.worker.agent.specs import Specs
 
@@ -35,6 +37,7 @@ class Claiming:
         link: SpawnerLink,
         executors: Mapping[str, Executor],
         limits: ExecutorLimits,
+        reporting: Reporting,
         on_end: Callable[[Ended], None],
     ) -> None:
         self._store = store
@@ -43,6 +46,7 @@ class Claiming:
         self._link = link
         self._executors = executors
         self._limits = limits
+        self._reporting = reporting
         self._on_end = on_end
         self._specs = Specs(store)
         self._look = asyncio.Event()
@@ -70,14 +74,7 @@ class Claiming:
                 self._look.clear()
                 continue
             self._look.clear()
-            claimed = await until_answered(
-                lambda: self._store.claim_jobs(
-                    self._incarnation_id,
-                    budget_cpu_m=budget.cpu_m,  # noqa: B023 (called before the next turn)
-                    budget_memory_mib=budget.memory_mib,  # noqa: B023
-                    limit_jobs=budget.jobs,  # noqa: B023
-                )
-            )
+            claimed = await self._claim(budget)
             if claimed:
                 await self._hand_over(claimed)
             if not budget.is_used_up(claimed):
@@ -89,6 +86,26 @@ class Claiming:
                     lambda: self._store.wait_for_work(self._incarnation_id)
                 )
                 self._may_have_work = self._may_have_work or has_work
+
+    async def _claim(self, budget: Budget) -> Sequence[Claimed]:
+        """Claim; ends that wait are reported in the same transaction."""
+        asked = {
+            "budget_cpu_m": budget.cpu_m,
+            "budget_memory_mib": budget.memory_mib,
+            "limit_jobs": budget.jobs,
+        }
+        ends = self._reporting.take()
+        if not ends:
+            return await until_answered(
+                lambda: self._store.claim_jobs(self._incarnation_id, **asked)
+            )
+        verdicts, claimed = await until_answered(
+            lambda: self._store.complete_and_claim(
+                self._incarnation_id, end_reports(ends), **asked
+            )
+        )
+        self._reporting.told(ends, verdicts)
+        return claimed
 
     async def _hand_over(self, claimed: Sequence[Claimed]) -> None:
         """Send what was claimed to the spawner, in order."""

@@ -1,5 +1,8 @@
 """What the database is told of an end."""
 
+import time
+from collections.abc import Sequence
+
 from weft.core.states import Reason
 from weft.ports.store import EndReport, StartReport
 from weft.wire.spawner import Ended, Started
@@ -39,6 +42,12 @@ def end_report(ended: Ended, now_ns: int) -> EndReport:
         offset=ended.offset,
         message=ended.message[:_MESSAGE_CHARS_MAX].replace("\0", "\\0"),
     )
+
+
+def end_reports(ends: Sequence[Ended]) -> list[EndReport]:
+    """Return the reports of ends, with ages as of now."""
+    now_ns = time.monotonic_ns()
+    return [end_report(one, now_ns) for one in ends]
 
 
 def start_report(started: Started, now_ns: int) -> StartReport:

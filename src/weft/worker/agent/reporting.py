@@ -1,14 +1,17 @@
-"""Tell the store what started and what ended, in sets."""
+"""Tell the store what started and what ended, in sets.
+
+Ends that wait when a claim is made go along with it: see `Claiming`.
+"""
 
 import asyncio
 import time
 from collections.abc import Callable, Sequence
 
-from weft.ports.store import EndReport, WorkerStore
+from weft.ports.store import WorkerStore
 from weft.telemetry import metrics
 from weft.telemetry.log import get_logger
 from weft.wire.spawner import AttemptKey, Ended, Started
-from weft.worker.agent.outcomes import end_report, reason_of, start_report
+from weft.worker.agent.outcomes import end_reports, reason_of, start_report
 from weft.worker.agent.patience import until_answered
 
 log = get_logger()
@@ -73,12 +76,32 @@ class Reporting:
             self._enough.clear()
             if self._starts:
                 await self._report_starts()
-            if self._ends:
-                await self._report_ends()
-            if self._ends:
-                self._something.set()
-            else:
-                self._settled.set()
+            if ends := self.take():
+                await self._report_ends(ends)
+
+    def take(self) -> Sequence[Ended]:
+        """Return the ends that are to be told now, of which `told` must be called; none while
+        others are being told.
+        """
+        if self._sending:
+            return []
+        keys = list(self._ends)[:_SET_MAX]
+        self._sending = set(keys)
+        return [self._ends.pop(key) for key in keys]
+
+    def told(self, ends: Sequence[Ended], verdicts: Sequence[str]) -> None:
+        """Drop what the store has answered for."""
+        keys = [one.key for one in ends]
+        self._sending = frozenset()
+        _count(ends)
+        stale = [key for key, verdict in zip(keys, verdicts, strict=True) if verdict == "stale"]
+        if stale:
+            log.warning("attempt.ends_stale", count=len(stale), first=str(stale[0]))
+        self._on_recorded(keys)
+        if self._ends:
+            self._something.set()
+        else:
+            self._settled.set()
 
     async def _gather(self, seconds: float) -> None:
         try:
@@ -100,26 +123,11 @@ class Reporting:
             )
         )
 
-    async def _report_ends(self) -> None:
-        keys = list(self._ends)[:_SET_MAX]
-        ends = [self._ends.pop(key) for key in keys]
-        self._sending = set(keys)
+    async def _report_ends(self, ends: Sequence[Ended]) -> None:
         verdicts = await until_answered(
-            lambda: self._store.complete_attempts(self._incarnation_id, _reports(ends))
+            lambda: self._store.complete_attempts(self._incarnation_id, end_reports(ends))
         )
-        self._sending = frozenset()
-        _count(ends)
-        if "stale" in verdicts:
-            stale = [
-                key for key, verdict in zip(keys, verdicts, strict=True) if verdict == "stale"
-            ]
-            log.warning("attempt.ends_stale", count=len(stale), first=str(stale[0]))
-        self._on_recorded(keys)
-
-
-def _reports(ends: Sequence[Ended]) -> list[EndReport]:
-    now_ns = time.monotonic_ns()
-    return [end_report(one, now_ns) for one in ends]
+        self.told(ends, verdicts)
 
 
 def _count(ends: Sequence[Ended]) -> None:

@@ -58,7 +58,7 @@ class Session:
         self.reporting = Reporting(store, self.incarnation_id, self._on_recorded)
         self.claiming = Claiming(
             store, self.incarnation_id, held=self.held, link=link, executors=executors,
-            limits=limits, on_end=self._on_end,
+            limits=limits, reporting=self.reporting, on_end=self._on_end,
         )  # fmt: skip
         self.contact = Contact(
             store, notices, self.incarnation_id, pool_id=registered.pool_id, held=self.held,

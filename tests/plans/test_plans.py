@@ -341,25 +341,33 @@ async def test_worker_that_goes_to_sleep_does_not_read_a_cancelled_batch(own_wor
     assert (await world.counts(other))["ready"] == 10
 
 
-async def test_heartbeat_looks_up_no_job_that_has_ended(own_world: World) -> None:
-    """Of a worker that has claimed thousands since the last one, from a range and one by one."""
+@pytest.mark.parametrize("heard", [False, True])
+async def test_heartbeat_looks_up_no_job_that_has_ended(own_world: World, *, heard: bool) -> None:
+    """Of a worker that has claimed thousands since the last one, from a range and one by one.
+
+    Those that it has heard of and does not hold are not read at all.
+    """
     world = own_world
     await world.submit(5000)
     await world.submit(job_rows(300, priority=1))
     worker = await world.worker()
     claimed = [*await worker.claim(200), *await worker.claim(5000)]
     await worker.end(*claimed[:-1])
+    await world.fold()
+    last = claimed[-1]
     connection = await world.connect("weft_worker")
     async with reads(connection, "job") as found:
         await call_on(
-            connection, "heartbeat", incarnation_id=worker.id, batch_ids=[], job_ids=[],
-            attempts=[], draining=False,
+            connection, "heartbeat", incarnation_id=worker.id, batch_ids=[last.batch_id],
+            job_ids=[last.job_id], attempts=[last.attempt], draining=False,
+            heard=list(worker.store._heard) if heard else [],
         )  # fmt: skip
     await connection.close()
     jobs = await world.admin.fetchval("SELECT array_agg(jobs) FROM weft.claim")
 
     assert found["job"].index_scans < 50
-    assert jobs == [[claimed[-1].job_id]]
+    assert found["job"].rows_by_index < (50 if heard else 6000)
+    assert jobs == [[last.job_id]]
 
 
 async def test_neighbours_are_told_by_reading_them_alone(own_world: World) -> None:

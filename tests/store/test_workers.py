@@ -297,6 +297,7 @@ async def test_lease_of_a_claim_whose_reply_is_under_way_stays(world: World) -> 
     batch = await world.submit(1)
     worker = await world.worker()
     (claimed,) = await worker.claim()
+    worker.store._heard.clear()
     await world.admin.execute(
         "UPDATE weft.job SET claimed_at = claimed_at - interval '1 minute' WHERE batch_id = $1",
         batch,

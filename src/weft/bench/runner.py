@@ -18,13 +18,14 @@ from weft import __version__
 from weft.bench.turns import (
     CPU_M,
     MEMORY_MIB,
+    InOneCall,
+    InTwoCalls,
     Order,
+    ThroughStore,
     Turn,
+    Work,
     bare_turn,
     bare_turn_in_one,
-    function_turn,
-    function_turn_in_two,
-    store_turn,
 )
 from weft.store import PostgresWorkerStore, open_worker_store
 from weft.store.database import prepare_connection
@@ -33,7 +34,7 @@ from weft.telemetry.log import configure
 JOBS_HELD_MAX = 10_000
 HEARTBEAT_S = 10.0
 BARE = {"bare": bare_turn, "bare_in_one": bare_turn_in_one}
-FUNCTIONS = {"weft": function_turn, "weft_in_two": function_turn_in_two}
+FUNCTIONS = {"weft": InOneCall, "weft_in_two": InTwoCalls}
 
 
 class Logins(msgspec.Struct):
@@ -65,12 +66,12 @@ async def main() -> None:
                 _say(await _run(await BARE[order.kind](bare, order), order))
                 continue
             incarnation_id = await _register(store)
-            turn = (
-                store_turn(store, order, incarnation_id)
+            work: Work = (
+                ThroughStore(store, order, incarnation_id)
                 if order.kind == "store"
                 else FUNCTIONS[order.kind](functions, order, incarnation_id)
             )
-            _say(await _run(_with_heartbeats(turn, store, incarnation_id), order))
+            _say(await _run(_with_heartbeats(work), order))
             await store.leave(incarnation_id)
 
 
@@ -95,15 +96,15 @@ async def _register(store: PostgresWorkerStore) -> int:
     return registered.incarnation_id
 
 
-def _with_heartbeats(turn: Turn, store: PostgresWorkerStore, incarnation_id: int) -> Turn:
+def _with_heartbeats(work: Work) -> Turn:
     beaten_at = time.monotonic()
 
     async def beating() -> int:
         nonlocal beaten_at
         if time.monotonic() - beaten_at > HEARTBEAT_S:
             beaten_at = time.monotonic()
-            await store.heartbeat(incarnation_id, [], draining=False)
-        return await turn()
+            await work.beat()
+        return await work.turn()
 
     return beating
 

@@ -1,7 +1,8 @@
 """One set of jobs claimed and completed: in the bare queue, by weft's functions, by its store."""
 
+import itertools
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import asyncpg
 import msgspec
@@ -43,6 +44,16 @@ Turn = Callable[[], Awaitable[int]]
 """Claim and complete one set; return how many jobs, 0: nothing is left."""
 
 
+class Work(Protocol):
+    """What a worker does with the functions."""
+
+    async def turn(self) -> int:
+        """Claim and complete one set; return how many jobs, 0: nothing is left."""
+
+    async def beat(self) -> None:
+        """Send a heartbeat."""
+
+
 async def bare_turn(connection: asyncpg.Connection, order: Order) -> Turn:
     """Update the one table twice."""
     claim = await connection.prepare(query("bare_claim"))
@@ -79,78 +90,68 @@ async def bare_turn_in_one(connection: asyncpg.Connection, order: Order) -> Turn
     return turn
 
 
-class _Calls:
-    """The functions, called as the store does, without making an object of each row."""
+class InOneCall:
+    """The functions, called as the store does, without making an object of each row: a call that
+    completes a set and claims the next.
+    """
 
     def __init__(self, connection: asyncpg.Connection, order: Order, incarnation_id: int) -> None:
         self._connection = connection
         self._worker = {"incarnation_id": incarnation_id}
         self._start_calls = order.start_calls
-        self._budget = {
-            "budget_cpu_m": CPU_M * order.size, "budget_memory_mib": MEMORY_MIB * order.size,
-            "limit_jobs": order.size,
-        }  # fmt: skip
+        self._budget = _budget(order)
         self._hints: dict[int, int] = {}
+        self._numbers = itertools.count(1)
+        self._heard: list[int] = []
+        self._rows: Sequence[asyncpg.Record] = []
 
-    async def claim(self) -> list[asyncpg.Record]:
-        """Claim a set."""
-        rows = await self._call("claim_jobs", **self._budget, **self._hint())
-        return await self._begun(rows)
-
-    async def complete(self, rows: Sequence[asyncpg.Record]) -> None:
-        """Complete a set."""
-        await self._call("complete_attempts", **_keys(rows), **_ends(len(rows)))
-
-    async def complete_and_claim(self, rows: Sequence[asyncpg.Record]) -> list[asyncpg.Record]:
-        """Complete a set and claim the next."""
-        _verdicts, *taken = await self._call(
-            "complete_and_claim", **_keys(rows), **_ends(len(rows)), **self._budget, **self._hint()
+    async def turn(self) -> int:
+        """Complete a set; return how many jobs, 0: nothing is left."""
+        self._rows = self._rows or await self._claimed(
+            await self._call("claim_jobs", **self._asked())
         )
-        return await self._begun(taken)
+        count = len(self._rows)
+        if count:
+            _verdicts, *rows = await self._call(
+                "complete_and_claim", **_keys(self._rows), **_ends(count), **self._asked()
+            )
+            await self._claimed(rows)
+        return count
 
-    async def _begun(self, rows: list[asyncpg.Record]) -> list[asyncpg.Record]:
+    async def beat(self) -> None:
+        """Send a heartbeat."""
+        heard, self._heard = self._heard, []
+        await self._call("heartbeat", **_keys(self._rows), draining=False, heard=heard)
+
+    async def _claimed(self, rows: Sequence[asyncpg.Record]) -> Sequence[asyncpg.Record]:
+        self._rows = rows
         if rows:
             self._hints = {rows[-1]["runnable_id"]: rows[-1]["job_id"]}
         if rows and self._start_calls:
             await self._call("start_attempts", **_keys(rows), ages_us=[RAN_US] * len(rows))
         return rows
 
-    def _hint(self) -> dict[str, list[int]]:
-        return {"hint_runnable": list(self._hints), "hint_job": list(self._hints.values())}
+    def _asked(self) -> dict[str, Any]:
+        """Return the arguments of a claim."""
+        number = next(self._numbers)
+        self._heard.append(number)
+        hints = {"hint_runnable": list(self._hints), "hint_job": list(self._hints.values())}
+        return {**self._budget, **hints, "call": number}
 
-    async def _call(self, function: str, **arguments: Any) -> list[asyncpg.Record]:  # noqa: ANN401 (what asyncpg can encode)
+    async def _call(self, function: str, **arguments: Any) -> Sequence[asyncpg.Record]:  # noqa: ANN401 (what asyncpg can encode)
         return await call_on(self._connection, function, **self._worker, **arguments)
 
 
-def function_turn(connection: asyncpg.Connection, order: Order, incarnation_id: int) -> Turn:
-    """Complete a set and claim the next in one call."""
-    calls = _Calls(connection, order, incarnation_id)
-    rows: list[asyncpg.Record] = []
+class InTwoCalls(InOneCall):
+    """The same with a call for each."""
 
-    async def turn() -> int:
-        nonlocal rows
-        rows = rows or await calls.claim()
-        count = len(rows)
+    async def turn(self) -> int:
+        """Claim a set and complete it."""
+        rows = await self._claimed(await self._call("claim_jobs", **self._asked()))
         if rows:
-            rows = await calls.complete_and_claim(rows)
-        return count
-
-    return turn
-
-
-def function_turn_in_two(
-    connection: asyncpg.Connection, order: Order, incarnation_id: int
-) -> Turn:
-    """Claim a set and complete it, with a call for each."""
-    calls = _Calls(connection, order, incarnation_id)
-
-    async def turn() -> int:
-        rows = await calls.claim()
-        if rows:
-            await calls.complete(rows)
+            await self._call("complete_attempts", **_keys(rows), **_ends(len(rows)))
+        self._rows = []
         return len(rows)
-
-    return turn
 
 
 def _keys(rows: Sequence[asyncpg.Record]) -> dict[str, list[int]]:
@@ -170,23 +171,39 @@ def _ends(count: int) -> dict[str, list[Any] | None]:
     return without_usual(ends)
 
 
-def store_turn(store: PostgresWorkerStore, order: Order, incarnation_id: int) -> Turn:
-    """Call what the worker's agent calls, with its objects for claims and reports."""
-    budget = {
-        "budget_cpu_m": CPU_M * order.size, "budget_memory_mib": MEMORY_MIB * order.size,
-        "limit_jobs": order.size,
-    }  # fmt: skip
-    claimed: Sequence[Claimed] = []
+class ThroughStore:
+    """What the worker's agent calls, with its objects for claims and reports."""
 
-    async def turn() -> int:
-        nonlocal claimed
-        claimed = claimed or await store.claim_jobs(incarnation_id, **budget)
-        reports = [_report(one) for one in claimed]
+    def __init__(self, store: PostgresWorkerStore, order: Order, incarnation_id: int) -> None:
+        self._store = store
+        self._incarnation_id = incarnation_id
+        self._budget = _budget(order)
+        self._held: Sequence[Claimed] = []
+
+    async def turn(self) -> int:
+        """Complete a set and claim the next; return how many were completed."""
+        self._held = self._held or await self._store.claim_jobs(
+            self._incarnation_id, **self._budget
+        )
+        reports = [_report(one) for one in self._held]
         if reports:
-            _, claimed = await store.complete_and_claim(incarnation_id, reports, **budget)
+            _verdicts, self._held = await self._store.complete_and_claim(
+                self._incarnation_id, reports, **self._budget
+            )
         return len(reports)
 
-    return turn
+    async def beat(self) -> None:
+        """Send a heartbeat."""
+        held = [(one.batch_id, one.job_id, one.attempt) for one in self._held]
+        await self._store.heartbeat(self._incarnation_id, held, draining=False)
+
+
+def _budget(order: Order) -> dict[str, int]:
+    return {
+        "budget_cpu_m": CPU_M * order.size,
+        "budget_memory_mib": MEMORY_MIB * order.size,
+        "limit_jobs": order.size,
+    }
 
 
 def _report(one: Claimed) -> EndReport:

@@ -229,7 +229,7 @@ CREATE TABLE weft.job (
     asks_more boolean DEFAULT false NOT NULL,
     crowded boolean DEFAULT false NOT NULL
 )
-WITH (fillfactor='45', autovacuum_vacuum_scale_factor='0.05');
+WITH (fillfactor='45', autovacuum_vacuum_insert_threshold='-1', autovacuum_vacuum_threshold='200000', autovacuum_vacuum_scale_factor='0.2', autovacuum_analyze_scale_factor='0.1', autovacuum_vacuum_cost_delay='2', autovacuum_vacuum_cost_limit='1000');
 ALTER TABLE weft.job OWNER TO postgres;
 
 CREATE FUNCTION weft._live_attempts(of_incarnation_id integer, upto_claim bigint DEFAULT '9223372036854775807'::bigint) RETURNS SETOF weft.job
@@ -495,7 +495,7 @@ CREATE FUNCTION weft.cancel_jobs(tenant_id integer, batch_id bigint, job_ids int
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.cancel_jobs(tenant_id integer, batch_id bigint, job_ids integer[], actor text, at timestamp with time zone) OWNER TO weft_tenant;
 
-CREATE FUNCTION weft.claim_jobs(incarnation_id integer, budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs integer, hint_runnable bigint[] DEFAULT '{}'::bigint[], hint_job integer[] DEFAULT '{}'::integer[], at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(batch_id bigint, job_id integer, attempt smallint, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, spec_first integer, runnable_id bigint, chunk bytea)
+CREATE FUNCTION weft.claim_jobs(incarnation_id integer, budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs integer, hint_runnable bigint[] DEFAULT '{}'::bigint[], hint_job integer[] DEFAULT '{}'::integer[], call bigint DEFAULT NULL::bigint, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(batch_id bigint, job_id integer, attempt smallint, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, spec_first integer, runnable_id bigint, chunk bytea)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -503,17 +503,17 @@ CREATE FUNCTION weft.claim_jobs(incarnation_id integer, budget_cpu_m bigint, bud
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     SET enable_bitmapscan TO 'off';
-ALTER FUNCTION weft.claim_jobs(incarnation_id integer, budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs integer, hint_runnable bigint[], hint_job integer[], at timestamp with time zone) OWNER TO weft_system;
+ALTER FUNCTION weft.claim_jobs(incarnation_id integer, budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs integer, hint_runnable bigint[], hint_job integer[], call bigint, at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft.commit_update(tenant_id integer, batch_id bigint, of_update_id integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(update_id integer, first_job integer, first_group integer, n_jobs integer, n_groups integer, committed boolean)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.commit_update(tenant_id integer, batch_id bigint, of_update_id integer, at timestamp with time zone) OWNER TO weft_tenant;
 
-CREATE FUNCTION weft.complete_and_claim(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_mss bigint[], memory_peaks bigint[], stdout_bytess bigint[], stderr_bytess bigint[], truncateds boolean[], segments integer[], offsets bigint[], messages text[], budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs integer, hint_runnable bigint[] DEFAULT '{}'::bigint[], hint_job integer[] DEFAULT '{}'::integer[]) RETURNS TABLE(batch_id bigint, job_id integer, attempt smallint, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, spec_first integer, runnable_id bigint, chunk bytea, verdicts text[])
+CREATE FUNCTION weft.complete_and_claim(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_mss bigint[], memory_peaks bigint[], stdout_bytess bigint[], stderr_bytess bigint[], truncateds boolean[], segments integer[], offsets bigint[], messages text[], budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs integer, hint_runnable bigint[] DEFAULT '{}'::bigint[], hint_job integer[] DEFAULT '{}'::integer[], call bigint DEFAULT NULL::bigint) RETURNS TABLE(batch_id bigint, job_id integer, attempt smallint, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, spec_first integer, runnable_id bigint, chunk bytea, verdicts text[])
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft.complete_and_claim(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_mss bigint[], memory_peaks bigint[], stdout_bytess bigint[], stderr_bytess bigint[], truncateds boolean[], segments integer[], offsets bigint[], messages text[], budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs integer, hint_runnable bigint[], hint_job integer[]) OWNER TO weft_system;
+ALTER FUNCTION weft.complete_and_claim(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_mss bigint[], memory_peaks bigint[], stdout_bytess bigint[], stderr_bytess bigint[], truncateds boolean[], segments integer[], offsets bigint[], messages text[], budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs integer, hint_runnable bigint[], hint_job integer[], call bigint) OWNER TO weft_system;
 
 CREATE FUNCTION weft.complete_attempts(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_mss bigint[], memory_peaks bigint[], stdout_bytess bigint[], stderr_bytess bigint[], truncateds boolean[], segments integer[], offsets bigint[], messages text[], at timestamp with time zone DEFAULT clock_timestamp()) RETURNS text[]
     LANGUAGE plpgsql SECURITY DEFINER
@@ -675,13 +675,13 @@ CREATE FUNCTION weft.group_history(tenant_id integer, batch_id bigint, group_id 
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.group_history(tenant_id integer, batch_id bigint, group_id integer, before bigint, limit_rows integer) OWNER TO weft_tenant;
 
-CREATE FUNCTION weft.heartbeat(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], draining boolean, claiming boolean DEFAULT false, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(alive boolean, has_work boolean, stop_batch_ids bigint[], stop_job_ids integer[], stop_attempts smallint[])
+CREATE FUNCTION weft.heartbeat(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], draining boolean, claiming boolean DEFAULT false, heard bigint[] DEFAULT '{}'::bigint[], at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(alive boolean, has_work boolean, stop_batch_ids bigint[], stop_job_ids integer[], stop_attempts smallint[])
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off';
-ALTER FUNCTION weft.heartbeat(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], draining boolean, claiming boolean, at timestamp with time zone) OWNER TO weft_system;
+ALTER FUNCTION weft.heartbeat(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], draining boolean, claiming boolean, heard bigint[], at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft.hold_group(tenant_id integer, batch_id bigint, group_id integer, actor text, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
@@ -955,7 +955,8 @@ CREATE TABLE weft.attempt (
     rate_card_id smallint NOT NULL,
     truncated boolean NOT NULL,
     message text
-);
+)
+WITH (autovacuum_vacuum_cost_delay='2', autovacuum_vacuum_cost_limit='1000');
 ALTER TABLE weft.attempt OWNER TO postgres;
 
 CREATE TABLE weft.attempt_reason (
@@ -1072,7 +1073,8 @@ CREATE TABLE weft.claim (
     incarnation_id integer NOT NULL,
     claim_id bigint NOT NULL,
     batch_id bigint NOT NULL,
-    jobs integer[] NOT NULL
+    jobs integer[] NOT NULL,
+    call bigint
 );
 ALTER TABLE ONLY weft.claim ALTER COLUMN jobs SET STORAGE EXTERNAL;
 ALTER TABLE weft.claim OWNER TO postgres;
@@ -1101,7 +1103,8 @@ CREATE TABLE weft.edge (
     child_id integer NOT NULL,
     tenant_id integer NOT NULL,
     CONSTRAINT parent_below_child CHECK ((parent_id < child_id))
-);
+)
+WITH (autovacuum_vacuum_cost_delay='2', autovacuum_vacuum_cost_limit='1000');
 ALTER TABLE weft.edge OWNER TO postgres;
 
 CREATE TABLE weft.event (
@@ -1116,7 +1119,8 @@ CREATE TABLE weft.event (
     jobs integer[] DEFAULT '{}'::integer[] NOT NULL,
     groups integer[] DEFAULT '{}'::integer[] NOT NULL,
     trace_id text
-);
+)
+WITH (autovacuum_vacuum_cost_delay='2', autovacuum_vacuum_cost_limit='1000');
 ALTER TABLE ONLY weft.event ALTER COLUMN jobs SET STORAGE EXTERNAL;
 ALTER TABLE weft.event OWNER TO postgres;
 
@@ -1388,7 +1392,8 @@ CREATE TABLE weft.job_spec (
     n_jobs integer NOT NULL,
     body bytea NOT NULL,
     CONSTRAINT job_spec_n_jobs_check CHECK ((n_jobs > 0))
-);
+)
+WITH (autovacuum_vacuum_cost_delay='2', autovacuum_vacuum_cost_limit='1000');
 ALTER TABLE ONLY weft.job_spec ALTER COLUMN body SET STORAGE EXTERNAL;
 ALTER TABLE weft.job_spec OWNER TO postgres;
 
@@ -2637,14 +2642,14 @@ GRANT ALL ON FUNCTION weft.cancel_group(tenant_id integer, batch_id bigint, grou
 REVOKE ALL ON FUNCTION weft.cancel_jobs(tenant_id integer, batch_id bigint, job_ids integer[], actor text, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.cancel_jobs(tenant_id integer, batch_id bigint, job_ids integer[], actor text, at timestamp with time zone) TO weft_api;
 
-REVOKE ALL ON FUNCTION weft.claim_jobs(incarnation_id integer, budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs integer, hint_runnable bigint[], hint_job integer[], at timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.claim_jobs(incarnation_id integer, budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs integer, hint_runnable bigint[], hint_job integer[], at timestamp with time zone) TO weft_worker;
+REVOKE ALL ON FUNCTION weft.claim_jobs(incarnation_id integer, budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs integer, hint_runnable bigint[], hint_job integer[], call bigint, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.claim_jobs(incarnation_id integer, budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs integer, hint_runnable bigint[], hint_job integer[], call bigint, at timestamp with time zone) TO weft_worker;
 
 REVOKE ALL ON FUNCTION weft.commit_update(tenant_id integer, batch_id bigint, of_update_id integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.commit_update(tenant_id integer, batch_id bigint, of_update_id integer, at timestamp with time zone) TO weft_api;
 
-REVOKE ALL ON FUNCTION weft.complete_and_claim(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_mss bigint[], memory_peaks bigint[], stdout_bytess bigint[], stderr_bytess bigint[], truncateds boolean[], segments integer[], offsets bigint[], messages text[], budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs integer, hint_runnable bigint[], hint_job integer[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.complete_and_claim(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_mss bigint[], memory_peaks bigint[], stdout_bytess bigint[], stderr_bytess bigint[], truncateds boolean[], segments integer[], offsets bigint[], messages text[], budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs integer, hint_runnable bigint[], hint_job integer[]) TO weft_worker;
+REVOKE ALL ON FUNCTION weft.complete_and_claim(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_mss bigint[], memory_peaks bigint[], stdout_bytess bigint[], stderr_bytess bigint[], truncateds boolean[], segments integer[], offsets bigint[], messages text[], budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs integer, hint_runnable bigint[], hint_job integer[], call bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.complete_and_claim(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_mss bigint[], memory_peaks bigint[], stdout_bytess bigint[], stderr_bytess bigint[], truncateds boolean[], segments integer[], offsets bigint[], messages text[], budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs integer, hint_runnable bigint[], hint_job integer[], call bigint) TO weft_worker;
 
 REVOKE ALL ON FUNCTION weft.complete_attempts(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_mss bigint[], memory_peaks bigint[], stdout_bytess bigint[], stderr_bytess bigint[], truncateds boolean[], segments integer[], offsets bigint[], messages text[], at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.complete_attempts(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_mss bigint[], memory_peaks bigint[], stdout_bytess bigint[], stderr_bytess bigint[], truncateds boolean[], segments integer[], offsets bigint[], messages text[], at timestamp with time zone) TO weft_worker;
@@ -2723,8 +2728,8 @@ GRANT ALL ON FUNCTION weft.get_update(tenant_id integer, batch_id bigint, of_upd
 REVOKE ALL ON FUNCTION weft.group_history(tenant_id integer, batch_id bigint, group_id integer, before bigint, limit_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.group_history(tenant_id integer, batch_id bigint, group_id integer, before bigint, limit_rows integer) TO weft_api;
 
-REVOKE ALL ON FUNCTION weft.heartbeat(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], draining boolean, claiming boolean, at timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.heartbeat(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], draining boolean, claiming boolean, at timestamp with time zone) TO weft_worker;
+REVOKE ALL ON FUNCTION weft.heartbeat(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], draining boolean, claiming boolean, heard bigint[], at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.heartbeat(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], draining boolean, claiming boolean, heard bigint[], at timestamp with time zone) TO weft_worker;
 
 REVOKE ALL ON FUNCTION weft.hold_group(tenant_id integer, batch_id bigint, group_id integer, actor text, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.hold_group(tenant_id integer, batch_id bigint, group_id integer, actor text, at timestamp with time zone) TO weft_api;

@@ -1,5 +1,6 @@
 """`WorkerStore` on asyncpg."""
 
+import itertools
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
@@ -37,6 +38,10 @@ class PostgresWorkerStore:
         self._claimed_upto: dict[int, int] = {}
         """By range of jobs: where the last claim stood. Only a hint (see claim_jobs.sql)."""
         self._claims_under_way = 0
+        self._calls = itertools.count(time.time_ns())
+        """Numbers of claims, none of which an earlier process had."""
+        self._heard: set[int] = set()
+        """Claims whose replies came since the last heartbeat."""
 
     async def register_worker(
         self,
@@ -79,6 +84,7 @@ class PostgresWorkerStore:
         self, incarnation_id: int, *, budget_cpu_m: int, budget_memory_mib: int, limit_jobs: int
     ) -> Sequence[Claimed]:
         """Take ready jobs."""
+        call = next(self._calls)
         with self._claiming():
             rows = await self._database.call(
                 "claim_jobs",
@@ -87,8 +93,9 @@ class PostgresWorkerStore:
                 budget_memory_mib=budget_memory_mib,
                 limit_jobs=limit_jobs,
                 **self._hints(),
+                call=call,
             )
-        return self._taken(rows)
+        return self._taken(call, rows)
 
     async def get_chunks(
         self, batch_ids: Sequence[int], chunk_firsts: Sequence[int]
@@ -156,6 +163,7 @@ class PostgresWorkerStore:
         limit_jobs: int,
     ) -> tuple[Sequence[str], Sequence[Claimed]]:
         """Record ends and take ready jobs."""
+        call = next(self._calls)
         with self._claiming():
             first, *rows = await self._database.call(
                 "complete_and_claim",
@@ -165,8 +173,9 @@ class PostgresWorkerStore:
                 budget_memory_mib=budget_memory_mib,
                 limit_jobs=limit_jobs,
                 **self._hints(),
+                call=call,
             )
-        return first["verdicts"], self._taken(rows)
+        return first["verdicts"], self._taken(call, rows)
 
     async def list_cancelled(
         self, incarnation_id: int, attempts: Sequence[tuple[int, int, int]]
@@ -181,13 +190,16 @@ class PostgresWorkerStore:
         self, incarnation_id: int, attempts: Sequence[tuple[int, int, int]], *, draining: bool
     ) -> HeartbeatAnswer:
         """Say that the worker lives."""
+        heard = list(self._heard)
         (row,) = await self._database.call(
             "heartbeat",
             incarnation_id=incarnation_id,
             **_attempts(attempts),
             draining=draining,
             claiming=self._claims_under_way > 0,
+            heard=heard,
         )
+        self._heard.difference_update(heard)
         stops = zip(row["stop_batch_ids"], row["stop_job_ids"], row["stop_attempts"], strict=True)
         return HeartbeatAnswer(alive=row["alive"], cancelled=list(stops), has_work=row["has_work"])
 
@@ -205,8 +217,13 @@ class PostgresWorkerStore:
         upto = self._claimed_upto
         return {"hint_runnable": list(upto), "hint_job": list(upto.values())}
 
-    def _taken(self, rows: Sequence[asyncpg.Record]) -> Sequence[Claimed]:
-        """Return what a claim has taken, and note where it stands."""
+    def _taken(self, call: int, rows: Sequence[asyncpg.Record]) -> Sequence[Claimed]:
+        """Return what a claim has taken, and note that it was heard of and where it stands.
+
+        The agent holds it before anything else runs, so that the list of a heartbeat has it.
+        """
+        if rows:
+            self._heard.add(call)
         for row in rows:
             if row["runnable_id"]:
                 self._claimed_upto.pop(row["runnable_id"], None)

@@ -180,8 +180,8 @@ class WorkerStore(Protocol):
     ) -> HeartbeatAnswer:
         """Say that the worker lives and which attempts it has; usage is rolled up.
 
-        `attempts`: all that were claimed and whose end is not recorded. A lease that is missing is
-        handed back.
+        `attempts`: all that were claimed and whose end is not recorded, each one from the moment
+        at which its claim returns. A lease that is missing is handed back.
         """
 
     async def leave(self, incarnation_id: int) -> None:

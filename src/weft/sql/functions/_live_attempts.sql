@@ -12,9 +12,10 @@ AS $$
         FROM weft.claim c CROSS JOIN LATERAL (SELECT min(x) AS first_job, max(x) AS last_job FROM unnest(c.jobs) x) r
         WHERE c.incarnation_id = of_incarnation_id AND c.claim_id <= upto_claim)
     SELECT j.* FROM (
-        SELECT y.batch_id, y.job_id FROM part p
-        JOIN weft.job y ON y.batch_id = p.batch_id AND y.job_id BETWEEN p.first_job AND p.last_job
-        WHERE p.is_dense AND y.state = 4 AND y.incarnation_id = of_incarnation_id
+        SELECT y.batch_id, y.job_id FROM part p CROSS JOIN LATERAL (
+            SELECT y.batch_id, y.job_id FROM weft.job y WHERE y.batch_id = p.batch_id AND y.job_id BETWEEN p.first_job AND p.last_job
+              AND y.state = 4 AND y.incarnation_id = of_incarnation_id OFFSET 0) y
+        WHERE p.is_dense
         UNION
         SELECT p.batch_id, x FROM part p CROSS JOIN unnest(p.jobs) x WHERE NOT p.is_dense) t
     CROSS JOIN LATERAL (SELECT y.* FROM weft.job y WHERE y.batch_id = t.batch_id AND y.job_id = t.job_id OFFSET 0) j

@@ -1,5 +1,6 @@
 -- claim_jobs: give up to limit_jobs ready jobs to a worker, as new attempts.
--- Called by: Store.claim_jobs (worker agent).   Safe to repeat: no; what a lost reply claimed comes back when the worker is lost.
+-- Called by: Store.claim_jobs, complete_and_claim (worker agent).   Safe to repeat: no; what a lost reply claimed comes back when the worker
+--   is lost, or with a heartbeat: `call` numbers the calls of a worker, and its heartbeat names those that it has heard of.
 -- Locks: batch (shared advisory, tried), job rows SKIP LOCKED; never waits for another claimer.
 -- Plan: users by load, then their work by priority and age: ready_job and runnable by key, job by key from the hint on.
 -- Returns: one row per attempt, in the order of the queue; no rows if nothing fits. With few of them the specs, if they are small: one
@@ -8,7 +9,7 @@
 -- Owner: weft_system.  Granted to: weft_worker.
 CREATE OR REPLACE FUNCTION weft.claim_jobs(
     incarnation_id int, budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs int,
-    hint_runnable bigint[] DEFAULT '{}', hint_job int[] DEFAULT '{}', at timestamptz DEFAULT clock_timestamp()
+    hint_runnable bigint[] DEFAULT '{}', hint_job int[] DEFAULT '{}', call bigint DEFAULT NULL, at timestamptz DEFAULT clock_timestamp()
 ) RETURNS TABLE (
     batch_id bigint, job_id int, attempt smallint, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu int,
     spec_first int, runnable_id bigint, chunk bytea
@@ -170,7 +171,7 @@ BEGIN
                                started_at = NULL, billed_ms = 0, rate_card_id = v_worker.rate_card_id
                         WHERE j.ctid = ANY (v_tid)  -- locked above, so the rows are where they were
                         RETURNING j.group_id, j.shape_id),
-                    cla AS (INSERT INTO weft.claim (incarnation_id, batch_id, jobs) VALUES (claim_jobs.incarnation_id, v_source.batch_id, v_job)),
+                    cla AS (INSERT INTO weft.claim (incarnation_id, batch_id, jobs, call) VALUES (claim_jobs.incarnation_id, v_source.batch_id, v_job, claim_jobs.call)),
                     eve AS (
                         INSERT INTO weft.event (at, tenant_id, batch_id, kind, from_state, to_state, jobs)
                         VALUES (claim_jobs.at, v_user.tenant_id, v_source.batch_id, 'jobs.running', 1, 4, v_job))

@@ -3,6 +3,7 @@ from hypothesis import strategies as st
 
 from weft.core.fold_period import (
     FEW_DELTAS,
+    LONGER_S,
     LONGEST_S,
     SHARE_MAX,
     SHORTEST_S,
@@ -20,8 +21,16 @@ def test_folding_takes_no_more_than_its_share_or_comes_in_time(
     assert pause_s == LONGEST_S or took_s <= (took_s + pause_s) * SHARE_MAX + 1e-9
 
 
-def test_few_deltas_are_folded_often() -> None:
-    assert next_fold_period_s(LONGEST_S, deltas=FEW_DELTAS - 1, took_s=0.001) == SHORTEST_S
+def test_few_deltas_are_folded_often_and_after_a_while_less_so() -> None:
+    pauses, pause_s = [], 0.0
+    for _ in range(30):
+        pause_s = next_fold_period_s(pause_s, deltas=FEW_DELTAS - 1, took_s=0.001)
+        pauses.append(pause_s)
+
+    assert pauses[0] == SHORTEST_S
+    assert pauses == sorted(pauses)
+    assert pauses[-1] == LONGER_S
+    assert next_fold_period_s(LONGEST_S, deltas=FEW_DELTAS - 1, took_s=0.001) == LONGER_S
 
 
 def test_pause_doubles_up_to_the_longest_under_load() -> None:

@@ -35,6 +35,8 @@ woken costs two commits.
 """
 SHORT_SLEEP_S: Final = 0.1
 """Who is woken so soon goes on with the rhythm that he had."""
+NOW_S: Final = 60.0
+"""So often it is asked how far events are, for those of whom there are none, while others come."""
 SAID_AGAIN_S: Final = 6 * 3600.0
 """So often a sleeper says that he waits: who was not heard of for a day is forgotten."""
 log = get_logger()
@@ -111,9 +113,12 @@ class Feed:
         changed, self._changed = self._changed, asyncio.Event()
         changed.set()
 
-    async def read(self, now: Position) -> bool:
-        """Read all that is new; say whether anything was. `now`: what `events_now` said before."""
+    async def read(self, now: Position | None) -> bool:
+        """Read all that is new; say whether anything was. `now`: what `events_now` said before, if
+        it was asked; the first time it must be.
+        """
         if self.position is None:
+            assert now is not None
             self._known_from = self.position = now
             self.tell()
         found = False
@@ -128,7 +133,7 @@ class Feed:
                 self.tell()
             if len(rows) < READ_ROWS:
                 # Who stayed at his own last event would be told that it is gone one day.
-                self.position = max(self.position, now)
+                self.position = max(self.position, now or self.position)
                 return found
 
     def _remember(self, event: Remembered) -> None:
@@ -175,6 +180,7 @@ class Feeds:
         self._feeds: dict[tuple[int, int], Feed] = {}
         self._woken = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
+        self._asked_now_at = -NOW_S
         self._ending: asyncio.Task[None] | None = None
 
     @contextlib.asynccontextmanager
@@ -267,15 +273,22 @@ class Feeds:
                 busy += found
                 continue
             is_withheld = await self._store.wait_for_events()
-            if not await self._read_all() and not is_withheld:
+            if not await self._read_all(before_sleep=True) and not is_withheld:
                 return busy
             await _pause(WITHHELD_S, withheld)
             withheld += 1
 
-    async def _read_all(self) -> bool:
-        now = await self._store.events_now()
-        # A list, because streams come and go meanwhile.
-        found = [await feed.read(now) for feed in list(self._feeds.values())]
+    async def _read_all(self, *, before_sleep: bool = False) -> bool:
+        feeds = list(self._feeds.values())  # a list, because streams come and go meanwhile
+        now = None
+        if (
+            before_sleep
+            or any(feed.position is None for feed in feeds)
+            or time.monotonic() - self._asked_now_at > NOW_S
+        ):
+            now = await self._store.events_now()
+            self._asked_now_at = time.monotonic()
+        found = [await feed.read(now) for feed in feeds]
         return any(found)
 
     async def _end(self, tasks: Sequence[asyncio.Task[None]]) -> None:

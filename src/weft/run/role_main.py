@@ -1,6 +1,7 @@
 """What the main function of every role does: settings, log, signals, and an exit code."""
 
 import asyncio
+import gc
 import signal
 from collections.abc import Callable, Coroutine
 from typing import Any
@@ -22,6 +23,9 @@ def run_role(kind: str, live: Callable[[Settings, str], Coroutine[Any, Any, int]
     try:
         settings = load_settings()
         configure(level=settings.log_level, format=settings.log_format, role=name)
+        # What was imported stays: the collector need not look through it again and again.
+        gc.collect()
+        gc.freeze()
         return asyncio.run(live(settings, name))
     except WeftError as error:
         log_failure(error)

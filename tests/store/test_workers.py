@@ -1,5 +1,6 @@
 """Workers and their incarnations: registration, heartbeats, loss, leaving."""
 
+import asyncio
 from datetime import datetime, timedelta
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from store.world import Worker, World
 from weft.core import errors
 from weft.core.states import Reason
-from weft.testing.builders import job_rows
+from weft.testing.builders import end_report, job_rows
 
 GRACE_S = 30.0
 
@@ -269,6 +270,41 @@ async def test_claim_under_way_during_a_heartbeat_is_not_forgotten(world: World)
     await worker.store.leave(worker.id)
 
     assert await world.states(batch) == "rrrr"
+
+
+async def test_who_ends_a_worker_waits_for_its_claim_and_sees_what_it_took(world: World) -> None:
+    batch = await world.submit(4)
+    worker = await world.worker()
+    connection = await world.connect("weft_worker")
+    async with connection.transaction():
+        await connection.fetch(
+            "SELECT * FROM weft.claim_jobs(incarnation_id => $1, budget_cpu_m => 9999, "
+            "budget_memory_mib => 9999, limit_jobs => 2)", worker.id
+        )  # fmt: skip
+        leaving = asyncio.create_task(worker.store.leave(worker.id))
+        await world.until_somebody_waits()
+    await leaving
+
+    assert await world.states(batch) == "rrrr"
+    assert await worker.claim() == []
+
+
+async def test_claim_of_a_worker_that_slept_waits_for_nobody(world: World) -> None:
+    """It may hold rows of reports, for which its own heartbeat waits with the worker's row."""
+    batch = await world.submit(3)
+    worker = await world.worker()
+    (first,) = await worker.claim(1)
+    await worker.store.wait_for_work(worker.id)
+    connection = await world.connect("admin")
+    async with connection.transaction(), asyncio.timeout(10):
+        await connection.execute(
+            "SELECT FROM weft.worker_incarnation WHERE incarnation_id = $1 FOR NO KEY UPDATE",
+            worker.id,
+        )
+        verdicts, claimed = await worker.end_and_claim([end_report(first)], 1)
+
+    assert (verdicts, [one.job_id for one in claimed]) == (["ok"], [2])
+    assert await world.states(batch) == "sRr"
 
 
 async def test_leases_of_a_lost_reply_come_back(world: World) -> None:

@@ -1,6 +1,6 @@
 -- _lose_incarnation: end an incarnation and, as lost, all attempts that it still has; their jobs are ready again.
 -- Called by: lose_workers, register_worker, leave.   Safe to repeat: yes.   Returns: how many attempts.
--- Locks: the incarnation's row; then as complete_attempts.
+-- Locks: the incarnation (exclusive advisory), which waits for its claims under way; its row; then as complete_attempts.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._lose_incarnation(of_incarnation_id int, at timestamptz) RETURNS bigint LANGUAGE plpgsql
 AS $$
@@ -8,6 +8,7 @@ AS $$
 DECLARE
     v_batch bigint[]; v_job int[]; v_attempt smallint[]; v_age bigint[]; v_n int;
 BEGIN
+    PERFORM pg_advisory_xact_lock(7703, of_incarnation_id);
     UPDATE weft.worker_incarnation i SET ended_at = _lose_incarnation.at, waiting = false WHERE i.incarnation_id = of_incarnation_id AND i.ended_at IS NULL;
     SELECT array_agg(j.batch_id), array_agg(j.job_id), array_agg(j.attempt),
            -- A lease costs nothing and is no loss; what had started ran, for all we know, until now.

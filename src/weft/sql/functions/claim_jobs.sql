@@ -1,7 +1,7 @@
 -- claim_jobs: give up to limit_jobs ready jobs to a worker, as new attempts.
 -- Called by: Store.claim_jobs, complete_and_claim (worker agent).   Safe to repeat: no; what a lost reply claimed comes back when the worker
 --   is lost, or with a heartbeat: `call` numbers the calls of a worker, and its heartbeat names those that it has heard of.
--- Locks: batch (shared advisory, tried), job rows SKIP LOCKED; never waits for another claimer.
+-- Locks: incarnation and batch (shared advisory, tried), job rows and the incarnation's row SKIP LOCKED; waits for nobody.
 -- Plan: users by load, then their work by priority and age: ready_job and runnable by key, job by key from the hint on.
 -- Returns: one row per attempt, in the order of the queue; no rows if nothing fits. With few of them the specs, if they are small: one
 --   call less before a job that comes alone can start. The first may exceed the budget as long as
@@ -45,6 +45,10 @@ DECLARE
     r_batch bigint[] := '{}'; r_job int[] := '{}'; r_attempt smallint[] := '{}'; r_shape int[] := '{}'; r_spec int[] := '{}'; r_runnable bigint[] := '{}';
     r_cpu int[] := '{}'; r_memory int[] := '{}'; r_asks_more boolean[] := '{}';
 BEGIN
+    -- Who ends the incarnation waits for us, or we see that it has ended: no claim commits unseen after that.
+    IF NOT pg_try_advisory_xact_lock_shared(7703, claim_jobs.incarnation_id) THEN
+        RETURN;
+    END IF;
     SELECT i.pool_id, i.cpu_m, i.memory_mib, i.storage_mib, i.gpu, i.waiting,
            (SELECT c.rate_card_id FROM weft.rate_card c WHERE c.valid_from <= claim_jobs.at ORDER BY c.valid_from DESC LIMIT 1) AS rate_card_id,
            (SELECT count(*) > 1 FROM (SELECT FROM weft.user_share s WHERE s.pool_id = i.pool_id AND s.active LIMIT 2) x) AS has_many_users
@@ -201,7 +205,9 @@ BEGIN
         RETURN;
     END IF;
     IF v_worker.waiting THEN
-        UPDATE weft.worker_incarnation i SET waiting = false WHERE i.incarnation_id = claim_jobs.incarnation_id;
+        -- Locks may be held that its heartbeat waits for, so if that has the row it stays: it costs a notice, until the next claim.
+        UPDATE weft.worker_incarnation i SET waiting = false WHERE i.ctid = (
+            SELECT x.ctid FROM weft.worker_incarnation x WHERE x.incarnation_id = claim_jobs.incarnation_id FOR NO KEY UPDATE SKIP LOCKED);
     END IF;
     PERFORM weft._announce();
     RETURN QUERY

@@ -103,10 +103,10 @@ async def test_group_is_cancelled_with_all_below(world: World) -> None:
     rows = job_rows(8, group=[0, 1, 2, 3, 0, 1, 2, 3], priority=[0] * 4 + [1] * 4)
     batch = await world.submit(rows, groups=TREE)
     worker = await world.worker()
-    (running,) = [one for one in await worker.claim(2) if one.job_id == 6]
+    claimed = await worker.claim(2)
     first, second = await cancel(world, batch, 1), await cancel(world, batch, 1)
     swept = await world.sweep()
-    stops = (await worker.beat(running)).cancelled
+    stops = (await worker.beat(*claimed)).cancelled
 
     assert (first, second) == (True, False)
     assert swept >= 8
@@ -237,8 +237,9 @@ async def test_nth_failure_cancels_the_group_at_once(world: World) -> None:
     after = await world.api.get_group(world.caller, batch, 1)
 
     assert (before["cancelled"], after["cancelled"]) == (False, True)
-    assert [one.job_id for one in await worker.claim()] == [7, 8]
-    assert (await worker.beat(three)).cancelled == [(batch, 3, 1)]
+    others = await worker.claim()
+    assert [one.job_id for one in others] == [7, 8]
+    assert (await worker.beat(three, *others)).cancelled == [(batch, 3, 1)]
     await world.sweep()
     assert await world.states(batch) == "feRcccRR"
 

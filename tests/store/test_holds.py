@@ -350,7 +350,7 @@ async def _first_notice(world: World, channel: str) -> None:
 async def _listening(world: World, channel: str) -> None:
     asked = (
         "SELECT count(*) FROM pg_stat_activity WHERE query ILIKE 'LISTEN%' || $1 || '%' "
-        "AND datname = current_database()"
+        "AND datname = current_database() AND state = 'idle'"  # and not still at it
     )
     async with asyncio.timeout(30):
         while not await world.admin.fetchval(asked, channel):

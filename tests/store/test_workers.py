@@ -3,11 +3,13 @@
 import asyncio
 from datetime import datetime, timedelta
 
+import asyncpg
 import pytest
 
 from store.world import Worker, World
 from weft.core import errors
 from weft.core.states import Reason
+from weft.store.database import call_on
 from weft.testing.builders import end_report, job_rows
 
 GRACE_S = 30.0
@@ -27,6 +29,14 @@ async def beat_at(world: World, worker: Worker, at: datetime, *claimed: object) 
 def columns(*claimed: object) -> dict[str, list[int]]:
     names = ("batch_id", "job_id", "attempt")
     return {f"{name}s": [getattr(one, name) for one in claimed] for name in names}
+
+
+async def claim_two(connection: asyncpg.Connection, worker: Worker) -> None:
+    """Claim in a transaction that is open."""
+    await call_on(
+        connection, "claim_jobs", incarnation_id=worker.id, budget_cpu_m=9999,
+        budget_memory_mib=9999, limit_jobs=2,
+    )  # fmt: skip
 
 
 async def was_silent(world: World, worker: Worker, seconds: float) -> None:
@@ -260,10 +270,7 @@ async def test_claim_under_way_during_a_heartbeat_is_not_forgotten(world: World)
     worker = await world.worker()
     connection = await world.connect("weft_worker")
     async with connection.transaction():
-        await connection.fetch(
-            "SELECT * FROM weft.claim_jobs(incarnation_id => $1, budget_cpu_m => 9999, "
-            "budget_memory_mib => 9999, limit_jobs => 2)", worker.id
-        )  # fmt: skip
+        await claim_two(connection, worker)
         later = await worker.claim(2)
         await worker.beat(*later)
     await worker.beat(*later)
@@ -277,10 +284,7 @@ async def test_who_ends_a_worker_waits_for_its_claim_and_sees_what_it_took(world
     worker = await world.worker()
     connection = await world.connect("weft_worker")
     async with connection.transaction():
-        await connection.fetch(
-            "SELECT * FROM weft.claim_jobs(incarnation_id => $1, budget_cpu_m => 9999, "
-            "budget_memory_mib => 9999, limit_jobs => 2)", worker.id
-        )  # fmt: skip
+        await claim_two(connection, worker)
         leaving = asyncio.create_task(worker.store.leave(worker.id))
         await world.until_somebody_waits()
     await leaving

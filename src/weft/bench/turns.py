@@ -107,15 +107,14 @@ class InOneCall:
 
     async def turn(self) -> int:
         """Complete a set; return how many jobs, 0: nothing is left."""
-        self._rows = self._rows or await self._claimed(
-            await self._call("claim_jobs", **self._asked())
-        )
+        if not self._rows:
+            await self._take(await self._call("claim_jobs", **self._asked()))
         count = len(self._rows)
         if count:
             _verdicts, *rows = await self._call(
                 "complete_and_claim", **_keys(self._rows), **_ends(count), **self._asked()
             )
-            await self._claimed(rows)
+            await self._take(rows)
         return count
 
     async def beat(self) -> None:
@@ -123,13 +122,13 @@ class InOneCall:
         heard, self._heard = self._heard, []
         await self._call("heartbeat", **_keys(self._rows), draining=False, heard=heard)
 
-    async def _claimed(self, rows: Sequence[asyncpg.Record]) -> Sequence[asyncpg.Record]:
+    async def _take(self, rows: Sequence[asyncpg.Record]) -> None:
+        """Hold what was claimed."""
         self._rows = rows
         if rows:
             self._hints = {rows[-1]["runnable_id"]: rows[-1]["job_id"]}
         if rows and self._start_calls:
             await self._call("start_attempts", **_keys(rows), ages_us=[RAN_US] * len(rows))
-        return rows
 
     def _asked(self) -> dict[str, Any]:
         """Return the arguments of a claim."""
@@ -147,11 +146,12 @@ class InTwoCalls(InOneCall):
 
     async def turn(self) -> int:
         """Claim a set and complete it."""
-        rows = await self._claimed(await self._call("claim_jobs", **self._asked()))
-        if rows:
-            await self._call("complete_attempts", **_keys(rows), **_ends(len(rows)))
+        await self._take(await self._call("claim_jobs", **self._asked()))
+        count = len(self._rows)
+        if count:
+            await self._call("complete_attempts", **_keys(self._rows), **_ends(count))
         self._rows = []
-        return len(rows)
+        return count
 
 
 def _keys(rows: Sequence[asyncpg.Record]) -> dict[str, list[int]]:

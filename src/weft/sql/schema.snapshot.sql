@@ -232,14 +232,14 @@ CREATE TABLE weft.job (
 WITH (fillfactor='45', autovacuum_vacuum_insert_threshold='-1', autovacuum_vacuum_threshold='200000', autovacuum_vacuum_scale_factor='0.2', autovacuum_analyze_scale_factor='0.1', autovacuum_vacuum_cost_delay='2', autovacuum_vacuum_cost_limit='1000');
 ALTER TABLE weft.job OWNER TO postgres;
 
-CREATE FUNCTION weft._live_attempts(of_incarnation_id integer, upto_claim bigint DEFAULT '9223372036854775807'::bigint) RETURNS SETOF weft.job
+CREATE FUNCTION weft._live_attempts(of_incarnation_id integer) RETURNS SETOF weft.job
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     SET enable_bitmapscan TO 'off';
-ALTER FUNCTION weft._live_attempts(of_incarnation_id integer, upto_claim bigint) OWNER TO weft_system;
+ALTER FUNCTION weft._live_attempts(of_incarnation_id integer) OWNER TO weft_system;
 
 CREATE FUNCTION weft._lock_jobs(of_batch_id bigint, of_job_ids integer[]) RETURNS void
     LANGUAGE plpgsql;
@@ -2513,7 +2513,7 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job TO weft_system;
 GRANT SELECT ON TABLE weft.job TO weft_api;
 GRANT SELECT ON TABLE weft.job TO weft_driver;
 
-REVOKE ALL ON FUNCTION weft._live_attempts(of_incarnation_id integer, upto_claim bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION weft._live_attempts(of_incarnation_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._lock_jobs(of_batch_id bigint, of_job_ids integer[]) FROM PUBLIC;
 

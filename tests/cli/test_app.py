@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from weft.cli.app import COMMANDS, build_app, run_command
-from weft.cli.raw_output import OutputFailed
+from weft.cli.terminal.raw_output import OutputFailed
 
 
 def weft(*arguments: str, **more: str) -> "subprocess.CompletedProcess[str]":

@@ -1,6 +1,6 @@
 import pytest
 
-from weft.cli.documents import UnreadableDocument, format_of, parse_document
+from weft.cli.input.documents import UnreadableDocument, format_of, parse_document
 
 EXPECTED = {
     "name": "p",

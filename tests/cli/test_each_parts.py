@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.cli.each_feed import NAME_CHARS, _refused_jobs, name_of
-from weft.cli.each_ledger import FAILURES_SHOWN, WINDOW_JOBS, Ledger
+from weft.cli.each.feed import NAME_CHARS, _refused_jobs, name_of
+from weft.cli.each.ledger import FAILURES_SHOWN, WINDOW_JOBS, Ledger
 from weft.core.errors import FieldError, InvalidDocument
 from weft.core.texts import wrong_name
 

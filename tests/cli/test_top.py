@@ -2,7 +2,7 @@
 
 import pytest
 
-from weft.cli.top import GAP, fit_columns
+from weft.cli.commands.top import GAP, fit_columns
 
 NEEDS = {
     "Batch": 3,

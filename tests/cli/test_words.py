@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from weft.cli.amounts import duration, money, size
-from weft.cli.config import _shown
-from weft.cli.exit_code import exit_code_of, explain_end
-from weft.cli.job_document import show_command
-from weft.cli.plain import one_line, plain
-from weft.cli.targets import Target, parse_target
+from weft.cli.commands.config import _shown
+from weft.cli.input.job_document import show_command
+from weft.cli.input.targets import Target, parse_target
+from weft.cli.terminal.amounts import duration, money, size
+from weft.cli.terminal.exit_code import exit_code_of, explain_end
+from weft.cli.terminal.plain import one_line, plain
 from weft.core.errors import BadId
 from weft.core.texts import wrong_name
 from weft.settings import Source

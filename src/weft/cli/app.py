@@ -14,47 +14,65 @@ USAGE = 2
 INTERRUPTED = 130
 BROKEN_PIPE = 141
 COMMANDS = {
-    "up": ("weft.cli.up:up", "Start weft on this machine, with its own PostgreSQL."),
-    "down": ("weft.cli.down:down", "Stop the weft of this home."),
-    "run": ("weft.cli.run:run", "Run one command as a job, as if it ran here."),
-    "each": ("weft.cli.each:each", "Run a command once for each line of the input."),
-    "submit": ("weft.cli.submit:submit", "Submit the jobs of a file, and print the batch's id."),
+    "up": ("weft.cli.commands.up:up", "Start weft on this machine, with its own PostgreSQL."),
+    "down": ("weft.cli.commands.down:down", "Stop the weft of this home."),
+    "run": ("weft.cli.commands.run:run", "Run one command as a job, as if it ran here."),
+    "each": ("weft.cli.commands.each:each", "Run a command once for each line of the input."),
+    "submit": (
+        "weft.cli.commands.submit:submit",
+        "Submit the jobs of a file, and print the batch's id.",
+    ),
     "convert": (
-        "weft.cli.convert:app",
+        "weft.cli.commands.convert:app",
         "Turn workflows of other systems into documents of batches.",
     ),
-    "ls": ("weft.cli.ls:ls", "List batches, newest first."),
-    "jobs": ("weft.cli.jobs:jobs", "List jobs of a batch, all or those that a query finds."),
-    "status": ("weft.cli.status:status", "Show a batch, a job or a group."),
-    "wait": ("weft.cli.wait:wait", "Wait until a batch, a group or a job has ended."),
-    "logs": ("weft.cli.logs:logs", "Print the output of a job."),
-    "rename": ("weft.cli.rename:rename", "Give a batch, a job or a group another name."),
+    "ls": ("weft.cli.commands.ls:ls", "List batches, newest first."),
+    "jobs": (
+        "weft.cli.commands.jobs:jobs",
+        "List jobs of a batch, all or those that a query finds.",
+    ),
+    "status": ("weft.cli.commands.status:status", "Show a batch, a job or a group."),
+    "wait": ("weft.cli.commands.wait:wait", "Wait until a batch, a group or a job has ended."),
+    "logs": ("weft.cli.commands.logs:logs", "Print the output of a job."),
+    "rename": ("weft.cli.commands.rename:rename", "Give a batch, a job or a group another name."),
     "set": (
-        "weft.cli.set:set_attributes",
+        "weft.cli.commands.set:set_attributes",
         "Set attributes or the priority of a batch, a job or a group.",
     ),
-    "hold": ("weft.cli.hold:hold", "Let nothing of batches, jobs or groups start for now."),
-    "release": ("weft.cli.hold:release", "Let what was held start."),
-    "cancel": ("weft.cli.cancel:cancel", "Cancel batches, jobs or groups."),
-    "delete": ("weft.cli.delete:delete", "Delete batches with all their jobs."),
+    "hold": (
+        "weft.cli.commands.hold:hold",
+        "Let nothing of batches, jobs or groups start for now.",
+    ),
+    "release": ("weft.cli.commands.hold:release", "Let what was held start."),
+    "cancel": ("weft.cli.commands.cancel:cancel", "Cancel batches, jobs or groups."),
+    "delete": ("weft.cli.commands.delete:delete", "Delete batches with all their jobs."),
     "callback": (
-        "weft.cli.callback:app",
+        "weft.cli.commands.callback:app",
         "See who was told of completions, and how.",
     ),
-    "top": ("weft.cli.top:top", "Show workers and batches while they change."),
+    "top": ("weft.cli.commands.top:top", "Show workers and batches while they change."),
     "check-order": (
-        "weft.cli.check_order:check_order",
+        "weft.cli.commands.check_order:check_order",
         "Check that all jobs began after their parents had ended.",
     ),
-    "doctor": ("weft.cli.doctor:doctor", "Check the installation, and say what to do."),
-    "audit": ("weft.cli.audit:audit", "Recompute everything that is derived, and compare."),
-    "config": ("weft.cli.config:config", "Show each setting and where it comes from."),
-    "db": ("weft.cli.db:app", "Look at the database's schema, and bring it up to date."),
-    "billing": ("weft.cli.billing:app", "Show what billing projects cost, and at which prices."),
-    "bench": ("weft.cli.bench:bench", "Measure one thing beside what it is compared with."),
-    "api": ("weft.cli.roles:api", "Run the HTTP api alone, in the foreground."),
-    "driver": ("weft.cli.roles:driver", "Run a driver alone, in the foreground."),
-    "worker": ("weft.cli.roles:worker", "Run a worker alone, in the foreground."),
+    "doctor": ("weft.cli.commands.doctor:doctor", "Check the installation, and say what to do."),
+    "audit": (
+        "weft.cli.commands.audit:audit",
+        "Recompute everything that is derived, and compare.",
+    ),
+    "config": ("weft.cli.commands.config:config", "Show each setting and where it comes from."),
+    "db": ("weft.cli.commands.db:app", "Look at the database's schema, and bring it up to date."),
+    "billing": (
+        "weft.cli.commands.billing:app",
+        "Show what billing projects cost, and at which prices.",
+    ),
+    "bench": (
+        "weft.cli.commands.bench:bench",
+        "Measure one thing beside what it is compared with.",
+    ),
+    "api": ("weft.cli.commands.roles:api", "Run the HTTP api alone, in the foreground."),
+    "driver": ("weft.cli.commands.roles:driver", "Run a driver alone, in the foreground."),
+    "worker": ("weft.cli.commands.roles:worker", "Run a worker alone, in the foreground."),
 }
 """Where each command is, and what `weft --help` says of it: that must not import them all."""
 
@@ -65,7 +83,7 @@ def main() -> None:
     if arguments in (["--version"], ["-V"]):
         print(f"weft {__version__}")
         sys.exit(0)
-    from weft.cli.raw_output import open_streams  # noqa: PLC0415
+    from weft.cli.terminal.raw_output import open_streams  # noqa: PLC0415
 
     open_streams()
     sys.exit(run_command(arguments))
@@ -73,8 +91,8 @@ def main() -> None:
 
 def run_command(arguments: list[str]) -> int:
     """Run one command and return its exit code. Errors are printed, not raised."""
-    from weft.cli.raw_output import OutputFailed  # noqa: PLC0415
-    from weft.cli.report import print_error  # noqa: PLC0415
+    from weft.cli.terminal.raw_output import OutputFailed  # noqa: PLC0415
+    from weft.cli.terminal.report import print_error  # noqa: PLC0415
     from weft.core.errors import WeftError  # noqa: PLC0415
 
     try:
@@ -123,7 +141,7 @@ def build_app(*, is_overview: bool = False) -> "App":
 def _dispatch(arguments: list[str]) -> int:
     from cyclopts import CycloptsError  # noqa: PLC0415
 
-    from weft.cli.report import print_usage_error  # noqa: PLC0415
+    from weft.cli.terminal.report import print_usage_error  # noqa: PLC0415
 
     try:
         names_command = bool(arguments) and not arguments[0].startswith("-")

@@ -1,0 +1,36 @@
+"""`weft audit`: proof that the books are right."""
+
+from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.settings import settings_of
+from weft.cli.terminal.plain import one_line
+from weft.cli.terminal.screen import print_json, print_table
+
+ROWS_SHOWN = 10
+
+
+def audit(*, shared: Shared = SHARED) -> int:
+    """Recompute everything that is derived, and print each check; exit code 1 if one does not
+    hold.
+
+        weft audit --json
+
+    Args:
+        shared: Options of every command.
+    """
+    from weft.run.admin import run_audit  # noqa: PLC0415 (heavy: the server's side)
+
+    findings = run_audit(settings_of(shared))
+    broken = [one for one in findings if one.rows]
+    if shared.json:
+        print_json([{"check": one.check, "rows": one.rows} for one in findings])
+        return 1 if broken else 0
+    rows = [(one.check, f"{len(one.rows)} wrong" if one.rows else "ok") for one in findings]
+    print_table(("Check", "Result"), rows)
+    for one in broken:
+        print(f"\n{one.check}:")
+        header = list(one.rows[0])
+        shown = [[one_line(row.get(name), width=80) for name in header] for row in one.rows]
+        print_table(header, shown[:ROWS_SHOWN])
+        if len(shown) > ROWS_SHOWN:
+            print(f"… and {len(shown) - ROWS_SHOWN} more; --json prints them all")
+    return 1 if broken else 0

@@ -1,0 +1,149 @@
+"""`weft bench`: the numbers, each beside a reference in the same run."""
+
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from weft.cli.input.options import SHARED, Shared
+from weft.cli.terminal.report import note
+from weft.cli.terminal.screen import print_facts, print_json, print_table
+from weft.core.errors import Invalid
+
+FLAT = (str, int, float)
+
+
+class UnknownBench(Invalid):
+    """There is no bench of this name."""
+
+    code = "CLI.UNKNOWN_BENCH"
+
+
+def bench(
+    name: str | None = None,
+    /,
+    *,
+    scale: float = 1.0,
+    jobs: int | None = None,
+    rounds: int | None = None,
+    directory: Annotated[Path | None, Parameter(name="--dir")] = None,
+    shared: Shared = SHARED,
+) -> int:
+    """Measure one thing, and what it is compared with, in alternation on a throw-away server.
+
+        weft bench latency --scale 0.1
+
+    Args:
+        name: Which one; none: list them.
+        scale: Factor on the usual sizes: 0.1 is quick and rough.
+        jobs: Number of jobs instead of the usual one.
+        rounds: Number of rounds instead of the usual one.
+        directory: Where the throw-away home is made (default: /var/tmp).
+        shared: Options of every command.
+    """
+    from weft.bench.main import BENCHES, run_bench  # noqa: PLC0415 (heavy: the server's side)
+    from weft.bench.plan import Plan, Silent  # noqa: PLC0415
+
+    if name is None:
+        _list(BENCHES, as_json=shared.json)
+        return 0
+    if name not in BENCHES:
+        raise UnknownBench(
+            f"there is no bench {name!r}",
+            detail=f"There are {', '.join(BENCHES)}.",
+            hint="`weft bench` lists them with what they measure.",
+        )
+    plan = Plan(scale=scale, jobs=jobs, rounds=rounds, directory=directory)
+    if shared.json:
+        print_json(run_bench(name, plan, Silent()))
+        return 0
+    with _progress(name) as progress:
+        result = run_bench(name, plan, progress)
+    _print(result)
+    return 0
+
+
+def _list(benches: Mapping[str, str], *, as_json: bool) -> None:
+    if as_json:
+        print_json(benches)
+    else:
+        print_table(("Bench", "Measures"), benches.items())
+
+
+class _Bar:
+    """A bar of rich on standard error."""
+
+    def __init__(self, name: str, bar: Any) -> None:  # noqa: ANN401 (rich is imported late)
+        self._bar = bar
+        self._task = bar.add_task(name, total=None)
+        self._begun = False
+
+    def begin(self, steps: int) -> None:
+        """Show an empty bar of so many steps."""
+        self._bar.update(self._task, total=steps)
+
+    def step(self, what: str) -> None:
+        """Show what is done now; the step before is done."""
+        self._bar.update(self._task, description=what, advance=int(self._begun))
+        self._begun = True
+
+
+class _Lines:
+    """A line for each step, where no bar can be drawn."""
+
+    def begin(self, steps: int) -> None:
+        """Say nothing: the steps will tell."""
+
+    def step(self, what: str) -> None:
+        """Say what is done now."""
+        note(what)
+
+
+@contextmanager
+def _progress(name: str) -> Iterator[_Bar | _Lines]:
+    if not sys.stderr.isatty():
+        yield _Lines()
+        return
+    from rich.console import Console  # noqa: PLC0415
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415
+
+    with Progress(
+        BarColumn(bar_width=30),
+        TextColumn("{task.completed}/{task.total}"),
+        TimeElapsedColumn(),
+        TextColumn("{task.description}"),
+        console=Console(stderr=True),
+        transient=True,
+    ) as bar:
+        yield _Bar(name, bar)
+
+
+def _print(result: Mapping[str, Any]) -> None:
+    """Print a table of the figures, then the conditions."""
+    rows = [(name, value) for name, value in _flat(result) if not name.startswith("conditions")]
+    print_table(("Figure", "Value"), rows, right=("Value",))
+    print()
+    print_facts(dict(_flat(result["conditions"])))
+
+
+def _flat(document: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, str]]:
+    """Yield every figure with the path of its names."""
+    for name, value in document.items():
+        path = f"{above}{name}"
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{path}.")
+        elif isinstance(value, list):
+            if all(isinstance(one, FLAT) for one in value):
+                yield path, "  ".join(map(_shown, value))
+            else:
+                for one in value:
+                    yield from _flat(one, f"{path}.{next(iter(one.values()))}.")
+        elif value is not None:
+            yield path, _shown(value)
+
+
+def _shown(value: object) -> str:
+    return f"{value:,}" if isinstance(value, int | float) else str(value)

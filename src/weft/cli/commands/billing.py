@@ -1,0 +1,158 @@
+"""`weft billing`: what was paid for, and at which prices."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Annotated, Any
+
+from cyclopts import App, Parameter
+
+from weft.cli.input.options import SHARED, Shared
+from weft.cli.terminal.amounts import moment, money
+from weft.cli.terminal.plain import one_line
+from weft.cli.terminal.report import note
+from weft.cli.terminal.screen import print_json, print_table
+from weft.client.api import Api
+from weft.core.rates import UNITS_OF_A_PRICE
+from weft.settings import load_settings
+
+app = App(
+    name="billing",
+    help="Show what billing projects cost, and at which prices.\n\n    weft billing days default",
+)
+
+RESOURCES = ("cpu", "memory", "storage", "gpu")
+MS_PER_HOUR = 3_600_000
+
+Document = Mapping[str, Any]
+
+
+@app.default
+def projects(*, shared: Shared = SHARED) -> int:
+    """List your billing projects with what they cost so far.
+
+        weft billing
+
+    Args:
+        shared: Options of every command.
+    """
+    found = asyncio.run(_ask(shared, lambda client: client.list_projects()))
+    return _print("Project", "name", found, shared)
+
+
+@app.command
+def days(
+    project: str = "default",
+    /,
+    *,
+    limit: Annotated[int, Parameter(name=["--limit", "-n"])] = 30,
+    shared: Shared = SHARED,
+) -> int:
+    """List what a billing project cost on each day (UTC), newest first.
+
+        weft billing days default --limit 7
+
+    Args:
+        project: Its name.
+        limit: How many days at most.
+        shared: Options of every command.
+    """
+    found = asyncio.run(
+        _ask(shared, lambda client: client.list_project_days(project, limit=limit))
+    )
+    return _print("Day", "date", found, shared)
+
+
+@app.command
+def rates(*, shared: Shared = SHARED) -> int:
+    """List all prices, newest first: per core, GiB or GPU and hour.
+
+        weft billing rates
+
+    Args:
+        shared: Options of every command.
+    """
+    found = asyncio.run(_ask(shared, lambda client: client.list_rates()))
+    if shared.json:
+        print_json(found)
+        return 0
+    header = ("Version", "Valid from", "Core h", "GiB h", "GiB h of disk", "GPU h")
+    print_table(header, map(_rate_row, found), right=header[2:])
+    return 0
+
+
+@app.command(name="set-rates")
+def set_rates(
+    *,
+    cpu: str | None = None,
+    memory: str | None = None,
+    storage: str | None = None,
+    gpu: str | None = None,
+    valid_from: Annotated[datetime | None, Parameter(name="--from")] = None,
+    database: Annotated[str | None, Parameter(name="--database")] = None,
+    shared: Shared = SHARED,
+) -> int:
+    """Set new prices; attempts that were claimed before keep theirs. For the owner of the server.
+
+        weft billing set-rates --cpu 0.02 --from 2027-01-01T00:00:00
+
+    Args:
+        cpu: Of a core hour.
+        memory: Of a GiB hour.
+        storage: Of a GiB hour of disk.
+        gpu: Of a GPU hour.
+        valid_from: When they begin to hold, as 2027-01-01T00:00:00; none: now.
+        database: DSN of the owner of an external PostgreSQL; else the one of this home.
+        shared: Options of every command.
+    """
+    from weft.run.admin import run_add_rates  # noqa: PLC0415 (heavy: the server's side)
+
+    settings = load_settings({"home": shared.home, "database": database})
+    prices = {"cpu": cpu, "memory": memory, "storage": storage, "gpu": gpu}
+    begins = valid_from.astimezone() if valid_from else None
+    version = run_add_rates(settings, prices, begins)
+    if shared.json:
+        print_json({"version": version})
+    else:
+        note(f"version {version} of the prices is set; `weft billing rates` lists them")
+    return 0
+
+
+async def _ask(
+    shared: Shared, question: Callable[[Api], Awaitable[Sequence[Document]]]
+) -> Sequence[Document]:
+    async with shared.client() as client:
+        return await question(client)
+
+
+def _print(title: str, key: str, found: Sequence[Document], shared: Shared) -> int:
+    if shared.json:
+        print_json(found)
+    elif found:
+        header = (title, "Cost", "Core h", "GiB h", "GiB h of disk", "GPU h")
+        print_table(header, [_cost_row(key, one) for one in found], right=header[1:])
+    else:
+        note("nothing was used yet")
+    return 0
+
+
+def _cost_row(key: str, document: Document) -> tuple[str, ...]:
+    used = {one["resource"]: one["usage"] for one in document["cost_by_resource"]}
+    hours = (used.get(name, 0) / MS_PER_HOUR / UNITS_OF_A_PRICE[name] for name in RESOURCES)
+    return (
+        one_line(document[key], width=40),
+        money(document["cost"]),
+        *(f"{amount:.3g}" if amount else "0" for amount in hours),
+    )
+
+
+def _rate_row(document: Document) -> tuple[str, ...]:
+    prices = {
+        one["resource"]: one["price"] * UNITS_OF_A_PRICE[one["resource"]]
+        for one in document["rates"]
+    }
+    return (
+        str(document["version"]),
+        moment(document["valid_from"]) or "the beginning",
+        *(f"{prices.get(name, 0):g}" for name in RESOURCES),
+    )

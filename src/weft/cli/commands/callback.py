@@ -1,0 +1,114 @@
+"""`weft callback`: who was told of completions, and to tell them again."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from cyclopts import App
+
+from weft.cli.input.options import SHARED, Shared
+from weft.cli.terminal.amounts import moment
+from weft.cli.terminal.plain import one_line
+from weft.cli.terminal.report import note
+from weft.cli.terminal.screen import print_json, print_table
+from weft.core.ids import parse_batch_id
+
+HEADER = ("Delivery", "Of", "Completion", "State", "Attempts", "Answer", "Tried", "Next", "URL")
+NUMBERS = ("Delivery", "Completion", "Attempts")
+
+app = App(name="callback", help="See who was told of completions, and how.")
+
+
+@app.command
+def ls(batch: str, /, *, shared: Shared = SHARED) -> int:
+    """List the callbacks of a batch and its groups.
+
+        weft callback ls b12
+
+    Args:
+        batch: `b12`.
+        shared: Options of every command.
+    """
+    return asyncio.run(_list(parse_batch_id(batch), shared))
+
+
+async def _list(batch_id: int, shared: Shared) -> int:
+    async with shared.client() as client:
+        found = [one async for one in client.list_callbacks(batch_id)]
+    if shared.json:
+        print_json(found)
+        return 0
+    if found:
+        print_table(HEADER, map(_row, found), right=NUMBERS)
+    else:
+        note("no callbacks yet: nothing with a callback was complete")
+    return 0
+
+
+def _row(one: Mapping[str, Any]) -> tuple[object, ...]:
+    return (
+        one["delivery_id"],
+        f"g{one['group_id']}" if one["group_id"] else "batch",
+        one["completion"],
+        one["state"],
+        one["n_attempts"],
+        one["last_error"] or one["last_status"] or "",
+        moment(one["tried_at"]) if one["tried_at"] else "",
+        moment(one["next_at"]) if one["next_at"] else "",
+        one_line(one["url"], width=60),
+    )
+
+
+@app.command
+def redeliver(batch: str, /, *deliveries: str, shared: Shared = SHARED) -> int:
+    """Try callbacks that were not delivered again at once, also those that were given up.
+
+        weft callback redeliver b12 7
+
+    Args:
+        batch: `b12`.
+        deliveries: Numbers as `weft callback ls b12` shows them, or names; none: all that were
+            given up.
+        shared: Options of every command.
+    """
+    return asyncio.run(_redeliver(parse_batch_id(batch), deliveries, shared))
+
+
+async def _redeliver(batch_id: int, deliveries: Sequence[str], shared: Shared) -> int:
+    async with shared.client() as client:
+        chosen: Sequence[int | str] = deliveries or [
+            one["delivery_id"]
+            async for one in client.list_callbacks(batch_id)
+            if one["state"] == "failed"
+        ]
+        answers = [await client.redeliver_callback(batch_id, one) for one in chosen]
+    if shared.json:
+        print_json(answers)
+        return 0
+    for one in answers:
+        note(f"{one['delivery_id']}: tried again now")
+    if not answers:
+        note("no callback was given up")
+    return 0
+
+
+@app.command
+def secret(*, shared: Shared = SHARED) -> int:
+    """Print the secret with which your tenant's callbacks are signed.
+
+        weft callback secret
+
+    Args:
+        shared: Options of every command.
+    """
+    return asyncio.run(_print_secret(shared))
+
+
+async def _print_secret(shared: Shared) -> int:
+    async with shared.client() as client:
+        found = await client.callback_secret()
+    if shared.json:
+        print_json({"secret": found})
+    else:
+        print(found)
+    return 0

@@ -1,0 +1,115 @@
+"""`weft check-order`: proof that no job of a batch began before its parents had ended."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from itertools import islice
+from typing import Any
+
+from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.targets import parse_target
+from weft.cli.terminal.report import note
+from weft.cli.terminal.screen import print_json, print_table
+from weft.client.api import Api
+from weft.core.errors import BadId
+from weft.core.ids import format_job_ref
+from weft.core.start_order import EarlyStart, early_starts
+
+Document = Mapping[str, Any]
+PARALLEL = 8
+SHOWN = 20
+
+
+def check_order(target: str, /, *, shared: Shared = SHARED) -> int:
+    """Look at the attempts of all jobs of a batch: none may have begun before all parents of its
+    job had ended; exit code 1 if one did.
+
+        weft check-order b12
+
+    Args:
+        target: A batch `b12`.
+        shared: Options of every command.
+    """
+    batch = parse_target(target, groups=False)
+    if batch.job_id is not None:
+        raise BadId(target, expected="a batch is written b12")
+    return asyncio.run(_check(batch.batch_id, shared))
+
+
+async def _check(batch_id: int, shared: Shared) -> int:
+    async with shared.client() as client:
+        started, ended, parents = await _times(client, batch_id)
+    n_parents = sum(map(len, parents.values()))
+    early = list(early_starts(started, ended, parents))
+    if shared.json:
+        print_json(
+            {
+                "n_jobs": len(parents),
+                "n_started": len(started),
+                "n_parents": n_parents,
+                "early": [_document(one) for one in early],
+            }
+        )
+    elif early:
+        _print(batch_id, early)
+    else:
+        note(
+            f"{len(started):,} of {len(parents):,} jobs began, none before all of its parents "
+            f"had ended ({n_parents:,} pairs)"
+        )
+    return 1 if early else 0
+
+
+async def _times(
+    client: Api, batch_id: int
+) -> tuple[dict[int, datetime], dict[int, datetime], dict[int, Sequence[int]]]:
+    """Return first starts, ends and parents by job."""
+    started: dict[int, datetime] = {}
+    ended: dict[int, datetime] = {}
+    parents: dict[int, Sequence[int]] = {}
+
+    async def look(job: Document) -> None:
+        number = int(job["job_id"])
+        parents[number] = (await client.get_job(batch_id, number))["parents"]
+        if job["ended_at"]:
+            ended[number] = datetime.fromisoformat(job["ended_at"])
+        attempts = [job]
+        if (job["attempt"] or 0) > 1:
+            attempts = list(await client.list_attempts(batch_id, number))
+        starts = [one["started_at"] for one in attempts if one["started_at"]]
+        if starts:
+            started[number] = min(map(datetime.fromisoformat, starts))
+
+    waiting: list[Document] = []
+    async for job in client.list_jobs(batch_id):
+        waiting.append(job)
+        if len(waiting) == PARALLEL:
+            await asyncio.gather(*map(look, waiting))
+            waiting.clear()
+    await asyncio.gather(*map(look, waiting))
+    return started, ended, parents
+
+
+def _document(early: EarlyStart) -> dict[str, Any]:
+    ended_at = early.parent_ended_at
+    return {
+        "job_id": early.job_id,
+        "started_at": early.started_at.isoformat(),
+        "parent_id": early.parent_id,
+        "parent_ended_at": ended_at and ended_at.isoformat(),
+    }
+
+
+def _print(batch_id: int, early: Sequence[EarlyStart]) -> None:
+    rows = [
+        (
+            format_job_ref(batch_id, one.job_id),
+            one.started_at.isoformat(sep=" "),
+            format_job_ref(batch_id, one.parent_id),
+            one.parent_ended_at.isoformat(sep=" ") if one.parent_ended_at else "not ended",
+        )
+        for one in islice(early, SHOWN)
+    ]
+    print_table(("Job", "Began", "Parent", "Ended"), rows)
+    if len(early) > SHOWN:
+        print(f"… and {len(early) - SHOWN:,} more; --json prints them all")

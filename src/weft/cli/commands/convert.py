@@ -1,0 +1,170 @@
+"""`weft convert`: workflows of other systems as documents of batches."""
+
+import gzip
+import json
+import math
+import sys
+import zlib
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import IO, Annotated, Any, BinaryIO, cast
+
+from cyclopts import App, Parameter
+
+from weft.cli.input.documents import UnreadableDocument
+from weft.cli.input.options import SHARED, Shared
+from weft.cli.terminal.report import note
+from weft.cli.terminal.screen import print_json
+from weft.core.dax import DaxJob, DaxReader, UnreadableWorkflow, Workflow
+from weft.core.errors import Invalid
+
+app = App(name="convert", help="Turn workflows of other systems into documents of batches.")
+
+GZIP_MAGIC = b"\x1f\x8b"
+PIECE_BYTES = 1 << 16
+WORKFLOW_BYTES_MAX = 4 << 30
+"""Unpacked. A workflow of ten million jobs has about so many."""
+MICROSECONDS = 6
+
+
+class ImpossibleScale(Invalid):
+    """A factor that makes no run time."""
+
+    code = "CLI.IMPOSSIBLE_SCALE"
+
+
+@app.command
+def dax(
+    file: Annotated[str, Parameter(allow_leading_hyphen=True)],
+    /,
+    *,
+    scale: float = 1.0,
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    shared: Shared = SHARED,
+) -> int:
+    """Turn a Pegasus workflow into the document of a batch, for `weft submit`.
+
+        weft convert dax Montage_1000.xml.gz --scale 0.01 -o montage.json
+
+    Each job sleeps as long as it ran when the workflow was recorded, so that the shape of a real
+    workflow can be tried without its programs and data. Its name is its id; what it ran is in its
+    attributes.
+
+    Args:
+        file: The DAX file, plain or packed by gzip; `-`: standard input.
+        scale: Factor on the run times; 0: jobs that do nothing.
+        output: Where to write the document (JSON) instead of standard output.
+        shared: Options of every command.
+    """
+    if not 0 <= scale < math.inf:
+        raise ImpossibleScale(
+            f"{scale} is no scale",
+            detail="A run time is multiplied by it.",
+            hint="Give a number from 0 on, such as 0.01.",
+        )
+    workflow = _read(file)
+    with ExitStack() as stack:
+        target: IO[str] = sys.stdout
+        if output is not None:
+            target = stack.enter_context(_opened_to_write(output))
+        for piece in document_of(workflow, scale):
+            target.write(piece)
+    facts = {"jobs": len(workflow.jobs), "parents": workflow.n_edges, "output": str(output)}
+    if output is not None and shared.json:
+        print_json(facts)
+    elif output is not None:
+        note(f"{facts['jobs']:,} jobs, {facts['parents']:,} times one waits for another one")
+    return 0
+
+
+def document_of(workflow: Workflow, scale: float) -> Iterator[str]:
+    """Yield the document in pieces, one for each job."""
+    if workflow.name:
+        yield f'{{"name": {json.dumps(workflow.name[:256])},\n"jobs": [\n'
+    else:
+        yield '{"jobs": [\n'
+    for place, (job, parents) in enumerate(zip(workflow.jobs, workflow.parents, strict=True)):
+        yield (",\n" if place else "") + json.dumps(_job_of(job, parents, scale))
+    yield "\n]}\n"
+
+
+def _job_of(job: DaxJob, parents: list[str], scale: float) -> dict[str, Any]:
+    found: dict[str, Any] = {"name": job.name}
+    seconds = round(job.runtime_s * scale, MICROSECONDS)
+    if seconds:
+        found["command"] = ["sleep", f"{seconds:.{MICROSECONDS}f}".rstrip("0").rstrip(".")]
+    if job.attributes:
+        found["attributes"] = dict(job.attributes)
+    if parents:
+        found["parents"] = parents
+    return found
+
+
+def _read(file: str) -> Workflow:
+    reader = DaxReader()
+    try:
+        with ExitStack() as stack:
+            source: BinaryIO = sys.stdin.buffer
+            if file != "-":
+                source = stack.enter_context(Path(file).open("rb"))
+            for piece in _pieces(source):
+                reader.feed(piece)
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise UnreadableWorkflow(
+            "cannot unpack the workflow", detail=f"{error}.", hint="Copy the file again."
+        ) from error
+    except OSError as error:
+        raise UnreadableDocument(
+            f"cannot read {file!r}",
+            detail=f"{error.strerror or error}.",
+            hint="Name a file that you may read, or - for standard input.",
+        ) from error
+    return reader.finish()
+
+
+def _pieces(source: BinaryIO) -> Iterator[bytes]:
+    """Yield a file unpacked, whatever its name says."""
+    first = source.read(PIECE_BYTES)
+    joined = _Joined(first, source)
+    unpacked = (
+        gzip.GzipFile(fileobj=cast("Any", joined), mode="rb") if _is_packed(first) else joined
+    )
+    size = 0
+    while piece := unpacked.read(PIECE_BYTES):
+        size += len(piece)
+        if size > WORKFLOW_BYTES_MAX:
+            raise UnreadableWorkflow(
+                "the workflow is too large", detail=f"It has more than {WORKFLOW_BYTES_MAX} bytes."
+            )
+        yield piece
+
+
+def _is_packed(first: bytes) -> bool:
+    return first.startswith(GZIP_MAGIC)
+
+
+class _Joined:
+    """A stream of which the beginning was read already; standard input cannot go back."""
+
+    def __init__(self, first: bytes, rest: BinaryIO) -> None:
+        self._first = first
+        self._rest = rest
+
+    def read(self, size: int) -> bytes:
+        """Return at most so many bytes, none at the end."""
+        if not self._first:
+            return self._rest.read(size)
+        piece, self._first = self._first[:size], self._first[size:]
+        return piece
+
+
+def _opened_to_write(path: Path) -> IO[str]:
+    try:
+        return path.open("w", encoding="utf-8")
+    except OSError as error:
+        raise UnreadableDocument(
+            f"cannot write {str(path)!r}",
+            detail=f"{error.strerror}.",
+            hint="Name a file in a directory where you may write.",
+        ) from error

@@ -1,0 +1,71 @@
+"""`weft db`: the schema of the database."""
+
+from dataclasses import asdict
+from typing import Annotated
+
+from cyclopts import App, Parameter
+
+from weft.cli.input.options import SHARED, Shared
+from weft.cli.terminal.report import note
+from weft.cli.terminal.screen import print_facts, print_json
+from weft.settings import Settings, load_settings
+
+app = App(name="db", help="Look at the database's schema, and bring it up to date.")
+
+Database = Annotated[str | None, Parameter(name="--database")]
+
+
+@app.command
+def migrate(*, database: Database = None, shared: Shared = SHARED) -> int:
+    """Bring the schema to this program's version.
+
+        weft db migrate
+
+    Args:
+        database: DSN of the owner of an external PostgreSQL; else the one of this home.
+        shared: Options of every command.
+    """
+    from weft.run.admin import run_migrate  # noqa: PLC0415 (heavy: the server's side)
+
+    applied = run_migrate(_settings(database, shared))
+    if shared.json:
+        print_json({"applied": applied})
+    elif applied:
+        for name in applied:
+            print(name)
+    else:
+        note("the schema is up to date")
+    return 0
+
+
+@app.command
+def status(*, database: Database = None, shared: Shared = SHARED) -> int:
+    """Show the versions of schema, program and server.
+
+        weft db status
+
+    Args:
+        database: DSN of the owner of an external PostgreSQL; else the one of this home.
+        shared: Options of every command.
+    """
+    from weft.run.admin import run_status  # noqa: PLC0415 (heavy: the server's side)
+
+    found = run_status(_settings(database, shared))
+    if shared.json:
+        print_json(asdict(found))
+        return 0
+    print_facts(
+        {
+            "Schema": found.version,
+            "Program": found.program_version,
+            "To apply": ", ".join(map(str, found.pending)) or "nothing",
+            "Functions": "current" if found.functions_current else "replaced by `weft db migrate`",
+            "PostgreSQL": found.server_version,
+            "Problem": found.problem or "none",
+        }
+    )
+    return 0
+
+
+def _settings(database: str | None, shared: Shared) -> Settings:
+    return load_settings({"home": shared.home, "database": database})

@@ -1,0 +1,102 @@
+"""`weft delete`: batches go, with all that belongs to them."""
+
+import asyncio
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import aclosing
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from weft.cli.input.options import SHARED, Shared
+from weft.cli.terminal.plain import one_line, plain
+from weft.cli.terminal.progress import ProgressLine
+from weft.cli.terminal.report import note
+from weft.cli.terminal.screen import print_json
+from weft.client.api import WAIT_PATIENCE_S, Api
+from weft.core.errors import Invalid
+from weft.core.ids import format_batch_id, parse_batch_id
+
+REFUSED = 4
+NAME_WIDTH = 60
+
+
+class NotConfirmed(Invalid):
+    """Nobody can be asked whether it is meant."""
+
+    code = "CLI.NOT_CONFIRMED"
+    advice = "Add --yes to delete without being asked."
+
+
+def delete(
+    batch: str,
+    /,
+    *others: str,
+    yes: Annotated[bool, Parameter(negative="")] = False,
+    wait: bool = True,
+    shared: Shared = SHARED,
+) -> int:
+    """Delete batches with all their jobs. They are gone at once; what runs of them is stopped.
+
+        weft delete b12 b13 --yes
+
+    What they cost stays on the bill. Ctrl-C while it waits changes nothing: the server goes on.
+
+    Args:
+        batch: `b12`.
+        others: More of them.
+        yes: Do not ask.
+        wait: Wait until nothing is left of them.
+        shared: Options of every command.
+    """
+    batch_ids = list(dict.fromkeys(parse_batch_id(text) for text in (batch, *others)))
+    if not yes and not sys.stdin.isatty():
+        raise NotConfirmed(
+            "a batch is not deleted without being asked for it twice",
+            detail="The standard input is no terminal, so there is nobody to ask.",
+        )
+    return asyncio.run(_delete(batch_ids, shared, yes=yes, wait=wait))
+
+
+async def _delete(batch_ids: Sequence[int], shared: Shared, *, yes: bool, wait: bool) -> int:
+    async with shared.client(patience_s=WAIT_PATIENCE_S) as client:
+        if not yes and not await _is_meant(client, batch_ids):
+            note("nothing was deleted")
+            return REFUSED
+        begun = [await client.delete_batch(batch_id) for batch_id in batch_ids]
+        for operation in begun:
+            document = await _end_of(client, operation) if wait else operation
+            if shared.json:
+                print_json(document)
+            else:
+                word = "deleted" if wait else "is being deleted"
+                note(f"{format_batch_id(document['batch_id'])}: {word}")
+    return 0
+
+
+async def _is_meant(client: Api, batch_ids: Sequence[int]) -> bool:
+    """Say what would go, and ask."""
+    for batch_id in batch_ids:
+        note(_described(await client.get_batch(batch_id)))
+    which = "it" if len(batch_ids) == 1 else f"these {len(batch_ids)} batches"
+    sys.stderr.write(f"Delete {which}? This cannot be undone. [y/N] ")
+    sys.stderr.flush()
+    answer = await asyncio.to_thread(sys.stdin.readline)
+    return answer.strip().lower() in {"y", "yes"}
+
+
+def _described(batch: Mapping[str, Any]) -> str:
+    name = f" {one_line(plain(batch['name']), width=NAME_WIDTH)}" if batch["name"] else ""
+    running = f", {batch['n_running']:,} of them running" if batch["n_running"] else ""
+    jobs = "1 job" if batch["n_jobs"] == 1 else f"{batch['n_jobs']:,} jobs"
+    return f"{format_batch_id(batch['id'])}{name}: {jobs}{running}"
+
+
+async def _end_of(client: Api, operation: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Show how it goes, until it has ended."""
+    document = operation
+    with ProgressLine(f"delete {format_batch_id(operation['batch_id'])}") as line:
+        async with aclosing(client.watch_operation(operation["id"])) as looks:
+            async for document in looks:
+                line.draw(document["done"], document["total"])
+    return document

@@ -1,0 +1,41 @@
+"""`weft doctor`: what is wrong here, and what to do about it."""
+
+from dataclasses import asdict
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.settings import settings_of
+from weft.cli.terminal.plain import plain
+from weft.cli.terminal.screen import print_json
+
+MARKS = {"ok": "ok     ", "warning": "warning", "wrong": "WRONG  "}
+
+
+def doctor(
+    *,
+    quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative="")] = False,
+    shared: Shared = SHARED,
+) -> int:
+    """Check installation, home, server, database, disk and kernel; exit code 1 if something is
+    wrong.
+
+        weft doctor --quiet
+
+    Args:
+        quiet: Print only what is not ok.
+        shared: Options of every command.
+    """
+    from weft.run.doctor import examine  # noqa: PLC0415 (heavy: the server's side)
+
+    findings = examine(settings_of(shared))
+    shown = [one for one in findings if not quiet or one.verdict != "ok"]
+    if shared.json:
+        print_json([asdict(one) for one in shown])
+    else:
+        for one in shown:
+            print(f"{MARKS[one.verdict]}  {one.check:<11} {plain(one.found)}")
+            if one.advice:
+                print(f"{'':22}{plain(one.advice)}")
+    return 1 if any(one.verdict == "wrong" for one in findings) else 0

@@ -1,0 +1,17 @@
+"""`weft down`: the end of `weft up`."""
+
+from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.settings import settings_of
+
+
+def down(*, shared: Shared = SHARED) -> int:
+    """Stop the weft of this home. What was acknowledged goes on at the next start.
+
+        weft down
+
+    Args:
+        shared: Options of every command.
+    """
+    from weft.run.up import run_down  # noqa: PLC0415 (heavy: the server's side)
+
+    return run_down(settings_of(shared), as_json=shared.json)

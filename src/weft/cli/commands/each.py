@@ -1,0 +1,248 @@
+"""`weft each`: one job per line, as xargs and GNU parallel do, but on record."""
+
+import asyncio
+import secrets
+from collections.abc import Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from pathlib import PurePath
+from time import monotonic
+from typing import Annotated
+
+from cyclopts import Parameter, validators
+
+from weft.cli.commands.run import NoCommand
+from weft.cli.each.feed import Feed
+from weft.cli.each.ledger import Ledger
+from weft.cli.each.lines import LineReader
+from weft.cli.each.print import Printer
+from weft.cli.each.resume import ATTRIBUTE, find_earlier
+from weft.cli.each.summary import Run, print_summary, print_summary_as_json
+from weft.cli.input.job_document import (
+    NO_OPTIONS,
+    JobOptions,
+    caller_environment,
+    check_text,
+    current_directory,
+    option_fields,
+)
+from weft.cli.input.options import SHARED, Shared
+from weft.cli.terminal.closed_output import watch_closed
+from weft.cli.terminal.interrupts import INTERRUPTED, Interrupts
+from weft.cli.terminal.progress import ProgressLine
+from weft.cli.terminal.raw_output import OutputFailed
+from weft.cli.terminal.report import note
+from weft.client.api import WAIT_PATIENCE_S, Api
+from weft.core.errors import Conflict, WeftError
+from weft.core.input_lines import CommandTemplate
+
+STDOUT = 1
+FAILED = 1
+BROKEN_PIPE = 141
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class EachOptions:
+    """How the lines are read and the results printed."""
+
+    file: Annotated[str | None, Parameter(name=["--file", "-f"], allow_leading_hyphen=True)] = None
+    """Read the lines from this file; else, or if it is `-`, from standard input."""
+
+    null: Annotated[bool, Parameter(name=["--null", "-0"], negative="")] = False
+    """Items end with a NUL character instead of a newline, as `find -print0` writes them."""
+
+    jobs: Annotated[
+        int | None, Parameter(name=["--jobs", "-j"], validator=validators.Number(gte=1))
+    ] = None
+    """At most so many run at the same time."""
+
+    unordered: Annotated[bool, Parameter(negative="")] = False
+    """Print outputs as they come, not in the order of the lines."""
+
+    name: str | None = None
+    """Name of this run, for --resume."""
+
+    resume: str | None = None
+    """Run only the lines that have not succeeded in the run of this name."""
+
+
+NO_EACH_OPTIONS = EachOptions()
+
+
+def each(
+    *command: str,
+    how: EachOptions = NO_EACH_OPTIONS,
+    options: JobOptions = NO_OPTIONS,
+    shared: Shared = SHARED,
+) -> int:
+    """Run a command once for each line of the input, as a job, and print the outputs in input
+    order.
+
+    In the command, {} is the line, {.} the line without its extension, {/} its
+    last part, {//} its directory, {/.} its last part without the extension, {#}
+    its number; without any of them the line is appended. Exit code 1 if a job
+    failed. Ctrl-C cancels what is left.
+
+        find . -name '*.py' | weft each -- wc -l {}
+        seq 100 | weft each --name squares -- sh -c 'echo $(( {} * {} ))'
+
+    Args:
+        command: Program and arguments, after `--`.
+        how: How lines are read and results printed.
+        options: What each job needs.
+        shared: Options of every command.
+    """
+    if not command:
+        raise NoCommand(
+            "nothing to run", hint="Write the command after two hyphens: `weft each -- wc -l {}`."
+        )
+    check_text(command)
+    return asyncio.run(_Each(command, how, options, shared).run())
+
+
+class _Each:
+    """One run."""
+
+    def __init__(
+        self, command: Sequence[str], how: EachOptions, options: JobOptions, shared: Shared
+    ) -> None:
+        self._command = command
+        self._how = how
+        self._options = options
+        self._shared = shared
+        self._ledger = Ledger()
+        self._began_at = monotonic()
+        self._is_output_closed = False
+        self._work: asyncio.Future[None] | None = None
+
+    async def run(self) -> int:
+        """Submit, print and sum up; return the exit code."""
+        reader = LineReader(self._how.file, nul=self._how.null)
+        async with self._shared.client(patience_s=WAIT_PATIENCE_S) as client:
+            feed = await self._feed(client, reader)
+            with (
+                ProgressLine(str(feed.batch["name"])) as progress,
+                Interrupts(self._stop, "") as interrupts,
+                watch_closed(STDOUT, self._output_closed),
+            ):
+                reader.start()
+                try:
+                    await self._work_until_done(client, feed, progress)
+                except BrokenPipeError:
+                    self._is_output_closed = True
+                except WeftError as error:
+                    progress.hide()
+                    if isinstance(error, OutputFailed):
+                        self._is_output_closed = True
+                        await self._cancel(client, feed)
+                    if feed.batch_id is not None:
+                        self._sum_up(feed, is_interrupted=True)
+                    raise
+                if interrupts.count or self._is_output_closed:
+                    progress.hide()
+                    await self._cancel(client, feed)
+        if self._is_output_closed:
+            return BROKEN_PIPE
+        self._sum_up(feed, is_interrupted=interrupts.count > 0)
+        return INTERRUPTED if interrupts.count else FAILED if self._ledger.n_failed else 0
+
+    async def _feed(self, client: Api, reader: LineReader) -> Feed:
+        resume = self._how.resume
+        earlier = await find_earlier(client, resume) if resume is not None else None
+        program = PurePath(self._command[0]).name or "each"
+        name = self._how.name or (earlier.name if earlier else f"{program}-{secrets.token_hex(3)}")
+        batch = {"name": name, "attributes": {ATTRIBUTE: "resumed" if earlier else "new"}}
+        feed = Feed(
+            client=client,
+            reader=reader,
+            ledger=self._ledger,
+            template=CommandTemplate(self._command),
+            batch=batch if self._how.jobs is None else {**batch, "max_running": self._how.jobs},
+            job_fields={"cwd": current_directory(), **option_fields(self._options)},
+            environment=caller_environment(),
+        )
+        if earlier is not None:
+            feed.done_before = earlier.succeeded
+        return feed
+
+    async def _work_until_done(self, client: Api, feed: Feed, progress: ProgressLine) -> None:
+        """Feed and print at once, until all is printed or we are told to stop."""
+        printer = Printer(
+            client,
+            self._ledger,
+            progress,
+            ordered=not self._how.unordered,
+            as_json=self._shared.json,
+        )
+        self._work = asyncio.ensure_future(_both(feed, printer, self._ledger))
+        try:
+            await self._work
+        except asyncio.CancelledError:
+            if not self._is_stopped:
+                raise
+
+    @property
+    def _is_stopped(self) -> bool:
+        return self._work is not None and self._work.cancelled()
+
+    async def _stop(self) -> None:
+        if self._work is not None:
+            self._work.cancel()
+
+    def _output_closed(self) -> None:
+        self._is_output_closed = True
+        if self._work is not None:
+            self._work.cancel()
+
+    async def _cancel(self, client: Api, feed: Feed) -> None:
+        """Cancel the rest. After Ctrl-C wait until its processes are dead.
+
+        A closed output is left at once: nobody is there to wait.
+        """
+        await feed.settle()
+        if feed.batch_id is None:
+            return
+        await client.cancel_batch(feed.batch_id, force=True)
+        if not self._is_output_closed:
+            note(f"cancelling b{feed.batch_id}; Ctrl-C again leaves at once")
+            async with aclosing(client.watch_batch(feed.batch_id)) as documents:
+                async for _ in documents:
+                    pass
+
+    def _sum_up(self, feed: Feed, *, is_interrupted: bool) -> None:
+        run = Run(
+            name=str(feed.batch["name"]),
+            batch_id=feed.batch_id,
+            seconds=monotonic() - self._began_at,
+            interrupted=is_interrupted,
+        )
+        (print_summary_as_json if self._shared.json else print_summary)(self._ledger, run)
+
+
+async def _both(feed: Feed, printer: Printer, ledger: Ledger) -> None:
+    """Run feed and printer. If the batch is cancelled elsewhere, print what there is, then say
+    so.
+    """
+    feeding = asyncio.ensure_future(feed.run())
+    printing: asyncio.Future[None] | None = None
+    try:
+        while feed.batch_id is None and not feeding.done():
+            ledger.changed.clear()
+            changed = asyncio.ensure_future(ledger.changed.wait())
+            await asyncio.wait({changed, feeding}, return_when=asyncio.FIRST_COMPLETED)
+            changed.cancel()
+        if feed.batch_id is not None:
+            printing = asyncio.ensure_future(printer.run(feed.batch_id))
+            await asyncio.wait({printing, feeding}, return_when=asyncio.FIRST_COMPLETED)
+            if feeding.done() and isinstance(feeding.exception(), Conflict):
+                ledger.is_input_done = True
+                ledger.changed.set()
+            elif feeding.done():
+                feeding.result()
+            await printing
+        await feeding
+    finally:
+        feeding.cancel()
+        if printing is not None:
+            printing.cancel()

@@ -1,0 +1,66 @@
+"""`weft hold` and `weft release`: whether what waits may start."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.targets import Target, parse_target
+from weft.cli.terminal.report import note
+from weft.cli.terminal.screen import print_json
+from weft.client.api import Api
+
+
+def hold(target: str, /, *others: str, shared: Shared = SHARED) -> int:
+    """Let nothing of batches, jobs or groups start until it is released; what runs goes on.
+
+        weft hold b12 b13/stage1
+
+    Args:
+        target: `b12`, `b12.j7` or `b12/stage1`.
+        others: More of them.
+        shared: Options of every command.
+    """
+    return asyncio.run(_change_all((target, *others), shared, held=True))
+
+
+def release(target: str, /, *others: str, shared: Shared = SHARED) -> int:
+    """Let what was held start; what is held otherwise, by a job or a group above, waits on.
+
+        weft release b12 b13/stage1
+
+    Args:
+        target: `b12`, `b12.j7` or `b12/stage1`.
+        others: More of them.
+        shared: Options of every command.
+    """
+    return asyncio.run(_change_all((target, *others), shared, held=False))
+
+
+async def _change_all(texts: tuple[str, ...], shared: Shared, *, held: bool) -> int:
+    targets = [(text, parse_target(text)) for text in texts]
+    async with shared.client() as client:
+        for text, target in targets:
+            answer = await _change(client, target, held=held)
+            if shared.json:
+                print_json(answer)
+            else:
+                note(f"{text}: {_word(answer, held=held)}")
+    return 0
+
+
+async def _change(client: Api, target: Target, *, held: bool) -> Mapping[str, Any]:
+    if target.job_id is not None:
+        of_job = client.hold_job if held else client.release_job
+        return await of_job(target.batch_id, target.job_id)
+    if target.group is not None:
+        of_group = client.hold_group if held else client.release_group
+        return await of_group(target.batch_id, target.group)
+    of_batch = client.hold_batch if held else client.release_batch
+    return await of_batch(target.batch_id)
+
+
+def _word(answer: Mapping[str, Any], *, held: bool) -> str:
+    """Say what it is now: a job that has ended stays so, and a group above may hold it."""
+    now = answer.get("result") or ("held" if answer["held"] else "released")
+    return f"{now} by a group above" if now == "held" and not held else str(now)

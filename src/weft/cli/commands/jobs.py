@@ -1,0 +1,115 @@
+"""`weft jobs`: the jobs of a batch or group, all or those that a query finds."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from weft.cli.commands.status import name_of
+from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.targets import parse_target
+from weft.cli.terminal.amounts import duration, moment, money
+from weft.cli.terminal.exit_code import explain_end
+from weft.cli.terminal.plans import print_plan
+from weft.cli.terminal.report import note
+from weft.cli.terminal.screen import JsonItems, TableRows
+from weft.core.errors import BadId, Invalid
+from weft.core.ids import format_job_ref
+
+Document = Mapping[str, Any]
+HEADER = ("Job", "Name", "State", "Why", "Cost", "Started", "Took")
+WIDTHS = (10, 20, 9, 12, 8, 19, 8)
+NUMBERS = ("Cost", "Took")
+PAGE_ROWS = 1000
+SHOWN = 50
+
+
+class TwoGroups(Invalid):
+    """A group that is named twice."""
+
+    code = "CLI.TWO_GROUPS"
+
+
+def jobs(
+    target: str,
+    query: str | None = None,
+    /,
+    *,
+    group: str | None = None,
+    limit: Annotated[int, Parameter(name=["--limit", "-n"])] = SHOWN,
+    everything: Annotated[bool, Parameter(name="--all", negative="")] = False,
+    explain: Annotated[bool, Parameter(negative="")] = False,
+    shared: Shared = SHARED,
+) -> int:
+    """List jobs of a batch or group, in order of their numbers.
+
+        weft jobs b12 'state = failed and cost > 5'
+
+    Args:
+        target: A batch `b12`, or a group `b12/stage1`.
+        query: Only jobs that this query finds: a term each line, or joined by and, or, not.
+        group: Only jobs of this group: its path, its number or the name of a set.
+        limit: How many at most.
+        everything: All, printed as they come.
+        explain: Show how the query would be run instead.
+        shared: Options of every command.
+    """
+    batch = parse_target(target)
+    if batch.job_id is not None:
+        raise BadId(target, expected="a batch is written b12, a group b12/stage1")
+    if batch.group is not None and group is not None:
+        raise TwoGroups(
+            "the group is named twice",
+            detail=f"{target} is a group, and --group names another one.",
+            hint="Name it once.",
+        )
+    where = (batch.batch_id, query, batch.group or group)
+    shown = 0 if everything else limit
+    return asyncio.run(_explain(shared, *where) if explain else _list(shared, shown, *where))
+
+
+async def _explain(shared: Shared, batch_id: int, query: str | None, group: str | None) -> int:
+    async with shared.client() as client:
+        plan = await client.explain_jobs(batch_id, query, group=group)
+        print_plan(plan, as_json=shared.json)
+    return 0
+
+
+async def _list(
+    shared: Shared, limit: int, batch_id: int, query: str | None, group: str | None
+) -> int:
+    rows = TableRows(HEADER, right=NUMBERS, widths=WIDTHS)
+    items = JsonItems()
+    async with shared.client() as client:
+        page_rows = min(limit + 1 if limit else PAGE_ROWS, PAGE_ROWS)
+        listing = client.list_jobs(batch_id, query, group=group, page_rows=page_rows)
+        count, more = 0, False
+        while not more and (page := await listing.next_page()):
+            more = bool(limit) and count + len(page) > limit
+            shown = page[: limit - count] if limit else page
+            count += len(shown)
+            if shared.json:
+                items.print(shown)
+            else:
+                rows.print([_row(job) for job in shown])
+    if shared.json:
+        items.end()
+    elif not count:
+        note("no job is found by that" if query or group else "the batch has no jobs")
+    elif more:
+        note(f"these are the first {count}; `--all` prints all, `-n` says how many")
+    return 0
+
+
+def _row(job: Document) -> tuple[object, ...]:
+    ended = job.get("ended_at") is not None and job["state"] != "success"
+    return (
+        format_job_ref(job["batch_id"], job["job_id"]),
+        name_of(job, width=50),
+        job["state"],
+        explain_end(job) if ended else job.get("phase"),
+        money(job["cost"]),
+        moment(job.get("started_at")),
+        duration(job.get("duration_ms")),
+    )

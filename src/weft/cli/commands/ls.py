@@ -1,0 +1,80 @@
+"""`weft ls`: the batches of this user."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from weft.cli.input.options import SHARED, Shared
+from weft.cli.terminal.amounts import duration, moment, money
+from weft.cli.terminal.plain import one_line
+from weft.cli.terminal.plans import print_plan
+from weft.cli.terminal.report import note
+from weft.cli.terminal.screen import print_json, print_table
+from weft.core.ids import format_batch_id
+
+HEADER = ("ID", "Name", "State", "Jobs", "Done", "Failed", "Cost", "Created", "Took")
+NUMBERS = ("Jobs", "Done", "Failed", "Cost", "Took")
+PAGE_ROWS = 1000
+
+
+def ls(
+    query: str | None = None,
+    /,
+    *,
+    limit: Annotated[int, Parameter(name=["--limit", "-n"])] = 20,
+    name: str | None = None,
+    explain: Annotated[bool, Parameter(negative="")] = False,
+    shared: Shared = SHARED,
+) -> int:
+    """List batches, newest first.
+
+        weft ls 'state = running and user = ada'
+
+    Args:
+        query: Only those that this query finds: a term each line, or joined by and, or, not.
+        limit: How many at most; 0: all.
+        name: Only those of exactly this name.
+        explain: Show how the query would be run instead.
+        shared: Options of every command.
+    """
+    return asyncio.run(_ls(query, limit, name, shared, explain=explain))
+
+
+async def _ls(
+    query: str | None, limit: int, name: str | None, shared: Shared, *, explain: bool
+) -> int:
+    async with shared.client() as client:
+        if explain:
+            print_plan(await client.explain_batches(query, name=name), as_json=shared.json)
+            return 0
+        page_rows = min(limit or PAGE_ROWS, PAGE_ROWS)
+        batches: list[Mapping[str, Any]] = []
+        async for batch in client.list_batches(query, name=name, page_rows=page_rows):
+            batches.append(batch)
+            if len(batches) == limit:
+                break
+    if shared.json:
+        print_json(batches)
+    elif batches:
+        print_table(HEADER, map(_row, batches), right=NUMBERS)
+    elif query or name:
+        note("no batch is found by that")
+    else:
+        note("no batches yet; `weft run -- date` makes one")
+    return 0
+
+
+def _row(batch: Mapping[str, Any]) -> tuple[object, ...]:
+    return (
+        format_batch_id(batch["id"]),
+        one_line(batch["name"] or "", width=40),
+        batch["state"],
+        f"{batch['n_jobs']:,}",
+        f"{batch['n_completed']:,}",
+        f"{batch['n_failed'] + batch['n_errored']:,}",
+        money(batch["cost"]),
+        moment(batch["created_at"]),
+        duration(batch["duration_ms"]),
+    )

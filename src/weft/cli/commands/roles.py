@@ -1,0 +1,63 @@
+"""`weft api`, `weft driver`, `weft worker`: one role in the foreground, for several machines."""
+
+import importlib
+import os
+
+from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.settings import (
+    NO_SERVER_OPTIONS,
+    NO_WORKER_OPTIONS,
+    ServerOptions,
+    WorkerOptions,
+    flags_of,
+)
+
+
+def api(*, server: ServerOptions = NO_SERVER_OPTIONS, shared: Shared = SHARED) -> int:
+    """Run the HTTP api in the foreground.
+
+        weft api --port 8765
+
+    Args:
+        server: Settings of the server.
+        shared: Options of every command.
+    """
+    return _run_role("api", shared, server)
+
+
+def driver(*, server: ServerOptions = NO_SERVER_OPTIONS, shared: Shared = SHARED) -> int:
+    """Run a driver in the foreground; one leads, others stand by.
+
+        weft driver
+
+    Args:
+        server: Settings of the server.
+        shared: Options of every command.
+    """
+    return _run_role("driver", shared, server)
+
+
+def worker(
+    *,
+    server: ServerOptions = NO_SERVER_OPTIONS,
+    options: WorkerOptions = NO_WORKER_OPTIONS,
+    shared: Shared = SHARED,
+) -> int:
+    """Run a worker in the foreground.
+
+        weft worker --pool large --worker-cpu 4
+
+    Args:
+        server: Settings of the server.
+        options: Settings of the worker.
+        shared: Options of every command.
+    """
+    return _run_role("worker", shared, server, options)
+
+
+def _run_role(name: str, shared: Shared, *groups: ServerOptions | WorkerOptions) -> int:
+    # A role reads its settings from the environment, as it does when `weft up` starts it.
+    for setting, value in flags_of(shared, *groups).items():
+        os.environ[f"WEFT_{setting.upper()}"] = str(value)
+    code: int = importlib.import_module(f"weft.run.{name}").main()
+    return code

@@ -1,0 +1,125 @@
+"""`weft run`: one job, as if it ran here."""
+
+import asyncio
+from collections.abc import Mapping
+from contextlib import aclosing
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from weft.cli.input.job_document import (
+    NO_OPTIONS,
+    JobOptions,
+    caller_environment,
+    job_document,
+    show_command,
+)
+from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.stdin_text import read_stdin
+from weft.cli.terminal.exit_code import exit_code_of, explain_end
+from weft.cli.terminal.interrupts import INTERRUPTED, Interrupts
+from weft.cli.terminal.raw_output import STDERR, STDOUT, OutputFailed, write_all
+from weft.cli.terminal.report import note
+from weft.cli.terminal.screen import print_json
+from weft.client.api import WAIT_PATIENCE_S, Api
+from weft.core.errors import Invalid, Unavailable
+from weft.core.ids import format_job_ref
+
+
+class NoCommand(Invalid):
+    """A command line that says nothing to run."""
+
+    code = "CLI.NO_COMMAND"
+
+
+def run(
+    *command: str,
+    no_stdin: Annotated[bool, Parameter(name=["--no-stdin", "-n"], negative="")] = False,
+    options: JobOptions = NO_OPTIONS,
+    shared: Shared = SHARED,
+) -> int:
+    """Run one command as a job, in this directory and environment, with its output and exit code.
+
+    Ctrl-C cancels the job and waits until its processes are dead; a second one leaves at once.
+
+        weft run -- sh -c 'echo hi; exit 3'
+
+    Args:
+        command: Program and arguments, after `--`.
+        no_stdin: Do not read standard input; the job reads from /dev/null.
+        options: What the job needs.
+        shared: Options of every command.
+    """
+    if not command:
+        raise NoCommand(
+            "nothing to run", hint="Write the command after two hyphens: `weft run -- date`."
+        )
+    stdin = None if no_stdin else read_stdin()
+    job = job_document(command, options, stdin=stdin)
+    document = {
+        "name": show_command(command),
+        "jobs": [job],
+        "inherit_env": caller_environment(),
+    }
+    return asyncio.run(_run(document, shared))
+
+
+async def _run(document: Mapping[str, Any], shared: Shared) -> int:
+    async with shared.client(patience_s=WAIT_PATIENCE_S) as client:
+        creation = asyncio.create_task(_create(client, document))
+
+        async def cancel() -> None:
+            # Told to stop before the answer was there: the job may be made all the same.
+            await client.cancel_batch(await asyncio.shield(creation), force=True)
+
+        with Interrupts(cancel, "") as interrupts:
+            batch_id = await creation
+            try:
+                end, output = await _follow(client, batch_id, keep=shared.json)
+            except (BrokenPipeError, OutputFailed):
+                await cancel()
+                raise
+            except Unavailable:
+                note(f"{format_job_ref(batch_id, 1)} goes on without us, if it can")
+                raise
+    if shared.json:
+        print_json({"batch_id": batch_id, "job_id": 1, **end, **output})
+    elif end["reason"] != "exit" and end["state"] != "success":
+        _say_why(end, document["jobs"][0]["command"][0], format_job_ref(batch_id, 1))
+    return INTERRUPTED if interrupts.count else exit_code_of(end)
+
+
+async def _create(client: Api, document: Mapping[str, Any]) -> int:
+    return int((await client.create_batch(document))["id"])
+
+
+def _say_why(end: Mapping[str, Any], program: str, job: str) -> None:
+    """Say how a job ended that did not end by itself."""
+    what = end.get("message") or explain_end(end)
+    if end["reason"] == "no_program" and program not in what:
+        what = f"{program}: {what}"
+    note(f"{what} ({job})")
+
+
+async def _follow(
+    client: Api, batch_id: int, *, keep: bool
+) -> tuple[Mapping[str, Any], Mapping[str, str]]:
+    """Pass the output on or keep it until the job ends; return how it ended and what was kept."""
+    kept: dict[str, list[bytes]] = {"stdout": [], "stderr": []}
+    end: Mapping[str, Any] = {}
+    attempt: int | None = None
+    async with aclosing(client.follow_log(batch_id, 1)) as events:
+        async for event in events:
+            if attempt not in {None, event.attempt} and event.kind != "end":
+                note("the job was started again; its output begins anew")
+            attempt = event.attempt
+            if event.kind == "end":
+                end = event.facts
+            elif event.kind == "cut":
+                note(f"{event.facts['bytes']} bytes of {event.facts['stream']} were left out")
+            elif keep:
+                kept[event.kind].append(event.data)
+            else:
+                write_all(STDOUT if event.kind == "stdout" else STDERR, event.data)
+    texts = {name: b"".join(parts).decode("utf-8", "replace") for name, parts in kept.items()}
+    return end, texts

@@ -1,0 +1,207 @@
+"""`weft status`: what became of a batch or a job."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.targets import Target, parse_target
+from weft.cli.terminal.amounts import duration, moment, money, size
+from weft.cli.terminal.exit_code import explain_end
+from weft.cli.terminal.plain import one_line
+from weft.cli.terminal.screen import print_facts, print_json, print_table
+from weft.client.api import Api
+from weft.core.ids import format_batch_id, format_job_ref
+from weft.core.states import ENDED_WORDS
+
+Document = Mapping[str, Any]
+STATES = (
+    "pending", "ready", "queued", "creating", "running", "blocked",
+    "succeeded", "failed", "errored", "cancelled",
+)  # fmt: skip
+JOBS_SHOWN = 20
+PAGE_ROWS = 1000
+NOT_SUCCEEDED = ("failed", "error")
+
+
+def status(
+    target: str,
+    /,
+    *,
+    limit: Annotated[int, Parameter(name=["--limit", "-n"])] = JOBS_SHOWN,
+    shared: Shared = SHARED,
+) -> int:
+    """Show a batch with its counts, cost and failed jobs, or a job with its attempts and history.
+
+        weft status b12/stage1
+
+    Args:
+        target: A batch `b12`, a job `b12.j7` or a group `b12/stage1`.
+        limit: How many of the failed jobs at most; 0: all.
+        shared: Options of every command.
+    """
+    return asyncio.run(_status(parse_target(target), shared, limit))
+
+
+async def _status(target: Target, shared: Shared, limit: int) -> int:
+    async with shared.client() as client:
+        if target.job_id is not None:
+            await _show_job(client, target.batch_id, target.job_id, as_json=shared.json)
+        elif target.group is not None:
+            group = await client.get_group(target.batch_id, target.group)
+            if shared.json:
+                print_json(group)
+            else:
+                _print_counts(group, group_name(group), what="Group")
+        else:
+            await _show_batch(client, target.batch_id, limit, as_json=shared.json)
+    return 0
+
+
+async def _show_batch(client: Api, batch_id: int, limit: int, *, as_json: bool) -> None:
+    batch = await client.get_batch(batch_id)
+    if as_json:
+        print_json(batch)
+        return
+    _print_counts(batch, format_batch_id(batch_id))
+    n_failed = batch["n_failed"] + batch["n_errored"]
+    if n_failed:
+        jobs = await _first_jobs(client, batch_id, limit)
+        print()
+        print_table(("Job", "Name", "State", "Why", "Ended"), [_job_row(job) for job in jobs])
+        if n_failed > len(jobs):
+            print(f"… and {n_failed - len(jobs):,} more: `weft status --limit 0 b{batch_id}`")
+        first = format_job_ref(batch_id, jobs[0]["job_id"]) if jobs else ""
+        print(f"\n`weft logs {first}` shows the output of the first")
+
+
+async def _first_jobs(client: Api, batch_id: int, limit: int) -> list[Document]:
+    found: list[Document] = []
+    page_rows = min(limit or PAGE_ROWS, PAGE_ROWS)
+    async for job in client.list_jobs(batch_id, states=NOT_SUCCEEDED, page_rows=page_rows):
+        found.append(job)
+        if len(found) == limit:
+            break
+    return found
+
+
+def group_name(group: Document) -> str:
+    """Return how commands call a group: `b12/stage1`."""
+    return f"{format_batch_id(group['batch_id'])}/{(group['path'] or group['name']).lstrip('/')}"
+
+
+def _print_counts(batch: Document, name: str, *, what: str = "Batch") -> None:
+    counts = [f"{batch[f'n_{word}']:,} {word}" for word in STATES if batch[f"n_{word}"]]
+    state = batch["state"]
+    if batch["cancelled"] and state != "cancelled":
+        state += " (cancelled)"
+    elif not batch["complete"] and state != "running":
+        state += " (not complete)"
+    print_facts(
+        {
+            what: name,
+            "Name": batch["name"] and one_line(batch["name"], width=200),
+            "State": state,
+            "Jobs": f"{batch['n_jobs']:,}" + (f": {', '.join(counts)}" if counts else ""),
+            "Cost": money(batch["cost"]),
+            "Created": moment(batch.get("created_at")) or None,
+            "Completed": moment(batch.get("completed_at")) or None,
+            "Took": duration(batch.get("duration_ms")) or None,
+            "Trace": batch.get("trace_id"),
+        }
+    )
+
+
+def name_of(job: Document, *, width: int) -> str:
+    """Return the name of a job, of one of an array with its index: `resize[17]`."""
+    index = job.get("index")
+    return one_line(job.get("name") or "", width=width) + ("" if index is None else f"[{index}]")
+
+
+def _job_row(job: Document) -> tuple[object, ...]:
+    return (
+        format_job_ref(job["batch_id"], job["job_id"]),
+        name_of(job, width=50),
+        job["state"],
+        explain_end(job),
+        moment(job.get("ended_at")),
+    )
+
+
+async def _show_job(client: Api, batch_id: int, job_id: int, *, as_json: bool) -> None:
+    job = await client.get_job(batch_id, job_id)
+    attempts = await client.list_attempts(batch_id, job_id)
+    history = await client.job_history(batch_id, job_id)
+    if as_json:
+        print_json({**job, "attempts": attempts, "history": history})
+        return
+    _print_job(job)
+    if attempts:
+        print()
+        print_table(
+            ("Attempt", "Worker", "State", "Why", "Started", "Took", "CPU", "Memory", "Output"),
+            [_attempt_row(attempt) for attempt in attempts],
+            right=("Attempt", "Took", "CPU", "Memory", "Output"),
+        )
+    print()
+    print_table(("At", "From", "To", "Attempt", "By", "Message"), map(_change_row, history))
+
+
+def _print_job(job: Document) -> None:
+    spec = job.get("spec") or {}
+    command = spec.get("command")
+    parents = ", ".join(f"j{parent}" for parent in job.get("parents") or ())
+    ended = job["state"] in ENDED_WORDS
+    print_facts(
+        {
+            "Job": format_job_ref(job["batch_id"], job["job_id"]),
+            "Name": name_of(job, width=200) or None,
+            "State": job["state"],
+            "Why": explain_end(job) if ended and job["state"] != "success" else None,
+            "Phase": job.get("phase"),
+            "Command": one_line(" ".join(command), width=500) if command else None,
+            "Script": one_line(spec["script"], width=500) if spec.get("script") else None,
+            "Directory": spec.get("cwd"),
+            "Parents": one_line(parents, width=200) or None,
+            "Cost": money(job.get("cost")),
+            "Took": duration(job.get("duration_ms")) or None,
+        }
+    )
+
+
+def _attempt_row(attempt: Document) -> tuple[object, ...]:
+    log = attempt.get("log") or {}
+    written = (log.get("stdout_bytes") or 0) + (log.get("stderr_bytes") or 0)
+    return (
+        attempt["attempt"],
+        attempt.get("worker"),
+        attempt["state"],
+        explain_end(attempt) if attempt.get("ended_at") else attempt.get("phase"),
+        moment(attempt.get("started_at")),
+        duration(_between(attempt.get("started_at"), attempt.get("ended_at"))),
+        duration(attempt.get("cpu_ms")),
+        size(attempt.get("memory_peak_bytes")),
+        size(written) + (" (cut)" if log.get("truncated") else ""),
+    )
+
+
+def _between(start: str | None, end: str | None) -> float | None:
+    from datetime import datetime  # noqa: PLC0415
+
+    if not start or not end:
+        return None
+    taken = datetime.fromisoformat(end) - datetime.fromisoformat(start)
+    return taken.total_seconds() * 1000
+
+
+def _change_row(change: Document) -> tuple[object, ...]:
+    return (
+        moment(change["at"]),
+        change.get("from"),
+        change.get("to"),
+        change.get("attempt"),
+        change.get("actor"),
+        one_line(change.get("message") or "", width=80),
+    )

@@ -1,0 +1,217 @@
+"""`weft top`: workers and batches, live."""
+
+import asyncio
+import contextlib
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import aclosing, contextmanager
+from typing import TYPE_CHECKING, Any
+
+from weft.cli.input.options import SHARED, Shared
+from weft.cli.terminal.amounts import duration, money, size
+from weft.cli.terminal.interrupts import Interrupts
+from weft.cli.terminal.plain import one_line, plain
+from weft.cli.terminal.screen import STATE_STYLES, print_json
+from weft.client.api import Api
+from weft.core.ids import format_batch_id
+
+if TYPE_CHECKING:
+    from rich.console import JustifyMethod, RenderableType
+    from rich.table import Table
+
+Document = Mapping[str, Any]
+STDIN = 0
+REFRESH_S = 1.0
+BATCHES_MAX = 100
+COUNTS = ("running", "ready", "queued", "pending", "blocked")
+WORKER_HEADER = ("Worker", "Pool", "Host", "CPU", "Memory", "State")
+BATCH_HEADER = ("Batch", "Name", "User", "State", "Progress", "Running", "Failed", "Cost", "Took")
+RIGHT = frozenset({"CPU", "Memory", "Running", "Failed", "Cost", "Took"})
+SPARE = ("User", "Cost", "Host", "Pool")
+"""What a narrow terminal does without, in this order."""
+NAME_WIDTH_MIN = 12
+GAP = 2
+
+
+def top(*, shared: Shared = SHARED) -> int:
+    """Show workers and batches while they change; q or Ctrl-C leaves. Not on a terminal: once.
+
+        weft top
+
+    Args:
+        shared: Options of every command.
+    """
+    return asyncio.run(_top(shared))
+
+
+async def _top(shared: Shared) -> int:
+    async with shared.client(patience_s=3600) as client:
+        if shared.json:
+            overview, batches = await _look(client, BATCHES_MAX)
+            print_json({**overview, "batches": batches})
+        elif sys.stdout.isatty():
+            await _live(client)
+        else:
+            from rich.console import Console  # noqa: PLC0415
+
+            shown = await _look(client, BATCHES_MAX)
+            Console(width=160).print(_render(client.url, *shown, width=160))
+    return 0
+
+
+async def _live(client: Api) -> None:
+    from rich.live import Live  # noqa: PLC0415
+
+    stopped, changed = asyncio.Event(), asyncio.Event()
+
+    def leave() -> None:
+        stopped.set()
+        changed.set()
+
+    async def interrupted() -> None:
+        leave()
+
+    listener = asyncio.ensure_future(_listen(client, changed))
+    listener.add_done_callback(lambda _: changed.set())
+    with (
+        Interrupts(interrupted, ""),
+        _keys(leave),
+        Live(screen=True, auto_refresh=False, redirect_stderr=False) as live,
+    ):
+        changed.set()
+        while not stopped.is_set() and not listener.done():
+            await changed.wait()
+            changed.clear()
+            if not stopped.is_set():
+                shown = await _look(client, max(5, live.console.height))
+                live.update(_render(client.url, *shown, width=live.console.width), refresh=True)
+                # Events come by the thousand; a person reads once a second.
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(stopped.wait(), REFRESH_S)
+    if listener.done():
+        listener.result()
+    listener.cancel()
+
+
+async def _listen(client: Api, changed: asyncio.Event) -> None:
+    async with aclosing(client.events(opened=changed.set)) as events:
+        async for _ in events:
+            changed.set()
+
+
+async def _look(client: Api, count: int) -> tuple[Document, list[Document]]:
+    overview = await client.overview()
+    batches: list[Document] = []
+    async for batch in client.list_batches(page_rows=min(count, BATCHES_MAX)):
+        if len(batches) >= min(count, BATCHES_MAX):
+            break
+        batches.append(batch)
+    return overview, batches
+
+
+@contextmanager
+def _keys(on_quit: Callable[[], None]) -> Iterator[None]:
+    """Call `on_quit` when somebody presses q. The terminal is as before afterwards."""
+    if not sys.stdin.isatty():
+        yield
+        return
+    import termios  # noqa: PLC0415 (not on every system)
+    import tty  # noqa: PLC0415
+
+    loop = asyncio.get_running_loop()
+    before = termios.tcgetattr(STDIN)
+
+    def pressed() -> None:
+        if os.read(STDIN, 1) in {b"q", b"Q", b"\x1b", b""}:
+            on_quit()
+
+    tty.setcbreak(STDIN)
+    loop.add_reader(STDIN, pressed)
+    try:
+        yield
+    finally:
+        loop.remove_reader(STDIN)
+        termios.tcsetattr(STDIN, termios.TCSADRAIN, before)
+
+
+def _render(
+    url: str, overview: Document, batches: Sequence[Document], *, width: int
+) -> "RenderableType":
+    from rich.console import Group  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    counts = "   ".join(f"{overview.get(name, 0):,} {name}" for name in COUNTS)
+    head = Text.assemble(("weft ", "bold"), plain(url), "   jobs: ", (counts, "bold cyan"))
+    workers = _table(WORKER_HEADER, [_worker_row(worker) for worker in overview["workers"]], width)
+    rows = _table(BATCH_HEADER, [_batch_row(batch) for batch in batches], width)
+    return Group(head, Text(), workers, Text(), rows)
+
+
+def _table(header: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> "Table":
+    from rich.cells import cell_len  # noqa: PLC0415
+    from rich.table import Table  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    needs = {
+        name: max(map(cell_len, cells)) for name, *cells in zip(header, header, *rows, strict=True)
+    }
+    shown = fit_columns(needs, width)
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name, room in shown.items():
+        justify: JustifyMethod = "right" if name in RIGHT else "left"
+        table.add_column(name, no_wrap=True, justify=justify, min_width=room, max_width=room)
+    for row in rows:
+        cells = (cell for name, cell in zip(header, row, strict=True) if name in shown)
+        table.add_row(*(Text(cell, style=STATE_STYLES.get(cell, "")) for cell in cells))
+    return table
+
+
+def fit_columns(needs: Mapping[str, int], width: int) -> dict[str, int]:
+    """Return the columns that a screen has room for, with their widths.
+
+    The name gives way first, then what can be spared. A column is whole or not there: half an id
+    is none.
+    """
+    fitted = dict(needs)
+    name = needs.get("Name", 0)
+    name_min = min(name, NAME_WIDTH_MIN)
+    for spare in SPARE:
+        if _width_of(fitted) - width <= name - name_min:
+            break
+        fitted.pop(spare, None)
+    if "Name" in fitted:
+        fitted["Name"] = max(name_min, name - max(0, _width_of(fitted) - width))
+    return fitted
+
+
+def _width_of(columns: Mapping[str, int]) -> int:
+    return sum(columns.values()) + GAP * (len(columns) - 1)
+
+
+def _worker_row(worker: Document) -> tuple[str, ...]:
+    state = "draining" if worker["draining"] else "idle" if worker.get("waiting") else "working"
+    return (
+        one_line(worker["worker"], width=30),
+        one_line(worker["pool"], width=20),
+        one_line(worker["host"], width=30),
+        f"{worker['cpu']:g}",
+        size(worker["memory"]),
+        state,
+    )
+
+
+def _batch_row(batch: Document) -> tuple[str, ...]:
+    done, total = batch["n_completed"], batch["n_jobs"]
+    share = f" {done * 100 // total}%" if total else ""
+    return (
+        format_batch_id(batch["id"]),
+        one_line(batch["name"] or "", width=30),
+        one_line(batch["user"], width=16),
+        batch["state"],
+        f"{done:,}/{total:,}{share}",
+        f"{batch['n_running']:,}",
+        f"{batch['n_failed'] + batch['n_errored']:,}",
+        money(batch["cost"]),
+        duration(batch["duration_ms"]),
+    )

@@ -1,0 +1,37 @@
+"""`weft up`: everything on this machine."""
+
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.settings import (
+    NO_SERVER_OPTIONS,
+    NO_WORKER_OPTIONS,
+    ServerOptions,
+    WorkerOptions,
+    settings_of,
+)
+
+
+def up(
+    *,
+    detach: Annotated[bool, Parameter(name=["--detach", "-d"], negative="")] = False,
+    server: ServerOptions = NO_SERVER_OPTIONS,
+    worker: WorkerOptions = NO_WORKER_OPTIONS,
+    shared: Shared = SHARED,
+) -> int:
+    """Start weft on this machine, with its own PostgreSQL, and watch over it until Ctrl-C.
+
+        weft up --detach --port 0
+
+    Args:
+        detach: Return when all is ready; `weft down` stops it.
+        server: Settings of the server.
+        worker: Settings of the worker.
+        shared: Options of every command.
+    """
+    settings = settings_of(shared, server, worker)
+    from weft.run.up import run_up  # noqa: PLC0415 (heavy: the server's side)
+
+    return run_up(settings, detach=detach, as_json=shared.json)

@@ -1,0 +1,104 @@
+"""What `weft each` remembers of its jobs: only those whose result has not been printed yet."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from weft.cli.terminal.exit_code import explain_end
+
+WINDOW_JOBS = 20_000
+FAILURES_SHOWN = 20
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A line that did not succeed, and why."""
+
+    job_id: int | None
+    """None: it was never submitted."""
+    line: str
+    why: str
+
+
+@dataclass
+class Ledger:
+    """Jobs that were submitted, ended, printed. At most `WINDOW_JOBS` are between submission and
+    printing.
+    """
+
+    n_submitted: int = 0
+    n_printed: int = 0
+    n_succeeded: int = 0
+    n_failed: int = 0
+    n_skipped: int = 0
+    failures: list[Failure] = field(default_factory=list)
+    """The first few."""
+    is_input_done: bool = False
+    ended: set[int] = field(default_factory=set)
+    """Jobs that have ended and are not printed."""
+    changed: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set at each change that the printer may wait for."""
+    room: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set whenever something was printed."""
+    _lines: dict[int, str] = field(default_factory=dict)
+
+    @property
+    def n_free(self) -> int:
+        """Return how many more jobs may be submitted now."""
+        return WINDOW_JOBS - (self.n_submitted - self.n_printed)
+
+    @property
+    def is_done(self) -> bool:
+        """Say whether every line's result was printed."""
+        return self.is_input_done and self.n_printed == self.n_submitted
+
+    def note_submitted(self, lines: list[str]) -> None:
+        """Note that the next jobs are these lines."""
+        for line in lines:
+            self.n_submitted += 1
+            self._lines[self.n_submitted] = line
+        self.changed.set()
+
+    def note_unsubmitted(self, line: str, why: str) -> None:
+        """Note a line that cannot become a job."""
+        self._note_failure(Failure(None, line, why))
+
+    def note_ended(self, job_ids: list[int]) -> None:
+        """Note that jobs have ended; what was printed already is not noted again.
+
+        The news may be faster than the answer to the request that submitted them.
+        """
+        self.ended.update(j for j in job_ids if j in self._lines or j > self.n_submitted)
+        self.changed.set()
+
+    def note_printed(self, job: Mapping[str, Any]) -> str | None:
+        """Note that a job's result goes out now; return its line, or `None` if it did before."""
+        job_id = int(job["job_id"])
+        line = self._lines.pop(job_id, None)
+        if line is None:
+            return None
+        self.ended.discard(job_id)
+        self.n_printed += 1
+        self.room.set()
+        if job["state"] == "success":
+            self.n_succeeded += 1
+        else:
+            self._note_failure(Failure(job_id, line, explain_end(job)))
+        return line
+
+    def next_run(self, *, ordered: bool, count_max: int) -> tuple[int, int] | None:
+        """Return the first and last number of a run of ended jobs that may be printed now."""
+        first = self.n_printed + 1 if ordered else min(self.ended, default=0)
+        if first not in self.ended or first > self.n_submitted:
+            return None
+        last = first
+        until = min(first + count_max - 1, self.n_submitted)
+        while last < until and last + 1 in self.ended:
+            last += 1
+        return first, last
+
+    def _note_failure(self, failure: Failure) -> None:
+        self.n_failed += 1
+        if len(self.failures) < FAILURES_SHOWN:
+            self.failures.append(failure)

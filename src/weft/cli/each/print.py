@@ -1,0 +1,104 @@
+"""From ended jobs to outputs: the event stream says what ended, one request fetches many
+outputs.
+"""
+
+import asyncio
+import sys
+from contextlib import aclosing
+from typing import Any
+
+import msgspec
+
+from weft.cli.each.ledger import Ledger
+from weft.cli.terminal.progress import ProgressLine
+from weft.cli.terminal.raw_output import STDERR, STDOUT, write_all
+from weft.client.api import Api
+from weft.client.waiting import wait_beside
+from weft.core.states import ENDED_WORDS
+
+FETCH_JOBS = 200
+ENDS = frozenset(f"jobs.{state}" for state in ENDED_WORDS)
+
+
+class Printer:
+    """Prints each result once, in input order or as they come."""
+
+    def __init__(
+        self,
+        client: Api,
+        ledger: Ledger,
+        progress: ProgressLine,
+        *,
+        ordered: bool,
+        as_json: bool,
+    ) -> None:
+        self._client = client
+        self._ledger = ledger
+        self._progress = progress
+        self._ordered = ordered
+        self._as_json = as_json
+        self._shares_terminal = sys.stdout.isatty()
+
+    async def run(self, batch_id: int) -> None:
+        """Print until the ledger is done."""
+        opened = asyncio.Event()
+        listener = asyncio.create_task(self._listen(batch_id, opened))
+        try:
+            await wait_beside(opened, listener)
+            await self._look(batch_id)
+            while not self._ledger.is_done:
+                self._ledger.changed.clear()
+                if not await self._print_run(batch_id) and not self._ledger.is_done:
+                    await wait_beside(self._ledger.changed, listener)
+        finally:
+            listener.cancel()
+
+    async def _listen(self, batch_id: int, opened: asyncio.Event) -> None:
+        async with aclosing(self._client.events(batch_id, opened=opened.set)) as events:
+            async for event in events:
+                if event["kind"] in ENDS:
+                    self._ledger.note_ended(event["jobs"])
+
+    async def _look(self, batch_id: int) -> None:
+        """Find the jobs that ended before the server listened for us."""
+        async for job in self._client.list_jobs(batch_id, states=sorted(ENDED_WORDS)):
+            self._ledger.note_ended([job["job_id"]])
+
+    async def _print_run(self, batch_id: int) -> bool:
+        """Print some results; say whether there were any."""
+        run = self._ledger.next_run(ordered=self._ordered, count_max=FETCH_JOBS)
+        if run is None:
+            self._draw()
+            return False
+        async with aclosing(self._client.outputs(batch_id, *run)) as rows:
+            async for row in rows:
+                line = self._ledger.note_printed(row)
+                if line is not None:
+                    self._print(batch_id, line, row)
+        self._draw()
+        return True
+
+    def _print(self, batch_id: int, line: str, row: dict[str, Any]) -> None:
+        if self._as_json:
+            texts = {name: row[name].decode("utf-8", "replace") for name in ("stdout", "stderr")}
+            document = {"line": line, "batch_id": batch_id, **row, **texts}
+            self._write(STDOUT, msgspec.json.encode(document) + b"\n")
+            return
+        self._write(STDOUT, row["stdout"])
+        self._write(STDERR, row["stderr"])
+
+    def _write(self, descriptor: int, data: bytes) -> None:
+        if not data:
+            return
+        if descriptor == STDERR or self._shares_terminal:
+            self._progress.hide()
+            self._progress.is_mid_line = not data.endswith(b"\n")
+        write_all(descriptor, data)
+
+    def _draw(self) -> None:
+        ledger = self._ledger
+        self._progress.draw(
+            ledger.n_printed,
+            ledger.n_submitted if ledger.is_input_done else None,
+            failed=ledger.n_failed,
+        )

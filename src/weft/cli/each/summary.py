@@ -1,0 +1,69 @@
+"""The last words of `weft each`."""
+
+import sys
+from dataclasses import dataclass
+
+import msgspec
+
+from weft.cli.each.ledger import Ledger
+from weft.cli.terminal.amounts import duration
+from weft.cli.terminal.plain import plain
+from weft.cli.terminal.report import note
+from weft.core.ids import format_batch_id, format_job_ref
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """One run that is over."""
+
+    name: str
+    batch_id: int | None
+    """None: no line became a job."""
+    seconds: float
+    interrupted: bool
+
+
+def print_summary(ledger: Ledger, run: Run) -> None:
+    """Say on standard error how many succeeded, what failed and how to go on."""
+    note(_counts(ledger, run))
+    for failure in ledger.failures:
+        where = format_job_ref(run.batch_id or 0, failure.job_id) + "  " if failure.job_id else ""
+        print(f"  {where}{plain(failure.line)}  {plain(failure.why)}", file=sys.stderr)
+    rest = ledger.n_failed - len(ledger.failures)
+    if rest > 0:
+        print(f"  … and {rest:,} more: `weft status --limit 0 b{run.batch_id}`", file=sys.stderr)
+    if run.batch_id is not None and (ledger.n_failed or run.interrupted):
+        word = "the rest" if run.interrupted else "what failed"
+        note(f"`weft each --resume {run.name} -- …` with the same input runs {word} again")
+
+
+def print_summary_as_json(ledger: Ledger, run: Run) -> None:
+    """Print the same as one object, on standard error: standard output has one line per job."""
+    document = {
+        "name": run.name,
+        "batch_id": run.batch_id,
+        "interrupted": run.interrupted,
+        "seconds": round(run.seconds, 3),
+        "n_submitted": ledger.n_submitted,
+        "n_succeeded": ledger.n_succeeded,
+        "n_failed": ledger.n_failed,
+        "n_skipped": ledger.n_skipped,
+        "failures": ledger.failures,
+    }
+    print(msgspec.json.encode(document).decode(), file=sys.stderr)
+
+
+def _counts(ledger: Ledger, run: Run) -> str:
+    if run.batch_id is None and not ledger.n_failed:
+        if ledger.n_skipped:
+            return f"nothing to do: all {ledger.n_skipped:,} lines succeeded before"
+        return "no input, nothing to do"
+    parts = [f"{ledger.n_succeeded:,} succeeded"]
+    if ledger.n_failed:
+        parts.append(f"{ledger.n_failed:,} failed")
+    if unknown := ledger.n_submitted - ledger.n_printed:
+        parts.append(f"{unknown:,} cancelled or not printed")
+    if ledger.n_skipped:
+        parts.append(f"{ledger.n_skipped:,} had succeeded before")
+    batch = f" ({format_batch_id(run.batch_id)})" if run.batch_id is not None else ""
+    return f"{', '.join(parts)} in {duration(run.seconds * 1000)}{batch}"

@@ -1,0 +1,33 @@
+"""Options that every command takes."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from weft.cli.terminal.report import note
+from weft.client.api import PATIENCE_S, Api
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class Shared:
+    """Options that every command takes."""
+
+    home: Path | None = None
+    """Directory of the server's database, logs and token; else WEFT_HOME."""
+
+    json: Annotated[bool, Parameter(name="--json", negative="")] = False
+    """Print JSON."""
+
+    def client(self, *, patience_s: float = PATIENCE_S) -> Api:
+        """Return a client for the server of this home, or of WEFT_URL."""
+        return Api(home=self.home, patience_s=patience_s, on_outage=_say_outage)
+
+
+def _say_outage(why: str) -> None:
+    note(f"the server does not answer ({why}); trying again")
+
+
+SHARED = Shared()

@@ -1,0 +1,73 @@
+"""Options that set settings: the name of an option is the name of the setting."""
+
+from dataclasses import dataclass, fields
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from weft.cli.input.options import Shared
+from weft.settings import Settings, load_settings
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class ServerOptions:
+    """Settings of the server that are often given on the command line. `weft config` lists all."""
+
+    database: str | None = None
+    """DSN of an external PostgreSQL; else the embedded one."""
+
+    host: str | None = None
+    """Address on which the api listens (default 127.0.0.1)."""
+
+    port: int | None = None
+    """Port of the api (default 8765); 0 takes a free one."""
+
+    log_format: str | None = None
+    """Form of log lines: auto, console or json."""
+
+    log_level: str | None = None
+    """Least important log line shown: debug, info, warning or error."""
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class WorkerOptions:
+    """Settings of the worker."""
+
+    worker_name: str | None = None
+    """Name of the worker (default: the host's)."""
+
+    pool: str | None = None
+    """Pool that the worker joins (default: default)."""
+
+    worker_cpu: str | None = None
+    """Cores that the worker gives to jobs, such as 4 or 2500m (default: all)."""
+
+    worker_memory: str | None = None
+    """Memory that it gives to jobs, such as 8Gi (default: nine tenths of the host's)."""
+
+    detach_jobs: Annotated[bool | None, Parameter(negative="")] = None
+    """Leave running jobs alone when the worker stops; they are adopted at the next start."""
+
+
+NO_SERVER_OPTIONS = ServerOptions()
+NO_WORKER_OPTIONS = WorkerOptions()
+
+
+def settings_of(shared: Shared, *groups: ServerOptions | WorkerOptions) -> Settings:
+    """Return the settings with these options on top. Raise `InvalidSetting`."""
+    return load_settings(flags_of(shared, *groups))
+
+
+def flags_of(shared: Shared, *groups: ServerOptions | WorkerOptions) -> dict[str, Any]:
+    """Return the options that were given, under the names of their settings."""
+    from weft.core.resources import parse_cpu_m  # noqa: PLC0415
+
+    flags: dict[str, Any] = {"home": shared.home}
+    for group in groups:
+        flags |= {one.name: getattr(group, one.name) for one in fields(group)}
+    flags["worker_memory_bytes"] = flags.pop("worker_memory", None)
+    cores = flags.pop("worker_cpu", None)
+    flags["worker_cpu_m"] = None if cores is None else parse_cpu_m(cores)
+    return {name: value for name, value in flags.items() if value is not None}

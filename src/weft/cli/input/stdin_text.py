@@ -1,0 +1,62 @@
+"""Standard input as the standard input of a job."""
+
+import os
+import select
+import stat
+
+from weft.cli.input.job_document import NotUtf8
+from weft.cli.terminal.report import note
+from weft.core.errors import TooLarge
+
+STDIN = 0
+BYTES_MAX = 1 << 20
+READ_BYTES = 64 * 1024
+SILENCE_S = 2.0
+HINT = "Write it to a file and let the command read that: `weft run -n -- CMD FILE`."
+
+
+class StdinTooLarge(TooLarge):
+    """More standard input than a job can carry."""
+
+    code = "CLI.STDIN_TOO_LARGE"
+
+
+def read_stdin() -> str | None:
+    """Return what stands on standard input; `None` if that is a terminal, a device or closed."""
+    try:
+        mode = os.fstat(STDIN).st_mode
+    except OSError:
+        return None
+    if stat.S_ISCHR(mode) or stat.S_ISDIR(mode):
+        return None
+    data = _read_all()
+    try:
+        return data.decode() or None
+    except UnicodeDecodeError as error:
+        raise NotUtf8(
+            "standard input is not valid UTF-8",
+            detail=f"Byte {error.start + 1} is not; a job's standard input travels as text.",
+            hint=HINT,
+        ) from error
+
+
+def _read_all() -> bytes:
+    """Read to the end, and say what we wait for if that takes a while."""
+    parts: list[bytes] = []
+    size = 0
+    told = False
+    while True:
+        if not told and not select.select([STDIN], [], [], SILENCE_S)[0]:
+            note("waiting for the end of standard input (-n: run without it)")
+            told = True
+        part = os.read(STDIN, READ_BYTES)
+        if not part:
+            return b"".join(parts)
+        parts.append(part)
+        size += len(part)
+        if size > BYTES_MAX:
+            raise StdinTooLarge(
+                f"standard input is larger than {BYTES_MAX >> 20} MiB",
+                detail="A job carries its standard input with it.",
+                hint=HINT,
+            )

@@ -1,0 +1,53 @@
+"""Ctrl-C in two steps: the first asks for an orderly end, the second leaves at once."""
+
+import asyncio
+import os
+import signal
+from collections.abc import Awaitable, Callable
+from typing import Self
+
+from weft.cli.terminal.report import note, print_error
+from weft.core.errors import WeftError
+
+INTERRUPTED = 130
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class Interrupts:
+    """While it is entered, the first SIGINT, SIGTERM or SIGHUP calls `on_first`; the next ends
+    this process.
+    """
+
+    def __init__(self, on_first: Callable[[], Awaitable[object]], message: str) -> None:
+        self.count = 0
+        self._on_first = on_first
+        self._message = message
+        self._task: asyncio.Task[None] | None = None
+
+    def __enter__(self) -> Self:
+        loop = asyncio.get_running_loop()
+        for number in _SIGNALS:
+            loop.add_signal_handler(number, self._received)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        loop = asyncio.get_running_loop()
+        for number in _SIGNALS:
+            loop.remove_signal_handler(number)
+
+    def _received(self) -> None:
+        self.count += 1
+        if self.count > 1:
+            # Nothing is tidied up: the person asked twice. The server carries out what the first
+            # one told it.
+            os._exit(INTERRUPTED)
+        if self._message:
+            note(self._message)
+        self._task = asyncio.create_task(self._stop())
+
+    async def _stop(self) -> None:
+        try:
+            await self._on_first()
+        except WeftError as error:
+            # What waits for the end will find out by itself, or the person asks a second time.
+            print_error(error)

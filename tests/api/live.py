@@ -142,8 +142,8 @@ async def fold(dsn: str) -> None:
         assert epoch is not None
         while (
             (await store.fold_deltas(epoch)).deltas
-            or await store.sweep_cancelled(epoch, 1000)
-            or await store.settle_children(epoch, 1000)
+            or await store.sweep("sweep_cancelled", epoch, limit_jobs=1000)
+            or await store.sweep("settle_children", epoch, limit_jobs=1000)
         ):
             pass
 

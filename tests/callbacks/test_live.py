@@ -15,8 +15,8 @@ from store.world import Worker, World, open_backend, open_world
 from weft.callbacks import verify
 from weft.core.addresses import parse_allowed_hosts
 from weft.core.callback_signature import tenant_secret
-from weft.driver.callbacks import Post
 from weft.driver.lead import Driver
+from weft.driver.loops.loop import Post
 from weft.plugins.callback_senders.http import HttpCallbackSender
 from weft.settings import Settings
 from weft.store import open_driver_store

@@ -3,11 +3,11 @@
 import asyncio
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from weft.core.errors import EpochStale, Unavailable, WeftError
-from weft.ports.store import Beat, DeliveryReport, DueCallback, Folded, Operation, Row
+from weft.ports.store import Beat, DeliveryReport, DueCallback, Folded, JobQuery, Operation, Row
 
 
 class FakeDriverStore:
@@ -63,20 +63,22 @@ class FakeDriverStore:
 
     async def fold_deltas(self, epoch: int) -> Folded:
         await self._ask("fold_deltas", epoch)
-        return Folded(
-            self.folds.popleft() if self.folds else 0, sweep=bool(self.sweeps),
-            settle=bool(self.children), hold=bool(self.parked), operate=bool(self.operations),
-        )  # fmt: skip
+        waiting = {
+            "cancel": self.sweeps,
+            "settle": self.children,
+            "hold": self.parked,
+            "operate": self.operations,
+        }
+        loops = [loop for loop, left in waiting.items() if left]
+        return Folded(self.folds.popleft() if self.folds else 0, loops)
 
-    async def sweep_cancelled(self, epoch: int, limit_jobs: int) -> int:
-        await self._ask("sweep_cancelled", epoch)
-        count = self.sweeps.popleft() if self.sweeps else 0
-        assert count <= limit_jobs
-        return count
-
-    async def sweep_holds(self, epoch: int, limit_jobs: int) -> int:
-        await self._ask("sweep_holds", epoch)
-        count = self.parked.popleft() if self.parked else 0
+    async def sweep(self, function: str, epoch: int, *, limit_jobs: int) -> int:
+        await self._ask(function, epoch)
+        left = {
+            "sweep_cancelled": self.sweeps, "sweep_holds": self.parked,
+            "settle_children": self.children, "count_parent_ends": self.counted,
+        }[function]  # fmt: skip
+        count = left.popleft() if left else 0
         assert count <= limit_jobs
         return count
 
@@ -87,30 +89,35 @@ class FakeDriverStore:
             self.found = self.operations.popleft() if self.operations else []
         return [one for one in self.found if one.operation_id > above_id][:1]
 
-    async def advance_operation(self, epoch: int, operation: Operation) -> bool:
-        assert operation.kind
-        await self._ask("advance_operation", epoch)
+    async def step(self, function: str, epoch: int, operation_id: int, *, limit: int) -> str:
+        assert min(operation_id, limit) > 0
+        await self._ask(function, epoch)
         step = self.steps.popleft()
         if isinstance(step, WeftError):
             raise step
-        return step
+        return "moved" if step else "waits"
+
+    async def fill_set(
+        self,
+        epoch: int,
+        operation_id: int,
+        job_ids: Sequence[int],
+        *,
+        looked_upto: int,
+        sets_max: int,
+    ) -> bool:
+        raise NotImplementedError
+
+    async def matching_jobs(
+        self, tenant_id: int, batch_id: int, wanted: JobQuery
+    ) -> Sequence[int]:
+        raise NotImplementedError
 
     async def fail_operation(
         self, epoch: int, operation_id: int, problem: Mapping[str, Any]
     ) -> None:
         self.failed.append({"operation_id": operation_id, **problem})
         await self._ask("fail_operation", epoch)
-
-    async def settle_children(self, epoch: int, limit_jobs: int) -> int:
-        await self._ask("settle_children", epoch)
-        count = self.children.popleft() if self.children else 0
-        assert count <= limit_jobs
-        return count
-
-    async def count_parent_ends(self, epoch: int, limit_jobs: int) -> int:
-        assert limit_jobs > 0
-        await self._ask("count_parent_ends", epoch)
-        return self.counted.popleft() if self.counted else 0
 
     async def lose_workers(self, epoch: int, grace_s: float) -> Sequence[Row]:
         assert grace_s > 0
@@ -126,8 +133,13 @@ class FakeDriverStore:
         assert grace_s > 0
         await self._ask("beat", epoch)
         idle = self.idle.popleft() if self.idle else True
+        due = {}
         due_at = self.due.popleft() if self.due else None
-        return Beat(idle, due_at, callback_due=bool(self.callbacks))
+        if due_at is not None:
+            due["reaper"] = due_at
+        if self.callbacks:
+            due["callback"] = datetime.now(UTC)
+        return Beat(idle, due)
 
     async def idle_driver(self, epoch: int) -> bool:
         await self._ask("idle_driver", epoch)

@@ -11,9 +11,11 @@ from driver.test_loops import SETTINGS, Running, running
 from weft.callbacks import verify
 from weft.core.callback_signature import tenant_secret
 from weft.core.errors import EpochStale
-from weft.driver.bell import Bell
-from weft.driver.callbacks import CallbackLoop, Post
 from weft.driver.lead import Driver
+from weft.driver.loops.bell import Bell
+from weft.driver.loops.callbacks import CallbackLoop
+from weft.driver.loops.due_date import DueDate
+from weft.driver.loops.loop import LoopContext, Post
 from weft.ports.callback_sender import Answered
 from weft.ports.store import DueCallback
 from weft.settings import Settings
@@ -179,7 +181,11 @@ async def test_leader_that_was_asleep_may_not_record_what_it_sent() -> None:
     found = driver(sender)
     found.store.callbacks[1] = due(1)
     await found.store.try_lead()
-    loop = CallbackLoop(found.store, 1, Bell(), Post(sender, KEY), SETTINGS)
+    context = LoopContext(
+        found.store, 1, SETTINGS, Bell(), DueDate(1),
+        moved=lambda: None, ring=lambda _names: None,
+    )  # fmt: skip
+    loop = CallbackLoop(context, Post(sender, KEY))
     task = asyncio.create_task(loop.run())
     await sender.until(1)
     found.store.epoch += 1

@@ -284,7 +284,7 @@ async def test_leader_that_lost_only_its_lock_notices_with_the_break_of_its_noti
         assert driver.states == ["leader", "leader"]
 
 
-OPERATION = Operation(7, 1, 1, "fill_set", {}, 0, 10, "0" * 32)
+OPERATION = Operation(7, 1, 1, "delete_batch", {}, 0, 10, "0" * 32)
 
 
 async def test_operation_goes_on_step_by_step_until_it_has_to_wait() -> None:
@@ -292,7 +292,7 @@ async def test_operation_goes_on_step_by_step_until_it_has_to_wait() -> None:
     driver.store.operations.extend([[OPERATION], [OPERATION], [OPERATION]])
     driver.store.steps.extend([True, True, False])
     async with running(driver):
-        await driver.store.until("advance_operation", 3)
+        await driver.store.until("remove_batch", 3)
         await driver.settled()
 
     assert not driver.store.steps
@@ -304,7 +304,7 @@ async def test_operation_that_waits_hides_no_other() -> None:
     driver.store.operations.append([OPERATION, replace(OPERATION, operation_id=8)])
     driver.store.steps.extend([False, True])
     async with running(driver):
-        await driver.store.until("advance_operation", 2)
+        await driver.store.until("remove_batch", 2)
         await driver.settled()
 
     assert not driver.store.steps

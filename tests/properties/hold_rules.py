@@ -65,7 +65,7 @@ class HoldRules(RuleBasedStateMachine):
         """Sweep holds, to the end or not: nobody may see a difference."""
         epoch = self.run(self.world.lead())
         for _ in range(steps):
-            if not self.run(self.world.driver.sweep_holds(epoch, limit)):
+            if not self.run(self.world.driver.sweep("sweep_holds", epoch, limit_jobs=limit)):
                 break
 
     def release_all(self) -> None:

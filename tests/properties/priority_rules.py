@@ -92,7 +92,7 @@ class PriorityRules(RuleBasedStateMachine):
         epoch = self.run(self.world.lead())
         outcome: str = self.run(
             self.world.driver._database.value(
-                "set_priorities", epoch=epoch, of_operation_id=operation.number, limit_jobs=limit
+                "set_priorities", epoch=epoch, of_operation_id=operation.number, limit_rows=limit
             )
         )
         return outcome

@@ -11,6 +11,7 @@ from store.world import Worker, World, open_backend, open_world
 from weft.core import errors
 from weft.core.edit_errors import JobEnded
 from weft.core.states import Reason
+from weft.driver.operations import advance_operation
 from weft.ports.store import Claimed, EditLimits, JobRows, NewGroup
 from weft.testing.builders import end_report, job_rows
 
@@ -92,11 +93,15 @@ class Bustle:
         """Fold and sweep until all has ended."""
         while not self.finished.is_set():
             await self.world.fold()
-            await self.world.driver.sweep_cancelled(await self.world.lead(), 20)
-            await self.world.driver.settle_children(await self.world.lead(), 20)
-            await self.world.driver.sweep_holds(await self.world.lead(), 20)
+            await self.world.driver.sweep(
+                "sweep_cancelled", await self.world.lead(), limit_jobs=20
+            )
+            await self.world.driver.sweep(
+                "settle_children", await self.world.lead(), limit_jobs=20
+            )
+            await self.world.driver.sweep("sweep_holds", await self.world.lead(), limit_jobs=20)
             for operation in await self.world.driver.running_operations(await self.world.lead()):
-                await self.world.driver.advance_operation(await self.world.lead(), operation)
+                await advance_operation(self.world.driver, await self.world.lead(), operation)
             documents = [
                 await self.world.api.get_batch(self.world.caller, b) for b in self.batches
             ]
@@ -178,7 +183,7 @@ async def test_everything_adds_up_when_all_work_at_once(
         async with asyncio.timeout(100):
             await bustle.run()
         await world.fold()
-        while await world.driver.sweep_holds(await world.lead(), 1000):
+        while await world.driver.sweep("sweep_holds", await world.lead(), limit_jobs=1000):
             pass
         for batch in bustle.batches:
             states = await world.states(batch)

@@ -218,7 +218,7 @@ async def test_sweep_is_done_in_bounded_sets(world: World) -> None:
     await cancel(world, batch)
     epoch = await world.lead()
     sizes = []
-    while found := await world.driver.sweep_cancelled(epoch, 10):
+    while found := await world.driver.sweep("sweep_cancelled", epoch, limit_jobs=10):
         sizes.append(found)
 
     assert sizes[:3] == [10, 10, 5]

@@ -34,7 +34,7 @@ async def noted(world: World, batch: int) -> int:
 
 async def count(world: World) -> int:
     """Let the driver count what was noted."""
-    return await world.driver.count_parent_ends(await world.lead(), 1000)
+    return await world.driver.sweep("count_parent_ends", await world.lead(), limit_jobs=1000)
 
 
 async def end_all(worker: Worker, claimed: list[Claimed]) -> None:
@@ -233,7 +233,7 @@ async def test_children_in_a_batch_with_a_cancelled_group_are_listed(world: Worl
 
 async def test_batch_may_be_cancelled_while_children_become_ready(world: World) -> None:
     batch, worker = await scatter(world)
-    await world.driver.settle_children(await world.lead(), 700)
+    await world.driver.sweep("settle_children", await world.lead(), limit_jobs=700)
     await world.api.cancel_group(world.caller, batch, 0, force=False)
     await world.sweep()
 
@@ -262,7 +262,7 @@ async def test_chain_falls_in_bounded_steps(world: World) -> None:
     batch = await world.submit(job_rows(n, parents={job: [job - 1] for job in range(2, n + 1)}))
     await (await world.worker()).run(reason=Reason.EXIT)
     steps = 0
-    while await world.driver.settle_children(await world.lead(), 5000):
+    while await world.driver.sweep("settle_children", await world.lead(), limit_jobs=5000):
         steps += 1
 
     assert steps > 1

@@ -20,7 +20,7 @@ async def settle(world: World) -> tuple[int, float]:
     total, longest_s = 0, 0.0
     while True:
         begun = time.monotonic()
-        found = await world.driver.settle_children(await world.lead(), 5000)
+        found = await world.driver.sweep("settle_children", await world.lead(), limit_jobs=5000)
         longest_s = max(longest_s, time.monotonic() - begun)
         total += found
         if not found:
@@ -65,7 +65,7 @@ async def test_parents_end_in_many_hands_and_open_their_child_once(world: World)
 
     async def drive() -> None:
         while len(ended) <= N:
-            await world.driver.count_parent_ends(await world.lead(), 1000)
+            await world.driver.sweep("count_parent_ends", await world.lead(), limit_jobs=1000)
             await world.fold()
 
     driving = asyncio.create_task(drive())

@@ -12,9 +12,10 @@ from store.test_submission import add, open_update
 from store.world import Backend, Worker, World, open_world
 from weft.core import errors
 from weft.core.states import Reason
+from weft.driver.operations import advance_operation
+from weft.driver.operations import delete_batch as batch_removal
 from weft.ports.store import NewBatch, NewSet
 from weft.sql import files_of
-from weft.store import batch_removal
 from weft.store.database import call_on
 from weft.testing.builders import job_rows
 
@@ -36,7 +37,7 @@ async def step(world: World, operation_id: int, limit: int = batch_removal.STEP_
         if running.operation_id == operation_id:
             with pytest.MonkeyPatch.context() as patched:
                 patched.setattr(batch_removal, "STEP_ROWS", limit)
-                return await world.driver.advance_operation(epoch, running)
+                return await advance_operation(world.driver, epoch, running)
     return False
 
 

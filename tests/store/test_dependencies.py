@@ -253,7 +253,7 @@ async def test_edge_that_is_added_below_the_cursor_of_a_sweep(world: World) -> N
     await world.api.add_jobs(world.caller, batch, early, first)
     await world.api.commit_update(world.caller, batch, early)
     await world.api.cancel_jobs(world.caller, batch, [1])
-    await world.driver.settle_children(await world.lead(), 2)
+    await world.driver.sweep("settle_children", await world.lead(), limit_jobs=2)
     second = job_rows(2, parents={1: [-1, -2], 2: [-1]}, always_run=True)
     await world.api.add_jobs(world.caller, batch, late, second)
     await world.api.commit_update(world.caller, batch, late)

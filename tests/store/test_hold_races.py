@@ -86,7 +86,7 @@ async def test_release_and_sweep_at_once(world: World) -> None:
 
     async def sweep() -> None:
         for _ in range(30):
-            await world.driver.sweep_holds(epoch, 50)
+            await world.driver.sweep("sweep_holds", epoch, limit_jobs=50)
 
     async def change() -> None:
         for _ in range(5):

@@ -34,7 +34,7 @@ async def release(world: World, batch: int, group: int = 0) -> bool:
 async def park(world: World, limit: int = 10_000) -> int:
     """Sweep until nothing is left; return how many steps that were."""
     for steps in range(10_000):
-        if not await world.driver.sweep_holds(await world.lead(), limit):
+        if not await world.driver.sweep("sweep_holds", await world.lead(), limit_jobs=limit):
             return steps
     raise AssertionError
 
@@ -310,7 +310,7 @@ async def test_hold_again_before_all_is_listed(world: World) -> None:
     await hold(world, batch, 1)
     await park(world)
     await release(world, batch, 1)
-    await world.driver.sweep_holds(await world.lead(), 1)
+    await world.driver.sweep("sweep_holds", await world.lead(), limit_jobs=1)
     await hold(world, batch, 1)
 
     assert numbers(await worker.claim()) == [1, 2, 7, 8]

@@ -6,6 +6,7 @@ from store.test_holds import TREE, hold, numbers, park, parked, release
 from store.world import World
 from weft.core import edit_errors, errors
 from weft.core.states import Reason
+from weft.driver.operations import advance_operation
 from weft.ports.store import Caller, EditLimits, Operation
 from weft.testing.builders import job_rows
 
@@ -35,7 +36,7 @@ async def steps(world: World, batch: int, *, limit: int = 2000) -> list[str]:
     return [
         await world.backend.driver._database.value(
             "set_priorities", epoch=await world.lead(), of_operation_id=one.operation_id,
-            limit_jobs=limit,
+            limit_rows=limit,
         )
         for one in await running(world, batch)
     ]  # fmt: skip
@@ -308,7 +309,7 @@ async def test_history_and_events_say_who_changed_a_group(world: World) -> None:
         world.caller, batch, 1, patch={"priority": -3, "attributes": {"k": "v"}}, limits=LIMITS,
         trace_id="0" * 32,
     )  # fmt: skip
-    await world.driver.advance_operation(await world.lead(), (await running(world, batch))[0])
+    await advance_operation(world.driver, await world.lead(), (await running(world, batch))[0])
     changes = await world.api.group_history(world.caller, batch, 1, before=None, limit=9)
     events = await world.admin.fetch(
         "SELECT kind, jobs, groups FROM weft.event WHERE batch_id = $1 AND event_id > ("

@@ -73,7 +73,7 @@ async def test_sweep_lists_and_steps_move_at_once(world: World) -> None:
     await park(world)
 
     async def sweep() -> None:
-        while await world.driver.sweep_holds(await world.lead(), 100):
+        while await world.driver.sweep("sweep_holds", await world.lead(), limit_jobs=100):
             pass
 
     async def change() -> None:

@@ -31,7 +31,7 @@ async def _settled_driver(world: World) -> None:
 
 async def settle(world: World, limit: int = SET) -> int:
     """Tell one set of children."""
-    return await world.driver.settle_children(await world.lead(), limit)
+    return await world.driver.sweep("settle_children", await world.lead(), limit_jobs=limit)
 
 
 async def settle_all(world: World) -> None:
@@ -347,7 +347,7 @@ async def test_note_near_the_last_parent_rings_the_driver(world: World) -> None:
     worker = await world.worker()
     claimed = await worker.claim(N)
     await end_all(worker, claimed[:300])
-    await world.driver.count_parent_ends(await world.lead(), 10)
+    await world.driver.sweep("count_parent_ends", await world.lead(), limit_jobs=10)
     early, late = await world.connect("weft_worker"), await world.connect("weft_worker")
     listener = await ear(world, "driver")
     async with early.transaction(), late.transaction():
@@ -359,7 +359,7 @@ async def test_note_near_the_last_parent_rings_the_driver(world: World) -> None:
     assert before == 0
     assert await noted(world, batch) == 400
     assert await listener.hears() == ("driver", "settle")
-    await world.driver.count_parent_ends(await world.lead(), 10)
+    await world.driver.sweep("count_parent_ends", await world.lead(), limit_jobs=10)
     assert await worker.run() == [CHILD]
 
 

@@ -15,8 +15,10 @@ from weft.core.errors import (
     TooManySets,
 )
 from weft.core.states import Reason
+from weft.driver.operations import advance_operation
+from weft.driver.operations import fill_set as set_filling
 from weft.ports.store import GroupLimits, NewGroup, NewSet
-from weft.store import open_api_store, operations, set_filling
+from weft.store import open_api_store, operations
 from weft.store.database import call_on
 from weft.testing.builders import job_rows
 
@@ -308,7 +310,7 @@ async def go_on(world: World) -> None:
     epoch = await world.lead()
     while page := await world.driver.running_operations(epoch):
         for one in page:
-            await world.driver.advance_operation(epoch, one)
+            await advance_operation(world.driver, epoch, one)
 
 
 async def test_query_fills_a_set_step_by_step(
@@ -330,7 +332,7 @@ async def test_query_fills_a_set_step_by_step(
         with pytest.raises(GroupNotFound):
             await world.api.get_group(world.caller, batch, "found")
         for one in await world.driver.running_operations(epoch):
-            await world.driver.advance_operation(epoch, one)
+            await advance_operation(world.driver, epoch, one)
 
     assert steps == [0, 2, 6, 9]
     assert document["result"] == {"group_id": 1, "n_members": 5}
@@ -401,8 +403,8 @@ async def test_driver_that_dies_leaves_the_rest_to_the_next(world: World) -> Non
     batch = await world.submit(5)
     await begin_set(world, batch, "job_id >= 1")
     (operation,) = await world.driver.running_operations(await world.lead())
-    await world.driver.advance_operation(await world.lead(), operation)
-    await world.driver.advance_operation(await world.lead(), operation)  # had not heard of it
+    await advance_operation(world.driver, await world.lead(), operation)
+    await advance_operation(world.driver, await world.lead(), operation)  # had not heard of it
 
     assert await world.counts(batch, "found") == {"ready": 5}
 

@@ -238,7 +238,7 @@ async def test_new_term_waits_for_the_work_of_the_old_one(own_world: World) -> N
         successor = await world.connect("weft_driver")
 
         async def lead() -> int:
-            while (found := await successor.fetchval("SELECT weft.try_lead()")) is None:
+            while (found := await successor.fetchval("SELECT weft.begin_term()")) is None:
                 pass
             return int(found)
 

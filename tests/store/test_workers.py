@@ -364,7 +364,7 @@ async def test_epoch_of_the_past_is_refused(own_world: World) -> None:
     with pytest.raises(errors.EpochStale):
         await driver.fold_deltas(old)
     with pytest.raises(errors.EpochStale):
-        await driver.sweep_cancelled(old, 10)
+        await driver.sweep("sweep_cancelled", old, limit_jobs=10)
     with pytest.raises(errors.EpochStale):
         await driver.lose_workers(old, GRACE_S)
     with pytest.raises(errors.EpochStale):

@@ -268,8 +268,8 @@ class World:
         """Sweep and settle children until nothing is left; return how many jobs were looked at."""
         total, epoch = 0, await self.lead()
         while found := (
-            await self.driver.sweep_cancelled(epoch, limit)
-            + await self.driver.settle_children(epoch, limit)
+            await self.driver.sweep("sweep_cancelled", epoch, limit_jobs=limit)
+            + await self.driver.sweep("settle_children", epoch, limit_jobs=limit)
         ):
             total += found
         return total

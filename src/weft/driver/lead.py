@@ -15,9 +15,9 @@ from collections.abc import Callable
 
 from weft.core.backoff import backoff_s
 from weft.core.errors import EpochStale, Unavailable
-from weft.driver.bell import Bell
-from weft.driver.callbacks import Post
-from weft.driver.term import Term
+from weft.driver.loops.bell import Bell
+from weft.driver.loops.loop import Post
+from weft.driver.term import FIRST, Term
 from weft.ports.store import DriverStore, Notices
 from weft.settings import Settings
 from weft.telemetry import metrics
@@ -29,10 +29,6 @@ RETRY_FIRST_S = 0.05
 RETRY_LONGEST_S = 5.0
 STANDBY_S = 5.0
 """How often a standby tries: in this time a leader that died on another host is succeeded."""
-CALLBACK = "callback"
-"""The payload of the notice that a callback is due."""
-SETTLE = "settle"
-"""The payload of the notice that children are to be told now, also by a driver that is awake."""
 SUCCESSION_S = (0.0, 0.02, 0.1, 0.3, 1.0)
 """Pauses of a standby that was nudged: the dead leader's backend frees the lock in a moment."""
 
@@ -63,7 +59,7 @@ class Driver:
             group.create_task(self._serve())
 
     async def _listen(self) -> None:
-        """Turn notices into nudges. After a break everything looks once: notices may be lost."""
+        """Turn notices into wake-ups. After a break every loop looks once: notices may be lost."""
         failures = 0
         while True:
             try:
@@ -80,12 +76,8 @@ class Driver:
             return
         if listening_began:
             self._term.doubt()
-        elif payload == CALLBACK:
-            self._term.call_back()
-        elif payload == SETTLE:
-            self._term.settle()
         else:
-            self._term.wake()
+            self._term.wake(payload or FIRST)
 
     async def _serve(self) -> None:
         failures = 0

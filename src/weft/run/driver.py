@@ -8,8 +8,8 @@ from contextlib import ExitStack
 
 from weft import __version__
 from weft.core.addresses import parse_allowed_hosts
-from weft.driver.callbacks import Post
 from weft.driver.lead import Driver
+from weft.driver.loops.loop import Post
 from weft.plugins.callback_senders.http import HttpCallbackSender
 from weft.run.home import Home
 from weft.run.login import login_dsn

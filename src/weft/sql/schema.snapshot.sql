@@ -245,6 +245,14 @@ CREATE FUNCTION weft._lock_jobs(of_batch_id bigint, of_job_ids integer[]) RETURN
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._lock_jobs(of_batch_id bigint, of_job_ids integer[]) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft._loops_due(grace_s double precision) RETURNS TABLE(loop text, due_in interval)
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._loops_due(grace_s double precision) OWNER TO weft_system;
+
+CREATE FUNCTION weft._loops_with_work() RETURNS text[]
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._loops_with_work() OWNER TO weft_system;
+
 CREATE FUNCTION weft._lose_incarnation(of_incarnation_id integer, at timestamp with time zone) RETURNS bigint
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._lose_incarnation(of_incarnation_id integer, at timestamp with time zone) OWNER TO weft_system;
@@ -370,6 +378,10 @@ CREATE FUNCTION weft._project_usage(of_project_ids integer[]) RETURNS TABLE(proj
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._project_usage(of_project_ids integer[]) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft._reaper_due(grace_s double precision) RETURNS interval
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._reaper_due(grace_s double precision) OWNER TO weft_system;
+
 CREATE FUNCTION weft._record_callbacks(batch_ids bigint[], group_ids integer[], at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._record_callbacks(batch_ids bigint[], group_ids integer[], at timestamp with time zone) OWNER TO weft_system;
@@ -446,10 +458,6 @@ CREATE FUNCTION weft._unstage(of_batch_id bigint, from_job integer, to_job integ
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._unstage(of_batch_id bigint, from_job integer, to_job integer, pool_id integer, at timestamp with time zone) OWNER TO weft_tenant;
 
-CREATE FUNCTION weft._work_left() RETURNS TABLE(sweep boolean, settle boolean, hold boolean, operate boolean)
-    LANGUAGE sql STABLE;
-ALTER FUNCTION weft._work_left() OWNER TO weft_system;
-
 CREATE FUNCTION weft.add_groups(tenant_id integer, batch_id bigint, update_id integer, group_ids integer[], parent_ids integer[], names text[], attributes jsonb[], cancel_afters integer[], callbacks text[], depth_max integer, are_sets boolean[] DEFAULT '{}'::boolean[], at timestamp with time zone DEFAULT clock_timestamp(), idempotency_key text DEFAULT NULL::text, digest bytea DEFAULT NULL::bytea) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -474,7 +482,7 @@ CREATE FUNCTION weft.authenticate(token_hash bytea, at timestamp with time zone 
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.authenticate(token_hash bytea, at timestamp with time zone) OWNER TO weft_system;
 
-CREATE FUNCTION weft.beat_driver(epoch bigint, grace_s double precision) RETURNS TABLE(idle boolean, due interval, callback_due boolean)
+CREATE FUNCTION weft.beat_driver(epoch bigint, grace_s double precision) RETURNS TABLE(idle boolean, loops text[], due_in interval[])
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off';
@@ -484,6 +492,11 @@ CREATE FUNCTION weft.begin_query(tenant_id integer, batch_id bigint, of_group in
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.begin_query(tenant_id integer, batch_id bigint, of_group integer, of_path text, timeout_ms integer) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.begin_term() RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.begin_term() OWNER TO weft_system;
 
 CREATE FUNCTION weft.cancel_group(tenant_id integer, batch_id bigint, group_id integer, actor text, force boolean, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
@@ -596,7 +609,7 @@ CREATE FUNCTION weft.fill_set(epoch bigint, of_operation_id bigint, job_ids inte
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.fill_set(epoch bigint, of_operation_id bigint, job_ids integer[], looked_upto bigint, sets_max integer, at timestamp with time zone) OWNER TO weft_system;
 
-CREATE FUNCTION weft.fold_deltas(epoch bigint, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(n_deltas bigint, sweep boolean, settle boolean, hold boolean, operate boolean)
+CREATE FUNCTION weft.fold_deltas(epoch bigint, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(n_deltas bigint, loops text[])
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -855,7 +868,7 @@ CREATE FUNCTION weft.release_jobs(tenant_id integer, batch_id bigint, job_ids in
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.release_jobs(tenant_id integer, batch_id bigint, job_ids integer[], actor text, at timestamp with time zone) OWNER TO weft_tenant;
 
-CREATE FUNCTION weft.remove_batch(epoch bigint, of_operation_id bigint, limit_rows integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS boolean
+CREATE FUNCTION weft.remove_batch(epoch bigint, of_operation_id bigint, limit_rows integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
@@ -873,13 +886,13 @@ CREATE FUNCTION weft.running_operations(epoch bigint, above_id bigint, limit_ope
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.running_operations(epoch bigint, above_id bigint, limit_operations integer) OWNER TO weft_system;
 
-CREATE FUNCTION weft.set_priorities(epoch bigint, of_operation_id bigint, limit_jobs integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS text
+CREATE FUNCTION weft.set_priorities(epoch bigint, of_operation_id bigint, limit_rows integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off';
-ALTER FUNCTION weft.set_priorities(epoch bigint, of_operation_id bigint, limit_jobs integer, at timestamp with time zone) OWNER TO weft_system;
+ALTER FUNCTION weft.set_priorities(epoch bigint, of_operation_id bigint, limit_rows integer, at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft.settle_children(epoch bigint, limit_jobs integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -918,7 +931,7 @@ CREATE FUNCTION weft.sweep_holds(epoch bigint, limit_jobs integer) RETURNS bigin
 ALTER FUNCTION weft.sweep_holds(epoch bigint, limit_jobs integer) OWNER TO weft_system;
 
 CREATE FUNCTION weft.try_lead() RETURNS bigint
-    LANGUAGE plpgsql SECURITY DEFINER
+    LANGUAGE sql IMMUTABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.try_lead() OWNER TO weft_system;
 
@@ -2517,6 +2530,10 @@ REVOKE ALL ON FUNCTION weft._live_attempts(of_incarnation_id integer) FROM PUBLI
 
 REVOKE ALL ON FUNCTION weft._lock_jobs(of_batch_id bigint, of_job_ids integer[]) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._loops_due(grace_s double precision) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._loops_with_work() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._lose_incarnation(of_incarnation_id integer, at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._may_open(batch_ids bigint[]) FROM PUBLIC;
@@ -2570,6 +2587,8 @@ REVOKE ALL ON FUNCTION weft._prioritize_job(of_batch_id bigint, of_job_id intege
 
 REVOKE ALL ON FUNCTION weft._project_usage(of_project_ids integer[]) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._reaper_due(grace_s double precision) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._record_callbacks(batch_ids bigint[], group_ids integer[], at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._record_change(of_batch_id bigint, of_group_id integer, of_kind text, actor text, message text, at timestamp with time zone) FROM PUBLIC;
@@ -2613,8 +2632,6 @@ GRANT ALL ON FUNCTION weft._unpark_jobs(of_batch_id bigint, after_job integer, l
 
 REVOKE ALL ON FUNCTION weft._unstage(of_batch_id bigint, from_job integer, to_job integer, pool_id integer, at timestamp with time zone) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION weft._work_left() FROM PUBLIC;
-
 REVOKE ALL ON FUNCTION weft.add_groups(tenant_id integer, batch_id bigint, update_id integer, group_ids integer[], parent_ids integer[], names text[], attributes jsonb[], cancel_afters integer[], callbacks text[], depth_max integer, are_sets boolean[], at timestamp with time zone, idempotency_key text, digest bytea) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.add_groups(tenant_id integer, batch_id bigint, update_id integer, group_ids integer[], parent_ids integer[], names text[], attributes jsonb[], cancel_afters integer[], callbacks text[], depth_max integer, are_sets boolean[], at timestamp with time zone, idempotency_key text, digest bytea) TO weft_api;
 
@@ -2635,6 +2652,9 @@ GRANT ALL ON FUNCTION weft.beat_driver(epoch bigint, grace_s double precision) T
 REVOKE ALL ON FUNCTION weft.begin_query(tenant_id integer, batch_id bigint, of_group integer, of_path text, timeout_ms integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.begin_query(tenant_id integer, batch_id bigint, of_group integer, of_path text, timeout_ms integer) TO weft_api;
 GRANT ALL ON FUNCTION weft.begin_query(tenant_id integer, batch_id bigint, of_group integer, of_path text, timeout_ms integer) TO weft_driver;
+
+REVOKE ALL ON FUNCTION weft.begin_term() FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.begin_term() TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft.cancel_group(tenant_id integer, batch_id bigint, group_id integer, actor text, force boolean, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.cancel_group(tenant_id integer, batch_id bigint, group_id integer, actor text, force boolean, at timestamp with time zone) TO weft_api;
@@ -2834,8 +2854,8 @@ GRANT ALL ON FUNCTION weft.remove_old(epoch bigint, events_keep_s double precisi
 REVOKE ALL ON FUNCTION weft.running_operations(epoch bigint, above_id bigint, limit_operations integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.running_operations(epoch bigint, above_id bigint, limit_operations integer) TO weft_driver;
 
-REVOKE ALL ON FUNCTION weft.set_priorities(epoch bigint, of_operation_id bigint, limit_jobs integer, at timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.set_priorities(epoch bigint, of_operation_id bigint, limit_jobs integer, at timestamp with time zone) TO weft_driver;
+REVOKE ALL ON FUNCTION weft.set_priorities(epoch bigint, of_operation_id bigint, limit_rows integer, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.set_priorities(epoch bigint, of_operation_id bigint, limit_rows integer, at timestamp with time zone) TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft.settle_children(epoch bigint, limit_jobs integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.settle_children(epoch bigint, limit_jobs integer, at timestamp with time zone) TO weft_driver;

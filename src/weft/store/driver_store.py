@@ -35,7 +35,7 @@ class PostgresDriverStore(Operations):
                     timeout=CONNECT_TIMEOUT_S,
                     server_settings={"application_name": "weft lead"},
                 )
-            rows = await call_on(self._leading, "try_lead")
+            rows = await call_on(self._leading, "begin_term")
         except (asyncpg.PostgresError, *AWAY) as error:
             raise translated(error) from error
         epoch: int | None = rows[0][0]
@@ -62,29 +62,11 @@ class PostgresDriverStore(Operations):
     async def fold_deltas(self, epoch: int) -> Folded:
         """Fold what is visible."""
         (row,) = await self._database.call("fold_deltas", epoch=epoch)
-        return Folded(*row)
+        return Folded(row["n_deltas"], row["loops"])
 
-    async def sweep_cancelled(self, epoch: int, limit_jobs: int) -> int:
-        """Settle one bounded set."""
-        return int(
-            await self._database.value("sweep_cancelled", epoch=epoch, limit_jobs=limit_jobs)
-        )
-
-    async def settle_children(self, epoch: int, limit_jobs: int) -> int:
-        """Tell children in one bounded set."""
-        return int(
-            await self._database.value("settle_children", epoch=epoch, limit_jobs=limit_jobs)
-        )
-
-    async def count_parent_ends(self, epoch: int, limit_jobs: int) -> int:
-        """Count what was noted."""
-        return int(
-            await self._database.value("count_parent_ends", epoch=epoch, limit_jobs=limit_jobs)
-        )
-
-    async def sweep_holds(self, epoch: int, limit_jobs: int) -> int:
-        """Park or list one bounded set."""
-        return int(await self._database.value("sweep_holds", epoch=epoch, limit_jobs=limit_jobs))
+    async def sweep(self, function: str, epoch: int, *, limit_jobs: int) -> int:
+        """Do one bounded set."""
+        return int(await self._database.value(function, epoch=epoch, limit_jobs=limit_jobs))
 
     async def lose_workers(self, epoch: int, grace_s: float) -> Sequence[Row]:
         """End silent workers."""
@@ -106,9 +88,12 @@ class PostgresDriverStore(Operations):
     async def beat(self, epoch: int, grace_s: float) -> Beat:
         """Say whether the leader may sleep on, and what a lost notice should have told."""
         (row,) = await self._database.call("beat_driver", epoch=epoch, grace_s=grace_s)
-        due = row["due"]
-        due_at = None if due is None else datetime.now(UTC) + due
-        return Beat(row["idle"], due_at, row["callback_due"])
+        now = datetime.now(UTC)
+        due = {
+            loop: now + distance
+            for loop, distance in zip(row["loops"], row["due_in"], strict=True)
+        }
+        return Beat(row["idle"], due)
 
     async def idle_driver(self, epoch: int) -> bool:
         """Go to sleep."""

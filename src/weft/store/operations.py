@@ -1,17 +1,13 @@
-"""The part of `DriverStore` that goes on with operations, one bounded step at a time."""
+"""The part of `DriverStore` that advances operations, one bounded step at a time."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from weft.core.errors import WeftError
-from weft.ports.store import Operation
-from weft.store.batch_removal import remove_batch
+from weft.ports.store import JobQuery, Operation
 from weft.store.database import Database
-from weft.store.priorities import set_priorities
-from weft.store.set_filling import fill_set
+from weft.store.queries import job_ids, read_within
 
 PAGE_OPERATIONS = 100
-Step = Callable[[Database, int, Operation], Awaitable[bool]]
 
 
 class Operations:
@@ -20,35 +16,55 @@ class Operations:
     _database: Database
 
     async def running_operations(self, epoch: int, above_id: int = 0) -> Sequence[Operation]:
-        """Return what there is to do, a page."""
+        """Return a page of the operations that are running."""
         rows = await self._database.call(
             "running_operations", epoch=epoch, above_id=above_id, limit_operations=PAGE_OPERATIONS
         )
         return [Operation(**row) for row in rows]
 
-    async def advance_operation(self, epoch: int, operation: Operation) -> bool:
+    async def step(self, function: str, epoch: int, operation_id: int, *, limit: int) -> str:
         """Do one step."""
-        step = STEPS.get(operation.kind)
-        if step is None:
-            raise WeftError(
-                f"this driver cannot do {operation.kind!r}",
-                detail="The operation was begun by a newer weft.",
-                hint="Start a driver of that version, then ask for it again.",
+        return str(
+            await self._database.value(
+                function, epoch=epoch, of_operation_id=operation_id, limit_rows=limit
             )
-        return await step(self._database, epoch, operation)
+        )
+
+    async def fill_set(
+        self,
+        epoch: int,
+        operation_id: int,
+        job_ids: Sequence[int],
+        *,
+        looked_upto: int,
+        sets_max: int,
+    ) -> bool:
+        """Add jobs to the set."""
+        return bool(
+            await self._database.value(
+                "fill_set",
+                epoch=epoch,
+                of_operation_id=operation_id,
+                job_ids=list(job_ids),
+                looked_upto=looked_upto,
+                sets_max=sets_max,
+            )
+        )
+
+    async def matching_jobs(
+        self, tenant_id: int, batch_id: int, wanted: JobQuery
+    ) -> Sequence[int]:
+        """Run the query in a transaction of its own."""
+        return await read_within(
+            self._database,
+            wanted.limits,
+            lambda connection: job_ids(connection, tenant_id, batch_id, wanted),
+        )
 
     async def fail_operation(
         self, epoch: int, operation_id: int, problem: Mapping[str, Any]
     ) -> None:
-        """End it with an error."""
+        """End an operation with an error."""
         await self._database.call(
             "fail_operation", epoch=epoch, of_operation_id=operation_id, error=dict(problem)
         )
-
-
-STEPS: Final[Mapping[str, Step]] = {
-    "delete_batch": remove_batch,
-    "fill_set": fill_set,
-    "set_priority": set_priorities,
-}
-"""By kind of operation. A step is safe to repeat: the driver may die between any two."""

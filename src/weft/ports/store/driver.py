@@ -1,10 +1,11 @@
 """What a driver asks."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, NamedTuple, Protocol
 
 from weft.ports.store.callbacks import DeliveryReport, DueCallback
+from weft.ports.store.queries import JobQuery
 from weft.ports.store.submitted import Operation, Row
 
 
@@ -12,23 +13,21 @@ class Beat(NamedTuple):
     """The answer to the heartbeat of a leader that sleeps: what a lost notice should have told."""
 
     idle: bool
-    due_at: datetime | None
-    """When the next worker would be lost."""
-    callback_due: bool = False
+    due: Mapping[str, datetime] = {}
+    """By loop: when it has something to do next, by this host's clock."""
+
+    @property
+    def overdue(self) -> Sequence[str]:
+        """The loops whose date has passed."""
+        now = datetime.now(UTC)
+        return [loop for loop, due_at in self.due.items() if due_at <= now]
 
 
 class Folded(NamedTuple):
-    """What a fold found: how many deltas, and which other loops have something to do."""
+    """What a fold found: how many deltas, and the names of the loops that have work."""
 
     deltas: int
-    sweep: bool = False
-    """Jobs of cancelled groups."""
-    settle: bool = False
-    """Children to be told of ends."""
-    hold: bool = False
-    """Jobs to park, or to list again."""
-    operate: bool = False
-    """Operations."""
+    loops: Sequence[str] = ()
 
 
 class DriverStore(Protocol):
@@ -49,28 +48,11 @@ class DriverStore(Protocol):
     async def fold_deltas(self, epoch: int) -> Folded:
         """Fold what is visible into the sums, settle completions."""
 
-    async def sweep_cancelled(self, epoch: int, limit_jobs: int) -> int:
-        """Settle jobs of cancelled groups in one bounded set.
+    async def sweep(self, function: str, epoch: int, *, limit_jobs: int) -> int:
+        """Call a SQL function that does one bounded set of what a loop has to do.
 
-        Return how many.
-        """
-
-    async def settle_children(self, epoch: int, limit_jobs: int) -> int:
-        """Tell children of ended jobs what no report could tell them, in one bounded set.
-
-        Return how many.
-        """
-
-    async def count_parent_ends(self, epoch: int, limit_jobs: int) -> int:
-        """Count the ends of parents that reports have only noted, for so many of their children.
-
-        Return for how many.
-        """
-
-    async def sweep_holds(self, epoch: int, limit_jobs: int) -> int:
-        """Park ready jobs of what is held, or list those of what was released; one bounded set.
-
-        Return how many jobs were looked at; 0: nothing is left.
+        Such a function takes `(epoch, limit_jobs)`, is safe to repeat, and returns how many jobs
+        it dealt with; 0: nothing is left.
         """
 
     async def lose_workers(self, epoch: int, grace_s: float) -> Sequence[Row]:
@@ -80,7 +62,7 @@ class DriverStore(Protocol):
         """Return when the next worker would be lost; None: there is no worker."""
 
     async def beat(self, epoch: int, grace_s: float) -> Beat:
-        """Return the answers of `idle_driver` and `next_due`, and whether a callback is due."""
+        """Say whether the leader may sleep on (`idle_driver`), and when each loop is due."""
 
     async def idle_driver(self, epoch: int) -> bool:
         """Say that this driver goes to sleep.
@@ -94,11 +76,31 @@ class DriverStore(Protocol):
     async def running_operations(self, epoch: int, above_id: int = 0) -> Sequence[Operation]:
         """Return a page of the operations above a number, oldest first; empty: no more."""
 
-    async def advance_operation(self, epoch: int, operation: Operation) -> bool:
-        """Do one bounded step of an operation; return False if it has to wait for something.
+    async def step(self, function: str, epoch: int, operation_id: int, *, limit: int) -> str:
+        """Call a SQL function that does one bounded step of an operation.
 
-        Raise a `WeftError` if it can never succeed.
+        Such a function takes `(epoch, of_operation_id, limit_rows)`, is safe to repeat, and
+        returns `moved`, `busy` (rows were locked: try again) or `waits` (for something else).
         """
+
+    async def fill_set(
+        self,
+        epoch: int,
+        operation_id: int,
+        job_ids: Sequence[int],
+        *,
+        looked_upto: int,
+        sets_max: int,
+    ) -> bool:
+        """Add jobs to the set of an operation, which has examined all up to a number.
+
+        Return False if rows were locked: then the same step is due again.
+        """
+
+    async def matching_jobs(
+        self, tenant_id: int, batch_id: int, wanted: JobQuery
+    ) -> Sequence[int]:
+        """Return the numbers of the jobs that a query matches, ascending."""
 
     async def fail_operation(
         self, epoch: int, operation_id: int, problem: Mapping[str, Any]

@@ -1,5 +1,5 @@
 -- count_parent_ends: count, for up to limit_jobs children with many parents, the ends of parents that were only noted.
--- Called by: DriverStore.count_parent_ends, again and again until it returns 0.   Safe to repeat: yes.
+-- Called by: DriverStore.sweep, again and again until it returns 0.   Safe to repeat: yes.
 -- Locks: the children's rows in key order.   Plan: by key.
 -- Returns: how many children it looked at.
 -- Owner: weft_system.  Granted to: weft_driver.

@@ -3,10 +3,10 @@
 -- Locks: the fold's row; rows of the sums.   Plan: deltas by xid range.
 -- Exactly once, as PgQ's ticks: a delta counts if it is visible in the new snapshot and was not in the old one, in whatever
 --   order the transactions committed. A reader adds what is not visible in the stored snapshot.
--- Returns: how many deltas were folded, and which other loops of the driver have something to do: awake it gets no notices.
+-- Returns: how many deltas were folded, and the names of other loops that have work: a driver that is awake gets no notices.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.fold_deltas(epoch bigint, at timestamptz DEFAULT clock_timestamp())
-RETURNS TABLE (n_deltas bigint, sweep boolean, settle boolean, hold boolean, operate boolean)
+RETURNS TABLE (n_deltas bigint, loops text[])
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_generic_plan
 SET enable_seqscan = off SET enable_mergejoin = off
 AS $$
@@ -77,5 +77,5 @@ BEGIN
         PERFORM weft._settle_groups(v_batch, v_group, v_grown, fold_deltas.at);
         PERFORM weft._rest_users();
     END IF;
-    RETURN QUERY SELECT v_n, w.sweep, w.settle, w.hold, w.operate FROM weft._work_left() w;
+    RETURN QUERY SELECT v_n, weft._loops_with_work();
 END $$;

@@ -11,7 +11,7 @@ BEGIN
         RETURN false;
     END IF;
     IF EXISTS (SELECT FROM weft.fold f JOIN weft.job_delta d ON d.xid >= pg_snapshot_xmin(f.upto) AND NOT pg_visible_in_snapshot(d.xid, f.upto))
-       OR EXISTS (SELECT FROM weft._work_left() w WHERE w.sweep OR w.settle OR w.hold OR w.operate) THEN
+       OR weft._loops_with_work() <> '{}' THEN
         RETURN false;
     END IF;
     UPDATE weft.driver_state SET waiting = true;

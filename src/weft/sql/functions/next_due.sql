@@ -6,5 +6,5 @@ CREATE OR REPLACE FUNCTION weft.next_due(epoch bigint, grace_s double precision)
 AS $$
 BEGIN
     PERFORM weft._check_epoch(next_due.epoch);
-    RETURN (SELECT min(i.heartbeat_at) + next_due.grace_s * interval '1 second' - clock_timestamp() FROM weft.worker_incarnation i WHERE i.ended_at IS NULL);
+    RETURN weft._reaper_due(next_due.grace_s);
 END $$;

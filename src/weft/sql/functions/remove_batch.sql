@@ -1,12 +1,12 @@
 -- remove_batch: one step of the removal of a deleted batch.
--- Called by: DriverStore.advance_operation.   Safe to repeat: yes; the driver may die between any two.
+-- Called by: DriverStore.step.   Safe to repeat: yes; the driver may die between any two.
 -- Steps: see who was at work when the batch was deleted; wait until they are done and all of the batch has ended and is billed
 --   (_stop_batch); remove up to limit_rows rows at a time (_remove_rows).
 -- Locks: the operation's row; rows of the batch, which nobody else changes any more.   Plan: by key.
--- Returns: whether there was something to do; else look again later.
+-- Returns: moved; waits: for jobs to end, look again later.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.remove_batch(epoch bigint, of_operation_id bigint, limit_rows int, at timestamptz DEFAULT clock_timestamp())
-RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+RETURNS text LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
 #variable_conflict use_column
@@ -16,15 +16,15 @@ BEGIN
     PERFORM weft._check_epoch(remove_batch.epoch);
     SELECT o.* INTO v_operation FROM weft.operation o WHERE o.operation_id = of_operation_id AND o.state = 'running' FOR UPDATE;
     IF NOT FOUND THEN
-        RETURN true;
+        RETURN 'moved';
     END IF;
     IF NOT v_operation.arguments ? 'waits_for' THEN
         UPDATE weft.operation o SET arguments = jsonb_build_object('waits_for', weft._open_transactions()) WHERE o.operation_id = of_operation_id;
-        RETURN true;
+        RETURN 'moved';
     END IF;
     IF NOT (SELECT b.removing FROM weft.batch b WHERE b.batch_id = v_operation.batch_id) THEN
-        RETURN weft._stop_batch(v_operation, limit_rows, remove_batch.at);
+        RETURN CASE WHEN weft._stop_batch(v_operation, limit_rows, remove_batch.at) THEN 'moved' ELSE 'waits' END;
     END IF;
     PERFORM weft._remove_rows(v_operation, limit_rows, remove_batch.at);
-    RETURN true;
+    RETURN 'moved';
 END $$;

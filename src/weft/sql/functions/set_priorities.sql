@@ -1,11 +1,11 @@
 -- set_priorities: one bounded step of a new priority of a group: its next jobs get it, unless they have ended, were committed later, or were
 --   given one of their own since it was asked for.
--- Called by: DriverStore.advance_operation.   Safe to repeat: yes, its position moves with the work.
+-- Called by: DriverStore.step.   Safe to repeat: yes, its position moves with the work.
 -- Locks: the operation's row; batch (shared advisory); job rows, SKIP LOCKED; then as _set_priority.
 -- Plan: jobs by key, at most 10,000 numbers a call, only where the group has some.
 -- Returns: moved; busy: somebody had rows, which are next; waits: another one of this batch was asked for before, so it comes first.
 -- Owner: weft_system.  Granted to: weft_driver.
-CREATE OR REPLACE FUNCTION weft.set_priorities(epoch bigint, of_operation_id bigint, limit_jobs int, at timestamptz DEFAULT clock_timestamp()) RETURNS text
+CREATE OR REPLACE FUNCTION weft.set_priorities(epoch bigint, of_operation_id bigint, limit_rows int, at timestamptz DEFAULT clock_timestamp()) RETURNS text
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
@@ -32,9 +32,9 @@ BEGIN
           AND EXISTS (SELECT FROM weft.group_ancestor a WHERE a.batch_id = j.batch_id AND a.group_id = j.group_id AND a.ancestor_id = v_group)
           AND EXISTS (SELECT FROM weft.batch_update u WHERE u.batch_id = j.batch_id AND u.update_id = j.update_id AND u.committed_at <= v_operation.created_at)
           AND NOT EXISTS (SELECT FROM weft.job_change c WHERE c.batch_id = j.batch_id AND c.job_id = j.job_id AND c.subtype = 'prioritized' AND c.at >= v_operation.created_at)
-        ORDER BY j.job_id LIMIT limit_jobs) x;
-    IF cardinality(v_all) = limit_jobs THEN
-        v_to := v_all[limit_jobs];
+        ORDER BY j.job_id LIMIT limit_rows) x;
+    IF cardinality(v_all) = limit_rows THEN
+        v_to := v_all[limit_rows];
     END IF;
     SELECT coalesce(array_agg(l.job_id), '{}') INTO v_job FROM unnest(v_all) x
     CROSS JOIN LATERAL (SELECT j.job_id FROM weft.job j WHERE j.batch_id = v_operation.batch_id AND j.job_id = x FOR NO KEY UPDATE SKIP LOCKED) l;

@@ -1,5 +1,5 @@
 -- sweep_cancelled: settle, in one bounded set, jobs of cancelled groups that wait. Their children are left to settle_children.
--- Called by: DriverStore.sweep_cancelled, again and again until it returns 0.   Safe to repeat: yes.
+-- Called by: DriverStore.sweep, again and again until it returns 0.   Safe to repeat: yes.
 -- Locks: rows of group_cancel, SKIP LOCKED; job rows in key order: a set that would turn back is left to the next call.
 -- Plan: by the cursors of group_cancel; jobs by key, only where the group has some.
 -- Returns: how many jobs were looked at.

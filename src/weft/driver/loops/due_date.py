@@ -1,4 +1,4 @@
-"""When the next worker would be lost, as far as the leader knows."""
+"""When a loop is due next, as far as the leader knows."""
 
 import asyncio
 from datetime import UTC, datetime
@@ -7,7 +7,7 @@ from weft.core.reaper_timer import reaper_delay_s
 
 
 class DueDate:
-    """A date that the leader's heartbeats move: a worker that lives costs no look of its own."""
+    """A date that the leader's heartbeats move, so that a loop needs no look of its own."""
 
     def __init__(self, grace_s: float) -> None:
         self._grace_s = grace_s
@@ -15,7 +15,7 @@ class DueDate:
         self._moved = asyncio.Event()
 
     def move(self, due_at: datetime | None) -> None:
-        """Set the date; `None`: there is no worker that could be lost."""
+        """Set the date; None: nothing is going to be due."""
         self._due_at = due_at
         self._moved.set()
 

@@ -1,4 +1,4 @@
-"""Filling a set with what a query finds, range by range of job numbers: each step is short."""
+"""Fill a set with the jobs that a query matches, range by range of job numbers."""
 
 import asyncio
 import random
@@ -6,22 +6,20 @@ from typing import Final
 
 from weft.core.query import Subject, parse_query
 from weft.core.query.tree import Field, IntegerTerm, Operator, all_of
-from weft.ports.store import JobQuery, Operation, QueryLimits
-from weft.store.database import Database
-from weft.store.queries import job_ids, read_within
+from weft.ports.store import DriverStore, JobQuery, Operation, QueryLimits
 
 STEP_MEMBERS: Final = 5_000
-"""Jobs of one step are locked together: some tens of milliseconds."""
+"""Jobs locked together in one step: some tens of milliseconds."""
 STEP_NUMBERS: Final = 200_000
-"""Numbers that one step looks at, if few of them match."""
+"""Job numbers examined in one step, if few of them match."""
 STEP_LIMITS: Final = QueryLimits(timeout_s=60.0, scan_jobs_max=2_000_000_000)
-"""Nobody waits for the answer, so every job may be asked."""
+"""Nobody waits for the answer, so every job may be examined."""
 BUSY_S: Final = 0.02
-"""Somebody had rows of the step: a call later they are free."""
+"""Another transaction held rows of this step: one call later they are free."""
 
 
-async def fill_set(database: Database, epoch: int, operation: Operation) -> bool:
-    """Add the matching jobs of one range; the last one shows the set."""
+async def step(store: DriverStore, epoch: int, operation: Operation) -> bool:
+    """Add the matching jobs of one range; the last step makes the set visible."""
     wanted = operation.arguments
     query = parse_query(wanted["query"], Subject.JOBS, chars_max=len(wanted["query"]))
     upto = min(operation.position + STEP_NUMBERS, operation.n_total)
@@ -30,16 +28,11 @@ async def fill_set(database: Database, epoch: int, operation: Operation) -> bool
         query=in_range, group=wanted["within_group"], after=operation.position,
         limit=STEP_MEMBERS, limits=STEP_LIMITS,
     )  # fmt: skip
-    found = await read_within(
-        database,
-        STEP_LIMITS,
-        lambda connection: job_ids(connection, operation.tenant_id, operation.batch_id, asked),
-    )
-    is_done = await database.value(
-        "fill_set",
-        epoch=epoch,
-        of_operation_id=operation.operation_id,
-        job_ids=found,
+    found = await store.matching_jobs(operation.tenant_id, operation.batch_id, asked)
+    is_done = await store.fill_set(
+        epoch,
+        operation.operation_id,
+        found,
         looked_upto=found[-1] if len(found) == STEP_MEMBERS else upto,
         sets_max=wanted["sets_max"],
     )

@@ -2,32 +2,32 @@
 
 import asyncio
 import time
-from collections.abc import Callable
 
 from weft.core.sweep_pace import sweep_pause_s
-from weft.driver.bell import Bell
-from weft.ports.store import DriverStore
+from weft.driver.loops.loop import Loop, LoopContext
 from weft.telemetry import metrics
 from weft.telemetry.log import get_logger
 
 log = get_logger()
 
 SWEEP_JOBS_MAX = 5_000
-"""Jobs of one call: some ten milliseconds, so that nobody waits long for their rows."""
+"""Jobs per call: some ten milliseconds, so that nobody waits long for their rows."""
 
 
-async def run_cancel(
-    store: DriverStore, epoch: int, bell: Bell, *, after_pass: Callable[[], None]
-) -> None:
-    """Sweep until nothing is left, then wait for the bell; until cancelled."""
+async def _run(context: LoopContext) -> None:
     while True:
         swept, begun = 0, time.monotonic()
-        while count := await store.sweep_cancelled(epoch, SWEEP_JOBS_MAX):
+        while count := await context.store.sweep(
+            "sweep_cancelled", context.epoch, limit_jobs=SWEEP_JOBS_MAX
+        ):
             swept += count
             metrics.JOBS_SWEPT.inc(count)
-            after_pass()
+            context.moved()
             await asyncio.sleep(sweep_pause_s(count, took_s=time.monotonic() - begun))
             begun = time.monotonic()
         if swept:
             log.info("jobs.swept", jobs=swept)
-        await bell.heard()
+        await context.bell.heard()
+
+
+LOOP = Loop("cancel", _run, wakes=("fold", "settle"))  # cancelled jobs may have children

@@ -1,23 +1,21 @@
-"""The loop that tells receivers of completions, at least once each, and holds up nobody.
+"""The loop that tells receivers of completions, at least once each, and delays nobody.
 
 A delivery is due until the database knows its outcome. So a leader that dies while it sends leaves
 it due, and the next one sends it again, under the same name. Nothing is asked while nothing is
-due: the loop waits for its bell, which the fold's notice rings, and for the next date.
+due: the loop waits for its bell, which a notice rings, and for the next date.
 """
 
 import asyncio
 import random
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from weft import __version__
 from weft.core.callback_retry import RetryPlan, is_delivered, next_try_s
 from weft.core.callback_signature import DELIVERY_HEADER, SIGNATURE_HEADER, sign, tenant_secret
-from weft.driver.bell import Bell
-from weft.ports.callback_sender import Answered, CallbackSender
-from weft.ports.store import DeliveryReport, DriverStore, DueCallback
-from weft.settings import Settings
+from weft.driver.loops.loop import Loop, LoopContext, Post
+from weft.ports.callback_sender import Answered
+from weft.ports.store import DeliveryReport, DueCallback
 from weft.telemetry import metrics
 from weft.telemetry.log import get_logger
 
@@ -28,25 +26,22 @@ LATE_S = 0.01
 """The timer rings so much after the date, so that the database agrees that it has passed."""
 
 
-@dataclass(frozen=True)
-class Post:
-    """What signs and what sends. `key`: the deployment's, of which tenants' secrets are made."""
-
-    sender: CallbackSender
-    key: str
+async def _run(context: LoopContext) -> None:
+    if context.post is None:
+        while True:
+            await context.bell.heard()
+    await CallbackLoop(context, context.post).run()
 
 
 class CallbackLoop:
     """Sends what is due, each in a task of its own, within the limits of the settings."""
 
-    def __init__(
-        self, store: DriverStore, epoch: int, bell: Bell, post: Post, settings: Settings
-    ) -> None:
-        self._store = store
-        self._epoch = epoch
-        self._bell = bell
+    def __init__(self, context: LoopContext, post: Post) -> None:
+        self._store = context.store
+        self._epoch = context.epoch
+        self._bell = context.bell
         self._post = post
-        self._settings = settings
+        self._settings = settings = context.settings
         self._plan = RetryPlan(
             first_s=settings.callback_retry_first_s,
             longest_s=settings.callback_retry_longest_s,
@@ -153,3 +148,6 @@ def _tell(one: DueCallback, report: DeliveryReport, took_s: float) -> None:
         log.info("callback.failed", error=report.error, retry_in_s=report.retry_in_s, **facts)
     else:
         log.warning("callback.given_up", error=report.error, **facts)
+
+
+LOOP = Loop("callback", _run)

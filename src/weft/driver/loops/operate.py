@@ -1,25 +1,22 @@
-"""The loop that goes on with operations: work on whole batches, in bounded steps."""
-
-from collections.abc import Callable
+"""The loop that advances operations: work on whole batches, in bounded steps."""
 
 from weft.core.errors import EpochStale, Unavailable, WeftError
 from weft.core.problem_document import problem_document
-from weft.driver.bell import Bell
+from weft.driver.loops.loop import Loop, LoopContext
+from weft.driver.operations import advance_operation
 from weft.ports.store import DriverStore, Operation
 from weft.telemetry.log import get_logger
 
 log = get_logger()
 
 
-async def run_operate(
-    store: DriverStore, epoch: int, bell: Bell, *, after_pass: Callable[[], None]
-) -> None:
-    """Give every operation a step in turn until none can go on, then wait for the bell."""
+async def _run(context: LoopContext) -> None:
+    """Give each operation a step in turn until none can advance, then wait for the bell."""
     while True:
-        if await _advance_all(store, epoch):
-            after_pass()
+        if await _advance_all(context.store, context.epoch):
+            context.moved()
         else:
-            await bell.heard()
+            await context.bell.heard()
 
 
 async def _advance_all(store: DriverStore, epoch: int) -> bool:
@@ -34,7 +31,7 @@ async def _advance_all(store: DriverStore, epoch: int) -> bool:
 
 async def _advance(store: DriverStore, epoch: int, operation: Operation) -> bool:
     try:
-        return await store.advance_operation(epoch, operation)
+        return await advance_operation(store, epoch, operation)
     except (Unavailable, EpochStale):
         raise  # says nothing about the operation
     except WeftError as error:
@@ -49,3 +46,6 @@ async def _advance(store: DriverStore, epoch: int, operation: Operation) -> bool
             epoch, operation.operation_id, problem_document(error, operation.trace_id)
         )
         return True
+
+
+LOOP = Loop("operate", _run, wakes=("fold",))

@@ -1,0 +1,24 @@
+"""The loop that parks ready jobs of held groups, and lists those of released groups."""
+
+from weft.driver.loops.loop import Loop, LoopContext
+from weft.telemetry.log import get_logger
+
+log = get_logger()
+
+SWEEP_JOBS_MAX = 2_000
+"""Jobs per call: some ten milliseconds, so that nobody waits long for their rows."""
+
+
+async def _run(context: LoopContext) -> None:
+    while True:
+        swept = 0
+        while count := await context.store.sweep(
+            "sweep_holds", context.epoch, limit_jobs=SWEEP_JOBS_MAX
+        ):
+            swept += count
+        if swept:
+            log.info("holds.swept", jobs=swept)
+        await context.bell.heard()
+
+
+LOOP = Loop("hold", _run)

@@ -1,0 +1,60 @@
+"""What a loop of the driver is, as data, and what it gets to work with."""
+
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass, field
+
+from weft.driver.loops.bell import Bell
+from weft.driver.loops.due_date import DueDate
+from weft.ports.callback_sender import CallbackSender
+from weft.ports.store import DriverStore
+from weft.settings import Settings
+
+
+@dataclass(frozen=True)
+class Post:
+    """Signs and sends callbacks. `key`: the deployment's, from which tenants' secrets are made."""
+
+    sender: CallbackSender
+    key: str
+
+
+@dataclass
+class Rest:
+    """Whether the driver sleeps: then notices and the heartbeat wake it, and nothing else."""
+
+    is_asleep: bool = False
+
+
+@dataclass(frozen=True)
+class LoopContext:
+    """What one loop works with during one term."""
+
+    store: DriverStore
+    epoch: int
+    settings: Settings
+    bell: Bell
+    """Rung when there may be work."""
+    due: DueDate
+    """The loop's next date, as the leader's heartbeats tell it."""
+    moved: Callable[[], None]
+    """Called after a pass that did something: rings the loops that `Loop.wakes` names."""
+    ring: Callable[[Iterable[str]], None]
+    """Rings loops by name."""
+    rest: Rest = field(default_factory=Rest)
+    post: Post | None = None
+    """None: this driver sends no callbacks; they stay due."""
+
+
+@dataclass(frozen=True)
+class Loop:
+    """One loop: its name, what it does, and which loops may have work after it.
+
+    The name is what wakes it: `weft._loops_with_work` (after each fold and at the heartbeat of a
+    driver that sleeps), `weft._loops_due` (dates) and the payload of a notice on channel `driver`
+    all name loops.
+    """
+
+    name: str
+    run: Callable[[LoopContext], Awaitable[None]]
+    """Runs until cancelled. An error that leaves it ends the term."""
+    wakes: tuple[str, ...] = ()

@@ -1,0 +1,33 @@
+"""The loop that removes what is too old: events past retention, updates never committed."""
+
+import asyncio
+import time
+
+from weft.driver.loops.loop import Loop, LoopContext
+from weft.telemetry.log import get_logger
+
+log = get_logger()
+
+EVERY_S = 600.0
+
+
+async def _run(context: LoopContext) -> None:
+    """Look now and then while there is activity. Idle days leave nothing new to remove."""
+    settings = context.settings
+    looked_at = -EVERY_S
+    while True:
+        await context.bell.heard()
+        await asyncio.sleep(max(0.0, looked_at + EVERY_S - time.monotonic()))
+        removed = 0
+        while count := await context.store.remove_old(
+            context.epoch,
+            events_keep_s=settings.events_keep_s,
+            updates_keep_s=settings.updates_keep_s,
+        ):
+            removed += count
+        looked_at = time.monotonic()
+        if removed:
+            log.info("retention.removed", rows=removed)
+
+
+LOOP = Loop("retention", _run)

@@ -1,0 +1,36 @@
+"""Operations: work on whole batches that outlives a request. One file per kind, an entry below.
+
+A step is bounded and safe to repeat: the driver may die between any two.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Final
+
+from weft.core.errors import WeftError
+from weft.driver.operations import delete_batch, fill_set, set_priority
+from weft.ports.store import DriverStore, Operation
+
+Step = Callable[[DriverStore, int, Operation], Awaitable[bool]]
+"""Does one step of an operation in a term; returns False if the operation waits for something."""
+
+STEPS: Final[Mapping[str, Step]] = {
+    "delete_batch": delete_batch.step,
+    "fill_set": fill_set.step,
+    "set_priority": set_priority.step,
+}
+"""By kind of operation."""
+
+
+async def advance_operation(store: DriverStore, epoch: int, operation: Operation) -> bool:
+    """Do one bounded step of an operation; return False if it has to wait for something.
+
+    Raises a `WeftError` if the operation can never succeed.
+    """
+    step = STEPS.get(operation.kind)
+    if step is None:
+        raise WeftError(
+            f"this driver cannot perform {operation.kind!r} operations",
+            detail="The operation was created by a newer weft.",
+            hint="Start a driver of that version, then request the operation again.",
+        )
+    return await step(store, epoch, operation)

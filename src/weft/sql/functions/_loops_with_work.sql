@@ -1,0 +1,13 @@
+-- _loops_with_work: names of the driver's loops, besides the fold, that have something to do. One line for each (weft/driver/loops).
+-- Called by: fold_deltas, idle_driver.   Safe to repeat: yes, it only reads.
+-- Plan: partial indexes and tables that are empty as a rule.
+-- Owner: weft_system.
+CREATE OR REPLACE FUNCTION weft._loops_with_work() RETURNS text[] LANGUAGE sql STABLE
+AS $$
+    SELECT array_remove(ARRAY[
+        CASE WHEN EXISTS (SELECT FROM weft.group_cancel WHERE NOT swept) THEN 'cancel' END,
+        CASE WHEN EXISTS (SELECT FROM weft.cascade) OR EXISTS (SELECT FROM weft.parent_end) THEN 'settle' END,
+        CASE WHEN EXISTS (SELECT FROM weft.group_hold WHERE NOT swept) OR EXISTS (SELECT FROM weft.held_ready) THEN 'hold' END,
+        CASE WHEN EXISTS (SELECT FROM weft.operation WHERE state = 'running') THEN 'operate' END
+    ], NULL)
+$$;

@@ -1,0 +1,90 @@
+"""The loops as data: what SQL and Python say about them agrees."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from driver.fake_store import FakeDriverStore
+from weft.core.errors import WeftError
+from weft.driver.loops import LOOPS
+from weft.driver.loops.loop import Loop, LoopContext
+from weft.driver.operations import STEPS, advance_operation
+from weft.driver.term import FIRST, Term
+from weft.ports.store import Operation
+from weft.settings import Settings
+from weft.sql import files_of
+
+NAMES = {loop.name for loop in LOOPS}
+
+
+def texts() -> dict[str, str]:
+    return {file.name: file.text for file in files_of("functions")}
+
+
+def test_loops_have_distinct_names_and_wake_loops_that_exist() -> None:
+    assert len(NAMES) == len(LOOPS)
+    assert FIRST in NAMES
+    assert {name for loop in LOOPS for name in loop.wakes} <= NAMES
+
+
+@pytest.mark.parametrize("function", ["_loops_with_work", "_loops_due"])
+def test_sql_names_loops_that_exist(function: str) -> None:
+    named = set(re.findall(r"(?:THEN|SELECT) '(\w+)'", texts()[function]))
+
+    assert named
+    assert named <= NAMES
+
+
+def test_notices_to_the_driver_name_loops_that_exist() -> None:
+    payloads = set(re.findall(r"pg_notify\('driver', '(\w*)'\)", "\n".join(texts().values())))
+
+    assert payloads - {""} <= NAMES
+
+
+def test_operations_that_sql_creates_have_a_step() -> None:
+    """`_create_operation` gets the kind as its fourth argument."""
+    made = re.findall(
+        r"_create_operation\([^,]+, [^,]+, [^,]+, '(\w+)'", "\n".join(texts().values())
+    )
+
+    assert set(made) == set(STEPS)
+
+
+async def test_operation_of_a_newer_weft_is_refused() -> None:
+    operation = Operation(7, 1, 1, "polish", {}, 0, 10, "0" * 32)
+
+    with pytest.raises(WeftError, match="cannot perform 'polish' operations"):
+        await advance_operation(FakeDriverStore(), 1, operation)
+
+
+async def test_a_loop_is_woken_by_its_name_and_wakes_those_it_names() -> None:
+    """A loop that is only an entry: what the fold names it hears, and its neighbour after it."""
+    heard: list[str] = []
+
+    async def listen(context: LoopContext) -> None:
+        await context.bell.heard()
+        heard.append("listen")
+        context.moved()
+        await context.due.passed()
+
+    async def answer(context: LoopContext) -> None:
+        await context.bell.heard()
+        heard.append("answer")
+        raise LoopEnded
+
+    loops = [Loop("fold", idle), Loop("listen", listen, wakes=("answer",)), Loop("answer", answer)]
+    term = Term(FakeDriverStore(), 1, Settings(home=Path("/nowhere")), loops=loops)
+    term.wake_each(["listen"])
+
+    with pytest.raises(LoopEnded):
+        await term.run()
+    assert heard == ["listen", "answer"]
+
+
+class LoopEnded(Exception):
+    """The test's end of a term."""
+
+
+async def idle(context: LoopContext) -> None:
+    await context.due.passed()

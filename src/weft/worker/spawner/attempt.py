@@ -32,10 +32,10 @@ class Attempt:
         "pidfd",
         "prepared",
         "queued",
+        "request",
         "result",
         "script_path",
         "signal",
-        "spec",
         "started_ns",
         "starting",
         "stderr_fd",
@@ -47,9 +47,9 @@ class Attempt:
         "watched",
     )
 
-    def __init__(self, spec: StartProcess, environment: dict[str, str]) -> None:
-        self.spec = spec
-        self.key: AttemptKey = spec.key
+    def __init__(self, request: StartProcess, environment: dict[str, str]) -> None:
+        self.request = request
+        self.key: AttemptKey = request.key
         self.environment = environment
         self.definition: tuple[int, bytes] | None = None
         """The function that it calls: the job that brought it, and what it brought."""

@@ -25,7 +25,7 @@ _BUSY_TRIES = 50
 MARK = "WEFT_ATTEMPT"
 
 
-class Started(NamedTuple):
+class StartedProcess(NamedTuple):
     """A process that a thread has started."""
 
     pid: int
@@ -88,12 +88,12 @@ class Prepared:
             self.close()
             raise
 
-    def run(self) -> Started:
+    def run(self) -> StartedProcess:
         """Start it. Raises `OSError`, and `CannotStart` if the program stays busy."""
         for _ in range(_BUSY_TRIES):
             started_ns = time.monotonic_ns()
             try:
-                return Started(self._spawn.run(), started_ns)
+                return StartedProcess(self._spawn.run(), started_ns)
             except OSError as error:
                 if error.errno == errno.ENOEXEC:
                     self._spawn.by_shell()
@@ -101,7 +101,7 @@ class Prepared:
                     raise
         raise CannotStart(Reason.NO_PROGRAM, f"the program {self._path} is being written")
 
-    def finish(self, started: Started | Exception) -> Spawned:
+    def finish(self, started: StartedProcess | Exception) -> Spawned:
         """Return the process. Raises, as `Launcher.prepare`, what kept it from being started."""
         if isinstance(started, Exception):
             self.close()
@@ -157,7 +157,9 @@ class Launcher:
         prepared.close()
         self.clean(attempt)
 
-    def finish(self, attempt: Attempt, prepared: Prepared, started: Started | Exception) -> None:
+    def finish(
+        self, attempt: Attempt, prepared: Prepared, started: StartedProcess | Exception
+    ) -> None:
         """Fill in `pid`, `pidfd`, the streams and `started_ns`. Raises as `prepare`."""
         self._close_stdin(attempt)
         try:
@@ -165,7 +167,7 @@ class Launcher:
         except BaseException as error:
             self.clean(attempt)
             raise _sorted(error) from error
-        assert isinstance(started, Started)
+        assert isinstance(started, StartedProcess)
         attempt.started_ns = started.started_ns
         attempt.pid, attempt.pidfd, attempt.stdout_fd, attempt.stderr_fd = spawned
 
@@ -186,7 +188,7 @@ class Launcher:
 
     def _directory_of(self, attempt: Attempt) -> str:
         """Return the job's directory: one that is its own, or what it asks for."""
-        cwd = attempt.spec.cwd
+        cwd = attempt.request.cwd
         if cwd is None:
             attempt.cwd = self._scratch.take_directory()
             return attempt.cwd
@@ -204,23 +206,23 @@ class Launcher:
         return cwd
 
     def _argv_of(self, attempt: Attempt) -> tuple[str, ...]:
-        spec = attempt.spec
-        if spec.script is None:
-            return spec.argv
+        request = attempt.request
+        if request.script is None:
+            return request.argv
         key = attempt.key
         name = f"b{key.batch_id}.j{key.job_id}.{key.attempt}"
-        attempt.script_path = self._scratch.write_script(name, spec.script)
-        return (attempt.script_path, *spec.argv)
+        attempt.script_path = self._scratch.write_script(name, request.script)
+        return (attempt.script_path, *request.argv)
 
     def _prepare(self, attempt: Attempt, argv: tuple[str, ...], cwd: str) -> Prepared:
-        env = {**attempt.environment, **attempt.spec.env}
+        env = {**attempt.environment, **attempt.request.env}
         env[MARK] = self.mark_of(attempt.key)
         path = argv[0]
         if "/" not in path:
             path = self._find(path, env.get("PATH", _DEFAULT_PATH), cwd)
         stdin = self._null
-        if attempt.spec.stdin is not None:
-            stdin = attempt.stdin_fd = _memory_file(attempt.spec.stdin)
+        if attempt.request.stdin is not None:
+            stdin = attempt.stdin_fd = _memory_file(attempt.request.stdin)
         return Prepared(path, argv, env, [(stdin, 0)], cwd)
 
     def start_warm(
@@ -229,7 +231,7 @@ class Launcher:
         """Start a warm process with its socket. Raises as `prepare`."""
         env = {**env, MARK: f"b{batch_id}.warm@{self._incarnation}"}
         fds = [(self._null, 0), (control, CONTROL_FD)]
-        started: Started | Exception
+        started: StartedProcess | Exception
         try:
             prepared = Prepared(argv[0], argv, env, fds, "/")
             try:

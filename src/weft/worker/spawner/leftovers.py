@@ -142,7 +142,7 @@ class Leftovers:
 
     @staticmethod
     def _due_of(owner: Attempt, now_ns: int) -> int:
-        return now_ns if owner.grace_over else owner.ended_ns + owner.spec.grace_ms * _MS
+        return now_ns if owner.grace_over else owner.ended_ns + owner.request.grace_ms * _MS
 
     def _kill_due(self) -> None:
         """Kill those whose time is over, with all that descends from them, until none is left."""

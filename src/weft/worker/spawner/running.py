@@ -9,10 +9,10 @@ from functools import partial
 
 from weft.core.states import Reason
 from weft.wire.log_format import STDERR, STDOUT
-from weft.wire.spawner import Started as StartedReport
+from weft.wire.spawner import Started
 from weft.worker.spawner import tree
 from weft.worker.spawner.attempt import Attempt
-from weft.worker.spawner.launch import Launcher, Prepared, Started
+from weft.worker.spawner.launch import Launcher, Prepared, StartedProcess
 from weft.worker.spawner.leftovers import Leftovers
 from weft.worker.spawner.loop import Loop
 from weft.worker.spawner.oom import OomKills
@@ -46,7 +46,7 @@ class Running:
         on_end: Callable[[Attempt], None],
     ) -> None:
         self._loop = loop
-        self._starter: Starter[Started] = Starter(loop, threads=_START_THREADS)
+        self._starter: Starter[StartedProcess] = Starter(loop, threads=_START_THREADS)
         self._launcher = launcher
         self._reports = reports
         self._on_start_failed = on_start_failed
@@ -91,7 +91,7 @@ class Running:
         return not self.by_pid and not self._starter.count
 
     def _on_started(
-        self, attempt: Attempt, prepared: Prepared, started: Started | Exception
+        self, attempt: Attempt, prepared: Prepared, started: StartedProcess | Exception
     ) -> None:
         attempt.starting = False
         try:
@@ -109,8 +109,8 @@ class Running:
         """Take an attempt that runs now, in a process of its own or in a warm one."""
         self.by_pid[attempt.pid] = attempt
         self._to_tell.append(attempt)
-        if attempt.spec.timeout_ms is not None:
-            due_ns = attempt.started_ns + attempt.spec.timeout_ms * _MS
+        if attempt.request.timeout_ms is not None:
+            due_ns = attempt.started_ns + attempt.request.timeout_ms * _MS
             attempt.time_limit = self._loop.at(due_ns, partial(self._time_out, attempt))
 
     def end(self, attempt: Attempt) -> None:
@@ -186,9 +186,7 @@ class Running:
         while self._to_tell and self._to_tell[0].started_ns + _TELL_AFTER_NS <= now_ns:
             attempt = self._to_tell.popleft()
             if not attempt.ended_ns:
-                self._reports.add_start(
-                    StartedReport(attempt.key, attempt.pid, attempt.started_ns)
-                )
+                self._reports.add_start(Started(attempt.key, attempt.pid, attempt.started_ns))
         if self._ended:
             ended, self._ended = self._ended, []
             self._look_for_leftovers(ended)
@@ -210,7 +208,7 @@ class Running:
 
     def _fail_for_disk(self, attempt: Attempt, error: OSError) -> None:
         fail_for_disk(attempt, error)
-        self.kill(attempt, Reason.DISK, attempt.spec.grace_ms)
+        self.kill(attempt, Reason.DISK, attempt.request.grace_ms)
 
     def _close_stream(self, attempt: Attempt, kind: int) -> None:
         fd = attempt.stdout_fd if kind == STDOUT else attempt.stderr_fd
@@ -258,7 +256,7 @@ class Running:
         self.streams.finish(attempt)
 
     def _time_out(self, attempt: Attempt) -> None:
-        self.kill(attempt, Reason.TIMEOUT, attempt.spec.grace_ms)
+        self.kill(attempt, Reason.TIMEOUT, attempt.request.grace_ms)
 
     def _kill_now(self, attempt: Attempt) -> None:
         """Kill everything of an attempt: its group, what descends from it, what fled from it."""

@@ -117,8 +117,8 @@ class Spawner:
             case Hello():
                 self._welcome(message)
             case Start():
-                for spec in message.processes:
-                    self._enqueue(spec, message)
+                for request in message.processes:
+                    self._enqueue(request, message)
             case Kill():
                 self._kill(message)
             case Withdraw():
@@ -144,14 +144,14 @@ class Spawner:
         ended = list(self._reports.unacknowledged.values())
         self._link.send(Welcome(self._incarnation, self._pid_namespace, queued, live, ended))
 
-    def _enqueue(self, spec: StartProcess, message: Start) -> None:
-        key = spec.key
+    def _enqueue(self, request: StartProcess, message: Start) -> None:
+        key = request.key
         if key in self._attempts or key in self._reports.unacknowledged:
             return
-        environment = message.environments[spec.environment] if message.environments else {}
-        attempt = Attempt(spec, environment)
-        if spec.warm is not None and spec.warm.definition is not None:
-            attempt.definition = message.definitions[spec.warm.definition]
+        environment = message.environments[request.environment] if message.environments else {}
+        attempt = Attempt(request, environment)
+        if request.warm is not None and request.warm.definition is not None:
+            attempt.definition = message.definitions[request.warm.definition]
         self._attempts[key] = attempt
         self._queue.append(attempt)
         self._queue_length += 1
@@ -164,7 +164,7 @@ class Spawner:
             if not attempt.queued:
                 queue.popleft()
                 continue
-            taken = self._capacity.take(attempt.spec.cpu_m, attempt.spec.memory_mib)
+            taken = self._capacity.take(attempt.request.cpu_m, attempt.request.memory_mib)
             if taken is None:
                 return
             attempt.taken = taken
@@ -175,9 +175,9 @@ class Spawner:
             self._warm.free(self._capacity.memory_mib_free)
 
     def _start(self, attempt: Attempt) -> None:
-        spec = attempt.spec
+        request = attempt.request
         try:
-            if spec.warm is not None:
+            if request.warm is not None:
                 self._warm.start(attempt)
             elif is_process(attempt):
                 self.running.start(attempt)
@@ -294,8 +294,8 @@ class Spawner:
 
 def is_process(attempt: Attempt) -> bool:
     """Say whether it needs a process of its own; one without a program ends at once."""
-    spec = attempt.spec
-    return spec.warm is None and bool(spec.argv or spec.script is not None)
+    request = attempt.request
+    return request.warm is None and bool(request.argv or request.script is not None)
 
 
 def _note_failure(attempt: Attempt, error: Exception) -> None:

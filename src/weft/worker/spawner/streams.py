@@ -61,14 +61,14 @@ class Streams:
 
     def _keep(self, attempt: Attempt, kind: int, data: bytes) -> None:
         output = attempt.output
-        spec = attempt.spec
+        request = attempt.request
         if output is None:
             key = attempt.key
             output = attempt.output = Output(
                 output_path(self._logs, key.batch_id, key.job_id, key.attempt),
                 attempt.started_ns,
-                bytes_max=spec.stream_bytes_max,
-                head_bytes=spec.stream_head_bytes,
+                bytes_max=request.stream_bytes_max,
+                head_bytes=request.stream_head_bytes,
             )
         was_due = output.flush_due_ns
         try:

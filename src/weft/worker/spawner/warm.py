@@ -57,9 +57,9 @@ class Warm:
 
     def start(self, attempt: Attempt) -> None:
         """Call a function in a warm process. Raises what `Launcher.start` raises."""
-        spec = attempt.spec
-        assert spec.warm is not None
-        if spec.cwd is None:
+        request = attempt.request
+        assert request.warm is not None
+        if request.cwd is None:
             attempt.cwd = self._scratch.take_directory()
         attempt.started_ns = time.monotonic_ns()
         try:
@@ -97,18 +97,18 @@ class Warm:
         if last is not attempt.environment:
             environment = tuple(sorted(attempt.environment.items()))
             self._last_environment = attempt.environment, environment
-        return attempt.key.batch_id, attempt.spec.argv, environment
+        return attempt.key.batch_id, attempt.request.argv, environment
 
     def _call_of(self, attempt: Attempt, definition_id: int, definition: bytes | None) -> Call:
-        spec, key = attempt.spec, attempt.key
-        assert spec.warm is not None
+        request, key = attempt.request, attempt.key
+        assert request.warm is not None
         path = output_path(self._logs, key.batch_id, key.job_id, key.attempt)
         return Call(
             definition_id,
             definition,
-            spec.warm.body,
-            {**spec.env, MARK: self._launcher.mark_of(key)},
-            spec.cwd or attempt.cwd or "/",
+            request.warm.body,
+            {**request.env, MARK: self._launcher.mark_of(key)},
+            request.cwd or attempt.cwd or "/",
             f"{path}.result",
         )
 

@@ -13,7 +13,7 @@ import msgspec
 from weft.api.app import create_app
 from weft.core.states import Reason
 from weft.plugins.log_stores.files import FileLogStore
-from weft.ports.store import Claimed, EndReport, StartReport, WorkerStore
+from weft.ports.store import Claimed, ClaimRequest, EndReport, StartReport, WorkerStore
 from weft.run.api import Server, serving_config
 from weft.settings import Settings
 from weft.store import open_admin, open_api_store, open_driver_store, open_worker_store
@@ -76,7 +76,8 @@ class LiveWorker:
 
     async def claim(self, limit: int = 1000) -> Sequence[Claimed]:
         return await self.store.claim_jobs(
-            self._incarnation_id, budget_cpu_m=10**8, budget_memory_mib=10**8, limit_jobs=limit
+            self._incarnation_id,
+            ClaimRequest(budget_cpu_m=10**8, budget_memory_mib=10**8, limit_jobs=limit),
         )
 
     def keep_result(self, one: Claimed, data: bytes) -> None:

@@ -360,7 +360,7 @@ async def test_heartbeat_looks_up_no_job_that_has_ended(own_world: World, *, hea
         await call_on(
             connection, "heartbeat", incarnation_id=worker.id, batch_ids=[last.batch_id],
             job_ids=[last.job_id], attempts=[last.attempt], draining=False,
-            heard=list(worker.store._heard) if heard else [],
+            heard=list(worker.memory.heard()) if heard else [],
         )  # fmt: skip
     await connection.close()
     jobs = await world.admin.fetchval("SELECT array_agg(jobs) FROM weft.claim")

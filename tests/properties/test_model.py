@@ -302,7 +302,7 @@ class Machine(DeleteRules, PriorityRules):
             if model.is_cancelled(job := model.jobs[one.job_id]) or job.cancel_asked
         }
         assert answer.alive
-        assert set(answer.cancelled) == stops
+        assert set(answer.to_stop) == stops
         assert answer.has_work == any(model.claimable() for model in self.models)
 
     @rule(owner=st.sampled_from(WORKERS), leaves=st.booleans())

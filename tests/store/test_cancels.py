@@ -32,7 +32,7 @@ async def test_single_jobs_end_now_or_are_told(world: World) -> None:
 
     assert answer == {1: "success", 2: "cancelling", 3: "cancelled", 5: "cancelled"}
     assert await world.states(batch) == "sRcpc"
-    assert (await worker.beat(two)).cancelled == [(batch, 2, 1)]
+    assert (await worker.beat(two)).to_stop == [(batch, 2, 1)]
     await worker.end(two, reason=Reason.CANCELLED)
     await world.sweep()
     assert await world.states(batch) == "scccc"
@@ -106,7 +106,7 @@ async def test_group_is_cancelled_with_all_below(world: World) -> None:
     claimed = await worker.claim(2)
     first, second = await cancel(world, batch, 1), await cancel(world, batch, 1)
     swept = await world.sweep()
-    stops = (await worker.beat(*claimed)).cancelled
+    stops = (await worker.beat(*claimed)).to_stop
 
     assert (first, second) == (True, False)
     assert swept >= 8
@@ -149,7 +149,7 @@ async def test_force_stops_what_always_runs(world: World) -> None:
     worker = await world.worker()
     (running,) = await worker.claim(1)
     gentle = await cancel(world, batch)
-    before = (await worker.beat(running)).cancelled
+    before = (await worker.beat(running)).to_stop
     await world.sweep()
     left = await world.states(batch)
     forced, again = await cancel(world, batch, force=True), await cancel(world, batch, force=True)
@@ -158,7 +158,7 @@ async def test_force_stops_what_always_runs(world: World) -> None:
     assert (gentle, before, left) == (True, [], "Rrr")
     assert (forced, again, await cancel(world, batch)) == (True, False, False)
     assert await world.states(batch) == "Rcc"
-    assert (await worker.beat(running)).cancelled == [(batch, 1, 1)]
+    assert (await worker.beat(running)).to_stop == [(batch, 1, 1)]
 
 
 async def test_lost_job_of_a_cancelled_batch_is_cancelled(world: World) -> None:
@@ -239,7 +239,7 @@ async def test_nth_failure_cancels_the_group_at_once(world: World) -> None:
     assert (before["cancelled"], after["cancelled"]) == (False, True)
     others = await worker.claim()
     assert [one.job_id for one in others] == [7, 8]
-    assert (await worker.beat(three, *others)).cancelled == [(batch, 3, 1)]
+    assert (await worker.beat(three, *others)).to_stop == [(batch, 3, 1)]
     await world.sweep()
     assert await world.states(batch) == "feRcccRR"
 

@@ -150,7 +150,7 @@ async def test_all_of_it_is_removed_but_what_it_cost(own_world: World) -> None:
         assert await world.findings() == {}
     assert (await rows_of(world, batch))["job"] == 24  # nothing goes while a job runs
     told = await worker.beat(running)
-    assert [tuple(one) for one in told.cancelled] == [(batch, running.job_id, running.attempt)]
+    assert [tuple(one) for one in told.to_stop] == [(batch, running.job_id, running.attempt)]
     await worker.end(running, reason=Reason.CANCELLED, start_age_us=3_000_000)
     await world.fold()
     cost = await bill(world)

@@ -173,7 +173,7 @@ async def test_running_attempts_go_on_and_lost_ones_wait(world: World) -> None:
     await hold(world, batch)
     await park(world)
 
-    assert (await worker.beat(one, two, three)).cancelled == []
+    assert (await worker.beat(one, two, three)).to_stop == []
     assert await worker.end(one) == ["ok"]
     await worker.end(two, reason=Reason.EXIT)
     await worker.end(three, reason=Reason.LOST)

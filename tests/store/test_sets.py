@@ -166,7 +166,7 @@ async def test_cancelled_set_cancels_its_jobs_only(world: World) -> None:
     (first,) = await worker.claim(1)  # job 1, in pca
     await world.api.cancel_group(world.caller, batch, PCA, force=False)
 
-    stopped = (await worker.beat(first)).cancelled
+    stopped = (await worker.beat(first)).to_stop
     assert [key[1] for key in stopped] == [1]
     await worker.end(first, reason=Reason.CANCELLED)
     assert sorted(await worker.run()) == [2, 4, 6]

@@ -8,7 +8,9 @@ import pytest
 
 from store.world import Worker, World
 from weft.core import errors
+from weft.core.lease import Budget
 from weft.core.states import Reason
+from weft.ports.store import ClaimRequest
 from weft.store.database import call_on
 from weft.testing.builders import end_report, job_rows
 
@@ -112,9 +114,8 @@ async def test_workers_see_the_jobs_of_their_pool_only(world: World) -> None:
         **{**worker.facts, "pool": "default", "incarnation": world.pool}
     )
 
-    assert await stranger.claim_jobs(
-        there.incarnation_id, budget_cpu_m=10**6, budget_memory_mib=10**6, limit_jobs=9
-    ) == []  # fmt: skip
+    much = ClaimRequest(budget_cpu_m=10**6, budget_memory_mib=10**6, limit_jobs=9)
+    assert await stranger.claim_jobs(there.incarnation_id, much) == []
     await stranger.leave(there.incarnation_id)
 
 
@@ -223,7 +224,7 @@ async def test_heartbeat_tells_what_must_stop_and_that_there_is_work(world: Worl
     assert answer.alive
     assert answer.has_work
     # What has ended is not to be run either.
-    assert set(answer.cancelled) == {(batch, 1, 1), (batch, 2, 1)}
+    assert set(answer.to_stop) == {(batch, 1, 1), (batch, 2, 1)}
     assert not (await worker.beat(one)).has_work
 
 
@@ -337,12 +338,12 @@ async def test_lease_of_a_claim_whose_reply_is_under_way_stays(world: World) -> 
     batch = await world.submit(1)
     worker = await world.worker()
     (claimed,) = await worker.claim()
-    worker.store._heard.clear()
+    worker.memory.confirm(worker.memory.heard())
     await world.admin.execute(
         "UPDATE weft.job SET claimed_at = claimed_at - interval '1 minute' WHERE batch_id = $1",
         batch,
     )
-    with worker.store._claiming():
+    with worker.memory.asking(Budget(1, 1, 1)):
         await worker.beat()
     during = await world.states(batch)
     await worker.beat(claimed)

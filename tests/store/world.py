@@ -8,6 +8,7 @@ from uuid import uuid4
 
 import asyncpg
 
+from weft.core.lease import Budget
 from weft.core.states import Reason
 from weft.ports.store import (
     Caller,
@@ -30,6 +31,7 @@ from weft.store import (
 from weft.store.database import Database, call_on, open_database, prepare_connection
 from weft.store.notices import PostgresNotices
 from weft.testing.builders import end_report, job_rows, start_report
+from weft.worker.agent.claim_memory import ClaimMemory
 
 MUCH_CPU_M = 1_000_000_000
 MUCH_MEMORY_MIB = 1_000_000_000
@@ -70,16 +72,16 @@ class Worker:
         self.registered = registered
         self.facts = facts
         self.id = registered.incarnation_id
+        self.memory = ClaimMemory()
 
     async def claim(
         self, limit: int = 100, *, cpu_m: int = MUCH_CPU_M, memory_mib: int = MUCH_MEMORY_MIB
     ) -> list[Claimed]:
         """Claim jobs."""
-        return list(
-            await self.store.claim_jobs(
-                self.id, budget_cpu_m=cpu_m, budget_memory_mib=memory_mib, limit_jobs=limit
-            )
-        )
+        with self.memory.asking(Budget(cpu_m, memory_mib, limit)) as request:
+            claimed = await self.store.claim_jobs(self.id, request)
+        self.memory.note(request, claimed)
+        return list(claimed)
 
     async def start(self, *claimed: Claimed, age_us: int = 0) -> Sequence[str]:
         """Report starts."""
@@ -99,10 +101,9 @@ class Worker:
         self, reports: Sequence[EndReport], limit: int = 100
     ) -> tuple[Sequence[str], list[Claimed]]:
         """Report ends and claim jobs in one call."""
-        verdicts, claimed = await self.store.complete_and_claim(
-            self.id, reports, budget_cpu_m=MUCH_CPU_M, budget_memory_mib=MUCH_MEMORY_MIB,
-            limit_jobs=limit,
-        )  # fmt: skip
+        with self.memory.asking(Budget(MUCH_CPU_M, MUCH_MEMORY_MIB, limit)) as request:
+            verdicts, claimed = await self.store.complete_and_claim(self.id, reports, request)
+        self.memory.note(request, claimed)
         return verdicts, list(claimed)
 
     async def run(self, limit: int = 100, reason: Reason | None = None) -> list[int]:
@@ -115,7 +116,12 @@ class Worker:
     async def beat(self, *claimed: Claimed, draining: bool = False) -> HeartbeatAnswer:
         """Send a heartbeat with these attempts."""
         keys = [(one.batch_id, one.job_id, one.attempt) for one in claimed]
-        return await self.store.heartbeat(self.id, keys, draining=draining)
+        heard = self.memory.heard()
+        answer = await self.store.heartbeat(
+            self.id, keys, draining=draining, claiming=self.memory.is_claiming, heard=heard
+        )
+        self.memory.confirm(heard)
+        return answer
 
     async def waits(self) -> bool:
         """Go to sleep; False: there is work."""

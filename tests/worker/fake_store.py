@@ -11,6 +11,7 @@ from weft.core.errors import IncarnationEnded, Unavailable
 from weft.core.states import Reason
 from weft.ports.store import (
     Claimed,
+    ClaimRequest,
     EndReport,
     HeartbeatAnswer,
     PhaseReport,
@@ -141,13 +142,12 @@ class FakeStore:
         ]
         return Registered(worker_id=1, incarnation_id=number, pool_id=POOL, live=live)
 
-    async def claim_jobs(
-        self, incarnation_id: int, *, budget_cpu_m: int, budget_memory_mib: int, limit_jobs: int
-    ) -> Sequence[Claimed]:
+    async def claim_jobs(self, incarnation_id: int, request: ClaimRequest) -> Sequence[Claimed]:
         self._check()
+        budget_cpu_m, budget_memory_mib = request.budget_cpu_m, request.budget_memory_mib
         claimed: list[Claimed] = []
         for job_id, job in enumerate(self.jobs, 1):
-            if len(claimed) == limit_jobs:
+            if len(claimed) == request.limit_jobs:
                 break
             if job.is_over or job.owner is not None or job_id in self.cancelled:
                 continue
@@ -210,33 +210,30 @@ class FakeStore:
         return verdicts
 
     async def complete_and_claim(
-        self, incarnation_id: int, reports: Sequence[EndReport], *, budget_cpu_m: int,
-        budget_memory_mib: int, limit_jobs: int,
-    ) -> tuple[Sequence[str], Sequence[Claimed]]:  # fmt: skip
+        self, incarnation_id: int, reports: Sequence[EndReport], request: ClaimRequest
+    ) -> tuple[Sequence[str], Sequence[Claimed]]:
         verdicts = await self.complete_attempts(incarnation_id, reports)
-        claimed = await self.claim_jobs(
-            incarnation_id, budget_cpu_m=budget_cpu_m, budget_memory_mib=budget_memory_mib,
-            limit_jobs=limit_jobs,
-        )  # fmt: skip
+        claimed = await self.claim_jobs(incarnation_id, request)
         self.sets_with_claim.append(len(reports))
         return verdicts, claimed
 
-    async def list_cancelled(
+    async def list_to_stop(
         self, incarnation_id: int, attempts: Sequence[tuple[int, int, int]]
     ) -> Sequence[tuple[int, int, int]]:
         del incarnation_id
         self._check()
-        return [place for place in attempts if place[1] in self.cancelled]
+        return [one for one in attempts if one[1] in self.cancelled]
 
     async def heartbeat(
-        self, incarnation_id: int, attempts: Sequence[tuple[int, int, int]], *, draining: bool
-    ) -> HeartbeatAnswer:
-        del incarnation_id, draining
+        self, incarnation_id: int, attempts: Sequence[tuple[int, int, int]], *, draining: bool,
+        claiming: bool = False, heard: Sequence[int] = (),
+    ) -> HeartbeatAnswer:  # fmt: skip
+        del incarnation_id, draining, claiming, heard
         self._check()
         self.heartbeats += 1
         self._changed.set()
-        cancelled = [place for place in attempts if place[1] in self.cancelled]
-        return HeartbeatAnswer(alive=not self.is_lost, cancelled=cancelled, has_work=True)
+        to_stop = [one for one in attempts if one[1] in self.cancelled]
+        return HeartbeatAnswer(alive=not self.is_lost, to_stop=to_stop, has_work=True)
 
     async def leave(self, incarnation_id: int) -> None:
         self._check()

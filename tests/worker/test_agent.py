@@ -11,6 +11,7 @@ import pytest
 
 from weft.core.lease import QUEUE_S
 from weft.core.states import Reason
+from weft.ports.store import ClaimRequest
 from weft.wire.spec import JobSpec
 from weft.worker.agent.spawner_start import is_locked
 from worker.fake_store import FakeStore
@@ -176,7 +177,9 @@ async def test_ends_that_come_while_the_agent_registers_are_not_lost(worker: Wor
 async def test_lease_that_the_spawner_never_heard_of_is_handed_back(worker: Worker) -> None:
     await worker.crash()
     worker.store.submit(sh("true"))
-    await worker.store.claim_jobs(0, budget_cpu_m=1, budget_memory_mib=1, limit_jobs=1)
+    await worker.store.claim_jobs(
+        0, ClaimRequest(budget_cpu_m=1, budget_memory_mib=1, limit_jobs=1)
+    )
     await worker.start()
 
     await worker.store.until(1)

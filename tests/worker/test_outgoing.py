@@ -14,7 +14,7 @@ from weft.wire.function import Definition
 from weft.wire.spawner import AttemptKey, Start
 from weft.wire.spec import FunctionSpec, JobSpec
 from weft.worker.agent.outgoing import CHUNKS_A_PART, MESSAGE_BYTES, Outgoing, parts_of, shared_by
-from weft.worker.agent.specs import Place
+from weft.worker.agent.specs import ChunkKey
 
 LIMITS = ExecutorLimits(grace_ms=300, stream_bytes_max=1 << 20, stream_head_bytes=1 << 10)
 
@@ -37,7 +37,7 @@ def claimed(job_id: int, chunk_first: int | None = None) -> Claimed:
 
 
 def send(
-    jobs: Iterator[tuple[Claimed, JobSpec | None]], shared: dict[Place, JobSpec] | None = None
+    jobs: Iterator[tuple[Claimed, JobSpec | None]], shared: dict[ChunkKey, JobSpec] | None = None
 ) -> list[Start]:
     sent = Sent()
     executors = {"process": ProcessExecutor(), "function": FunctionExecutor()}

@@ -8,10 +8,12 @@ import asyncpg
 import msgspec
 
 from weft.bench.conditions import query
+from weft.core.lease import Budget
 from weft.ports.store import Claimed, EndReport
 from weft.store import PostgresWorkerStore
 from weft.store.database import call_on
 from weft.store.worker_store import without_usual
+from weft.worker.agent.claim_memory import ClaimMemory
 
 CPU_M, MEMORY_MIB = 1000, 512
 """Of each job."""
@@ -135,7 +137,10 @@ class InOneCall:
         number = next(self._numbers)
         self._heard.append(number)
         hints = {"hint_runnable": list(self._hints), "hint_job": list(self._hints.values())}
-        return {**self._budget, **hints, "call": number}
+        return {
+            "budget_cpu_m": self._budget.cpu_m, "budget_memory_mib": self._budget.memory_mib,
+            "limit_jobs": self._budget.jobs, **hints, "call": number,
+        }  # fmt: skip
 
     async def _call(self, function: str, **arguments: Any) -> Sequence[asyncpg.Record]:  # noqa: ANN401 (what asyncpg can encode)
         return await call_on(self._connection, function, **self._worker, **arguments)
@@ -178,32 +183,38 @@ class ThroughStore:
         self._store = store
         self._incarnation_id = incarnation_id
         self._budget = _budget(order)
+        self._memory = ClaimMemory()
         self._held: Sequence[Claimed] = []
 
     async def turn(self) -> int:
         """Complete a set and claim the next; return how many were completed."""
-        self._held = self._held or await self._store.claim_jobs(
-            self._incarnation_id, **self._budget
-        )
+        if not self._held:
+            await self._ask([])
         reports = [_report(one) for one in self._held]
         if reports:
-            _verdicts, self._held = await self._store.complete_and_claim(
-                self._incarnation_id, reports, **self._budget
-            )
+            await self._ask(reports)
         return len(reports)
+
+    async def _ask(self, reports: Sequence[EndReport]) -> None:
+        with self._memory.asking(self._budget) as request:
+            if reports:
+                _verdicts, self._held = await self._store.complete_and_claim(
+                    self._incarnation_id, reports, request
+                )
+            else:
+                self._held = await self._store.claim_jobs(self._incarnation_id, request)
+        self._memory.note(request, self._held)
 
     async def beat(self) -> None:
         """Send a heartbeat."""
         held = [(one.batch_id, one.job_id, one.attempt) for one in self._held]
-        await self._store.heartbeat(self._incarnation_id, held, draining=False)
+        heard = self._memory.heard()
+        await self._store.heartbeat(self._incarnation_id, held, draining=False, heard=heard)
+        self._memory.confirm(heard)
 
 
-def _budget(order: Order) -> dict[str, int]:
-    return {
-        "budget_cpu_m": CPU_M * order.size,
-        "budget_memory_mib": MEMORY_MIB * order.size,
-        "limit_jobs": order.size,
-    }
+def _budget(order: Order) -> Budget:
+    return Budget(CPU_M * order.size, MEMORY_MIB * order.size, order.size)
 
 
 def _report(one: Claimed) -> EndReport:

@@ -1,9 +1,8 @@
 """`WorkerStore` on asyncpg."""
 
-import itertools
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from types import MappingProxyType
 from typing import Any
 
@@ -11,6 +10,7 @@ import asyncpg
 
 from weft.ports.store import (
     Claimed,
+    ClaimRequest,
     EndReport,
     HeartbeatAnswer,
     PhaseReport,
@@ -20,7 +20,6 @@ from weft.ports.store import (
 from weft.store.database import Database, columns, open_database
 from weft.store.notices import PostgresNotices
 
-HINTS_MAX = 64
 WORKER_TIMEOUT_S = 60.0
 GRACE_S = 30.0
 MESSAGE_MAX = 4096
@@ -35,13 +34,6 @@ class PostgresWorkerStore:
         self._database = database
         self.notices = notices
         self._grace_s = grace_s
-        self._claimed_upto: dict[int, int] = {}
-        """By range of jobs: where the last claim stood. Only a hint (see claim_jobs.sql)."""
-        self._claims_under_way = 0
-        self._calls = itertools.count(time.time_ns())
-        """Numbers of claims, none of which an earlier process had."""
-        self._heard: set[int] = set()
-        """Claims whose replies came since the last heartbeat."""
 
     async def register_worker(
         self,
@@ -80,22 +72,12 @@ class PostgresWorkerStore:
             live=[_claimed(one) for one in live],
         )
 
-    async def claim_jobs(
-        self, incarnation_id: int, *, budget_cpu_m: int, budget_memory_mib: int, limit_jobs: int
-    ) -> Sequence[Claimed]:
+    async def claim_jobs(self, incarnation_id: int, request: ClaimRequest) -> Sequence[Claimed]:
         """Take ready jobs."""
-        call = next(self._calls)
-        with self._claiming():
-            rows = await self._database.call(
-                "claim_jobs",
-                incarnation_id=incarnation_id,
-                budget_cpu_m=budget_cpu_m,
-                budget_memory_mib=budget_memory_mib,
-                limit_jobs=limit_jobs,
-                **self._hints(),
-                call=call,
-            )
-        return self._taken(call, rows)
+        rows = await self._database.call(
+            "claim_jobs", incarnation_id=incarnation_id, **_asked(request)
+        )
+        return _all_claimed(rows)
 
     async def get_chunks(
         self, batch_ids: Sequence[int], chunk_firsts: Sequence[int]
@@ -154,30 +136,18 @@ class PostgresWorkerStore:
         return verdicts
 
     async def complete_and_claim(
-        self,
-        incarnation_id: int,
-        reports: Sequence[EndReport],
-        *,
-        budget_cpu_m: int,
-        budget_memory_mib: int,
-        limit_jobs: int,
+        self, incarnation_id: int, reports: Sequence[EndReport], request: ClaimRequest
     ) -> tuple[Sequence[str], Sequence[Claimed]]:
         """Record ends and take ready jobs."""
-        call = next(self._calls)
-        with self._claiming():
-            first, *rows = await self._database.call(
-                "complete_and_claim",
-                incarnation_id=incarnation_id,
-                **_ends(reports),
-                budget_cpu_m=budget_cpu_m,
-                budget_memory_mib=budget_memory_mib,
-                limit_jobs=limit_jobs,
-                **self._hints(),
-                call=call,
-            )
-        return first["verdicts"], self._taken(call, rows)
+        first, *rows = await self._database.call(
+            "complete_and_claim",
+            incarnation_id=incarnation_id,
+            **_ends(reports),
+            **_asked(request),
+        )
+        return first["verdicts"], _all_claimed(rows)
 
-    async def list_cancelled(
+    async def list_to_stop(
         self, incarnation_id: int, attempts: Sequence[tuple[int, int, int]]
     ) -> Sequence[tuple[int, int, int]]:
         """Return which of these must be stopped."""
@@ -187,50 +157,25 @@ class PostgresWorkerStore:
         return [tuple(row) for row in rows]
 
     async def heartbeat(
-        self, incarnation_id: int, attempts: Sequence[tuple[int, int, int]], *, draining: bool
+        self,
+        incarnation_id: int,
+        attempts: Sequence[tuple[int, int, int]],
+        *,
+        draining: bool,
+        claiming: bool = False,
+        heard: Sequence[int] = (),
     ) -> HeartbeatAnswer:
         """Say that the worker lives."""
-        heard = list(self._heard)
         (row,) = await self._database.call(
             "heartbeat",
             incarnation_id=incarnation_id,
             **_attempts(attempts),
             draining=draining,
-            claiming=self._claims_under_way > 0,
-            heard=heard,
+            claiming=claiming,
+            heard=list(heard),
         )
-        self._heard.difference_update(heard)
         stops = zip(row["stop_batch_ids"], row["stop_job_ids"], row["stop_attempts"], strict=True)
-        return HeartbeatAnswer(alive=row["alive"], cancelled=list(stops), has_work=row["has_work"])
-
-    @contextmanager
-    def _claiming(self) -> Iterator[None]:
-        """Note that a claim is under way: lists of heartbeats lack what it takes."""
-        self._claims_under_way += 1
-        try:
-            yield
-        finally:
-            self._claims_under_way -= 1
-
-    def _hints(self) -> dict[str, list[int]]:
-        """Return where the last claims stood, as claims take it."""
-        upto = self._claimed_upto
-        return {"hint_runnable": list(upto), "hint_job": list(upto.values())}
-
-    def _taken(self, call: int, rows: Sequence[asyncpg.Record]) -> Sequence[Claimed]:
-        """Return what a claim has taken, and note that it was heard of and where it stands.
-
-        The agent holds it before anything else runs, so that the list of a heartbeat has it.
-        """
-        if rows:
-            self._heard.add(call)
-        for row in rows:
-            if row["runnable_id"]:
-                self._claimed_upto.pop(row["runnable_id"], None)
-                self._claimed_upto[row["runnable_id"]] = row["job_id"]
-        while len(self._claimed_upto) > HINTS_MAX:
-            del self._claimed_upto[next(iter(self._claimed_upto))]
-        return [_claimed(row, row["chunk"]) for row in rows]
+        return HeartbeatAnswer(alive=row["alive"], to_stop=list(stops), has_work=row["has_work"])
 
     async def leave(self, incarnation_id: int) -> None:
         """Say that the worker goes."""
@@ -314,7 +259,22 @@ def _text(message: str) -> str | None:
     return kept.encode("utf-8", "replace").decode("utf-8") or None
 
 
-def _claimed(row: asyncpg.Record, chunk: bytes | None = None) -> Claimed:
+def _asked(request: ClaimRequest) -> dict[str, Any]:
+    return {
+        "budget_cpu_m": request.budget_cpu_m,
+        "budget_memory_mib": request.budget_memory_mib,
+        "limit_jobs": request.limit_jobs,
+        "hint_runnable": list(request.hints),
+        "hint_job": list(request.hints.values()),
+        "call": request.call,
+    }
+
+
+def _all_claimed(rows: Sequence[asyncpg.Record]) -> list[Claimed]:
+    return [_claimed(row, row["chunk"], row["runnable_id"] or 0) for row in rows]
+
+
+def _claimed(row: asyncpg.Record, chunk: bytes | None = None, runnable_id: int = 0) -> Claimed:
     batch_id, job_id, attempt, cpu_m, memory_mib, storage_mib, gpu, spec_first = row[:8]
     return Claimed(
         batch_id=batch_id,
@@ -326,6 +286,7 @@ def _claimed(row: asyncpg.Record, chunk: bytes | None = None) -> Claimed:
         gpu=gpu,
         chunk_first=spec_first,
         chunk=chunk,
+        runnable_id=runnable_id,
     )
 
 

@@ -31,6 +31,7 @@ from weft.ports.store.submitted import (
 )
 from weft.ports.store.worker import (
     Claimed,
+    ClaimRequest,
     EndReport,
     HeartbeatAnswer,
     PhaseReport,
@@ -46,6 +47,7 @@ __all__ = [
     "Beat",
     "BillingStore",
     "Caller",
+    "ClaimRequest",
     "Claimed",
     "DeliveryReport",
     "DriverStore",

@@ -6,6 +6,20 @@ from typing import Protocol
 
 
 @dataclass(frozen=True, kw_only=True)
+class ClaimRequest:
+    """How much to claim, and what the worker knows of its earlier claims."""
+
+    budget_cpu_m: int
+    budget_memory_mib: int
+    limit_jobs: int
+    call: int = 0
+    """Number of this claim, which no other claim of the incarnation has; 0: it is never
+    confirmed."""
+    hints: Mapping[int, int] = field(default_factory=dict)
+    """By `Claimed.runnable_id`: the last job that was claimed of it. Only a hint."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Claimed:
     """One attempt that this worker owns now."""
 
@@ -20,6 +34,8 @@ class Claimed:
     """Its spec is number `job_id - chunk_first` of that chunk."""
     chunk: bytes | None = field(default=None, compare=False)
     """The chunk, if the claim has brought it; else `get_chunks` does."""
+    runnable_id: int = field(default=0, compare=False)
+    """The range of jobs of which it was claimed; 0: none."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,7 +109,7 @@ class HeartbeatAnswer:
 
     The worker was declared lost; stop all its processes and register again with a new incarnation.
     """
-    cancelled: Sequence[tuple[int, int, int]]
+    to_stop: Sequence[tuple[int, int, int]]
     """(batch, job, attempt) of this worker that must be stopped."""
     has_work: bool
 
@@ -117,9 +133,7 @@ class WorkerStore(Protocol):
     ) -> Registered:
         """Say that this worker is here. Repeats are harmless."""
 
-    async def claim_jobs(
-        self, incarnation_id: int, *, budget_cpu_m: int, budget_memory_mib: int, limit_jobs: int
-    ) -> Sequence[Claimed]:
+    async def claim_jobs(self, incarnation_id: int, request: ClaimRequest) -> Sequence[Claimed]:
         """Take ready jobs.
 
         Fair share, then priority, then age. The first may exceed the budget if the worker as a
@@ -157,31 +171,34 @@ class WorkerStore(Protocol):
         """
 
     async def complete_and_claim(
-        self,
-        incarnation_id: int,
-        reports: Sequence[EndReport],
-        *,
-        budget_cpu_m: int,
-        budget_memory_mib: int,
-        limit_jobs: int,
+        self, incarnation_id: int, reports: Sequence[EndReport], request: ClaimRequest
     ) -> tuple[Sequence[str], Sequence[Claimed]]:
         """Do both in one transaction, which costs little more than one of the two."""
 
-    async def list_cancelled(
+    async def list_to_stop(
         self, incarnation_id: int, attempts: Sequence[tuple[int, int, int]]
     ) -> Sequence[tuple[int, int, int]]:
-        """Return which of these (batch, job, attempt) must be stopped.
+        """Return which of these (batch, job, attempt) must be stopped: they are cancelled, or
+        this incarnation does not own them any more.
 
-        Asked on each notice on `cancel`.
+        Asked on each notice on `cancel`. Source: `list_cancelled.sql`.
         """
 
     async def heartbeat(
-        self, incarnation_id: int, attempts: Sequence[tuple[int, int, int]], *, draining: bool
+        self,
+        incarnation_id: int,
+        attempts: Sequence[tuple[int, int, int]],
+        *,
+        draining: bool,
+        claiming: bool = False,
+        heard: Sequence[int] = (),
     ) -> HeartbeatAnswer:
         """Say that the worker lives and which attempts it has; usage is rolled up.
 
         `attempts`: all that were claimed and whose end is not recorded, each one from the moment
-        at which its claim returns. A lease that is missing is handed back.
+        at which its claim returns. A lease that is missing is handed back, unless `claiming`: a
+        claim is under way, whose attempts the list lacks.
+        `heard`: numbers of claims whose replies have arrived (`ClaimRequest.call`).
         """
 
     async def leave(self, incarnation_id: int) -> None:

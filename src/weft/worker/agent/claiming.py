@@ -11,6 +11,7 @@ from weft.ports.executor import Executor, ExecutorLimits
 from weft.ports.store import Claimed, WorkerStore
 from weft.telemetry.log import get_logger
 from weft.wire.spawner import AttemptKey, Ended, Withdraw
+from weft.worker.agent.claim_memory import ClaimMemory
 from weft.worker.agent.held import HeldAttempts
 from weft.worker.agent.outcomes import end_reports
 from weft.worker.agent.outgoing import Outgoing, parts_of, shared_by
@@ -33,6 +34,7 @@ class Claiming:
         store: WorkerStore,
         incarnation_id: int,
         *,
+        memory: ClaimMemory,
         held: HeldAttempts,
         link: SpawnerLink,
         executors: Mapping[str, Executor],
@@ -42,6 +44,7 @@ class Claiming:
     ) -> None:
         self._store = store
         self._incarnation_id = incarnation_id
+        self._memory = memory
         self._held = held
         self._link = link
         self._executors = executors
@@ -89,23 +92,25 @@ class Claiming:
 
     async def _claim(self, budget: Budget) -> Sequence[Claimed]:
         """Claim; ends that wait are reported in the same transaction."""
-        asked = {
-            "budget_cpu_m": budget.cpu_m,
-            "budget_memory_mib": budget.memory_mib,
-            "limit_jobs": budget.jobs,
-        }
         ends = self._reporting.take()
-        if not ends:
-            return await until_answered(
-                lambda: self._store.claim_jobs(self._incarnation_id, **asked)
-            )
-        verdicts, claimed = await until_answered(
-            lambda: self._store.complete_and_claim(
-                self._incarnation_id, end_reports(ends), **asked
-            )
-        )
-        self._reporting.told(ends, verdicts)
+        verdicts, claimed = await until_answered(lambda: self._ask(budget, ends))
+        if ends:
+            self._reporting.told(ends, verdicts)
         return claimed
+
+    async def _ask(
+        self, budget: Budget, ends: Sequence[Ended]
+    ) -> tuple[Sequence[str], Sequence[Claimed]]:
+        verdicts: Sequence[str] = ()
+        with self._memory.asking(budget) as request:
+            if ends:
+                verdicts, claimed = await self._store.complete_and_claim(
+                    self._incarnation_id, end_reports(ends), request
+                )
+            else:
+                claimed = await self._store.claim_jobs(self._incarnation_id, request)
+        self._memory.note(request, claimed)
+        return verdicts, claimed
 
     async def _hand_over(self, claimed: Sequence[Claimed]) -> None:
         """Send what was claimed to the spawner, in order."""

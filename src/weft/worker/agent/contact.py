@@ -9,14 +9,13 @@ from weft.ports.store import HeartbeatAnswer, Notices, WorkerStore
 from weft.telemetry import metrics
 from weft.telemetry.log import get_logger
 from weft.wire.spawner import AttemptKey
+from weft.worker.agent.claim_memory import ClaimMemory
 from weft.worker.agent.held import HeldAttempts
 from weft.worker.agent.patience import until_answered
 
 log = get_logger()
 
 _LISTEN_AGAIN_S = 0.2
-
-Place = tuple[int, int, int]
 
 
 class DeclaredLost(Exception):
@@ -33,17 +32,19 @@ class Contact:
         incarnation_id: int,
         *,
         pool_id: int,
+        memory: ClaimMemory,
         held: HeldAttempts,
         on_work: Callable[[], None],
-        on_cancelled: Callable[[Sequence[AttemptKey]], None],
+        on_stop: Callable[[Sequence[AttemptKey]], None],
     ) -> None:
         self._store = store
         self._notices = notices
         self._incarnation_id = incarnation_id
         self._pool_id = pool_id
+        self._memory = memory
         self._held = held
         self._on_work = on_work
-        self._on_cancelled = on_cancelled
+        self._on_stop = on_stop
         self.draining = False
         self._asked_ns = 0
         self.on_known: Callable[[int], None] = _ignore
@@ -57,8 +58,8 @@ class Contact:
             if not answer.alive:
                 raise DeclaredLost
             self.on_known(self._asked_ns)
-            if answer.cancelled:
-                self._on_cancelled([AttemptKey(*place) for place in answer.cancelled])
+            if answer.to_stop:
+                self._on_stop([AttemptKey(*one) for one in answer.to_stop])
             if answer.has_work:
                 self._on_work()
 
@@ -66,9 +67,13 @@ class Contact:
         self._asked_ns = time.monotonic_ns()
         metrics.RUNNING_JOBS.set(self._held.running_count)
         metrics.LEASED_JOBS.set(self._held.live_count - self._held.running_count)
-        return await self._store.heartbeat(
-            self._incarnation_id, self._places(None), draining=self.draining
-        )
+        heard = self._memory.heard()
+        answer = await self._store.heartbeat(
+            self._incarnation_id, self._attempts(None), draining=self.draining,
+            claiming=self._memory.is_claiming, heard=heard,
+        )  # fmt: skip
+        self._memory.confirm(heard)
+        return answer
 
     async def listen(self) -> None:
         """Follow the notices; after a gap look once at everything that one may have told."""
@@ -83,18 +88,18 @@ class Contact:
         if channel in {"work", ""} and payload in {str(self._pool_id), ""}:
             self._on_work()
         if channel in {"cancel", ""}:
-            await self._ask_for_cancelled(int(payload) if payload else None)
+            await self._ask_what_to_stop(int(payload) if payload else None)
 
-    async def _ask_for_cancelled(self, batch_id: int | None) -> None:
-        places = self._places(batch_id)
-        if places:
+    async def _ask_what_to_stop(self, batch_id: int | None) -> None:
+        attempts = self._attempts(batch_id)
+        if attempts:
             found = await until_answered(
-                lambda: self._store.list_cancelled(self._incarnation_id, places)
+                lambda: self._store.list_to_stop(self._incarnation_id, attempts)
             )
             if found:
-                self._on_cancelled([AttemptKey(*place) for place in found])
+                self._on_stop([AttemptKey(*one) for one in found])
 
-    def _places(self, batch_id: int | None) -> list[Place]:
+    def _attempts(self, batch_id: int | None) -> list[tuple[int, int, int]]:
         return [
             (key.batch_id, key.job_id, key.attempt)
             for key in self._held.by_key

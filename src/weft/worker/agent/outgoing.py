@@ -9,7 +9,7 @@ from weft.ports.store import Claimed
 from weft.wire.spawner import AttemptKey, Start, StartProcess
 from weft.wire.spec import JobSpec
 from weft.worker.agent.spawner_link import SpawnerLink
-from weft.worker.agent.specs import Place
+from weft.worker.agent.specs import ChunkKey
 
 MESSAGE_BYTES: Final = 8 << 20
 CHUNKS_A_PART: Final = 128
@@ -18,7 +18,7 @@ CHUNKS_A_PART: Final = 128
 
 def parts_of(claimed: Sequence[Claimed]) -> Iterator[Sequence[Claimed]]:
     """Cut what was claimed so that the specs of a part have room in memory."""
-    places: set[Place] = set()
+    places: set[ChunkKey] = set()
     begin = 0
     for index, one in enumerate(claimed):
         places.add((one.batch_id, one.chunk_first))
@@ -29,7 +29,7 @@ def parts_of(claimed: Sequence[Claimed]) -> Iterator[Sequence[Claimed]]:
     yield claimed[begin:] if begin else claimed
 
 
-def shared_by(one: Claimed, spec: JobSpec | None) -> Place | None:
+def shared_by(one: Claimed, spec: JobSpec | None) -> ChunkKey | None:
     """Return the job whose spec holds what this one leaves out."""
     if spec is None or spec.shares is None:
         return None
@@ -44,7 +44,7 @@ class Outgoing:
         link: SpawnerLink,
         executors: Mapping[str, Executor],
         limits: ExecutorLimits,
-        shared: Mapping[Place, JobSpec],
+        shared: Mapping[ChunkKey, JobSpec],
     ) -> None:
         self._link = link
         self._executors = executors
@@ -82,7 +82,7 @@ class Outgoing:
         self._message = Start([], [], [])
         self._bytes = 0
         self._environments: dict[int, int] = {}
-        self._definitions: dict[Place, int | None] = {}
+        self._definitions: dict[ChunkKey, int | None] = {}
 
     def _environment(self, environment: dict[str, str]) -> int:
         place = self._environments.get(id(environment))

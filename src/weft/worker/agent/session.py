@@ -10,6 +10,7 @@ from weft.ports.executor import Executor, ExecutorLimits
 from weft.ports.store import Notices, Registered, WorkerStore
 from weft.telemetry.log import get_logger
 from weft.wire.spawner import Acknowledge, AttemptKey, Ended, Kill, Renew, Report, Started, Welcome
+from weft.worker.agent.claim_memory import ClaimMemory
 from weft.worker.agent.claiming import Claiming
 from weft.worker.agent.contact import Contact
 from weft.worker.agent.held import HeldAttempts
@@ -56,13 +57,14 @@ class Session:
         self.incarnation_id = registered.incarnation_id
         self.held = HeldAttempts(cpu_m=facts.cpu_m, memory_mib=facts.memory_mib)
         self.reporting = Reporting(store, self.incarnation_id, self._on_recorded)
+        memory = ClaimMemory()
         self.claiming = Claiming(
-            store, self.incarnation_id, held=self.held, link=link, executors=executors,
-            limits=limits, reporting=self.reporting, on_end=self._on_end,
+            store, self.incarnation_id, memory=memory, held=self.held, link=link,
+            executors=executors, limits=limits, reporting=self.reporting, on_end=self._on_end,
         )  # fmt: skip
         self.contact = Contact(
-            store, notices, self.incarnation_id, pool_id=registered.pool_id, held=self.held,
-            on_work=self.claiming.on_work, on_cancelled=self._on_cancelled,
+            store, notices, self.incarnation_id, pool_id=registered.pool_id, memory=memory,
+            held=self.held, on_work=self.claiming.on_work, on_stop=self._stop,
         )  # fmt: skip
         self.reporting.expected = lambda: self.held.live_count
         self._fence_ns = None if fence_s is None else int(fence_s * 1e9)
@@ -159,7 +161,7 @@ class Session:
         for key in keys:
             self.held.forget(key)
 
-    def _on_cancelled(self, keys: Sequence[AttemptKey]) -> None:
+    def _stop(self, keys: Sequence[AttemptKey]) -> None:
         sent = []
         for key in keys:
             held = self.held.by_key.get(key)

@@ -11,7 +11,7 @@ _KEPT_BYTES_MAX = 16 << 20
 # A spec in memory takes several times the room of its compressed form.
 _BLOW_UP = 16
 
-Place = tuple[int, int]
+ChunkKey = tuple[int, int]
 """Batch and first job of a chunk."""
 
 
@@ -20,7 +20,7 @@ class Specs:
 
     def __init__(self, store: WorkerStore) -> None:
         self._store = store
-        self._chunks: OrderedDict[Place, tuple[int, Sequence[JobSpec]]] = OrderedDict()
+        self._chunks: OrderedDict[ChunkKey, tuple[int, Sequence[JobSpec]]] = OrderedDict()
         self._bytes = 0
 
     async def read(self, claimed: Sequence[Claimed]) -> list[JobSpec | None]:
@@ -33,38 +33,38 @@ class Specs:
         self._drop_oldest()
         return specs
 
-    async def read_shared(self, places: AbstractSet[Place]) -> dict[Place, JobSpec]:
+    async def read_shared(self, keys: AbstractSet[ChunkKey]) -> dict[ChunkKey, JobSpec]:
         """Return the specs of jobs that others share, by batch and job: each is the first of its
         chunk. Left out is what the database has not.
         """
-        await self._fetch(places)
-        found = {place: self._chunks[place][1][0] for place in places if place in self._chunks}
-        for place in found:
-            self._chunks.move_to_end(place)
+        await self._fetch(keys)
+        found = {key: self._chunks[key][1][0] for key in keys if key in self._chunks}
+        for key in found:
+            self._chunks.move_to_end(key)
         self._drop_oldest()
         return found
 
-    async def _fetch(self, places: AbstractSet[Place]) -> None:
-        wanted = [place for place in places if place not in self._chunks]
+    async def _fetch(self, keys: AbstractSet[ChunkKey]) -> None:
+        wanted = [key for key in keys if key not in self._chunks]
         if wanted:
             bodies = await self._store.get_chunks(
-                [place[0] for place in wanted], [place[1] for place in wanted]
+                [key[0] for key in wanted], [key[1] for key in wanted]
             )
-            for place, body in bodies.items():
-                self._keep(place, body)
+            for key, body in bodies.items():
+                self._keep(key, body)
 
-    def _keep(self, place: Place, body: bytes) -> None:
-        if place not in self._chunks:
+    def _keep(self, key: ChunkKey, body: bytes) -> None:
+        if key not in self._chunks:
             size = len(body) * _BLOW_UP
-            self._chunks[place] = (size, decode_chunk(body))
+            self._chunks[key] = (size, decode_chunk(body))
             self._bytes += size
 
     def _spec_of(self, one: Claimed) -> JobSpec | None:
-        place = (one.batch_id, one.chunk_first)
-        if place not in self._chunks:
+        key = (one.batch_id, one.chunk_first)
+        if key not in self._chunks:
             return None
-        self._chunks.move_to_end(place)
-        specs = self._chunks[place][1]
+        self._chunks.move_to_end(key)
+        specs = self._chunks[key][1]
         index = one.job_id - one.chunk_first
         return specs[index] if index < len(specs) else None
 

@@ -151,6 +151,15 @@ def test_names_tell_the_order_and_when_they_run() -> None:
     assert numbers == list(range(1, len(numbers) + 1))
 
 
+def test_every_function_stands_in_the_folder_of_one_subject() -> None:
+    functions = ROOT / "src" / "weft" / "sql" / "functions"
+    on_disk = sorted(path.stem for path in functions.glob("*/*.sql"))
+
+    assert on_disk == [file.name for file in files_of("functions")]
+    assert list(functions.glob("*.sql")) == []
+    assert len(set(on_disk)) == len(on_disk)
+
+
 WRITES = re.compile(
     r"\b(INSERT INTO|UPDATE weft|DELETE FROM|FOR (NO KEY )?UPDATE|FOR (KEY )?SHARE|advisory)"
 )

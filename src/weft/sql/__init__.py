@@ -3,14 +3,18 @@
 `migrations/` change tables, once each and in order; `functions/` and `views/` are replaced by
 every migration run, so the body of a function has one home; `owner/` is what the owner of the
 database runs before that; `audit/` are queries that return no row when all is well.
+Functions stand in folders by subject; the name of a file is unique among all of its kind.
 Must not: hold text of a query, or know how to connect.
 """
 
 import hashlib
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from importlib.resources.abc import Traversable
+from itertools import pairwise
 
 _RIGHTS = re.compile(r"^-- Owner: (\w+)\.(?:\s+Granted to: ([\w, ]+)\.)?$", re.MULTILINE)
 
@@ -38,16 +42,23 @@ class Rights:
 
 @cache
 def files_of(folder: str) -> tuple[SqlFile, ...]:
-    """Return the files of a folder in order of their names; none if there is no such folder."""
-    place = files(__package__).joinpath(folder)
-    if not place.is_dir():  # git and wheels keep no empty ones
-        return ()
-    found = [
-        SqlFile(entry.name.removesuffix(".sql"), entry.read_text(encoding="utf-8"))
-        for entry in place.iterdir()
-        if entry.name.endswith(".sql")
-    ]
-    return tuple(sorted(found, key=lambda one: one.name))
+    """Return the files of a folder and those below it, in order of their names.
+
+    No files if there is no such folder: git and wheels keep no empty ones.
+    """
+    top = files(__package__).joinpath(folder)
+    found = sorted(_files_below(top) if top.is_dir() else (), key=lambda one: one.name)
+    twice = [one.name for one, other in pairwise(found) if one.name == other.name]
+    assert not twice, f"{folder}/ has several files named {', '.join(twice)}"
+    return tuple(found)
+
+
+def _files_below(folder: Traversable) -> Iterator[SqlFile]:
+    for entry in folder.iterdir():
+        if entry.is_dir():
+            yield from _files_below(entry)
+        elif entry.name.endswith(".sql"):
+            yield SqlFile(entry.name.removesuffix(".sql"), entry.read_text(encoding="utf-8"))
 
 
 def rights_of(file: SqlFile) -> Rights:

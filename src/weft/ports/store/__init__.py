@@ -1,8 +1,8 @@
 """The port `store`: what weft asks its database, by caller.
 
-One method is one SQL function of the same name (`sql/functions/NAME.sql`, whose header gives locks
-and plans). The
-three callers log in as three database roles with different rights, so there are three protocols.
+One method is one SQL function of the same name; the header of `sql/functions/*/NAME.sql` gives
+its locks and its plan.
+The three callers log in as three database roles with different rights: three protocols.
 Errors are `WeftError`s; `Unavailable` means that the database cannot be reached now and the call
 may be repeated.
 """

@@ -3,12 +3,12 @@
 import importlib
 import inspect
 import pkgutil
+import re
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import weft
-from weft.core.errors import WeftError
+from weft.core.errors import WeftError, error_classes
 
 FILE = Path(__file__).resolve().parents[1] / "docs" / "errors.md"
 HEAD = """# Errors
@@ -32,15 +32,9 @@ def _import_all() -> None:
             importlib.import_module(module.name)
 
 
-def _tree(kind: type[WeftError]) -> Iterator[type[WeftError]]:
-    yield kind
-    for child in kind.__subclasses__():
-        yield from _tree(child)
-
-
 def _kinds_with_code() -> list[type[WeftError]]:
     """Return the classes that name a code of their own, one per code."""
-    kinds = {kind for kind in _tree(WeftError) if "code" in vars(kind)}
+    kinds = {kind for kind in error_classes() if "code" in vars(kind)}
     by_code: dict[str, type[WeftError]] = {}
     for kind in sorted(kinds, key=lambda kind: kind.__qualname__):
         other = by_code.setdefault(kind.code, kind)
@@ -51,7 +45,8 @@ def _kinds_with_code() -> list[type[WeftError]]:
 
 def _row(kind: type[WeftError]) -> str:
     meaning = inspect.cleandoc(kind.__doc__ or "").split("\n\n")[0].replace("\n", " ")
-    name = f"`{kind.__module__}.{kind.__qualname__}`"
+    module = re.sub(r"^(weft\.core\.errors)\.\w+", r"\1", kind.__module__)
+    name = f"`{module}.{kind.__qualname__}`"
     return f"| `{kind.code}` | {kind.status} | {kind.exit_code} | {name} | {meaning} |\n"
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from api.fakes import RecordingStore
 from api.test_bad_input import assert_problem
-from weft.core import bad_query, errors
+from weft.core import errors
 
 
 @pytest.fixture
@@ -142,8 +142,8 @@ async def test_bad_parameters_of_a_query_are_refused(
 @pytest.mark.parametrize(
     "error",
     [
-        bad_query.QueryTooWide("too wide", detail="It is.", hint="Narrow it."),
-        bad_query.QueryTooSlow("too slow", detail="It is.", hint="Narrow it."),
+        errors.QueryTooWide("too wide", detail="It is.", hint="Narrow it."),
+        errors.QueryTooSlow("too slow", detail="It is.", hint="Narrow it."),
     ],
 )
 async def test_expensive_query_is_told_what_to_add(

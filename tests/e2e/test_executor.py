@@ -19,8 +19,7 @@ import pytest
 import weft as weft_package
 from e2e.conftest import Weft
 from weft.client._pickles import RemoteTraceback
-from weft.core.errors import InvalidDocument
-from weft.core.result_errors import CallDied
+from weft.core.errors import CallDied, InvalidDocument
 
 # Workers do not have the modules of these tests.
 cloudpickle.register_pickle_by_value(sys.modules[__name__])

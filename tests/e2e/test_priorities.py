@@ -9,8 +9,7 @@ import pytest
 from e2e.conftest import Weft
 from e2e.test_batches import as_json, submit
 from weft import Client, aio
-from weft.core.edit_errors import JobEnded
-from weft.core.errors import WrongType
+from weft.core.errors import JobEnded, WrongType
 
 pytestmark = pytest.mark.slow
 

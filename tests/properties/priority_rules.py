@@ -10,7 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 from properties.hold_rules import BATCHES, SETS
 from properties.jobs_model import Batch, Prioritizing, S
 from store.world import World
-from weft.core import edit_errors
+from weft.core import errors
 from weft.ports.store import EditLimits
 
 LIMITS = EditLimits(attributes_max=64, rename_groups_max=1000)
@@ -38,7 +38,7 @@ class PriorityRules(RuleBasedStateMachine):
             limits=LIMITS,
         )  # fmt: skip
         if job.state >= S and job.priority != priority:
-            with pytest.raises(edit_errors.JobEnded):
+            with pytest.raises(errors.JobEnded):
                 self.run(edit)
             return
         is_new = job.state < S and (job.priority != priority or bool(model.operations))

@@ -9,7 +9,7 @@ import pytest
 
 from store.world import Worker, World, open_backend, open_world
 from weft.core import errors
-from weft.core.edit_errors import JobEnded
+from weft.core.errors import JobEnded
 from weft.core.states import Reason
 from weft.driver.operations import advance_operation
 from weft.ports.store import Claimed, EditLimits, JobRows, NewGroup

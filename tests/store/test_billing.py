@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from store.world import World
-from weft.core.errors import ProjectNotFound
-from weft.core.rates import InvalidPrice, RatesFixed, kept_prices
+from weft.core.errors import ProjectNotFound, RatesFixed
+from weft.core.rates import InvalidPrice, kept_prices
 from weft.core.states import Reason
 from weft.ports.store import NewGroup, Shape
 from weft.store import open_admin

@@ -11,8 +11,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from store.world import World, open_world
-from weft.core.callback_errors import CallbackDelivered, CallbackNotFound
-from weft.core.errors import EpochStale
+from weft.core.errors import CallbackDelivered, CallbackNotFound, EpochStale
 from weft.core.states import Reason
 from weft.ports.store import DeliveryReport, DueCallback, NewGroup, NewSet
 from weft.sql import files_of

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from store.world import World
-from weft.core import edit_errors, errors
+from weft.core import errors
 from weft.ports.store import EditLimits, NewGroup
 from weft.store.database import call_on
 from weft.testing.builders import job_rows
@@ -95,7 +95,7 @@ async def test_rename_is_bounded(world: World) -> None:
     batch = await world.submit(groups=TREE)
     deep = [NewGroup(group_id=n, parent_id=-3, name=f"g{n}") for n in (1, 2)]
     await world.submit(0, batch=batch, groups=deep)
-    with pytest.raises(edit_errors.RenameTooLarge):
+    with pytest.raises(errors.RenameTooLarge):
         await edit(world, batch, 1, name="x")
 
     assert await edit(world, batch, 3, name="x")

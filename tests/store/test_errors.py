@@ -1,9 +1,14 @@
 """What asyncpg raises, as the rest of weft sees it."""
 
+import re
+from collections import Counter
+from pathlib import Path
+
 import asyncpg
 import pytest
 
-from weft.core.errors import Internal, StoreUnavailable
+import weft.sql
+from weft.core.errors import Internal, StoreUnavailable, error_classes
 from weft.store.errors import translated
 
 
@@ -25,3 +30,15 @@ def test_database_that_is_away_may_be_asked_again(error: Exception) -> None:
 
 def test_mistake_of_ours_is_no_absence() -> None:
     assert isinstance(translated(asyncpg.UndefinedFunctionError("no such function")), Internal)
+
+
+def test_every_sqlstate_that_a_function_raises_has_one_class() -> None:
+    folder = Path(weft.sql.__file__).parent
+    raised = {
+        code
+        for file in folder.rglob("*.sql")
+        for code in re.findall(r"'(WF\d{3})'", file.read_text())
+    }
+    counts = Counter(kind.sqlstate for kind in error_classes() if vars(kind).get("sqlstate"))
+
+    assert dict.fromkeys(raised, 1) == counts

@@ -4,7 +4,7 @@ import pytest
 
 from store.test_holds import TREE, hold, numbers, park, parked, release
 from store.world import World
-from weft.core import edit_errors, errors
+from weft.core import errors
 from weft.core.states import Reason
 from weft.driver.operations import advance_operation
 from weft.ports.store import Caller, EditLimits, Operation
@@ -114,7 +114,7 @@ async def test_pending_and_running_ones_keep_it_until_they_are_ready(world: Worl
 async def test_ended_job_is_refused_unless_it_has_that_priority(world: World) -> None:
     batch = await world.submit(1)
     await (await world.worker()).run()
-    with pytest.raises(edit_errors.JobEnded, match=rf"job b{batch}\.j1 has ended"):
+    with pytest.raises(errors.JobEnded, match=rf"job b{batch}\.j1 has ended"):
         await world.api.edit_job(
             world.caller, batch, 1, patch={"priority": 1, "name": "x"}, limits=LIMITS
         )

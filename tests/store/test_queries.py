@@ -17,7 +17,7 @@ from store.queried import (
 )
 from store.test_arrays import array_rows
 from store.world import Backend, World, open_world
-from weft.core import bad_query, errors
+from weft.core import errors
 from weft.core.query import Node, Subject, parse_query
 from weft.core.query.tree import (
     And,
@@ -182,7 +182,7 @@ async def live_jobs(world: World, batch: int) -> list[int]:
 async def test_wide_query_on_a_large_batch_is_refused(world: World) -> None:
     batch = await varied_batch(world)
     few = QueryLimits(timeout_s=30, scan_jobs_max=5)
-    with pytest.raises(bad_query.QueryTooWide, match="too many jobs"):
+    with pytest.raises(errors.QueryTooWide, match="too many jobs"):
         await ids(world, batch, "cost > 0", limits=few)
 
     assert await ids(world, batch, "", limits=few) == sorted(ALL)
@@ -197,7 +197,7 @@ async def test_wide_query_on_a_large_batch_is_refused(world: World) -> None:
 async def test_slow_query_is_stopped(world: World) -> None:
     batch = await world.submit(20_000)
     soon = QueryLimits(timeout_s=0.001, scan_jobs_max=1_000_000)
-    with pytest.raises(bad_query.QueryTooSlow, match="took too long"):
+    with pytest.raises(errors.QueryTooSlow, match="took too long"):
         await ids(world, batch, "cost > 5 or duration > 5 or pca", limits=soon)
 
     assert await ids(world, batch, "job_id < 3") == [1, 2]

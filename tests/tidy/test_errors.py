@@ -4,25 +4,18 @@ import ast
 import importlib
 import pkgutil
 import re
-from collections.abc import Iterator
 
 import weft
 from tidy.exceptions import PROVOKED_BY, UNPROVOKED
 from tidy.source_files import ROOT, named_functions, python_files, relative, tree_of
-from weft.core.errors import WeftError
-
-
-def _tree(kind: type[WeftError]) -> Iterator[type[WeftError]]:
-    yield kind
-    for child in kind.__subclasses__():
-        yield from _tree(child)
+from weft.core.errors import WeftError, error_classes
 
 
 def _kinds() -> list[type[WeftError]]:
     for module in pkgutil.walk_packages(weft.__path__, "weft."):
         if not module.name.endswith("__main__"):
             importlib.import_module(module.name)
-    return [kind for kind in _tree(WeftError) if kind.__module__.startswith("weft.")]
+    return [kind for kind in error_classes() if kind.__module__.startswith("weft.")]
 
 
 def _composes_its_text(kind: type[WeftError]) -> bool:

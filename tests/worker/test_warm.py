@@ -14,7 +14,7 @@ import cloudpickle
 import msgspec
 import pytest
 
-from weft.core.result_errors import ResultTooLarge
+from weft.core.errors import ResultTooLarge
 from weft.core.states import Reason
 from weft.wire.function import CONTROL_FD, CallBody, Definition
 from weft.wire.spawner import AttemptKey, Kill, Start, WarmLimits

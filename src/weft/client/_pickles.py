@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 import cloudpickle
 
 from weft.client.api import ResultRow
-from weft.core.result_errors import CallDied
+from weft.core.errors import CallDied
 
 PROTOCOL: Final = 5
 PYTHON: Final = f"{sys.version_info.major}.{sys.version_info.minor}"

@@ -5,13 +5,8 @@ from typing import Any
 
 import msgspec
 
-from weft.core import (  # noqa: F401 (classes are found by their codes)
-    bad_query,
-    callback_errors,
-    edit_errors,
-    errors,
-)
-from weft.core.errors import FieldError, WeftError
+from weft.core import errors
+from weft.core.errors import FieldError, WeftError, error_classes
 
 _BY_STATUS: Mapping[int, type[WeftError]] = {
     400: errors.Invalid,
@@ -53,17 +48,11 @@ def to_error(status: int, body: bytes | Mapping[str, Any]) -> WeftError:
 
 
 def _class_of(status: int, code: str | None) -> type[WeftError]:
-    for cls in _all_errors(WeftError):
+    for cls in error_classes():
         if cls.code == code:
             return cls
     family = _BY_STATUS.get(status, errors.Invalid if 400 <= status < 500 else errors.Internal)  # noqa: PLR2004 (client errors)
     return type(family.__name__, (family,), {"code": code, "status": status}) if code else family
-
-
-def _all_errors(cls: type[WeftError]) -> Iterator[type[WeftError]]:
-    yield cls
-    for child in cls.__subclasses__():
-        yield from _all_errors(child)
 
 
 def _decode(body: bytes) -> Mapping[str, Any]:

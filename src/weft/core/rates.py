@@ -5,19 +5,13 @@ from decimal import Decimal, InvalidOperation
 from types import MappingProxyType
 from typing import Final
 
-from weft.core.errors import Conflict, FieldError, Invalid
+from weft.core.errors import FieldError, Invalid
 
 UNITS_OF_A_PRICE: Final = MappingProxyType(
     {"cpu": 1000, "memory": 1024, "storage": 1024, "gpu": 1}
 )
 """How many kept units (mCPU, MiB, MiB, GPU) one of the person's is (core, GiB, GiB, GPU)."""
 PRICE_MAX: Final = Decimal(1_000_000)
-
-
-class RatesFixed(Conflict):
-    """Prices for a moment that has passed, or for which there are some."""
-
-    code = "BILLING.RATES_FIXED"
 
 
 class InvalidPrice(Invalid):

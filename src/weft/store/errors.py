@@ -8,44 +8,10 @@ from types import MappingProxyType
 
 import asyncpg
 
-from weft.core import callback_errors, edit_errors, errors
-from weft.core.rates import RatesFixed
+from weft.core import errors
 
 _BY_SQLSTATE = MappingProxyType(
-    {
-        "WF101": errors.BatchNotFound,
-        "WF102": errors.JobNotFound,
-        "WF103": errors.GroupNotFound,
-        "WF104": errors.UpdateNotFound,
-        "WF105": errors.ProjectNotFound,
-        "WF106": errors.OperationNotFound,
-        "WF107": RatesFixed,
-        "WF108": callback_errors.CallbackNotFound,
-        "WF201": errors.IdempotencyConflict,
-        "WF202": errors.UpdateIncomplete,
-        "WF203": errors.UpdateCommitted,
-        "WF204": errors.BatchCancelled,
-        "WF205": errors.ParentNotFound,
-        "WF207": errors.OutsideUpdate,
-        "WF208": errors.BunchOverlap,
-        "WF209": errors.GroupExists,
-        "WF210": errors.BatchFull,
-        "WF211": errors.GroupTooDeep,
-        "WF212": errors.TooManyGroups,
-        "WF213": errors.TooManySets,
-        "WF214": errors.NotASet,
-        "WF215": errors.BunchDiffers,
-        "WF216": edit_errors.JobEnded,
-        "WF217": callback_errors.CallbackDelivered,
-        "WF231": errors.InvalidValue,
-        "WF232": edit_errors.RenameTooLarge,
-        "WF301": errors.WorkerAlive,
-        "WF302": errors.PoolNotFound,
-        "WF303": errors.IncarnationEnded,
-        "WF304": errors.EventsGone,
-        "WF401": errors.EpochStale,
-        "WF900": errors.IllegalTransition,
-    }
+    {kind.sqlstate: kind for kind in errors.error_classes() if vars(kind).get("sqlstate")}
 )
 RETRIED = (
     asyncpg.DeadlockDetectedError,

@@ -9,7 +9,7 @@ from typing import Any, Final, TypeVar
 
 import asyncpg
 
-from weft.core.bad_query import QueryTooSlow
+from weft.core.errors import QueryTooSlow
 from weft.core.query.reach import Group, check_width, reach_of
 from weft.ports.store import BatchQuery, Caller, JobQuery, QueryLimits, Row
 from weft.store.database import Database, call_on, fetch_on

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from weft.core.bad_query import BadQuery
+from weft.core.errors import BadQuery
 from weft.core.query import EVERYTHING, Node, Subject, parse_query, print_query
 from weft.core.query.parse import CHARS_MAX, DEPTH_MAX, TERMS_MAX
 from weft.core.query.tree import (

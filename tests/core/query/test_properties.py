@@ -7,7 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from core.query.trees import trees
-from weft.core.bad_query import BadQuery
+from weft.core.errors import BadQuery
 from weft.core.query import Node, Subject, parse_query, print_query
 from weft.core.query.parse import CHARS_MAX
 

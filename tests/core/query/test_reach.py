@@ -2,7 +2,7 @@
 
 import pytest
 
-from weft.core.bad_query import QueryTooWide
+from weft.core.errors import QueryTooWide
 from weft.core.query import Subject, parse_query
 from weft.core.query.reach import (
     JOB_ID_MAX,

@@ -3,7 +3,7 @@
 import unicodedata
 from dataclasses import dataclass
 
-from weft.core.bad_query import BadQuery
+from weft.core.errors import BadQuery
 
 SHOWN_MAX = 76
 """Characters of a line that are shown around the mark."""

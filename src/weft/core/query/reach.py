@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from weft.core.bad_query import QueryTooWide
+from weft.core.errors import QueryTooWide
 from weft.core.query.fields import JOB_STATES
 from weft.core.query.tree import (
     And,

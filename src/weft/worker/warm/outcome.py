@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from weft.core.result_errors import ResultTooLarge
+from weft.core.errors import ResultTooLarge
 from weft.core.states import Reason
 from weft.wire.function import JSON, PICKLE, TRACEBACK_CHARS_MAX, CallBody, ResultHead, encode_head
 from weft.worker.warm.functions import AnyFunction, CannotCall

@@ -1,9 +1,6 @@
-"""What is wrong with a query: it cannot be read, or it would cost too much.
+"""Errors in queries: the text cannot be read, or the query would cost too much."""
 
-Apart from `core/query/`, so that a client knows these errors without the parser.
-"""
-
-from weft.core.errors import FieldError, Invalid
+from weft.core.errors.kinds import FieldError, Invalid
 
 
 class BadQuery(Invalid):

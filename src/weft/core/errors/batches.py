@@ -1,0 +1,122 @@
+"""Errors about batches, their jobs, groups and sets, and about changing them."""
+
+from weft.core.errors.kinds import Conflict, Invalid, NotFound
+
+
+class BatchNotFound(NotFound):
+    """No such batch."""
+
+    code = "API.BATCH_NOT_FOUND"
+    sqlstate = "WF101"
+
+    def __init__(self, batch_id: int) -> None:
+        super().__init__(
+            f"batch b{batch_id} does not exist",
+            detail="There is no batch of this number that you may see.",
+            hint="List your batches with `weft ls`.",
+        )
+
+
+class JobNotFound(NotFound):
+    """No such job."""
+
+    code = "API.JOB_NOT_FOUND"
+    sqlstate = "WF102"
+
+    def __init__(self, batch_id: int, job_id: int) -> None:
+        super().__init__(
+            f"job b{batch_id}.j{job_id} does not exist",
+            detail="The batch has no committed job of this number, or you may not see it.",
+            hint=f"List its jobs with `weft status b{batch_id}`.",
+        )
+
+
+class GroupNotFound(NotFound):
+    """No such group."""
+
+    code = "API.GROUP_NOT_FOUND"
+    sqlstate = "WF103"
+
+    def __init__(self, batch_id: int, group: int | str) -> None:
+        shown = f"g{group}" if isinstance(group, int) else group
+        super().__init__(
+            f"group {shown} of batch b{batch_id} does not exist",
+            detail="The batch has no such committed group, or you may not see it.",
+            hint=f"List its groups with `GET /v1/batches/{batch_id}/groups`.",
+        )
+
+
+class AttemptNotFound(NotFound):
+    """No such attempt, or the job has none yet."""
+
+    code = "API.ATTEMPT_NOT_FOUND"
+
+
+class OperationNotFound(NotFound):
+    """No such operation."""
+
+    code = "API.OPERATION_NOT_FOUND"
+    sqlstate = "WF106"
+
+
+class BatchCancelled(Conflict):
+    """Nothing can be added to what was cancelled."""
+
+    code = "API.BATCH_CANCELLED"
+    sqlstate = "WF204"
+
+
+class BatchFull(Conflict):
+    """A batch that holds as many jobs as it can."""
+
+    code = "API.BATCH_FULL"
+    sqlstate = "WF210"
+
+
+class GroupExists(Conflict):
+    """A group of this path, or a set of this name, is there already."""
+
+    code = "API.GROUP_EXISTS"
+    sqlstate = "WF209"
+
+
+class GroupTooDeep(Invalid):
+    """A group below the deepest allowed level."""
+
+    code = "API.GROUP_TOO_DEEP"
+    sqlstate = "WF211"
+
+
+class TooManyGroups(Invalid):
+    """More groups than a batch may have."""
+
+    code = "API.TOO_MANY_GROUPS"
+    sqlstate = "WF212"
+
+
+class TooManySets(Invalid):
+    """More sets than a job may be in."""
+
+    code = "API.TOO_MANY_SETS"
+    sqlstate = "WF213"
+
+
+class NotASet(Invalid):
+    """Only sets take jobs that are there already."""
+
+    code = "API.NOT_A_SET"
+    sqlstate = "WF214"
+
+
+class RenameTooLarge(Conflict):
+    """A new name would change the paths of too many groups."""
+
+    code = "API.RENAME_TOO_LARGE"
+    sqlstate = "WF232"
+
+
+class JobEnded(Conflict):
+    """A new priority of a job that has ended."""
+
+    code = "API.JOB_ENDED"
+    sqlstate = "WF216"

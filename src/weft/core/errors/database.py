@@ -1,0 +1,16 @@
+"""Errors of the database."""
+
+from weft.core.errors.kinds import Internal, Unavailable
+
+
+class StoreUnavailable(Unavailable):
+    """The database cannot be reached now."""
+
+    code = "STORE.UNAVAILABLE"
+
+
+class IllegalTransition(Internal):
+    """A change of state that the state machine does not have; nothing was changed."""
+
+    code = "STORE.ILLEGAL_TRANSITION"
+    sqlstate = "WF900"

@@ -1,0 +1,106 @@
+"""Errors in the fields of a document."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from weft.core.errors.kinds import FieldError, Invalid
+
+
+class InvalidDocument(Invalid):
+    """A document with wrong fields; the code is this one if they are wrong in different ways."""
+
+    code = "API.INVALID_DOCUMENT"
+    fact: ClassVar[str] = "the document has fields that are wrong"
+    advice = "Correct each of the fields in `errors`; nothing was created."
+
+    @classmethod
+    def of(cls, errors: Sequence[FieldError], *, n_found: int = 0) -> "InvalidDocument":
+        """Make the error for these fields; `n_found` may be more than are listed."""
+        first = errors[0]
+        place = first.pointer or "the document"
+        detail = f"{place}: {first.message}"
+        more = max(n_found, len(errors)) - 1
+        detail += f" (and {more} more)." if more else "."
+        return cls(cls.fact, detail=detail, hint=cls.advice, errors=errors)
+
+
+class UnknownField(InvalidDocument):
+    """A field that no such document has."""
+
+    code = "API.UNKNOWN_FIELD"
+    fact = "the document has a field that is not known"
+    advice = "Remove the field or correct its name; `/openapi.json` lists those that exist."
+
+
+class WrongType(InvalidDocument):
+    """A value of another type than the field has, or a field that is missing."""
+
+    code = "API.WRONG_TYPE"
+    fact = "the document has a value of the wrong type"
+    advice = "Give each field in `errors` a value of the type it names."
+
+
+class InvalidValue(InvalidDocument):
+    """A value of the right type that is outside its limits."""
+
+    code = "API.INVALID_VALUE"
+    sqlstate = "WF231"
+    fact = "the document has a value outside its limits"
+    advice = "Give each field in `errors` a value within the limits it names."
+
+
+class EmptyCommand(InvalidDocument):
+    """A command without a program."""
+
+    code = "API.EMPTY_COMMAND"
+    fact = "a command is empty"
+    advice = "Name a program first; leave `command` out for a job that does nothing."
+
+
+class NulCharacter(InvalidDocument):
+    """A NUL where the operating system cannot take one."""
+
+    code = "API.NUL_CHARACTER"
+    fact = "a text holds a NUL character"
+    advice = "Pass such data in a file; arguments and environment cannot hold NUL."
+
+
+class NoWorkerFits(InvalidDocument):
+    """A job that asks for more than any worker has."""
+
+    code = "API.NO_WORKER_FITS"
+    fact = "a job asks for more than any worker has"
+    advice = "Ask for at most what `errors` names as the largest, or start a larger worker."
+
+
+class ParentNotFound(InvalidDocument):
+    """A parent that does not exist."""
+
+    code = "API.PARENT_NOT_FOUND"
+    sqlstate = "WF205"
+    fact = "a job names a parent that does not exist"
+    advice = "Name a job of the same document, or one that was committed to the batch before."
+
+
+class ParentNotBelow(InvalidDocument):
+    """A parent whose number is not below its child's."""
+
+    code = "API.PARENT_NOT_BELOW"
+    fact = "a parent is not numbered below its child"
+    advice = "List parents before their children, or name parents instead of numbering them."
+
+
+class ParentCycle(InvalidDocument):
+    """Named parents that wait for each other."""
+
+    code = "API.PARENT_CYCLE"
+    fact = "jobs wait for each other in a circle"
+    advice = "Remove one of the parents on the path that `errors` shows."
+
+
+class ParentAmbiguous(InvalidDocument):
+    """A named parent of which there are several."""
+
+    code = "API.PARENT_AMBIGUOUS"
+    fact = "several jobs have the name of a parent"
+    advice = "Give the jobs distinct names, or name the parent by its number."

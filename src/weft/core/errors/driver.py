@@ -1,0 +1,10 @@
+"""Errors of the driver."""
+
+from weft.core.errors.kinds import Conflict
+
+
+class EpochStale(Conflict):
+    """A driver that does not lead any more tried to write."""
+
+    code = "DRIVER.EPOCH_STALE"
+    sqlstate = "WF401"

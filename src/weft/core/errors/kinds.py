@@ -1,0 +1,106 @@
+"""The kinds of errors: what each means to HTTP and to the shell."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+
+@dataclass(frozen=True)
+class FieldError:
+    """One offending field.
+
+    A JSON pointer (RFC 6901; empty for the whole document) and what is wrong with it.
+    """
+
+    pointer: str
+    message: str
+
+
+class WeftError(Exception):
+    """The base of all errors that are reported to a person."""
+
+    code: ClassVar[str] = "WEFT.INTERNAL"
+    status: ClassVar[int] = 500
+    exit_code: ClassVar[int] = 1
+    sqlstate: ClassVar[str] = ""
+    """The code with which a function of the database raises it; empty: none does."""
+    advice: ClassVar[str] = ""
+    """The hint of those that give none of their own."""
+
+    def __init__(
+        self, message: str, *, detail: str = "", hint: str = "", errors: Sequence[FieldError] = ()
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.detail = detail
+        self.hint = hint or self.advice
+        self.errors = tuple(errors)
+
+
+class Invalid(WeftError):
+    """What was asked makes no sense."""
+
+    code = "API.INVALID_REQUEST"
+    status = 400
+    exit_code = 2
+
+
+class Unauthenticated(WeftError):
+    """No token, or one that is not valid."""
+
+    code = "API.UNAUTHENTICATED"
+    status = 401
+    exit_code = 4
+
+
+class Forbidden(WeftError):
+    """The caller may not do this."""
+
+    code = "API.FORBIDDEN"
+    status = 403
+    exit_code = 4
+
+
+class NotFound(WeftError):
+    """It does not exist, or not for this caller."""
+
+    code = "API.NOT_FOUND"
+    status = 404
+    exit_code = 2
+
+
+class Conflict(WeftError):
+    """What was asked does not fit what is there."""
+
+    code = "API.CONFLICT"
+    status = 409
+    exit_code = 4
+
+
+class TooLarge(WeftError):
+    """The request is larger than the limit."""
+
+    code = "API.TOO_LARGE"
+    status = 413
+    exit_code = 2
+
+
+class Unavailable(WeftError):
+    """It may work later."""
+
+    code = "API.UNAVAILABLE"
+    status = 503
+    exit_code = 3
+
+
+class Internal(WeftError):
+    """A defect of weft."""
+
+    code = "API.INTERNAL"
+
+
+def error_classes(root: type[WeftError] = WeftError) -> Iterator[type[WeftError]]:
+    """Yield a class of errors and all below it, as far as their modules are imported."""
+    yield root
+    for child in root.__subclasses__():
+        yield from error_classes(child)

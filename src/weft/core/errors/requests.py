@@ -1,0 +1,111 @@
+"""Errors in a request itself: its path, method, headers, parameters and body."""
+
+from weft.core.errors.kinds import Conflict, Forbidden, Invalid, NotFound, TooLarge, WeftError
+
+
+class MalformedBody(Invalid):
+    """A body that is not the JSON or msgpack it should be."""
+
+    code = "API.MALFORMED_BODY"
+
+
+class InvalidParameter(Invalid):
+    """A parameter of the query or a header that is unknown or has an impossible value."""
+
+    code = "API.INVALID_PARAMETER"
+
+
+class BadId(Invalid):
+    """A name of a thing that has not the form of one."""
+
+    code = "API.INVALID_ID"
+
+    def __init__(self, text: str, *, expected: str) -> None:
+        shown = text if len(text) <= 80 else text[:80] + "…"  # noqa: PLR2004 (a line of a terminal)
+        super().__init__(
+            f"{shown!r} is not an id", detail=f"{expected[0].upper()}{expected[1:]}.",
+            hint="List batches with `weft ls`, jobs with `weft status b12`.",
+        )  # fmt: skip
+
+
+class AdminOnly(Forbidden):
+    """Something for administrators of the tenant."""
+
+    code = "API.ADMIN_ONLY"
+
+
+class RouteNotFound(NotFound):
+    """No such path."""
+
+    code = "API.ROUTE_NOT_FOUND"
+
+
+class MethodNotAllowed(Invalid):
+    """The path exists, but not for this method."""
+
+    code = "API.METHOD_NOT_ALLOWED"
+    status = 405
+    allow: tuple[str, ...] = ()
+    """The methods that the path takes."""
+
+
+class RequestTimeout(Invalid):
+    """The body did not arrive in time."""
+
+    code = "API.REQUEST_TIMEOUT"
+    status = 408
+
+
+class MalformedRequest(Invalid):
+    """Bytes that are not a request."""
+
+    code = "API.MALFORMED_REQUEST"
+
+
+class HeadTooLarge(Invalid):
+    """A request whose head is larger than the limit."""
+
+    code = "API.HEAD_TOO_LARGE"
+    status = 431
+
+
+class UnsupportedMedia(Invalid):
+    """A body in a form that is not read here."""
+
+    code = "API.UNSUPPORTED_MEDIA"
+    status = 415
+
+
+class RangeNotSatisfiable(Invalid):
+    """A `Range` outside the output."""
+
+    code = "API.RANGE_NOT_SATISFIABLE"
+    status = 416
+
+
+class IdempotencyConflict(Conflict):
+    """An idempotency key that was used for another request."""
+
+    code = "API.IDEMPOTENCY_CONFLICT"
+    sqlstate = "WF201"
+
+
+class TooManyJobs(TooLarge):
+    """More jobs or groups in one request than the limit."""
+
+    code = "API.TOO_MANY_JOBS"
+
+
+class TooManyParents(TooLarge):
+    """More pairs of a job and its parent in one request than the limit."""
+
+    code = "API.TOO_MANY_PARENTS"
+
+
+class EventsGone(WeftError):
+    """Events after that position were removed already."""
+
+    code = "API.EVENTS_GONE"
+    sqlstate = "WF304"
+    status = 410
+    exit_code = 4

@@ -7,7 +7,7 @@ not pay for the rest. This file must not import anything at its top.
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from weft.client.executor import Executor
+    from weft.client.functions.executor import Executor
     from weft.client.sync import (
         Batch,
         BatchBuilder,
@@ -41,5 +41,5 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module 'weft' has no attribute {name!r}")
     from importlib import import_module  # noqa: PLC0415
 
-    modules = {"WeftError": "weft.core.errors", "Executor": "weft.client.executor"}
+    modules = {"WeftError": "weft.core.errors", "Executor": "weft.client.functions.executor"}
     return getattr(import_module(modules.get(name, "weft.client.sync")), name)

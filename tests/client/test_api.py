@@ -12,9 +12,9 @@ import pytest
 
 import weft
 from client.http_server import DROP, Request, answer, serving, stream
-from weft.client._session import NotReachable
-from weft.client.address import InvalidUrl, NotRunning
 from weft.client.api import Api
+from weft.client.http.address import InvalidUrl, NotRunning
+from weft.client.http.session import NotReachable
 from weft.core.errors import BatchNotFound, Conflict, ParentCycle, Unauthenticated, Unavailable
 
 BATCH = b'{"id": 1, "complete": true}'
@@ -284,9 +284,10 @@ def test_every_error_of_the_server_is_known_by_its_code() -> None:
     code = (
         "import sys\n"
         "import weft.client.api\n"
-        "from weft.client._problems import to_error\n"
-        "unknown = [c for c in sys.argv[1:]\n"
-        "           if type(to_error(400, {'code': c})).__module__ == 'weft.client._problems']\n"
+        "from weft.client.http.problems import to_error\n"
+        "home = 'weft.client.http.problems'\n"
+        "codes = {c: type(to_error(400, {'code': c})) for c in sys.argv[1:]}\n"
+        "unknown = [c for c, found in codes.items() if found.__module__ == home]\n"
         "print(*unknown)\n"
     )
     page = (Path(__file__).parents[2] / "docs" / "errors.md").read_text()

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from weft.client._submit import Plan, is_small, plan_submission
+from weft.client.submission.document import Plan, is_small, plan_submission
 from weft.core.errors import ParentCycle, ParentNotFound, WrongType
 
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.client import _spool
-from weft.client._spool import JobSpool
-from weft.client._upload import cut_bunches
+from weft.client.submission import spool as _spool
+from weft.client.submission.spool import JobSpool
+from weft.client.submission.upload import cut_bunches
 
 
 def decoded(job: msgspec.Raw | Mapping[str, Any]) -> Any:  # noqa: ANN401 (a document)

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.client._sse import EventParser, ServerEvent
+from weft.client.http.sse import EventParser, ServerEvent
 
 STREAM = (
     b": connected\n\n"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.client._upload import Bunch, cut_bunches, send_bunches
+from weft.client.submission.upload import Bunch, cut_bunches, send_bunches
 
 
 @given(st.lists(st.integers(0, 300), max_size=60), st.integers(1, 10), st.integers(1, 500))

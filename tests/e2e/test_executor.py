@@ -18,7 +18,7 @@ import pytest
 
 import weft as weft_package
 from e2e.conftest import Weft
-from weft.client._pickles import RemoteTraceback
+from weft.client.functions.pickles import RemoteTraceback
 from weft.core.errors import CallDied, InvalidDocument
 
 # Workers do not have the modules of these tests.

@@ -5,7 +5,7 @@ import ast
 from tidy.source_files import python_files, relative, tree_of
 
 READERS = {
-    "src/weft/client/_pickles.py",  # results of the client's own batch
+    "src/weft/client/functions/pickles.py",  # results of the client's own batch
     "src/weft/worker/warm/functions.py",  # functions, in a process of their batch
     "src/weft/worker/warm/outcome.py",  # arguments, likewise
 }

@@ -23,7 +23,7 @@ from weft.bench.figures import median_rate, ratio_of
 from weft.bench.plan import BenchFailed, Plan, Progress
 from weft.bench.process_tree import use_by_role
 from weft.bench.throwaway import running_weft, throwaway_home
-from weft.client.executor import Executor
+from weft.client.functions.executor import Executor
 from weft.run.home import Home
 
 CALLS = 50_000

@@ -4,8 +4,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Self
 
-from weft.client._batch import Batch, JobTree
-from weft.client._builder import (
+from weft.client.api import Api, LogEvent
+from weft.client.http.listing import Document, Listing
+from weft.client.http.session import PATIENCE_S, WAIT_PATIENCE_S
+from weft.client.objects.batch import Batch, JobTree
+from weft.client.objects.builder import (
     Builder,
     BuilderSource,
     Draft,
@@ -13,13 +16,10 @@ from weft.client._builder import (
     JobTreeBuilder,
     group_options,
 )
-from weft.client._counted import Counted
-from weft.client._group import JobGroup
-from weft.client._job import Job
-from weft.client._listing import Document, Listing
-from weft.client._refs import JobRef, NotSubmitted
-from weft.client._session import PATIENCE_S, WAIT_PATIENCE_S
-from weft.client.api import Api, LogEvent
+from weft.client.objects.counted import Counted
+from weft.client.objects.group import JobGroup
+from weft.client.objects.job import Job
+from weft.client.objects.refs import JobRef, NotSubmitted
 from weft.client.progress import Progress
 
 __all__ = [

@@ -20,15 +20,15 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from weft.client._connection import ConnectionLost
-from weft.client._listing import Document
-from weft.client._problems import to_error
-from weft.client._routes import Routes, Stream, _log_path
-from weft.client._session import PATIENCE_S, WAIT_PATIENCE_S, Query, Session, waiting
-from weft.client._sse import EventParser, ServerEvent
-from weft.client._submit import submit
-from weft.client._upload import PARALLEL, Bunch, cut_bunches, send_bunches
-from weft.client.address import Locator
+from weft.client.http.address import Locator
+from weft.client.http.connection import ConnectionLost
+from weft.client.http.listing import Document
+from weft.client.http.problems import to_error
+from weft.client.http.routes import Routes, Stream, _log_path
+from weft.client.http.session import PATIENCE_S, WAIT_PATIENCE_S, Query, Session, waiting
+from weft.client.http.sse import EventParser, ServerEvent
+from weft.client.submission.document import submit
+from weft.client.submission.upload import PARALLEL, Bunch, cut_bunches, send_bunches
 from weft.client.waiting import wait_beside
 from weft.core.errors import EventsGone
 from weft.core.number_ranges import format_ranges

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Self, TypeVar
 
 from weft.client import aio
-from weft.client._builder import Builder, BuilderSource, GroupBuilder, JobTreeBuilder
-from weft.client._interrupt import may_wait_on
-from weft.client._listing import Document
-from weft.client._refs import JobRef, NotSubmitted
-from weft.client._runner import Runner, Twin, iterates, lists, waits, waits_as
-from weft.client._session import PATIENCE_S, WAIT_PATIENCE_S
 from weft.client.api import LogEvent
+from weft.client.http.listing import Document
+from weft.client.http.session import PATIENCE_S, WAIT_PATIENCE_S
+from weft.client.objects.builder import Builder, BuilderSource, GroupBuilder, JobTreeBuilder
+from weft.client.objects.interrupt import may_wait_on
+from weft.client.objects.refs import JobRef, NotSubmitted
+from weft.client.objects.runner import Runner, Twin, iterates, lists, waits, waits_as
 from weft.client.progress import Progress
 from weft.core.ids import format_job_ref
 

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Literal
 
 from weft import __version__
-from weft.client.address import Locator, NotRunning
 from weft.client.api import Api
+from weft.client.http.address import Locator, NotRunning
 from weft.core.errors import WeftError
 from weft.run.admin import NoDatabase, run_status
 from weft.run.home import Home

@@ -9,7 +9,7 @@ from weft.cli.input.targets import Target, parse_target
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json
 from weft.client.api import Api
-from weft.client.operation import end_of
+from weft.client.objects.operation import end_of
 from weft.client.progress import Progress
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from weft.client._session import new_key
+from weft.client.http.session import new_key
 from weft.core.errors import FieldError, WeftError
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import weakref
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 
-from weft.client._listing import Document, Listing
+from weft.client.http.listing import Document, Listing
 from weft.core.errors import Invalid
 
 P = ParamSpec("P")

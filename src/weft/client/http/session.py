@@ -15,9 +15,9 @@ from contextvars import ContextVar
 from time import monotonic
 from urllib.parse import quote, urlencode
 
-from weft.client._connection import ConnectionLost, CouldNotConnect, Headers, Pool, Reply
-from weft.client._problems import to_error
-from weft.client.address import Endpoint, Locator, NotRunning
+from weft.client.http.address import Endpoint, Locator, NotRunning
+from weft.client.http.connection import ConnectionLost, CouldNotConnect, Headers, Pool, Reply
+from weft.client.http.problems import to_error
 from weft.core.errors import Unavailable
 
 PATIENCE_S = 30.0

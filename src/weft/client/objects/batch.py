@@ -1,12 +1,12 @@
 """One batch, asynchronously."""
 
-from weft.client._counted import Counted
-from weft.client._group import JobGroup
-from weft.client._job import Job
-from weft.client._listing import Document, Listing
-from weft.client._refs import ref_of
 from weft.client.api import Api
-from weft.client.operation import end_of
+from weft.client.http.listing import Document, Listing
+from weft.client.objects.counted import Counted
+from weft.client.objects.group import JobGroup
+from weft.client.objects.job import Job
+from weft.client.objects.operation import end_of
+from weft.client.objects.refs import ref_of
 from weft.client.progress import Progress
 from weft.core.group_tree import is_like_number
 from weft.core.ids import format_batch_id

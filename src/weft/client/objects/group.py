@@ -1,8 +1,8 @@
 """One group of jobs, asynchronously."""
 
-from weft.client._counted import Counted
-from weft.client._listing import Document, Listing
 from weft.client.api import Api
+from weft.client.http.listing import Document, Listing
+from weft.client.objects.counted import Counted
 from weft.core.ids import format_batch_id
 
 MEMBERS_MAX = 10_000

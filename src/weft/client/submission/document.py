@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from weft.client._group_plan import GroupPlan, plan_group_numbers
-from weft.client._upload import PART_JOBS, Upload
+from weft.client.submission.group_plan import GroupPlan, plan_group_numbers
+from weft.client.submission.upload import PART_JOBS, Upload
 from weft.core.errors import FieldError, WeftError, WrongType
 from weft.core.parents import Earlier, Parents, order_jobs, renumbered, resolve_parents
 from weft.core.positions import Positions

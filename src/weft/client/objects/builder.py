@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any, Generic, TypeVar
 
-from weft.client._group_plan import group_exists
-from weft.client._listing import Document
-from weft.client._refs import Block, HasRef, JobRef
-from weft.client._spool import JobSpool
-from weft.client._submission import NewGroup, Place, Submission
 from weft.client.api import Api
+from weft.client.http.listing import Document
+from weft.client.objects.refs import Block, HasRef, JobRef
+from weft.client.submission.group_plan import group_exists
+from weft.client.submission.pending_update import NewGroup, Place, Submission
+from weft.client.submission.spool import JobSpool
 from weft.core.errors import (
     FieldError,
     InvalidValue,

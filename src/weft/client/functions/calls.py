@@ -14,8 +14,8 @@ from typing import Any, Final
 
 import msgspec
 
-from weft.client._pickles import PYTHON, Function
 from weft.client.api import RESULTS_AT_ONCE, Api, ResultRow
+from weft.client.functions.pickles import PYTHON, Function
 from weft.core.errors import Conflict, EventsGone, InvalidDocument, NotFound
 from weft.core.resources import parse_cpu_m
 from weft.core.states import ENDED_WORDS, JobState

@@ -4,10 +4,10 @@ from collections.abc import AsyncGenerator, Mapping
 
 import msgspec
 
-from weft.client._listing import Document, Listing
-from weft.client._sse import ServerEvent
 from weft.client.api import Api
-from weft.client.operation import end_of
+from weft.client.http.listing import Document, Listing
+from weft.client.http.sse import ServerEvent
+from weft.client.objects.operation import end_of
 from weft.client.progress import Progress
 from weft.client.waiting import last_of
 

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, ParamSpec, TypeVar
 
-from weft.client._calls import Call, Calls, JobPlan
-from weft.client._futures import WeftFuture
-from weft.client._map import MapRun
-from weft.client._pickles import own_path, pickle_arguments, pickle_function, value_of
-from weft.client._runner import Runner
 from weft.client.api import Api
+from weft.client.functions.calls import Call, Calls, JobPlan
+from weft.client.functions.futures import WeftFuture
+from weft.client.functions.map import MapRun
+from weft.client.functions.pickles import own_path, pickle_arguments, pickle_function, value_of
+from weft.client.objects.runner import Runner
 
 P = ParamSpec("P")
 Result = TypeVar("Result")

@@ -8,8 +8,8 @@ from urllib.parse import quote
 
 import msgspec
 
-from weft.client._listing import Document, Listing
-from weft.client._session import Query, Session, new_key
+from weft.client.http.listing import Document, Listing
+from weft.client.http.session import Query, Session, new_key
 from weft.core.errors import BadId
 
 Stream = Literal["stdout", "stderr", "both"]

@@ -13,7 +13,7 @@ from typing import Self
 
 import h11
 
-from weft.client.address import Endpoint
+from weft.client.http.address import Endpoint
 
 READ_BYTES = 64 * 1024
 IDLE_CONNECTIONS_MAX = 8

@@ -1,9 +1,9 @@
 """Waiting for what the server does in the background."""
 
-from weft.client._listing import Document
-from weft.client._problems import to_error
-from weft.client._sse import ServerEvent
 from weft.client.api import Api
+from weft.client.http.listing import Document
+from weft.client.http.problems import to_error
+from weft.client.http.sse import ServerEvent
 from weft.client.progress import Progress
 from weft.client.waiting import last_of
 

@@ -4,12 +4,12 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 
 import msgspec
 
-from weft.client._counted import patch_of
-from weft.client._listing import Document
-from weft.client._refs import JobRef
-from weft.client._routes import Stream
-from weft.client._sse import ServerEvent
 from weft.client.api import Api, LogEvent
+from weft.client.http.listing import Document
+from weft.client.http.routes import Stream
+from weft.client.http.sse import ServerEvent
+from weft.client.objects.counted import patch_of
+from weft.client.objects.refs import JobRef
 from weft.client.waiting import last_of
 from weft.core.states import ENDED_WORDS
 

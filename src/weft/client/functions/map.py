@@ -7,10 +7,10 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
-from weft.client._calls import Call, Calls
-from weft.client._futures import WeftFuture
-from weft.client._pickles import Function, pickle_each, values_of
 from weft.client.api import ResultRow
+from weft.client.functions.calls import Call, Calls
+from weft.client.functions.futures import WeftFuture
+from weft.client.functions.pickles import Function, pickle_each, values_of
 from weft.core.chunk_size import ChunkSizes
 
 CHUNK_BYTES: Final = 256 << 10

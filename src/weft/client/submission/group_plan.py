@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from weft.client._listing import Document
+from weft.client.http.listing import Document
 from weft.core.errors import GroupExists
 from weft.core.group_tree import plan_groups
 

@@ -6,9 +6,9 @@ from concurrent.futures import CancelledError, Future, InvalidStateError
 from contextlib import suppress
 from typing import TypeVar
 
-from weft.client._calls import Call
-from weft.client._pickles import Function
 from weft.client.api import ResultRow
+from weft.client.functions.calls import Call
+from weft.client.functions.pickles import Function
 
 Result = TypeVar("Result")
 

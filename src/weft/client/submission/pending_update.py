@@ -4,13 +4,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from weft.client._group_plan import GroupPlan, plan_group_numbers
-from weft.client._listing import Document
-from weft.client._refs import Block
-from weft.client._session import new_key
-from weft.client._spool import JobSpool
-from weft.client._upload import PART_JOBS, Upload
 from weft.client.api import Api
+from weft.client.http.listing import Document
+from weft.client.http.session import new_key
+from weft.client.objects.refs import Block
+from weft.client.submission.group_plan import GroupPlan, plan_group_numbers
+from weft.client.submission.spool import JobSpool
+from weft.client.submission.upload import PART_JOBS, Upload
 from weft.core.errors import GroupNotFound, Unavailable, WeftError
 from weft.core.group_tree import ROOT, ancestors
 

@@ -1,0 +1,1 @@
+"""Python functions as jobs: pickled calls, their futures, `map`, and `weft.Executor`."""

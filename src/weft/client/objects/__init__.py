@@ -1,0 +1,1 @@
+"""What a program holds: builders of batches, batches, groups and jobs, and their waiting twins."""

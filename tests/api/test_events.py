@@ -105,7 +105,7 @@ async def test_stream_of_one_batch_tells_of_no_other(http: httpx.AsyncClient) ->
 async def test_stream_of_a_quiet_batch_is_kept_alive_while_another_is_busy(
     http: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("weft.api.routes.events.KEEP_ALIVE_S", 0.5)
+    monkeypatch.setattr("weft.api.routes.v1.events.KEEP_ALIVE_S", 0.5)
     mine = await submit(http)
 
     async def keep_busy() -> None:

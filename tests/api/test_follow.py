@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from types import SimpleNamespace
 from typing import Any, cast
 
-from weft.api.follow import Follower, Place
 from weft.api.services import Services
+from weft.api.use_cases.follow import Follower, Place
 from weft.ports.store import Caller, LogPlace
 from weft.wire.log_format import STDOUT, Piece
 

@@ -8,9 +8,9 @@ import msgspec
 import pytest
 
 from api.live import TOKEN, LiveApi
-from weft.api.decode import JSON, decode
-from weft.api.functions import shown_spec
-from weft.api.translate import Request, translate
+from weft.api.http.decoding import JSON, decode
+from weft.api.translation.functions import shown_spec
+from weft.api.translation.jobs import Request, translate
 from weft.core.errors import Forbidden, InvalidDocument
 from weft.core.problems import Problems
 from weft.ports.store import JobRows

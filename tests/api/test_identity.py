@@ -7,7 +7,7 @@ import pytest
 
 from api.fakes import TOKEN, RecordingStore
 from weft.api.app import Application
-from weft.api.identity import REMEMBER_S, Identities
+from weft.api.http.identity import REMEMBER_S, Identities
 from weft.core.errors import Unauthenticated
 from weft.ports.store import ApiStore
 

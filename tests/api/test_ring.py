@@ -2,8 +2,8 @@
 
 import time
 
-from weft.api.identity import Identities
-from weft.api.ring import Message, Receive, Ring, Scope, Send
+from weft.api.http.identity import Identities
+from weft.api.http.middleware import Message, Receive, Ring, Scope, Send
 from weft.telemetry import metrics
 
 SUM = "weft_http_request_seconds_sum"

@@ -5,8 +5,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from weft.api.decode import JSON, decode, may_hold_nul
-from weft.api.translate import Request, translate
+from weft.api.http.decoding import JSON, decode, may_hold_nul
+from weft.api.translation.jobs import Request, translate
 from weft.core.problems import Problems
 from weft.ports.store import JobRows, Row, Shape
 from weft.settings import Settings

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from api.fakes import TOKEN, RecordingStore
-from weft.api import http_protocol
 from weft.api.app import Application
+from weft.api.http import protocol as http_protocol
 from weft.run.api import Server, serving_config
 
 HEAD = f"authorization: Bearer {TOKEN}\r\nhost: weft\r\ncontent-type: application/json\r\n"
@@ -126,8 +126,8 @@ async def test_head_that_does_not_come_is_refused(
 async def test_body_that_does_not_come_is_refused(
     port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("weft.api.inbox.BODY_S", 0.05)
-    monkeypatch.setattr("weft.api.ring.DRAIN_S", 0.05)
+    monkeypatch.setattr("weft.api.http.requests.BODY_S", 0.05)
+    monkeypatch.setattr("weft.api.http.middleware.DRAIN_S", 0.05)
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.write(f"POST /v1/batches HTTP/1.1\r\n{HEAD}content-length: 10\r\n\r\n{{".encode())
 

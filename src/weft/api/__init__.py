@@ -1,5 +1,6 @@
-"""HTTP: routes, use cases, and the documents of the outside.
+"""HTTP: validates, authorises, calls the store port, streams. Keeps nothing.
 
-Validates, authorises, calls the store port, streams. Must not work in the background and must not
-know PostgreSQL. A route is found by its path: `/v1/batches/{b}/jobs` is in `api/routes/`.
+`routes/` and `doors/` (the wire) → `use_cases/` (what is done) → `translation/` (documents to
+rows) → the store port; `http/` is the plumbing of both kinds of wire. Must not work in the
+background and must not know PostgreSQL.
 """

@@ -9,11 +9,11 @@ from litestar.routes import HTTPRoute
 from litestar.types import ControllerRouterHandler
 
 from weft.api.feeds import Feeds
-from weft.api.identity import Identities
-from weft.api.inbox import ClientGone
-from weft.api.problem_documents import as_weft_error, encode_problem
-from weft.api.ring import App, Receive, Ring, Scope, Send
-from weft.api.routes import (
+from weft.api.http.identity import Identities
+from weft.api.http.middleware import App, Receive, Ring, Scope, Send
+from weft.api.http.problem_documents import as_weft_error, encode_problem
+from weft.api.http.requests import ClientGone
+from weft.api.routes.v1 import (
     batches,
     billing,
     callbacks,

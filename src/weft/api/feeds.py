@@ -15,7 +15,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from weft.api.sse import message
+from weft.api.http.sse import message
 from weft.core.errors import Unavailable
 from weft.core.states import JobState
 from weft.ports.store import ApiStore, Caller, Notices, Row

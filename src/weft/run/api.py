@@ -11,7 +11,7 @@ import uvicorn
 
 from weft import __version__
 from weft.api.app import Application, create_app
-from weft.api.http_protocol import HttpProtocol
+from weft.api.http.protocol import HttpProtocol
 from weft.core.errors import Conflict
 from weft.plugins.log_stores.files import FileLogStore
 from weft.ports.store import GroupLimits

@@ -1,7 +1,7 @@
 """The documents that clients send (DESIGN section 8), as JSON or as msgpack.
 
 Types and plain ranges are stated here and checked while decoding; what depends on settings, on
-other jobs or on the workers is checked by `api/translate.py`. An unknown field is an error in
+other jobs or on the workers is checked by `api/translation/`. An unknown field is an error in
 every document.
 """
 

@@ -1,3 +1,4 @@
-"""One file per thing that has routes: paths, methods and parameters, nothing else. What is done
-stands in the use cases.
+"""One folder per version of the API, one file per resource: paths, methods and parameters.
+
+A route decodes, calls one use case and replies. Routes do not import each other.
 """

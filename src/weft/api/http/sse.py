@@ -1,0 +1,33 @@
+"""Server-sent events: their form on the wire, and streams that end with the server."""
+
+from collections.abc import AsyncIterator, Mapping
+from typing import Any, Final
+
+from litestar.response import Stream
+
+from weft.api.http.replies import encode
+
+KEEP_ALIVE: Final = b": keep-alive\n\n"
+KEEP_ALIVE_S: Final = 15.0
+
+
+def message(document: object, *, kind: str | None = None, id_: str | None = None) -> bytes:
+    """Encode one message."""
+    head = (f"id: {id_}\n" if id_ is not None else "") + (f"event: {kind}\n" if kind else "")
+    return head.encode() + b"data: " + encode(document) + b"\n\n"
+
+
+def stream_reply(
+    pieces: AsyncIterator[bytes],
+    *,
+    media: str = "text/event-stream",
+    status: int = 200,
+    headers: Mapping[str, Any] | None = None,
+) -> Stream:
+    """Answer with a stream."""
+    return Stream(
+        pieces,
+        media_type=media,
+        status_code=status,
+        headers={"x-accel-buffering": "no", **(headers or {})},
+    )

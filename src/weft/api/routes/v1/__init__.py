@@ -1,0 +1,1 @@
+"""The routes of `/v1`, and those without a version: health, metrics, the description."""

@@ -1,0 +1,170 @@
+"""From documents of groups to the rows that the store takes."""
+
+from collections.abc import Container, Iterable, Mapping, Sequence
+
+from weft.api.translation.check import check_attributes
+from weft.core.addresses import parse_allowed_hosts
+from weft.core.callback_url import wrong_callback
+from weft.core.errors import FieldError, InvalidValue, WrongType
+from weft.core.group_tree import PlannedGroup, is_like_number, wrong_path
+from weft.core.problems import Problems, pointer_of
+from weft.core.texts import wrong_name
+from weft.ports.store import NewGroup
+from weft.settings import Settings
+from weft.wire.documents import GroupDocument, GroupInBunch, JobDocument
+
+
+def check_callback(url: str | None, settings: Settings, problems: Problems, pointer: str) -> None:
+    """Note if this is not an address that may be called, as far as its text tells."""
+    allowed = parse_allowed_hosts(settings.callback_private_hosts)
+    if url is not None and (wrong := wrong_callback(url, allowed)):
+        problems.add(InvalidValue, pointer, wrong)
+
+
+def check_set_name(name: str, settings: Settings, problems: Problems, pointer: str) -> None:
+    """Note if a set cannot have this name: in a path it would be taken for something else."""
+    wrong = wrong_name(name, chars_max=settings.name_chars_max)
+    if not wrong and "/" in name:
+        wrong = "the name of a set holds no '/'"
+    elif not wrong and is_like_number(name):
+        wrong = "the name of a set does not look like a number"
+    if wrong:
+        problems.add(InvalidValue, pointer, wrong)
+
+
+def named_groups(
+    groups: Sequence[GroupDocument],
+    jobs: Iterable[JobDocument],
+    settings: Settings,
+    problems: Problems,
+) -> tuple[list[str], list[str]]:
+    """Return the paths and the names of sets that a document declares or uses, in order, each
+    once; what is wrong is noted and left out.
+    """
+    paths: dict[str, str] = {"/": ""}
+    sets: dict[str, str] = {}
+    for index, group in enumerate(groups):
+        at = pointer_of("groups", index)
+        _declare(group, at, paths, sets, problems)
+        check_attributes(group.attributes, settings, problems, f"{at}/attributes")
+        check_callback(group.callback, settings, problems, f"{at}/callback")
+    for index, job in enumerate(jobs):
+        if isinstance(job.group, str):
+            paths.setdefault(job.group, pointer_of("jobs", index, "group"))
+        for place, name in enumerate(job.groups):
+            if isinstance(name, str):
+                sets.setdefault(name, pointer_of("jobs", index, "groups", place))
+    del paths["/"]
+    for path, pointer in list(paths.items()):
+        wrong = wrong_path(
+            path, depth_max=settings.group_depth_max, name_chars_max=settings.name_chars_max
+        )
+        if wrong:
+            problems.add(InvalidValue, pointer, wrong)
+            del paths[path]
+    for name, pointer in sets.items():
+        check_set_name(name, settings, problems, pointer)
+    return list(paths), list(sets)
+
+
+def _declare(
+    group: GroupDocument, at: str, paths: dict[str, str], sets: dict[str, str], problems: Problems
+) -> None:
+    """Note the group under its path or name, with the place that says so."""
+    if (group.path is None) == (group.name is None):
+        message = "a group has either a path in the tree or the name of a set"
+        problems.add(WrongType, f"{at}/path", message)
+        return
+    kind = "tree" if group.name is None else "set"
+    if group.kind not in {None, kind}:
+        word = "path" if kind == "tree" else "name"
+        problems.add(InvalidValue, f"{at}/kind", f"a group with a {word} is of kind {kind!r}")
+    if group.path is not None:
+        if group.path in paths:
+            problems.add(InvalidValue, f"{at}/path", "this group is there already")
+        paths.setdefault(group.path, f"{at}/path")
+    elif group.name is not None:
+        if group.name in sets:
+            problems.add(InvalidValue, f"{at}/name", "this set is there already")
+        sets.setdefault(group.name, f"{at}/name")
+
+
+def planned_rows(
+    planned: Iterable[PlannedGroup], sets: Mapping[str, int], groups: Iterable[GroupDocument]
+) -> list[NewGroup]:
+    """Return the rows of the groups to be made, with what their documents say if they have one.
+
+    `sets`: names with their numbers; those that are there already have negative ones.
+    """
+    bare = GroupDocument()
+    document = {group.path or group.name: group for group in groups}
+    rows = [
+        _row(one.group_id, one.parent_id, one.name, document.get(one.path, bare))
+        for one in planned
+    ]
+    rows += [
+        _row(number, 0, name, document.get(name, bare), is_set=True)
+        for name, number in sets.items()
+        if number > 0
+    ]
+    return rows
+
+
+def _row(
+    group_id: int,
+    parent_id: int,
+    name: str,
+    document: GroupDocument | GroupInBunch,
+    *,
+    is_set: bool = False,
+) -> NewGroup:
+    return NewGroup(
+        group_id=group_id,
+        parent_id=parent_id,
+        name=name,
+        is_set=is_set,
+        attributes=document.attributes,
+        cancel_after_n_failures=document.cancel_after_n_failures,
+        callback=document.callback,
+    )
+
+
+def declared_again(
+    groups: Sequence[GroupDocument], existing: Container[str]
+) -> dict[str, FieldError]:
+    """Return the place of each declared group that the batch has already, by path or name: what
+    the document says of it would be lost.
+    """
+    found: dict[str, FieldError] = {}
+    for index, group in enumerate(groups):
+        field, key = ("path", group.path) if group.path else ("name", group.name)
+        if key in existing:
+            at = pointer_of("groups", index, field)
+            found[str(key)] = FieldError(at, "this group is there already")
+    return found
+
+
+def bunch_rows(
+    groups: Sequence[GroupInBunch], first: int, settings: Settings, problems: Problems
+) -> list[NewGroup]:
+    """Return the rows of a bunch of groups."""
+    rows: list[NewGroup] = []
+    for index, group in enumerate(groups):
+        at = pointer_of("groups", index)
+        wrong = wrong_name(group.name, chars_max=settings.name_chars_max)
+        if group.kind == "set":
+            check_set_name(group.name, settings, problems, f"{at}/name")
+            if group.parent:
+                problems.add(InvalidValue, f"{at}/parent", "a set has no parent")
+        elif wrong or "/" in group.name:
+            problems.add(InvalidValue, f"{at}/name", wrong or "a name holds no '/'")
+        if group.parent >= first + index:
+            message = (
+                f"parent {group.parent} is not below its child, which is group {first + index}"
+            )
+            problems.add(InvalidValue, f"{at}/parent", message)
+        check_attributes(group.attributes, settings, problems, f"{at}/attributes")
+        check_callback(group.callback, settings, problems, f"{at}/callback")
+        is_set = group.kind == "set"
+        rows.append(_row(first + index, group.parent, group.name, group, is_set=is_set))
+    return rows

@@ -1,0 +1,132 @@
+"""The parts of `JobRows` that are no plain columns: edges, names and attributes, specs, arrays."""
+
+from bisect import bisect_right
+from collections.abc import Sequence
+
+from weft.api.translation.functions import Sources, with_functions
+from weft.core.parents import Parents, count_of
+from weft.core.positions import Positions
+from weft.ports.store import ArrayRow, JobRows
+from weft.wire.documents import JobDocument
+from weft.wire.spec import (
+    CHUNK_BYTES_MAX,
+    CHUNK_JOBS_MAX,
+    ArrayRange,
+    JobSpec,
+    compress_chunk,
+    encode_array,
+    pack_specs,
+)
+
+
+def count_edges(parents: Sequence[Parents], positions: Positions) -> int:
+    """Return how many edges these parents are."""
+    if not positions.has_arrays and all(isinstance(one, int) for own in parents for one in own):
+        return sum(map(len, parents))
+    return sum(
+        positions.count_of(entry) * sum(map(count_of, own)) for entry, own in enumerate(parents)
+    )
+
+
+def fill_edges(rows: JobRows, parents: Sequence[Parents], positions: Positions) -> None:
+    """Add the edges: one by one, or where there are arrays by ranges."""
+    for child, own in zip(positions.firsts, parents, strict=True):
+        if not own:
+            continue
+        if positions.has_arrays:
+            rows.edge_child.extend([child] * len(own))
+            rows.edge_parent.extend(one.start if isinstance(one, range) else one for one in own)
+            rows.edge_parent_n.extend(map(count_of, own))
+            continue
+        for one in own:
+            rows.edge_parent.extend(one if isinstance(one, range) else (one,))
+        rows.edge_child.extend([child] * (len(rows.edge_parent) - len(rows.edge_child)))
+
+
+def fill_labels(rows: JobRows, jobs: Sequence[JobDocument], positions: Positions) -> None:
+    """Add names and attributes, and what the jobs of each array share."""
+    labelled = [
+        (number, job.name, job.attributes or None)
+        for number, job in zip(positions.firsts, jobs, strict=True)
+        if (job.name is not None or job.attributes) and job.count is None
+    ]
+    if labelled:
+        rows.label_job, rows.label_name, rows.label_attributes = (
+            list(column) for column in zip(*labelled, strict=True)
+        )
+    if positions.has_arrays:
+        rows.arrays = [
+            ArrayRow(
+                first_job=number, n_jobs=job.count, first_index=job.index_from, name=job.name,
+                attributes=job.attributes or None,
+            )
+            for number, job in zip(positions.firsts, jobs, strict=True) if job.count is not None
+        ]  # fmt: skip
+
+
+def fill_chunks(
+    rows: JobRows,
+    jobs: Sequence[JobDocument],
+    positions: Positions,
+    sources: Sources,
+    *,
+    trace_id: str,
+    inherit_env: dict[str, str] | None,
+) -> None:
+    """Add the specs of consecutive jobs in chunks; an array has a chunk of its own, and one that
+    brings a function is the first of one, so that others find it by its number.
+    """
+    specs = [
+        JobSpec(
+            job.command,
+            job.script,
+            job.env,
+            None,
+            job.cwd,
+            job.stdin,
+            job.timeout_s,
+            job.executor or "process",
+            trace_id,
+        )
+        for job in jobs
+    ]
+    if sources.positions:
+        specs = with_functions(specs, jobs, positions, sources)
+    bringing = sources.bringing(jobs)
+    arrays = [entry for entry, job in enumerate(jobs) if job.count is not None]
+    start = 0
+    for entry in [*arrays, len(jobs)]:
+        while start < entry:
+            stop = min(entry, start + CHUNK_JOBS_MAX, _next_of(bringing, start, entry))
+            _add_chunks(rows, specs[start:stop], positions.firsts[start], inherit_env)
+            start = stop
+        if entry < len(jobs):
+            array = ArrayRange(jobs[entry].index_from, positions.count_of(entry))
+            body = encode_array(specs[entry], array, inherit_env)
+            _add_chunk(rows, positions.firsts[entry], array.n_jobs, body)
+            start = entry + 1
+
+
+def _next_of(entries: Sequence[int], after: int, end: int) -> int:
+    """Return the first of these behind `after`, else the end."""
+    place = bisect_right(entries, after)
+    return entries[place] if place < len(entries) else end
+
+
+def _add_chunks(
+    rows: JobRows, specs: list[JobSpec], first: int, inherit_env: dict[str, str] | None
+) -> None:
+    """Add these specs as one chunk, or as several if it would be too large."""
+    packed = pack_specs(specs, inherit_env)
+    if len(packed) > CHUNK_BYTES_MAX and len(specs) > 1:
+        half = len(specs) // 2
+        _add_chunks(rows, specs[:half], first, inherit_env)
+        _add_chunks(rows, specs[half:], first + half, inherit_env)
+        return
+    _add_chunk(rows, first, len(specs), compress_chunk(packed))
+
+
+def _add_chunk(rows: JobRows, first: int, n_jobs: int, body: bytes) -> None:
+    rows.chunk_first.append(first)
+    rows.chunk_n.append(n_jobs)
+    rows.chunk_body.append(body)

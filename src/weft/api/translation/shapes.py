@@ -1,0 +1,171 @@
+"""What jobs ask of a worker: from `resources` to shapes, with defaults and against the largest
+workers there are.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from weft.api.http.decoding import JSON
+from weft.core.errors import InvalidValue, NoWorkerFits, UnknownField, WrongType
+from weft.core.problems import Problems, pointer_of
+from weft.core.resources import parse_cpu_m, parse_mebibytes
+from weft.ports.store import Row, Shape
+from weft.wire.documents import JobDocument
+
+DEFAULT_CPU_M: Final = 1000
+DEFAULT_MEMORY_MIB: Final = 512
+GPU_MAX: Final = 1024
+_PLAIN: Final = ("cpu_m", "memory_mib", "storage_mib", "gpu")
+
+
+class ShapeBook:
+    """The distinct shapes of one request.
+
+    `workers`: capacity of each kind of worker (`ApiStore.pool_limits`); none known: nothing is
+    refused for its size.
+    """
+
+    def __init__(self, workers: Sequence[Row], media: str) -> None:
+        self.shapes: list[Shape] = []
+        self._workers = workers
+        self._decode = msgspec.json.decode if media == JSON else msgspec.msgpack.decode
+        self._index_by_raw: dict[bytes, int] = {}
+        self._index_by_shape: dict[Shape, int] = {}
+        self._wrong: dict[bytes, Problems] = {}
+        largest = {name: max((w[name] for w in workers), default=None) for name in _PLAIN[:2]}
+        self._default = Shape(
+            cpu_m=min(DEFAULT_CPU_M, largest["cpu_m"] or DEFAULT_CPU_M),
+            memory_mib=min(DEFAULT_MEMORY_MIB, largest["memory_mib"] or DEFAULT_MEMORY_MIB),
+        )
+
+    def index_of(self, jobs: Sequence[JobDocument], problems: Problems) -> list[int]:
+        """Return the shape's index of each job, or one for all if they agree."""
+        raws = [bytes(job.resources) for job in jobs]
+        for raw in dict.fromkeys(raws):
+            self._index_by_raw[raw] = self._add(raw)
+        if self._wrong:
+            self._tell(raws, problems)
+        if len(self._index_by_raw) == 1:
+            return [0]
+        return [self._index_by_raw[raw] for raw in raws]
+
+    def _add(self, raw: bytes) -> int:
+        wrong = Problems()
+        shape = self._shape_of(raw, wrong)
+        if wrong.found:
+            self._wrong[raw] = wrong
+        index = self._index_by_shape.setdefault(shape, len(self.shapes))
+        if index == len(self.shapes):
+            self.shapes.append(shape)
+        return index
+
+    def _tell(self, raws: Sequence[bytes], problems: Problems) -> None:
+        for index, raw in enumerate(raws):
+            if raw not in self._wrong:
+                continue
+            for kind, error in self._wrong[raw].found:
+                pointer = pointer_of("jobs", index, "resources") + error.pointer
+                problems.add(kind, pointer, error.message)
+
+    def _shape_of(self, raw: bytes, wrong: Problems) -> Shape:
+        asked: Any = None  # any value may stand there
+        if raw:
+            try:
+                asked = self._decode(raw)
+            except (msgspec.DecodeError, RecursionError):
+                wrong.add(WrongType, "", "it cannot be read")
+        if asked is None:
+            return self._fitting(self._default, asked, wrong)
+        if not isinstance(asked, dict):
+            wrong.add(WrongType, "", 'expected an object such as {"cpu": 1, "memory": "512Mi"}')
+            return self._default
+        return self._fitting(self._parsed(asked, wrong), asked, wrong)
+
+    def _parsed(self, asked: Mapping[str, Any], wrong: Problems) -> Shape:
+        countables = {name for worker in self._workers for name in worker["countables"] or {}}
+        found: dict[str, int] = {}
+        extra: list[tuple[str, int]] = []
+        for name, value in asked.items():
+            if name in _READERS:
+                column, read = _READERS[name]
+                found[column] = self._read(name, value, read, wrong)
+            elif name in countables:
+                extra.append((name, self._read(name, value, _parse_count, wrong)))
+            else:
+                pointer = pointer_of(str(name))
+                wrong.add(
+                    UnknownField, pointer, f"no worker offers this; known: {', '.join(_READERS)}"
+                )
+        return Shape(
+            cpu_m=found.get("cpu_m", self._default.cpu_m),
+            memory_mib=found.get("memory_mib", self._default.memory_mib),
+            storage_mib=found.get("storage_mib", 0),
+            gpu=found.get("gpu", 0),
+            countables=tuple(sorted(extra)),
+        )
+
+    @staticmethod
+    def _read(name: str, value: object, read: Callable[[Any], int], wrong: Problems) -> int:
+        if isinstance(value, bool) or not isinstance(value, int | float | str):
+            wrong.add(WrongType, pointer_of(name), "expected a number or a string")
+            return 0
+        try:
+            return read(value)
+        except (ValueError, OverflowError) as error:
+            wrong.add(InvalidValue, pointer_of(name), str(error)[:200])
+            return 0
+
+    def _fitting(self, shape: Shape, asked: Mapping[str, Any] | None, wrong: Problems) -> Shape:
+        """Note if no worker can ever hold it, with the largest that would fit."""
+        if wrong.found or not self._workers or any(_holds(w, shape) for w in self._workers):
+            return shape
+        for field, column in _COLUMNS.items():
+            largest = max(worker[column] for worker in self._workers)
+            value = getattr(shape, column)
+            if value > largest:
+                pointer = pointer_of(field) if asked and field in asked else ""
+                asks, has = _shown(field, value), _shown(field, largest)
+                wrong.add(NoWorkerFits, pointer, f"asks for {asks}; the largest worker has {has}")
+        if not wrong.found:
+            sizes = ", ".join(_shown(f, self._workers[0][c]) for f, c in _COLUMNS.items())
+            wrong.add(
+                NoWorkerFits, "", f"no single worker has all of this; the largest has {sizes}"
+            )
+        return shape
+
+
+def _parse_gpu(value: float | str) -> int:
+    count = _parse_count(value)
+    if count > GPU_MAX:
+        raise ValueError(f"{value!r} is above {GPU_MAX}")
+    return count
+
+
+def _parse_count(value: float | str) -> int:
+    if not isinstance(value, int) or not 0 <= value <= 1_000_000_000:  # noqa: PLR2004 (fits the database's integer)
+        raise ValueError(f"{value!r} is not a whole number from 0 on")
+    return value
+
+
+_READERS: Final[Mapping[str, tuple[str, Callable[[Any], int]]]] = {
+    "cpu": ("cpu_m", parse_cpu_m),
+    "memory": ("memory_mib", parse_mebibytes),
+    "storage": ("storage_mib", parse_mebibytes),
+    "gpu": ("gpu", _parse_gpu),
+}
+_COLUMNS: Final = {field: column for field, (column, _) in _READERS.items()}
+
+
+def _holds(worker: Row, shape: Shape) -> bool:
+    have = worker["countables"] or {}
+    return all(worker[name] >= getattr(shape, name) for name in _PLAIN) and all(
+        have.get(name, 0) >= count for name, count in shape.countables
+    )
+
+
+def _shown(field: str, value: int) -> str:
+    if field == "cpu":
+        return f"{value / 1000:g} cpu"
+    return f"{value} gpu" if field == "gpu" else f"{value}Mi {field}"

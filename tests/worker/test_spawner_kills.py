@@ -1,19 +1,29 @@
 """What is killed, when, and that nothing is left."""
 
+import asyncio
 import itertools
+import os
 import signal
+import subprocess
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from weft.core.states import Reason
-from weft.wire.spawner import Withdraw
+from weft.wire.spawner import SpawnerLock, Withdraw
+from weft.worker.agent.leftovers import read_boot_id
 from weft.worker.agent.spawner_start import SpawnerPlace, clear_away
+from weft.worker.spawner.tree import read_process
 from worker.spawner_process import (
     DEADLINE_S,
+    NAMESPACE,
     Agent,
     SpawnerProcess,
+    has_namespaces,
     key_of,
     marked,
     process,
@@ -86,6 +96,64 @@ async def test_next_agent_kills_what_a_dead_spawner_left(plain_spawner: SpawnerP
 
     assert alive == left
     until_gone(*left)
+
+
+@contextmanager
+def stranger() -> Iterator[int]:
+    """Start a process in a fresh PID namespace, as a container does; give its id on this host."""
+    outer = subprocess.Popen([*NAMESPACE, "sleep", "1009"])
+    try:
+        yield int(_until_read(Path(f"/proc/{outer.pid}/task/{outer.pid}/children")).split()[0])
+    finally:
+        outer.kill()
+        outer.wait()
+
+
+def _until_read(path: Path) -> str:
+    deadline = time.monotonic() + DEADLINE_S
+    while not (text := path.read_text()):
+        assert time.monotonic() < deadline
+    return text
+
+
+def _started_ticks(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[19])
+
+
+def _place_with_lock(root: Path, lock: SpawnerLock) -> SpawnerPlace:
+    place = SpawnerPlace(root / "s.sock", root / "s.lock", root, root, root / "own.log")
+    place.lock.write_bytes(msgspec.json.encode(lock))
+    return place
+
+
+@pytest.mark.skipif(not has_namespaces(), reason="the kernel lends no PID namespace")
+@pytest.mark.parametrize("boot_id", ["", "an earlier boot", read_boot_id()])
+async def test_number_of_a_namespace_that_was_reused_kills_nobody(
+    tmp_path: Path, boot_id: str
+) -> None:
+    """The kernel gives the inode number of a dead spawner's namespace to the next one."""
+    with stranger() as pid:
+        inode = Path(f"/proc/{pid}/ns/pid").stat().st_ino
+        lock = SpawnerLock("gone", 1, inode, boot_id, _started_ticks(pid) - 1)
+        await clear_away(_place_with_lock(tmp_path, lock))
+
+        assert read_process(pid) is not None
+        assert not read_process(pid).is_zombie  # type: ignore[union-attr]
+
+
+@pytest.mark.skipif(not has_namespaces(), reason="the kernel lends no PID namespace")
+async def test_next_spawner_waits_until_the_namespace_of_the_dead_one_is_empty(
+    tmp_path: Path,
+) -> None:
+    with stranger() as pid:
+        inode = Path(f"/proc/{pid}/ns/pid").stat().st_ino
+        lock = SpawnerLock("gone", 1, inode, read_boot_id(), _started_ticks(pid))
+        clearing = asyncio.create_task(clear_away(_place_with_lock(tmp_path, lock)))
+        done, _ = await asyncio.wait({clearing}, timeout=0.1)
+        os.kill(pid, signal.SIGKILL)
+        await clearing
+
+    assert not done
 
 
 def _until_seen(*seconds: str) -> set[int]:

@@ -211,12 +211,19 @@ class Report(msgspec.Struct, frozen=True, tag="report"):
 
 
 class SpawnerLock(msgspec.Struct, frozen=True):
-    """What stands in the file that a spawner holds locked as long as it lives."""
+    """The content of the file that a spawner keeps locked while it lives.
+
+    The kernel reuses process ids and inode numbers, so none of them alone identifies a process.
+    """
 
     incarnation: str
     pid: int
     """As it sees itself: 1 in a PID namespace of its own."""
     pid_namespace_inode: int
+    boot_id: str = ""
+    """The boot during which it started; empty in the file of an older spawner."""
+    started_ticks: int = 0
+    """When it started, as in field 22 of `/proc/PID/stat`."""
 
 
 AgentMessage = Hello | Start | Kill | Withdraw | Acknowledge | Renew | Quit

@@ -4,7 +4,6 @@ import asyncio
 import fcntl
 import os
 import shutil
-import signal
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -16,6 +15,7 @@ import msgspec
 from weft.core.errors import Conflict, Internal
 from weft.telemetry.log import get_logger
 from weft.wire.spawner import SpawnerLock
+from weft.worker.agent.leftovers import is_dying, kill_marked, read_boot_id
 from weft.worker.agent.spawner_link import SpawnerLink, connect
 
 log = get_logger()
@@ -24,7 +24,6 @@ _READY_WITHIN_S = 20.0
 _GONE_WITHIN_S = 10.0
 _STEP_S = 0.01
 _READY_FD = 3
-_MARK = b"WEFT_ATTEMPT="
 
 
 class SpawnerNotStarted(Internal):
@@ -79,35 +78,18 @@ def is_locked(path: Path) -> bool:
 
 
 async def clear_away(place: SpawnerPlace) -> None:
-    """Kill what is left of a dead spawner's jobs and wait until it is gone.
-
-    In a PID namespace of its own nothing is left, which is looked at all the same; without one
-    its processes are found by the mark in their environment.
-    """
+    """Kill what is left of a dead spawner's jobs and wait until it is gone: see `leftovers`."""
     try:
-        holder = msgspec.json.decode(place.lock.read_bytes(), type=SpawnerLock)
+        dead = msgspec.json.decode(place.lock.read_bytes(), type=SpawnerLock)
     except (FileNotFoundError, msgspec.MsgspecError):
         return
-    namespace = holder.pid_namespace_inode
-    if namespace == os.stat("/proc/self/ns/pid").st_ino:  # noqa: PTH116 (one line of a hot search)
-        namespace = 0
+    if dead.boot_id and dead.boot_id != read_boot_id():
+        return
     async with asyncio.timeout(_GONE_WITHIN_S):
-        while found := find_left(holder.incarnation, namespace):
-            log.warning("worker.leftovers_killed", pids=sorted(found))
-            for pid in found:
-                _kill(pid)
+        while (killed := kill_marked(dead.incarnation)) or is_dying(dead):
+            if killed:
+                log.warning("worker.leftovers_killed", pids=sorted(killed))
             await asyncio.sleep(_STEP_S)
-
-
-def find_left(incarnation: str, namespace: int) -> set[int]:
-    """Return live processes that carry this incarnation's mark or are in this PID namespace."""
-    return {
-        int(entry.name)
-        for entry in Path("/proc").iterdir()
-        if entry.name.isdigit()
-        and int(entry.name) != os.getpid()
-        and (_is_marked(entry, incarnation) or (namespace and _is_in(entry, namespace)))
-    }
 
 
 async def wait_gone(place: SpawnerPlace) -> None:
@@ -218,26 +200,3 @@ def _namespace_words() -> Sequence[str]:
         if probe.returncode == 0:
             return words
     return ()
-
-
-def _is_marked(entry: Path, incarnation: str) -> bool:
-    try:
-        variables = (entry / "environ").read_bytes().split(b"\0")
-    except OSError:
-        return False
-    ending = f"@{incarnation}".encode()
-    return any(one.startswith(_MARK) and one.endswith(ending) for one in variables)
-
-
-def _is_in(entry: Path, namespace: int) -> bool:
-    try:
-        return (entry / "ns/pid").stat().st_ino == namespace
-    except OSError:
-        return False
-
-
-def _kill(pid: int) -> None:
-    try:
-        os.kill(pid, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):
-        return

@@ -30,11 +30,24 @@ def take_lock(path: str, incarnation: str) -> int:
     except BlockingIOError as error:
         os.close(fd)
         raise AlreadyRuns(path) from error
-    namespace = os.stat("/proc/self/ns/pid").st_ino
-    holder = SpawnerLock(incarnation=incarnation, pid=os.getpid(), pid_namespace_inode=namespace)
     os.ftruncate(fd, 0)
-    os.pwrite(fd, msgspec.json.encode(holder), 0)
+    os.pwrite(fd, msgspec.json.encode(_describe(incarnation)), 0)
     return fd
+
+
+def _describe(incarnation: str) -> SpawnerLock:
+    """Return what identifies this process until the end of time."""
+    with open("/proc/sys/kernel/random/boot_id") as file:
+        boot_id = file.read().strip()
+    with open("/proc/self/stat", "rb") as file:
+        after_name = file.read().rpartition(b")")[2].split()
+    return SpawnerLock(
+        incarnation=incarnation,
+        pid=os.getpid(),
+        pid_namespace_inode=os.stat("/proc/self/ns/pid").st_ino,
+        boot_id=boot_id,
+        started_ticks=int(after_name[19]),
+    )
 
 
 def become_reaper() -> bool:

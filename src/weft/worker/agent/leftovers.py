@@ -1,0 +1,93 @@
+"""Processes that a dead spawner left on this host.
+
+They are killed by their mark only: the name of the spawner's incarnation, which is random, in the
+environment of each process that it started. Process ids and inode numbers prove nothing, because
+the kernel reuses both: whatever has them now may belong to a container or to another home.
+
+In a PID namespace of its own the spawner takes everything with it. Without one, a process that
+has cleared its environment and fled its process group is not found.
+"""
+
+import os
+import signal
+from pathlib import Path
+
+from weft.wire.spawner import SpawnerLock
+
+_MARK = b"WEFT_ATTEMPT="
+_START_FIELD = 22 - 3
+"""Position in `/proc/PID/stat` after the name; fields are counted from 1, and 2 is the name."""
+
+
+def read_boot_id() -> str:
+    """Return the random name of the current boot."""
+    return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+
+
+def kill_marked(incarnation: str) -> set[int]:
+    """Kill the processes that carry this incarnation's mark; return their ids."""
+    return {
+        int(entry.name)
+        for entry in Path("/proc").iterdir()
+        if entry.name.isdigit() and _is_marked(entry, incarnation) and _kill(entry, incarnation)
+    }
+
+
+def is_dying(dead: SpawnerLock) -> bool:
+    """Say whether this spawner has not ended yet: the kernel frees its lock before it kills the
+    other processes of its namespace.
+    """
+    return any(
+        _is_spawner(entry, dead)
+        for entry in Path("/proc").iterdir()
+        if dead.boot_id and entry.name.isdigit()
+    )
+
+
+def _is_marked(entry: Path, incarnation: str) -> bool:
+    if int(entry.name) == os.getpid():
+        return False
+    try:
+        variables = (entry / "environ").read_bytes().split(b"\0")
+    except OSError:
+        return False
+    ending = f"@{incarnation}".encode()
+    return any(one.startswith(_MARK) and one.endswith(ending) for one in variables)
+
+
+def _kill(entry: Path, incarnation: str) -> bool:
+    """Kill a process unless its id was given to another one after we looked."""
+    try:
+        handle = os.pidfd_open(int(entry.name))
+    except OSError:
+        return False
+    try:
+        if not _is_marked(entry, incarnation):
+            return False
+        signal.pidfd_send_signal(handle, signal.SIGKILL)
+    except OSError:
+        return False
+    finally:
+        os.close(handle)
+    return True
+
+
+def _is_spawner(entry: Path, dead: SpawnerLock) -> bool:
+    try:
+        state, *fields = (entry / "stat").read_bytes().rpartition(b")")[2].split()
+        return (
+            int(fields[_START_FIELD - 1]) == dead.started_ticks
+            and state not in b"ZX"
+            and (entry / "ns/pid").stat().st_ino == dead.pid_namespace_inode
+            and _innermost_pid(entry) == dead.pid
+        )
+    except (OSError, IndexError):
+        return False
+
+
+def _innermost_pid(entry: Path) -> int:
+    """Return its id in its own PID namespace."""
+    for line in (entry / "status").read_text().splitlines():
+        if line.startswith("NSpid:"):
+            return int(line.split()[-1])
+    return int(entry.name)

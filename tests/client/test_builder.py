@@ -7,7 +7,7 @@ import pytest
 
 from client.http_server import DROP, Request, answer, serving
 from weft import aio
-from weft.client.objects.refs import NotSubmitted
+from weft.client.submission.refs import NotSubmitted
 from weft.core.errors import GroupExists, InvalidValue, Unavailable, WrongType
 
 CREATED = answer(201, b'{"id": 7, "first_job": 1}')

@@ -17,7 +17,7 @@ def test_named_parents_become_numbers_below_their_children() -> None:
 
     assert [job["name"] for job in found.jobs] == ["a", "b", "sum"]
     assert found.jobs[2]["parents"] == [2, 1]
-    assert list(found.places) == [1, 2, 0]
+    assert list(found.positions) == [1, 2, 0]
 
 
 def test_numbered_parents_follow_when_jobs_change_places() -> None:
@@ -96,7 +96,7 @@ def test_arrays_take_a_position_for_each_job() -> None:
 
     assert [job.get("name") for job in found.jobs] == ["first", "each", "gather", None]
     assert [job.get("parents") for job in found.jobs] == [None, [1], [[1, 1001]], [[2, 3], 1002]]
-    assert (found.n_jobs, list(found.places)) == (1004, [2, 1, 0, 3])
+    assert (found.n_jobs, list(found.positions)) == (1004, [2, 1, 0, 3])
 
 
 def test_large_arrays_go_in_bunches() -> None:

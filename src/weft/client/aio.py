@@ -19,8 +19,8 @@ from weft.client.objects.builder import (
 from weft.client.objects.counted import Counted
 from weft.client.objects.group import JobGroup
 from weft.client.objects.job import Job
-from weft.client.objects.refs import JobRef, NotSubmitted
 from weft.client.progress import Progress
+from weft.client.submission.refs import JobRef, NotSubmitted
 
 __all__ = [
     "Batch",

@@ -14,9 +14,9 @@ from weft.client.http.listing import Document
 from weft.client.http.session import PATIENCE_S, WAIT_PATIENCE_S
 from weft.client.objects.builder import Builder, BuilderSource, GroupBuilder, JobTreeBuilder
 from weft.client.objects.interrupt import may_wait_on
-from weft.client.objects.refs import JobRef, NotSubmitted
 from weft.client.objects.runner import Runner, Twin, iterates, lists, waits, waits_as
 from weft.client.progress import Progress
+from weft.client.submission.refs import JobRef, NotSubmitted
 from weft.core.ids import format_job_ref
 
 __all__ = [

@@ -6,8 +6,8 @@ from weft.client.objects.counted import Counted
 from weft.client.objects.group import JobGroup
 from weft.client.objects.job import Job
 from weft.client.objects.operation import end_of
-from weft.client.objects.refs import ref_of
 from weft.client.progress import Progress
+from weft.client.submission.refs import ref_of
 from weft.core.group_tree import is_like_number
 from weft.core.ids import format_batch_id
 

@@ -10,9 +10,9 @@ from typing import Any, Generic, TypeVar
 
 from weft.client.api import Api
 from weft.client.http.listing import Document
-from weft.client.objects.refs import Block, HasRef, JobRef
 from weft.client.submission.group_plan import group_exists
-from weft.client.submission.pending_update import NewGroup, Place, Submission
+from weft.client.submission.pending_update import Membership, NewGroup, PendingUpdate
+from weft.client.submission.refs import Block, HasRef, JobRef
 from weft.client.submission.spool import JobSpool
 from weft.core.errors import (
     FieldError,
@@ -44,8 +44,8 @@ class Draft:
         self._api = api
         self._batch = batch
         self._inherit_env = inherit_env
-        self._places: dict[Place, int] = {}
-        self._pending: Submission | None = None
+        self._memberships: dict[Membership, int] = {}
+        self._pending: PendingUpdate | None = None
         self.batch_id = batch_id
         self._begin()
 
@@ -60,10 +60,10 @@ class Draft:
         pending = self._pending.spool.n_jobs if self._pending else 0
         return pending + self._spool.n_jobs
 
-    def add_job(self, place: Place, job: Document) -> JobRef:
+    def add_job(self, membership: Membership, job: Document) -> JobRef:
         """Collect one job, or an array of them."""
         position = self._spool.n_jobs + 1
-        self._spool.append(self._places.setdefault(place, len(self._places)), job)
+        self._spool.append(self._memberships.setdefault(membership, len(self._memberships)), job)
         return JobRef(self.block, position, job.get("count", 1))
 
     def add_group(self, group: NewGroup) -> None:
@@ -82,13 +82,13 @@ class Draft:
         if self._pending is not None:
             await self._send(self._pending, on_sent)
         if self.batch_id is None or self._spool.n_jobs or self._groups:
-            self._pending = Submission(
+            self._pending = PendingUpdate(
                 api=self._api,
                 batch=self._batch,
                 batch_id=self.batch_id,
                 block=self.block,
                 spool=self._spool,
-                places=list(self._places),
+                memberships=list(self._memberships),
                 groups=list(self._groups.values()),
                 inherit_env=self._inherit_env,
             )
@@ -97,9 +97,9 @@ class Draft:
         assert self.batch_id is not None
         return self.batch_id
 
-    async def _send(self, submission: Submission, on_sent: Callable[[int], None] | None) -> None:
+    async def _send(self, pending: PendingUpdate, on_sent: Callable[[int], None] | None) -> None:
         try:
-            self.batch_id = await submission.run(on_sent)
+            self.batch_id = await pending.run(on_sent)
         except Unavailable:
             raise
         except WeftError:
@@ -111,15 +111,17 @@ class Draft:
 class GroupBuilder(Generic[JobT]):
     """Where jobs are created: the whole batch, a tree group of it, or a set."""
 
-    def __init__(self, draft: Draft, make_job: Callable[[JobRef], JobT], place: Place) -> None:
+    def __init__(
+        self, draft: Draft, make_job: Callable[[JobRef], JobT], membership: Membership
+    ) -> None:
         self._draft = draft
         self._make_job = make_job
-        self._place = place
+        self._membership = membership
 
     @property
     def path(self) -> str:
         """Return the path of the tree group in which jobs are created."""
-        return self._place.path
+        return self._membership.path
 
     def create_job(
         self,
@@ -174,7 +176,7 @@ class GroupBuilder(Generic[JobT]):
             "max_attempts": max_attempts, "retry_on": retry_on, "executor": executor,
             "count": count, "index_from": index_from,
         }  # fmt: skip
-        return self._make_job(self._draft.add_job(self._place_with(groups), _given(fields)))
+        return self._make_job(self._draft.add_job(self._membership_with(groups), _given(fields)))
 
     def _checked(
         self, command: Sequence[str | PurePath] | None
@@ -202,15 +204,17 @@ class GroupBuilder(Generic[JobT]):
         else:
             yield ref.position, ref.position + ref.count - 1
 
-    def _place_with(self, groups: Sequence["GroupBuilder[JobT] | str"]) -> Place:
+    def _membership_with(self, groups: Sequence["GroupBuilder[JobT] | str"]) -> Membership:
         if not groups:
-            return self._place
+            return self._membership
         names = [
             name
             for group in groups
-            for name in ((group,) if isinstance(group, str) else group._place.sets)  # noqa: SLF001
+            for name in ((group,) if isinstance(group, str) else group._membership.sets)  # noqa: SLF001
         ]
-        return Place(self._place.path, tuple(dict.fromkeys([*self._place.sets, *names])))
+        return Membership(
+            self._membership.path, tuple(dict.fromkeys([*self._membership.sets, *names]))
+        )
 
 
 class JobTreeBuilder(Generic[JobT]):
@@ -239,14 +243,14 @@ class JobTreeBuilder(Generic[JobT]):
                 raise InvalidValue.of([FieldError("/groups/0/path", wrong)])
             options = group_options(cancel_after_n_failures, attributes, callback)
             self._draft.add_group(NewGroup(path, is_set=False, options=options))
-        return GroupBuilder(self._draft, self._make_job, Place(path))
+        return GroupBuilder(self._draft, self._make_job, Membership(path))
 
 
 class Builder(GroupBuilder[JobT]):
     """A batch, or an update of one, in the making."""
 
     def __init__(self, draft: Draft, make_job: Callable[[JobRef], JobT]) -> None:
-        super().__init__(draft, make_job, Place())
+        super().__init__(draft, make_job, Membership())
 
     def create_job_group(
         self,
@@ -266,7 +270,7 @@ class Builder(GroupBuilder[JobT]):
         """
         options = group_options(cancel_after_n_failures, attributes, callback)
         self._draft.add_group(NewGroup(name, is_set=True, options=options))
-        return GroupBuilder(self._draft, self._make_job, Place(sets=(name,)))
+        return GroupBuilder(self._draft, self._make_job, Membership(sets=(name,)))
 
     def job_tree(self) -> JobTreeBuilder[JobT]:
         """Return the tree of groups; a job sits in one of them and counts in all above it."""

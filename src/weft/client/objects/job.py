@@ -9,7 +9,7 @@ from weft.client.http.listing import Document
 from weft.client.http.routes import Stream
 from weft.client.http.sse import ServerEvent
 from weft.client.objects.counted import patch_of
-from weft.client.objects.refs import JobRef
+from weft.client.submission.refs import JobRef
 from weft.client.waiting import last_of
 from weft.core.states import ENDED_WORDS
 

@@ -1,28 +1,24 @@
-"""A document of a batch, small or large: in one request, or in bunches with names turned into
-numbers.
+"""A batch document, small or large, on its way to the server.
+
+In bunches, names of parents and paths of groups become numbers.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from weft.client.http.listing import Document
+from weft.client.http.routes import Routes
 from weft.client.submission.group_plan import GroupPlan, plan_group_numbers
-from weft.client.submission.upload import PART_JOBS, Upload
-from weft.core.errors import FieldError, WeftError, WrongType
+from weft.client.submission.planner import fill_in_bunches, fits_one_request
+from weft.client.submission.upload import Upload
+from weft.core.errors import FieldError, WrongType
 from weft.core.parents import Earlier, Parents, order_jobs, renumbered, resolve_parents
 from weft.core.positions import Positions
 from weft.core.problems import Problems
 
-if TYPE_CHECKING:
-    from weft.client.api import Api
-
-ONE_REQUEST_JOBS = 2_000
-ONE_REQUEST_BYTES = 4 << 20
 FIELDS_OF_JOBS = frozenset({"jobs", "groups", "inherit_env"})
-
-Document = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -32,43 +28,41 @@ class Plan:
     batch: Document
     groups: Sequence[Document]
     jobs: Sequence[Document]
-    places: Sequence[int]
-    """Where each of them stood in the document (from 0), for messages about it."""
+    positions: Sequence[int]
+    """Where each job stood in the document (from 0), for messages about it."""
     n_jobs: int
-    """How many jobs they are: an array counts as many as it has."""
+    """The number of jobs, those of arrays counted one by one."""
 
 
 async def submit(
-    api: "Api", document: Document, *, on_sent: Callable[[int], None] | None = None
+    api: Routes, document: Document, *, on_sent: Callable[[int], None] | None = None
 ) -> Document:
     """Create a batch with all its jobs, committed; return what `POST /v1/batches` answers.
 
-    If a bunch is refused, the new batch is cancelled and the error names the job's place in the
-    document.
+    If a bunch is refused, the new batch is cancelled and the error names the job's position in
+    the document.
     """
     if is_small(document):
         return await api.create_batch(document)
     plan = plan_submission(document)
-    upload = Upload(
-        plan.n_jobs,
-        lambda: plan.jobs,
-        plan.groups,
-        inherit_env=document.get("inherit_env"),
-        positions=plan.places,
-    )
-    created = await api.create_batch(plan.batch)
-    batch_id = int(created["id"])
-    try:
-        update = await upload.run(api, batch_id, on_sent=on_sent)
-    except WeftError:
-        await api.cancel_batch(batch_id, force=True)
-        raise
-    return {**created, **update, "id": batch_id}
+
+    async def upload(_batch_id: int) -> Upload:
+        return Upload(
+            plan.n_jobs,
+            lambda: plan.jobs,
+            plan.groups,
+            inherit_env=document.get("inherit_env"),
+            positions=plan.positions,
+        )
+
+    filled = await fill_in_bunches(api, upload, batch=plan.batch, on_sent=on_sent)
+    return {**filled.batch, **filled.update, "id": filled.batch_id}
 
 
 def is_small(document: Document) -> bool:
-    """Say whether a document goes into one request. One that is not even a list of jobs does:
-    the server says why.
+    """Say whether a document goes into one request.
+
+    A malformed one does, so that the server says what is wrong with it.
     """
     jobs = document.get("jobs")
     if not isinstance(jobs, list) or not all(isinstance(job, dict) for job in jobs):
@@ -76,9 +70,12 @@ def is_small(document: Document) -> bool:
     counts = [job["count"] for job in jobs if job.get("count") is not None]
     if not all(isinstance(count, int) and count > 0 for count in counts):
         return True
-    if len(jobs) > ONE_REQUEST_JOBS or sum(counts) > PART_JOBS:
-        return False
-    return len(msgspec.msgpack.encode(document)) <= ONE_REQUEST_BYTES
+    return fits_one_request(
+        n_documents=len(jobs),
+        n_jobs=sum(counts),
+        n_groups=len(document.get("groups") or ()),
+        n_bytes=lambda: len(msgspec.msgpack.encode(document)),
+    )
 
 
 def plan_submission(document: Document) -> Plan:
@@ -92,16 +89,17 @@ def plan_submission(document: Document) -> Plan:
     parents = resolve_parents(names, refs, positions=positions, earlier=earlier, problems=problems)
     order = order_jobs(parents, names, problems, positions)
     problems.raise_any()
-    places: Sequence[int] = range(len(jobs))
+    origins: Sequence[int] = range(len(jobs))
     if order is not None:
-        places = order
+        origins = order
         parents, positions = renumbered(parents, positions, order)
     groups = _plan_groups(document.get("groups") or (), jobs)
     planned = [
-        _planned_job(jobs[place], own, groups) for place, own in zip(places, parents, strict=True)
+        _planned_job(jobs[origin], own, groups)
+        for origin, own in zip(origins, parents, strict=True)
     ]
     batch = {name: value for name, value in document.items() if name not in FIELDS_OF_JOBS}
-    return Plan(batch, groups.documents, planned, places, positions.n_jobs)
+    return Plan(batch, groups.documents, planned, origins, positions.n_jobs)
 
 
 def _plan_groups(groups: Sequence[Document], jobs: Sequence[Document]) -> GroupPlan:

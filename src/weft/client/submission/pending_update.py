@@ -2,25 +2,23 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 
-from weft.client.api import Api
 from weft.client.http.listing import Document
+from weft.client.http.routes import Routes
 from weft.client.http.session import new_key
-from weft.client.objects.refs import Block
 from weft.client.submission.group_plan import GroupPlan, plan_group_numbers
+from weft.client.submission.planner import fill_in_bunches, fits_one_request
+from weft.client.submission.refs import Block
 from weft.client.submission.spool import JobSpool
-from weft.client.submission.upload import PART_JOBS, Upload
-from weft.core.errors import GroupNotFound, Unavailable, WeftError
+from weft.client.submission.upload import Upload
+from weft.core.errors import GroupNotFound
 from weft.core.group_tree import ROOT, ancestors
-
-ONE_REQUEST_JOBS: Final = 2_000
-ONE_REQUEST_BYTES: Final = 4 << 20
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where a job is: in one tree group, and in any number of sets."""
+class Membership:
+    """Which groups a job is in: one of the tree, and any number of sets."""
 
     path: str = ROOT
     sets: tuple[str, ...] = ()
@@ -46,21 +44,21 @@ class NewGroup:
 
 
 @dataclass
-class Submission:
-    """One update, and its batch if that is new.
+class PendingUpdate:
+    """One update to be sent, and its batch if that is new.
 
-    `run` may be called again after it failed and goes on where it was; what arrived without our
-    knowing is not taken twice.
+    `run` may be called again after it failed and resumes; what the server received although its
+    answer was lost is not taken twice.
     """
 
-    api: Api
+    api: Routes
     batch: Document
     """What a new batch's document says besides its jobs."""
     batch_id: int | None
     """None: it is still to be created."""
     block: Block
     spool: JobSpool
-    places: Sequence[Place]
+    memberships: Sequence[Membership]
     groups: Sequence[NewGroup]
     inherit_env: Mapping[str, str] | None
     _key: str = field(default_factory=new_key)
@@ -83,17 +81,17 @@ class Submission:
     @property
     def is_small(self) -> bool:
         """Say whether one request is enough."""
-        return (
-            self.spool.n_documents <= ONE_REQUEST_JOBS
-            and self.spool.n_jobs <= PART_JOBS
-            and len(self.groups) <= ONE_REQUEST_JOBS
-            and self.spool.n_bytes <= ONE_REQUEST_BYTES
+        return fits_one_request(
+            n_documents=self.spool.n_documents,
+            n_jobs=self.spool.n_jobs,
+            n_groups=len(self.groups),
+            n_bytes=lambda: self.spool.n_bytes,
         )
 
     async def _send_whole(self) -> None:
         if self._declared is None:  # the second time it is the same request, whatever is there
             self._declared = [group.document() for group in await self._groups_to_make()]
-        where = [place.named() for place in self.places]
+        where = [membership.named() for membership in self.memberships]
         body: dict[str, Any] = {"groups": self._declared, "jobs": list(self.spool.read(where))}
         if self.inherit_env is not None:
             body["inherit_env"] = self.inherit_env
@@ -112,7 +110,7 @@ class Submission:
         """
         if self.batch_id is None:
             return list(self.groups)
-        used = {place.path for place in self.places}
+        used = {membership.path for membership in self.memberships}
         found: list[NewGroup] = []
         for group in self.groups:
             may_be_left_out = not group.is_set and not group.options
@@ -124,25 +122,27 @@ class Submission:
         return found
 
     async def _send_in_bunches(self, on_sent: Callable[[int], None] | None) -> None:
-        batch_id = self.batch_id
-        if batch_id is None:
-            batch_id = int((await self.api.create_batch(self.batch, key=self._key))["id"])
-        try:
-            if self._upload is None:
-                self._upload = await self._plan(batch_id)
-            update = await self._upload.run(self.api, batch_id, on_sent=on_sent)
-        except Unavailable:
-            raise
-        except WeftError:
-            if self.batch_id is None:
-                await self.api.cancel_batch(batch_id, force=True)
-            raise
-        self.block.batch_id, self.block.first_job = batch_id, update["first_job"]
+        filled = await fill_in_bunches(
+            self.api,
+            self._plan_once,
+            batch=self.batch,
+            batch_id=self.batch_id,
+            key=self._key,
+            may_resume=True,
+            on_sent=on_sent,
+        )
+        self.block.batch_id, self.block.first_job = filled.batch_id, filled.update["first_job"]
+
+    async def _plan_once(self, batch_id: int) -> Upload:
+        """Return the one upload, which knows what has arrived already."""
+        if self._upload is None:
+            self._upload = await self._plan(batch_id)
+        return self._upload
 
     async def _plan(self, batch_id: int) -> Upload:
         """Give every group a number."""
         groups = await self._plan_groups(batch_id)
-        where = [groups.of_job(place.named()) for place in self.places]
+        where = [groups.of_job(membership.named()) for membership in self.memberships]
         return Upload(
             self.spool.n_jobs,
             lambda: self.spool.read(where),
@@ -153,9 +153,9 @@ class Submission:
     async def _plan_groups(self, batch_id: int) -> GroupPlan:
         declared = {group.key: group.options for group in self.groups}
         paths = [group.key for group in self.groups if not group.is_set]
-        paths += [place.path for place in self.places]
+        paths += [membership.path for membership in self.memberships]
         names = [group.key for group in self.groups if group.is_set]
-        names += [name for place in self.places for name in place.sets]
+        names += [name for membership in self.memberships for name in membership.sets]
         existing: dict[str, int] = {}
         if self.batch_id is not None:
             existing = await self._existing(paths, batch_id)

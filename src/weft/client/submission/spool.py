@@ -14,7 +14,7 @@ _SIZE: Final = 4
 
 
 class JobSpool:
-    """Documents of jobs in order, each with the number of the place that it is in.
+    """Documents of jobs in order, each with the index of its membership.
 
     More than `MEMORY_BYTES` go to a temporary file, so a program that creates millions of jobs
     from a generator stays small.
@@ -30,10 +30,10 @@ class JobSpool:
         """Those of arrays counted one by one."""
         self.n_bytes = 0
 
-    def append(self, place: int, job: Mapping[str, Any]) -> None:
+    def append(self, membership: int, job: Mapping[str, Any]) -> None:
         """Add one job, or one array."""
         count = job.get("count")
-        record = self._encoder.encode((place, count is not None, job))
+        record = self._encoder.encode((membership, count is not None, job))
         self._file.write(len(record).to_bytes(_SIZE, "big"))
         self._file.write(record)
         self.n_documents += 1
@@ -44,17 +44,17 @@ class JobSpool:
         self, where: Sequence[Mapping[str, Any]]
     ) -> Iterator[msgspec.Raw | Mapping[str, Any]]:
         """Yield the jobs, encoded unless they are arrays, which may have to be cut; `where`: what
-        the documents of each place say besides.
+        the documents of each membership add.
 
         May be called again, when nothing was added meanwhile, and yields the same.
         """
         decode = msgspec.msgpack.Decoder(tuple[int, bool, msgspec.Raw]).decode
         for record in self._records():
-            place, is_array, job = decode(record)
-            if not is_array and not where[place]:
+            membership, is_array, job = decode(record)
+            if not is_array and not where[membership]:
                 yield job
                 continue
-            document: dict[str, Any] = {**msgspec.msgpack.decode(job), **where[place]}
+            document: dict[str, Any] = {**msgspec.msgpack.decode(job), **where[membership]}
             yield document if is_array else msgspec.Raw(self._encoder.encode(document))
 
     def close(self) -> None:

@@ -1,19 +1,15 @@
-"""Many jobs to one update: bunches of the right size, several at a time, and where it broke off
-it can go on.
-"""
+"""Many jobs for one update: bunches of the right size, several at a time, resumable."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
+from weft.client.http.routes import Routes
 from weft.client.http.session import new_key
 from weft.core.errors import FieldError, WeftError
-
-if TYPE_CHECKING:
-    from weft.client.api import Api
 
 BUNCH_JOBS_MIN = 100
 BUNCH_JOBS_MAX = 10_000
@@ -179,7 +175,7 @@ class Upload:
     """First jobs of the bunches that are there."""
 
     async def run(
-        self, api: "Api", batch_id: int, *, on_sent: Callable[[int], None] | None = None
+        self, api: Routes, batch_id: int, *, on_sent: Callable[[int], None] | None = None
     ) -> Mapping[str, Any]:
         """Reserve, fill and commit; return the document of the update."""
         update = await api.reserve_update(
@@ -199,7 +195,7 @@ class Upload:
         await send_bunches(cut_bunches(self.jobs()), send, on_sent=on_sent)
         return await api.commit_update(batch_id, update_id)
 
-    async def _send(self, api: "Api", batch_id: int, update_id: int, bunch: Bunch) -> None:
+    async def _send(self, api: Routes, batch_id: int, update_id: int, bunch: Bunch) -> None:
         first, env = bunch.first, self.inherit_env
         try:
             await api.add_jobs(batch_id, update_id, first, bunch.jobs, inherit_env=env)
@@ -209,10 +205,10 @@ class Upload:
         self._sent.add(first)
 
     def _moved(self, error: FieldError, bunch: Bunch) -> FieldError:
-        """Return the error with the place in the whole instead of that in a bunch."""
+        """Return the error with the position in the whole document instead of in the bunch."""
         parts = error.pointer.split("/")
         if len(parts) < 3 or parts[1] != "jobs" or not parts[2].isdecimal():  # noqa: PLR2004 (/jobs/N)
             return error
-        place = bunch.origins[int(parts[2])]
-        parts[2] = str(place if self.positions is None else self.positions[place])
+        origin = bunch.origins[int(parts[2])]
+        parts[2] = str(origin if self.positions is None else self.positions[origin])
         return FieldError("/".join(parts), error.message)

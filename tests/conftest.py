@@ -23,10 +23,18 @@ from typing import Any, Protocol, TypeVar
 import asyncpg
 import pytest
 import structlog
+from hypothesis import HealthCheck
+from hypothesis import settings as hypothesis_settings
 
 from up.external_server import external_server
 from weft.store.embedded import EmbeddedServer
 from weft.telemetry.log import STRICT_VARIABLE
+
+# How long drawing an example takes says something about the machine, nothing about the code.
+hypothesis_settings.register_profile(
+    "weft", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+hypothesis_settings.load_profile("weft")
 
 _OWN_TEMPORARY = pytest.StashKey[Path]()
 LOGINS = ("weft_api", "weft_driver", "weft_worker")

@@ -25,7 +25,8 @@ _SECTION = re.compile(
     r"^-- Name: (?P<name>.*); Type: (?P<type>[A-Z ]+); Schema: .*$", re.MULTILINE
 )
 _NOISE = re.compile(
-    r"^(SET .*|SELECT pg_catalog\.set_config.*|\\(un)?restrict .*|COMMENT ON SCHEMA .*|--.*|)\n",
+    r"^(SET .*|SELECT pg_catalog\.set_config.*|\\(un)?restrict .*|"
+    r"COMMENT ON (SCHEMA|FUNCTION) .*|--.*|)\n",
     re.MULTILINE,
 )
 _BODY = re.compile(r"\n    AS \$(\w*)\$.*?\$\1\$;", re.DOTALL)

@@ -107,12 +107,12 @@ async def test_changed_migration_is_refused(database: Dsns, owner: asyncpg.Conne
 async def test_functions_are_replaced_when_they_changed(
     database: Dsns, owner: asyncpg.Connection
 ) -> None:
-    """Old ones go, rights are as the headers say, and the data stay."""
+    """Rights are as the headers say, obsolete functions and the data stay."""
     await owner.execute("COMMENT ON SCHEMA weft IS 'older'")
     await owner.execute(
         "CREATE FUNCTION weft.get_batch(a int) RETURNS int LANGUAGE sql AS 'SELECT 1'"
     )
-    await owner.execute("CREATE FUNCTION weft.of_before() RETURNS int LANGUAGE sql AS 'SELECT 1'")
+    await owner.execute("CREATE FUNCTION weft.obsolete() RETURNS int LANGUAGE sql AS 'SELECT 1'")
     await owner.execute("INSERT INTO weft.tenant (name) VALUES ('kept')")
     done = await migrate(database["admin"])
     found = await owner.fetch(
@@ -127,11 +127,11 @@ async def test_functions_are_replaced_when_they_changed(
     }
 
     assert done == ["functions and views"]
-    assert len(found) == len(expected) + 1
+    assert len(found) == len(expected) + 2
     assert {
         row["name"]: (row["owner"], list(row["granted"]))
         for row in found
-        if row["name"] != "_refuse_transition"
+        if row["name"] not in {"_refuse_transition", "obsolete"}
     } == expected
     assert await owner.fetchval("SELECT count(*) FROM weft.tenant") == 1
 

@@ -35,6 +35,14 @@ def run_migrate(settings: Settings) -> list[str]:
     return _ask(settings, lambda admin: admin.migrate())
 
 
+def run_contract(settings: Settings, *, force: bool) -> list[str]:
+    """Take away what only older programs use; return the names of what was applied or dropped.
+
+    Raise `OlderProgramsConnected`, unless forced.
+    """
+    return _ask(settings, lambda admin: admin.contract(force=force))
+
+
 def run_status(settings: Settings) -> MigrationStatus:
     """Return the version of the schema and of the program, and what is to be applied."""
     return _ask(settings, lambda admin: admin.status())

@@ -17,7 +17,7 @@ from weft.plugins.log_stores.files import FileLogStore
 from weft.ports.store import GroupLimits
 from weft.run.home import Home
 from weft.run.login import login_dsn
-from weft.run.role_main import run_role, stop_signals, until_told
+from weft.run.role_main import begin_schema_check, run_role, stop_signals, until_told
 from weft.settings import Settings
 from weft.store import open_api_store
 from weft.telemetry.log import get_logger
@@ -69,6 +69,7 @@ async def _serve(settings: Settings, name: str) -> int:
             settings.group_depth_max, settings.batch_groups_max, settings.job_sets_max
         )
         async with open_api_store(login_dsn(settings, "weft_api"), limits=limits) as store:
+            schema_check = await begin_schema_check(store)
             app = create_app(
                 store, store.notices, FileLogStore(home.logs), settings,
                 callback_key=home.callback_key(),
@@ -79,7 +80,7 @@ async def _serve(settings: Settings, name: str) -> int:
             until_exit.enter_context(home.saying_ready(name, host=host, port=port))
             log.info("role.started", version=__version__, home=str(home.path))
             log.info("api.listening", host=host, port=port)
-            await until_told(told, serving)
+            await until_told(told, serving, schema_check)
             begun = time.monotonic()
             app.close()
             server.stopping.set()

@@ -7,11 +7,12 @@ Their passwords are random and kept in `secrets.json`.
 import asyncio
 import subprocess
 from collections.abc import Mapping
+from contextlib import suppress
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
 
 from weft.core.errors import Conflict, Invalid
 from weft.run.home import Home
-from weft.store import open_admin
+from weft.store import OlderProgramsConnected, open_admin
 from weft.store.embedded import EmbeddedServer, new_password
 from weft.telemetry.log import get_logger
 
@@ -95,9 +96,12 @@ def external_secrets(dsn: str, known: Mapping[str, str]) -> dict[str, str]:
 
 
 async def prepare_schema(
-    admin_dsn: str, secrets: Mapping[str, str], user: str, token: str
+    admin_dsn: str, secrets: Mapping[str, str], user: str, token: str, *, only_ours: bool = False
 ) -> None:
     """Bring the schema to this program's version and let the roles and the local user in.
+
+    Where all programs are `only_ours`, those of an earlier release are gone, and so may go what
+    only they called.
 
     Raises what `admin.migrate` raises, such as `SchemaTooNew`. Safe to repeat.
     """
@@ -105,6 +109,9 @@ async def prepare_schema(
         applied = await admin.migrate()
         if applied:
             log.info("up.migrated", migrations=len(applied), last=applied[-1])
+        if only_ours:
+            with suppress(OlderProgramsConnected):  # somebody connected by hand
+                await admin.contract()
         await admin.set_login_passwords({name: password_of(secrets[name]) for name in LOGINS})
         await admin.ensure_local_user(tenant="local", user=user, token=token)
 

@@ -210,6 +210,9 @@ def _schema(settings: Settings) -> Iterator[Finding]:
     elif status.pending or not status.functions_current:
         found += f", {len(status.pending)} migrations and the functions to apply"
         yield Finding("database", "warning", found, "Restart `weft up`, or run `weft db migrate`.")
+    elif status.to_contract:
+        found += f", {len(status.to_contract)} things that only older programs use"
+        yield Finding("database", "ok", found, "`weft db contract` takes them away.")
     else:
         yield Finding("database", "ok", found)
 

@@ -14,7 +14,7 @@ from weft.plugins.callback_senders.http import HttpCallbackSender
 from weft.run.home import Home
 from weft.run.login import login_dsn
 from weft.run.metrics_file import leaving_metrics
-from weft.run.role_main import run_role, stop_signals, until_told
+from weft.run.role_main import begin_schema_check, run_role, stop_signals, until_told
 from weft.settings import Settings
 from weft.store import open_driver_store
 from weft.telemetry.log import get_logger
@@ -43,12 +43,13 @@ async def _drive(settings: Settings, name: str) -> int:
             leaving_metrics(home, name, every_s=settings.heartbeat_s),
             open_driver_store(login_dsn(settings, "weft_driver")) as store,
         ):
+            schema_check = await begin_schema_check(store)
             driver = Driver(
                 store, store.notices, settings, on_state=say_ready, post=_post(settings, home)
             )
             loop.add_signal_handler(signal.SIGUSR1, driver.succeed)
             running = asyncio.create_task(driver.run())
-            await until_told(told, running)
+            await until_told(told, running, schema_check)
             begun = time.monotonic()
             running.cancel()
             await asyncio.gather(running, return_exceptions=True)

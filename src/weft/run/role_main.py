@@ -4,15 +4,18 @@ import asyncio
 import gc
 import signal
 from collections.abc import Callable, Coroutine
-from typing import Any
+from contextlib import suppress
+from typing import Any, Protocol
 
-from weft.core.errors import WeftError
+from weft.core.errors import Unavailable, WeftError
 from weft.run.child import end_with_supervisor, role_name
 from weft.settings import Settings, load_settings
 from weft.telemetry.log import configure, get_logger
 
 log = get_logger()
 
+SCHEMA_CHECK_S = 1.0
+"""Between two looks for a database that was away when the role started."""
 Told = asyncio.Queue[signal.Signals]
 """Where the signals arrive that tell a role to stop."""
 
@@ -53,10 +56,43 @@ def stop_signals() -> Told:
     return told
 
 
-async def until_told(told: Told, running: asyncio.Task[None]) -> None:
-    """Return when the role is told to stop; raise what ended it before."""
+class SchemaChecker(Protocol):
+    """A store that compares this program with the schema of its database."""
+
+    async def check_schema(self) -> None:
+        """Raise `Conflict` if they do not fit, `Unavailable` if the database does not answer."""
+
+
+async def begin_schema_check(store: SchemaChecker) -> asyncio.Task[None]:
+    """Check the schema now; if the database is away, check when it answers.
+
+    The task ends only with the reason why this program cannot use the database.
+    """
+    try:
+        await store.check_schema()
+    except Unavailable:
+        return asyncio.create_task(_check_until_answered(store))
+    return asyncio.create_task(_wait_forever())
+
+
+async def _check_until_answered(store: SchemaChecker) -> None:
+    while True:
+        await asyncio.sleep(SCHEMA_CHECK_S)
+        with suppress(Unavailable):
+            await store.check_schema()
+            break
+    await _wait_forever()
+
+
+async def _wait_forever() -> None:
+    await asyncio.Event().wait()
+
+
+async def until_told(told: Told, *running: asyncio.Task[None]) -> None:
+    """Return when the role is told to stop; raise what ended one of its tasks before."""
     stopping = asyncio.create_task(told.get())
-    await asyncio.wait({running, stopping}, return_when=asyncio.FIRST_COMPLETED)
-    if running.done():
-        running.result()
+    await asyncio.wait({*running, stopping}, return_when=asyncio.FIRST_COMPLETED)
+    for task in running:
+        if task.done():
+            task.result()
     log.info("role.stopping", signal=stopping.result().name)

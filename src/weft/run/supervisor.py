@@ -101,7 +101,10 @@ class Supervisor:
         logins = self.home.secrets()
         self._token = self.home.token() or secrets.token_urlsafe(32)
         self.home.ensure_callback_key()
-        await prepare_schema(logins["admin"], logins, user=_user_name(), token=self._token)
+        await prepare_schema(
+            logins["admin"], logins, user=_user_name(), token=self._token,
+            only_ours=self._database is not None,
+        )  # fmt: skip
 
     async def _keep_database(
         self, database: EmbeddedDatabase, process: subprocess.Popen[bytes]

@@ -16,7 +16,7 @@ from weft.run.child import is_supervised
 from weft.run.home import Home
 from weft.run.login import login_dsn
 from weft.run.metrics_file import leaving_metrics
-from weft.run.role_main import run_role, stop_signals, until_told
+from weft.run.role_main import begin_schema_check, run_role, stop_signals, until_told
 from weft.settings import Settings
 from weft.store import open_worker_store
 from weft.telemetry.log import get_logger
@@ -54,6 +54,7 @@ async def _work(settings: Settings, name: str) -> int:
             leaving_metrics(home, name, every_s=settings.heartbeat_s),
             open_worker_store(login_dsn(settings, "weft_worker")) as store,
         ):
+            schema_check = await begin_schema_check(store)
             agent = Agent(
                 store,
                 store.notices,
@@ -67,7 +68,7 @@ async def _work(settings: Settings, name: str) -> int:
                 on_ready=say_ready,
             )
             running = asyncio.create_task(agent.run())
-            await until_told(told, running)
+            await until_told(told, running, schema_check)
             begun = time.monotonic()
             await (agent.detach() if settings.detach_jobs else agent.stop())
             running.cancel()

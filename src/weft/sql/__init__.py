@@ -1,8 +1,9 @@
 """All SQL of weft, as files; this module only finds and orders them.
 
-`migrations/` change tables, once each and in order; `functions/` and `views/` are replaced by
-every migration run, so the body of a function has one home; `owner/` is what the owner of the
-database runs before that; `audit/` are queries that return no row when all is well.
+`migrations/` change tables, once each: `NNNN_pre_*` before this program runs, `NNNN_post_*` when
+all older ones are gone. `functions/` and `views/` are replaced where they changed, so the body of
+a function has one home; `owner/` is what the owner of the database runs before that; `catalog/`
+asks the database what it has; `audit/` are queries that return no row when all is well.
 Functions stand in folders by subject; the name of a file is unique among all of its kind.
 Must not: hold text of a query, or know how to connect.
 """
@@ -59,6 +60,23 @@ def _files_below(folder: Traversable) -> Iterator[SqlFile]:
             yield from _files_below(entry)
         elif entry.name.endswith(".sql"):
             yield SqlFile(entry.name.removesuffix(".sql"), entry.read_text(encoding="utf-8"))
+
+
+def text_of(folder: str, name: str) -> str:
+    """Return the text of one file."""
+    (text,) = (file.text for file in files_of(folder) if file.name == name)
+    return text
+
+
+@cache
+def program_schema() -> int:
+    """Return the number of the newest `pre` migration: the schema that this program needs."""
+    return max(int(file.name[:4]) for file in files_of("migrations") if not is_post(file))
+
+
+def is_post(migration: SqlFile) -> bool:
+    """Say whether a migration belongs to the contract step."""
+    return migration.name[5:].startswith("post_")
 
 
 def rights_of(file: SqlFile) -> Rights:

@@ -6,6 +6,7 @@ hold query text (that is in `sql/`) nor decide anything (that is in `core/` and 
 
 from weft.store.admin import Admin, AuditFinding, open_admin
 from weft.store.api_store import PostgresApiStore, open_api_store
+from weft.store.contract import OlderProgramsConnected
 from weft.store.driver_store import PostgresDriverStore, open_driver_store
 from weft.store.migrate import MigrationStatus, SchemaTooNew, ServerTooOld
 from weft.store.worker_store import PostgresWorkerStore, open_worker_store
@@ -14,6 +15,7 @@ __all__ = [
     "Admin",
     "AuditFinding",
     "MigrationStatus",
+    "OlderProgramsConnected",
     "PostgresApiStore",
     "PostgresDriverStore",
     "PostgresWorkerStore",

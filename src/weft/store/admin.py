@@ -12,7 +12,7 @@ import asyncpg
 from weft.sql import files_of
 from weft.store.database import CONNECT_TIMEOUT_S, call_on, prepare_connection
 from weft.store.errors import AWAY, RightsMissing, SchemaMissing, translated
-from weft.store.migrate import MigrationStatus, migrate, migration_status
+from weft.store.migrate import MigrationStatus, contract, migrate, migration_status
 from weft.store.scram import scram_verifier
 
 FINDING_ROWS_MAX = 100
@@ -43,6 +43,13 @@ class Admin:
         `RightsMissing`.
         """
         return await migrate(self._connection)
+
+    async def contract(self, *, force: bool = False) -> list[str]:
+        """Take away what only older programs use.
+
+        Return what was done. Raises `SchemaNotExpanded`, `OlderProgramsConnected`.
+        """
+        return await contract(self._connection, force=force)
 
     async def status(self) -> MigrationStatus:
         """Say how schema and program compare."""

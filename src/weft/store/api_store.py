@@ -14,6 +14,7 @@ from weft.store.edits import Edits
 from weft.store.groups import SetGroups
 from weft.store.notices import PostgresNotices
 from weft.store.queries import QUERIES_AT_ONCE, Queries
+from weft.store.schema_range import check_schema
 from weft.store.submission import Submission
 from weft.wire.spec import decode_chunk
 
@@ -25,6 +26,10 @@ class PostgresApiStore(Queries, Submission, SetGroups, Edits, Billing):
 
     notices: PostgresNotices
     _listener_id: uuid.UUID
+
+    async def check_schema(self) -> None:
+        """Return if this program may use the database."""
+        await check_schema(self._database)
 
     async def ready(self) -> None:
         """Return if the database answers."""

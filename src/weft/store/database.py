@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 import asyncpg
 import msgspec
 
+from weft.sql import program_schema
 from weft.store.errors import AWAY, RETRIED, translated
 from weft.telemetry.log import get_logger
 from weft.telemetry.metrics import observe_call
@@ -112,6 +113,11 @@ async def fetch_on(
         log.debug("store.called", function=name, ms=round(seconds * 1000, 3), failed=failed)
 
 
+def session_name(purpose: str = "") -> str:
+    """Return the application_name: people and `weft db contract` see by it who is connected."""
+    return f"weft{purpose and ' '}{purpose} (schema {program_schema()})"
+
+
 async def prepare_connection(connection: asyncpg.Connection) -> None:
     """Read and write jsonb as Python values."""
     await connection.set_type_codec(
@@ -145,7 +151,7 @@ async def open_database(
         command_timeout=timeout_s,
         timeout=CONNECT_TIMEOUT_S,
         max_inactive_connection_lifetime=0,
-        server_settings={"application_name": "weft", "timezone": "UTC"},
+        server_settings={"application_name": session_name(), "timezone": "UTC"},
     )
     async with pool:
         yield Database(pool)

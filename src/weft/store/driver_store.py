@@ -7,10 +7,18 @@ from datetime import UTC, datetime, timedelta
 import asyncpg
 
 from weft.ports.store import Beat, DeliveryReport, DueCallback, Folded, Row
-from weft.store.database import CONNECT_TIMEOUT_S, Database, call_on, columns, open_database
+from weft.store.database import (
+    CONNECT_TIMEOUT_S,
+    Database,
+    call_on,
+    columns,
+    open_database,
+    session_name,
+)
 from weft.store.errors import AWAY, translated
 from weft.store.notices import PostgresNotices
 from weft.store.operations import Operations
+from weft.store.schema_range import check_schema
 
 DRIVER_TIMEOUT_S = 120.0
 HEARTBEAT_TIMEOUT_S = 10.0
@@ -26,6 +34,10 @@ class PostgresDriverStore(Operations):
         self._leading: asyncpg.Connection | None = None
         """The connection that holds the leader's lock."""
 
+    async def check_schema(self) -> None:
+        """Return if this program may use the database."""
+        await check_schema(self._database)
+
     async def try_lead(self) -> int | None:
         """Try the leader's lock."""
         try:
@@ -33,7 +45,7 @@ class PostgresDriverStore(Operations):
                 self._leading = await asyncpg.connect(
                     self._dsn,
                     timeout=CONNECT_TIMEOUT_S,
-                    server_settings={"application_name": "weft lead"},
+                    server_settings={"application_name": session_name("lead")},
                 )
             rows = await call_on(self._leading, "begin_term")
         except (asyncpg.PostgresError, *AWAY) as error:

@@ -17,6 +17,7 @@ RETRIED = (
     asyncpg.DeadlockDetectedError,
     asyncpg.SerializationError,
     asyncpg.LockNotAvailableError,
+    asyncpg.UndefinedFunctionError,  # a migration replaced it during the call
 )
 """The whole call may be repeated at once: nothing was done."""
 AWAY = (

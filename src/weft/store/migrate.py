@@ -1,11 +1,29 @@
-"""Bring a database to the schema of this program, and say how the two compare."""
+"""Bring a database to the schema of this program, and say how the two compare.
 
+Expand: `pre` migrations and functions, which older programs survive. Contract, by command and
+later: `post` migrations, and the functions that only older programs call.
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 import asyncpg
 
 from weft.core.errors import Conflict, WeftError
-from weft.sql import SqlFile, files_of, replaceable_checksum, rights_of
+from weft.sql import SqlFile, files_of, is_post, program_schema, text_of
+from weft.store.contract import (
+    ProgramSession,
+    drop_obsolete_functions,
+    older_sessions,
+    refuse_older_programs,
+    stop_serving_older_programs,
+)
+from weft.store.installed_functions import (
+    functions_current,
+    install_functions,
+    obsolete_functions,
+)
 
 OLDEST_SERVER = 150000
 _LOCK_KEY = 7700  # advisory (7700, 0): one migration run at a time; one number alone is a batch
@@ -29,6 +47,12 @@ class MigrationChanged(Conflict):
     code = "STORE.MIGRATION_CHANGED"
 
 
+class SchemaNotExpanded(Conflict):
+    """The contract step was asked for before the expand step."""
+
+    code = "STORE.SCHEMA_NOT_EXPANDED"
+
+
 @dataclass(frozen=True)
 class MigrationStatus:
     """How a database compares with this program."""
@@ -37,6 +61,11 @@ class MigrationStatus:
     """The newest applied migration; None: an empty database."""
     program_version: str
     pending: tuple[str, ...]
+    """What `migrate` would apply, besides the functions."""
+    to_contract: tuple[str, ...]
+    """What `contract` would apply and drop."""
+    older_programs: tuple[ProgramSession, ...]
+    """Who keeps `contract` from doing so."""
     functions_current: bool
     server_version: str
     problem: str | None
@@ -47,15 +76,18 @@ async def migration_status(connection: asyncpg.Connection) -> MigrationStatus:
     """Return how the database compares with this program."""
     await _check_server(connection)
     applied = await _applied(connection)
-    names = [file.name for file in files_of("migrations")]
+    problem = _problem_of(applied)
+    missing = [file for file in files_of("migrations") if file.name not in applied]
+    obsolete = await obsolete_functions(connection) if applied and not problem else []
     return MigrationStatus(
         version=max(applied, default=None),
-        program_version=names[-1],
-        pending=tuple(name for name in names if name not in applied),
-        functions_current=bool(applied)
-        and await _stored_checksum(connection) == replaceable_checksum(),
+        program_version=files_of("migrations")[-1].name,
+        pending=tuple(file.name for file in missing if not (applied and is_post(file))),
+        to_contract=(*(file.name for file in missing if applied and is_post(file)), *obsolete),
+        older_programs=await older_sessions(connection),
+        functions_current=bool(applied) and await functions_current(connection),
         server_version=connection.get_settings().server_version,
-        problem=_problem_of(applied),
+        problem=problem,
     )
 
 
@@ -70,25 +102,60 @@ def _problem_of(applied: dict[str, str]) -> str | None:
 async def migrate(connection: asyncpg.Connection) -> list[str]:
     """Apply what is missing, each migration in a transaction of its own.
 
-    Return the names of what was done.
+    Return the names of what was done. `post` migrations are applied to an empty database only,
+    which no older program uses; else they are left to `contract`.
 
     Safe to repeat and to run twice at once: a lock lets one run at a time.
     Raises `SchemaTooNew`, `MigrationChanged` or `ServerTooOld`; then nothing was changed.
     """
     await _check_server(connection)
-    await connection.execute("SELECT pg_advisory_lock($1, 0)", _LOCK_KEY)
-    try:
+    async with _one_at_a_time(connection):
         applied = await _applied(connection)
         _check_applied(applied)
         done = [
             await _apply(connection, file)
             for file in files_of("migrations")
-            if file.name not in applied
+            if file.name not in applied and not (applied and is_post(file))
         ]
-        if done or await _stored_checksum(connection) != replaceable_checksum():
-            await _replace_functions(connection)
+        if done or not await functions_current(connection):
+            await install_functions(connection)
+            await connection.execute(text_of("catalog", "say_schema"), program_schema())
             done.append("functions and views")
         return done
+
+
+async def contract(connection: asyncpg.Connection, *, force: bool = False) -> list[str]:
+    """Take away what only older programs use; return the names of what was done.
+
+    Safe to repeat. Raises `SchemaNotExpanded`, and `OlderProgramsConnected` unless forced; then
+    nothing was changed.
+    """
+    await _check_server(connection)
+    async with _one_at_a_time(connection):
+        applied = await _applied(connection)
+        _check_applied(applied)
+        missing = [file for file in files_of("migrations") if file.name not in applied]
+        expanded = all(is_post(file) for file in missing)
+        if not (applied and expanded and await functions_current(connection)):
+            raise SchemaNotExpanded(
+                "the schema is not that of this program yet",
+                detail="`weft db contract` finishes a migration; this one has not begun.",
+                hint="Run `weft db migrate` first, and replace the running programs.",
+            )
+        if not force:
+            await refuse_older_programs(connection)
+        await stop_serving_older_programs(connection)
+        return [
+            *[await _apply(connection, file) for file in missing],
+            *await drop_obsolete_functions(connection),
+        ]
+
+
+@asynccontextmanager
+async def _one_at_a_time(connection: asyncpg.Connection) -> AsyncIterator[None]:
+    await connection.execute("SELECT pg_advisory_lock($1, 0)", _LOCK_KEY)
+    try:
+        yield
     finally:
         await connection.execute("SELECT pg_advisory_unlock($1, 0)", _LOCK_KEY)
 
@@ -131,13 +198,6 @@ def _check_applied(applied: dict[str, str]) -> None:
             )
 
 
-async def _stored_checksum(connection: asyncpg.Connection) -> str | None:
-    stored: str | None = await connection.fetchval(
-        "SELECT obj_description('weft'::regnamespace, 'pg_namespace')"
-    )
-    return stored
-
-
 async def _apply(connection: asyncpg.Connection, file: SqlFile) -> str:
     async with connection.transaction():
         await connection.execute("CREATE SCHEMA IF NOT EXISTS weft")
@@ -151,42 +211,3 @@ async def _apply(connection: asyncpg.Connection, file: SqlFile) -> str:
             "INSERT INTO weft.migration (name, checksum) VALUES ($1, $2)", file.name, file.checksum
         )
     return file.name
-
-
-async def _replace_functions(connection: asyncpg.Connection) -> None:
-    """Replace all functions and views, with their rights, in one transaction.
-
-    No caller sees half of them.
-    """
-    async with connection.transaction():
-        # Bodies name functions that come later in the alphabet.
-        await connection.execute("SET LOCAL check_function_bodies = off")
-        for file in files_of("owner"):
-            await connection.execute(file.text)
-        await connection.execute("GRANT CREATE ON SCHEMA weft TO weft_tenant, weft_system")
-        await connection.execute("SET LOCAL client_min_messages = warning")
-        for name in await _old_functions(connection):
-            await connection.execute(f"DROP FUNCTION {name} CASCADE")
-        for file in files_of("functions"):
-            await connection.execute(file.text)
-            rights = rights_of(file)
-            await connection.execute(f"ALTER FUNCTION weft.{file.name} OWNER TO {rights.owner}")
-            await connection.execute(f"REVOKE ALL ON FUNCTION weft.{file.name} FROM PUBLIC")
-            for role in rights.granted_to:
-                await connection.execute(f"GRANT EXECUTE ON FUNCTION weft.{file.name} TO {role}")
-        for file in files_of("views"):
-            await connection.execute(file.text)
-        await connection.execute("REVOKE CREATE ON SCHEMA weft FROM weft_tenant, weft_system")
-        await connection.execute(f"COMMENT ON SCHEMA weft IS '{replaceable_checksum()}'")
-
-
-async def _old_functions(connection: asyncpg.Connection) -> list[str]:
-    """Return the functions of the schema with their argument types.
-
-    The trigger's function stays, tables depend on it.
-    """
-    rows = await connection.fetch(
-        "SELECT p.oid::regprocedure::text AS name FROM pg_proc p "
-        "WHERE p.pronamespace = 'weft'::regnamespace AND p.proname <> '_refuse_transition'"
-    )
-    return [row["name"] for row in rows]

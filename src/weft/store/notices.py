@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 import asyncpg
 
 from weft.core.errors import StoreUnavailable
-from weft.store.database import CONNECT_TIMEOUT_S
+from weft.store.database import CONNECT_TIMEOUT_S, session_name
 from weft.store.errors import AWAY, translated
 
 Notice = tuple[str, str]
@@ -39,7 +39,7 @@ class PostgresNotices:
             connection = await asyncpg.connect(
                 self._dsn,
                 timeout=CONNECT_TIMEOUT_S,
-                server_settings={"application_name": "weft listen"},
+                server_settings={"application_name": session_name("listen")},
             )
         except (asyncpg.PostgresError, *AWAY) as error:
             raise translated(error) from error

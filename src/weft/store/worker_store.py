@@ -19,6 +19,7 @@ from weft.ports.store import (
 )
 from weft.store.database import Database, columns, open_database
 from weft.store.notices import PostgresNotices
+from weft.store.schema_range import check_schema
 
 WORKER_TIMEOUT_S = 60.0
 GRACE_S = 30.0
@@ -34,6 +35,10 @@ class PostgresWorkerStore:
         self._database = database
         self.notices = notices
         self._grace_s = grace_s
+
+    async def check_schema(self) -> None:
+        """Return if this program may use the database."""
+        await check_schema(self._database)
 
     async def register_worker(
         self,

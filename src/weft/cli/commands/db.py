@@ -39,6 +39,32 @@ def migrate(*, database: Database = None, shared: Shared = SHARED) -> int:
 
 
 @app.command
+def contract(*, force: bool = False, database: Database = None, shared: Shared = SHARED) -> int:
+    """Take away what only programs of earlier releases use.
+
+        weft db contract
+
+    Run it when every api, driver and worker has been replaced; until then it is refused.
+
+    Args:
+        force: Go on although older programs are connected; their calls will fail.
+        database: DSN of the owner of an external PostgreSQL; else the one of this home.
+        shared: Options of every command.
+    """
+    from weft.run.admin import run_contract  # noqa: PLC0415 (heavy: the server's side)
+
+    done = run_contract(_settings(database, shared), force=force)
+    if shared.json:
+        print_json({"done": done})
+    elif done:
+        for name in done:
+            print(name)
+    else:
+        note("there is nothing to take away")
+    return 0
+
+
+@app.command
 def status(*, database: Database = None, shared: Shared = SHARED) -> int:
     """Show the versions of schema, program and server.
 
@@ -59,6 +85,8 @@ def status(*, database: Database = None, shared: Shared = SHARED) -> int:
             "Schema": found.version,
             "Program": found.program_version,
             "To apply": ", ".join(map(str, found.pending)) or "nothing",
+            "To contract": ", ".join(found.to_contract) or "nothing",
+            "Older programs": "; ".join(map(str, found.older_programs)) or "none connected",
             "Functions": "current" if found.functions_current else "replaced by `weft db migrate`",
             "PostgreSQL": found.server_version,
             "Problem": found.problem or "none",

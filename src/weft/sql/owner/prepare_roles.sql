@@ -1,11 +1,11 @@
 -- What the functions need before they can be given to their owners (docs/guides/external-database.md): whoever migrates and is no
 -- superuser must be a member of both owners. From PostgreSQL 16 on a user that makes a role may give it away, but is no member by itself.
--- And where a database is not open to everybody, the logins are let in.
+-- Members of the logins see which programs are connected. And where a database is not open to everybody, the logins are let in.
 DO $$
 DECLARE
     v_role text;
 BEGIN
-    FOREACH v_role IN ARRAY ARRAY['weft_tenant', 'weft_system'] LOOP
+    FOREACH v_role IN ARRAY ARRAY['weft_tenant', 'weft_system', 'weft_api', 'weft_driver', 'weft_worker'] LOOP
         IF NOT pg_has_role(current_user, v_role, 'USAGE') THEN
             EXECUTE format('GRANT %I TO CURRENT_USER', v_role);
         END IF;

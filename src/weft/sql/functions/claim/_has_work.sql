@@ -21,7 +21,7 @@ BEGIN
             CONTINUE WHEN EXISTS (SELECT FROM weft.group_cancel c WHERE c.batch_id = v_source.batch_id AND c.group_id = 0)
                 OR weft._is_held(v_source.batch_id, 0, 0)
                 OR (v_source.max_running IS NOT NULL AND weft._n_running(v_source.batch_id) >= v_source.max_running);
-            v_far := v_source.low_job + weft._sight(v_source.batch_id);
+            v_far := v_source.low_job + weft._lookahead_jobs(v_source.batch_id);
             IF EXISTS (
                 SELECT FROM weft.job j JOIN weft.shape h USING (shape_id)
                 WHERE j.batch_id = v_source.batch_id AND j.job_id BETWEEN v_source.low_job AND least(v_source.last_job, v_far) AND j.state = 1 AND NOT j.listed
@@ -40,7 +40,7 @@ BEGIN
             EXIT WHEN NOT FOUND;
             v_rank := v_source.rank; v_batch := v_source.batch_id;
             CONTINUE WHEN v_source.max_running IS NOT NULL AND weft._n_running(v_batch) >= v_source.max_running;
-            v_far := v_source.job_id + weft._sight(v_batch);
+            v_far := v_source.job_id + weft._lookahead_jobs(v_batch);
             IF EXISTS (
                 SELECT FROM weft.ready_job q
                 JOIN weft.job j ON j.batch_id = q.batch_id AND j.job_id = q.job_id JOIN weft.shape h USING (shape_id)

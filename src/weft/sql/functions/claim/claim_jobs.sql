@@ -104,7 +104,7 @@ BEGIN
             v_far := 2147483647;
             IF v_batch.has_hold THEN
                 CONTINUE WHEN weft._is_held(v_source.batch_id, 0, 0);
-                v_far := weft._sight(v_source.batch_id);
+                v_far := weft._lookahead_jobs(v_source.batch_id);
             END IF;
             v_limit := v_left;
             IF v_batch.max_running IS NOT NULL THEN

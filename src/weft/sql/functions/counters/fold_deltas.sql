@@ -75,7 +75,7 @@ BEGIN
         DELETE FROM weft.job_delta d WHERE d.xid < pg_snapshot_xmin(v_old);
         PERFORM weft._move_ranges((SELECT array_agg(DISTINCT b) FROM unnest(v_batch) b));
         PERFORM weft._settle_groups(v_batch, v_group, v_grown, fold_deltas.at);
-        PERFORM weft._rest_users();
+        PERFORM weft._deactivate_idle_users();
     END IF;
     RETURN QUERY SELECT v_n, weft._loops_with_work();
 END $$;

@@ -1,9 +1,9 @@
--- _rest_users: users without ready work are not looked at by claimers any more.
+-- _deactivate_idle_users: users without ready work are not looked at by claimers any more.
 -- Called by: fold_deltas, as its last act.   Safe to repeat: yes.
 -- Locks: advisory (7701, 0), tried exclusively: whoever makes work visible holds it shared from before it looks at the flag
 --   until its commit, so with this lock no such transaction is under way.
 -- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft._rest_users() RETURNS void LANGUAGE plpgsql
+CREATE OR REPLACE FUNCTION weft._deactivate_idle_users() RETURNS void LANGUAGE plpgsql
 AS $$
 BEGIN
     IF EXISTS (SELECT FROM weft.user_share s WHERE s.active AND s.n_ready <= 0) AND pg_try_advisory_xact_lock(7701, 0) THEN

@@ -4,6 +4,31 @@
 CREATE SCHEMA weft;
 ALTER SCHEMA weft OWNER TO postgres;
 
+CREATE TYPE weft.offer AS (
+	pass integer,
+	load double precision,
+	user_id integer,
+	tenant_id integer,
+	rank smallint,
+	batch_id bigint,
+	first_job integer,
+	last_job integer,
+	low_job integer,
+	runnable_id bigint
+);
+ALTER TYPE weft.offer OWNER TO postgres;
+
+CREATE TYPE weft.picked AS (
+	job_ids integer[],
+	tids tid[],
+	queue_tids tid[],
+	cpus_m integer[],
+	memories_mib integer[],
+	cpu_m bigint,
+	memory_mib bigint
+);
+ALTER TYPE weft.picked OWNER TO postgres;
+
 CREATE FUNCTION weft._add_arrays(of_tenant_id integer, of_batch_id bigint, of_update_id integer, base integer, first_position integer, total_jobs integer, entry_ns integer[], shape_ids integer[], shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus integer[], shape_countables jsonb[], shape_indexes integer[], group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], edge_parent_ns integer[], chunk_firsts integer[], of_key text, of_digest bytea) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._add_arrays(of_tenant_id integer, of_batch_id bigint, of_update_id integer, base integer, first_position integer, total_jobs integer, entry_ns integer[], shape_ids integer[], shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus integer[], shape_countables jsonb[], shape_indexes integer[], group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], edge_parent_ns integer[], chunk_firsts integer[], of_key text, of_digest bytea) OWNER TO weft_tenant;
@@ -44,6 +69,10 @@ ALTER FUNCTION weft._attempts(of_batch_id bigint, of_job_id integer) OWNER TO we
 CREATE FUNCTION weft._bad_parent(of_batch_id bigint, of_job_id integer, it_was boolean) RETURNS text
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._bad_parent(of_batch_id bigint, of_job_id integer, it_was boolean) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._batch_terms(of_batch_id bigint, ranged boolean) RETURNS TABLE(is_closed boolean, has_cancel boolean, has_hold boolean, lookahead_jobs integer, max_running integer)
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._batch_terms(of_batch_id bigint, ranged boolean) OWNER TO weft_system;
 
 CREATE FUNCTION weft._cancel_group(batch_id bigint, group_id integer, actor text, force boolean, at timestamp with time zone) RETURNS boolean
     LANGUAGE plpgsql;
@@ -101,6 +130,10 @@ CREATE FUNCTION weft._create_operation(tenant_id integer, user_id integer, batch
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._create_operation(tenant_id integer, user_id integer, batch_id bigint, kind text, arguments jsonb, n_total bigint, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft._deactivate_idle_users() RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._deactivate_idle_users() OWNER TO weft_system;
+
 CREATE TABLE weft.callback_delivery (
     delivery_id bigint NOT NULL,
     name uuid DEFAULT gen_random_uuid() NOT NULL,
@@ -149,6 +182,10 @@ ALTER FUNCTION weft._find_group(of_batch_id bigint, of_group_id integer, of_path
 CREATE FUNCTION weft._find_operation(of_user_id integer, of_key text, of_digest bytea) RETURNS bigint
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._find_operation(of_user_id integer, of_key text, of_digest bytea) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._fit_budget(picked weft.picked, budget_cpu_m bigint, budget_memory_mib bigint, at_least integer) RETURNS weft.picked
+    LANGUAGE sql IMMUTABLE;
+ALTER FUNCTION weft._fit_budget(picked weft.picked, budget_cpu_m bigint, budget_memory_mib bigint, at_least integer) OWNER TO weft_system;
 
 CREATE FUNCTION weft._fits(of_shape_id integer, has_storage_mib bigint, has_gpu integer) RETURNS boolean
     LANGUAGE sql STABLE;
@@ -245,6 +282,10 @@ CREATE FUNCTION weft._lock_jobs(of_batch_id bigint, of_job_ids integer[]) RETURN
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._lock_jobs(of_batch_id bigint, of_job_ids integer[]) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft._lookahead_jobs(of_batch_id bigint) RETURNS integer
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._lookahead_jobs(of_batch_id bigint) OWNER TO weft_system;
+
 CREATE FUNCTION weft._loops_due(grace_s double precision) RETURNS TABLE(loop text, due_in interval)
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._loops_due(grace_s double precision) OWNER TO weft_system;
@@ -256,6 +297,10 @@ ALTER FUNCTION weft._loops_with_work() OWNER TO weft_system;
 CREATE FUNCTION weft._lose_incarnation(of_incarnation_id integer, at timestamp with time zone) RETURNS bigint
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._lose_incarnation(of_incarnation_id integer, at timestamp with time zone) OWNER TO weft_system;
+
+CREATE FUNCTION weft._may_claim(job weft.job, of_batch_id bigint, has_cpu_m bigint, has_memory_mib bigint, has_storage_mib bigint, has_gpu integer, has_cancel boolean, has_hold boolean) RETURNS TABLE(yes boolean)
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._may_claim(job weft.job, of_batch_id bigint, has_cpu_m bigint, has_memory_mib bigint, has_storage_mib bigint, has_gpu integer, has_cancel boolean, has_hold boolean) OWNER TO weft_system;
 
 CREATE FUNCTION weft._may_open(batch_ids bigint[]) RETURNS bigint[]
     LANGUAGE plpgsql;
@@ -286,9 +331,12 @@ CREATE FUNCTION weft._ms_between(from_at timestamp with time zone, to_at timesta
 ALTER FUNCTION weft._ms_between(from_at timestamp with time zone, to_at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft._n_running(of_batch_id bigint) RETURNS bigint
-    LANGUAGE sql STABLE
-    SET search_path TO 'pg_catalog', 'pg_temp';
+    LANGUAGE sql STABLE;
 ALTER FUNCTION weft._n_running(of_batch_id bigint) OWNER TO weft_system;
+
+CREATE FUNCTION weft._next_offer(last weft.offer, of_pool_id integer, fair boolean) RETURNS weft.offer
+    LANGUAGE plpgsql STABLE;
+ALTER FUNCTION weft._next_offer(last weft.offer, of_pool_id integer, fair boolean) OWNER TO weft_system;
 
 CREATE FUNCTION weft._next_span(of_batch_id bigint, of_group_id integer, after integer) RETURNS TABLE(first_job integer, last_job integer)
     LANGUAGE sql STABLE;
@@ -370,6 +418,33 @@ CREATE FUNCTION weft._patched(patch jsonb) RETURNS text
     LANGUAGE sql IMMUTABLE;
 ALTER FUNCTION weft._patched(patch jsonb) OWNER TO weft_tenant;
 
+CREATE TABLE weft.worker_incarnation (
+    incarnation_id integer NOT NULL,
+    worker_id integer NOT NULL,
+    pool_id integer NOT NULL,
+    name text NOT NULL,
+    version text NOT NULL,
+    cpu_m bigint NOT NULL,
+    memory_mib bigint NOT NULL,
+    storage_mib bigint NOT NULL,
+    gpu integer NOT NULL,
+    registered_at timestamp with time zone NOT NULL,
+    heartbeat_at timestamp with time zone NOT NULL,
+    waiting boolean DEFAULT false NOT NULL,
+    draining boolean DEFAULT false NOT NULL,
+    ended_at timestamp with time zone,
+    CONSTRAINT worker_incarnation_cpu_m_check CHECK ((cpu_m > 0)),
+    CONSTRAINT worker_incarnation_gpu_check CHECK ((gpu >= 0)),
+    CONSTRAINT worker_incarnation_memory_mib_check CHECK ((memory_mib > 0)),
+    CONSTRAINT worker_incarnation_storage_mib_check CHECK ((storage_mib >= 0))
+)
+WITH (fillfactor='50');
+ALTER TABLE weft.worker_incarnation OWNER TO postgres;
+
+CREATE FUNCTION weft._pick(offer weft.offer, worker weft.worker_incarnation, has_cancel boolean, has_hold boolean, lookahead_jobs integer, limit_jobs integer, hint_job integer) RETURNS weft.picked
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._pick(offer weft.offer, worker weft.worker_incarnation, has_cancel boolean, has_hold boolean, lookahead_jobs integer, limit_jobs integer, hint_job integer) OWNER TO weft_system;
+
 CREATE FUNCTION weft._prioritize_job(of_batch_id bigint, of_job_id integer, new_priority smallint) RETURNS boolean
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._prioritize_job(of_batch_id bigint, of_job_id integer, new_priority smallint) OWNER TO weft_tenant;
@@ -390,6 +465,10 @@ CREATE FUNCTION weft._record_change(of_batch_id bigint, of_group_id integer, of_
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._record_change(of_batch_id bigint, of_group_id integer, of_kind text, actor text, message text, at timestamp with time zone) OWNER TO weft_system;
 
+CREATE FUNCTION weft._record_claim(picked weft.picked, offer weft.offer, incarnation_id integer, pool_id integer, rate_card_id smallint, call bigint, with_chunks boolean, at timestamp with time zone) RETURNS TABLE(batch_id bigint, job_id integer, attempt smallint, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, spec_first integer, runnable_id bigint, chunk bytea)
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._record_claim(picked weft.picked, offer weft.offer, incarnation_id integer, pool_id integer, rate_card_id smallint, call bigint, with_chunks boolean, at timestamp with time zone) OWNER TO weft_system;
+
 CREATE FUNCTION weft._record_hold(of_batch_id bigint, of_job_ids integer[], of_kind text, actor text, at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._record_hold(of_batch_id bigint, of_job_ids integer[], of_kind text, actor text, at timestamp with time zone) OWNER TO weft_system;
@@ -406,13 +485,8 @@ CREATE FUNCTION weft._rename_group(of_batch_id bigint, of_group_id integer, new_
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._rename_group(of_batch_id bigint, of_group_id integer, new_name text, groups_max integer) OWNER TO weft_tenant;
 
-CREATE FUNCTION weft._rest_users() RETURNS void
-    LANGUAGE plpgsql;
-ALTER FUNCTION weft._rest_users() OWNER TO weft_system;
-
 CREATE FUNCTION weft._served_since_fold(of_pool_id integer, of_user_id integer) RETURNS boolean
-    LANGUAGE sql STABLE
-    SET search_path TO 'pg_catalog', 'pg_temp';
+    LANGUAGE sql STABLE;
 ALTER FUNCTION weft._served_since_fold(of_pool_id integer, of_user_id integer) OWNER TO weft_system;
 
 CREATE FUNCTION weft._set_priority(of_batch_id bigint, of_job_ids integer[], new_priority smallint) RETURNS integer[]
@@ -437,10 +511,6 @@ ALTER FUNCTION weft._shape_ids(cpu_ms bigint[], memory_mibs bigint[], storage_mi
 CREATE FUNCTION weft._show_set(tenant_id integer, of_batch_id bigint, set_id integer, at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._show_set(tenant_id integer, of_batch_id bigint, set_id integer, at timestamp with time zone) OWNER TO weft_system;
-
-CREATE FUNCTION weft._sight(of_batch_id bigint) RETURNS bigint
-    LANGUAGE sql STABLE;
-ALTER FUNCTION weft._sight(of_batch_id bigint) OWNER TO weft_system;
 
 CREATE FUNCTION weft._stop_batch(operation weft.operation, limit_rows integer, at timestamp with time zone) RETURNS boolean
     LANGUAGE plpgsql;
@@ -1712,29 +1782,6 @@ CREATE TABLE weft.worker (
 );
 ALTER TABLE weft.worker OWNER TO postgres;
 
-CREATE TABLE weft.worker_incarnation (
-    incarnation_id integer NOT NULL,
-    worker_id integer NOT NULL,
-    pool_id integer NOT NULL,
-    name text NOT NULL,
-    version text NOT NULL,
-    cpu_m bigint NOT NULL,
-    memory_mib bigint NOT NULL,
-    storage_mib bigint NOT NULL,
-    gpu integer NOT NULL,
-    registered_at timestamp with time zone NOT NULL,
-    heartbeat_at timestamp with time zone NOT NULL,
-    waiting boolean DEFAULT false NOT NULL,
-    draining boolean DEFAULT false NOT NULL,
-    ended_at timestamp with time zone,
-    CONSTRAINT worker_incarnation_cpu_m_check CHECK ((cpu_m > 0)),
-    CONSTRAINT worker_incarnation_gpu_check CHECK ((gpu >= 0)),
-    CONSTRAINT worker_incarnation_memory_mib_check CHECK ((memory_mib > 0)),
-    CONSTRAINT worker_incarnation_storage_mib_check CHECK ((storage_mib >= 0))
-)
-WITH (fillfactor='50');
-ALTER TABLE weft.worker_incarnation OWNER TO postgres;
-
 ALTER TABLE weft.worker_incarnation ALTER COLUMN incarnation_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME weft.worker_incarnation_incarnation_id_seq
     START WITH 1
@@ -2464,6 +2511,8 @@ REVOKE ALL ON FUNCTION weft._attempts(of_batch_id bigint, of_job_id integer) FRO
 
 REVOKE ALL ON FUNCTION weft._bad_parent(of_batch_id bigint, of_job_id integer, it_was boolean) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._batch_terms(of_batch_id bigint, ranged boolean) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._cancel_group(batch_id bigint, group_id integer, actor text, force boolean, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._cancel_group(batch_id bigint, group_id integer, actor text, force boolean, at timestamp with time zone) TO weft_tenant;
 
@@ -2495,6 +2544,8 @@ REVOKE ALL ON FUNCTION weft._count_failures(batch_ids bigint[], job_ids integer[
 
 REVOKE ALL ON FUNCTION weft._create_operation(tenant_id integer, user_id integer, batch_id bigint, kind text, arguments jsonb, n_total bigint, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._deactivate_idle_users() FROM PUBLIC;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.callback_delivery TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.callback_delivery TO weft_system;
 
@@ -2514,6 +2565,8 @@ GRANT ALL ON FUNCTION weft._fail(code text, message text, detail text, hint text
 REVOKE ALL ON FUNCTION weft._find_group(of_batch_id bigint, of_group_id integer, of_path text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._find_operation(of_user_id integer, of_key text, of_digest bytea) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._fit_budget(picked weft.picked, budget_cpu_m bigint, budget_memory_mib bigint, at_least integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._fits(of_shape_id integer, has_storage_mib bigint, has_gpu integer) FROM PUBLIC;
 
@@ -2549,11 +2602,15 @@ REVOKE ALL ON FUNCTION weft._live_attempts(of_incarnation_id integer) FROM PUBLI
 
 REVOKE ALL ON FUNCTION weft._lock_jobs(of_batch_id bigint, of_job_ids integer[]) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._lookahead_jobs(of_batch_id bigint) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._loops_due(grace_s double precision) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._loops_with_work() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._lose_incarnation(of_incarnation_id integer, at timestamp with time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._may_claim(job weft.job, of_batch_id bigint, has_cpu_m bigint, has_memory_mib bigint, has_storage_mib bigint, has_gpu integer, has_cancel boolean, has_hold boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._may_open(batch_ids bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._may_open(batch_ids bigint[]) TO weft_tenant;
@@ -2573,6 +2630,8 @@ REVOKE ALL ON FUNCTION weft._ms_between(from_at timestamp with time zone, to_at 
 GRANT ALL ON FUNCTION weft._ms_between(from_at timestamp with time zone, to_at timestamp with time zone) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._n_running(of_batch_id bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._next_offer(last weft.offer, of_pool_id integer, fair boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._next_span(of_batch_id bigint, of_group_id integer, after integer) FROM PUBLIC;
 
@@ -2602,6 +2661,13 @@ REVOKE ALL ON FUNCTION weft._park_noted(limit_jobs integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._patched(patch jsonb) FROM PUBLIC;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.worker_incarnation TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.worker_incarnation TO weft_system;
+GRANT SELECT ON TABLE weft.worker_incarnation TO weft_api;
+GRANT SELECT ON TABLE weft.worker_incarnation TO weft_driver;
+
+REVOKE ALL ON FUNCTION weft._pick(offer weft.offer, worker weft.worker_incarnation, has_cancel boolean, has_hold boolean, lookahead_jobs integer, limit_jobs integer, hint_job integer) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._prioritize_job(of_batch_id bigint, of_job_id integer, new_priority smallint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._project_usage(of_project_ids integer[]) FROM PUBLIC;
@@ -2613,6 +2679,8 @@ REVOKE ALL ON FUNCTION weft._record_callbacks(batch_ids bigint[], group_ids inte
 REVOKE ALL ON FUNCTION weft._record_change(of_batch_id bigint, of_group_id integer, of_kind text, actor text, message text, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._record_change(of_batch_id bigint, of_group_id integer, of_kind text, actor text, message text, at timestamp with time zone) TO weft_tenant;
 
+REVOKE ALL ON FUNCTION weft._record_claim(picked weft.picked, offer weft.offer, incarnation_id integer, pool_id integer, rate_card_id smallint, call bigint, with_chunks boolean, at timestamp with time zone) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._record_hold(of_batch_id bigint, of_job_ids integer[], of_kind text, actor text, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._record_hold(of_batch_id bigint, of_job_ids integer[], of_kind text, actor text, at timestamp with time zone) TO weft_tenant;
 
@@ -2621,8 +2689,6 @@ REVOKE ALL ON FUNCTION weft._refuse_transition() FROM PUBLIC;
 REVOKE ALL ON FUNCTION weft._remove_rows(operation weft.operation, limit_rows integer, at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._rename_group(of_batch_id bigint, of_group_id integer, new_name text, groups_max integer) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION weft._rest_users() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._served_since_fold(of_pool_id integer, of_user_id integer) FROM PUBLIC;
 
@@ -2638,8 +2704,6 @@ REVOKE ALL ON FUNCTION weft._shape_ids(cpu_ms bigint[], memory_mibs bigint[], st
 GRANT ALL ON FUNCTION weft._shape_ids(cpu_ms bigint[], memory_mibs bigint[], storage_mibs bigint[], gpus integer[], countables jsonb[]) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._show_set(tenant_id integer, of_batch_id bigint, set_id integer, at timestamp with time zone) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION weft._sight(of_batch_id bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._stop_batch(operation weft.operation, limit_rows integer, at timestamp with time zone) FROM PUBLIC;
 
@@ -3163,11 +3227,6 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.worker TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.worker TO weft_system;
 GRANT SELECT ON TABLE weft.worker TO weft_api;
 GRANT SELECT ON TABLE weft.worker TO weft_driver;
-
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.worker_incarnation TO weft_tenant;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.worker_incarnation TO weft_system;
-GRANT SELECT ON TABLE weft.worker_incarnation TO weft_api;
-GRANT SELECT ON TABLE weft.worker_incarnation TO weft_driver;
 
 GRANT USAGE ON SEQUENCE weft.worker_incarnation_incarnation_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.worker_incarnation_incarnation_id_seq TO weft_system;

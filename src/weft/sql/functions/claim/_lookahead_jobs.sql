@@ -1,8 +1,10 @@
--- _lookahead_jobs: how many job numbers a claimer looks ahead. While held jobs of a batch are being parked, not far: there may be a million
---   of them, and nobody should walk over them again and again. The sweep wakes those who wait for what stands behind.
--- Called by: claim_jobs, _has_work.   Safe to repeat: yes, it only reads.   Plan: by the index of unswept holds.
+-- _lookahead_jobs: how many job numbers of a batch a claim looks ahead. While held jobs are being parked, only a few: there may be a
+--   million of them, and claims should not walk over them again and again. The sweep wakes the workers that wait for what is behind.
+-- Called by: _batch_terms.   Safe to repeat: yes, it only reads.   Plan: by the index of unswept holds.
 -- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft._lookahead_jobs(of_batch_id bigint) RETURNS bigint LANGUAGE sql STABLE
+CREATE OR REPLACE FUNCTION weft._lookahead_jobs(of_batch_id bigint) RETURNS int LANGUAGE sql STABLE
 AS $$
-    SELECT CASE WHEN EXISTS (SELECT FROM weft.group_hold h WHERE h.batch_id = of_batch_id AND NOT h.swept AND h.released_at IS NULL) THEN 5000 ELSE 2147483647 END
+    SELECT CASE WHEN EXISTS (
+        SELECT FROM weft.group_hold h WHERE h.batch_id = of_batch_id AND NOT h.swept AND h.released_at IS NULL
+    ) THEN 5000 ELSE 2147483647 END
 $$;

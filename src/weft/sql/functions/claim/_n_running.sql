@@ -1,9 +1,8 @@
 -- _n_running: how many jobs of a batch are claimed, exactly and now.
--- Called by: claim_jobs, for batches with max_running.   Safe to repeat: yes, it only reads.
+-- Called by: claim_jobs and _has_work, with their settings, for batches with max_running.   Safe to repeat: yes, it only reads.
 -- Locks: none.   Plan: sums by key, then the deltas that are not folded.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._n_running(of_batch_id bigint) RETURNS bigint LANGUAGE sql STABLE
-SET search_path = pg_catalog, pg_temp
 AS $$
     SELECT coalesce((SELECT n_running FROM weft.group_count WHERE batch_id = of_batch_id AND group_id = 0), 0)
          + coalesce((SELECT sum(d.n_running) FROM weft.fold f

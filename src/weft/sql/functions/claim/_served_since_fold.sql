@@ -1,9 +1,8 @@
 -- _served_since_fold: whether a user's jobs were claimed since the sums were folded last.
--- Called by: claim_jobs, if several users have work.   Safe to repeat: yes, it only reads.
+-- Called by: _next_offer, if several users have work.   Safe to repeat: yes, it only reads.
 -- Locks: none.   Plan: the deltas that are not folded, of at most half a second.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._served_since_fold(of_pool_id int, of_user_id int) RETURNS boolean LANGUAGE sql STABLE
-SET search_path = pg_catalog, pg_temp
 AS $$
     SELECT EXISTS (
         SELECT FROM weft.fold f

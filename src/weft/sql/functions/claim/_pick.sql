@@ -1,0 +1,51 @@
+-- _pick: lock and read up to limit_jobs jobs of an offer that a worker may claim. A hint says from which number of a range on;
+--   what is left below it comes after that.
+-- Called by: claim_jobs.   Safe to repeat: no, what is locked stays locked; what somebody else has locked is passed over.
+-- Locks: job rows, and rows of ready_job, SKIP LOCKED; waits for nobody.
+-- Plan: a range by the key of job, listed jobs by the key of ready_job, then job by key. It runs with the settings of its caller.
+-- Returns: what was locked.
+-- Owner: weft_system.
+CREATE OR REPLACE FUNCTION weft._pick(
+    offer weft.offer, worker weft.worker_incarnation, has_cancel boolean, has_hold boolean, lookahead_jobs int, limit_jobs int, hint_job int
+) RETURNS weft.picked LANGUAGE plpgsql
+AS $$
+#variable_conflict use_column
+DECLARE
+    v_picked weft.picked;
+    v_from int := greatest(offer.low_job, hint_job);
+    v_to int := least(offer.last_job, greatest(offer.low_job, hint_job)::bigint + lookahead_jobs);
+BEGIN
+    IF offer.runnable_id <> 0 THEN
+        SELECT array_agg(p.job_id), array_agg(p.tid), NULL::tid[], array_agg(p.cpu_m), array_agg(p.memory_mib),
+               sum(p.cpu_m), sum(p.memory_mib)
+        INTO v_picked
+        FROM (
+            SELECT x.* FROM (VALUES (v_from, v_to), (offer.low_job, v_from - 1)) s (first_job, last_job)
+            CROSS JOIN LATERAL (
+                SELECT j.ctid AS tid, j.job_id, j.cpu_m, j.memory_mib
+                FROM weft.job j
+                CROSS JOIN LATERAL weft._may_claim(
+                    j, offer.batch_id, worker.cpu_m, worker.memory_mib, worker.storage_mib, worker.gpu, has_cancel, has_hold)
+                WHERE j.batch_id = offer.batch_id AND j.job_id >= s.first_job AND j.job_id <= s.last_job AND NOT j.listed
+                ORDER BY j.job_id LIMIT limit_jobs FOR UPDATE OF j SKIP LOCKED) x
+            LIMIT limit_jobs) p;
+    ELSE
+        SELECT array_agg(p.job_id), array_agg(p.tid), array_agg(p.queue_tid), array_agg(p.cpu_m), array_agg(p.memory_mib),
+               sum(p.cpu_m), sum(p.memory_mib)
+        INTO v_picked
+        FROM (
+            SELECT q.ctid AS queue_tid, x.*
+            FROM weft.ready_job q
+            -- The job's row is locked here, or left: a claim that waited for it while it holds others could be waited for.
+            CROSS JOIN LATERAL (
+                SELECT j.ctid AS tid, j.job_id, j.cpu_m, j.memory_mib
+                FROM weft.job j
+                CROSS JOIN LATERAL weft._may_claim(
+                    j, offer.batch_id, worker.cpu_m, worker.memory_mib, worker.storage_mib, worker.gpu, has_cancel, has_hold)
+                WHERE j.batch_id = q.batch_id AND j.job_id = q.job_id FOR UPDATE OF j SKIP LOCKED) x
+            WHERE q.pool_id = worker.pool_id AND q.user_id = offer.user_id AND q.rank = offer.rank AND q.batch_id = offer.batch_id
+              AND (q.rank, q.batch_id, q.job_id) <= (offer.rank, offer.batch_id, v_to)  -- by the order of this index and no other
+            ORDER BY q.job_id LIMIT limit_jobs FOR UPDATE OF q SKIP LOCKED) p;
+    END IF;
+    RETURN v_picked;
+END $$;

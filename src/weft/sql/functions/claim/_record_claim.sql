@@ -1,0 +1,49 @@
+-- _record_claim: make picked jobs attempts of an incarnation: their rows, what the claim took, the counters and the event.
+-- Called by: claim_jobs.   Safe to repeat: no.
+-- Locks: none but its inserts; the caller has locked the rows of the jobs and of ready_job, so they are still where it saw them.
+-- Plan: by ctid. It runs with the settings of its caller.
+-- Returns: one row per attempt, in the order in which they were picked; with their specs, if these are small, when `with_chunks`.
+-- Owner: weft_system.
+CREATE OR REPLACE FUNCTION weft._record_claim(
+    picked weft.picked, offer weft.offer, incarnation_id int, pool_id int, rate_card_id smallint, call bigint, with_chunks boolean,
+    at timestamptz
+) RETURNS TABLE (
+    batch_id bigint, job_id int, attempt smallint, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu int,
+    spec_first int, runnable_id bigint, chunk bytea
+) LANGUAGE plpgsql
+AS $$
+#variable_conflict use_column
+BEGIN
+    IF offer.runnable_id = 0 THEN
+        DELETE FROM weft.ready_job q WHERE q.ctid = ANY (picked.queue_tids);
+    END IF;
+    -- Invariant 12: all that was seen was committed before this statement began, so its own clock is read in it; and if the clock was
+    -- set back, the ends of parents (ready_at) and of the attempt before still come first.
+    RETURN QUERY
+    WITH upd AS (
+        UPDATE weft.job j SET state = 4, phase = 1, attempt = j.attempt + 1, incarnation_id = _record_claim.incarnation_id,
+               claimed_at = greatest(_record_claim.at, (SELECT clock_timestamp()), j.ready_at, CASE WHEN j.attempt > 0 THEN (
+                   SELECT a.ended_at FROM weft.attempt a
+                   WHERE a.batch_id = j.batch_id AND a.job_id = j.job_id AND a.attempt = j.attempt) END),
+               started_at = NULL, billed_ms = 0, rate_card_id = _record_claim.rate_card_id
+        WHERE j.ctid = ANY (picked.tids)
+        RETURNING j.job_id, j.attempt, j.cpu_m, j.memory_mib, j.asks_more, j.shape_id, j.spec_first, j.group_id),
+    cla AS (
+        INSERT INTO weft.claim (incarnation_id, batch_id, jobs, call)
+        VALUES (_record_claim.incarnation_id, offer.batch_id, picked.job_ids, _record_claim.call)),
+    eve AS (
+        INSERT INTO weft.event (at, tenant_id, batch_id, kind, from_state, to_state, jobs)
+        VALUES (_record_claim.at, offer.tenant_id, offer.batch_id, 'jobs.running', 1, 4, picked.job_ids)),
+    del AS (
+        INSERT INTO weft.job_delta (tenant_id, batch_id, group_id, shape_id, pool_id, n_ready, n_running)
+        SELECT offer.tenant_id, offer.batch_id, u.group_id, u.shape_id, _record_claim.pool_id, -count(*), count(*)
+        FROM upd u GROUP BY u.group_id, u.shape_id)
+    SELECT offer.batch_id, u.job_id, u.attempt, u.cpu_m::bigint, u.memory_mib::bigint,
+           CASE WHEN u.asks_more THEN (SELECT x.storage_mib FROM weft.shape x WHERE x.shape_id = u.shape_id) ELSE 0 END,
+           CASE WHEN u.asks_more THEN (SELECT x.gpu FROM weft.shape x WHERE x.shape_id = u.shape_id) ELSE 0 END,
+           u.spec_first, offer.runnable_id,
+           CASE WHEN with_chunks THEN (
+               SELECT x.body FROM weft.job_spec x
+               WHERE x.batch_id = offer.batch_id AND x.first_job = u.spec_first AND octet_length(x.body) <= 8192) END
+    FROM upd u ORDER BY u.job_id < picked.job_ids[1], u.job_id;
+END $$;

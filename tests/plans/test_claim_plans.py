@@ -1,0 +1,62 @@
+"""How a claim and `_has_work` find jobs: the plans of the very statements that they run.
+
+`debug_print_plan` tells the plans to the client as messages, those of statements in functions too.
+"""
+
+import asyncio
+
+import asyncpg
+import pytest
+
+from store.world import World
+from weft.store.database import call_on
+from weft.testing.builders import job_rows
+
+pytestmark = pytest.mark.slow
+BUDGET = {"budget_cpu_m": 10**9, "budget_memory_mib": 10**9, "limit_jobs": 10}
+CALLS = {"claim_jobs": ("incarnation_id", BUDGET), "_has_work": ("of_incarnation_id", {})}
+LAST = "last"
+
+
+async def plans_of(world: World, function: str, incarnation: int) -> list[str]:
+    """Call a function on a new connection; return the plans of the statements in it."""
+    connection = await world.connect()
+    told: list[asyncpg.PostgresLogMessage] = []
+    connection.add_log_listener(lambda _, message: told.append(message))
+    parameter, budget = CALLS[function]
+    await connection.execute("SET client_min_messages = log; SET debug_print_plan = on")
+    assert await call_on(connection, function, **{parameter: incarnation}, **budget)
+    await connection.execute(f"DO $$ BEGIN RAISE LOG '{LAST}'; END $$")
+    async with asyncio.timeout(10):
+        while not told or told[-1].message != LAST:
+            await asyncio.sleep(0)
+    await connection.close()
+    return [str(one.detail) for one in told if one.message == "plan:"]
+
+
+@pytest.mark.parametrize("function", ["claim_jobs", "_has_work"])
+@pytest.mark.parametrize("listed", [False, True], ids=["range", "listed"])
+async def test_may_claim_is_inlined_and_jobs_are_found_by_key(
+    own_world: World, function: str, *, listed: bool
+) -> None:
+    """`_may_claim` is part of the statement, not a call; what it calls for few jobs (`_fits`)
+    tells which statement that is.
+    """
+    world = own_world
+    await world.submit(job_rows(200, priority=int(listed)))
+    worker = await world.worker()
+    oid = dict(
+        await world.admin.fetch(
+            "SELECT p.proname, p.oid FROM pg_proc p WHERE p.pronamespace = 'weft'::regnamespace "
+            "UNION ALL SELECT c.relname, c.oid FROM pg_class c WHERE c.relkind = 'i'"
+        )
+    )
+    plans = await plans_of(world, function, worker.id)
+    asking = [plan for plan in plans if f":funcid {oid['_fits']} " in plan]
+    indexes = ["job_pkey", *(["ready_job_pkey"] if listed else [])]
+
+    assert len(asking) == 1
+    assert f":funcid {oid['_may_claim']} " not in "".join(plans)
+    assert "SEQSCAN" not in asking[0]
+    assert "SORT" not in asking[0]
+    assert [name for name in indexes if f":indexid {oid[name]} " not in asking[0]] == []

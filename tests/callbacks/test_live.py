@@ -18,6 +18,7 @@ from weft.core.callback_signature import tenant_secret
 from weft.driver.lead import Driver
 from weft.driver.loops.loop import Post
 from weft.plugins.callback_senders.http import HttpCallbackSender
+from weft.plugins.callback_senders.http.settings import HttpSettings
 from weft.settings import Settings
 from weft.store import open_driver_store
 from weft.telemetry import metrics
@@ -34,9 +35,10 @@ SETTINGS = Settings(
 @asynccontextmanager
 async def driving(dsns: Mapping[str, str], settings: Settings = SETTINGS) -> AsyncIterator[None]:
     """Let a driver live; it ends in the middle of whatever it does."""
+    timeouts = settings.section(HttpSettings)
     sender = HttpCallbackSender(
         parse_allowed_hosts(settings.callback_private_hosts),
-        settings.callback_connect_timeout_s, settings.callback_timeout_s,
+        timeouts.callback_connect_timeout_s, timeouts.callback_timeout_s,
     )  # fmt: skip
     async with open_driver_store(dsns["weft_driver"]) as store:
         driver = Driver(

@@ -12,7 +12,7 @@ from weft.cli.terminal.exit_code import exit_code_of, explain_end
 from weft.cli.terminal.plain import one_line, plain
 from weft.core.errors import BadId
 from weft.core.texts import wrong_name
-from weft.settings import Source
+from weft.settings import Origin, all_declared
 
 
 def test_texts_cannot_steer_the_terminal() -> None:
@@ -79,6 +79,10 @@ def test_every_command_gives_a_name_that_the_server_takes(command: list[str]) ->
 
 
 def test_config_shows_no_secrets() -> None:
-    assert _shown("token", Source("abc", "default")) == "•••"
-    dsn = _shown("database", Source("postgresql://me:pw@db/weft", "default"))
+    declared = all_declared()
+    token, database = declared["token"], declared["database"]
+
+    assert _shown(token, Origin("abc", "default")) == "•••"
+    dsn = _shown(database, Origin("postgresql://me:pw@db/weft", "default"))
     assert dsn == "postgresql://me:•••@db/weft"
+    assert _shown(database, Origin("host=db password=pw", "default")) == "•••"

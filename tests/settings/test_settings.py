@@ -1,8 +1,20 @@
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from weft.settings import InvalidSetting, Settings, default_home, explain_settings, load_settings
+from weft.plugins.log_stores.files.settings import FilesSettings
+from weft.settings import (
+    InvalidSetting,
+    Settings,
+    all_declared,
+    declared_in,
+    default_home,
+    explain_settings,
+    load_settings,
+    setting,
+    values_of,
+)
 
 
 def _write(home: Path, text: str) -> None:
@@ -22,7 +34,7 @@ def test_flag_beats_environment_beats_file_beats_default(tmp_path: Path) -> None
     found = explain_settings({"home": tmp_path, "port": 3}, environ)
 
     names = ("port", "host", "pool", "drivers")
-    assert [(found[name].value, found[name].origin) for name in names] == [
+    assert [(found[name].value, found[name].where) for name in names] == [
         (3, "command line"),
         ("environment", "environment WEFT_HOST"),
         ("file", str(tmp_path / "weft.toml")),
@@ -58,9 +70,9 @@ def test_words_for_yes_and_no(tmp_path: Path, text: str, value: bool) -> None:  
 
 
 def test_sizes_may_have_units(tmp_path: Path) -> None:
-    settings = load_settings({"home": tmp_path}, {"WEFT_STREAM_BYTES_MAX": "8Mi"})
+    settings = load_settings({"home": tmp_path}, {"WEFT_BUNCH_BYTES_MAX": "8Mi"})
 
-    assert settings.stream_bytes_max == 8 * 2**20
+    assert settings.bunch_bytes_max == 8 * 2**20
 
 
 def test_all_wrong_settings_are_told_at_once_with_their_origin(tmp_path: Path) -> None:
@@ -91,3 +103,63 @@ def test_file_that_is_no_toml_is_named(tmp_path: Path, content: bytes) -> None:
 def test_not_a_number_is_not_within_limits(tmp_path: Path) -> None:
     with pytest.raises(InvalidSetting):
         load_settings({"home": tmp_path}, {"WEFT_HEARTBEAT_S": "nan"})
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["port = true", "port = 8765.5", "heartbeat_s = true", "pool = 5", "bunch_bytes_max = true"],
+)
+def test_value_of_another_type_is_refused(tmp_path: Path, line: str) -> None:
+    _write(tmp_path, line)
+
+    with pytest.raises(InvalidSetting) as caught:
+        load_settings({"home": tmp_path}, {})
+
+    assert [error.pointer[1:] for error in caught.value.errors] == [line.split(" ", maxsplit=1)[0]]
+
+
+def test_plug_in_brings_a_section_of_its_own(tmp_path: Path) -> None:
+    _write(tmp_path, "stream_head_bytes = '2Ki'")
+    environ = {"WEFT_STREAM_BYTES_MAX": "8Mi"}
+
+    settings = load_settings({"home": tmp_path}, environ)
+
+    assert settings.section(FilesSettings) == FilesSettings(
+        stream_bytes_max=8 << 20, stream_head_bytes=2048
+    )
+    assert explain_settings({"home": tmp_path}, environ)["stream_bytes_max"].where == (
+        "environment WEFT_STREAM_BYTES_MAX"
+    )
+    assert load_settings({"home": tmp_path / "other"}, {}).section(FilesSettings) == (
+        FilesSettings()
+    )
+
+
+def test_settings_of_plug_ins_are_checked_with_the_others(tmp_path: Path) -> None:
+    _write(tmp_path, "stream_bytes_max = '1'\nport = -1")
+
+    with pytest.raises(InvalidSetting) as caught:
+        load_settings({"home": tmp_path}, {})
+
+    assert {one.pointer for one in caught.value.errors} == {"/stream_bytes_max", "/port"}
+
+
+def test_another_process_gets_the_same_settings(tmp_path: Path) -> None:
+    settings = load_settings({"home": tmp_path, "port": 1}, {"WEFT_WARM_IDLE_S": "5"})
+
+    assert load_settings(values_of(settings), {}) == load_settings(
+        {**values_of(Settings()), "home": tmp_path, "port": 1, "warm_idle_s": 5}, {}
+    )
+
+
+def test_no_setting_is_declared_twice() -> None:
+    assert len(all_declared()) == len(explain_settings({}, {})) == len(values_of(Settings()))
+
+
+def test_type_that_cannot_be_read_is_a_mistake_of_the_programmer() -> None:
+    @dataclass(frozen=True, kw_only=True)
+    class Odd:
+        words: list[str] = setting(None, "a list")
+
+    with pytest.raises(TypeError, match="words"):
+        declared_in(Odd)

@@ -7,7 +7,6 @@ comes back through a pipe: one line, when all is ready or when it cannot be.
 import os
 import subprocess
 import sys
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ import msgspec
 
 from weft.core.errors import Unavailable, WeftError
 from weft.run.home import Home
-from weft.settings import Settings
+from weft.settings import Settings, load_settings, values_of
 
 _LAST_LINES = 15
 
@@ -81,7 +80,9 @@ def start_detached(settings: Settings, home: Home) -> str:
 
 def _send(process: subprocess.Popen[bytes], settings: Settings) -> None:
     assert process.stdin is not None
-    values = {name: str(v) if isinstance(v, Path) else v for name, v in asdict(settings).items()}
+    values = {
+        name: str(v) if isinstance(v, Path) else v for name, v in values_of(settings).items()
+    }
     try:
         process.stdin.write(msgspec.json.encode(values))
         process.stdin.close()
@@ -92,7 +93,7 @@ def _send(process: subprocess.Popen[bytes], settings: Settings) -> None:
 def receive_settings(data: bytes) -> Settings:
     """Return the settings that `start_detached` sent."""
     values: dict[str, Any] = msgspec.json.decode(data)
-    return Settings(**{**values, "home": Path(values["home"])})
+    return load_settings(values, environ={})
 
 
 def answer_error(error: WeftError) -> Answer:

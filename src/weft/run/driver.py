@@ -11,6 +11,7 @@ from weft.core.addresses import parse_allowed_hosts
 from weft.driver.lead import Driver
 from weft.driver.loops.loop import Post
 from weft.plugins.callback_senders.http import HttpCallbackSender
+from weft.plugins.callback_senders.http.settings import HttpSettings
 from weft.run.home import Home
 from weft.run.login import login_dsn
 from weft.run.metrics_file import leaving_metrics
@@ -67,10 +68,11 @@ def _post(settings: Settings, home: Home) -> Post | None:
             "only, and start this driver again.",
         )
         return None
+    timeouts = settings.section(HttpSettings)
     sender = HttpCallbackSender(
         parse_allowed_hosts(settings.callback_private_hosts),
-        settings.callback_connect_timeout_s,
-        settings.callback_timeout_s,
+        timeouts.callback_connect_timeout_s,
+        timeouts.callback_timeout_s,
     )
     return Post(sender, key)
 

@@ -2,14 +2,11 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import fields
 
-from weft.settings import Settings
+from weft.settings import Settings, all_declared, declared_in, values_of, variable_of
+from weft.settings.client import ClientSettings
 
-SECRET = frozenset({"database", "token"})
-"""Settings that do not belong where `ps` may show them: roles read the files of the home."""
-
-_FOR_CLIENTS = frozenset({"url"})
+_FOR_CLIENTS = frozenset(one.name for one in declared_in(ClientSettings))
 
 
 def role_environment(
@@ -17,21 +14,16 @@ def role_environment(
 ) -> dict[str, str]:
     """Return the environment of a role: ours, with this process's settings as `WEFT_<NAME>`.
 
-    So flags and files of `weft up` hold for its roles too. `changes`: settings that differ.
+    So flags and files of `weft up` hold for its roles too; but `ps` may show an environment, so
+    roles read what is secret from the files of the home. `changes`: settings that differ.
     """
     environ = os.environ if environ is None else environ
-    result = {name: value for name, value in environ.items() if not _is_setting(name)}
-    for one in fields(Settings):
-        value = getattr(settings, one.name)
-        if value is not None and one.name not in SECRET | _FOR_CLIENTS:
-            result[f"WEFT_{one.name.upper()}"] = (
-                str(value).lower() if value is True or value is False else str(value)
+    declared = all_declared()
+    ours = {variable_of(name) for name in declared}
+    result = {name: value for name, value in environ.items() if name not in ours}
+    for name, value in values_of(settings).items():
+        if value is not None and not declared[name].is_secret and name not in _FOR_CLIENTS:
+            result[variable_of(name)] = (
+                str(value).lower() if isinstance(value, bool) else str(value)
             )
-    return result | {f"WEFT_{name.upper()}": value for name, value in changes.items()}
-
-
-def _is_setting(variable: str) -> bool:
-    return variable.startswith("WEFT_") and variable[5:].lower() in _NAMES
-
-
-_NAMES = frozenset(one.name for one in fields(Settings))
+    return result | {variable_of(name): value for name, value in changes.items()}

@@ -11,6 +11,8 @@ from importlib.metadata import entry_points
 from pathlib import Path
 
 from weft import __version__
+from weft.plugins.executors.function.settings import FunctionSettings
+from weft.plugins.log_stores.files.settings import FilesSettings
 from weft.ports.executor import Executor, ExecutorLimits
 from weft.run.child import is_supervised
 from weft.run.home import Home
@@ -121,20 +123,22 @@ def fence_of(settings: Settings) -> float:
 
 def limits_of(settings: Settings) -> ExecutorLimits:
     """Return what the settings allow one attempt."""
+    kept = settings.section(FilesSettings)
     return ExecutorLimits(
         grace_ms=round(settings.grace_s * 1000),
-        stream_bytes_max=settings.stream_bytes_max,
-        stream_head_bytes=min(settings.stream_head_bytes, settings.stream_bytes_max),
-        result_bytes_max=settings.result_bytes_max,
+        stream_bytes_max=kept.stream_bytes_max,
+        stream_head_bytes=min(kept.stream_head_bytes, kept.stream_bytes_max),
+        result_bytes_max=settings.section(FunctionSettings).result_bytes_max,
     )
 
 
 def warm_limits_of(settings: Settings) -> WarmLimits:
     """Return how long the settings let warm processes be kept."""
+    warm = settings.section(FunctionSettings)
     return WarmLimits(
-        settings.warm_calls_max,
-        max(1, settings.warm_memory_bytes_max // _MIB),
-        round(settings.warm_idle_s * 1000),
+        warm.warm_calls_max,
+        max(1, warm.warm_memory_bytes_max // _MIB),
+        round(warm.warm_idle_s * 1000),
     )
 
 

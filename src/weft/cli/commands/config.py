@@ -1,14 +1,11 @@
 """`weft config`: every setting, and where its value comes from."""
 
 import re
-from collections.abc import Mapping
-from dataclasses import fields
-from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.terminal.screen import print_json, print_table
-from weft.settings import Settings, Source, explain_settings
+from weft.settings import Declared, Origin, all_declared, explain_settings
 
 HIDDEN = "•••"
 _PASSWORD = re.compile(r"\b((?:ssl)?password=)[^&]*", re.IGNORECASE)
@@ -23,27 +20,27 @@ def config(*, shared: Shared = SHARED) -> int:
         shared: Options of every command.
     """
     found = explain_settings({"home": shared.home})
-    helps = {one.name: one.metadata["help"] + _limits(one.metadata) for one in fields(Settings)}
+    declared = all_declared()
+    helps = {name: one.help + _limits(one) for name, one in declared.items()}
+    shown = {name: _shown(declared[name], origin) for name, origin in found.items()}
     if shared.json:
         print_json(
             {
-                name: {"value": _shown(name, source), "from": source.origin, "help": helps[name]}
-                for name, source in found.items()
+                name: {"value": shown[name], "from": origin.where, "help": helps[name]}
+                for name, origin in found.items()
             }
         )
         return 0
-    rows = [
-        (name, _shown(name, source), source.origin, helps[name]) for name, source in found.items()
-    ]
+    rows = [(name, shown[name], origin.where, helps[name]) for name, origin in found.items()]
     print_table(("Setting", "Value", "From", "Meaning"), rows)
     return 0
 
 
-def _limits(of: Mapping[str, Any]) -> str:
-    """Return what a setting's value may be, in brackets."""
-    if of["choices"]:
-        return f" ({', '.join(of['choices'])})"
-    ends = (of["minimum"], of["maximum"])
+def _limits(of: Declared) -> str:
+    """Return the limits of a setting's value, in brackets."""
+    if of.choices:
+        return f" ({', '.join(of.choices)})"
+    ends = (of.minimum, of.maximum)
     words = [
         f"{word} {end:,}"
         for word, end in zip(("at least", "at most"), ends, strict=True)
@@ -52,17 +49,18 @@ def _limits(of: Mapping[str, Any]) -> str:
     return f" ({', '.join(words)})" if words else ""
 
 
-def _shown(name: str, source: Source) -> str | None:
-    """Return the value as text, without what is secret in it."""
-    if source.value is None:
+def _shown(declared: Declared, origin: Origin) -> str | None:
+    """Return the value as text; of a secret DSN all but the password, of other secrets nothing."""
+    if origin.value is None:
         return None
-    if name == "token":
+    text = str(origin.value)
+    if declared.is_secret and "://" not in text:
         return HIDDEN
-    if name == "database":
-        parts = urlsplit(str(source.value))
+    if declared.is_secret:
+        parts = urlsplit(text)
         login, at, host = parts.netloc.rpartition("@")
         user = login.partition(":")[0]
         hidden = f"{user}:{HIDDEN}" if ":" in login else user
         query = _PASSWORD.sub(rf"\1{HIDDEN}", parts.query)
         return urlunsplit(parts._replace(netloc=f"{hidden}{at}{host}", query=query))
-    return str(source.value)
+    return text

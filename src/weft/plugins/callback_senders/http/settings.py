@@ -1,0 +1,17 @@
+"""Settings of the callback sender `http`."""
+
+from dataclasses import dataclass
+
+from weft.settings import setting
+
+
+@dataclass(frozen=True, kw_only=True)
+class HttpSettings:
+    """How long a receiver may take."""
+
+    callback_connect_timeout_s: float = setting(
+        5.0, "seconds to connect to the receiver of a callback", minimum=0.1, maximum=60
+    )
+    callback_timeout_s: float = setting(
+        30.0, "seconds for one attempt of a callback", minimum=0.1, maximum=300
+    )

@@ -1,0 +1,26 @@
+"""Settings of the executor `function`."""
+
+from dataclasses import dataclass
+
+from weft.settings import Bytes, setting
+
+
+@dataclass(frozen=True, kw_only=True)
+class FunctionSettings:
+    """How long warm processes are kept, and how much a function may return."""
+
+    result_bytes_max: Bytes = setting(
+        256 << 20, "bytes of what a function returns", minimum=1 << 10, maximum=4 << 30
+    )
+    warm_calls_max: int = setting(
+        10_000, "jobs that one warm process serves", minimum=1, maximum=1_000_000_000
+    )
+    warm_memory_bytes_max: Bytes = setting(
+        1 << 30,
+        "memory of a warm process after a job, above which it serves no other",
+        minimum=1 << 20,
+        maximum=1 << 40,
+    )
+    warm_idle_s: float = setting(
+        30.0, "seconds after which an idle warm process ends", minimum=0, maximum=86400
+    )

@@ -1,0 +1,39 @@
+"""Every setting of weft, once: name, type, default, limits and one sentence.
+
+Each role has a file with its section; a plug-in brings a section of its own, named by an entry
+point of the group `weft.settings`. A new setting is one entry in one of these files.
+
+Precedence: command line > `WEFT_<NAME>` in the environment > `weft.toml` in the home > default.
+`weft config` prints each value with where it came from. Must not read anything but these four.
+"""
+
+from weft.settings.declare import Bytes, Checked, Declared, InvalidSetting, declared_in, setting
+from weft.settings.load import (
+    FILE_NAME,
+    Origin,
+    all_declared,
+    default_home,
+    explain_settings,
+    load_settings,
+    values_of,
+    variable_of,
+)
+from weft.settings.settings import Settings
+
+__all__ = [
+    "FILE_NAME",
+    "Bytes",
+    "Checked",
+    "Declared",
+    "InvalidSetting",
+    "Origin",
+    "Settings",
+    "all_declared",
+    "declared_in",
+    "default_home",
+    "explain_settings",
+    "load_settings",
+    "setting",
+    "values_of",
+    "variable_of",
+]

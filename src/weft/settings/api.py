@@ -1,0 +1,26 @@
+"""Settings of the api."""
+
+from dataclasses import dataclass
+
+from weft.settings.declare import setting
+
+
+@dataclass(frozen=True, kw_only=True)
+class ApiSettings:
+    """Where the api listens, and how much one question may cost."""
+
+    host: str = setting("127.0.0.1", "address on which the api listens")
+    port: int = setting(8765, "port of the api; 0 takes a free one", minimum=0, maximum=65535)
+    page_rows: int = setting(
+        50, "rows of a page if the caller does not say", minimum=1, maximum=1000
+    )
+    query_chars_max: int = setting(8192, "characters of a query", minimum=1, maximum=1 << 16)
+    query_scan_jobs_max: int = setting(
+        1_000_000,
+        "jobs that may be read for a query that no index answers",
+        minimum=1,
+        maximum=2_000_000_000,
+    )
+    query_timeout_s: float = setting(
+        10.0, "seconds after which a query is stopped", minimum=0.1, maximum=600
+    )

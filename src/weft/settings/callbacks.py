@@ -1,0 +1,42 @@
+"""Settings of callbacks, however they are sent."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from weft.core.addresses import parse_allowed_hosts
+from weft.settings.declare import Checked, setting
+
+
+@dataclass(frozen=True, kw_only=True)
+class CallbackSettings:
+    """Whom callbacks may reach, and how often the driver tries."""
+
+    callback_private_hosts: Annotated[str, Checked(parse_allowed_hosts)] = setting(
+        "",
+        "networks and hosts that callbacks may reach although they are not public, "
+        "such as `10.0.0.0/8, hooks.internal`; `*`: all",
+    )
+    callback_retry_first_s: float = setting(
+        2.0, "pause after a callback's first failure; it doubles", minimum=0.01, maximum=3600
+    )
+    callback_retry_longest_s: float = setting(
+        3600.0, "longest pause between two attempts of a callback", minimum=0.01, maximum=86400
+    )
+    callback_attempts_max: int = setting(
+        100, "attempts after which a callback is given up", minimum=1, maximum=10_000
+    )
+    callback_age_max_s: float = setting(
+        259200.0,
+        "seconds after the completion at which a callback is given up",
+        minimum=1,
+        maximum=31536000,
+    )
+    callbacks_max: int = setting(
+        32,
+        "callbacks that are sent at once; one tenant may use half of them",
+        minimum=2,
+        maximum=1000,
+    )
+    callbacks_per_host_max: int = setting(
+        4, "callbacks that are sent to one host at once", minimum=1, maximum=1000
+    )

@@ -1,0 +1,15 @@
+"""Settings of clients, the command line among them."""
+
+from dataclasses import dataclass
+
+from weft.settings.declare import setting
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClientSettings:
+    """Where the server is, and who asks. Roles are not given these."""
+
+    url: str | None = setting(None, "URL of the api; none: the one in the home's client.json")
+    token: str | None = setting(
+        None, "token of the client; none: the one in the home's client.json", is_secret=True
+    )

@@ -1,0 +1,171 @@
+"""How a setting is declared, and how a value becomes one of its type.
+
+The type in the declaration decides: `bool`, `int`, `float`, `str`, `Path`, a `Literal` of texts,
+`Bytes`, or `Annotated[T, Checked(f)]`; each of them also with `| None`.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from types import MappingProxyType, NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from weft.core.errors import Invalid
+from weft.core.resources import parse_bytes
+
+
+class InvalidSetting(Invalid):
+    """A setting with an impossible value."""
+
+    code = "CLI.INVALID_SETTING"
+
+
+@dataclass(frozen=True)
+class Checked:
+    """Refuse a value for which this raises `ValueError`."""
+
+    check: Callable[[Any], object]  # takes a value of the annotated type
+
+
+@dataclass(frozen=True)
+class _Read:
+    """Read a value by this function instead of the type's."""
+
+    read: Callable[[Any], object]  # takes what a file or a variable holds
+
+
+Bytes = Annotated[int, _Read(parse_bytes)]
+"""A number of bytes, also written `64Mi`."""
+
+
+def setting(
+    default: Any,  # noqa: ANN401 (one function for settings of all types)
+    help_: str,
+    *,
+    minimum: float | None = None,
+    maximum: float | None = None,
+    is_secret: bool = False,
+) -> Any:  # noqa: ANN401
+    """Declare one setting. `is_secret`: neither shown nor passed on in an environment."""
+    metadata = {"help": help_, "minimum": minimum, "maximum": maximum, "is_secret": is_secret}
+    return field(default=default, metadata=metadata)
+
+
+@dataclass(frozen=True)
+class Declared:
+    """One setting, as it was declared."""
+
+    name: str
+    default: Any  # of any type
+    help: str
+    read: Callable[[Any], object]
+    minimum: float | None
+    maximum: float | None
+    choices: tuple[str, ...]
+    checks: tuple[Checked, ...]
+    is_secret: bool
+
+    def convert(self, value: object) -> Any:  # noqa: ANN401 (settings have several types)
+        """Return the value in the setting's type. Raise `ValueError` if it is impossible."""
+        converted: Any = self.read(value)
+        if self.minimum is not None and converted < self.minimum:
+            raise ValueError(f"{value!r} is below {self.minimum}")
+        if self.maximum is not None and not converted <= self.maximum:
+            raise ValueError(f"{value!r} is above {self.maximum}")
+        if self.choices and converted not in self.choices:
+            raise ValueError(f"{value!r} is not one of {', '.join(self.choices)}")
+        for one in self.checks:
+            one.check(converted)
+        return converted
+
+
+def declared_in(section: type) -> tuple[Declared, ...]:
+    """Return the settings of a section, in order. Raise `TypeError` for a type we cannot read."""
+    hints = get_type_hints(section, include_extras=True)
+    return tuple(
+        _declared(one.name, hints[one.name], one.default, one.metadata)
+        for one in fields(section)
+        if "help" in one.metadata
+    )
+
+
+def _declared(name: str, hint: object, default: object, metadata: Mapping[str, Any]) -> Declared:
+    kind, extras = _without_annotations(_without_none(hint))
+    reads = [one.read for one in extras if isinstance(one, _Read)]
+    choices: tuple[str, ...] = ()
+    if get_origin(kind) is Literal:
+        choices, kind = get_args(kind), str
+    if not reads and kind not in _READERS:
+        raise TypeError(f"setting {name} has a type that cannot be read: {hint}")
+    return Declared(
+        name=name,
+        default=default,
+        read=reads[0] if reads else _READERS[kind],
+        choices=choices,
+        checks=tuple(one for one in extras if isinstance(one, Checked)),
+        **metadata,
+    )
+
+
+def _without_none(hint: object) -> object:
+    """Return `T` for `T | None`."""
+    if get_origin(hint) not in {Union, UnionType}:
+        return hint
+    kinds = [one for one in get_args(hint) if one is not NoneType]
+    return kinds[0] if len(kinds) == 1 else hint
+
+
+def _without_annotations(hint: object) -> tuple[Any, tuple[object, ...]]:
+    if get_origin(hint) is not Annotated:
+        return hint, ()
+    kind, *extras = get_args(hint)
+    return kind, tuple(extras)
+
+
+def _read_bool(value: object) -> bool:
+    if isinstance(value, bool):
+        return value
+    word = str(value).lower()
+    if word not in _WORDS:
+        raise ValueError(f"{value!r} is neither true nor false")
+    return _WORDS[word]
+
+
+def _read_int(value: object) -> int:
+    is_whole = isinstance(value, int | str) and not isinstance(value, bool)
+    try:
+        if is_whole:
+            return int(str(value))
+    except ValueError:
+        pass
+    raise ValueError(f"{value!r} is not a whole number")
+
+
+def _read_float(value: object) -> float:
+    is_number = isinstance(value, int | float | str) and not isinstance(value, bool)
+    try:
+        if is_number:
+            return float(str(value))
+    except ValueError:
+        pass
+    raise ValueError(f"{value!r} is not a number")
+
+
+def _read_text(value: object) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"{value!r} is not a text: put it in quotes")
+    return value
+
+
+def _read_path(value: object) -> Path:
+    if not isinstance(value, str | Path):
+        raise ValueError(f"{value!r} is not a path")
+    return Path(value).expanduser().absolute()
+
+
+_WORDS = MappingProxyType(
+    {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
+)
+_READERS: Mapping[Any, Callable[[object], object]] = MappingProxyType(
+    {bool: _read_bool, int: _read_int, float: _read_float, str: _read_text, Path: _read_path}
+)

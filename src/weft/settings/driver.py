@@ -1,0 +1,21 @@
+"""Settings of drivers."""
+
+from dataclasses import dataclass
+
+from weft.settings.declare import setting
+
+
+@dataclass(frozen=True, kw_only=True)
+class DriverSettings:
+    """How many drivers there are, and how long they keep things."""
+
+    drivers: int = setting(1, "number of drivers that `weft up` starts", minimum=1, maximum=8)
+    events_keep_s: float = setting(
+        86400.0, "seconds for which events can be read again", minimum=60, maximum=31536000
+    )
+    updates_keep_s: float = setting(
+        86400.0,
+        "seconds after which an uncommitted update is removed",
+        minimum=60,
+        maximum=31536000,
+    )

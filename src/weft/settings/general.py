@@ -1,0 +1,22 @@
+"""Settings of every process."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from weft.settings.declare import setting
+
+
+@dataclass(frozen=True, kw_only=True)
+class GeneralSettings:
+    """Where a process lives, what it logs, and how others notice that it lives."""
+
+    home: Path = setting(None, "directory of the database, the logs and the local token")
+    log_format: Literal["auto", "console", "json"] = setting("auto", "format of log lines")
+    log_level: Literal["debug", "info", "warning", "error"] = setting(
+        "info", "least important log line shown"
+    )
+    heartbeat_s: float = setting(10.0, "seconds between heartbeats", minimum=5, maximum=3600)
+    lost_after_s: float = setting(
+        30.0, "seconds of silence after which a worker is lost", minimum=10, maximum=86400
+    )

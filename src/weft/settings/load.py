@@ -1,0 +1,193 @@
+"""From the command line, the environment, the file and the defaults to values."""
+
+import os
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import platformdirs
+
+from weft.core.errors import FieldError
+from weft.settings.declare import Declared, InvalidSetting, declared_in
+from weft.settings.settings import Settings
+
+FILE_NAME = "weft.toml"
+PLUGIN_GROUP = "weft.settings"
+_PREFIX = "WEFT_"
+
+
+@dataclass(frozen=True)
+class Origin:
+    """A value and where it came from.
+
+    `command line`, `environment WEFT_X`, the path of a file, `default`.
+    """
+
+    value: Any  # settings have several types
+    where: str
+
+
+@dataclass(frozen=True)
+class _Given:
+    """What was given, before it is read."""
+
+    flags: Mapping[str, Any]  # settings have several types
+    environ: Mapping[str, str]
+    file: Path
+    stored: Mapping[str, Any]  # same
+
+    def names(self) -> set[str]:
+        """Return what may be names of settings."""
+        variables = (name for name in self.environ if name.startswith(_PREFIX))
+        return {*self.flags, *self.stored, *(_name_of(variable) for variable in variables)}
+
+    def find(self, one: Declared) -> Origin:
+        """Return the value that counts, not converted yet."""
+        variable = variable_of(one.name)
+        if one.name in self.flags:
+            return Origin(self.flags[one.name], "command line")
+        if self.environ.get(variable, "") != "":
+            return Origin(self.environ[variable], f"environment {variable}")
+        if one.name in self.stored:
+            return Origin(self.stored[one.name], str(self.file))
+        return Origin(one.default, "default")
+
+
+def variable_of(name: str) -> str:
+    """Return the environment variable of a setting."""
+    return _PREFIX + name.upper()
+
+
+def _name_of(variable: str) -> str:
+    return variable.removeprefix(_PREFIX).lower()
+
+
+def default_home(environ: Mapping[str, str]) -> Path:
+    """Return `WEFT_HOME`, else the user's data directory."""
+    named = environ.get("WEFT_HOME")
+    return Path(named).expanduser() if named else Path(platformdirs.user_data_dir("weft"))
+
+
+def load_settings(
+    flags: Mapping[str, Any] | None = None, environ: Mapping[str, str] | None = None
+) -> Settings:
+    """Return the settings. `flags`: those of the command line; `None` values count as not given.
+
+    Plug-ins are only looked for if something is given that is not a setting of weft itself:
+    commands of clients must not wait for that. Raises `InvalidSetting` with all offending
+    settings at once.
+    """
+    given = _given(flags, environ)
+    own = _own()
+    sections = _plugin_sections() if given.names() - {one.name for one in own} else ()
+    found = _read(given, [own, *map(declared_in, sections)])
+    return Settings(
+        **_values(own, found),
+        plugin_sections=tuple(
+            section(**_values(declared_in(section), found))
+            for section in sections
+            if any(found[one.name].where != "default" for one in declared_in(section))
+        ),
+    )
+
+
+def explain_settings(
+    flags: Mapping[str, Any] | None = None, environ: Mapping[str, str] | None = None
+) -> dict[str, Origin]:
+    """Return every setting with where its value came from. Raises as `load_settings`."""
+    given = _given(flags, environ)
+    return _read(given, [_own(), *map(declared_in, _plugin_sections())])
+
+
+def all_declared() -> dict[str, Declared]:
+    """Return every setting by its name, those of plug-ins too."""
+    sections: list[type[Any]] = [Settings, *_plugin_sections()]
+    return {one.name: one for section in sections for one in declared_in(section)}
+
+
+def values_of(settings: Settings) -> dict[str, Any]:  # settings have several types
+    """Return every value by the name of its setting, those of plug-ins too."""
+    values = {one.name: getattr(settings, one.name) for one in _own()}
+    for kind in _plugin_sections():
+        section = settings.section(kind)
+        values |= {one.name: getattr(section, one.name) for one in declared_in(kind)}
+    return values
+
+
+@cache
+def _own() -> tuple[Declared, ...]:
+    return declared_in(Settings)
+
+
+@cache
+def _plugin_sections() -> tuple[type[Any], ...]:  # dataclasses have no type of their own
+    """Return the sections of the plug-ins that are installed."""
+    from importlib.metadata import entry_points  # noqa: PLC0415 (30 ms)
+
+    return tuple(entry.load() for entry in entry_points(group=PLUGIN_GROUP))
+
+
+def _given(flags: Mapping[str, Any] | None, environ: Mapping[str, str] | None) -> _Given:
+    environ = os.environ if environ is None else environ
+    named = {name: value for name, value in (flags or {}).items() if value is not None}
+    home = Path(named["home"]).expanduser() if "home" in named else default_home(environ)
+    file = home.absolute() / FILE_NAME
+    return _Given(named, environ, file, _read_file(file))
+
+
+def _values(
+    declared: Sequence[Declared], found: Mapping[str, Origin]
+) -> dict[str, Any]:  # settings have several types
+    return {one.name: found[one.name].value for one in declared}
+
+
+def _read(given: _Given, sections: Sequence[Sequence[Declared]]) -> dict[str, Origin]:
+    """Return what was given for these settings, converted and checked."""
+    result: dict[str, Origin] = {}
+    problems: list[FieldError] = []
+    for one in (one for section in sections for one in section):
+        origin = given.find(one)
+        if one.name == "home":
+            # The file is in the home, so it cannot name it.
+            where = "default" if origin.where == str(given.file) else origin.where
+            result["home"] = Origin(given.file.parent, where)
+            continue
+        if one.name in result:
+            problems.append(FieldError(f"/{one.name}", "two plug-ins declare this setting"))
+        try:
+            value = None if origin.value is None else one.convert(origin.value)
+            result[one.name] = Origin(value, origin.where)
+        except (ValueError, TypeError) as error:
+            problems.append(FieldError(f"/{one.name}", f"{error} ({origin.where})"))
+    problems += [
+        FieldError(f"/{name}", f"{given.file} names a setting that does not exist")
+        for name in sorted(given.stored.keys() - {o.name for s in sections for o in s})
+    ]
+    if problems:
+        raise InvalidSetting(
+            "a setting has an impossible value",
+            detail="; ".join(f"{p.pointer[1:]}: {p.message}" for p in problems) + ".",
+            hint="`weft config` lists every setting with its limits.",
+            errors=problems,
+        )
+    return result
+
+
+def _read_file(file: Path) -> Mapping[str, Any]:
+    try:
+        return tomllib.loads(file.read_text())
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except OSError as error:
+        raise InvalidSetting(
+            f"cannot read {file}",
+            detail=f"{error.strerror}.",
+            hint="Make it readable, or name another home with --home or WEFT_HOME.",
+        ) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InvalidSetting(
+            f"cannot read {file}", detail=f"{error}.", hint="Write it as TOML: `port = 8765`."
+        ) from error

@@ -1,0 +1,50 @@
+"""Settings that limit what may be submitted."""
+
+from dataclasses import dataclass
+
+from weft.settings.declare import Bytes, setting
+
+
+@dataclass(frozen=True, kw_only=True)
+class SubmissionSettings:
+    """How large requests, jobs, groups and batches may be."""
+
+    bunch_jobs_max: int = setting(
+        10_000, "jobs in one request, an array counted once", minimum=1, maximum=100_000
+    )
+    array_jobs_max: int = setting(
+        1_000_000,
+        "jobs in one request, those of arrays counted one by one",
+        minimum=1,
+        maximum=100_000_000,
+    )
+    bunch_edges_max: int = setting(
+        1_000_000, "pairs of a job and its parent in one request", minimum=1, maximum=100_000_000
+    )
+    bunch_bytes_max: Bytes = setting(
+        16 << 20, "bytes of one request", minimum=1 << 10, maximum=1 << 30
+    )
+    argv_bytes_max: Bytes = setting(
+        128 << 10, "bytes of argv and environment of one job", minimum=1 << 10, maximum=1 << 21
+    )
+    function_bytes_max: Bytes = setting(
+        1 << 20,
+        "bytes of a pickled function, and of the arguments of one job",
+        minimum=1 << 10,
+        maximum=16 << 20,
+    )
+    name_chars_max: int = setting(256, "characters of a name", minimum=1, maximum=1024)
+    attributes_max: int = setting(
+        64, "attributes of a batch, a job or a group", minimum=0, maximum=1024
+    )
+    attribute_bytes_max: Bytes = setting(
+        1024, "bytes of one attribute, key and value", minimum=1, maximum=65536
+    )
+    group_depth_max: int = setting(16, "depth of the tree of groups", minimum=1, maximum=64)
+    batch_groups_max: int = setting(
+        1_000_000, "groups of one batch", minimum=1, maximum=2_000_000_000
+    )
+    job_sets_max: int = setting(64, "sets that one job may be in", minimum=1, maximum=1024)
+    rename_groups_max: int = setting(
+        10_000, "groups whose paths one new name may change", minimum=1, maximum=1_000_000
+    )

@@ -1,0 +1,28 @@
+"""Settings of workers."""
+
+from dataclasses import dataclass
+
+from weft.settings.declare import Bytes, setting
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkerSettings:
+    """What a worker has, and how it stops."""
+
+    worker_name: str | None = setting(None, "name of this worker; none: the host's name")
+    pool: str = setting("default", "pool that the worker joins")
+    worker_cpu_m: int | None = setting(
+        None,
+        "mCPU that the worker gives to jobs; none: all cores of the host",
+        minimum=1,
+        maximum=100_000_000,
+    )
+    worker_memory_bytes: Bytes | None = setting(
+        None,
+        "memory that the worker gives to jobs; none: nine tenths of the host's",
+        minimum=1,
+    )
+    detach_jobs: bool = setting(
+        default=False, help_="leave running jobs alone when the worker stops"
+    )
+    grace_s: float = setting(10.0, "seconds from SIGTERM to SIGKILL", minimum=0, maximum=3600)

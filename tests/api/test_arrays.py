@@ -111,7 +111,7 @@ async def test_two_arrays_that_wait_for_each_other_are_refused(http: httpx.Async
     problem = answer.json()
 
     assert (problem["status"], problem["code"]) == (413, "API.TOO_MANY_PARENTS")
-    assert "4000000 times" in problem["detail"]
+    assert "4000000 parents" in problem["detail"]
     assert "job without a command" in problem["hint"]
 
 

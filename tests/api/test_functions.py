@@ -9,8 +9,9 @@ import pytest
 
 from api.live import TOKEN, LiveApi
 from weft.api.http.decoding import JSON, decode
+from weft.api.translation.context import DocumentContext
 from weft.api.translation.functions import shown_spec
-from weft.api.translation.jobs import Request, translate
+from weft.api.translation.jobs import translate
 from weft.core.errors import Forbidden, InvalidDocument
 from weft.core.problems import Problems
 from weft.ports.store import JobRows
@@ -29,11 +30,11 @@ def rows_of(
     jobs: list[dict[str, Any]], *, first: int = 1, whole: bool = False, batch_id: int | None = 7
 ) -> JobRows:
     body = msgspec.json.encode({"first": first, "jobs": jobs})
-    request = Request(
-        settings=Settings(function_bytes_max=100), media=JSON, trace_id="a" * 32,
-        body_bytes=len(body), may_hold_nul=False, first=first, whole=whole, batch_id=batch_id,
+    context = DocumentContext(
+        settings=Settings(function_bytes_max=100), trace_id="a" * 32,
+        plain_chars_max=len(body), first=first, whole=whole, batch_id=batch_id,
     )  # fmt: skip
-    return translate(decode(body, JSON, JobBunch).jobs, request, [], Problems()).rows
+    return translate(decode(body, JSON, JobBunch).jobs, context, [], Problems()).rows
 
 
 def specs_of(rows: JobRows) -> list[JobSpec]:

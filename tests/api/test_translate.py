@@ -6,7 +6,8 @@ import msgspec
 import pytest
 
 from weft.api.http.decoding import JSON, decode, may_hold_nul
-from weft.api.translation.jobs import Request, translate
+from weft.api.translation.context import DocumentContext
+from weft.api.translation.jobs import translate
 from weft.core.problems import Problems
 from weft.ports.store import JobRows, Row, Shape
 from weft.settings import Settings
@@ -24,11 +25,12 @@ def rows_of(
 ) -> JobRows:
     body = msgspec.json.encode({"first": first, "jobs": jobs, "inherit_env": inherit_env})
     document = decode(body, JSON, JobBunch)
-    request = Request(
-        settings=Settings(), media=JSON, trace_id="a" * 32, body_bytes=len(body),
-        may_hold_nul=may_hold_nul(body, JSON), inherit_env=document.inherit_env, first=first,
+    context = DocumentContext(
+        settings=Settings(), trace_id="a" * 32,
+        plain_chars_max=None if may_hold_nul(body, JSON) else len(body),
+        inherit_env=document.inherit_env, first=first,
     )  # fmt: skip
-    return translate(document.jobs, request, workers or [], Problems()).rows
+    return translate(document.jobs, context, workers or [], Problems()).rows
 
 
 def test_what_is_the_same_in_all_jobs_is_said_once() -> None:

@@ -12,7 +12,8 @@ from weft.api.feeds import Feeds
 from weft.api.http.identity import Identities
 from weft.api.http.middleware import App, Receive, Ring, Scope, Send
 from weft.api.http.problem_documents import as_weft_error, encode_problem
-from weft.api.http.requests import ClientGone
+from weft.api.http.requests import AnyRequest, ClientGone
+from weft.api.routes import system
 from weft.api.routes.v1 import (
     batches,
     billing,
@@ -22,10 +23,10 @@ from weft.api.routes.v1 import (
     jobs,
     logs,
     operations,
-    system,
     updates,
+    workers,
 )
-from weft.api.services import AnyRequest, Services
+from weft.api.services import Services
 from weft.core.errors import Internal
 from weft.ports.log_store import LogStore
 from weft.ports.store import ApiStore, Notices
@@ -42,6 +43,7 @@ ROUTES: list[ControllerRouterHandler] = [
     *callbacks.ROUTES,
     *logs.ROUTES,
     *events.ROUTES,
+    *workers.ROUTES,
     *system.ROUTES,
 ]
 _PARAMETER = re.compile(r"\\{\w+\\}")

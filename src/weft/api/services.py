@@ -1,12 +1,10 @@
-"""What the handlers work with."""
+"""What every use case works with, and what it knows of the request that it serves."""
 
 import asyncio
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, cast
-
-from litestar import Request
+from typing import Any, Final
 
 from weft.api.feeds import Feeds
 from weft.ports.log_store import LogStore
@@ -15,9 +13,23 @@ from weft.settings import Settings
 
 WORKERS_FRESH_S: Final = 5.0
 OWNERS_KEPT: Final = 10_000
-AnyRequest = Request[
-    Any, Any, Any
-]  # handlers take users and state from `caller_of` and `services_of`
+Answer = dict[str, Any]
+"""A document of an answer; its fields have several types."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Origin:
+    """What identifies a request: a repeat has the same key and digest."""
+
+    digest: bytes
+    """Of everything that was asked, in the format of the door."""
+    trace_id: str
+    key: str | None = None
+    """The idempotency key; None: no repeat is recognised."""
+    plain_chars_max: int | None = None
+    """No text of the document has a NUL or more characters than this, which saves most checks;
+    None: not known.
+    """
 
 
 @dataclass
@@ -31,7 +43,7 @@ class Services:
     closing: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the server stops: streams end."""
     callback_key: str | None = field(default=None, repr=False)
-    """With which the callbacks of all tenants are signed."""
+    """Signs the callbacks of all tenants."""
     _workers: dict[int, tuple[float, Sequence[Row]]] = field(default_factory=dict)
     _owners: dict[tuple[int, int], str] = field(default_factory=dict)
 
@@ -54,21 +66,6 @@ class Services:
         if known is not None and now < known[0] and not fresh:
             return known[1]
         found = await self.store.pool_limits(caller)
-        # A first worker may be about to join, so "none" is not remembered.
+        # A first worker may be about to register, so "none" is not remembered.
         self._workers[caller.tenant_id] = (now + (WORKERS_FRESH_S if found else 0), found)
         return found
-
-
-def services_of(request: AnyRequest) -> Services:
-    """Return the services of the application that serves this request."""
-    return cast("Services", request.app.state.services)
-
-
-def caller_of(request: AnyRequest) -> Caller:
-    """Return who asks."""
-    return cast("Caller", request.scope["state"]["caller"])
-
-
-def trace_id_of(request: AnyRequest) -> str:
-    """Return the trace id of this request."""
-    return cast("str", request.scope["state"]["trace_id"])

@@ -90,6 +90,7 @@ def translated(error: Exception) -> errors.WeftError:
         errors.WeftError.__init__(
             result, str(error.args[0]), detail=error.detail or "", hint=error.hint or ""
         )
+        result.subject = error.column_name or ""
         return result
     return errors.Internal(
         "the database refused a call",

@@ -5,9 +5,17 @@ other jobs or on the workers is checked by `api/translation/`. An unknown field 
 every document.
 """
 
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from msgspec import UNSET, Meta, Raw, Struct, UnsetType, field
+from msgspec import UNSET, Meta, Raw, Struct, UnsetType
+
+if TYPE_CHECKING:
+    Resources = Any
+else:
+    Resources = Raw
+"""Raw on the wire, because thousands of jobs ask for the same; whoever decodes a document opens
+it, once for equal ones.
+"""
 
 PositiveInt = Annotated[int, Meta(ge=1, le=2_000_000_000)]
 """Fits the database's `integer`."""
@@ -58,8 +66,8 @@ class JobDocument(Struct, forbid_unknown_fields=True, omit_defaults=True, gc=Fal
     cwd: str | None = None
     """Absolute; none: an empty directory of its own."""
     stdin: str | None = None
-    resources: Raw = field(default_factory=Raw)
-    """`{cpu, memory, storage, gpu}`; kept raw, because thousands of jobs ask for the same."""
+    resources: Resources = None
+    """`{cpu, memory, storage, gpu}`."""
     timeout_s: Seconds | None = None
     always_run: bool = False
     parents: tuple[int | str | tuple[int, int], ...] = ()

@@ -1,7 +1,7 @@
-"""From the bytes of a request to a typed document; every wrong field is named."""
+"""Decode the bytes of a request into a typed document; every wrong field is named."""
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from types import UnionType
 from typing import Any, Final, TypeVar, cast, get_args, get_origin
@@ -10,6 +10,7 @@ import msgspec
 
 from weft.core.errors import MalformedBody, UnknownField, UnsupportedMedia, WrongType
 from weft.core.problems import Problems, pointer_of
+from weft.wire.documents import BatchDocument, JobBunch, JobDocument, UpdateDocument
 
 JSON: Final = "application/json"
 MSGPACK: Final = "application/msgpack"
@@ -22,9 +23,9 @@ _HINT: Final = (
 
 
 def media_of(content_type: str | None, *, is_patch: bool = False) -> str:
-    """Return which of the two forms a body has; none named: JSON. Raise `UnsupportedMedia`.
+    """Return the media type of a body, JSON if the header is missing. Raise `UnsupportedMedia`.
 
-    `is_patch`: the name that RFC 7396 gives to JSON is understood, too.
+    `is_patch`: accept the name that RFC 7396 gives to JSON, too.
     """
     media = (content_type or JSON).partition(";")[0].strip().lower()
     if media in {JSON, MSGPACK}:
@@ -32,27 +33,48 @@ def media_of(content_type: str | None, *, is_patch: bool = False) -> str:
     if is_patch and media == MERGE_PATCH:
         return JSON
     raise UnsupportedMedia(
-        f"bodies of type {media[:80]!r} are not read",
-        detail="The header Content-Type says so.",
+        f"bodies of type {media[:80]!r} are not supported",
+        detail="The Content-Type header names this type.",
         hint=_HINT,
     )
 
 
 def decode(body: bytes, media: str, kind: type[Document]) -> Document:
-    """Read a document. Raise `MalformedBody`, or `InvalidDocument` with all fields of a wrong name
-    or type.
+    """Decode a document. Raise `MalformedBody`, or `InvalidDocument` with every field that has a
+    wrong name or type.
     """
     try:
-        return cast("Document", _typed_decoder(kind, media).decode(body))
+        document = cast("Document", _typed_decoder(kind, media).decode(body))
     except msgspec.ValidationError as error:
         raise _explain(body, media, kind, error) from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise _malformed(media, error) from error
+    if isinstance(document, BatchDocument | UpdateDocument | JobBunch):
+        _open_resources(document.jobs, media)
+    return document
 
 
 def may_hold_nul(body: bytes, media: str) -> bool:
     """Say whether a text in this body may hold a NUL; JSON can only write it as an escape."""
     return (b"\\u0000" if media == JSON else b"\0") in body
+
+
+def _open_resources(jobs: Sequence[JobDocument], media: str) -> None:
+    """Decode what jobs ask for: once for all jobs that ask for it in the same bytes. What cannot
+    be decoded stays raw, and is refused with its pointer later.
+    """
+    read = (msgspec.json if media == JSON else msgspec.msgpack).decode
+    opened: dict[bytes, object] = {b"": None}
+    for job in jobs:
+        if job.resources is None:
+            continue
+        raw = bytes(job.resources)
+        if raw not in opened:
+            try:
+                opened[raw] = read(raw)
+            except (msgspec.DecodeError, RecursionError):
+                opened[raw] = job.resources
+        job.resources = opened[raw]
 
 
 @cache
@@ -74,9 +96,7 @@ def _malformed(media: str, error: Exception) -> MalformedBody:
 
 
 def _explain(body: bytes, media: str, kind: Kind, first: Exception) -> Exception:
-    """Return the error that names all wrong fields; reading again without types costs nothing in
-    the usual case.
-    """
+    """Return the error that names all wrong fields. Only a refused body is decoded twice."""
     problems = Problems()
     try:
         value = (msgspec.json if media == JSON else msgspec.msgpack).decode(body)
@@ -85,14 +105,14 @@ def _explain(body: bytes, media: str, kind: Kind, first: Exception) -> Exception
             return _malformed(media, error)
     else:
         _check(value, kind, "", problems)
-    if not problems.found:  # e.g. a number that only the typed reading can refuse
+    if not problems.found:  # e.g. a number that only the typed decoder refuses
         message, _, path = str(first).partition(" - at ")
         problems.add(WrongType, _pointer_of_path(path), _lowered(message))
     return problems.error()
 
 
 def _check(value: object, kind: Kind, pointer: str, problems: Problems) -> None:
-    """Note each part of a value that has not the type it should have."""
+    """Note each part of a value that has a wrong type."""
     if problems.is_full:
         return
     bare = _without_none(kind)
@@ -140,7 +160,7 @@ def _fields(kind: type[msgspec.Struct]) -> dict[str, msgspec.structs.FieldInfo]:
 
 
 def _without_none(kind: Kind) -> Kind:
-    """Return X for `X | None`, also if it may be left out, everything else as it is."""
+    """Return X for `X | None` and `X | None | UnsetType`, anything else unchanged."""
     if isinstance(kind, UnionType):
         rest = [one for one in get_args(kind) if one not in {type(None), msgspec.UnsetType}]
         if len(rest) == 1:
@@ -149,7 +169,7 @@ def _without_none(kind: Kind) -> Kind:
 
 
 def _pointer_of_path(path: str) -> str:
-    """Turn msgspec's `$.jobs[3].env[...]` into a JSON pointer, as far as it says."""
+    """Turn msgspec's `$.jobs[3].env[...]` into a JSON pointer, as far as it goes."""
     text = path.strip("`").removeprefix("$").replace("[...]", "")
     return text.replace("[", "/").replace("]", "").replace(".", "/")
 

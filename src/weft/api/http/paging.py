@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Sequence
 from typing import Any, Final
 
-from weft.api.http.requests import Query, wrong_parameter
+from weft.api.http.parameters import Query, wrong_parameter
 from weft.core.errors import InvalidParameter
 from weft.ports.store import Row
 from weft.settings import Settings
@@ -16,12 +16,15 @@ PAGE: Final = ("limit", "cursor")
 
 
 def limit_of(query: Query, settings: Settings) -> int:
-    """Return how many rows are asked for."""
+    """Return how many rows the client wants."""
     return query.integer("limit", default=settings.page_rows, least=1, most=LIMIT_MAX) or 1
 
 
 def cursor_of(query: Query, kind: str) -> int | None:
-    """Return where to go on. Raise `InvalidParameter` for what no page of this kind gave out."""
+    """Return the number after which the page begins; None: it is the first page.
+
+    Raise `InvalidParameter` unless a page of this kind returned the cursor.
+    """
     number = cursor_text(query, kind)
     if number is None:
         return None
@@ -31,36 +34,36 @@ def cursor_of(query: Query, kind: str) -> int | None:
 
 
 def cursor_text(query: Query, kind: str) -> str | None:
-    """Return where to go on in a list that is not in the order of numbers; as `cursor_of`."""
+    """Do what `cursor_of` does for a list that is not in the order of numbers."""
     text = query.text("cursor")
     if text is None:
         return None
     try:
-        found, _, place = (
+        found, _, last = (
             base64.urlsafe_b64decode(text[:64].encode()).decode("ascii").partition(":")
         )
     except (ValueError, binascii.Error) as error:
         raise wrong_cursor() from error
     if found != kind:
         raise wrong_cursor()
-    return place
+    return last
 
 
 def wrong_cursor() -> InvalidParameter:
-    """Return the error for a cursor that no page gave out."""
+    """Return the error for a cursor that no page returned."""
     return wrong_parameter("cursor", "it is not a cursor of this list and query")
 
 
-def kind_of(kind: str, *asked: str | None) -> str:
-    """Return the kind of the cursors of a list that was asked in this way; they fit no other."""
-    if all(one is None for one in asked):
+def kind_of(kind: str, *filters: str | None) -> str:
+    """Return the kind of the cursors of a list with these filters; they fit no other list."""
+    if all(one is None for one in filters):
         return kind
-    text = "\n".join(repr(one) for one in asked)
+    text = "\n".join(repr(one) for one in filters)
     return kind + hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def page(rows: Sequence[Row], limit: int, kind: str, key: str) -> dict[str, Any]:
-    """Return the document of a page; `cursor` is null on the last one."""
+    """Return the document of a page; on the last page `cursor` is null."""
     cursor = None
     if len(rows) == limit:
         cursor = base64.urlsafe_b64encode(f"{kind}:{rows[-1][key]}".encode()).decode()

@@ -5,50 +5,58 @@ from typing import cast
 from urllib.parse import unquote
 from uuid import UUID
 
-from weft.api.services import AnyRequest, services_of
+from weft.api.http.requests import AnyRequest, services_of
 from weft.core.errors import BadId
 from weft.core.group_tree import wrong_path
 from weft.core.ids import BatchId, JobId, UpdateId, parse_batch_id, parse_job_id
 from weft.settings import Settings
 
 _UPDATE = re.compile(r"u?([1-9][0-9]{0,8})")
-_DELIVERY = re.compile(r"[1-9][0-9]{0,17}")
+_LARGE_NUMBER = re.compile(r"[1-9][0-9]{0,17}")
 _GROUP = re.compile(r"g?(0|[1-9][0-9]{0,8})")
 
 
 def batch_id_of(request: AnyRequest) -> BatchId:
-    """Read the number of a batch. Raise `BadId` for anything else."""
+    """Return the number of a batch. Raise `BadId` for anything else."""
     return parse_batch_id(_segment(request, "b"))
 
 
 def job_id_of(request: AnyRequest) -> JobId:
-    """Read the number of a job within its batch. Raise `BadId` for anything else."""
+    """Return the number of a job within its batch. Raise `BadId` for anything else."""
     return parse_job_id(_segment(request, "j"))
 
 
 def update_id_of(request: AnyRequest) -> UpdateId:
-    """Read the number of an update within its batch. Raise `BadId` for anything else."""
+    """Return the number of an update within its batch. Raise `BadId` for anything else."""
     text = _segment(request, "u")
     match = _UPDATE.fullmatch(text)
     if match is None:
-        raise BadId(text, expected="an update within its batch is a number from 1 on")
+        raise BadId(text, expected="an update is written as a number from 1 on, or as u3")
     return UpdateId(int(match[1]))
 
 
+def operation_id_of(request: AnyRequest) -> int:
+    """Return the number of an operation. Raise `BadId` for anything else."""
+    text = _segment(request, "o")
+    if not _LARGE_NUMBER.fullmatch(text):
+        raise BadId(text, expected="an operation is written as a number from 1 on")
+    return int(text)
+
+
 def delivery_of(request: AnyRequest) -> int | UUID:
-    """Read the number or the name of a callback's delivery. Raise `BadId` for anything else."""
+    """Return the number or the name of a callback delivery. Raise `BadId` for anything else."""
     text = _segment(request, "d")
-    if _DELIVERY.fullmatch(text):
+    if _LARGE_NUMBER.fullmatch(text):
         return int(text)
     try:
         return UUID(text)
     except ValueError:
-        expected = "a delivery is a number, or its name as in the header Weft-Delivery"
+        expected = "a delivery is a number, or a name as in the Weft-Delivery header"
         raise BadId(text, expected=expected) from None
 
 
 def group_of(request: AnyRequest) -> int | str:
-    """Read the number or the path of a group, or the name of a set. Raise `BadId` for anything
+    """Return the number or the path of a group, or the name of a set. Raise `BadId` for anything
     else.
     """
     return parse_group(_segment(request, "g"), services_of(request).settings)
@@ -64,16 +72,16 @@ def parse_group(text: str, settings: Settings) -> int | str:
     if not name or wrong_path(
         path, depth_max=settings.group_depth_max, name_chars_max=settings.name_chars_max
     ):
-        expected = "a group is written 3, g3, with its path %2Fstage1%2Fpart2, or as a set's name"
+        expected = "a group is written 3, g3, as its path %2Fstage1%2Fpart2, or as a set's name"
         raise BadId(name, expected=expected)
     return name
 
 
 def project_of(request: AnyRequest) -> str:
-    """Read the name of a billing project. Raise `BadId` for what no text of the database holds."""
+    """Return the name of a billing project. Raise `BadId` if it holds a NUL character."""
     name = _segment(request, "p")
     if "\0" in name:
-        raise BadId(name, expected="the name of a billing project holds no NUL character")
+        raise BadId(name, expected="the name of a billing project has no NUL character")
     return name
 
 

@@ -1,4 +1,4 @@
-"""Answers as JSON."""
+"""Replies in JSON."""
 
 from collections.abc import Mapping
 from decimal import Decimal
@@ -8,7 +8,7 @@ import msgspec
 from litestar import Response
 
 
-def _plain(value: Any) -> Any:  # noqa: ANN401 (whatever a row holds)
+def _plain(value: Any) -> Any:  # noqa: ANN401 (any value of a row)
     if isinstance(value, Mapping):
         return dict(value)
     if isinstance(value, Decimal):
@@ -20,14 +20,19 @@ _ENCODER: Final = msgspec.json.Encoder(enc_hook=_plain, decimal_format="number")
 
 
 def encode(document: object) -> bytes:
-    """Encode a document; rows of the store as they are."""
+    """Encode a document; it may hold rows of the store."""
     return _ENCODER.encode(document)
 
 
 def reply(
     document: object, status: int = 200, headers: Mapping[str, str] | None = None
 ) -> Response[bytes]:
-    """Answer with a document."""
+    """Reply with a document."""
     return Response(
         encode(document), status_code=status, media_type="application/json", headers=headers
     )
+
+
+def created(document: object, *, is_new: bool) -> Response[bytes]:
+    """Reply 201; a repeat gets the same, with a header that says so."""
+    return reply(document, 201, None if is_new else {"Idempotent-Replay": "true"})

@@ -1,22 +1,37 @@
-"""Reading of requests: bodies within limits, headers and queries with known names only."""
+"""Read requests: the body within limits, the document in it, and who sends it."""
 
 import asyncio
 import hashlib
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final, cast
-from urllib.parse import parse_qsl
+from typing import Any, Final, cast
 
-from weft.api.http.decoding import Document, decode, media_of
-from weft.api.services import AnyRequest, services_of
-from weft.core.errors import FieldError, InvalidParameter, RequestTimeout, TooLarge
+from litestar import Request
 
+from weft.api.http.decoding import Document, decode, may_hold_nul, media_of
+from weft.api.services import Origin, Services
+from weft.core.errors import InvalidParameter, RequestTimeout, TooLarge
+from weft.ports.store import Caller
+
+AnyRequest = Request[Any, Any, Any]  # user and state come from `caller_of` and `services_of`
 BODY_S: Final = 60.0
 """A body that takes longer is not worth waiting for."""
 _KEY: Final = re.compile(r"[\x21-\x7e]{1,200}")
-_DIGITS: Final = re.compile(r"-?[0-9]{1,18}")
-QUERY_FIELDS_MAX: Final = 64
+
+
+def services_of(request: AnyRequest) -> Services:
+    """Return the services of the application that serves this request."""
+    return cast("Services", request.app.state.services)
+
+
+def caller_of(request: AnyRequest) -> Caller:
+    """Return who sent the request."""
+    return cast("Caller", request.scope["state"]["caller"])
+
+
+def trace_id_of(request: AnyRequest) -> str:
+    """Return the trace id of the request."""
+    return cast("str", request.scope["state"]["trace_id"])
 
 
 class ClientGone(Exception):
@@ -33,10 +48,38 @@ class Body:
     """Of method, path and body: what an Idempotency-Key stands for."""
 
     def document(self, kind: type[Document]) -> Document:
-        """Read it; an empty body is the empty document."""
+        """Decode it; an empty body is the empty document."""
         return decode(
             self.data or (b"{}" if self.media.endswith("json") else b"\x80"), self.media, kind
         )
+
+
+async def read_document(request: AnyRequest, kind: type[Document]) -> Document:
+    """Read the body as a document. Raise what `read_body` and `decode` raise."""
+    return (await read_body(request)).document(kind)
+
+
+async def read_submission(
+    request: AnyRequest, kind: type[Document], *parameters: str | None
+) -> tuple[Document, Origin]:
+    """Read a document and the origin of a request whose repeat must be recognised.
+
+    `parameters`: those of the query that say what is asked, if there are any.
+    """
+    body = await read_body(request)
+    # An edit may be repeated anyway.
+    key = None if request.method == "PATCH" else _idempotency_key(request)
+    digest = body.digest
+    if parameters:
+        digest = hashlib.sha256(repr((digest, *parameters)).encode()).digest()
+    is_plain = not may_hold_nul(body.data, body.media)
+    origin = Origin(
+        digest=digest,
+        trace_id=trace_id_of(request),
+        key=key,
+        plain_chars_max=len(body.data) if is_plain else None,
+    )
+    return body.document(kind), origin
 
 
 async def read_body(request: AnyRequest) -> Body:
@@ -47,9 +90,9 @@ async def read_body(request: AnyRequest) -> Body:
     media = media_of(request.headers.get("content-type"), is_patch=request.method == "PATCH")
     if request.headers.get("content-encoding", "identity").lower() != "identity":
         raise InvalidParameter(
-            "compressed bodies are not read",
-            detail="The header Content-Encoding says so.",
-            hint="Send the body as it is; msgpack is smaller than JSON.",
+            "compressed bodies are not supported",
+            detail="The Content-Encoding header names a compression.",
+            hint="Send the body uncompressed; msgpack is smaller than JSON.",
         )
     declared = request.headers.get("content-length", "")
     if declared.isdecimal() and (len(declared) > len(str(limit)) or int(declared) > limit):
@@ -91,84 +134,13 @@ def _too_large(fact: str, limit: int) -> TooLarge:
     )
 
 
-def idempotency_key(request: AnyRequest) -> str | None:
+def _idempotency_key(request: AnyRequest) -> str | None:
     """Return the header `Idempotency-Key`. Raise `InvalidParameter` for what is not a key."""
     key = request.headers.get("idempotency-key")
     if key is not None and not _KEY.fullmatch(key):
         raise InvalidParameter(
-            "the header Idempotency-Key has not the form of one",
-            detail="It has 1 to 200 printable ASCII characters without spaces.",
+            "the Idempotency-Key header is malformed",
+            detail="A key has 1 to 200 printable ASCII characters and no spaces.",
             hint="Use a random name such as a UUID.",
         )
     return key
-
-
-class Query:
-    """The query of a request: only `known` parameters, each at most once unless it is asked for
-    with `many`.
-    """
-
-    def __init__(self, request: AnyRequest, known: Iterable[str]) -> None:
-        text = request.scope["query_string"].decode("latin-1")
-        try:
-            pairs = parse_qsl(
-                text, keep_blank_values=True, max_num_fields=QUERY_FIELDS_MAX, errors="strict"
-            )
-        except UnicodeDecodeError as error:
-            raise wrong_parameter("", "what stands as %XX is not UTF-8") from error
-        except ValueError as error:
-            raise wrong_parameter("", f"more than {QUERY_FIELDS_MAX} parameters") from error
-        self._values: dict[str, list[str]] = {}
-        known = tuple(known)
-        for name, value in pairs:
-            if name not in known:
-                listed = ", ".join(known) or "none"
-                raise wrong_parameter(name, f"there is no such parameter; known: {listed}")
-            if "\0" in value:
-                raise wrong_parameter(name, "a value holds no NUL character")
-            self._values.setdefault(name, []).append(value)
-
-    def many(self, name: str) -> list[str]:
-        """Return all values."""
-        return self._values.get(name, [])
-
-    def text(self, name: str) -> str | None:
-        """Return the value."""
-        values = self.many(name)
-        if len(values) > 1:
-            raise wrong_parameter(name, "it is given more than once")
-        return values[0] if values else None
-
-    def integer(self, name: str, *, default: int | None, least: int, most: int) -> int | None:
-        """Return the value as a number within limits."""
-        text = self.text(name)
-        if text is None:
-            return default
-        if not _DIGITS.fullmatch(text) or not least <= int(text) <= most:
-            raise wrong_parameter(name, f"{text[:40]!r} is not a number from {least} to {most}")
-        return int(text)
-
-    def flag(self, name: str) -> bool:
-        """Return whether it is `true`."""
-        text = self.text(name)
-        if text not in {None, "true", "false"}:
-            raise wrong_parameter(name, f"{(text or '')[:40]!r} is neither true nor false")
-        return text == "true"
-
-    def choice(self, name: str, choices: tuple[str, ...]) -> str:
-        """Return one of the choices, the first if it is not given."""
-        text = self.text(name)
-        if text is not None and text not in choices:
-            raise wrong_parameter(name, f"{text[:40]!r} is none of {', '.join(choices)}")
-        return text or choices[0]
-
-
-def wrong_parameter(name: str, message: str) -> InvalidParameter:
-    """Return the error for a parameter of the query."""
-    shown = name[:80]
-    return InvalidParameter(
-        f"the parameter {shown!r} is wrong",
-        detail=f"{message[:1].upper()}{message[1:]}.",
-        hint="`/openapi.json` lists the parameters of every path.",
-        errors=[FieldError(f"?{shown}", message)],
-    )

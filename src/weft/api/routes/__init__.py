@@ -1,4 +1,5 @@
-"""One folder per version of the API, one file per resource: paths, methods and parameters.
+"""Our own wire format: paths, methods and parameters, one file per resource.
 
-A route decodes, calls one use case and replies. Routes do not import each other.
+A route decodes, calls one use case (or makes one call of the store, for a plain read) and replies.
+Routes do not import each other.
 """

@@ -1,4 +1,4 @@
-"""What is different in a bunch whose numbers were filled before.
+"""Compare a bunch with the jobs that already have its numbers.
 
 The same jobs may come in another encoding, or with another trace id: then there is no difference,
 and the request is a repeat.
@@ -14,30 +14,30 @@ from weft.ports.store import JobRows, Reserved
 from weft.wire.spec import JobSpec, decode_chunk
 
 JOBS_MAX = 100_000
-"""More are not compared one by one."""
+"""A larger bunch is not compared job by job."""
 Fields = Mapping[str, Any]  # fields have several types
 
 
 def refuse_if_different(rows: JobRows, update: Reserved, stored: Sequence[Fields]) -> None:
     """Raise `BunchDiffers` with the first difference, if there is one.
 
-    `stored`: the jobs that are there (`ApiStore.get_bunch`); none: there are too many.
+    `stored`: the existing jobs (`ApiStore.get_bunch`); none: there are too many.
     """
     if not stored:
-        raise _differs(rows, FieldError("/jobs", "they are not those that are there"))
-    for place, (new, old) in enumerate(zip(_jobs_of(rows, update), stored, strict=True)):
+        raise _differs(rows, FieldError("/jobs", "they differ from the existing jobs"))
+    for index, (new, old) in enumerate(zip(_jobs_of(rows, update), stored, strict=True)):
         for field, value in new.items():
             if value != old[field]:
-                message = f"{_shown(value)} here, {_shown(old[field])} in the jobs that are there"
-                raise _differs(rows, FieldError(f"/jobs/{place}/{field}", message))
+                message = f"{_shown(value)} here, {_shown(old[field])} in the existing jobs"
+                raise _differs(rows, FieldError(f"/jobs/{index}/{field}", message))
 
 
 def _differs(rows: JobRows, error: FieldError) -> BunchDiffers:
     return BunchDiffers(
-        f"jobs {rows.first_job} to {rows.first_job + rows.n_jobs - 1} of the update were filled "
-        "with others",
+        f"jobs {rows.first_job} to {rows.first_job + rows.n_jobs - 1} of the update already exist "
+        "and differ",
         detail=f"The first difference is at {error.pointer}: {error.message}.",
-        hint="Two clients fill the same update: let each have its own.",
+        hint="Two clients fill the same update: create an update for each.",
         errors=[error],
     )
 
@@ -73,13 +73,13 @@ def _jobs_of(rows: JobRows, update: Reserved) -> Iterator[Fields]:
             "attributes": attributes or None,
             "parents": sorted(parents.get(job, ())),
         }
-        for place in range(job, job + count):
-            yield {**fields, **spec_fields(specs[place - rows.first_job])}
+        for number in range(job, job + count):
+            yield {**fields, **spec_fields(specs[number - rows.first_job])}
         job += count
 
 
 def spec_fields(spec: JobSpec) -> Fields:
-    """Return what a spec says of its job, without the trace of the request that brought it."""
+    """Return what a spec says of its job, without the trace id of the request that sent it."""
     fields = msgspec.structs.asdict(spec)
     del fields["trace_id"]
     return fields

@@ -1,4 +1,4 @@
-"""Limits of the texts of jobs: commands, environments, names, attributes."""
+"""Check the texts of jobs: commands, environments, names, attributes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,15 +19,17 @@ def check_jobs(
     problems: Problems,
     *,
     inherit_env: Mapping[str, str] | None,
-    body_bytes: int,
-    may_hold_nul: bool,
+    plain_chars_max: int | None,
 ) -> None:
-    """Note everything that is wrong with the texts of these jobs.
+    """Note everything that is wrong with the texts of these jobs. `plain_chars_max`: see `Origin`.
 
-    A job that has only a command, short and without a NUL, passes with a few comparisons.
+    A job with nothing but a short command without NUL costs a few comparisons.
     """
     check = _JobCheck(settings, problems, _inherited_bytes(inherit_env, settings, problems))
-    chars_max = check.argv_bytes_max // 4 if body_bytes > check.argv_bytes_max else body_bytes
+    is_plain = plain_chars_max is not None
+    chars_max = check.argv_bytes_max // 4
+    if plain_chars_max is not None and plain_chars_max <= check.argv_bytes_max:
+        chars_max = plain_chars_max
     name_chars_max = settings.name_chars_max
     for index, job in enumerate(jobs):
         name, command = job.name, job.command
@@ -38,7 +40,7 @@ def check_jobs(
         if (
             (command is not None and (not command or not command[0]))
             or (command and sum(map(len, command)) > chars_max)
-            or may_hold_nul
+            or not is_plain
             or job.env
             or job.script is not None
             or job.cwd is not None
@@ -50,7 +52,7 @@ def check_jobs(
 
 
 def check_name(name: str | None, settings: Settings, problems: Problems, pointer: str) -> None:
-    """Note if this cannot be a name."""
+    """Note a name that is not allowed."""
     if name is not None and (wrong := wrong_name(name, chars_max=settings.name_chars_max)):
         problems.add(InvalidValue, pointer, wrong)
 
@@ -58,7 +60,7 @@ def check_name(name: str | None, settings: Settings, problems: Problems, pointer
 def check_attributes(
     attributes: Mapping[str, str] | None, settings: Settings, problems: Problems, pointer: str
 ) -> None:
-    """Note if these are too many or too long."""
+    """Note attributes that are too many or too long."""
     wrong = attributes and wrong_attributes(
         attributes,
         count_max=settings.attributes_max,
@@ -100,18 +102,18 @@ class _JobCheck:
                 add(
                     EmptyCommand,
                     f"{at}/command",
-                    "no program; leave it out for a job that does nothing",
+                    "no program; leave the command out for a job that does nothing",
                 )
-            for place, argument in enumerate(job.command):
+            for n, argument in enumerate(job.command):
                 if "\0" in argument:
-                    add(NulCharacter, f"{at}/command/{place}", "an argument cannot hold NUL")
+                    add(NulCharacter, f"{at}/command/{n}", "an argument cannot contain NUL")
         if job.script is not None:
             if job.command is not None:
                 add(InvalidValue, f"{at}/script", "a job has a command or a script, not both")
             if not job.script.strip():
                 add(EmptyCommand, f"{at}/script", "it is empty")
             if "\0" in job.script:
-                add(NulCharacter, f"{at}/script", "a script cannot hold NUL")
+                add(NulCharacter, f"{at}/script", "a script cannot contain NUL")
 
     def _check_size(self, job: JobDocument, at: str) -> None:
         texts = [*(job.command or ()), job.script or ""]
@@ -119,7 +121,7 @@ class _JobCheck:
             texts += (key, value)
         if 4 * sum(map(len, texts)) <= self.argv_bytes_max:
             return
-        # What the kernel counts: each text ends with a NUL, a pair of the environment has a "=".
+        # As the kernel counts: each text ends with NUL, each pair of the environment has "=".
         size = sum(len(text.encode()) + 1 for text in texts)
         if size > self.argv_bytes_max:
             field = "script" if job.script is not None else "command"
@@ -130,7 +132,7 @@ class _JobCheck:
     def _check_array(self, job: JobDocument, at: str) -> None:
         if job.count is None:
             if job.index_from:
-                message = "only an array has indices; say with count of how many jobs"
+                message = "only an array has indices; set `count` to its number of jobs"
                 self.problems.add(InvalidValue, f"{at}/index_from", message)
         elif job.index_from + job.count - 1 > INDEX_MAX:
             last = job.index_from + job.count - 1
@@ -140,7 +142,7 @@ class _JobCheck:
 
     def _check_cwd(self, cwd: str, pointer: str) -> None:
         if "\0" in cwd:
-            self.problems.add(NulCharacter, pointer, "a path cannot hold NUL")
+            self.problems.add(NulCharacter, pointer, "a path cannot contain NUL")
         elif not cwd.startswith("/"):
             self.problems.add(InvalidValue, pointer, "not an absolute path")
 
@@ -161,6 +163,6 @@ def _inherited_bytes(
 def _check_env(env: Mapping[str, str] | None, problems: Problems, at: str) -> None:
     for key, value in (env or {}).items():
         if "\0" in key or "\0" in value:
-            problems.add(NulCharacter, at + pointer_of(key), "the environment cannot hold NUL")
+            problems.add(NulCharacter, at + pointer_of(key), "the environment cannot contain NUL")
         elif not key or "=" in key:
-            problems.add(InvalidValue, at + pointer_of(key), "not the name of a variable")
+            problems.add(InvalidValue, at + pointer_of(key), "not a valid variable name")

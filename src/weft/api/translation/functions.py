@@ -1,4 +1,4 @@
-"""Functions of jobs: what is wrong with them, and how they stand in specs.
+"""Functions of jobs: checks, and their form in specs.
 
 What a user pickled is never read here: it is bytes within a limit.
 """
@@ -6,10 +6,11 @@ What a user pickled is never read here: it is bytes within a limit.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import msgspec
 
+from weft.api.translation.context import DocumentContext
 from weft.core.errors import InvalidValue, ParentNotBelow, ParentNotFound
 from weft.core.positions import Positions
 from weft.core.problems import Problems
@@ -25,71 +26,59 @@ _VERSION: Final = re.compile(r"[0-9]{1,3}\.[0-9]{1,3}")
 _EARLIER: Final = re.compile(r"(?:b([1-9][0-9]{0,17})\.)?j([1-9][0-9]{0,8})")
 
 
-class Numbering(Protocol):
-    """What has to be known of a request."""
-
-    @property
-    def settings(self) -> Settings:
-        """How long a pickled function and arguments may be."""
-
-    @property
-    def batch_id(self) -> int | None:
-        """The batch, if it has earlier jobs."""
-
-
 @dataclass(frozen=True)
-class Sources:
-    """Where the functions of jobs are."""
+class FunctionCarriers:
+    """Which jobs carry the pickled functions that others call."""
 
     positions: Sequence[int | None] = ()
-    """For each entry the position in the update of the job that brings its function, negative 7
+    """For each entry the position in the update of the job that carries its function, negative 7
     for j7; None: it needs none. Empty: no job has a function.
     """
 
     def moved(
         self, order: Sequence[int], before: Positions, after: Positions, problems: Problems
-    ) -> "Sources":
+    ) -> "FunctionCarriers":
         """Return these after the entries were put into another order."""
         if not self.positions:
             return self
-        place_of = {entry: place for place, entry in enumerate(order)}
+        new_index = {entry: index for index, entry in enumerate(order)}
         found: list[int | None] = []
-        for place, entry in enumerate(order):
+        for index, entry in enumerate(order):
             position = self.positions[entry]
             if position is not None and position > 0:
-                source = place_of[before.entry_at(position)]
-                if source >= place:
-                    message = f"job {position} is put behind this one, for its parents are"
+                carrier = new_index[before.entry_at(position)]
+                if carrier >= index:
+                    message = f"the parents of job {position} put it after this one"
                     problems.add(ParentNotBelow, f"/jobs/{entry}/function/of", message)
-                position = after.firsts[source]
+                position = after.firsts[carrier]
             found.append(position)
-        return Sources(found)
+        return FunctionCarriers(found)
 
-    def bringing(self, jobs: Sequence[JobDocument]) -> list[int]:
-        """Return the entries that bring a function."""
+    def entries(self, jobs: Sequence[JobDocument]) -> list[int]:
+        """Return the entries that carry a function."""
         if not self.positions:
             return []
         functions = enumerate(job.function for job in jobs)
         return [entry for entry, one in functions if one is not None and one.pickle is not None]
 
 
-def sources_of(
-    jobs: Sequence[JobDocument], positions: Positions, request: Numbering, problems: Problems
-) -> Sources:
-    """Return where the functions of these jobs are, and note what is wrong with them."""
+def carriers_of(
+    jobs: Sequence[JobDocument], positions: Positions, context: DocumentContext, problems: Problems
+) -> FunctionCarriers:
+    """Return which jobs carry the functions of these, and note what is wrong with them."""
     found: list[int | None] = [None] * len(jobs)
     has_any = False
     for entry, job in enumerate(jobs):
         if job.function is None:
             if job.executor == FUNCTION:
-                message = "the executor `function` needs one"
+                message = "a job of the executor `function` needs a function"
                 problems.add(InvalidValue, f"/jobs/{entry}/function", message)
             continue
         has_any = True
-        _check_function(job, job.function, f"/jobs/{entry}", request.settings, problems)
+        _check_function(job, job.function, f"/jobs/{entry}", context.settings, problems)
         if job.function.of is not None:
-            found[entry] = _source(entry, job.function.of, jobs, positions, request, problems)
-    return Sources(found if has_any else ())
+            found[entry] = _carrier(entry, job.function.of, jobs, positions, context, problems)
+    return FunctionCarriers(found if has_any else ())
 
 
 def _check_function(
@@ -100,39 +89,39 @@ def _check_function(
         problems.add(InvalidValue, f"{at}/executor", message)
     for name, field in {"command": job.command, "script": job.script, "stdin": job.stdin}.items():
         if field is not None:
-            problems.add(InvalidValue, f"{at}/{name}", "a job with a function has none")
-    _check_source(function, f"{at}/function", problems)
+            problems.add(InvalidValue, f"{at}/{name}", "not allowed in a job with a function")
+    _check_origin(function, f"{at}/function", problems)
     _check_arguments(function, f"{at}/function", settings, problems)
 
 
-def _check_source(function: FunctionDocument, at: str, problems: Problems) -> None:
+def _check_origin(function: FunctionDocument, at: str, problems: Problems) -> None:
     given = [function.call, function.pickle, function.of]
     if sum(one is not None for one in given) != 1:
-        problems.add(InvalidValue, at, "it has one of `call`, `pickle` and `of`")
+        problems.add(InvalidValue, at, "exactly one of `call`, `pickle` and `of` is required")
     if function.call is not None:
         module, colon, name = function.call.partition(":")
         words = [*module.split("."), *name.split(".")]
         is_name = colon and len(function.call) <= _NAME_CHARS_MAX
         if not is_name or not all(word.isidentifier() for word in words):
-            message = f"{function.call[:80]!r} has not the form package.module:name"
+            message = f"{function.call[:80]!r} is not of the form package.module:name"
             problems.add(InvalidValue, f"{at}/call", message)
     if function.python is not None and not _VERSION.fullmatch(function.python):
         problems.add(InvalidValue, f"{at}/python", "not a version such as 3.12")
     if len(function.path) > _PATH_ENTRIES_MAX:
         problems.add(InvalidValue, f"{at}/path", f"at most {_PATH_ENTRIES_MAX} directories")
-    for place, entry in enumerate(function.path[:_PATH_ENTRIES_MAX]):
+    for n, entry in enumerate(function.path[:_PATH_ENTRIES_MAX]):
         if not entry.startswith("/") or "\0" in entry or len(entry) > _PATH_CHARS_MAX:
-            problems.add(InvalidValue, f"{at}/path/{place}", "not an absolute path")
+            problems.add(InvalidValue, f"{at}/path/{n}", "not an absolute path")
 
 
 def _check_arguments(
     function: FunctionDocument, at: str, settings: Settings, problems: Problems
 ) -> None:
     if function.arguments is not None and (function.args or function.kwargs):
-        message = "either `args` and `kwargs` are given or pickled `arguments`, not both"
+        message = "give `args` and `kwargs` or pickled `arguments`, not both"
         problems.add(InvalidValue, f"{at}/arguments", message)
     if function.each and function.arguments is None:
-        problems.add(InvalidValue, f"{at}/each", "it needs pickled `arguments`")
+        problems.add(InvalidValue, f"{at}/each", "`each` needs pickled `arguments`")
     limit = settings.function_bytes_max
     for name, data in {"pickle": function.pickle, "arguments": function.arguments}.items():
         if data is not None and not 0 < len(data) <= limit:
@@ -140,12 +129,12 @@ def _check_arguments(
             problems.add(InvalidValue, f"{at}/{name}", message)
 
 
-def _source(
+def _carrier(
     entry: int,
     of: int | str,
     jobs: Sequence[JobDocument],
     positions: Positions,
-    request: Numbering,
+    context: DocumentContext,
     problems: Problems,
 ) -> int | None:
     """Return the position that a reference means, negative 7 for j7."""
@@ -153,25 +142,27 @@ def _source(
     if isinstance(of, str):
         match = _EARLIER.fullmatch(of)
         if match is None:
-            message = f"{of[:80]!r} is neither a position nor an earlier job such as j7"
+            message = f"{of[:80]!r} is neither a position nor an existing job such as j7"
             problems.add(InvalidValue, pointer, message)
-        elif request.batch_id is None:
-            problems.add(ParentNotFound, pointer, "a new batch has no earlier jobs")
-        elif match[1] is not None and int(match[1]) != request.batch_id:
+        elif context.batch_id is None:
+            problems.add(ParentNotFound, pointer, "a new batch has no existing jobs")
+        elif match[1] is not None and int(match[1]) != context.batch_id:
             problems.add(ParentNotFound, pointer, f"{of} is a job of another batch")
         return -int(match[2]) if match else None
     own = positions.firsts[entry]
     if not 1 <= of < own:
-        message = f"job {of} does not stand before this one, which is job {own}"
+        message = f"job {of} does not come before this one, which is job {own}"
         problems.add(ParentNotBelow, pointer, message)
         return None
     if of >= positions.first:
-        source = positions.entry_at(of)
-        function = jobs[source].function
+        carrier = positions.entry_at(of)
+        function = jobs[carrier].function
         if function is None or function.pickle is None:
-            problems.add(InvalidValue, pointer, f"job {of} brings no pickled function")
-        elif positions.firsts[source] != of:
-            message = f"the function of this array is that of job {positions.firsts[source]}"
+            problems.add(InvalidValue, pointer, f"job {of} carries no pickled function")
+        elif positions.firsts[carrier] != of:
+            message = (
+                f"the first job of this array, {positions.firsts[carrier]}, carries its function"
+            )
             problems.add(InvalidValue, pointer, message)
     return of
 
@@ -180,18 +171,18 @@ def with_functions(
     specs: Sequence[JobSpec],
     jobs: Sequence[JobDocument],
     positions: Positions,
-    sources: Sources,
+    carriers: FunctionCarriers,
 ) -> list[JobSpec]:
     """Return these specs with the functions of their jobs."""
     found: list[JobSpec] = []
-    for spec, job, own, source in zip(
-        specs, jobs, positions.firsts, sources.positions, strict=True
+    for spec, job, own, carrier in zip(
+        specs, jobs, positions.firsts, carriers.positions, strict=True
     ):
         function = job.function
         if function is None:
             found.append(spec)
             continue
-        shares = source if source is None else (-source if source < 0 else source - own)
+        shares = carrier if carrier is None else (-carrier if carrier < 0 else carrier - own)
         stored = FunctionSpec(
             function.call,
             function.args,
@@ -209,7 +200,7 @@ def with_functions(
 
 
 def shown_spec(spec: JobSpec | None, job_id: int) -> JobSpec | dict[str, Any] | None:
-    """Return a spec as it is shown: of what was pickled its length, and whose function it is."""
+    """Return a spec as users see it: pickled values as their lengths, and whose function it is."""
     if spec is None or spec.function is None:
         return spec
     document: dict[str, Any] = msgspec.to_builtins(spec, builtin_types=(bytes,))

@@ -15,19 +15,19 @@ from weft.wire.documents import GroupDocument, GroupInBunch, JobDocument
 
 
 def check_callback(url: str | None, settings: Settings, problems: Problems, pointer: str) -> None:
-    """Note if this is not an address that may be called, as far as its text tells."""
+    """Note a callback whose text shows that it must not be called."""
     allowed = parse_allowed_hosts(settings.callback_private_hosts)
     if url is not None and (wrong := wrong_callback(url, allowed)):
         problems.add(InvalidValue, pointer, wrong)
 
 
 def check_set_name(name: str, settings: Settings, problems: Problems, pointer: str) -> None:
-    """Note if a set cannot have this name: in a path it would be taken for something else."""
+    """Note a name that a set cannot have, because in a URL it would mean something else."""
     wrong = wrong_name(name, chars_max=settings.name_chars_max)
     if not wrong and "/" in name:
-        wrong = "the name of a set holds no '/'"
+        wrong = "the name of a set cannot contain '/'"
     elif not wrong and is_like_number(name):
-        wrong = "the name of a set does not look like a number"
+        wrong = "the name of a set cannot look like a number"
     if wrong:
         problems.add(InvalidValue, pointer, wrong)
 
@@ -38,8 +38,8 @@ def named_groups(
     settings: Settings,
     problems: Problems,
 ) -> tuple[list[str], list[str]]:
-    """Return the paths and the names of sets that a document declares or uses, in order, each
-    once; what is wrong is noted and left out.
+    """Return the paths and the names of sets that a document declares or uses, each once and in
+    order; what is wrong is noted and left out.
     """
     paths: dict[str, str] = {"/": ""}
     sets: dict[str, str] = {}
@@ -51,9 +51,9 @@ def named_groups(
     for index, job in enumerate(jobs):
         if isinstance(job.group, str):
             paths.setdefault(job.group, pointer_of("jobs", index, "group"))
-        for place, name in enumerate(job.groups):
+        for n, name in enumerate(job.groups):
             if isinstance(name, str):
-                sets.setdefault(name, pointer_of("jobs", index, "groups", place))
+                sets.setdefault(name, pointer_of("jobs", index, "groups", n))
     del paths["/"]
     for path, pointer in list(paths.items()):
         wrong = wrong_path(
@@ -70,7 +70,7 @@ def named_groups(
 def _declare(
     group: GroupDocument, at: str, paths: dict[str, str], sets: dict[str, str], problems: Problems
 ) -> None:
-    """Note the group under its path or name, with the place that says so."""
+    """Record the group under its path or name, with the pointer to it."""
     if (group.path is None) == (group.name is None):
         message = "a group has either a path in the tree or the name of a set"
         problems.add(WrongType, f"{at}/path", message)
@@ -81,20 +81,20 @@ def _declare(
         problems.add(InvalidValue, f"{at}/kind", f"a group with a {word} is of kind {kind!r}")
     if group.path is not None:
         if group.path in paths:
-            problems.add(InvalidValue, f"{at}/path", "this group is there already")
+            problems.add(InvalidValue, f"{at}/path", "this group exists already")
         paths.setdefault(group.path, f"{at}/path")
     elif group.name is not None:
         if group.name in sets:
-            problems.add(InvalidValue, f"{at}/name", "this set is there already")
+            problems.add(InvalidValue, f"{at}/name", "this set exists already")
         sets.setdefault(group.name, f"{at}/name")
 
 
 def planned_rows(
     planned: Iterable[PlannedGroup], sets: Mapping[str, int], groups: Iterable[GroupDocument]
 ) -> list[NewGroup]:
-    """Return the rows of the groups to be made, with what their documents say if they have one.
+    """Return the rows of the new groups, with what their documents say if they have one.
 
-    `sets`: names with their numbers; those that are there already have negative ones.
+    `sets`: names with their numbers; existing sets have negative ones.
     """
     bare = GroupDocument()
     document = {group.path or group.name: group for group in groups}
@@ -132,15 +132,15 @@ def _row(
 def declared_again(
     groups: Sequence[GroupDocument], existing: Container[str]
 ) -> dict[str, FieldError]:
-    """Return the place of each declared group that the batch has already, by path or name: what
-    the document says of it would be lost.
+    """Return the pointer to each declared group that exists already, by path or name: what the
+    document says of it would be lost.
     """
     found: dict[str, FieldError] = {}
     for index, group in enumerate(groups):
         field, key = ("path", group.path) if group.path else ("name", group.name)
         if key in existing:
             at = pointer_of("groups", index, field)
-            found[str(key)] = FieldError(at, "this group is there already")
+            found[str(key)] = FieldError(at, "this group exists already")
     return found
 
 
@@ -157,11 +157,9 @@ def bunch_rows(
             if group.parent:
                 problems.add(InvalidValue, f"{at}/parent", "a set has no parent")
         elif wrong or "/" in group.name:
-            problems.add(InvalidValue, f"{at}/name", wrong or "a name holds no '/'")
+            problems.add(InvalidValue, f"{at}/name", wrong or "a name cannot contain '/'")
         if group.parent >= first + index:
-            message = (
-                f"parent {group.parent} is not below its child, which is group {first + index}"
-            )
+            message = f"parent {group.parent} is not below its child, group {first + index}"
             problems.add(InvalidValue, f"{at}/parent", message)
         check_attributes(group.attributes, settings, problems, f"{at}/attributes")
         check_callback(group.callback, settings, problems, f"{at}/callback")

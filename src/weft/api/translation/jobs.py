@@ -1,16 +1,16 @@
 """From documents of jobs to the columns that the store takes.
 
-One pass per column instead of one per job: 10,000 jobs are 10,000 times of everything that is
-written here. Every problem of a request is found before any is reported, and nothing is stored
-before.
+One pass per column instead of one per job, because a request may have 10,000 jobs. All problems of
+a document are found before any is reported, and nothing is stored before that.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from weft.api.translation.check import check_jobs
-from weft.api.translation.functions import sources_of
+from weft.api.translation.context import DocumentContext
+from weft.api.translation.functions import carriers_of
 from weft.api.translation.rows import count_edges, fill_chunks, fill_edges, fill_labels
 from weft.api.translation.sets import sets_of
 from weft.api.translation.shapes import ShapeBook
@@ -20,7 +20,6 @@ from weft.core.positions import Positions
 from weft.core.problems import Problems
 from weft.core.states import Reason
 from weft.ports.store import JobRows, Row
-from weft.settings import Settings
 from weft.wire.documents import JobDocument
 
 Value = TypeVar("Value", int, bool)
@@ -33,8 +32,8 @@ CURABLE: Final = (
     Reason.DISK,
     Reason.SYSTEM,
 )
-"""What another attempt may cure. Lost and preempted attempts are repeated anyway, by their own
-count.
+"""Failures that another attempt may cure. Lost and preempted attempts are repeated anyway, with a
+limit of their own.
 """
 _DEFAULT_RETRY: Final = sum(1 << reason for reason in CURABLE)
 _REASONS: Final = {
@@ -44,56 +43,39 @@ _REASONS: Final = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
-class Request:
-    """What is the same for all jobs of a request."""
-
-    settings: Settings
-    media: str
-    trace_id: str
-    body_bytes: int
-    may_hold_nul: bool
-    inherit_env: dict[str, str] | None = None
-    batch_id: int | None = None
-    """None: the batch is being created."""
-    first: int = 1
-    """Position of the first job in its update."""
-    whole: bool = False
-    """The document holds all jobs of the update: parents may be named, groups are paths."""
-    group_by_path: Mapping[str, int] = field(default_factory=dict)
-    set_by_name: Mapping[str, int] = field(default_factory=dict)
-
-
 @dataclass(frozen=True)
 class Translated:
-    """Rows, and where each job of the document went if they had to be sorted."""
+    """The rows, and the position of each job if the document had to be sorted."""
 
     rows: JobRows
     positions: Sequence[int] | None
-    """Position in the update of each job of the document, of an array that of its first; None:
-    in the document's order.
+    """Position in the update of each job of the document, for an array of its first job; None: in
+    the document's order.
     """
 
 
 def translate(
-    jobs: Sequence[JobDocument], request: Request, workers: Sequence[Row], problems: Problems
+    jobs: Sequence[JobDocument],
+    context: DocumentContext,
+    workers: Sequence[Row],
+    problems: Problems,
 ) -> Translated:
     """Return the rows of these jobs; `workers`: capacities, see `ShapeBook`.
 
-    Raise `InvalidDocument` for all that is wrong, also what `problems` held before.
+    Raise `InvalidDocument` with everything that is wrong, including what `problems` already has.
     """
-    _check(jobs, request, problems)
-    book = ShapeBook(workers, request.media)
+    _check(jobs, context, problems)
+    book = ShapeBook(workers)
     shape_index = book.index_of(jobs, problems)
-    group_id = _groups(jobs, request, problems)
-    combos = sets_of(jobs, request, problems)
+    group_id = _groups(jobs, context, problems)
+    combos = sets_of(jobs, context, problems)
     retry_on = _retries(jobs, problems)
-    positions = Positions([job.count for job in jobs], first=request.first)
-    sources = sources_of(jobs, positions, request, problems)
-    parents = _parents(jobs, request, positions, problems)
+    positions = Positions([job.count for job in jobs], first=context.first)
+    carriers = carriers_of(jobs, positions, context, problems)
+    parents = _parents(jobs, context, positions, problems)
     problems.raise_any()
     order = None
-    if request.whole and parents is not None:
+    if context.whole and parents is not None:
         order = order_jobs(parents, [job.name for job in jobs], problems, positions)
         problems.raise_any()
     if order is not None and parents is not None:
@@ -104,10 +86,10 @@ def translate(
         )
         before = positions
         parents, positions = renumbered(parents, positions, order)
-        sources = sources.moved(order, before, positions, problems)
+        carriers = carriers.moved(order, before, positions, problems)
         problems.raise_any()
     rows = JobRows(
-        first_job=request.first,
+        first_job=context.first,
         n_jobs=positions.n_jobs,
         shapes=book.shapes,
         shape_index=shape_index,
@@ -124,33 +106,25 @@ def translate(
     if parents is not None:
         fill_edges(rows, parents, positions)
     fill_labels(rows, jobs, positions)
-    fill_chunks(
-        rows,
-        jobs,
-        positions,
-        sources,
-        trace_id=request.trace_id,
-        inherit_env=request.inherit_env,
-    )
+    fill_chunks(rows, jobs, positions, carriers, context)
     return Translated(rows, None if order is None else _numbers(order, positions))
 
 
 def _numbers(order: Sequence[int], positions: Positions) -> list[int]:
-    """Return where each entry of the document went."""
+    """Return the position of each entry of the document."""
     numbers = [0] * len(order)
-    for place, index in enumerate(order):
-        numbers[index] = positions.firsts[place]
+    for entry, index in enumerate(order):
+        numbers[index] = positions.firsts[entry]
     return numbers
 
 
-def _check(jobs: Sequence[JobDocument], request: Request, problems: Problems) -> None:
+def _check(jobs: Sequence[JobDocument], context: DocumentContext, problems: Problems) -> None:
     check_jobs(
         jobs,
-        request.settings,
+        context.settings,
         problems,
-        inherit_env=request.inherit_env,
-        body_bytes=request.body_bytes,
-        may_hold_nul=request.may_hold_nul,
+        inherit_env=context.inherit_env,
+        plain_chars_max=context.plain_chars_max,
     )
 
 
@@ -159,7 +133,9 @@ def _one_if_same(column: list[Value]) -> list[Value]:
     return column[:1] if column.count(column[0]) == len(column) else column
 
 
-def _groups(jobs: Sequence[JobDocument], request: Request, problems: Problems) -> list[int]:
+def _groups(
+    jobs: Sequence[JobDocument], context: DocumentContext, problems: Problems
+) -> list[int]:
     given = [job.group for job in jobs]
     if given.count(None) == len(given):
         return [0]
@@ -167,20 +143,20 @@ def _groups(jobs: Sequence[JobDocument], request: Request, problems: Problems) -
     for index, group in enumerate(given):
         number: int | None = 0
         if isinstance(group, str):
-            number = 0 if group == "/" else request.group_by_path.get(group)
-            if number is None and not request.whole:
+            number = 0 if group == "/" else context.group_by_path.get(group)
+            if number is None and not context.whole:
                 problems.add(
                     WrongType,
                     f"/jobs/{index}/group",
-                    "in a bunch a group is a number: of the update, 0 the root, -3 an earlier g3",
+                    "in a bunch a group is a number: 1 of this update, 0 the root, -3 for g3",
                 )
         elif group is not None:
             number = group
-            if request.whole and group != 0:
+            if context.whole and group != 0:
                 problems.add(
                     WrongType,
                     f"/jobs/{index}/group",
-                    "in a document that is submitted at once a group is a path such as /stage1",
+                    "in a whole submission a group is a path such as /stage1",
                 )
             elif abs(group) > GROUP_MAX:
                 problems.add(InvalidValue, f"/jobs/{index}/group", "not the number of a group")
@@ -195,12 +171,12 @@ def _retries(jobs: Sequence[JobDocument], problems: Problems) -> list[int]:
     masks: list[int] = []
     for index, words in enumerate(given):
         mask = _DEFAULT_RETRY if words is None else 0
-        for place, word in enumerate(words or ()):
+        for n, word in enumerate(words or ()):
             if word not in _REASONS:
                 problems.add(
                     InvalidValue,
-                    f"/jobs/{index}/retry_on/{place}",
-                    f"{word[:40]!r} is none of {', '.join(_REASONS)}",
+                    f"/jobs/{index}/retry_on/{n}",
+                    f"{word[:40]!r} is not one of {', '.join(_REASONS)}",
                 )
             mask |= _REASONS.get(word, 0)
         masks.append(mask)
@@ -208,25 +184,25 @@ def _retries(jobs: Sequence[JobDocument], problems: Problems) -> list[int]:
 
 
 def _parents(
-    jobs: Sequence[JobDocument], request: Request, positions: Positions, problems: Problems
+    jobs: Sequence[JobDocument], context: DocumentContext, positions: Positions, problems: Problems
 ) -> list[Parents] | None:
     """Return the parents of each entry; None: no job has any."""
     refs = [job.parents for job in jobs]
     if not any(refs):
         return None
     parents = resolve_parents(
-        [job.name for job in jobs] if request.whole else (),
+        [job.name for job in jobs] if context.whole else (),
         refs,
         positions=positions,
-        earlier=Earlier(request.batch_id, names=request.whole),
+        earlier=Earlier(context.batch_id, names=context.whole),
         problems=problems,
     )
-    n_edges, limit = count_edges(parents, positions), request.settings.bunch_edges_max
+    n_edges, limit = count_edges(parents, positions), context.settings.bunch_edges_max
     if n_edges > limit:
         raise TooManyParents(
             "the jobs of the request have too many parents",
-            detail=f"{n_edges} times a job of it waits for another one, at most {limit}.",
-            hint="Put a job without a command between two arrays that wait for each other: it "
-            "waits for all of the first, and all of the second wait for it.",
+            detail=f"Its jobs have {n_edges} parents in all, at most {limit} are allowed.",
+            hint="Put a job without a command between two arrays: it waits for all jobs of the "
+            "first, and all jobs of the second wait for it.",
         )
     return parents

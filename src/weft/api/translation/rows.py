@@ -1,9 +1,10 @@
-"""The parts of `JobRows` that are no plain columns: edges, names and attributes, specs, arrays."""
+"""The parts of `JobRows` that are not plain columns: edges, labels, specs, arrays."""
 
 from bisect import bisect_right
 from collections.abc import Sequence
 
-from weft.api.translation.functions import Sources, with_functions
+from weft.api.translation.context import DocumentContext
+from weft.api.translation.functions import FunctionCarriers, with_functions
 from weft.core.parents import Parents, count_of
 from weft.core.positions import Positions
 from weft.ports.store import ArrayRow, JobRows
@@ -20,7 +21,7 @@ from weft.wire.spec import (
 
 
 def count_edges(parents: Sequence[Parents], positions: Positions) -> int:
-    """Return how many edges these parents are."""
+    """Return the number of edges from these parents."""
     if not positions.has_arrays and all(isinstance(one, int) for own in parents for one in own):
         return sum(map(len, parents))
     return sum(
@@ -29,7 +30,7 @@ def count_edges(parents: Sequence[Parents], positions: Positions) -> int:
 
 
 def fill_edges(rows: JobRows, parents: Sequence[Parents], positions: Positions) -> None:
-    """Add the edges: one by one, or where there are arrays by ranges."""
+    """Add the edges one by one, or by ranges if there are arrays."""
     for child, own in zip(positions.firsts, parents, strict=True):
         if not own:
             continue
@@ -68,13 +69,11 @@ def fill_chunks(
     rows: JobRows,
     jobs: Sequence[JobDocument],
     positions: Positions,
-    sources: Sources,
-    *,
-    trace_id: str,
-    inherit_env: dict[str, str] | None,
+    carriers: FunctionCarriers,
+    context: DocumentContext,
 ) -> None:
-    """Add the specs of consecutive jobs in chunks; an array has a chunk of its own, and one that
-    brings a function is the first of one, so that others find it by its number.
+    """Add the specs of consecutive jobs in chunks. An array has a chunk of its own, and a job that
+    carries a function begins one, so that other jobs find the function by its number.
     """
     specs = [
         JobSpec(
@@ -86,31 +85,31 @@ def fill_chunks(
             job.stdin,
             job.timeout_s,
             job.executor or "process",
-            trace_id,
+            context.trace_id,
         )
         for job in jobs
     ]
-    if sources.positions:
-        specs = with_functions(specs, jobs, positions, sources)
-    bringing = sources.bringing(jobs)
+    if carriers.positions:
+        specs = with_functions(specs, jobs, positions, carriers)
+    carrying = carriers.entries(jobs)
     arrays = [entry for entry, job in enumerate(jobs) if job.count is not None]
     start = 0
     for entry in [*arrays, len(jobs)]:
         while start < entry:
-            stop = min(entry, start + CHUNK_JOBS_MAX, _next_of(bringing, start, entry))
-            _add_chunks(rows, specs[start:stop], positions.firsts[start], inherit_env)
+            stop = min(entry, start + CHUNK_JOBS_MAX, _next_of(carrying, start, entry))
+            _add_chunks(rows, specs[start:stop], positions.firsts[start], context.inherit_env)
             start = stop
         if entry < len(jobs):
             array = ArrayRange(jobs[entry].index_from, positions.count_of(entry))
-            body = encode_array(specs[entry], array, inherit_env)
+            body = encode_array(specs[entry], array, context.inherit_env)
             _add_chunk(rows, positions.firsts[entry], array.n_jobs, body)
             start = entry + 1
 
 
 def _next_of(entries: Sequence[int], after: int, end: int) -> int:
-    """Return the first of these behind `after`, else the end."""
-    place = bisect_right(entries, after)
-    return entries[place] if place < len(entries) else end
+    """Return the first of these entries after `after`, or the end."""
+    index = bisect_right(entries, after)
+    return entries[index] if index < len(entries) else end
 
 
 def _add_chunks(

@@ -1,13 +1,10 @@
-"""What jobs ask of a worker: from `resources` to shapes, with defaults and against the largest
-workers there are.
-"""
+"""Shapes: what jobs ask of a worker, with defaults, and checked against the largest workers."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
 
-from weft.api.http.decoding import JSON
 from weft.core.errors import InvalidValue, NoWorkerFits, UnknownField, WrongType
 from weft.core.problems import Problems, pointer_of
 from weft.core.resources import parse_cpu_m, parse_mebibytes
@@ -27,13 +24,10 @@ class ShapeBook:
     refused for its size.
     """
 
-    def __init__(self, workers: Sequence[Row], media: str) -> None:
+    def __init__(self, workers: Sequence[Row]) -> None:
         self.shapes: list[Shape] = []
         self._workers = workers
-        self._decode = msgspec.json.decode if media == JSON else msgspec.msgpack.decode
-        self._index_by_raw: dict[bytes, int] = {}
         self._index_by_shape: dict[Shape, int] = {}
-        self._wrong: dict[bytes, Problems] = {}
         largest = {name: max((w[name] for w in workers), default=None) for name in _PLAIN[:2]}
         self._default = Shape(
             cpu_m=min(DEFAULT_CPU_M, largest["cpu_m"] or DEFAULT_CPU_M),
@@ -42,43 +36,37 @@ class ShapeBook:
 
     def index_of(self, jobs: Sequence[JobDocument], problems: Problems) -> list[int]:
         """Return the shape's index of each job, or one for all if they agree."""
-        raws = [bytes(job.resources) for job in jobs]
-        for raw in dict.fromkeys(raws):
-            self._index_by_raw[raw] = self._add(raw)
-        if self._wrong:
-            self._tell(raws, problems)
-        if len(self._index_by_raw) == 1:
+        # By identity: a decoder gives the same object to all jobs that ask for the same.
+        asked = [job.resources for job in jobs]
+        keys = [id(one) for one in asked]
+        wrong: dict[int, Problems] = {}
+        index_by_key: dict[int, int] = {}
+        for key, one in dict(zip(keys, asked, strict=True)).items():
+            wrong[key] = Problems()
+            index_by_key[key] = self._add(one, wrong[key])
+        if any(found.found for found in wrong.values()):
+            for job_index, key in enumerate(keys):
+                for kind, error in wrong[key].found:
+                    pointer = pointer_of("jobs", job_index, "resources") + error.pointer
+                    problems.add(kind, pointer, error.message)
+        if len(index_by_key) == 1:
             return [0]
-        return [self._index_by_raw[raw] for raw in raws]
+        return [index_by_key[key] for key in keys]
 
-    def _add(self, raw: bytes) -> int:
-        wrong = Problems()
-        shape = self._shape_of(raw, wrong)
-        if wrong.found:
-            self._wrong[raw] = wrong
+    def _add(self, asked: object, wrong: Problems) -> int:
+        shape = self._shape_of(asked, wrong)
         index = self._index_by_shape.setdefault(shape, len(self.shapes))
         if index == len(self.shapes):
             self.shapes.append(shape)
         return index
 
-    def _tell(self, raws: Sequence[bytes], problems: Problems) -> None:
-        for index, raw in enumerate(raws):
-            if raw not in self._wrong:
-                continue
-            for kind, error in self._wrong[raw].found:
-                pointer = pointer_of("jobs", index, "resources") + error.pointer
-                problems.add(kind, pointer, error.message)
-
-    def _shape_of(self, raw: bytes, wrong: Problems) -> Shape:
-        asked: Any = None  # any value may stand there
-        if raw:
-            try:
-                asked = self._decode(raw)
-            except (msgspec.DecodeError, RecursionError):
-                wrong.add(WrongType, "", "it cannot be read")
+    def _shape_of(self, asked: object, wrong: Problems) -> Shape:
         if asked is None:
             return self._fitting(self._default, asked, wrong)
-        if not isinstance(asked, dict):
+        if isinstance(asked, msgspec.Raw):
+            wrong.add(WrongType, "", "it cannot be decoded")
+            return self._default
+        if not isinstance(asked, Mapping):
             wrong.add(WrongType, "", 'expected an object such as {"cpu": 1, "memory": "512Mi"}')
             return self._default
         return self._fitting(self._parsed(asked, wrong), asked, wrong)

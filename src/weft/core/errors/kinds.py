@@ -35,6 +35,8 @@ class WeftError(Exception):
         self.detail = detail
         self.hint = hint or self.advice
         self.errors = tuple(errors)
+        self.subject = ""
+        """The one of many things in a call that the database refused, e.g. `j7`."""
 
 
 class Invalid(WeftError):

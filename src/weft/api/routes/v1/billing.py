@@ -1,14 +1,14 @@
-"""`/v1/billing-projects` and `/v1/rates`: what was paid for, by whom, at which prices."""
+"""`/v1/billing-projects` and `/v1/rates`: costs by project and day, members, prices."""
 
 from datetime import date
 
 from litestar import Response, get
 
 from weft.api.http.paging import PAGE, cursor_text, limit_of, page, wrong_cursor
+from weft.api.http.parameters import Query, wrong_parameter
 from weft.api.http.path_ids import project_of
 from weft.api.http.replies import reply
-from weft.api.http.requests import Query, wrong_parameter
-from weft.api.services import AnyRequest, caller_of, services_of
+from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.wire.answers import DayCost, ProjectCost, RateCard
 
 DAYS = (*PAGE, "before")
@@ -32,7 +32,9 @@ async def get_project(request: AnyRequest) -> Response[bytes]:
 
 @get("/v1/billing-projects/{p:str}/days", opt={"page": DayCost, "query": DAYS})
 async def list_project_days(request: AnyRequest) -> Response[bytes]:
-    """List what a billing project cost on each date (UTC), newest first, below `before`."""
+    """List what a billing project cost on each date (UTC), newest first. `before`: only dates
+    before this one.
+    """
     query = Query(request, DAYS)
     services, name = services_of(request), project_of(request)
     limit = limit_of(query, services.settings)
@@ -44,14 +46,14 @@ async def list_project_days(request: AnyRequest) -> Response[bytes]:
 
 @get("/v1/rates", opt={"page": RateCard})
 async def list_rates(request: AnyRequest) -> Response[bytes]:
-    """List all prices, newest first. An attempt keeps those of the moment of its claim."""
+    """List all prices, newest first. An attempt keeps the prices at its claim."""
     Query(request, ())
     rows = await services_of(request).store.list_rates(caller_of(request))
     return reply({"items": rows, "cursor": None})
 
 
 def _before(query: Query) -> date | None:
-    """Read `before`; a cursor stands below it."""
+    """Return the date before which the page begins: from the cursor, else from `before`."""
     last, text = cursor_text(query, "d"), query.text("before")
     try:
         if last is not None:

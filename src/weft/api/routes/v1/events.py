@@ -9,9 +9,10 @@ from litestar import get
 from litestar.response import Stream
 
 from weft.api.feeds import Feed, Position, remembered
-from weft.api.http.requests import Query, wrong_parameter
+from weft.api.http.parameters import Query, wrong_parameter
+from weft.api.http.requests import AnyRequest, caller_of, services_of, trace_id_of
 from weft.api.http.sse import KEEP_ALIVE, KEEP_ALIVE_S, message, stream_reply
-from weft.api.services import AnyRequest, Services, caller_of, services_of, trace_id_of
+from weft.api.services import Services
 from weft.core.errors import EventsGone, Unavailable
 from weft.core.ids import parse_batch_id
 from weft.core.problem_document import problem_document

@@ -8,10 +8,10 @@ from typing import Final
 from litestar import Response, get
 from litestar.response import Stream
 
+from weft.api.http.parameters import Query, wrong_parameter
 from weft.api.http.path_ids import batch_id_of, job_id_of
-from weft.api.http.requests import Query, wrong_parameter
+from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.http.sse import stream_reply
-from weft.api.services import AnyRequest, caller_of, services_of
 from weft.api.use_cases.follow import Follower, Place
 from weft.api.use_cases.output import Outputs, span_of
 from weft.api.use_cases.results import Results

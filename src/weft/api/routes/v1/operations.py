@@ -1,23 +1,19 @@
-"""`/v1/operations`: how work on whole batches goes on."""
-
-import re
+"""`/v1/operations`: the progress of work on whole batches."""
 
 from litestar import Response, get
 
 from weft.api.http.paging import PAGE, cursor_of, limit_of, page
+from weft.api.http.parameters import Query
+from weft.api.http.path_ids import operation_id_of
 from weft.api.http.replies import reply
-from weft.api.http.requests import Query
-from weft.api.services import AnyRequest, caller_of, services_of
-from weft.core.errors import BadId
+from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.core.ids import parse_batch_id
 from weft.wire.answers import Operation
-
-_NUMBER = re.compile(r"[1-9][0-9]{0,17}")
 
 
 @get("/v1/operations", opt={"page": Operation, "query": ("batch", *PAGE)})
 async def list_operations(request: AnyRequest) -> Response[bytes]:
-    """List operations, newest first; `batch`: only those of this batch."""
+    """List operations, newest first; `batch`: only operations of this batch."""
     query = Query(request, ("batch", *PAGE))
     services = services_of(request)
     limit = limit_of(query, services.settings)
@@ -35,11 +31,9 @@ async def list_operations(request: AnyRequest) -> Response[bytes]:
 async def get_operation(request: AnyRequest) -> Response[bytes]:
     """Get the state and the progress of an operation."""
     Query(request, ())
-    text = request.path_params["o"]
-    if not _NUMBER.fullmatch(text):
-        raise BadId(text, expected="an operation is a number from 1 on")
+    operation_id = operation_id_of(request)
     store = services_of(request).store
-    return reply(await store.get_operation(caller_of(request), int(text)))
+    return reply(await store.get_operation(caller_of(request), operation_id))
 
 
 ROUTES = (list_operations, get_operation)

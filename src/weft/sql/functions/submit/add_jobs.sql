@@ -85,8 +85,9 @@ BEGIN
             SELECT FROM weft.job j JOIN weft.batch_update u ON u.batch_id = j.batch_id AND u.update_id = j.update_id
             WHERE j.batch_id = add_jobs.batch_id AND j.job_id = -p AND u.committed_at IS NOT NULL)) LIMIT 1;
         IF v_wrong IS NOT NULL THEN
-            PERFORM weft._fail('WF205', format('parent j%s of batch b%s does not exist', v_wrong, add_jobs.batch_id),
-                'A parent is a job of this update or a committed one of before.', 'Refer to jobs of this update by their number in it.');
+            RAISE EXCEPTION USING ERRCODE = 'WF205', MESSAGE = format('parent j%s of batch b%s does not exist', v_wrong, add_jobs.batch_id),
+                DETAIL = 'A parent is a job of this update or of a committed one.', HINT = 'Refer to jobs of this update by their number in it.',
+                COLUMN = format('j%s', v_wrong); -- the store reads it as the error's subject
         END IF;
     END IF;
 

@@ -1,0 +1,83 @@
+"""Parameters of requests: only known names in the query, ids in the path."""
+
+import re
+from collections.abc import Iterable
+from typing import Final
+from urllib.parse import parse_qsl
+
+from weft.api.http.requests import AnyRequest
+from weft.core.errors import FieldError, InvalidParameter
+
+QUERY_FIELDS_MAX: Final = 64
+_DIGITS: Final = re.compile(r"-?[0-9]{1,18}")
+
+
+class Query:
+    """The query of a request: only `known` parameters, each at most once unless it is asked for
+    with `many`.
+    """
+
+    def __init__(self, request: AnyRequest, known: Iterable[str]) -> None:
+        text = request.scope["query_string"].decode("latin-1")
+        try:
+            pairs = parse_qsl(
+                text, keep_blank_values=True, max_num_fields=QUERY_FIELDS_MAX, errors="strict"
+            )
+        except UnicodeDecodeError as error:
+            raise wrong_parameter("", "what stands as %XX is not UTF-8") from error
+        except ValueError as error:
+            raise wrong_parameter("", f"more than {QUERY_FIELDS_MAX} parameters") from error
+        self._values: dict[str, list[str]] = {}
+        known = tuple(known)
+        for name, value in pairs:
+            if name not in known:
+                listed = ", ".join(known) or "none"
+                raise wrong_parameter(name, f"there is no such parameter; known: {listed}")
+            if "\0" in value:
+                raise wrong_parameter(name, "a value holds no NUL character")
+            self._values.setdefault(name, []).append(value)
+
+    def many(self, name: str) -> list[str]:
+        """Return all values."""
+        return self._values.get(name, [])
+
+    def text(self, name: str) -> str | None:
+        """Return the value."""
+        values = self.many(name)
+        if len(values) > 1:
+            raise wrong_parameter(name, "it is given more than once")
+        return values[0] if values else None
+
+    def integer(self, name: str, *, default: int | None, least: int, most: int) -> int | None:
+        """Return the value as a number within limits."""
+        text = self.text(name)
+        if text is None:
+            return default
+        if not _DIGITS.fullmatch(text) or not least <= int(text) <= most:
+            raise wrong_parameter(name, f"{text[:40]!r} is not a number from {least} to {most}")
+        return int(text)
+
+    def flag(self, name: str) -> bool:
+        """Return whether it is `true`."""
+        text = self.text(name)
+        if text not in {None, "true", "false"}:
+            raise wrong_parameter(name, f"{(text or '')[:40]!r} is neither true nor false")
+        return text == "true"
+
+    def choice(self, name: str, choices: tuple[str, ...]) -> str:
+        """Return one of the choices, the first if it is not given."""
+        text = self.text(name)
+        if text is not None and text not in choices:
+            raise wrong_parameter(name, f"{text[:40]!r} is none of {', '.join(choices)}")
+        return text or choices[0]
+
+
+def wrong_parameter(name: str, message: str) -> InvalidParameter:
+    """Return the error for a parameter of the query."""
+    shown = name[:80]
+    return InvalidParameter(
+        f"the parameter {shown!r} is wrong",
+        detail=f"{message[:1].upper()}{message[1:]}.",
+        hint="`/openapi.json` lists the parameters of every path.",
+        errors=[FieldError(f"?{shown}", message)],
+    )

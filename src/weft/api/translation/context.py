@@ -1,0 +1,25 @@
+"""What the translation of a document knows besides the document."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from weft.settings import Settings
+
+
+@dataclass(frozen=True, kw_only=True)
+class DocumentContext:
+    """What is the same for all jobs of a document."""
+
+    settings: Settings
+    trace_id: str
+    plain_chars_max: int | None = None
+    """See `Origin`."""
+    inherit_env: dict[str, str] | None = None
+    batch_id: int | None = None
+    """None: the batch is being created."""
+    first: int = 1
+    """Position of the first job in its update."""
+    whole: bool = False
+    """The document holds all jobs of the update: parents may be named, groups are paths."""
+    group_by_path: Mapping[str, int] = field(default_factory=dict)
+    set_by_name: Mapping[str, int] = field(default_factory=dict)

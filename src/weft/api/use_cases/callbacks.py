@@ -1,0 +1,23 @@
+"""The secret that signs callbacks."""
+
+from weft.api.services import Services
+from weft.core.callback_signature import tenant_secret
+from weft.core.errors import AdminOnly, NoCallbackKey
+from weft.ports.store import Caller
+
+
+def get_secret(services: Services, caller: Caller) -> str:
+    """Return the secret of the caller's tenant. Raise `AdminOnly`, `NoCallbackKey`."""
+    if not caller.is_admin:
+        raise AdminOnly(
+            "the secret of callbacks is for administrators",
+            detail=f"User {caller.user_name} is not an administrator of this tenant.",
+            hint="Ask an administrator of your tenant for it.",
+        )
+    if services.callback_key is None:
+        raise NoCallbackKey(
+            "this server does not know the secret of callbacks",
+            detail="Its home has no callback.json.",
+            hint="Ask the server that `weft up` started, or copy that file from its home.",
+        )
+    return tenant_secret(services.callback_key, caller.tenant_id)

@@ -1,0 +1,147 @@
+"""Read batches, groups and jobs, one or many."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from weft.api.services import Answer, Services
+from weft.api.translation.functions import shown_spec
+from weft.core.query import EVERYTHING, Node, Subject, all_of, parse_query
+from weft.core.query.tree import Field, Operator, StateTerm, TextTerm, any_of
+from weft.core.states import JobState
+from weft.ports.store import BatchQuery, Caller, JobQuery, QueryLimits, Row
+from weft.settings import Settings
+
+
+@dataclass(frozen=True, kw_only=True)
+class BatchList:
+    """Which batches to list, newest first."""
+
+    limit: int
+    before: int | None = None
+    """Only numbers below this one."""
+    query: str | None = None
+    name: str | None = None
+    """Only batches of exactly this name."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class JobList:
+    """Which jobs of a batch to list, in order of their numbers."""
+
+    limit: int
+    after: int = 0
+    """Only numbers above this one."""
+    query: str | None = None
+    group: int | str | None = None
+    states: Sequence[JobState] = ()
+    """None: in any state."""
+
+
+async def get_batch(services: Services, caller: Caller, batch_id: int) -> Row:
+    """Return the state, counts and cost of a batch."""
+    return await services.store.get_batch(caller, batch_id)
+
+
+async def list_batches(services: Services, caller: Caller, wanted: BatchList) -> Sequence[Row]:
+    """Return batches, newest first."""
+    if wanted.query is None:
+        return await services.store.list_batches(
+            caller, before=wanted.before, limit=wanted.limit, name=wanted.name
+        )
+    return await services.store.query_batches(caller, _batch_query(services.settings, wanted))
+
+
+async def explain_batches(services: Services, caller: Caller, wanted: BatchList) -> Row:
+    """Return how the list would be read."""
+    return await services.store.explain_batches(caller, _batch_query(services.settings, wanted))
+
+
+async def get_group(services: Services, caller: Caller, batch_id: int, group: int | str) -> Row:
+    """Return the state, counts and cost of a group."""
+    return await services.store.get_group(caller, batch_id, group)
+
+
+async def find_group_id(
+    services: Services, caller: Caller, batch_id: int, group: int | str
+) -> int:
+    """Return the number of a group that is named by its number, path or name."""
+    if isinstance(group, int):
+        return group
+    return int((await services.store.get_group(caller, batch_id, group))["group_id"])
+
+
+async def group_history(
+    services: Services,
+    caller: Caller,
+    batch_id: int,
+    group: int | str,
+    *,
+    before: int | None,
+    limit: int,
+) -> Sequence[Row]:
+    """Return what people changed of a group, newest first; group 0 is the batch."""
+    group_id = await find_group_id(services, caller, batch_id, group)
+    return await services.store.group_history(
+        caller, batch_id, group_id, before=before, limit=limit
+    )
+
+
+async def get_job(services: Services, caller: Caller, batch_id: int, job_id: int) -> Answer:
+    """Return a job with its spec, parents and times."""
+    job = await services.store.get_job(caller, batch_id, job_id)
+    return {**job, "spec": shown_spec(job["spec"], job_id)}
+
+
+async def list_jobs(
+    services: Services, caller: Caller, batch_id: int, wanted: JobList
+) -> Sequence[Row]:
+    """Return jobs in order of their numbers."""
+    if wanted.query is None and wanted.group is None:
+        return await services.store.list_jobs(
+            caller, batch_id, after=wanted.after, limit=wanted.limit, states=wanted.states
+        )
+    query = _job_query(services.settings, wanted)
+    return await services.store.query_jobs(caller, batch_id, query)
+
+
+async def explain_jobs(services: Services, caller: Caller, batch_id: int, wanted: JobList) -> Row:
+    """Return how the list would be read."""
+    query = _job_query(services.settings, wanted)
+    return await services.store.explain_jobs(caller, batch_id, query)
+
+
+def parse(text: str | None, subject: Subject, settings: Settings) -> Node:
+    """Return the query in this text; None: everything. Raise `BadQuery`."""
+    if text is None:
+        return EVERYTHING
+    return parse_query(text, subject, chars_max=settings.query_chars_max)
+
+
+def _batch_query(settings: Settings, wanted: BatchList) -> BatchQuery:
+    named = TextTerm(Field.NAME, Operator.EQ, wanted.name) if wanted.name is not None else None
+    return BatchQuery(
+        query=all_of((parse(wanted.query, Subject.BATCHES, settings), named or EVERYTHING)),
+        before=wanted.before,
+        limit=wanted.limit,
+        limits=_limits(settings),
+    )
+
+
+def _job_query(settings: Settings, wanted: JobList) -> JobQuery:
+    in_states = any_of(tuple(StateTerm(Operator.EQ, state.word) for state in wanted.states))
+    return JobQuery(
+        query=all_of(
+            (
+                parse(wanted.query, Subject.JOBS, settings),
+                in_states if wanted.states else EVERYTHING,
+            )
+        ),
+        group=wanted.group,
+        after=wanted.after,
+        limit=wanted.limit,
+        limits=_limits(settings),
+    )
+
+
+def _limits(settings: Settings) -> QueryLimits:
+    return QueryLimits(settings.query_timeout_s, settings.query_scan_jobs_max)

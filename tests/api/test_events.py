@@ -105,7 +105,7 @@ async def test_stream_of_one_batch_tells_of_no_other(http: httpx.AsyncClient) ->
 async def test_stream_of_a_quiet_batch_is_kept_alive_while_another_is_busy(
     http: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("weft.api.routes.v1.events.KEEP_ALIVE_S", 0.5)
+    monkeypatch.setattr("weft.api.use_cases.watch.QUIET_S", 0.5)
     mine = await submit(http)
 
     async def keep_busy() -> None:
@@ -278,7 +278,7 @@ async def test_resumed_stream_to_which_nothing_happened_asks_nothing(
 async def test_listener_that_sleeps_for_days_is_not_forgotten(
     http: httpx.AsyncClient, database: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(feeds, "SAID_AGAIN_S", 0.05)
+    monkeypatch.setattr(feeds, "REGISTER_AGAIN_S", 0.05)
     async with admin_of(database["admin"]) as admin, events(http) as reader:
         await becomes(admin, "waiting")
         await admin.execute("UPDATE weft.event_listener SET seen_at = seen_at - interval '2 days'")

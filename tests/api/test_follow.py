@@ -4,8 +4,9 @@ from collections.abc import Iterator, Sequence
 from types import SimpleNamespace
 from typing import Any, cast
 
+from weft.api.http.log_stream import encode_followed
 from weft.api.services import Services
-from weft.api.use_cases.follow import Follower, Place
+from weft.api.use_cases.follow import Follower, FollowPosition
 from weft.ports.store import Caller, LogPlace
 from weft.wire.log_format import STDOUT, Piece
 
@@ -36,11 +37,11 @@ async def test_a_job_that_ends_between_two_looks_keeps_its_output() -> None:
     job = QuickJob()
     services = cast("Services", SimpleNamespace(store=job, logs=job))
     caller = Caller(tenant_id=1, user_id=1, user_name="me")
-    follower = Follower(services, caller, 1, 1, attempt=None, stream=None, at=Place())
+    follower = Follower(services, caller, 1, 1, attempt=None, stream=None, at=FollowPosition())
     feed: Any = SimpleNamespace(next_changes=lambda: None)  # all that is asked of it
 
-    first = [piece async for piece in follower._step(feed)]
-    second = [piece async for piece in follower._step(feed)]
+    first = [item async for items in follower._step(feed) for item in items]
+    second = [encode_followed(i) async for items in follower._step(feed) for i in items]
 
     assert first == []
     assert b"event: stdout\ndata: aGkK\n" in second[0]

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from api.live import DEADLINE_S, EventReader, LiveApi, LiveWorker
-from weft.api.use_cases.output import Span, span_of
+from weft.api.http.ranges import Span, span_of
 from weft.core.errors import RangeNotSatisfiable
 from weft.wire.log_format import STDERR, STDOUT
 

@@ -9,6 +9,7 @@ from litestar.routes import HTTPRoute
 from litestar.types import ControllerRouterHandler
 
 from weft.api.feeds import Feeds
+from weft.api.http.event_stream import encode_event
 from weft.api.http.identity import Identities
 from weft.api.http.middleware import App, Receive, Ring, Scope, Send
 from weft.api.http.problem_documents import as_weft_error, encode_problem
@@ -83,7 +84,7 @@ def create_app(
 ) -> Application:
     """Return the application. Call it inside the event loop that will serve it."""
     services = Services(
-        store, logs_, settings, Feeds(store, notices), asyncio.Event(), callback_key
+        store, logs_, settings, Feeds(store, notices, encode_event), asyncio.Event(), callback_key
     )
     litestar = Litestar(
         ROUTES,

@@ -1,23 +1,21 @@
 """Events for streams: one connection that listens, one loop that reads, any number of streams.
 
-A feed keeps the newest events of one user, encoded. A stream has a position of its own: while the
-feed's memory reaches back to it the stream is served from there, else it reads from the database
-until it has caught up. So a slow stream holds up nobody, and no stream can miss an event or get
-one twice: positions are those of the database. With no streams nothing listens and nothing is
-asked.
+A feed keeps the newest events of one user, encoded once for all streams. A stream has a position
+of its own: while the feed's memory reaches back to it, the stream is served from there; otherwise
+it reads from the database until it has caught up. So a slow stream delays no other, and no stream
+misses or repeats an event: positions are those of the database. Without streams nothing listens
+and nothing is read.
 """
 
 import asyncio
 import contextlib
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from weft.api.http.sse import message
 from weft.core.errors import Unavailable
-from weft.core.states import JobState
 from weft.ports.store import ApiStore, Caller, Notices, Row
 from weft.telemetry.log import get_logger
 
@@ -26,19 +24,19 @@ READ_ROWS: Final = 1000
 MEMORY_BYTES_MAX: Final = 4 << 20
 AWAY_S: Final = (0.05, 0.1, 0.2, 0.5, 1.0)
 WITHHELD_S: Final = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
-"""An event is shown when no older writer is open. Nobody tells when that is so."""
+"""Pauses while older writers are open and so withhold events; no notice tells when they end."""
 BUSY_S: Final = (0.002, 0.005, 0.01, 0.02, 0.03, 0.05)
-"""Pauses between looks while each finds something."""
+"""Pauses between reads while each finds something."""
 EMPTY_MAX: Final = 2
-"""So many looks in a row may find nothing when many have found something: to go to sleep and be
-woken costs two commits.
+"""In a busy time the loop sleeps only after this many empty reads: to sleep and be woken costs two
+commits.
 """
 SHORT_SLEEP_S: Final = 0.1
-"""Who is woken so soon goes on with the rhythm that he had."""
+"""After a shorter sleep the time counts as still busy."""
 NOW_S: Final = 60.0
-"""So often it is asked how far events are, for those of whom there are none, while others come."""
-SAID_AGAIN_S: Final = 6 * 3600.0
-"""So often a sleeper says that he waits: who was not heard of for a day is forgotten."""
+"""How often feeds without events of their own take the newest position while others are busy."""
+REGISTER_AGAIN_S: Final = 6 * 3600.0
+"""How often a sleeping loop registers again: listeners are forgotten after a day."""
 log = get_logger()
 
 
@@ -51,39 +49,23 @@ class Remembered(NamedTuple):
     message: bytes
 
 
-def remembered(row: Row) -> Remembered:
-    """Return an event of the store as it is sent."""
+EncodeEvent = Callable[[Row], bytes]
+"""Turns an event of the store into the bytes that streams send."""
+
+
+def remembered(row: Row, encode: EncodeEvent) -> Remembered:
+    """Return an event of the store with its encoded message."""
     position = (row["xid"], row["event_id"])
-    document = event_document(row)
-    encoded = message(document, kind=row["kind"], id_=document["id"])
-    return Remembered(position, row["batch_id"], row["jobs"], encoded)
-
-
-def event_document(row: Row) -> Mapping[str, Any]:
-    """Return the document of an event (DESIGN section 8)."""
-    return {
-        "id": f"{row['xid']}-{row['event_id']}",
-        "at": row["at"],
-        "kind": row["kind"],
-        "batch_id": row["batch_id"],
-        "from": _word(row["from_state"]),
-        "to": _word(row["to_state"]),
-        "jobs": row["jobs"],
-        "groups": row["groups"],
-        "trace_id": row["trace_id"],
-    }
-
-
-def _word(state: int | None) -> str | None:
-    return None if state is None else JobState(state).word
+    return Remembered(position, row["batch_id"], row["jobs"], encode(row))
 
 
 class Feed:
     """The events of one user, as they come."""
 
-    def __init__(self, store: ApiStore, caller: Caller) -> None:
+    def __init__(self, store: ApiStore, caller: Caller, encode: EncodeEvent) -> None:
         self._store = store
         self._caller = caller
+        self._encode = encode
         self._memory: deque[Remembered] = deque()
         self._memory_bytes = 0
         self._changed = asyncio.Event()
@@ -105,7 +87,7 @@ class Feed:
         return Changes(self, self.position, self._changed)
 
     async def changed(self, timeout_s: float) -> bool:
-        """Wait until something was read; False if nothing was for so long."""
+        """Wait until something is read; False after `timeout_s` without any."""
         return await self.next_changes().happened(timeout_s)
 
     def tell(self) -> None:
@@ -114,8 +96,8 @@ class Feed:
         changed.set()
 
     async def read(self, now: Position | None) -> bool:
-        """Read all that is new; say whether anything was. `now`: what `events_now` said before, if
-        it was asked; the first time it must be.
+        """Read all new events; say whether there were any. `now`: the newest position;
+        the first read needs it.
         """
         if self.position is None:
             assert now is not None
@@ -127,12 +109,12 @@ class Feed:
                 self._caller, after=self.position, batch_id=None, limit=READ_ROWS
             )
             for row in rows:
-                self._remember(remembered(row))
+                self._remember(remembered(row, self._encode))
             if rows:
                 found = True
                 self.tell()
             if len(rows) < READ_ROWS:
-                # Who stayed at his own last event would be told that it is gone one day.
+                # A feed that stays at its own last event would find it removed one day.
                 self.position = max(self.position, now or self.position)
                 return found
 
@@ -154,7 +136,7 @@ class Changes:
     _changed: asyncio.Event
 
     async def happened(self, timeout_s: float | None) -> bool:
-        """Wait until something did; False if nothing has for so long."""
+        """Wait until something happens; False after `timeout_s` without any."""
         try:
             async with asyncio.timeout(timeout_s):
                 await self._changed.wait()
@@ -163,7 +145,7 @@ class Changes:
         return True
 
     def names(self, batch_id: int, job_id: int) -> bool:
-        """Say whether an event since then names this job; also if they are not remembered."""
+        """Say whether an event since then may name this job."""
         if self.after is None or not self.feed.reaches(self.after):
             return True
         return any(
@@ -174,7 +156,8 @@ class Changes:
 class Feeds:
     """The feeds of all users who have streams."""
 
-    def __init__(self, store: ApiStore, notices: Notices) -> None:
+    def __init__(self, store: ApiStore, notices: Notices, encode: EncodeEvent) -> None:
+        self.encode = encode
         self._store = store
         self._notices = notices
         self._feeds: dict[tuple[int, int], Feed] = {}
@@ -187,7 +170,7 @@ class Feeds:
     async def open(self, caller: Caller) -> AsyncIterator[Feed]:
         """Hold the feed of a user for one stream."""
         key = (caller.tenant_id, caller.user_id)
-        feed = self._feeds.setdefault(key, Feed(self._store, caller))
+        feed = self._feeds.setdefault(key, Feed(self._store, caller, self.encode))
         feed.n_streams += 1
         self._woken.set()
         if not self._tasks:
@@ -203,21 +186,21 @@ class Feeds:
                 del self._feeds[key]
             if not self._feeds:
                 tasks, self._tasks = self._tasks, []
-                # Not here: a stream whose client has gone is being cancelled, at every await.
+                # In a task: a stream whose client has gone is cancelled at every await.
                 self._ending = asyncio.create_task(self._end(tasks), name="feeds.end")
 
     def tell_all(self) -> None:
-        """Wake all streams, so that they see that the server stops."""
+        """Wake all streams, so that they notice that the server stops."""
         for feed in self._feeds.values():
             feed.tell()
 
     async def finish(self) -> None:
-        """Wait until nobody listens any more; the streams have ended."""
+        """Wait until the last listener has ended; the streams have ended before."""
         if self._ending is not None:
             await asyncio.wait({self._ending})
 
     async def _listen(self) -> None:
-        """Wake the reader at every notice, and when listening has begun."""
+        """Wake the reader at every notice, and when the listener is registered."""
         failures = 0
         while True:
             notices = self._notices.listen("events")
@@ -237,7 +220,7 @@ class Feeds:
 
     async def _read(self) -> None:
         """Read for all feeds until cancelled. The database may go away and come back."""
-        await self.finish()  # else its last word could come after our first
+        await self.finish()  # else it could unregister this one
         failures = busy = 0
         while True:
             try:
@@ -245,22 +228,22 @@ class Feeds:
                 failures = 0
                 asleep = time.monotonic()
                 with contextlib.suppress(TimeoutError):
-                    async with asyncio.timeout(SAID_AGAIN_S):
+                    async with asyncio.timeout(REGISTER_AGAIN_S):
                         await self._woken.wait()
                 if time.monotonic() - asleep > SHORT_SLEEP_S:
                     busy = 0
                 await self._store.wait_for_events(waits=False)
             except Exception as error:
-                # The streams would wait for ever if this loop ended.
+                # If this loop ended, the streams would wait for ever.
                 if not isinstance(error, Unavailable):
                     log.exception("feed.failed")
                 await _pause(AWAY_S, failures)
                 failures += 1
 
     async def _read_until_quiet(self, busy: int) -> int:
-        """Return when everything is read and a notice will tell of the next event.
+        """Return when everything is read and the next event will send a notice.
 
-        `busy`: so many looks have found something lately; returned is their number now.
+        `busy`: the number of recent reads that found something; its new value is returned.
         """
         empty = withheld = 0
         while True:
@@ -268,7 +251,7 @@ class Feeds:
             found = await self._read_all()
             empty = 0 if found else empty + 1
             if found or (busy >= len(BUSY_S) and empty <= EMPTY_MAX):
-                # More comes soon, as a rule: to look now and then costs less than to go to sleep.
+                # More comes soon, as a rule: to read now and then costs less than to sleep.
                 await _pause(BUSY_S, busy)
                 busy += found
                 continue
@@ -279,7 +262,7 @@ class Feeds:
             withheld += 1
 
     async def _read_all(self, *, before_sleep: bool = False) -> bool:
-        feeds = list(self._feeds.values())  # a list, because streams come and go meanwhile
+        feeds = list(self._feeds.values())  # a copy, because streams come and go meanwhile
         now = None
         if (
             before_sleep
@@ -292,11 +275,11 @@ class Feeds:
         return any(found)
 
     async def _end(self, tasks: Sequence[asyncio.Task[None]]) -> None:
-        """Stop listening, and tell the writers."""
+        """Stop listening, and unregister."""
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        if not self._tasks:  # else a new stream has come, which waits
+        if not self._tasks:  # else a new stream waits
             with contextlib.suppress(Unavailable):
                 await self._store.wait_for_events(waits=False)
 

@@ -1,4 +1,4 @@
 """The plumbing of HTTP: what reads requests, writes replies and stands around both.
 
-Must not know what a request is for: it imports no use case and no route.
+Must not decide anything: it knows what use cases return, but calls none.
 """

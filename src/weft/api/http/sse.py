@@ -1,4 +1,4 @@
-"""Server-sent events: their form on the wire, and streams that end with the server."""
+"""Server-sent events: their format, and replies that stream."""
 
 from collections.abc import AsyncIterator, Mapping
 from typing import Any, Final
@@ -24,7 +24,7 @@ def stream_reply(
     status: int = 200,
     headers: Mapping[str, Any] | None = None,
 ) -> Stream:
-    """Answer with a stream."""
+    """Reply with a stream."""
     return Stream(
         pieces,
         media_type=media,

@@ -3,32 +3,57 @@ its end.
 """
 
 import asyncio
-import base64
 import contextlib
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from weft.api.feeds import Changes, Feed
-from weft.api.http.sse import KEEP_ALIVE, KEEP_ALIVE_S, message
 from weft.api.services import Services
 from weft.api.use_cases.output import Outputs
 from weft.core.errors import Unavailable
 from weft.core.states import ENDED_WORDS
-from weft.ports.store import Caller, LogPlace, Row
-from weft.telemetry import metrics
+from weft.ports.store import Caller, Row
+from weft.ports.store import LogPlace as AttemptLog
 from weft.wire.log_format import CUT, CUT_BODY, STDERR, STDOUT, Piece, count_pieces
 
 _NAMES: Final = {STDOUT: "stdout", STDERR: "stderr"}
 AWAY_S: Final = 0.5
+QUIET_S: Final = 15.0
+"""After this time without output a follower hears that there is none."""
 
 
-@dataclass
-class Place:
-    """Where a follower stands: so many pieces of that attempt are sent."""
+@dataclass(frozen=True)
+class FollowPosition:
+    """A follower has got this many pieces of this attempt."""
 
     attempt: int = 0
     n_pieces: int = 0
+
+
+class Output(NamedTuple):
+    """Bytes that the job wrote."""
+
+    position: FollowPosition
+    stream: str
+    data: bytes
+
+
+class Gap(NamedTuple):
+    """Bytes that the job wrote and that were not kept."""
+
+    position: FollowPosition
+    stream: str
+    n_bytes: int
+
+
+class End(NamedTuple):
+    """How the attempt ended, or the job if it had none."""
+
+    facts: Mapping[str, Any]
+
+
+Followed = Output | Gap | End
 
 
 class Follower:
@@ -45,7 +70,7 @@ class Follower:
         *,
         attempt: int | None,
         stream: str | None,
-        at: Place,
+        at: FollowPosition,
     ) -> None:
         self._services = services
         self._store = services.store
@@ -58,78 +83,79 @@ class Follower:
         self._at = at
         self._outputs = Outputs(services, caller, batch_id)
 
-    async def messages(self) -> AsyncIterator[bytes]:
-        """Yield the messages, the last of kind `end`; without one the server was stopped."""
-        with metrics.HTTP_STREAMS.labels("log").track_inprogress():
-            yield b": connected\n\n"
-            async with self._services.feeds.open(self._caller) as feed:
-                while not self._services.closing.is_set():
-                    try:
-                        async for piece in self._step(feed):
-                            yield piece
-                            if piece.startswith(b"event: end\n"):
-                                return
-                    except Unavailable:
-                        await feed.changed(AWAY_S)
-
-    async def _step(self, feed: Feed) -> AsyncIterator[bytes]:
-        """Look where the job stands, send what there is, and wait until something may have
-        changed.
+    async def items(self) -> AsyncGenerator[Sequence[Followed]]:
+        """Yield what comes, an `End` last, and an empty sequence after `QUIET_S` without anything.
+        When the server stops, there is no `End`.
         """
-        # Taken before looking: what happens in between wakes the wait below.
+        async with self._services.feeds.open(self._caller) as feed:
+            while not self._services.closing.is_set():
+                try:
+                    async for items in self._step(feed):
+                        yield items
+                        if items and isinstance(items[-1], End):
+                            return
+                except Unavailable:
+                    await feed.changed(AWAY_S)
+
+    async def _step(self, feed: Feed) -> AsyncIterator[Sequence[Followed]]:
+        """Look up the job, yield what there is, and wait until something may have changed."""
+        # Taken before the look: what happens in between ends the wait below.
         changes = feed.next_changes()
-        place = await self._outputs.find(self._job_id, self._wanted)
-        if place is not None:
-            if place.attempt != self._at.attempt:
-                self._at = Place(place.attempt)
-            if not place.ended:
-                async for piece in self._live(place, feed, changes):
-                    yield piece
+        log = await self._outputs.find(self._job_id, self._wanted)
+        if log is not None:
+            if log.attempt != self._at.attempt:
+                self._at = FollowPosition(log.attempt)
+            if not log.ended:
+                async for items in self._live(log, feed, changes):
+                    yield items
                 return
-            async for piece in self._stored(place):
-                yield piece
+            async for items in self._stored(log):
+                yield items
         job = await self._store.get_job(self._caller, self._batch_id, self._job_id)
         if self._wanted is not None or job["state"] in ENDED_WORDS:
-            if not await self._has_later(place, job):
-                yield _end(place, job)
+            if not await self._has_later(log, job):
+                yield [_end(log, job)]
         elif not await self._is_told(feed, changes):
-            yield KEEP_ALIVE
+            yield ()
 
-    async def _has_later(self, place: LogPlace | None, job: Row) -> bool:
-        """Say whether the job has started (again) and ended since `place` was looked up."""
-        known = place.attempt if place is not None else None
+    async def _has_later(self, log: AttemptLog | None, job: Row) -> bool:
+        """Say whether the job has started (again) and ended since `log` was looked up."""
+        known = log.attempt if log is not None else None
         if self._wanted is not None or job["attempt"] in {None, known}:
             return False
         last = await self._outputs.find(self._job_id, None)
         return last is not None and last.attempt != known
 
-    async def _stored(self, place: LogPlace) -> AsyncIterator[bytes]:
-        """Send what an ended attempt has left."""
-        pieces = self._logs.pieces(place, self._at.n_pieces)
+    async def _stored(self, log: AttemptLog) -> AsyncIterator[Sequence[Followed]]:
+        """Yield what an ended attempt has left."""
+        pieces = self._logs.pieces(log, self._at.n_pieces)
         while block := await asyncio.to_thread(_some, pieces):
-            yield b"".join(self._message(piece) for piece in block)
+            if items := [item for piece in block for item in self._item(piece)]:
+                yield items
 
-    async def _live(self, place: LogPlace, feed: Feed, changes: Changes) -> AsyncIterator[bytes]:
-        """Send what a running attempt writes, until an event names the job."""
-        coming = aiter(self._logs.follow(place, self._at.n_pieces))
+    async def _live(
+        self, log: AttemptLog, feed: Feed, changes: Changes
+    ) -> AsyncIterator[Sequence[Followed]]:
+        """Yield what a running attempt writes, until an event names the job."""
+        coming = aiter(self._logs.follow(log, self._at.n_pieces))
         piece: asyncio.Task[Piece] = asyncio.ensure_future(anext(coming))
         news = asyncio.create_task(self._told(feed, changes))
         try:
             while not self._services.closing.is_set():
-                await asyncio.wait(
-                    {piece, news}, timeout=KEEP_ALIVE_S, return_when="FIRST_COMPLETED"
-                )
+                await asyncio.wait({piece, news}, timeout=QUIET_S, return_when="FIRST_COMPLETED")
                 if piece.done():
                     try:
-                        yield self._message(piece.result())
+                        items = self._item(piece.result())
                     except StopAsyncIteration:
                         await news
                         return
+                    if items:
+                        yield items
                     piece = asyncio.ensure_future(anext(coming))
                 elif news.done():
                     return
                 else:
-                    yield KEEP_ALIVE
+                    yield ()
         finally:
             await _end_task(news)
             await _end_task(piece)
@@ -137,9 +163,9 @@ class Follower:
                 await close()
 
     async def _is_told(self, feed: Feed, changes: Changes) -> bool:
-        """Wait for news of this job; False if there are none for a while."""
+        """Wait for news of this job; False after `QUIET_S` without any."""
         try:
-            async with asyncio.timeout(KEEP_ALIVE_S):
+            async with asyncio.timeout(QUIET_S):
                 await self._told(feed, changes)
         except TimeoutError:
             return False
@@ -153,30 +179,27 @@ class Follower:
                 return
             changes = feed.next_changes()
 
-    def _message(self, piece: Piece) -> bytes:
-        """Encode one piece. One of another stream is left out, but counted."""
-        self._at.n_pieces += count_pieces(piece)
-        id_ = f"{self._at.attempt}.{self._at.n_pieces}"
+    def _item(self, piece: Piece) -> Sequence[Followed]:
+        """Return one piece as an item; nothing for one of another stream, which counts, too."""
+        self._at = FollowPosition(self._at.attempt, self._at.n_pieces + count_pieces(piece))
         if piece.kind == CUT:
             stream, count, _ = CUT_BODY.unpack(piece.data)
             name = _NAMES.get(stream, "stdout")
             if count and self._stream in {None, name}:
-                return message({"stream": name, "bytes": count}, kind="cut", id_=id_)
-            return b""
+                return [Gap(self._at, name, count)]
+            return ()
         name = _NAMES[piece.kind]
         if self._stream not in {None, name}:
-            return b""
-        data = base64.b64encode(piece.data)
-        return b"id: %s\nevent: %s\ndata: %s\n\n" % (id_.encode(), name.encode(), data)
+            return ()
+        return [Output(self._at, name, piece.data)]
 
 
-def _end(place: LogPlace | None, job: Row) -> bytes:
-    """Return the last message: how the attempt ended, or the job if it had none."""
+def _end(log: AttemptLog | None, job: Row) -> End:
     facts = {name: job.get(name) for name in ("reason", "exit_code", "signal", "message")}
-    if place is not None:
-        facts = {name: getattr(place, name) for name in facts}
-    attempt = None if place is None else place.attempt
-    return message({"state": job["state"], "attempt": attempt, **facts}, kind="end")
+    if log is not None:
+        facts = {name: getattr(log, name) for name in facts}
+    attempt = None if log is None else log.attempt
+    return End({"state": job["state"], "attempt": attempt, **facts})
 
 
 def _some(pieces: Iterator[Piece]) -> list[Piece]:

@@ -2,25 +2,27 @@
 jobs at once.
 """
 
-import re
 from typing import Final
 
 from litestar import Response, get
 from litestar.response import Stream
 
+from weft.api.http.log_stream import follow_position, log_messages
+from weft.api.http.output_lines import output_lines
 from weft.api.http.parameters import Query, wrong_parameter
 from weft.api.http.path_ids import batch_id_of, job_id_of
+from weft.api.http.ranges import span_of
 from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.api.http.result_lines import result_lines
 from weft.api.http.sse import stream_reply
-from weft.api.use_cases.follow import Follower, Place
-from weft.api.use_cases.output import Outputs, span_of
-from weft.api.use_cases.results import Results
+from weft.api.use_cases.follow import Follower
+from weft.api.use_cases.output import Outputs, outputs_of
 from weft.core.number_ranges import parse_ranges
 
 BYTES: Final = "application/octet-stream"
+LINES: Final = "application/x-ndjson"
 OUTPUTS_MAX: Final = 1000
 ATTEMPTS_MAX: Final = 2**15 - 1
-_PLACE: Final = re.compile(r"([1-9][0-9]{0,8})\.([0-9]{1,12})")
 _LOG: Final = ("stream", "attempt", "follow")
 
 
@@ -29,8 +31,8 @@ _LOG: Final = ("stream", "attempt", "follow")
     opt={"query": _LOG, "headers": ("Range", "Last-Event-ID")},
 )
 async def read_log(request: AnyRequest) -> Stream:
-    """Read what a job wrote; one stream also in ranges; with `follow=true` as events while it
-    runs.
+    """Read what a job wrote. A single stream also in ranges; with `follow=true` as events while
+    the job runs.
     """
     query = Query(request, _LOG)
     batch_id, job_id = batch_id_of(request), job_id_of(request)
@@ -39,7 +41,7 @@ async def read_log(request: AnyRequest) -> Stream:
     services, caller = services_of(request), caller_of(request)
     outputs = Outputs(services, caller, batch_id)
     if query.flag("follow"):
-        await outputs.find(job_id, attempt)  # so that what is not there is told by the status
+        await outputs.find(job_id, attempt)  # so that the status tells what does not exist
         follower = Follower(
             services,
             caller,
@@ -47,55 +49,46 @@ async def read_log(request: AnyRequest) -> Stream:
             job_id,
             attempt=attempt,
             stream=None if stream == "both" else stream,
-            at=_place(request.headers.get("last-event-id")),
+            at=follow_position(request.headers.get("last-event-id")),
         )
-        return stream_reply(follower.messages())
-    place = await outputs.place(job_id, attempt)
+        return stream_reply(log_messages(follower.items()))
+    log = await outputs.get(job_id, attempt)
     facts = {
-        "x-weft-attempt": str(place.attempt),
-        "x-weft-truncated": str(place.truncated).lower(),
+        "x-weft-attempt": str(log.attempt),
+        "x-weft-truncated": str(log.truncated).lower(),
     }
     if stream == "both":
-        return stream_reply(outputs.interleaved(place), media=BYTES, headers=facts)
-    size = await outputs.size(place, stream)
+        return stream_reply(outputs.interleaved(log), media=BYTES, headers=facts)
+    size = await outputs.size(log, stream)
     facts["accept-ranges"] = "bytes"
     span = span_of(request.headers.get("range"), size)
     start, stop = (span.start, span.stop) if span else (0, size)
     facts["content-length"] = str(stop - start)
     if span:
         facts["content-range"] = span.content_range
-    pieces = outputs.read(place, stream, start, stop)
+    pieces = outputs.read(log, stream, start, stop)
     return stream_reply(pieces, media=BYTES, status=206 if span else 200, headers=facts)
-
-
-def _place(last_id: str | None) -> Place:
-    if last_id is None:
-        return Place()
-    match = _PLACE.fullmatch(last_id)
-    if match is None:
-        raise wrong_parameter("Last-Event-ID", f"{last_id[:40]!r} is not the id of a piece")
-    return Place(int(match[1]), int(match[2]))
 
 
 @get("/v1/batches/{b:str}/outputs", opt={"query": ("first", "last")})
 async def read_outputs(request: AnyRequest) -> Response[bytes] | Stream:
-    """Read the outputs of those jobs `first` to `last` that have ended, one line of JSON each."""
+    """Read the outputs of the jobs `first` to `last` that have ended, one line of JSON each."""
     query = Query(request, ("first", "last"))
     batch_id = batch_id_of(request)
     first = query.integer("first", default=1, least=1, most=999_999_999) or 1
     last = query.integer("last", default=first + OUTPUTS_MAX - 1, least=1, most=999_999_999) or 1
     if last - first >= OUTPUTS_MAX:
-        raise wrong_parameter("last", f"at most {OUTPUTS_MAX} jobs at once")
-    services, caller = services_of(request), caller_of(request)
-    await services.store.get_batch(caller, batch_id)
-    lines = Outputs(services, caller, batch_id).many(first, last)
-    return stream_reply(lines, media="application/x-ndjson")
+        raise wrong_parameter("last", f"at most {OUTPUTS_MAX} jobs per request")
+    services = services_of(request)
+    outputs = await outputs_of(services, caller_of(request), batch_id)
+    lines = output_lines(services.logs, outputs.ended(range(first, last + 1)))
+    return stream_reply(lines, media=LINES)
 
 
 @get("/v1/batches/{b:str}/results", opt={"query": ("jobs",)})
 async def read_results(request: AnyRequest) -> Response[bytes] | Stream:
-    """Read what the functions of those of these jobs returned that have ended, one line of JSON
-    each; `jobs` as in `1-20,25`, at most 1000.
+    """Read what the functions of these jobs returned, one line of JSON for each job that has
+    ended; `jobs` as in `1-20,25`, at most 1000.
     """
     query = Query(request, ("jobs",))
     batch_id = batch_id_of(request)
@@ -105,10 +98,10 @@ async def read_results(request: AnyRequest) -> Response[bytes] | Stream:
         jobs = parse_ranges(text, count_max=OUTPUTS_MAX)
     except ValueError as error:
         raise wrong_parameter("jobs", str(error)) from error
-    services, caller = services_of(request), caller_of(request)
-    await services.store.get_batch(caller, batch_id)
-    lines = Results(services, caller, batch_id).lines(jobs)
-    return stream_reply(lines, media="application/x-ndjson")
+    services = services_of(request)
+    outputs = await outputs_of(services, caller_of(request), batch_id)
+    lines = result_lines(services.logs, outputs.ended(jobs))
+    return stream_reply(lines, media=LINES)
 
 
 ROUTES = (read_log, read_outputs, read_results)

@@ -1,0 +1,53 @@
+"""Events as server-sent events."""
+
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from contextlib import aclosing
+from typing import Any
+
+from weft.api.feeds import Position, Remembered
+from weft.api.http.sse import KEEP_ALIVE, message
+from weft.core.errors import EventsGone
+from weft.core.problem_document import problem_document
+from weft.core.states import JobState
+from weft.ports.store import Row
+from weft.telemetry import metrics
+
+
+async def event_messages(
+    events: AsyncGenerator[Sequence[Remembered]], *, after: Position, trace_id: str
+) -> AsyncIterator[bytes]:
+    """Yield the messages of a stream of events that begins after this position."""
+    with metrics.HTTP_STREAMS.labels("events").track_inprogress():
+        # The id lets a client resume even if it is cut off before the first event.
+        yield b"id: %d-%d\n: connected\n\n" % after
+        try:
+            async with aclosing(events):
+                async for found in events:
+                    yield b"".join(one.message for one in found) or KEEP_ALIVE
+        except EventsGone as error:
+            yield message(problem_document(error, trace_id), kind="error")
+
+
+def encode_event(row: Row) -> bytes:
+    """Return the message of one event."""
+    document = event_document(row)
+    return message(document, kind=row["kind"], id_=document["id"])
+
+
+def event_document(row: Row) -> Mapping[str, Any]:
+    """Return the document of an event (DESIGN section 8)."""
+    return {
+        "id": f"{row['xid']}-{row['event_id']}",
+        "at": row["at"],
+        "kind": row["kind"],
+        "batch_id": row["batch_id"],
+        "from": _word(row["from_state"]),
+        "to": _word(row["to_state"]),
+        "jobs": row["jobs"],
+        "groups": row["groups"],
+        "trace_id": row["trace_id"],
+    }
+
+
+def _word(state: int | None) -> str | None:
+    return None if state is None else JobState(state).word

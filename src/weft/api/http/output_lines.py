@@ -1,0 +1,84 @@
+"""Outputs of many jobs: one line of JSON each, both streams in base64."""
+
+import asyncio
+import base64
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing
+from typing import Any, Final
+
+from weft.api.http.replies import encode
+from weft.ports.log_store import LogStore
+from weft.ports.store import LogPlace as AttemptLog
+from weft.wire.log_format import CUT, STDERR, STDOUT
+
+SMALL_BYTES: Final = 64 * 1024
+BLOCK_BYTES: Final = 255 * 1024
+"""Divisible by three, so that blocks in base64 can be joined."""
+
+
+async def output_lines(
+    logs: LogStore, ended: AsyncGenerator[Sequence[AttemptLog]]
+) -> AsyncIterator[bytes]:
+    """Yield a line for each of these logs, in order."""
+    async with aclosing(ended):
+        async for found in ended:
+            small: list[AttemptLog] = []
+            for log in found:
+                if log.stdout_bytes + log.stderr_bytes <= SMALL_BYTES:
+                    small.append(log)
+                    continue
+                if small:
+                    yield await asyncio.to_thread(_small_lines, logs, small)
+                    small = []
+                async for piece in _large_line(logs, log):
+                    yield piece
+            if small:
+                yield await asyncio.to_thread(_small_lines, logs, small)
+
+
+def head_of(log: AttemptLog) -> dict[str, Any]:
+    """Return how a job ended."""
+    return {
+        "job_id": log.job_id,
+        "attempt": log.attempt or None,
+        "state": log.state,
+        "reason": log.reason,
+        "exit_code": log.exit_code,
+        "signal": log.signal,
+        "message": log.message,
+        "truncated": log.truncated,
+    }
+
+
+def _small_lines(logs: LogStore, found: Sequence[AttemptLog]) -> bytes:
+    return b"".join(_small_line(logs, log) for log in found)
+
+
+def _small_line(logs: LogStore, log: AttemptLog) -> bytes:
+    document = head_of(log)
+    kept: dict[int, bytearray] = {STDOUT: bytearray(), STDERR: bytearray()}
+    if log.stdout_bytes + log.stderr_bytes:
+        for piece in logs.pieces(log, 0):
+            if piece.kind != CUT:
+                kept[piece.kind] += piece.data
+    document["stdout"] = base64.b64encode(kept[STDOUT]).decode()
+    document["stderr"] = base64.b64encode(kept[STDERR]).decode()
+    return encode(document) + b"\n"
+
+
+async def _large_line(logs: LogStore, log: AttemptLog) -> AsyncIterator[bytes]:
+    """Yield a line in parts, because it may have more than a hundred million bytes."""
+    yield encode(head_of(log))[:-1]
+    for name, stream in (("stdout", STDOUT), ("stderr", STDERR)):
+        yield b',"%s":"' % name.encode()
+        size = await asyncio.to_thread(logs.size, log, stream)
+        start = 0
+        while start < size:
+            stop = min(size, start + BLOCK_BYTES)
+            block = await asyncio.to_thread(logs.read, log, stream, start, stop)
+            if not block:
+                break
+            yield base64.b64encode(block)
+            start += len(block)
+        yield b'"'
+    yield b"}\n"

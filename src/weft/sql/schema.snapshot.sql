@@ -29,9 +29,9 @@ CREATE TYPE weft.picked AS (
 );
 ALTER TYPE weft.picked OWNER TO postgres;
 
-CREATE FUNCTION weft._add_arrays(of_tenant_id integer, of_batch_id bigint, of_update_id integer, base integer, first_position integer, total_jobs integer, entry_ns integer[], shape_ids integer[], shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus integer[], shape_countables jsonb[], shape_indexes integer[], group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], edge_parent_ns integer[], chunk_firsts integer[], of_key text, of_digest bytea) RETURNS void
+CREATE FUNCTION weft._add_arrays(of_tenant_id integer, of_batch_id bigint, of_update_id integer, base integer, first_position integer, total_jobs integer, entry_ns integer[], shape_ids integer[], shape_lanes integer[], lane_firsts integer[], section_lanes integer[], shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_indexes integer[], group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], edge_parent_ns integer[], chunk_firsts integer[], of_key text, of_digest bytea) RETURNS void
     LANGUAGE plpgsql;
-ALTER FUNCTION weft._add_arrays(of_tenant_id integer, of_batch_id bigint, of_update_id integer, base integer, first_position integer, total_jobs integer, entry_ns integer[], shape_ids integer[], shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus integer[], shape_countables jsonb[], shape_indexes integer[], group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], edge_parent_ns integer[], chunk_firsts integer[], of_key text, of_digest bytea) OWNER TO weft_tenant;
+ALTER FUNCTION weft._add_arrays(of_tenant_id integer, of_batch_id bigint, of_update_id integer, base integer, first_position integer, total_jobs integer, entry_ns integer[], shape_ids integer[], shape_lanes integer[], lane_firsts integer[], section_lanes integer[], shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_indexes integer[], group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], edge_parent_ns integer[], chunk_firsts integer[], of_key text, of_digest bytea) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft._add_failures(batch_ids bigint[], group_ids integer[], ns integer[], at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql;
@@ -44,13 +44,18 @@ CREATE FUNCTION weft._add_members(tenant_id integer, of_batch_id bigint, set_id 
     SET enable_mergejoin TO 'off';
 ALTER FUNCTION weft._add_members(tenant_id integer, of_batch_id bigint, set_id integer, of_job_ids integer[], sets_max integer, at timestamp with time zone, OUT n_added integer, OUT busy integer[]) OWNER TO weft_system;
 
-CREATE FUNCTION weft._add_ranges(batch_ids bigint[], update_ids integer[], first_jobs integer[], last_jobs integer[]) RETURNS void
+CREATE FUNCTION weft._add_ranges(batch_ids bigint[], update_ids integer[], lane_ids integer[], first_jobs integer[], last_jobs integer[]) RETURNS void
     LANGUAGE plpgsql;
-ALTER FUNCTION weft._add_ranges(batch_ids bigint[], update_ids integer[], first_jobs integer[], last_jobs integer[]) OWNER TO weft_system;
+ALTER FUNCTION weft._add_ranges(batch_ids bigint[], update_ids integer[], lane_ids integer[], first_jobs integer[], last_jobs integer[]) OWNER TO weft_system;
 
 CREATE FUNCTION weft._add_set(tenant_id integer, batch_id bigint, group_id integer, update_id integer, name text, attributes jsonb, cancel_after integer, callback text, hidden boolean, at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._add_set(tenant_id integer, batch_id bigint, group_id integer, update_id integer, name text, attributes jsonb, cancel_after integer, callback text, hidden boolean, at timestamp with time zone) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._add_update_ranges(of_batch_id bigint, of_update_id integer, pool_id integer, user_id integer) RETURNS void
+    LANGUAGE sql
+    SET enable_seqscan TO 'off';
+ALTER FUNCTION weft._add_update_ranges(of_batch_id bigint, of_update_id integer, pool_id integer, user_id integer) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft._announce(pool_ids integer[] DEFAULT '{}'::integer[], user_ids integer[] DEFAULT '{}'::integer[]) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -229,6 +234,15 @@ CREATE FUNCTION weft._job_documents(of_batch_id bigint, of_job_ids integer[]) RE
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._job_documents(of_batch_id bigint, of_job_ids integer[]) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft._lane_ids(asks jsonb[]) RETURNS integer[]
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft._lane_ids(asks jsonb[]) OWNER TO weft_system;
+
+CREATE FUNCTION weft._lane_sections(lanes integer[], ns integer[], OUT firsts integer[], OUT lane_ids integer[]) RETURNS record
+    LANGUAGE sql IMMUTABLE;
+ALTER FUNCTION weft._lane_sections(lanes integer[], ns integer[], OUT firsts integer[], OUT lane_ids integer[]) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft._list_ready(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._list_ready(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) OWNER TO weft_system;
@@ -264,7 +278,8 @@ CREATE TABLE weft.job (
     bad_parent boolean DEFAULT false NOT NULL,
     always_run boolean DEFAULT false NOT NULL,
     asks_more boolean DEFAULT false NOT NULL,
-    crowded boolean DEFAULT false NOT NULL
+    crowded boolean DEFAULT false NOT NULL,
+    lane_id integer DEFAULT 0 NOT NULL
 )
 WITH (fillfactor='45', autovacuum_vacuum_insert_threshold='-1', autovacuum_vacuum_threshold='200000', autovacuum_vacuum_scale_factor='0.2', autovacuum_analyze_scale_factor='0.1', autovacuum_vacuum_cost_delay='2', autovacuum_vacuum_cost_limit='1000');
 ALTER TABLE weft.job OWNER TO postgres;
@@ -342,14 +357,42 @@ CREATE FUNCTION weft._next_span(of_batch_id bigint, of_group_id integer, after i
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._next_span(of_batch_id bigint, of_group_id integer, after integer) OWNER TO weft_system;
 
+CREATE TABLE weft.worker_incarnation (
+    incarnation_id integer NOT NULL,
+    worker_id integer NOT NULL,
+    pool_id integer NOT NULL,
+    name text NOT NULL,
+    version text NOT NULL,
+    cpu_m bigint NOT NULL,
+    memory_mib bigint NOT NULL,
+    storage_mib bigint NOT NULL,
+    gpu integer NOT NULL,
+    registered_at timestamp with time zone NOT NULL,
+    heartbeat_at timestamp with time zone NOT NULL,
+    waiting boolean DEFAULT false NOT NULL,
+    draining boolean DEFAULT false NOT NULL,
+    ended_at timestamp with time zone,
+    offers jsonb,
+    CONSTRAINT worker_incarnation_cpu_m_check CHECK ((cpu_m > 0)),
+    CONSTRAINT worker_incarnation_gpu_check CHECK ((gpu >= 0)),
+    CONSTRAINT worker_incarnation_memory_mib_check CHECK ((memory_mib > 0)),
+    CONSTRAINT worker_incarnation_storage_mib_check CHECK ((storage_mib >= 0))
+)
+WITH (fillfactor='50');
+ALTER TABLE weft.worker_incarnation OWNER TO postgres;
+
+CREATE FUNCTION weft._offers(i weft.worker_incarnation) RETURNS jsonb
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._offers(i weft.worker_incarnation) OWNER TO weft_system;
+
 CREATE FUNCTION weft._open_neighbours(of_batch_id bigint, of_job_id integer, after_child integer, limit_jobs integer, at timestamp with time zone, OUT n_told integer, OUT last_child integer) RETURNS record
     LANGUAGE plpgsql
     SET enable_bitmapscan TO 'off';
 ALTER FUNCTION weft._open_neighbours(of_batch_id bigint, of_job_id integer, after_child integer, limit_jobs integer, at timestamp with time zone, OUT n_told integer, OUT last_child integer) OWNER TO weft_system;
 
-CREATE FUNCTION weft._open_ranges(batch_ids bigint[], job_ids integer[], update_ids integer[], opens boolean[]) RETURNS boolean[]
+CREATE FUNCTION weft._open_ranges(batch_ids bigint[], job_ids integer[], update_ids integer[], lane_ids integer[], opens boolean[]) RETURNS boolean[]
     LANGUAGE plpgsql;
-ALTER FUNCTION weft._open_ranges(batch_ids bigint[], job_ids integer[], update_ids integer[], opens boolean[]) OWNER TO weft_system;
+ALTER FUNCTION weft._open_ranges(batch_ids bigint[], job_ids integer[], update_ids integer[], lane_ids integer[], opens boolean[]) OWNER TO weft_system;
 
 CREATE FUNCTION weft._open_transactions() RETURNS text[]
     LANGUAGE sql;
@@ -418,29 +461,6 @@ CREATE FUNCTION weft._patched(patch jsonb) RETURNS text
     LANGUAGE sql IMMUTABLE;
 ALTER FUNCTION weft._patched(patch jsonb) OWNER TO weft_tenant;
 
-CREATE TABLE weft.worker_incarnation (
-    incarnation_id integer NOT NULL,
-    worker_id integer NOT NULL,
-    pool_id integer NOT NULL,
-    name text NOT NULL,
-    version text NOT NULL,
-    cpu_m bigint NOT NULL,
-    memory_mib bigint NOT NULL,
-    storage_mib bigint NOT NULL,
-    gpu integer NOT NULL,
-    registered_at timestamp with time zone NOT NULL,
-    heartbeat_at timestamp with time zone NOT NULL,
-    waiting boolean DEFAULT false NOT NULL,
-    draining boolean DEFAULT false NOT NULL,
-    ended_at timestamp with time zone,
-    CONSTRAINT worker_incarnation_cpu_m_check CHECK ((cpu_m > 0)),
-    CONSTRAINT worker_incarnation_gpu_check CHECK ((gpu >= 0)),
-    CONSTRAINT worker_incarnation_memory_mib_check CHECK ((memory_mib > 0)),
-    CONSTRAINT worker_incarnation_storage_mib_check CHECK ((storage_mib >= 0))
-)
-WITH (fillfactor='50');
-ALTER TABLE weft.worker_incarnation OWNER TO postgres;
-
 CREATE FUNCTION weft._pick(offer weft.offer, worker weft.worker_incarnation, has_cancel boolean, has_hold boolean, lookahead_jobs integer, limit_jobs integer, hint_job integer) RETURNS weft.picked
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._pick(offer weft.offer, worker weft.worker_incarnation, has_cancel boolean, has_hold boolean, lookahead_jobs integer, limit_jobs integer, hint_job integer) OWNER TO weft_system;
@@ -485,9 +505,17 @@ CREATE FUNCTION weft._rename_group(of_batch_id bigint, of_group_id integer, new_
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._rename_group(of_batch_id bigint, of_group_id integer, new_name text, groups_max integer) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft._serve_lanes(of_incarnation_id integer) RETURNS void
+    LANGUAGE sql;
+ALTER FUNCTION weft._serve_lanes(of_incarnation_id integer) OWNER TO weft_system;
+
 CREATE FUNCTION weft._served_since_fold(of_pool_id integer, of_user_id integer) RETURNS boolean
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._served_since_fold(of_pool_id integer, of_user_id integer) OWNER TO weft_system;
+
+CREATE FUNCTION weft._serves(offers jsonb, asks jsonb) RETURNS boolean
+    LANGUAGE sql IMMUTABLE;
+ALTER FUNCTION weft._serves(offers jsonb, asks jsonb) OWNER TO weft_system;
 
 CREATE FUNCTION weft._set_priority(of_batch_id bigint, of_job_ids integer[], new_priority smallint) RETURNS integer[]
     LANGUAGE plpgsql
@@ -504,9 +532,9 @@ CREATE FUNCTION weft._settle_groups(batch_ids bigint[], group_ids integer[], hav
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._settle_groups(batch_ids bigint[], group_ids integer[], have_grown boolean[], at timestamp with time zone) OWNER TO weft_system;
 
-CREATE FUNCTION weft._shape_ids(cpu_ms bigint[], memory_mibs bigint[], storage_mibs bigint[], gpus integer[], countables jsonb[]) RETURNS integer[]
+CREATE FUNCTION weft._shape_ids(cpu_ms bigint[], memory_mibs bigint[], storage_mibs bigint[], gpus integer[], countables jsonb[], OUT shape_ids integer[], OUT lane_ids integer[]) RETURNS record
     LANGUAGE plpgsql;
-ALTER FUNCTION weft._shape_ids(cpu_ms bigint[], memory_mibs bigint[], storage_mibs bigint[], gpus integer[], countables jsonb[]) OWNER TO weft_system;
+ALTER FUNCTION weft._shape_ids(cpu_ms bigint[], memory_mibs bigint[], storage_mibs bigint[], gpus integer[], countables jsonb[], OUT shape_ids integer[], OUT lane_ids integer[]) OWNER TO weft_system;
 
 CREATE FUNCTION weft._show_set(tenant_id integer, of_batch_id bigint, set_id integer, at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql;
@@ -898,6 +926,11 @@ CREATE FUNCTION weft.pool_limits() RETURNS TABLE(cpu_m bigint, memory_mib bigint
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.pool_limits() OWNER TO weft_system;
 
+CREATE FUNCTION weft.pool_offers() RETURNS TABLE(cpu_m bigint, memory_mib bigint, offers jsonb)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.pool_offers() OWNER TO weft_system;
+
 CREATE FUNCTION weft.prioritize_group(tenant_id integer, user_id integer, batch_id bigint, group_id integer, patch jsonb, attributes_max integer, groups_max integer, actor text, trace_id text, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -924,9 +957,14 @@ CREATE FUNCTION weft.redeliver_callback(tenant_id integer, batch_id bigint, of_d
 ALTER FUNCTION weft.redeliver_callback(tenant_id integer, batch_id bigint, of_delivery_id bigint, of_name uuid, actor text, at timestamp with time zone) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.register_worker(name text, host text, pool text, incarnation text, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, version text, proved_gone boolean, grace_s double precision, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(worker_id integer, incarnation_id integer, pool_id integer)
-    LANGUAGE plpgsql SECURITY DEFINER
+    LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.register_worker(name text, host text, pool text, incarnation text, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, version text, proved_gone boolean, grace_s double precision, at timestamp with time zone) OWNER TO weft_system;
+
+CREATE FUNCTION weft.register_worker_v2(name text, host text, pool text, incarnation text, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, offers jsonb, version text, proved_gone boolean, grace_s double precision, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(worker_id integer, incarnation_id integer, pool_id integer)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.register_worker_v2(name text, host text, pool text, incarnation text, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, offers jsonb, version text, proved_gone boolean, grace_s double precision, at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft.release_group(tenant_id integer, batch_id bigint, group_id integer, actor text, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
@@ -1124,7 +1162,9 @@ CREATE TABLE weft.bunch (
     n_listed integer NOT NULL,
     has_cross boolean NOT NULL,
     idempotency_key text,
-    digest bytea
+    digest bytea,
+    lane_firsts integer[],
+    lane_ids integer[]
 );
 ALTER TABLE weft.bunch OWNER TO postgres;
 
@@ -1162,7 +1202,8 @@ CREATE TABLE weft.claim (
     claim_id bigint NOT NULL,
     batch_id bigint NOT NULL,
     jobs integer[] NOT NULL,
-    call bigint
+    call bigint,
+    lane_id integer
 );
 ALTER TABLE ONLY weft.claim ALTER COLUMN jobs SET STORAGE EXTERNAL;
 ALTER TABLE weft.claim OWNER TO postgres;
@@ -1497,6 +1538,22 @@ CREATE TABLE weft.job_transition (
 );
 ALTER TABLE weft.job_transition OWNER TO postgres;
 
+CREATE TABLE weft.lane (
+    lane_id integer NOT NULL,
+    asks jsonb NOT NULL,
+    amounts jsonb NOT NULL
+);
+ALTER TABLE weft.lane OWNER TO postgres;
+
+ALTER TABLE weft.lane ALTER COLUMN lane_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME weft.lane_lane_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE weft.member_span (
     batch_id bigint NOT NULL,
     group_id integer NOT NULL,
@@ -1625,7 +1682,8 @@ CREATE TABLE weft.ready_job (
     rank smallint NOT NULL,
     batch_id bigint NOT NULL,
     job_id integer NOT NULL,
-    tenant_id integer NOT NULL
+    tenant_id integer NOT NULL,
+    lane_id integer DEFAULT 0 NOT NULL
 );
 ALTER TABLE weft.ready_job OWNER TO postgres;
 
@@ -1654,7 +1712,8 @@ CREATE TABLE weft.runnable (
     update_id integer NOT NULL,
     first_job integer NOT NULL,
     last_job integer NOT NULL,
-    low_job integer NOT NULL
+    low_job integer NOT NULL,
+    lane_id integer DEFAULT 0 NOT NULL
 )
 WITH (fillfactor='50');
 ALTER TABLE weft.runnable OWNER TO postgres;
@@ -1686,6 +1745,7 @@ CREATE TABLE weft.shape (
     storage_mib bigint NOT NULL,
     gpu integer NOT NULL,
     countables jsonb DEFAULT '{}'::jsonb NOT NULL,
+    lane_id integer,
     CONSTRAINT shape_cpu_m_check CHECK ((cpu_m > 0)),
     CONSTRAINT shape_gpu_check CHECK ((gpu >= 0)),
     CONSTRAINT shape_memory_mib_check CHECK ((memory_mib >= 0)),
@@ -1790,6 +1850,12 @@ ALTER TABLE weft.worker_incarnation ALTER COLUMN incarnation_id ADD GENERATED AL
     NO MAXVALUE
     CACHE 1
 );
+
+CREATE TABLE weft.worker_lane (
+    incarnation_id integer NOT NULL,
+    lane_id integer NOT NULL
+);
+ALTER TABLE weft.worker_lane OWNER TO postgres;
 
 ALTER TABLE weft.worker ALTER COLUMN worker_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME weft.worker_worker_id_seq
@@ -1923,6 +1989,12 @@ ALTER TABLE ONLY weft.job_state
 ALTER TABLE ONLY weft.job_transition
     ADD CONSTRAINT job_transition_pkey PRIMARY KEY (from_state, to_state);
 
+ALTER TABLE ONLY weft.lane
+    ADD CONSTRAINT lane_asks_key UNIQUE (asks);
+
+ALTER TABLE ONLY weft.lane
+    ADD CONSTRAINT lane_pkey PRIMARY KEY (lane_id);
+
 ALTER TABLE ONLY weft.member_span
     ADD CONSTRAINT member_span_pkey PRIMARY KEY (batch_id, group_id, first_job, last_job);
 
@@ -2009,6 +2081,9 @@ ALTER TABLE ONLY weft.worker_incarnation
 
 ALTER TABLE ONLY weft.worker_incarnation
     ADD CONSTRAINT worker_incarnation_pkey PRIMARY KEY (incarnation_id);
+
+ALTER TABLE ONLY weft.worker_lane
+    ADD CONSTRAINT worker_lane_pkey PRIMARY KEY (incarnation_id, lane_id);
 
 ALTER TABLE ONLY weft.worker
     ADD CONSTRAINT worker_pkey PRIMARY KEY (worker_id);
@@ -2160,6 +2235,9 @@ ALTER TABLE ONLY weft.rate
 ALTER TABLE ONLY weft.rate
     ADD CONSTRAINT rate_resource_id_fkey FOREIGN KEY (resource_id) REFERENCES weft.resource(resource_id);
 
+ALTER TABLE ONLY weft.shape
+    ADD CONSTRAINT shape_lane_id_fkey FOREIGN KEY (lane_id) REFERENCES weft.lane(lane_id);
+
 ALTER TABLE ONLY weft.tenant_user
     ADD CONSTRAINT tenant_user_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES weft.tenant(tenant_id);
 
@@ -2174,6 +2252,12 @@ ALTER TABLE ONLY weft.worker_incarnation
 
 ALTER TABLE ONLY weft.worker_incarnation
     ADD CONSTRAINT worker_incarnation_worker_id_fkey FOREIGN KEY (worker_id) REFERENCES weft.worker(worker_id);
+
+ALTER TABLE ONLY weft.worker_lane
+    ADD CONSTRAINT worker_lane_incarnation_id_fkey FOREIGN KEY (incarnation_id) REFERENCES weft.worker_incarnation(incarnation_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY weft.worker_lane
+    ADD CONSTRAINT worker_lane_lane_id_fkey FOREIGN KEY (lane_id) REFERENCES weft.lane(lane_id);
 
 ALTER TABLE ONLY weft.worker
     ADD CONSTRAINT worker_pool_id_fkey FOREIGN KEY (pool_id) REFERENCES weft.pool(pool_id);
@@ -2488,7 +2572,7 @@ GRANT USAGE ON SCHEMA weft TO weft_api;
 GRANT USAGE ON SCHEMA weft TO weft_driver;
 GRANT USAGE ON SCHEMA weft TO weft_worker;
 
-REVOKE ALL ON FUNCTION weft._add_arrays(of_tenant_id integer, of_batch_id bigint, of_update_id integer, base integer, first_position integer, total_jobs integer, entry_ns integer[], shape_ids integer[], shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus integer[], shape_countables jsonb[], shape_indexes integer[], group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], edge_parent_ns integer[], chunk_firsts integer[], of_key text, of_digest bytea) FROM PUBLIC;
+REVOKE ALL ON FUNCTION weft._add_arrays(of_tenant_id integer, of_batch_id bigint, of_update_id integer, base integer, first_position integer, total_jobs integer, entry_ns integer[], shape_ids integer[], shape_lanes integer[], lane_firsts integer[], section_lanes integer[], shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_indexes integer[], group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], edge_parent_ns integer[], chunk_firsts integer[], of_key text, of_digest bytea) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._add_failures(batch_ids bigint[], group_ids integer[], ns integer[], at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._add_failures(batch_ids bigint[], group_ids integer[], ns integer[], at timestamp with time zone) TO weft_tenant;
@@ -2496,10 +2580,12 @@ GRANT ALL ON FUNCTION weft._add_failures(batch_ids bigint[], group_ids integer[]
 REVOKE ALL ON FUNCTION weft._add_members(tenant_id integer, of_batch_id bigint, set_id integer, of_job_ids integer[], sets_max integer, at timestamp with time zone, OUT n_added integer, OUT busy integer[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._add_members(tenant_id integer, of_batch_id bigint, set_id integer, of_job_ids integer[], sets_max integer, at timestamp with time zone, OUT n_added integer, OUT busy integer[]) TO weft_tenant;
 
-REVOKE ALL ON FUNCTION weft._add_ranges(batch_ids bigint[], update_ids integer[], first_jobs integer[], last_jobs integer[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft._add_ranges(batch_ids bigint[], update_ids integer[], first_jobs integer[], last_jobs integer[]) TO weft_tenant;
+REVOKE ALL ON FUNCTION weft._add_ranges(batch_ids bigint[], update_ids integer[], lane_ids integer[], first_jobs integer[], last_jobs integer[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._add_ranges(batch_ids bigint[], update_ids integer[], lane_ids integer[], first_jobs integer[], last_jobs integer[]) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._add_set(tenant_id integer, batch_id bigint, group_id integer, update_id integer, name text, attributes jsonb, cancel_after integer, callback text, hidden boolean, at timestamp with time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._add_update_ranges(of_batch_id bigint, of_update_id integer, pool_id integer, user_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._announce(pool_ids integer[], user_ids integer[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._announce(pool_ids integer[], user_ids integer[]) TO weft_tenant;
@@ -2590,6 +2676,11 @@ REVOKE ALL ON FUNCTION weft._is_same_bunch(of_batch_id bigint, of_update_id inte
 
 REVOKE ALL ON FUNCTION weft._job_documents(of_batch_id bigint, of_job_ids integer[]) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._lane_ids(asks jsonb[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._lane_ids(asks jsonb[]) TO weft_tenant;
+
+REVOKE ALL ON FUNCTION weft._lane_sections(lanes integer[], ns integer[], OUT firsts integer[], OUT lane_ids integer[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._list_ready(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._list_ready(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) TO weft_tenant;
 
@@ -2635,10 +2726,17 @@ REVOKE ALL ON FUNCTION weft._next_offer(last weft.offer, of_pool_id integer, fai
 
 REVOKE ALL ON FUNCTION weft._next_span(of_batch_id bigint, of_group_id integer, after integer) FROM PUBLIC;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.worker_incarnation TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.worker_incarnation TO weft_system;
+GRANT SELECT ON TABLE weft.worker_incarnation TO weft_api;
+GRANT SELECT ON TABLE weft.worker_incarnation TO weft_driver;
+
+REVOKE ALL ON FUNCTION weft._offers(i weft.worker_incarnation) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._open_neighbours(of_batch_id bigint, of_job_id integer, after_child integer, limit_jobs integer, at timestamp with time zone, OUT n_told integer, OUT last_child integer) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION weft._open_ranges(batch_ids bigint[], job_ids integer[], update_ids integer[], opens boolean[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft._open_ranges(batch_ids bigint[], job_ids integer[], update_ids integer[], opens boolean[]) TO weft_tenant;
+REVOKE ALL ON FUNCTION weft._open_ranges(batch_ids bigint[], job_ids integer[], update_ids integer[], lane_ids integer[], opens boolean[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._open_ranges(batch_ids bigint[], job_ids integer[], update_ids integer[], lane_ids integer[], opens boolean[]) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._open_transactions() FROM PUBLIC;
 
@@ -2660,11 +2758,6 @@ GRANT ALL ON FUNCTION weft._park_jobs(of_batch_id bigint, of_job_ids integer[]) 
 REVOKE ALL ON FUNCTION weft._park_noted(limit_jobs integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._patched(patch jsonb) FROM PUBLIC;
-
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.worker_incarnation TO weft_tenant;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.worker_incarnation TO weft_system;
-GRANT SELECT ON TABLE weft.worker_incarnation TO weft_api;
-GRANT SELECT ON TABLE weft.worker_incarnation TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft._pick(offer weft.offer, worker weft.worker_incarnation, has_cancel boolean, has_hold boolean, lookahead_jobs integer, limit_jobs integer, hint_job integer) FROM PUBLIC;
 
@@ -2690,7 +2783,11 @@ REVOKE ALL ON FUNCTION weft._remove_rows(operation weft.operation, limit_rows in
 
 REVOKE ALL ON FUNCTION weft._rename_group(of_batch_id bigint, of_group_id integer, new_name text, groups_max integer) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._serve_lanes(of_incarnation_id integer) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._served_since_fold(of_pool_id integer, of_user_id integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._serves(offers jsonb, asks jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._set_priority(of_batch_id bigint, of_job_ids integer[], new_priority smallint) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._set_priority(of_batch_id bigint, of_job_ids integer[], new_priority smallint) TO weft_tenant;
@@ -2700,8 +2797,8 @@ GRANT ALL ON FUNCTION weft._settle_children(batch_ids bigint[], job_ids integer[
 
 REVOKE ALL ON FUNCTION weft._settle_groups(batch_ids bigint[], group_ids integer[], have_grown boolean[], at timestamp with time zone) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION weft._shape_ids(cpu_ms bigint[], memory_mibs bigint[], storage_mibs bigint[], gpus integer[], countables jsonb[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft._shape_ids(cpu_ms bigint[], memory_mibs bigint[], storage_mibs bigint[], gpus integer[], countables jsonb[]) TO weft_tenant;
+REVOKE ALL ON FUNCTION weft._shape_ids(cpu_ms bigint[], memory_mibs bigint[], storage_mibs bigint[], gpus integer[], countables jsonb[], OUT shape_ids integer[], OUT lane_ids integer[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._shape_ids(cpu_ms bigint[], memory_mibs bigint[], storage_mibs bigint[], gpus integer[], countables jsonb[], OUT shape_ids integer[], OUT lane_ids integer[]) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._show_set(tenant_id integer, of_batch_id bigint, set_id integer, at timestamp with time zone) FROM PUBLIC;
 
@@ -2907,6 +3004,9 @@ GRANT ALL ON FUNCTION weft.overview(tenant_id integer) TO weft_api;
 REVOKE ALL ON FUNCTION weft.pool_limits() FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.pool_limits() TO weft_api;
 
+REVOKE ALL ON FUNCTION weft.pool_offers() FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.pool_offers() TO weft_api;
+
 REVOKE ALL ON FUNCTION weft.prioritize_group(tenant_id integer, user_id integer, batch_id bigint, group_id integer, patch jsonb, attributes_max integer, groups_max integer, actor text, trace_id text, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.prioritize_group(tenant_id integer, user_id integer, batch_id bigint, group_id integer, patch jsonb, attributes_max integer, groups_max integer, actor text, trace_id text, at timestamp with time zone) TO weft_api;
 
@@ -2921,6 +3021,9 @@ GRANT ALL ON FUNCTION weft.redeliver_callback(tenant_id integer, batch_id bigint
 
 REVOKE ALL ON FUNCTION weft.register_worker(name text, host text, pool text, incarnation text, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, version text, proved_gone boolean, grace_s double precision, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.register_worker(name text, host text, pool text, incarnation text, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, version text, proved_gone boolean, grace_s double precision, at timestamp with time zone) TO weft_worker;
+
+REVOKE ALL ON FUNCTION weft.register_worker_v2(name text, host text, pool text, incarnation text, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, offers jsonb, version text, proved_gone boolean, grace_s double precision, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.register_worker_v2(name text, host text, pool text, incarnation text, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, offers jsonb, version text, proved_gone boolean, grace_s double precision, at timestamp with time zone) TO weft_worker;
 
 REVOKE ALL ON FUNCTION weft.release_group(tenant_id integer, batch_id bigint, group_id integer, actor text, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.release_group(tenant_id integer, batch_id bigint, group_id integer, actor text, at timestamp with time zone) TO weft_api;
@@ -3123,6 +3226,12 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_state TO weft_system;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_transition TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_transition TO weft_system;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.lane TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.lane TO weft_system;
+
+GRANT USAGE ON SEQUENCE weft.lane_lane_id_seq TO weft_tenant;
+GRANT USAGE ON SEQUENCE weft.lane_lane_id_seq TO weft_system;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.member_span TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.member_span TO weft_system;
 GRANT SELECT ON TABLE weft.member_span TO weft_api;
@@ -3230,6 +3339,9 @@ GRANT SELECT ON TABLE weft.worker TO weft_driver;
 
 GRANT USAGE ON SEQUENCE weft.worker_incarnation_incarnation_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.worker_incarnation_incarnation_id_seq TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.worker_lane TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.worker_lane TO weft_system;
 
 GRANT USAGE ON SEQUENCE weft.worker_worker_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.worker_worker_id_seq TO weft_system;

@@ -1,5 +1,5 @@
--- Every ready job can be found by a claimer: listed at the rank of its priority, or with priority 0 in a range; else it is held.
--- A range holds it at or above its low mark, and its user is active. A parked one may be held no more if its group was released and
+-- Every ready job can be found by a claimer: listed in its lane at the rank of its priority, or in a range of its lane; else it is held.
+-- Only jobs of priority 0 stand in a range. A range holds it at or above its low mark, and its user is active. A parked one may be held no more if its group was released and
 -- the sweep is about to list it.
 SELECT x.* FROM (
 SELECT j.batch_id, j.job_id, j.listed, s.active
@@ -10,10 +10,11 @@ JOIN weft.queue q ON q.queue_id = b.queue_id
 LEFT JOIN weft.user_share s ON s.pool_id = q.pool_id AND s.user_id = b.user_id
 CROSS JOIN LATERAL (
     SELECT r.pool_id FROM weft.ready_job r
-    WHERE j.listed AND r.batch_id = j.batch_id AND r.job_id = j.job_id AND abs(r.pool_id) = q.pool_id AND r.user_id = b.user_id AND r.rank = -j.priority
+    WHERE j.listed AND r.batch_id = j.batch_id AND r.job_id = j.job_id AND abs(r.pool_id) = q.pool_id AND r.user_id = b.user_id AND r.rank = -j.priority AND r.lane_id = j.lane_id
     UNION ALL
     SELECT r.pool_id FROM weft.runnable r
-    WHERE NOT j.listed AND j.priority = 0 AND r.batch_id = j.batch_id AND j.job_id BETWEEN r.low_job AND r.last_job AND abs(r.pool_id) = q.pool_id AND r.user_id = b.user_id
+    WHERE NOT j.listed AND j.priority = 0 AND r.batch_id = j.batch_id AND j.job_id BETWEEN r.low_job AND r.last_job AND r.lane_id = j.lane_id
+      AND abs(r.pool_id) = q.pool_id AND r.user_id = b.user_id
     UNION ALL SELECT NULL ORDER BY 1 DESC NULLS LAST LIMIT 1) p
 WHERE j.state = 1 AND NOT CASE
     WHEN p.pool_id > 0 THEN coalesce(s.active, false)
@@ -22,7 +23,7 @@ WHERE j.state = 1 AND NOT CASE
     ELSE false END
 UNION ALL
 SELECT r.batch_id, r.job_id, NULL, NULL FROM weft.ready_job r LEFT JOIN weft.job j ON j.batch_id = r.batch_id AND j.job_id = r.job_id
-WHERE j.state IS DISTINCT FROM 1 OR r.rank <> -j.priority
+WHERE j.state IS DISTINCT FROM 1 OR r.rank <> -j.priority OR r.lane_id <> j.lane_id
 ) x
 -- A batch that is being removed is half there.
 WHERE NOT EXISTS (SELECT FROM weft.batch d WHERE d.batch_id = x.batch_id AND d.removing)

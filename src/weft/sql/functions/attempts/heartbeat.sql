@@ -13,7 +13,7 @@ SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_pool int; v_seen bigint[]; v_batch bigint[]; v_job int[]; v_attempt smallint[]; v_n int; v_usage_changed boolean;
+    v_pool int; v_seen bigint[]; v_batch bigint[]; v_lane int[]; v_job int[]; v_attempt smallint[]; v_n int; v_usage_changed boolean;
 BEGIN
     UPDATE weft.worker_incarnation i SET heartbeat_at = heartbeat.at, draining = heartbeat.draining
     WHERE i.incarnation_id = heartbeat.incarnation_id AND i.ended_at IS NULL RETURNING i.pool_id INTO v_pool;
@@ -26,15 +26,15 @@ BEGIN
         -- A claim that commits meanwhile, whatever its number, stays for the next heartbeat: only those that were seen are replaced.
         -- What the worker has heard of and does not list has ended: half a million jobs of a fast one, which are not read.
         DELETE FROM weft.claim c WHERE c.incarnation_id = heartbeat.incarnation_id AND c.claim_id = ANY (v_seen) AND c.call = ANY (heartbeat.heard);
-        SELECT array_agg(l.batch_id), array_agg(l.job_id) INTO v_batch, v_job FROM (
-            SELECT x.batch_id, x.job_id FROM weft._live_attempts(heartbeat.incarnation_id) x
+        SELECT array_agg(l.batch_id), array_agg(l.lane_id), array_agg(l.job_id) INTO v_batch, v_lane, v_job FROM (
+            SELECT x.batch_id, x.lane_id, x.job_id FROM weft._live_attempts(heartbeat.incarnation_id) x
             UNION
-            SELECT t.b, t.j FROM unnest(heartbeat.batch_ids, heartbeat.job_ids, heartbeat.attempts) t (b, j, a)
+            SELECT t.b, y.lane_id, t.j FROM unnest(heartbeat.batch_ids, heartbeat.job_ids, heartbeat.attempts) t (b, j, a)
             CROSS JOIN LATERAL (SELECT y.* FROM weft.job y WHERE y.batch_id = t.b AND y.job_id = t.j OFFSET 0) y
             WHERE y.state = 4 AND y.incarnation_id = heartbeat.incarnation_id AND y.attempt = t.a) l;
         DELETE FROM weft.claim c WHERE c.incarnation_id = heartbeat.incarnation_id AND c.claim_id = ANY (v_seen);
-        INSERT INTO weft.claim (incarnation_id, batch_id, jobs)
-        SELECT heartbeat.incarnation_id, l.b, array_agg(l.j) FROM unnest(v_batch, v_job) l (b, j) GROUP BY l.b;
+        INSERT INTO weft.claim (incarnation_id, batch_id, lane_id, jobs)
+        SELECT heartbeat.incarnation_id, l.b, l.a, array_agg(l.j) FROM unnest(v_batch, v_lane, v_job) l (b, a, j) GROUP BY l.b, l.a;
 
         WITH live AS MATERIALIZED (
             SELECT l.batch_id, l.job_id FROM weft._live_attempts(heartbeat.incarnation_id) l WHERE l.started_at IS NOT NULL ORDER BY 1, 2),

@@ -12,16 +12,16 @@ CREATE OR REPLACE FUNCTION weft._end_parents(
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_b bigint[]; v_c int[]; v_n bigint[]; v_bad boolean[]; v_tid tid[]; v_old smallint[]; v_update int[]; v_opens boolean[]; v_ranged boolean[];
+    v_b bigint[]; v_c int[]; v_n bigint[]; v_bad boolean[]; v_tid tid[]; v_old smallint[]; v_update int[]; v_lane int[]; v_opens boolean[]; v_ranged boolean[];
     v_is_far boolean; v_is_crowded boolean; v_batch bigint[]; v_job int[]; v_state smallint[];
 BEGIN
-    SELECT array_agg(g.b), array_agg(g.c), array_agg(g.n), array_agg(g.bad), array_agg(l.tid), array_agg(l.state), array_agg(l.update_id), array_agg(l.opens),
+    SELECT array_agg(g.b), array_agg(g.c), array_agg(g.n), array_agg(g.bad), array_agg(l.tid), array_agg(l.state), array_agg(l.update_id), array_agg(l.lane_id), array_agg(l.opens),
            bool_or(l.tid IS NULL), bool_or(l.crowded)
-    INTO v_b, v_c, v_n, v_bad, v_tid, v_old, v_update, v_opens, v_is_far, v_is_crowded
+    INTO v_b, v_c, v_n, v_bad, v_tid, v_old, v_update, v_lane, v_opens, v_is_far, v_is_crowded
     FROM (SELECT t.b, t.c, CASE WHEN noted THEN 0 ELSE count(*) END AS n, bool_or(NOT t.ok) AND NOT noted AS bad
           FROM unnest(_end_parents.batch_ids, _end_parents.child_ids, _end_parents.oks) t (b, c, ok) GROUP BY 1, 2 ORDER BY 1, 2) g
     LEFT JOIN LATERAL (
-        SELECT j.ctid AS tid, j.state, j.update_id, j.crowded,
+        SELECT j.ctid AS tid, j.state, j.update_id, j.lane_id, j.crowded,
                j.state = 0 AND NOT j.staged AND j.n_unfinished = g.n AND j.priority = 0 AND NOT (j.always_run OR j.bad_parent OR g.bad) AS opens
         FROM weft.job j
         WHERE j.batch_id = g.b AND j.job_id = g.c
@@ -47,7 +47,7 @@ BEGIN
         LEFT JOIN (SELECT g.batch_id, g.child_id, sum(g.n)::bigint AS n, bool_or(g.bad) AS bad FROM gone g GROUP BY 1, 2) s ON s.batch_id = t.b AND s.child_id = t.c;
     END IF;
     IF by_range THEN
-        v_ranged := weft._open_ranges(v_b, v_c, v_update, v_opens);
+        v_ranged := weft._open_ranges(v_b, v_c, v_update, v_lane, v_opens);
     END IF;
     WITH upd AS (
         UPDATE weft.job j SET n_unfinished = j.n_unfinished - c.n, bad_parent = j.bad_parent OR c.bad, listed = c.ranged IS NOT TRUE,

@@ -10,7 +10,7 @@ SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_batch record; v_job int[]; v_ranged int[];
+    v_batch record; v_job int[]; v_ranged int[]; v_ranged_lanes int[];
 BEGIN
     SELECT b.user_id, b.tenant_id, q.pool_id,
            EXISTS (SELECT FROM weft.group_hold h WHERE h.batch_id = b.batch_id) OR EXISTS (SELECT FROM weft.job_hold h WHERE h.batch_id = b.batch_id) AS has_hold
@@ -23,8 +23,9 @@ BEGIN
     upd AS (
         UPDATE weft.job j SET priority = new_priority, listed = j.listed OR o.is_ranged FROM old o
         WHERE j.batch_id = of_batch_id AND j.job_id = o.job_id
-        RETURNING j.job_id, o.is_ranged)
-    SELECT array_agg(u.job_id ORDER BY u.job_id), array_agg(u.job_id) FILTER (WHERE u.is_ranged) INTO v_job, v_ranged FROM upd u;
+        RETURNING j.job_id, j.lane_id, o.is_ranged)
+    SELECT array_agg(u.job_id ORDER BY u.job_id), array_agg(u.job_id) FILTER (WHERE u.is_ranged), array_agg(u.lane_id) FILTER (WHERE u.is_ranged)
+    INTO v_job, v_ranged, v_ranged_lanes FROM upd u;
     IF v_job IS NULL THEN
         RETURN '{}';
     END IF;
@@ -33,11 +34,11 @@ BEGIN
     -- Whoever lists parked jobs waits for changed rows, though, and would miss new ones.
     WITH gone AS (
         DELETE FROM weft.ready_job q WHERE q.batch_id = of_batch_id AND q.job_id = ANY (v_job) AND q.pool_id > 0
-        RETURNING q.pool_id, q.user_id, q.job_id)
-    INSERT INTO weft.ready_job (pool_id, user_id, rank, batch_id, job_id, tenant_id)
-    SELECT g.pool_id, g.user_id, -new_priority, of_batch_id, g.job_id, v_batch.tenant_id FROM gone g
+        RETURNING q.pool_id, q.user_id, q.job_id, q.lane_id)
+    INSERT INTO weft.ready_job (pool_id, user_id, rank, batch_id, job_id, tenant_id, lane_id)
+    SELECT g.pool_id, g.user_id, -new_priority, of_batch_id, g.job_id, v_batch.tenant_id, g.lane_id FROM gone g
     UNION ALL
-    SELECT v_batch.pool_id, v_batch.user_id, -new_priority, of_batch_id, x, v_batch.tenant_id FROM unnest(v_ranged) x;
+    SELECT v_batch.pool_id, v_batch.user_id, -new_priority, of_batch_id, r.j, v_batch.tenant_id, r.l FROM unnest(v_ranged, v_ranged_lanes) r (j, l);
     IF v_batch.has_hold THEN
         -- Held ones are parked by the sweep (see _list_ready).
         INSERT INTO weft.held_ready (batch_id, job_id, tenant_id)

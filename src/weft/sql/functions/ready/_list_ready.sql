@@ -15,8 +15,8 @@ BEGIN
     SELECT bool_or(EXISTS (SELECT FROM weft.group_hold h WHERE h.batch_id = d.x) OR EXISTS (SELECT FROM weft.job_hold h WHERE h.batch_id = d.x))
     INTO v_has_hold FROM (SELECT DISTINCT x FROM unnest(_list_ready.batch_ids) x) d;
     WITH ins AS (
-        INSERT INTO weft.ready_job (pool_id, user_id, rank, batch_id, job_id, tenant_id)
-        SELECT q.pool_id, b.user_id, -j.priority, j.batch_id, j.job_id, j.tenant_id
+        INSERT INTO weft.ready_job (pool_id, user_id, rank, batch_id, job_id, tenant_id, lane_id)
+        SELECT q.pool_id, b.user_id, -j.priority, j.batch_id, j.job_id, j.tenant_id, j.lane_id
         FROM unnest(_list_ready.batch_ids, _list_ready.job_ids, _list_ready.states) t (b, j, s)
         JOIN weft.job j ON j.batch_id = t.b AND j.job_id = t.j
         JOIN weft.batch b ON b.batch_id = t.b

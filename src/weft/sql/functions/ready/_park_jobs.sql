@@ -23,7 +23,7 @@ BEGIN
     UPDATE weft.ready_job q SET pool_id = -q.pool_id WHERE q.batch_id = of_batch_id AND q.job_id = ANY (v_listed);
     WITH ranged AS (
         UPDATE weft.job j SET listed = true WHERE j.batch_id = of_batch_id AND j.job_id = ANY (v_job) AND NOT j.listed
-        RETURNING j.job_id, j.priority)
-    INSERT INTO weft.ready_job (pool_id, user_id, rank, batch_id, job_id, tenant_id)
-    SELECT -v_batch.pool_id, v_batch.user_id, -r.priority, of_batch_id, r.job_id, v_batch.tenant_id FROM ranged r;
+        RETURNING j.job_id, j.priority, j.lane_id)
+    INSERT INTO weft.ready_job (pool_id, user_id, rank, batch_id, job_id, tenant_id, lane_id)
+    SELECT -v_batch.pool_id, v_batch.user_id, -r.priority, of_batch_id, r.job_id, v_batch.tenant_id, r.lane_id FROM ranged r;
 END $$;

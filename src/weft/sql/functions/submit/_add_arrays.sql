@@ -6,7 +6,7 @@
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._add_arrays(
     of_tenant_id int, of_batch_id bigint, of_update_id int, base int, first_position int, total_jobs int, entry_ns int[],
-    shape_ids int[], shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus int[], shape_countables jsonb[],
+    shape_ids int[], shape_lanes int[], lane_firsts int[], section_lanes int[], shape_cpu_ms bigint[], shape_memory_mibs bigint[],
     shape_indexes int[], group_ids int[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons int[],
     edge_children int[], edge_parents int[], edge_parent_ns int[], chunk_firsts int[], of_key text, of_digest bytea
 ) RETURNS void LANGUAGE plpgsql
@@ -34,14 +34,15 @@ BEGIN
             FROM weft.job j WHERE l.is_cross AND j.batch_id = of_batch_id AND j.job_id = l.parent_id OFFSET 0) p ON true
         GROUP BY l.child_id),
     ready AS MATERIALIZED (
-        SELECT e.*, shape_ids[e.shape] AS shape_id, w.child_id IS NULL AS is_ready, coalesce(w.n, 0) AS n_unfinished, coalesce(w.bad, false) AS bad, coalesce(w.is_cross, false) AS is_cross,
-               w.child_id IS NOT NULL OR e.priority <> 0 OR e.always_run AS listed, max(c.first_job) OVER (ORDER BY e.first_job) AS spec_first
+        SELECT e.*, shape_ids[e.shape] AS shape_id, shape_lanes[e.shape] AS lane_id, w.child_id IS NULL AS is_ready, coalesce(w.n, 0) AS n_unfinished, coalesce(w.bad, false) AS bad, coalesce(w.is_cross, false) AS is_cross,
+               w.child_id IS NOT NULL OR e.priority <> 0 OR e.always_run
+                   OR shape_lanes[e.shape] <> section_lanes[width_bucket(e.first_job - base - first_position + 1, lane_firsts)] AS listed, max(c.first_job) OVER (ORDER BY e.first_job) AS spec_first
         FROM entry e LEFT JOIN waiting w ON w.child_id = e.first_job LEFT JOIN (SELECT base + f AS first_job FROM unnest(chunk_firsts) f) c ON c.first_job = e.first_job),
     jobs AS (
-        INSERT INTO weft.job (batch_id, job_id, tenant_id, update_id, group_id, shape_id, cpu_m, memory_mib, asks_more, spec_first, state, n_unfinished, listed, staged,
+        INSERT INTO weft.job (batch_id, job_id, tenant_id, update_id, group_id, shape_id, cpu_m, memory_mib, lane_id, asks_more, spec_first, state, n_unfinished, listed, staged,
                               bad_parent, crowded, always_run, priority, max_attempts, retry_on)
         SELECT of_batch_id, r.first_job + generate_series(0, r.n - 1), of_tenant_id, of_update_id, r.group_id, r.shape_id, shape_cpu_ms[r.shape], shape_memory_mibs[r.shape],
-               shape_storage_mibs[r.shape] > 0 OR shape_gpus[r.shape] > 0 OR shape_countables[r.shape] <> '{}', r.spec_first, CASE WHEN r.is_ready THEN 1 ELSE 0 END,
+               r.lane_id, r.lane_id <> 0, r.spec_first, CASE WHEN r.is_ready THEN 1 ELSE 0 END,
                r.n_unfinished, r.listed, r.is_cross, r.bad, r.n_unfinished > 1000, r.always_run, r.priority, r.tries, r.retry_on
         FROM ready r),
     edges AS (
@@ -53,10 +54,10 @@ BEGIN
         SELECT of_batch_id, of_update_id, base + first_position, r.group_id, r.shape_id, of_tenant_id,
                coalesce(sum(r.n) FILTER (WHERE NOT r.is_ready), 0), coalesce(sum(r.n) FILTER (WHERE r.is_ready), 0)
         FROM ready r GROUP BY r.group_id, r.shape_id)
-    INSERT INTO weft.bunch (batch_id, update_id, first_job, n_jobs, tenant_id, n_ranged, n_listed, has_cross, idempotency_key, digest)
+    INSERT INTO weft.bunch (batch_id, update_id, first_job, n_jobs, tenant_id, n_ranged, n_listed, has_cross, idempotency_key, digest, lane_firsts, lane_ids)
     SELECT of_batch_id, of_update_id, base + first_position, total_jobs, of_tenant_id,
            coalesce(sum(r.n) FILTER (WHERE r.is_ready AND NOT r.listed), 0), coalesce(sum(r.n) FILTER (WHERE r.is_ready AND r.listed), 0), bool_or(r.is_cross),
-           of_key, of_digest
+           of_key, of_digest, ARRAY(SELECT base + first_position - 1 + f FROM unnest(_add_arrays.lane_firsts) f), section_lanes
     FROM ready r;
     UPDATE weft.batch b SET has_edges = true WHERE b.batch_id = of_batch_id AND NOT b.has_edges AND cardinality(edge_children) > 0;
 END $$;

@@ -1,21 +1,26 @@
--- _shape_ids: the numbers of these requests for resources, in their order; new ones are added.
--- Called by: add_jobs.   Safe to repeat: yes.   Locks: none but new rows.
+-- _shape_ids: the numbers of these requests for resources and of their lanes, in their order; new ones are added.
+-- Called by: add_jobs.   Safe to repeat: yes.   Locks: those of _lane_ids; new rows.
+-- What a request asks for beside cpu, memory, storage and gpus stands in `countables`: amounts as numbers, words as text.
 -- Owner: weft_system.  Granted to: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._shape_ids(cpu_ms bigint[], memory_mibs bigint[], storage_mibs bigint[], gpus int[], countables jsonb[])
-RETURNS int[] LANGUAGE plpgsql
+CREATE OR REPLACE FUNCTION weft._shape_ids(
+    cpu_ms bigint[], memory_mibs bigint[], storage_mibs bigint[], gpus int[], countables jsonb[], OUT shape_ids int[], OUT lane_ids int[]
+) LANGUAGE plpgsql
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_ids int[];
+    v_lanes int[];
 BEGIN
     FOR i IN 1..2 LOOP
-        SELECT array_agg(s.shape_id ORDER BY t.n) INTO v_ids
+        SELECT array_agg(s.shape_id ORDER BY t.n), array_agg(s.lane_id ORDER BY t.n) INTO shape_ids, lane_ids
         FROM unnest(cpu_ms, memory_mibs, storage_mibs, gpus, _shape_ids.countables) WITH ORDINALITY t (c, m, d, g, x, n)
         LEFT JOIN weft.shape s ON s.cpu_m = t.c AND s.memory_mib = t.m AND s.storage_mib = t.d AND s.gpu = t.g AND s.countables = t.x;
-        EXIT WHEN array_position(v_ids, NULL) IS NULL;
-        INSERT INTO weft.shape (cpu_m, memory_mib, storage_mib, gpu, countables)
-        SELECT DISTINCT t.* FROM unnest(cpu_ms, memory_mibs, storage_mibs, gpus, _shape_ids.countables) t ORDER BY 1, 2, 3, 4
-        ON CONFLICT DO NOTHING;
+        EXIT WHEN array_position(lane_ids, NULL) IS NULL;
+        v_lanes := weft._lane_ids(ARRAY(
+            SELECT '{"executor": "process"}' || t.x || CASE WHEN t.d > 0 THEN jsonb_build_object('storage_mib', t.d) ELSE '{}' END
+                   || CASE WHEN t.g > 0 THEN jsonb_build_object('gpu', t.g) ELSE '{}' END
+            FROM unnest(storage_mibs, gpus, _shape_ids.countables) WITH ORDINALITY t (d, g, x, n) ORDER BY t.n));
+        INSERT INTO weft.shape AS s (cpu_m, memory_mib, storage_mib, gpu, countables, lane_id)
+        SELECT DISTINCT t.* FROM unnest(cpu_ms, memory_mibs, storage_mibs, gpus, _shape_ids.countables, v_lanes) t ORDER BY 1, 2, 3, 4, 6
+        ON CONFLICT (cpu_m, memory_mib, storage_mib, gpu, countables) DO UPDATE SET lane_id = excluded.lane_id WHERE s.lane_id IS NULL;
     END LOOP;
-    RETURN v_ids;
 END $$;

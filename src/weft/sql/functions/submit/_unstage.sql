@@ -31,8 +31,8 @@ BEGIN
         ON CONFLICT DO NOTHING)
     INSERT INTO weft.event (at, tenant_id, batch_id, kind, from_state, to_state, jobs)
     SELECT _unstage.at, u.tenant_id, u.batch_id, 'jobs.cancelled', 0, 9, array_agg(u.job_id) FROM upd u WHERE u.state = 9 GROUP BY u.tenant_id, u.batch_id;
-    INSERT INTO weft.ready_job (pool_id, user_id, rank, batch_id, job_id, tenant_id)
-    SELECT _unstage.pool_id, b.user_id, -j.priority, j.batch_id, j.job_id, j.tenant_id
+    INSERT INTO weft.ready_job (pool_id, user_id, rank, batch_id, job_id, tenant_id, lane_id)
+    SELECT _unstage.pool_id, b.user_id, -j.priority, j.batch_id, j.job_id, j.tenant_id, j.lane_id
     FROM weft.batch b JOIN weft.job j ON j.batch_id = b.batch_id
     WHERE b.batch_id = of_batch_id AND j.job_id BETWEEN from_job AND to_job AND j.state = 1 AND j.listed
     ON CONFLICT DO NOTHING;

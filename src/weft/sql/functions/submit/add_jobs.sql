@@ -26,7 +26,7 @@ CREATE OR REPLACE FUNCTION weft.add_jobs(
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_update weft.batch_update; v_base int; v_group_base int; v_shapes int[]; v_is_same boolean; v_wrong int; v_has_cross boolean := false;
+    v_update weft.batch_update; v_base int; v_group_base int; v_shapes int[]; v_lanes int[]; v_lane_firsts int[]; v_section_lanes int[]; v_is_same boolean; v_wrong int; v_has_cross boolean := false;
     v_parent_count int[]; v_bad_child int[]; v_cross_child int[]; v_spec int[];
 BEGIN
     PERFORM weft._as_tenant(add_jobs.tenant_id);
@@ -66,7 +66,14 @@ BEGIN
     IF v_wrong IS NOT NULL THEN
         PERFORM weft._fail('WF103', format('group %s of batch b%s does not exist', v_wrong, add_jobs.batch_id), 'A job needs a group that is there.', 'Add the group to the update before its jobs.');
     END IF;
-    v_shapes := weft._shape_ids(shape_cpu_ms, shape_memory_mibs, shape_storage_mibs, shape_gpus, shape_countables);
+    SELECT s.shape_ids, s.lane_ids INTO v_shapes, v_lanes
+    FROM weft._shape_ids(shape_cpu_ms, shape_memory_mibs, shape_storage_mibs, shape_gpus, shape_countables) s;
+    IF cardinality(shape_indexes) > 1 AND EXISTS (SELECT FROM unnest(v_lanes) l WHERE l <> v_lanes[1]) THEN
+        SELECT s.firsts, s.lane_ids INTO v_lane_firsts, v_section_lanes
+        FROM weft._lane_sections(ARRAY(SELECT v_lanes[t.s + 1] FROM unnest(shape_indexes) WITH ORDINALITY t (s, n) ORDER BY t.n), nullif(entry_ns, '{}')) s;
+    ELSE
+        v_lane_firsts := '{1}'; v_section_lanes := ARRAY[v_lanes[shape_indexes[1] + 1]];
+    END IF;
 
     IF cardinality(edge_children) > 0 THEN
         -- Parents in earlier updates are locked before they are looked at, and their completion reads the edges after it has
@@ -99,8 +106,7 @@ BEGIN
     IF cardinality(entry_ns) > 0 THEN
         PERFORM weft._add_arrays(
             add_jobs.tenant_id, add_jobs.batch_id, add_jobs.update_id, v_base, add_jobs.first_job, add_jobs.n_jobs, entry_ns,
-            v_shapes, shape_cpu_ms, shape_memory_mibs, shape_storage_mibs, shape_gpus, shape_countables,
-            shape_indexes, group_ids, priorities, always_runs, add_jobs.max_attempts, retry_ons,
+            v_shapes, v_lanes, v_lane_firsts, v_section_lanes, shape_cpu_ms, shape_memory_mibs, shape_indexes, group_ids, priorities, always_runs, add_jobs.max_attempts, retry_ons,
             edge_children, edge_parents, edge_parent_ns, chunk_firsts, add_jobs.idempotency_key, add_jobs.digest);
         INSERT INTO weft.job_array (batch_id, first_job, tenant_id, n_jobs, first_index, name, attributes)
         SELECT add_jobs.batch_id, v_base + t.first, add_jobs.tenant_id, t.n, t.first_index, t.name, t.attributes
@@ -126,13 +132,14 @@ BEGIN
         SELECT array_agg(v_base + c.first ORDER BY c.first, i) INTO v_spec FROM unnest(chunk_firsts, chunk_ns) c (first, n), generate_series(1, c.n) i;
         -- A job without parents is ready, and unless it has a priority or always runs it is found by its range.
         WITH new AS (
-            INSERT INTO weft.job (batch_id, job_id, tenant_id, update_id, group_id, shape_id, cpu_m, memory_mib, asks_more, spec_first, state, n_unfinished, listed, staged,
+            INSERT INTO weft.job (batch_id, job_id, tenant_id, update_id, group_id, shape_id, cpu_m, memory_mib, lane_id, asks_more, spec_first, state, n_unfinished, listed, staged,
                                   bad_parent, crowded, always_run, priority, max_attempts, retry_on)
             SELECT add_jobs.batch_id, v_base + add_jobs.first_job - 1 + t.n, add_jobs.tenant_id, add_jobs.update_id, coalesce(t.g, group_ids[1]),
-                   v_shapes[t.s + 1], shape_cpu_ms[t.s + 1], shape_memory_mibs[t.s + 1],
-                   shape_storage_mibs[t.s + 1] > 0 OR shape_gpus[t.s + 1] > 0 OR shape_countables[t.s + 1] <> '{}', t.spec_first,
+                   v_shapes[t.s + 1], shape_cpu_ms[t.s + 1], shape_memory_mibs[t.s + 1], v_lanes[t.s + 1], v_lanes[t.s + 1] <> 0, t.spec_first,
                    CASE WHEN coalesce(t.np, -1) < 0 THEN 1 ELSE 0 END, greatest(coalesce(t.np, 0), 0),
-                   coalesce(t.np, -1) >= 0 OR coalesce(t.priority, priorities[1]) <> 0 OR coalesce(t.always_run, always_runs[1]),
+                   coalesce(t.np, -1) >= 0 OR coalesce(t.priority, priorities[1]) <> 0 OR coalesce(t.always_run, always_runs[1])
+                       OR (cardinality(v_section_lanes) > 1 OR v_lanes[t.s + 1] <> v_section_lanes[1])
+                          AND v_lanes[t.s + 1] <> v_section_lanes[width_bucket(t.n, v_lane_firsts)],
                    v_has_cross AND v_base + add_jobs.first_job - 1 + t.n = ANY (v_cross_child),
                    v_bad_child IS NOT NULL AND v_base + add_jobs.first_job - 1 + t.n = ANY (v_bad_child), coalesce(t.np > 1000, false),
                    coalesce(t.always_run, always_runs[1]), coalesce(t.priority, priorities[1]), coalesce(t.tries, max_attempts[1]), coalesce(t.retry_on, retry_ons[1])
@@ -146,10 +153,10 @@ BEGIN
             SELECT add_jobs.batch_id, add_jobs.update_id, v_base + add_jobs.first_job, n.group_id, n.shape_id, add_jobs.tenant_id,
                    count(*) FILTER (WHERE n.state = 0), count(*) FILTER (WHERE n.state = 1)
             FROM new n GROUP BY n.group_id, n.shape_id)
-        INSERT INTO weft.bunch (batch_id, update_id, first_job, n_jobs, tenant_id, n_ranged, n_listed, has_cross, idempotency_key, digest)
+        INSERT INTO weft.bunch (batch_id, update_id, first_job, n_jobs, tenant_id, n_ranged, n_listed, has_cross, idempotency_key, digest, lane_firsts, lane_ids)
         SELECT add_jobs.batch_id, add_jobs.update_id, v_base + add_jobs.first_job, add_jobs.n_jobs, add_jobs.tenant_id,
                count(*) FILTER (WHERE n.state = 1 AND NOT n.listed), count(*) FILTER (WHERE n.state = 1 AND n.listed), v_has_cross,
-               add_jobs.idempotency_key, add_jobs.digest
+               add_jobs.idempotency_key, add_jobs.digest, ARRAY(SELECT v_base + add_jobs.first_job - 1 + f FROM unnest(v_lane_firsts) f), v_section_lanes
         FROM new n;
     END IF;
     INSERT INTO weft.job_label (batch_id, job_id, tenant_id, name, attributes)

@@ -48,11 +48,7 @@ BEGIN
         LOOP
             PERFORM weft._unstage(commit_update.batch_id, v_bunch.first_job, v_bunch.first_job + v_bunch.n_jobs - 1, v_batch.pool_id, commit_update.at);
         END LOOP;
-        IF EXISTS (SELECT FROM weft.bunch x WHERE x.batch_id = commit_update.batch_id AND x.update_id = of_update_id AND x.n_ranged > 0) THEN
-            INSERT INTO weft.runnable (pool_id, user_id, tenant_id, batch_id, update_id, first_job, last_job, low_job)
-            VALUES (v_batch.pool_id, v_batch.user_id, commit_update.tenant_id, commit_update.batch_id, of_update_id,
-                    v_update.first_job, v_update.first_job + v_update.n_jobs - 1, v_update.first_job);
-        END IF;
+        PERFORM weft._add_update_ranges(commit_update.batch_id, of_update_id, v_batch.pool_id, v_batch.user_id);
         -- What is held is claimed by nobody; the sweep parks what came for those groups.
         UPDATE weft.group_hold h SET swept = false, sweep_job = least(h.sweep_job, v_update.first_job - 1)
         WHERE h.batch_id = commit_update.batch_id AND h.released_at IS NULL;

@@ -1,0 +1,12 @@
+-- _serve_lanes: let an incarnation serve every lane that it can ever serve.
+-- Called by: register_worker_v2.   Safe to repeat: yes.
+-- Locks: lanes (advisory 7704, 0) by the caller, so that no lane is interned meanwhile.   Plan: all lanes, of which there are few.
+-- Owner: weft_system.
+CREATE OR REPLACE FUNCTION weft._serve_lanes(of_incarnation_id int) RETURNS void LANGUAGE sql
+AS $$
+    INSERT INTO weft.worker_lane (incarnation_id, lane_id)
+    SELECT i.incarnation_id, l.lane_id
+    FROM weft.worker_incarnation i CROSS JOIN weft.lane l
+    WHERE i.incarnation_id = of_incarnation_id AND weft._serves(weft._offers(i), l.asks)
+    ON CONFLICT DO NOTHING
+$$;

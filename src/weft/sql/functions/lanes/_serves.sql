@@ -1,0 +1,11 @@
+-- _serves: whether a worker that offers this can ever run a job that asks this: as much of each amount, and each word.
+-- Called by: _serve_lanes, _lane_ids, the audit.   Safe to repeat: yes, it only computes.
+-- Owner: weft_system.
+CREATE OR REPLACE FUNCTION weft._serves(offers jsonb, asks jsonb) RETURNS boolean LANGUAGE sql IMMUTABLE
+AS $$
+    SELECT NOT EXISTS (
+        SELECT FROM jsonb_each(asks) a
+        WHERE NOT coalesce(CASE jsonb_typeof(a.value)
+            WHEN 'number' THEN jsonb_typeof(offers -> a.key) = 'number' AND offers -> a.key >= a.value
+            ELSE offers -> a.key @> a.value END, false))
+$$;

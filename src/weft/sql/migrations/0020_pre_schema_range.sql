@@ -6,4 +6,4 @@ CREATE TABLE weft.schema_range (
     CONSTRAINT schema_range_in_order CHECK (oldest_program <= schema)
 );
 COMMENT ON COLUMN weft.schema_range.oldest_program IS 'raised by the contract step, which takes away what older programs call';
-INSERT INTO weft.schema_range (schema, oldest_program) VALUES (19, 16);
+INSERT INTO weft.schema_range (schema, oldest_program) VALUES (20, 16);

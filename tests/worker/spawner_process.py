@@ -179,6 +179,17 @@ class Agent:
         self._until(lambda: key_of(job_id) in self.ended)
         return self.ended.pop(key_of(job_id))
 
+    def has_ended(self, job_id: int, *, within_s: float) -> bool:
+        """Say whether an attempt ends within some time."""
+        deadline = time.monotonic() + within_s
+        while key_of(job_id) not in self.ended and time.monotonic() < deadline:
+            ready, _, _ = select.select(
+                [self._socket], [], [], max(0, deadline - time.monotonic())
+            )
+            if ready:
+                self._read()
+        return key_of(job_id) in self.ended
+
     def until(self, key: AttemptKey) -> Ended:
         """Wait until an attempt of any batch has ended; acknowledge it."""
         self._until(lambda: key in self.ended)
@@ -240,10 +251,13 @@ class Agent:
             left = deadline - time.monotonic()
             ready, _, _ = select.select([self._socket], [], [], max(0, left))
             assert ready, "the spawner says nothing"
-            data = self._socket.recv(1 << 20)
-            assert data, "the spawner has closed the connection"
-            for body in self._framer.feed(data):
-                self._take(self._decoder.decode(body))
+            self._read()
+
+    def _read(self) -> None:
+        data = self._socket.recv(1 << 20)
+        assert data, "the spawner has closed the connection"
+        for body in self._framer.feed(data):
+            self._take(self._decoder.decode(body))
 
     def _take(self, message: SpawnerMessage) -> None:
         if isinstance(message, Welcome):

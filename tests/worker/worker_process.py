@@ -10,7 +10,7 @@ from weft.ports.executor import ExecutorLimits
 from weft.ports.store import EndReport, LogPlace
 from weft.wire.log_format import STDOUT
 from weft.worker.agent.agent import Agent
-from weft.worker.agent.session import WorkerFacts
+from weft.worker.agent.session import Fence, WorkerFacts
 from weft.worker.agent.spawner_start import SpawnerPlace, is_locked
 from worker.fake_store import FakeStore
 
@@ -49,7 +49,7 @@ class Worker:
             executors={"process": ProcessExecutor()},
             limits=LIMITS,
             heartbeat_s=self.heartbeat_s,
-            fence_s=self.fence_s,
+            fence=Fence(after_s=self.fence_s),
             on_ready=ready.set,
         )
         self.task = asyncio.create_task(self.agent.run())

@@ -3,6 +3,15 @@
 from datetime import datetime
 
 SOONEST_S = 0.5
+RETURN_S = 12.0
+"""How long the driver waits for workers that could not be heard because the database, or all of
+weft, was away: more than a heartbeat and the pauses between tries. Otherwise a slow start of
+everything would lose the jobs that ran on meanwhile (`--detach-jobs`)."""
+
+
+def first_look_s(grace_s: float) -> float:
+    """Return how long no worker is declared lost after an outage."""
+    return min(RETURN_S, grace_s / 2)
 
 
 def reaper_delay_s(due_at: datetime, now: datetime, *, grace_s: float) -> float:

@@ -11,11 +11,12 @@ from importlib.metadata import entry_points
 from pathlib import Path
 
 from weft import __version__
+from weft.core.reaper_timer import first_look_s
 from weft.plugins.executors.function.settings import FunctionSettings
 from weft.plugins.log_stores.files.settings import FilesSettings
 from weft.ports.executor import Executor, ExecutorLimits
-from weft.run.child import is_supervised
 from weft.run.home import Home
+from weft.run.local_database import local_socket
 from weft.run.login import login_dsn
 from weft.run.metrics_file import leaving_metrics
 from weft.run.role_main import begin_schema_check, run_role, stop_signals, until_told
@@ -24,7 +25,7 @@ from weft.store import open_worker_store
 from weft.telemetry.log import get_logger
 from weft.wire.spawner import WarmLimits
 from weft.worker.agent.agent import Agent
-from weft.worker.agent.session import WorkerFacts
+from weft.worker.agent.session import Fence, WorkerFacts
 from weft.worker.agent.spawner_start import SpawnerPlace
 
 log = get_logger()
@@ -32,6 +33,7 @@ log = get_logger()
 _MIB = 2**20
 _MEMORY_SHARE = 0.9
 _FENCE_MARGIN_S = 3.0
+_RETURN_MARGIN_S = 2.0
 
 
 def main() -> int:
@@ -43,6 +45,7 @@ async def _work(settings: Settings, name: str) -> int:
     told = stop_signals()
     home = Home(settings.home)
     home.prepare()
+    dsn = login_dsn(settings, "weft_worker")
     with ExitStack() as until_exit:
         is_ready = asyncio.Event()
 
@@ -54,7 +57,7 @@ async def _work(settings: Settings, name: str) -> int:
 
         async with (
             leaving_metrics(home, name, every_s=settings.heartbeat_s),
-            open_worker_store(login_dsn(settings, "weft_worker")) as store,
+            open_worker_store(dsn) as store,
         ):
             schema_check = await begin_schema_check(store)
             agent = Agent(
@@ -65,8 +68,8 @@ async def _work(settings: Settings, name: str) -> int:
                 executors=load_executors(),
                 limits=limits_of(settings),
                 warm=warm_limits_of(settings),
-                heartbeat_s=settings.heartbeat_s,
-                fence_s=None if is_supervised() else fence_of(settings),
+                heartbeat_s=heartbeat_s(settings),
+                fence=fence_of(settings, dsn),
                 on_ready=say_ready,
             )
             running = asyncio.create_task(agent.run())
@@ -113,12 +116,20 @@ def facts_of(settings: Settings, home: Home) -> WorkerFacts:
     )
 
 
-def fence_of(settings: Settings) -> float:
-    """Return after how much silence a worker of its own host kills its jobs: soon before the
-    database gives them to others. Under `weft up` the database is on the same host and there are
-    no others, so that jobs outlive its absence.
+def fence_of(settings: Settings, dsn: str) -> Fence:
+    """Return after how much silence the jobs of this worker are killed on its own host: shortly
+    before the database gives them to others.
     """
-    return max(settings.lost_after_s - _FENCE_MARGIN_S, settings.heartbeat_s + 1)
+    return Fence(
+        after_s=settings.lost_after_s - _FENCE_MARGIN_S,
+        return_s=first_look_s(settings.lost_after_s) - _RETURN_MARGIN_S,
+        find_database=lambda: local_socket(dsn),
+    )
+
+
+def heartbeat_s(settings: Settings) -> float:
+    """Return the time between heartbeats: two of them within the silence that is allowed."""
+    return min(settings.heartbeat_s, settings.lost_after_s / 2)
 
 
 def limits_of(settings: Settings) -> ExecutorLimits:

@@ -131,11 +131,16 @@ class Acknowledge(msgspec.Struct, frozen=True, tag="ack"):
 
 class Renew(msgspec.Struct, frozen=True, tag="renew"):
     """The database knew this worker just now. Unless that is said again before `until_ns`, kill
-    everything: by then the jobs may run elsewhere.
+    everything and start nothing: by then the jobs may run elsewhere.
     """
 
     until_ns: int
     """0: jobs may go on for ever."""
+    database: str = ""
+    """The socket of a PostgreSQL on this host. While it is away, jobs go on: nobody else is given
+    them."""
+    return_ns: int = 0
+    """How long the agent may take to be heard again when that is back."""
 
 
 class Quit(msgspec.Struct, frozen=True, tag="quit"):

@@ -5,16 +5,13 @@ import time
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 
+from weft.core.reaper_timer import first_look_s
 from weft.driver.loops.loop import Loop, LoopContext
 from weft.telemetry import metrics
 from weft.telemetry.log import get_logger
 
 log = get_logger()
 
-RETURN_S = 12.0
-"""Extra grace for workers that could not report during an outage of the database or of all of
-weft: more than a heartbeat and the pauses between a worker's tries. Without it a slow start would
-lose the jobs that ran on meanwhile (`--detach-jobs`)."""
 SLOW_S = 1.0
 """A database that takes this long to answer was away, for the workers as well."""
 
@@ -29,7 +26,7 @@ async def _run(context: LoopContext) -> None:
     """
     grace_s = context.settings.lost_after_s
     while True:
-        await asyncio.sleep(min(RETURN_S, grace_s / 2))
+        await asyncio.sleep(first_look_s(grace_s))
         async for _ in _steady_looks(context, grace_s=grace_s):
             for lost in await context.store.lose_workers(context.epoch, grace_s):
                 metrics.WORKERS_LOST.inc()

@@ -11,7 +11,7 @@ from weft.telemetry.log import get_logger
 from weft.wire.spawner import PROTOCOL_VERSION, Hello, Quit, WarmLimits, Welcome
 from weft.worker.agent.contact import DeclaredLost
 from weft.worker.agent.patience import until_answered
-from weft.worker.agent.session import Session, WorkerFacts
+from weft.worker.agent.session import Fence, Session, WorkerFacts
 from weft.worker.agent.spawner_link import SpawnerGone, SpawnerLink, greet
 from weft.worker.agent.spawner_start import SpawnerPlace, find_or_start, wait_gone
 
@@ -36,7 +36,7 @@ class Agent:
         executors: Mapping[str, Executor],
         limits: ExecutorLimits,
         heartbeat_s: float,
-        fence_s: float | None = None,
+        fence: Fence,
         warm: WarmLimits | None = None,
         on_ready: Callable[[], None],
     ) -> None:
@@ -47,8 +47,7 @@ class Agent:
         self._executors = executors
         self._limits = limits
         self._heartbeat_s = heartbeat_s
-        self._fence_s = fence_s
-        """Without contact to the database for so long, jobs are killed; None: they go on."""
+        self._fence = fence
         self._warm = warm or WarmLimits()
         self._on_ready = on_ready
         self._asked_ns = 0
@@ -84,7 +83,7 @@ class Agent:
         registered = await until_answered(lambda: self._register(welcome))
         session = self._session = Session(
             self._store, self._notices, link, registered, facts=facts, executors=self._executors,
-            limits=self._limits, fence_s=self._fence_s,
+            limits=self._limits, fence=self._fence,
         )  # fmt: skip
         session.reconcile(registered, welcome)
         session.renew(self._asked_ns)

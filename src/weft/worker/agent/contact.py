@@ -16,6 +16,8 @@ from weft.worker.agent.patience import until_answered
 log = get_logger()
 
 _LISTEN_AGAIN_S = 0.2
+_LATE_NS = 1_000_000_000
+"""An answer that took longer hardly says that the database knows this worker now: ask again."""
 
 
 class DeclaredLost(Exception):
@@ -52,12 +54,15 @@ class Contact:
 
     async def beat(self, heartbeat_s: float) -> None:
         """Send heartbeats. Raises `DeclaredLost`."""
+        is_late = False
         while True:
-            await asyncio.sleep(heartbeat_s)
+            if not is_late:
+                await asyncio.sleep(heartbeat_s)
             answer = await until_answered(self._beat_once)
             if not answer.alive:
                 raise DeclaredLost
             self.on_known(self._asked_ns)
+            is_late = time.monotonic_ns() - self._asked_ns > _LATE_NS
             if answer.to_stop:
                 self._on_stop([AttemptKey(*one) for one in answer.to_stop])
             if answer.has_work:

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from weft.core.states import Reason
@@ -35,6 +35,18 @@ class WorkerFacts:
     gpu: int
 
 
+@dataclass(frozen=True, kw_only=True)
+class Fence:
+    """When the spawner stops all jobs by itself, because the database may have given them away."""
+
+    after_s: float | None = None
+    """So long after the database knew this worker; None: never, which only tests want."""
+    return_s: float = 0.0
+    """How long the agent may take to be heard again after an outage of the database."""
+    find_database: Callable[[], str] = str
+    """Return the socket of the database if it is a server on this host, else nothing."""
+
+
 class Session:
     """Claim, run, report, until the spawner or the registration is gone."""
 
@@ -48,7 +60,7 @@ class Session:
         facts: WorkerFacts,
         executors: Mapping[str, Executor],
         limits: ExecutorLimits,
-        fence_s: float | None,
+        fence: Fence,
     ) -> None:
         self._store = store
         self._link = link
@@ -67,7 +79,8 @@ class Session:
             held=self.held, on_work=self.claiming.on_work, on_stop=self._stop,
         )  # fmt: skip
         self.reporting.expected = lambda: self.held.live_count
-        self._fence_ns = None if fence_s is None else int(fence_s * 1e9)
+        self._fence = fence
+        self._database = fence.find_database()
         self.contact.on_known = self.renew
 
     def reconcile(self, registered: Registered, welcome: Welcome) -> None:
@@ -103,7 +116,11 @@ class Session:
 
     def renew(self, known_ns: int) -> None:
         """Let the spawner go on: the database knew this worker at that time."""
-        self._link.send(Renew(known_ns + self._fence_ns if self._fence_ns is not None else 0))
+        if self._fence.after_s is None:
+            self._link.send(Renew(0))
+            return
+        until_ns = known_ns + int(self._fence.after_s * 1e9)
+        self._link.send(Renew(until_ns, self._database, int(self._fence.return_s * 1e9)))
 
     async def run(self, heartbeat_s: float) -> None:
         """Work until something fails: raises `SpawnerGone` or `DeclaredLost`."""

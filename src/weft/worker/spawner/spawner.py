@@ -28,8 +28,9 @@ from weft.wire.spawner import (
 from weft.worker.spawner.agent_link import AgentLink
 from weft.worker.spawner.attempt import Attempt
 from weft.worker.spawner.capacity import Capacity
+from weft.worker.spawner.fence import Fence
 from weft.worker.spawner.launch import CannotStart, Launcher, NoRoom
-from weft.worker.spawner.loop import Loop, Timer
+from weft.worker.spawner.loop import Loop
 from weft.worker.spawner.reports import Reports
 from weft.worker.spawner.running import Running
 from weft.worker.spawner.scratch import Scratch
@@ -65,7 +66,7 @@ class Spawner:
         """Those that wait or run."""
         self._queue: deque[Attempt] = deque()
         self._queue_length = 0
-        self._fence: Timer | None = None
+        self._fence = Fence(loop, self._kill_all)
         self._room_tries = 0
         self._wait_for_room_until_ns = 0
         self._trash_emptied = 0
@@ -119,6 +120,8 @@ class Spawner:
             case Start():
                 for request in message.processes:
                     self._enqueue(request, message)
+                if self._fence.has_expired:
+                    self._kill_all()
             case Kill():
                 self._kill(message)
             case Withdraw():
@@ -126,7 +129,7 @@ class Spawner:
             case Acknowledge():
                 self._reports.acknowledge(message.keys)
             case Renew():
-                self._renew(message.until_ns)
+                self._fence.renew(message)
             case Quit():
                 self.quitting = True
             case _:
@@ -252,11 +255,6 @@ class Spawner:
                 self._unqueue(attempt)
                 del self._attempts[key]
                 self._reports.add_withdrawn(key)
-
-    def _renew(self, until_ns: int) -> None:
-        if self._fence is not None:
-            self._loop.cancel(self._fence)
-        self._fence = self._loop.at(until_ns, self._kill_all) if until_ns else None
 
     def _kill_all(self) -> None:
         """Nobody has said for too long that the database still knows this worker."""

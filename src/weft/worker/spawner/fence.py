@@ -1,0 +1,119 @@
+"""Stop all jobs when nobody has said for too long that the database knows this worker.
+
+By then the database may give them to another worker. The agent cannot be relied on for this: it
+may have been killed or stopped, or be cut off.
+
+While the database itself is away, nobody is given anything. If it is a server on this host, the
+spawner sees that for itself: it refuses connections, or leaves them without an answer. Then jobs
+go on, and when the server is back, the agent has some seconds to be heard again.
+"""
+
+import socket
+import struct
+import time
+from collections.abc import Callable
+
+from weft.wire.spawner import Renew
+from weft.worker.spawner.loop import Loop, Timer
+
+_LEAD_NS = 4_000_000_000
+"""So long before the end of its time the database is asked for the first time."""
+_STEP_NS = 1_000_000_000
+_SILENT_NS = 3_000_000_000
+"""A server that accepts connections and does not answer for so long is asleep."""
+_AWAKE_NS = 3_000_000_000
+"""When it wakes up, an agent that lives is heard within this time: its call waits there."""
+_PARAMETERS = struct.pack("!I", 0x0003_0000) + b"user\0weft_worker\0\0"
+_STARTUP = struct.pack("!I", 4 + len(_PARAMETERS)) + _PARAMETERS
+_NOT_READY = b"C57P03\0"
+"""`cannot_connect_now`: the server starts, recovers or stops."""
+
+
+class Fence:
+    """Call `on_expired` when it was not renewed in time."""
+
+    def __init__(self, loop: Loop, on_expired: Callable[[], None]) -> None:
+        self._loop = loop
+        self._on_expired = on_expired
+        self._renewal = Renew(0)
+        self._until_ns = 0
+        self._away_until_ns = 0
+        """How long jobs may go on because the database was seen to be away."""
+        self._timer: Timer | None = None
+        self._question: socket.socket | None = None
+        self._asked_ns = 0
+        self.has_expired = False
+        """Nothing may be started until the next renewal."""
+
+    def renew(self, renewal: Renew) -> None:
+        """Begin anew."""
+        if self._timer is not None:
+            self._loop.cancel(self._timer)
+            self._timer = None
+        self._forget_question()
+        self.has_expired = False
+        self._renewal = renewal
+        if renewal.until_ns:
+            # A call that waited for a sleeping database renews from before its sleep.
+            self._until_ns = max(renewal.until_ns, self._away_until_ns)
+            self._look_at(self._until_ns - (_LEAD_NS if renewal.database else 0))
+
+    def _look_at(self, due_ns: int) -> None:
+        self._timer = self._loop.at(due_ns, self._look)
+
+    def _look(self) -> None:
+        self._timer = None
+        if self._renewal.database:
+            self._look_for_database()
+        now_ns = time.monotonic_ns()
+        if now_ns < self._until_ns:
+            self._look_at(min(self._until_ns, now_ns + _STEP_NS))
+            return
+        self._forget_question()
+        self.has_expired = True
+        self._on_expired()
+
+    def _look_for_database(self) -> None:
+        if self._question is None:
+            self._ask()
+        elif time.monotonic_ns() - self._asked_ns >= _SILENT_NS:
+            self._prolong(_AWAKE_NS)
+
+    def _prolong(self, by_ns: int) -> None:
+        self._away_until_ns = time.monotonic_ns() + by_ns
+        self._until_ns = max(self._until_ns, self._away_until_ns)
+
+    def _ask(self) -> None:
+        """Begin to log in, which every server answers that works."""
+        question = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
+        try:
+            question.connect(self._renewal.database)
+            question.send(_STARTUP)
+        except (FileNotFoundError, ConnectionError):
+            question.close()
+            self._prolong(self._renewal.return_ns)
+        except OSError:  # too busy to accept, or not allowed: no proof that it is away
+            question.close()
+        else:
+            self._question = question
+            self._asked_ns = time.monotonic_ns()
+            self._loop.watch(question.fileno(), self._on_answer)
+
+    def _on_answer(self) -> None:
+        if self._question is None:
+            return
+        try:
+            answer = self._question.recv(1024)
+        except BlockingIOError:
+            return
+        except OSError:
+            answer = b""
+        self._forget_question()
+        if not answer or _NOT_READY in answer:
+            self._prolong(self._renewal.return_ns)
+
+    def _forget_question(self) -> None:
+        if self._question is not None:
+            self._loop.forget(self._question.fileno())
+            self._question.close()
+            self._question = None

@@ -1,0 +1,84 @@
+"""The previous release, built from its commit and installed beside the present one."""
+
+import os
+import subprocess
+import sys
+import sysconfig
+import tarfile
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+
+from release.pythons import bare_environment
+
+ROOT = Path(__file__).resolve().parents[2]
+COMMIT = "a9c94e2"
+COMMAND_S = 120
+
+
+@dataclass(frozen=True)
+class Release:
+    """Something that runs weft: a Python that finds one of its versions."""
+
+    python: Path
+
+    def run(self, *words: str, home: Path) -> subprocess.CompletedProcess[str]:
+        """Run `python …` to its end."""
+        return subprocess.run(
+            [self.python, *words],
+            check=False, capture_output=True, text=True, stdin=subprocess.DEVNULL,
+            env=bare_environment(home), timeout=COMMAND_S, cwd="/",
+        )  # fmt: skip
+
+    @contextmanager
+    def role(self, name: str, home: Path) -> Iterator[subprocess.Popen[bytes]]:
+        """Run a role until the block ends; its log goes to `NAME.log` in the home."""
+        environment = {**bare_environment(home), "WEFT_HOME": str(home), "WEFT_PORT": "0"}
+        with Path(home, f"{name}.log").open("ab") as log:
+            process = subprocess.Popen(
+                [self.python, "-m", f"weft.run.{name}"],
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment, cwd="/",
+            )  # fmt: skip
+            try:
+                yield process
+            finally:
+                process.terminate()
+                process.wait(COMMAND_S)
+
+
+PRESENT = Release(Path(sys.executable))
+
+
+def install_previous(base: Path) -> Release:
+    """Build the wheel of the previous release and put it into an environment of its own.
+
+    What it depends on is taken from the present environment, so no index is needed.
+    """
+    _unpack(COMMIT, base / "source")
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-d", base, "-t", "wheel"],
+        check=True, capture_output=True, cwd=base / "source",
+    )  # fmt: skip
+    (wheel,) = base.glob("*.whl")
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", base / "venv"], check=True)
+    (packages,) = (base / "venv").glob("lib/python*/site-packages")
+    with zipfile.ZipFile(wheel) as files:
+        files.extractall(packages)  # noqa: S202 (our own)
+    # Ours come after its own: the environment's weft is the old one.
+    (packages / "present.pth").write_text(sysconfig.get_paths()["purelib"] + os.linesep)
+    return Release(base / "venv" / "bin" / "python")
+
+
+def _unpack(commit: str, target: Path) -> None:
+    archive = subprocess.run(
+        ["git", "archive", commit], check=False, capture_output=True, cwd=ROOT
+    )
+    if archive.returncode != 0:
+        pytest.skip(f"the history of this clone does not reach back to {commit}")
+    with tarfile.open(fileobj=BytesIO(archive.stdout)) as files:
+        files.extractall(target)  # noqa: S202 (our own; `filter` is not in every 3.11)

@@ -40,7 +40,7 @@ __all__ = [
 
 
 class BatchBuilder(Builder[Job]):
-    """A batch, or an update of one, in the making: nothing is sent before `submit`."""
+    """A batch under construction, or an update of one: nothing is sent before `submit`."""
 
     def __init__(self, api: Api, draft: Draft) -> None:
         super().__init__(draft, self.make_job)
@@ -59,7 +59,7 @@ class BatchBuilder(Builder[Job]):
         twice. After it the builder is empty and collects a further update.
 
         Args:
-            progress: Show a bar while jobs are sent; none: if somebody looks.
+            progress: Show a bar while jobs are sent; default: only if a person can see it.
         """
         with Progress("submit", shown=progress, total=self.draft.n_jobs) as shown:
             return Batch(self._api, await self.draft.submit(shown.advance))
@@ -76,8 +76,8 @@ class Client(BuilderSource[BatchBuilder]):
             print(await job.log())
 
     Args:
-        url: Where the server is; none: `WEFT_URL`, else what `weft up` wrote into the home.
-        token: Who asks; none: `WEFT_TOKEN`, else likewise.
+        url: Address of the server; default: `WEFT_URL`, or what `weft up` wrote in the home.
+        token: The caller's token; default: `WEFT_TOKEN`, or likewise.
         home: The home to look into, instead of `WEFT_HOME`.
         patience_s: How long requests are repeated while the server is away; a server that was
             never reached is not waited for.
@@ -140,8 +140,8 @@ class Client(BuilderSource[BatchBuilder]):
         Args:
             batch_id: The batch.
             name: Unique among the sets of the batch.
-            cancel_after_n_failures: Cancel its jobs when so many failed.
-            attributes: Keys and values of your own.
+            cancel_after_n_failures: The number of failures after which its jobs are cancelled.
+            attributes: Your own keys and values.
             callback: URL to which its status is posted when it is complete.
         """
         options = group_options(cancel_after_n_failures, attributes, callback)
@@ -155,7 +155,7 @@ class Client(BuilderSource[BatchBuilder]):
 
         Args:
             document: With `jobs`, and what else such a document may have.
-            progress: Show a bar while jobs are sent; none: if somebody looks.
+            progress: Show a bar while jobs are sent; default: only if a person can see it.
         """
         with Progress("submit", shown=progress) as shown:
             answer = await self.api.submit(document, on_sent=shown.advance)

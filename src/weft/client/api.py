@@ -40,11 +40,11 @@ SILENCE_MAX_S = 45.0
 word.
 """
 WATCH_PAUSE_S = 0.5
-"""As often as an eye can follow."""
+"""Faster updates are not visible to a person."""
 END_PAUSE_S = 0.01
 RECONNECT_PAUSE_S = 0.05
 RESULTS_AT_ONCE = 500
-"""So many numbers stand in the line of a request whatever they are."""
+"""The number of job numbers that always fits a request line."""
 
 
 class LogEvent(NamedTuple):
@@ -56,7 +56,7 @@ class LogEvent(NamedTuple):
     data: bytes
     facts: Document
     attempt: int | None
-    """A job whose worker was lost starts again: its output begins anew with another attempt."""
+    """A job whose worker was lost starts again: its output starts over with another attempt."""
 
 
 class ResultRow(msgspec.Struct, kw_only=True):
@@ -72,7 +72,7 @@ class ResultRow(msgspec.Struct, kw_only=True):
     signal: int | None
     message: str | None
     form: str | None
-    """None: it has left no result."""
+    """None: it left no result."""
     seconds: float | None
     traceback: str | None
     value: bytes | None
@@ -236,7 +236,7 @@ class Api(Routes):
                     async for event in events:
                         note(event)
             except EventsGone:
-                # We were away for longer than events are kept. A new stream begins with now.
+                # The connection was away for longer than events are kept. A new stream starts now.
                 await asyncio.sleep(RECONNECT_PAUSE_S)
 
     async def follow_log(

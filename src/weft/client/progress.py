@@ -1,4 +1,4 @@
-"""How far something is, shown where a person looks: one bar that stays where it is.
+"""Progress, shown where a person looks: one bar that is redrawn in place.
 
 On a terminal rich draws it on the last line of standard error, and what a program prints meanwhile
 appears above. In a notebook it is one output that changes. Elsewhere nothing is shown, unless
@@ -59,14 +59,14 @@ class Screen(Protocol):
     """Where a bar is shown."""
 
     def draw(self, counts: Counts) -> None:
-        """Show these counts instead of those before."""
+        """Replace the counts shown."""
 
     def close(self) -> None:
-        """Leave the last ones there."""
+        """Leave the last counts on the screen."""
 
 
 class Progress:
-    """A bar for what is between `with` and its end. `shown` `None`: if somebody looks."""
+    """A bar for the duration of a `with` block. `shown` None: only if somebody can see it."""
 
     def __init__(self, title: str, *, shown: bool | None, total: int | None = None) -> None:
         self._open = _opener(title, is_asked=shown)
@@ -92,15 +92,15 @@ class Progress:
         self._open = self._screen = None
 
     def update(self, status: Mapping[str, Any]) -> None:
-        """Show how far a batch or a group is."""
+        """Show the progress of a batch or a group."""
         self._draw(Counts.of(status))
 
     def advance(self, count: int) -> None:
-        """Show that so many more are done."""
+        """Count more items as done."""
         self._draw(Counts(self._counts.done + count, self._counts.total))
 
     def advance_to(self, done: int, total: int | None) -> None:
-        """Show that so many are done."""
+        """Set the number of items done."""
         self._draw(Counts(done, total))
 
     def _draw(self, counts: Counts) -> None:
@@ -108,7 +108,7 @@ class Progress:
         now = monotonic()
         if self._open is None or (now - self._drawn_at < REDRAW_S and not counts.is_whole):
             return
-        if self._screen is None:  # not before there is something to show
+        if self._screen is None:  # only once there is something to show
             self._screen = self._open()
         self._drawn_at = now
         self._screen.draw(counts)

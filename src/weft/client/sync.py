@@ -44,7 +44,7 @@ class Job(Twin[aio.Job]):
 
     @property
     def ref(self) -> JobRef:
-        """Return where it stands."""
+        """Return its reference: batch and position."""
         return self._async.ref
 
     @property
@@ -100,7 +100,7 @@ class Counted(Twin[CountedT_co]):
 
     @property
     def title(self) -> str:
-        """Return what a person calls them."""
+        """Return the name shown to a person."""
         return self._async.title
 
     status = waits(aio.Counted.status)
@@ -118,7 +118,7 @@ class Counted(Twin[CountedT_co]):
         raised as always, and they run on.
 
         Args:
-            progress: Show a bar on standard error or in the notebook; none: if somebody looks.
+            progress: Show a bar on standard error or in the notebook; default: only if a person can see it.
         """
         while True:
             try:
@@ -175,7 +175,7 @@ class JobTree(Twin[aio.JobTree]):
 
 
 class Batch(Counted[aio.Batch]):
-    """A batch that is there.
+    """An existing batch.
 
     `submit` of a builder and `Client.get_batch` return one.
     """
@@ -200,7 +200,7 @@ class Batch(Counted[aio.Batch]):
 
 
 class BatchBuilder(Builder[Job], Twin[aio.BatchBuilder]):
-    """A batch, or an update of one, in the making: nothing is sent before `submit`."""
+    """A batch under construction, or an update of one: nothing is sent before `submit`."""
 
     def __init__(self, runner: Runner, twin: aio.BatchBuilder) -> None:
         Builder.__init__(self, twin.draft, lambda ref: Job(runner, twin.make_job(ref)))
@@ -223,8 +223,8 @@ class Client(BuilderSource[BatchBuilder], Twin[aio.Client]):
     threads may share it. It need not be closed.
 
     Args:
-        url: Where the server is; none: `WEFT_URL`, else what `weft up` wrote into the home.
-        token: Who asks; none: `WEFT_TOKEN`, else likewise.
+        url: Address of the server; default: `WEFT_URL`, or what `weft up` wrote in the home.
+        token: The caller's token; default: `WEFT_TOKEN`, or likewise.
         home: The home to look into, instead of `WEFT_HOME`.
         patience_s: How long requests are repeated while the server is away; a server that was
             never reached is not waited for.

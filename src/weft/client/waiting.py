@@ -1,4 +1,4 @@
-"""Wait for an event while a task works for it, or for the last of many things."""
+"""Wait for an event that a task will set, or for the last of many items."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
@@ -22,7 +22,7 @@ async def wait_beside(event: asyncio.Event, task: "asyncio.Task[None]") -> None:
 async def last_of(
     items: AsyncGenerator[Item, None], note: Callable[[Item], object] | None = None
 ) -> Item:
-    """Return the last item; `note` is told each. There must be one."""
+    """Return the last item, of which there must be one; `note` is called with each."""
     found: list[Item] = []
     async with aclosing(items) as every:
         async for item in every:

@@ -39,22 +39,22 @@ class Call:
     on_claimed: Callable[[], None]
     on_end: Callable[[ResultRow], None]
     on_failure: Callable[[BaseException], None]
-    """Told, instead of the end, that it could not be sent or followed."""
+    """Called instead of `on_end` if the call could not be sent or followed."""
     cancel: Callable[[], bool]
     """Cancels it if no worker has taken it."""
     job_id: int = 0
     """0: it has not been sent."""
     is_dropped: bool = False
-    """Nobody waits for it any more."""
+    """The caller no longer waits for it."""
 
 
 class FunctionLost(Exception):
-    """The job that was to bring a function was refused."""
+    """The job that should have brought a function was refused."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class JobPlan:
-    """What is the same for all jobs of an executor."""
+    """Fields shared by all jobs of an executor."""
 
     name: str | None
     max_running: int | None
@@ -76,7 +76,7 @@ class Calls:
         self._api = api
         self._on_idle = on_idle
         self._sources: set[object] = set()
-        """Who may still send calls of its own accord."""
+        """Maps that may still send calls on their own."""
         self._plan = plan
         self.batch_id: int | None = None
         self._live: set[Call] = set()
@@ -88,7 +88,7 @@ class Calls:
         self._by_job: dict[int, Call] = {}
         self._unsent = 0
         self._early: dict[int, str] = {}
-        """States of jobs that began or ended before the answer said that they are ours."""
+        """States of jobs that started or ended before the reply with their numbers arrived."""
         self._ended: set[int] = set()
         self._to_fetch = asyncio.Event()
         self._cancels: asyncio.Queue[int] = asyncio.Queue()
@@ -126,12 +126,12 @@ class Calls:
             self._look_whether_idle()
 
     def enter(self, source: object) -> None:
-        """Not all calls of this source are sent yet."""
+        """Note that this map will send more calls."""
         self._sources.add(source)
         self._idle.clear()
 
     def leave(self, source: object) -> None:
-        """All calls of this source are sent."""
+        """Note that this map has sent all its calls."""
         self._sources.discard(source)
         self._look_whether_idle()
 
@@ -305,7 +305,7 @@ class Calls:
     # ---- following
 
     async def _follow(self, batch_id: int) -> None:
-        """Learn what is claimed and what ends."""
+        """Follow which jobs are claimed and which end."""
         has_gap = False
 
         def begin() -> None:
@@ -320,7 +320,7 @@ class Calls:
                 async with aclosing(events):
                     async for event in events:
                         self._learn(event["to"], event["jobs"] or ())
-            except EventsGone:  # we were away for longer than events are kept
+            except EventsGone:  # the connection was away for longer than events are kept
                 has_gap = True
                 await asyncio.sleep(RECONNECT_PAUSE_S)
 
@@ -362,7 +362,7 @@ class Calls:
                 assert self.batch_id is not None
                 await self._api.cancel_job(self.batch_id, job_id)
             except (NotFound, Conflict):
-                pass  # it is gone already
+                pass  # already gone
             finally:
                 self._cancels.task_done()
 

@@ -18,7 +18,7 @@ P = ParamSpec("P")
 Result = TypeVar("Result")
 PATIENCE_S: Final = 300.0
 _AT_WORK: set["Executor"] = set()
-"""Executors whose calls have not all ended: they live on when nobody has them any more."""
+"""Executors with unfinished calls: they stay alive even if the program drops them."""
 
 
 class Executor(concurrent.futures.Executor):
@@ -35,13 +35,13 @@ class Executor(concurrent.futures.Executor):
     the worker, and `weft status`, `logs` and `top` show it.
 
     Args:
-        max_workers: So many jobs run at once; none: as many as the workers take.
+        max_workers: Jobs that run at once; default: as many as fit the workers.
         name: Name of the batch.
         resources: What each job reserves: `{"cpu": 1, "memory": "512Mi"}`.
         timeout_s: How long a call may take.
         env: Variables of the environment in which functions run.
-        url: Where the server is; none: `WEFT_URL`, else what `weft up` wrote into the home.
-        token: Who asks; none: `WEFT_TOKEN`, else likewise.
+        url: Address of the server; default: `WEFT_URL`, or what `weft up` wrote in the home.
+        token: The caller's token; default: `WEFT_TOKEN`, or likewise.
         home: The home to look into, instead of `WEFT_HOME`.
         patience_s: How long the server may be away before all futures fail.
     """
@@ -83,7 +83,7 @@ class Executor(concurrent.futures.Executor):
     def submit(
         self, fn: Callable[P, Result], /, *args: P.args, **kwargs: P.kwargs
     ) -> WeftFuture[Result]:
-        """Have a function called; return its future at once."""
+        """Schedule a call; return its future at once."""
         function, arguments = pickle_function(fn), pickle_arguments(args, kwargs)
         future: WeftFuture[Result] = WeftFuture(value_of, self._drop)
         call = future.call_for(function, arguments)
@@ -109,7 +109,7 @@ class Executor(concurrent.futures.Executor):
             fn: The function.
             *iterables: Its arguments; all are taken at once.
             timeout: Seconds from now after which the iterator raises `TimeoutError`.
-            chunksize: Calls that make one job; none: chosen by how long calls last.
+            chunksize: Calls per job; default: chosen by the duration of calls.
         """
         if chunksize is not None and chunksize < 1:
             raise ValueError("chunksize must be >= 1.")
@@ -129,7 +129,7 @@ class Executor(concurrent.futures.Executor):
         return run.values(timeout)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: FBT001, FBT002 (as concurrent.futures has it)
-        """Take no more calls; wait for those that there are.
+        """Accept no more calls; wait for the present ones.
 
         Args:
             wait: Return when all have ended; else they go on without anybody waiting.
@@ -174,7 +174,7 @@ class Executor(concurrent.futures.Executor):
 
 
 def _register_exit() -> None:
-    """Wait for calls at the end of the program, as other executors do.
+    """Wait for calls at exit, as other executors do.
 
     Registered behind that of the event loops' threads, so it is called before they are ended.
     """

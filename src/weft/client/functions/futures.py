@@ -81,7 +81,7 @@ class WeftFuture(Future[Result]):
         return self._call
 
     def _end(self, row: ResultRow) -> None:
-        """Its job has ended."""
+        """Record the end of its job."""
         if row.state == "cancelled" and row.traceback is None:
             self._fail(CancelledError())
             return
@@ -96,7 +96,7 @@ class WeftFuture(Future[Result]):
             self.set_result(value)
 
     def _fail(self, error: BaseException) -> None:
-        """There will be no result."""
+        """Fail: there will be no result."""
         if isinstance(error, CancelledError) and super().cancel():
             self._note_once()
             return
@@ -105,7 +105,7 @@ class WeftFuture(Future[Result]):
             self.set_exception(error)
 
     def _note_once(self) -> None:
-        """Let it run, or tell who waits for several futures that it is cancelled."""
+        """Start it, or notify waiters that it was cancelled."""
         with self._guard:
             if self._is_noted:
                 return

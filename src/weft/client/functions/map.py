@@ -79,7 +79,7 @@ class MapRun:
     # ---- in the event loop
 
     async def start(self) -> None:
-        """Begin to send jobs."""
+        """Start sending jobs."""
         try:
             if self._chunksize is None:
                 self._sizes = ChunkSizes(slots=await self._calls.slots())
@@ -96,7 +96,7 @@ class MapRun:
             self._cancel()
 
     def _cut(self) -> None:
-        """Send as much as may be out now."""
+        """Send as many jobs as may be in flight now."""
         assert self._sizes is not None
         chunks: list[Sequence[Any]] = []
         left = len(self._items) - self._next
@@ -155,7 +155,7 @@ class MapRun:
                 self._changed.notify_all()
 
     def _cancel(self) -> None:
-        """Nobody wants more values."""
+        """Stop: the caller wants no more values."""
         self._next = len(self._items)
         self._end_if_all_is_cut()
         for future in list(self._out):

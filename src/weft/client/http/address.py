@@ -1,4 +1,4 @@
-"""Where the server is and which token it takes."""
+"""The server's address and token."""
 
 import json
 from dataclasses import dataclass
@@ -12,13 +12,13 @@ _PORTS = {"http": 80, "https": 443}
 
 
 class NotRunning(Unavailable):
-    """Nothing says where a server would be."""
+    """No server address is configured, and no server was started in this home."""
 
     code = "CLI.NOT_RUNNING"
 
 
 class InvalidUrl(Invalid):
-    """The address of the server has not the form of one."""
+    """The address of the server is malformed."""
 
     code = "CLI.INVALID_URL"
 

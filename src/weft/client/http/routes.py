@@ -20,7 +20,7 @@ _decode = msgspec.json.Decoder().decode
 
 
 class Routes:
-    """The api, method by method."""
+    """The HTTP api, one method per route."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -267,27 +267,27 @@ class Routes:
     # ---- hold and release
 
     async def hold_batch(self, batch_id: int) -> Document:
-        """Let nothing of a batch start until it is released; what runs goes on."""
+        """Prevent jobs of a batch from starting until it is released; running jobs continue."""
         return await self._post(f"/v1/batches/{batch_id}/hold", {})
 
     async def release_batch(self, batch_id: int) -> Document:
-        """Let the jobs of a batch start, but for those that are held otherwise."""
+        """Let the jobs of a batch start, except those that another hold covers."""
         return await self._post(f"/v1/batches/{batch_id}/release", {})
 
     async def hold_group(self, batch_id: int, group: int | str) -> Document:
-        """Let nothing of a group and of those below it start until it is released."""
+        """Prevent jobs of a group and of those below it from starting until it is released."""
         return await self._post(f"/v1/batches/{batch_id}/groups/{_group(group)}/hold", {})
 
     async def release_group(self, batch_id: int, group: int | str) -> Document:
-        """Let the jobs of a group start, but for those that are held otherwise."""
+        """Let the jobs of a group start, except those that another hold covers."""
         return await self._post(f"/v1/batches/{batch_id}/groups/{_group(group)}/release", {})
 
     async def hold_job(self, batch_id: int, job_id: int) -> Document:
-        """Let one job not start until it is released."""
+        """Prevent one job from starting until it is released."""
         return await self._post(f"/v1/batches/{batch_id}/jobs/{job_id}/hold", {})
 
     async def release_job(self, batch_id: int, job_id: int) -> Document:
-        """Release one job; it waits on while a group of it is held."""
+        """Release one job; it keeps waiting while one of its groups is held."""
         return await self._post(f"/v1/batches/{batch_id}/jobs/{job_id}/release", {})
 
     # ---- cancel
@@ -317,7 +317,7 @@ class Routes:
         stream: Stream = "both",
         attempt: int | None = None,
     ) -> AsyncGenerator[bytes, None]:
-        """Yield the output of an attempt (none: the last one) as it is now, in pieces."""
+        """Yield the output of an attempt (default: the last one) as it is now, in pieces."""
         reply = await self._session.stream(
             _log_path(batch_id, job_id), query={"stream": stream, "attempt": attempt}
         )

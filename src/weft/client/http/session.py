@@ -49,8 +49,8 @@ _is_waiting: ContextVar[bool] = ContextVar("weft_is_waiting", default=False)
 
 @contextmanager
 def waiting() -> Iterator[None]:
-    """Give requests of this block `wait_patience_s`: who waits for jobs, which may take days,
-    bears a longer outage than who asks for something.
+    """Give requests in this block `wait_patience_s`: a program that waits for jobs for days
+    tolerates a longer outage than a single request.
     """
     token = _is_waiting.set(True)
     try:
@@ -68,7 +68,7 @@ class Session:
     """A server, found by a locator, with connections that are kept.
 
     `patience_s`: how long requests are repeated while the server is away; `wait_patience_s`:
-    those of who is `waiting`, if that is longer.
+    those within `waiting`, if that is longer.
     """
 
     def __init__(
@@ -182,9 +182,9 @@ class Session:
             raise NotReachable(before, why) from error
 
     async def _may_repeat(self, reply: Reply, retries: "_Retries") -> bool:
-        """Say whether an answer that is an error is worth another try, after a pause."""
+        """Say whether an error is worth another try, after a pause."""
         if reply.status == UNAUTHENTICATED:
-            # A server that was started anew may have written another token.
+            # A restarted server may have written another token.
             return not retries.looked_again and self._look_again(retries)
         if reply.status in {TOO_MANY, UNAVAILABLE}:
             why = f"the server answered {reply.status}"
@@ -199,7 +199,7 @@ class Session:
         try:
             now = self._locator.locate()
         except NotRunning:
-            return False  # it is just starting; what we know is the best guess
+            return False  # it is just starting; the known address is the best guess
         self.close()
         self._pool = Pool(now)
         return now != before

@@ -27,7 +27,7 @@ class JobTree:
 
 
 class Batch(Counted):
-    """A batch that is there.
+    """An existing batch.
 
     `submit` of a builder and `Client.get_batch` return one.
     """
@@ -78,12 +78,12 @@ class Batch(Counted):
         """Make a set of the jobs that a query finds now, and return when all are in it.
 
         The jobs may have ended already: its counts and its cost are those of all of them. The
-        server fills it in the background, and goes on if this program ends.
+        server fills it in the background, and continues if this program ends.
 
         Args:
             query: For example `"pca"` (an attribute's key or value is `pca`), `state = failed`.
-            name: By which `get_job_group` finds it; none: the server chooses one.
-            progress: Show a bar on standard error or in the notebook; none: if somebody looks.
+            name: For `get_job_group`; default: the server chooses one.
+            progress: Show a bar on standard error or in the notebook; default: only if a person can see it.
         """
         operation = await self._api.create_query_group(self.id, query, name=name)
         with Progress(f"{self.title} {query[:40]}", shown=progress) as shown:

@@ -1,4 +1,4 @@
-"""Batches in the making: jobs and groups are collected here, and sent by `submit`.
+"""Batches under construction: jobs and groups are collected here and sent by `submit`.
 
 Nothing in this file talks to the server or waits, so the builders of both clients are these; only
 their `submit` differs.
@@ -31,7 +31,7 @@ UNLIMITED = 1 << 30
 
 
 class Draft:
-    """All that the objects of one builder have in common."""
+    """State shared by all objects of one builder."""
 
     def __init__(
         self,
@@ -56,7 +56,7 @@ class Draft:
 
     @property
     def n_jobs(self) -> int:
-        """Return how many jobs wait for their submission."""
+        """Return the number of jobs not yet submitted."""
         pending = self._pending.spool.n_jobs if self._pending else 0
         return pending + self._spool.n_jobs
 
@@ -77,7 +77,7 @@ class Draft:
     async def submit(self, on_sent: Callable[[int], None] | None = None) -> int:
         """Send what was collected; return the number of the batch.
 
-        What could not be sent is kept: the next call goes on with it. What was refused is gone.
+        Jobs that could not be sent are kept for the next call. Refused jobs are dropped.
         """
         if self._pending is not None:
             await self._send(self._pending, on_sent)
@@ -152,10 +152,10 @@ class GroupBuilder(Generic[JobT]):
             name: For people and queries; names need not be unique.
             script: Text for the shell, or one that begins with `#!`, instead of a command.
             env: Variables on top of the job's small environment.
-            cwd: Absolute; none: an empty directory of its own.
+            cwd: Absolute path; default: an empty directory of its own.
             stdin: Text that it can read.
             resources: `cpu` in cores, `memory` and `storage` as `"512Mi"` or bytes, `gpu`.
-            timeout_s: It ends as `error` after so many seconds.
+            timeout_s: Seconds after which it ends as `error`.
             always_run: Run also if a parent did not succeed, and after a cancel.
             parents: Jobs that must succeed before: of this builder, or of the batch – then also
                 by their number (`job_id`). An array stands for all its jobs.
@@ -163,10 +163,10 @@ class GroupBuilder(Generic[JobT]):
             priority: Higher first, among the jobs of one user.
             attributes: Keys and values for queries.
             max_attempts: How often it is tried if it fails.
-            retry_on: Reasons after which it is tried again; none: all that a retry may cure.
-            executor: How it is run; none: as a process.
-            count: Of an array: so many jobs, which know their index as `$WEFT_INDEX`.
-            index_from: Index of the first of them; none: 0.
+            retry_on: Reasons to try again; default: all that a retry may cure.
+            executor: The executor that runs it; default: `process`.
+            count: Number of jobs of an array; each knows its index as `$WEFT_INDEX`.
+            index_from: Index of the first one; default: 0.
         """
         fields = {
             "command": self._checked(command), "name": name, "script": script, "env": env,
@@ -181,7 +181,7 @@ class GroupBuilder(Generic[JobT]):
     def _checked(
         self, command: Sequence[str | PurePath] | None
     ) -> Sequence[str | PurePath] | None:
-        """Refuse a text, which would be taken for a list of its characters."""
+        """Refuse a string, which would be read as a list of its characters."""
         if isinstance(command, str):
             pointer = f"/jobs/{self._draft.n_jobs}/command"
             message = "a command is a list of program and arguments; `script=` takes one text"
@@ -218,7 +218,7 @@ class GroupBuilder(Generic[JobT]):
 
 
 class JobTreeBuilder(Generic[JobT]):
-    """The tree of groups of a batch in the making."""
+    """The tree of groups of a batch under construction."""
 
     def __init__(self, draft: Draft, make_job: Callable[[JobRef], JobT]) -> None:
         self._draft = draft
@@ -247,7 +247,7 @@ class JobTreeBuilder(Generic[JobT]):
 
 
 class Builder(GroupBuilder[JobT]):
-    """A batch, or an update of one, in the making."""
+    """A batch under construction, or an update of one."""
 
     def __init__(self, draft: Draft, make_job: Callable[[JobRef], JobT]) -> None:
         super().__init__(draft, make_job, Membership())
@@ -260,12 +260,12 @@ class Builder(GroupBuilder[JobT]):
         attributes: Mapping[str, str] | None = None,
         callback: str | None = None,
     ) -> GroupBuilder[JobT]:
-        """Make a set of jobs, to wait for, to look at the cost of, or to cancel, as one.
+        """Create a set of jobs that can be waited for, costed and cancelled as one.
 
         Args:
-            name: Unique among the sets of the batch; `Batch.get_job_group` finds it by it.
-            cancel_after_n_failures: Cancel its jobs when so many failed.
-            attributes: Keys and values of your own.
+            name: Unique among the sets of the batch; `Batch.get_job_group` finds the set by it.
+            cancel_after_n_failures: The number of failures after which its jobs are cancelled.
+            attributes: Your own keys and values.
             callback: URL to which its status is posted when it is complete.
         """
         options = group_options(cancel_after_n_failures, attributes, callback)
@@ -282,7 +282,7 @@ def group_options(
     attributes: Mapping[str, str] | None,
     callback: str | None,
 ) -> dict[str, Any]:
-    """Return what a document says of a group besides its name."""
+    """Return the options of a group's document."""
     return _given(
         {
             "cancel_after_n_failures": cancel_after_n_failures,
@@ -293,12 +293,12 @@ def group_options(
 
 
 def _given(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return those that were given."""
+    """Return the fields that were given."""
     return {key: value for key, value in fields.items() if value is not None}
 
 
 class BuilderSource(Generic[BuilderT]):
-    """What makes builders: a client. `make` gives a draft its builder."""
+    """A client as a source of builders. `make` wraps a draft in its builder."""
 
     def __init__(self, api: Api, make: Callable[[Draft], BuilderT]) -> None:
         self._drafts_of = api
@@ -319,11 +319,11 @@ class BuilderSource(Generic[BuilderT]):
 
         Args:
             name: For people and queries; names need not be unique.
-            billing_project: Who pays; none: `default`.
+            billing_project: The billing project that pays; default: `default`.
             attributes: Keys and values for queries.
             callback: URL to which its status is posted when it is complete.
-            cancel_after_n_failures: Cancel the batch when so many jobs failed.
-            max_running: At most so many of its jobs run at once.
+            cancel_after_n_failures: The number of failures after which the batch is cancelled.
+            max_running: The number of its jobs that may run at once.
             inherit_env: Environment of all its jobs, such as `os.environ`.
         """
         fields = {

@@ -1,4 +1,4 @@
-"""What a batch and a group have in common: counts, a cost, a state, and an end to wait for."""
+"""What batches and groups share: counts, a cost, a state, and an end to wait for."""
 
 from collections.abc import AsyncGenerator, Mapping
 
@@ -19,7 +19,7 @@ class Counted:
     """Jobs that are counted together: a batch or a group."""
 
     title: str
-    """What a person calls them."""
+    """The name shown to a person."""
 
     def __init__(self, api: Api, batch_id: int, group_id: int, *, title: str) -> None:
         self._api = api
@@ -46,11 +46,11 @@ class Counted:
         raise NotImplementedError
 
     async def hold(self) -> Document:
-        """Let none of its jobs start until it is released; what runs goes on."""
+        """Prevent its jobs from starting until it is released; running jobs continue."""
         raise NotImplementedError
 
     async def release(self) -> Document:
-        """Let its jobs start, but for those that are held otherwise."""
+        """Let its jobs start, except those that another hold covers."""
         raise NotImplementedError
 
     async def edit(
@@ -65,14 +65,14 @@ class Counted:
 
         A new name of a tree group changes the paths below it, too. A priority is given to the jobs
         that are there now and have not ended, and the call returns when all have it; the server
-        goes on if this program ends.
+        continues if this program ends.
 
         Args:
-            name: The new name; none: as it is.
+            name: The new name; default: unchanged.
             attributes: Those to set, and with `None` as value those to remove; the others stay.
-            priority: Higher first, among the jobs of one user, from -1000 to 1000; none: as it is.
+            priority: Higher first, among the jobs of one user, from -1000 to 1000; None: unchanged.
             progress: While the jobs get their priority, show a bar on standard error or in the
-                notebook; none: if somebody looks.
+                notebook; default: only if a person can see it.
         """
         document = await self._edit(patch_of(name, attributes, priority))
         if priority is not None:
@@ -86,7 +86,7 @@ class Counted:
         raise NotImplementedError
 
     def _note(self, document: Document) -> None:
-        """Take over what was changed."""
+        """Apply the changes of a document to this object."""
 
     def list_jobs(self, q: str | None = None) -> Listing:
         """Yield its job documents in order of their numbers: all, or those that a query finds,
@@ -95,26 +95,26 @@ class Counted:
         raise NotImplementedError
 
     def watch(self, *, only_end: bool = False) -> AsyncGenerator[Document, None]:
-        """Yield the status now and whenever something changed; the last one is complete.
+        """Yield the status now and after each change; the last one is complete.
 
-        Nothing is polled: the server tells what happens.
+        Nothing is polled: the server announces changes.
 
         Args:
-            only_end: Nothing between the first status and the last one.
+            only_end: Yield only the first status and the last one.
         """
         wanted = self._is_completion if only_end else None
         return self._api.watch(self._batch_id, self.status, wanted=wanted)
 
     def _is_completion(self, event: ServerEvent) -> bool:
         if event.kind == _DELETED:
-            return True  # the look that follows raises
+            return True  # the next request raises
         return event.kind in _COMPLETE and self._group_id in _decode(event.data).groups
 
     async def wait(self, *, progress: bool | None = None) -> Document:
         """Wait until all its jobs have ended; return the status.
 
         Args:
-            progress: Show a bar on standard error or in the notebook; none: if somebody looks.
+            progress: Show a bar on standard error or in the notebook; default: only if a person can see it.
         """
         with Progress(self.title, shown=progress) as shown:
             return await last_of(self.watch(only_end=not shown.is_shown), shown.update)
@@ -129,7 +129,7 @@ def patch_of(
 
 
 class _Groups(msgspec.Struct):
-    """What an event says of groups."""
+    """The groups that an event names."""
 
     groups: list[int]
 

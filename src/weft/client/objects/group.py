@@ -6,7 +6,7 @@ from weft.client.objects.counted import Counted
 from weft.core.ids import format_batch_id
 
 MEMBERS_MAX = 10_000
-"""So many jobs are added by one request."""
+"""The number of jobs that one request adds."""
 
 
 class JobGroup(Counted):

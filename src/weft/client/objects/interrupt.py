@@ -7,7 +7,7 @@ CHOICES = "[c]ancel it, [w]ait on, or leave it running (Enter)? "
 
 
 def may_wait_on(title: str, cancel: Callable[[], object]) -> bool:
-    """Ask the person at the terminal what shall become of what is waited for.
+    """Ask the person at the terminal whether to cancel the jobs that the program waits for.
 
     Return whether to wait on; if not, the interrupt should go its way. Where nobody can answer,
     and at a second Ctrl-C, nothing is cancelled.

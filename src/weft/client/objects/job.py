@@ -23,7 +23,7 @@ class Job:
     """
 
     ref: JobRef
-    """Where it stands."""
+    """Its reference: batch and position."""
 
     def __init__(self, api: Api, ref: JobRef) -> None:
         self._api = api
@@ -85,9 +85,9 @@ class Job:
         that has ended; nothing is changed then.
 
         Args:
-            name: The new name; none: as it is.
+            name: The new name; default: unchanged.
             attributes: Those to set, and with `None` as value those to remove; the others stay.
-            priority: Higher first, among the jobs of one user, from -1000 to 1000; none: as it is.
+            priority: Higher first, among the jobs of one user, from -1000 to 1000; None: unchanged.
         """
         patch = patch_of(name, attributes, priority)
         return await self._api.edit_job(self.batch_id, self.job_id, patch)
@@ -97,7 +97,7 @@ class Job:
         return await self._api.cancel_job(self.batch_id, self.job_id)
 
     async def hold(self) -> Document:
-        """Let it not start until it is released."""
+        """Prevent it from starting until it is released."""
         return await self._api.hold_job(self.batch_id, self.job_id)
 
     async def release(self) -> Document:
@@ -109,7 +109,7 @@ class Job:
 
         Args:
             stream: `stdout`, `stderr` or both, interleaved as they were read.
-            attempt: Which attempt's; none: the last one's.
+            attempt: Number of the attempt; default: the last one.
         """
         pieces = self._api.read_log(self.batch_id, self.job_id, stream=stream, attempt=attempt)
         return b"".join([piece async for piece in pieces]).decode("utf-8", "replace")
@@ -132,7 +132,7 @@ class Job:
 
 
 class _Jobs(msgspec.Struct):
-    """What an event says of jobs."""
+    """The jobs that an event names."""
 
     jobs: list[int]
 

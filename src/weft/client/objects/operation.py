@@ -1,4 +1,4 @@
-"""Waiting for what the server does in the background."""
+"""Waiting for operations that the server runs in the background."""
 
 from weft.client.api import Api
 from weft.client.http.listing import Document
@@ -17,7 +17,7 @@ async def end_of(api: Api, operation: Document, shown: Progress) -> Document:
     def note(document: Document) -> None:
         shown.advance_to(document["done"], document["total"])
 
-    # Its steps make changes of their own; a bar follows those, and else only the end counts.
+    # Steps cause events of their own; without a progress bar only the end matters.
     watched = api.watch(
         int(operation["batch_id"]),
         lambda: api.get_operation(operation_id),

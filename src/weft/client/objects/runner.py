@@ -24,7 +24,7 @@ AsyncT_co = TypeVar("AsyncT_co", covariant=True)
 
 
 class ClientClosed(Invalid):
-    """A client is used after its end, or in a forked process, where its thread does not exist."""
+    """A client is used after it was closed, or in a forked process, which lacks its thread."""
 
     code = "CLIENT.CLOSED"
 
@@ -37,14 +37,14 @@ class Runner:
 
     def __init__(self) -> None:
         loop = asyncio.new_event_loop()
-        # Does not keep a program alive that never closes its client; it is ended at exit.
+        # A daemon: it does not keep alive a program that never closes its client.
         thread = threading.Thread(target=_serve, args=(loop,), name="weft-client", daemon=True)
         thread.start()
         self._loop, self._thread = loop, thread
         self._end = weakref.finalize(self, _end, loop, thread)
 
     def close(self) -> None:
-        """End what runs, close connections, end the thread."""
+        """Cancel running calls, close connections, end the thread."""
         self._end()
 
     @property
@@ -53,7 +53,7 @@ class Runner:
         return self._thread.is_alive()
 
     def post(self, callback: Callable[..., object], *args: object) -> None:
-        """Call back in the loop, soon. After its end nothing happens."""
+        """Schedule a callback in the loop. After the loop has ended nothing happens."""
         if self._thread.is_alive():
             self._loop.call_soon_threadsafe(callback, *args)
 
@@ -111,7 +111,7 @@ class Twin(Generic[AsyncT_co]):
 def _bound(
     twin: Twin[AsyncT], method: Callable[Concatenate[AsyncT, P], Result]
 ) -> Callable[P, Result]:
-    """Return the method of a twin's other side as a call finds it: a subclass may have its own."""
+    """Return the bound method of the asynchronous object: a subclass may override it."""
     found: Callable[P, Result] = getattr(twin._async, method.__name__)  # noqa: SLF001 (as a method of Twin)
     return found
 

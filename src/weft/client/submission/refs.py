@@ -50,7 +50,7 @@ class HasRef(Protocol):
 
     @property
     def ref(self) -> JobRef:
-        """Return where the job stands."""
+        """Return the job's reference."""
 
 
 def ref_of(batch_id: int, job_id: int) -> JobRef:

@@ -14,7 +14,7 @@ from weft.core.errors import FieldError, WeftError
 BUNCH_JOBS_MIN = 100
 BUNCH_JOBS_MAX = 10_000
 BUNCH_BYTES = 1 << 20
-"""A bunch of so many bytes is sent, if it has `BUNCH_JOBS_MIN` jobs."""
+"""Size at which a bunch is sent, if it has `BUNCH_JOBS_MIN` jobs."""
 BUNCH_BYTES_MAX = 8 << 20
 """Half of what the server takes, so that the rest of the request has room."""
 PART_JOBS = 100_000
@@ -131,7 +131,7 @@ async def send_bunches(
 ) -> None:
     """Send each bunch, `parallel` requests at a time. `on_sent` is told how many jobs each held.
 
-    Only so many bunches exist at once, so an endless iterator costs no memory. The first error
+    At most `parallel` bunches exist at once, so an endless iterator costs no memory. The first error
     ends all and is raised.
     """
 
@@ -158,7 +158,7 @@ async def send_bunches(
 class Upload:
     """One update on its way to a batch.
 
-    `run` may be called again after it failed, and goes on where it was: the numbers are reserved
+    `run` may be called again after it failed, and resumes: the numbers are reserved
     once, by a key of their own, and a bunch that arrived without our knowing is not taken twice.
     """
 
@@ -169,7 +169,7 @@ class Upload:
     groups: Sequence[Mapping[str, Any]] = ()
     inherit_env: Mapping[str, str] | None = None
     positions: Sequence[int] | None = None
-    """Where each job stood in what the user wrote (from 0), for messages; none: here as there."""
+    """Where each job stood in the user's document (from 0), for messages; None: the same order."""
     _key: str = field(default_factory=new_key)
     _sent: set[int] = field(default_factory=set)
     """First jobs of the bunches that are there."""

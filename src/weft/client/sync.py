@@ -118,7 +118,7 @@ class Counted(Twin[CountedT_co]):
         raised as always, and they run on.
 
         Args:
-            progress: Show a bar on standard error or in the notebook; default: only if a person can see it.
+            progress: Show a bar on standard error or in the notebook; default: if it can be seen.
         """
         while True:
             try:

@@ -83,7 +83,7 @@ class Batch(Counted):
         Args:
             query: For example `"pca"` (an attribute's key or value is `pca`), `state = failed`.
             name: For `get_job_group`; default: the server chooses one.
-            progress: Show a bar on standard error or in the notebook; default: only if a person can see it.
+            progress: Show a bar on standard error or in the notebook; default: if it can be seen.
         """
         operation = await self._api.create_query_group(self.id, query, name=name)
         with Progress(f"{self.title} {query[:40]}", shown=progress) as shown:

@@ -70,7 +70,7 @@ class Counted:
         Args:
             name: The new name; default: unchanged.
             attributes: Those to set, and with `None` as value those to remove; the others stay.
-            priority: Higher first, among the jobs of one user, from -1000 to 1000; None: unchanged.
+            priority: Higher first, among one user's jobs, from -1000 to 1000; None: unchanged.
             progress: While the jobs get their priority, show a bar on standard error or in the
                 notebook; default: only if a person can see it.
         """
@@ -114,7 +114,7 @@ class Counted:
         """Wait until all its jobs have ended; return the status.
 
         Args:
-            progress: Show a bar on standard error or in the notebook; default: only if a person can see it.
+            progress: Show a bar on standard error or in the notebook; default: if it can be seen.
         """
         with Progress(self.title, shown=progress) as shown:
             return await last_of(self.watch(only_end=not shown.is_shown), shown.update)

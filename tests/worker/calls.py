@@ -9,10 +9,11 @@ from typing import Any
 import cloudpickle
 import msgspec
 
+from weft.core.attempt_key import AttemptKey
 from weft.plugins.log_stores.files import FileLogStore
 from weft.ports.store import LogPlace
 from weft.wire.function import CallBody, Definition, ResultHead, decode_head
-from weft.wire.spawner import AttemptKey, Ended, Hello, Start, StartProcess, WarmCall, WarmLimits
+from weft.wire.spawner import Ended, Hello, Start, StartProcess, WarmCall, WarmLimits
 from worker.spawner_process import PATH, Agent
 
 ARGV = (sys.executable, "-P", "-m", "weft.worker.warm", str(1 << 20))

@@ -13,13 +13,13 @@ from typing import Any
 
 import msgspec
 
+from weft.core.attempt_key import AttemptKey
 from weft.plugins.log_stores.files import FileLogStore
 from weft.ports.store import LogPlace
 from weft.wire.log_format import CUT, CUT_BODY, STDERR, STDOUT
 from weft.wire.spawner import (
     Acknowledge,
     AgentMessage,
-    AttemptKey,
     Ended,
     Framer,
     Hello,

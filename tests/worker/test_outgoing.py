@@ -5,13 +5,14 @@ from collections.abc import Iterator
 import msgspec
 import pytest
 
+from weft.core.attempt_key import AttemptKey
 from weft.core.errors import WeftError
 from weft.plugins.executors.function import FunctionExecutor
 from weft.plugins.executors.process import ProcessExecutor
 from weft.ports.executor import ExecutorLimits
 from weft.ports.store import Claimed
 from weft.wire.function import Definition
-from weft.wire.spawner import AttemptKey, Start
+from weft.wire.spawner import Start
 from weft.wire.spec import FunctionSpec, JobSpec
 from weft.worker.agent.outgoing import CHUNKS_A_PART, MESSAGE_BYTES, Outgoing, parts_of, shared_by
 from weft.worker.agent.specs import ChunkKey

@@ -14,10 +14,11 @@ import cloudpickle
 import msgspec
 import pytest
 
+from weft.core.attempt_key import AttemptKey
 from weft.core.errors import ResultTooLarge
 from weft.core.states import Reason
 from weft.wire.function import CONTROL_FD, CallBody, Definition
-from weft.wire.spawner import AttemptKey, Kill, Start, WarmLimits
+from weft.wire.spawner import Kill, Start, WarmLimits
 from worker.calls import Caller, call_of
 from worker.spawner_process import PATH, SpawnerProcess, marked, until_gone
 

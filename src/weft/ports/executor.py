@@ -7,7 +7,8 @@ Built in: `process`, `function`. Loaded by the entry points `weft.executors`.
 from dataclasses import dataclass
 from typing import Protocol
 
-from weft.wire.spawner import AttemptKey, StartProcess
+from weft.core.attempt_key import AttemptKey
+from weft.wire.spawner import StartProcess
 from weft.wire.spec import JobSpec
 
 

@@ -16,17 +16,11 @@ import struct
 
 import msgspec
 
+from weft.core.attempt_key import AttemptKey
+
 PROTOCOL_VERSION = 2
 HEADER = struct.Struct("!I")
 MESSAGE_BYTES_MAX = 64 * 1024 * 1024
-
-
-class AttemptKey(msgspec.Struct, frozen=True, array_like=True, order=True):
-    """Which attempt: batch number, job number, attempt number."""
-
-    batch_id: int
-    job_id: int
-    attempt: int
 
 
 class WarmCall(msgspec.Struct, frozen=True, array_like=True):

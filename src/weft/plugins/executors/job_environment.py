@@ -3,8 +3,8 @@
 import os
 import pwd
 
+from weft.core.attempt_key import AttemptKey
 from weft.telemetry.trace import format_traceparent
-from weft.wire.spawner import AttemptKey
 from weft.wire.spec import JobSpec
 
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"

@@ -4,13 +4,14 @@ import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
 
+from weft.core.attempt_key import AttemptKey
 from weft.core.errors import WeftError
 from weft.core.lease import LEASE_AGE_MAX_S, Budget, plan_claim
 from weft.core.states import Reason
 from weft.ports.executor import Executor, ExecutorLimits
 from weft.ports.store import Claimed, WorkerStore
 from weft.telemetry.log import get_logger
-from weft.wire.spawner import AttemptKey, Ended, Withdraw
+from weft.wire.spawner import Ended, Withdraw
 from weft.worker.agent.claim_memory import ClaimMemory
 from weft.worker.agent.held import HeldAttempts
 from weft.worker.agent.outcomes import end_reports

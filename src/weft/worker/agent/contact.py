@@ -4,11 +4,11 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 
+from weft.core.attempt_key import AttemptKey
 from weft.core.errors import Unavailable
 from weft.ports.store import HeartbeatAnswer, Notices, WorkerStore
 from weft.telemetry import metrics
 from weft.telemetry.log import get_logger
-from weft.wire.spawner import AttemptKey
 from weft.worker.agent.claim_memory import ClaimMemory
 from weft.worker.agent.held import HeldAttempts
 from weft.worker.agent.patience import until_answered

@@ -3,8 +3,9 @@
 import time
 from collections import deque
 
+from weft.core.attempt_key import AttemptKey
 from weft.core.lease import RECENT_S, Load, Pace
-from weft.wire.spawner import AttemptKey, Ended
+from weft.wire.spawner import Ended
 
 _NS = 1_000_000_000
 _LATELY_MAX = 4096

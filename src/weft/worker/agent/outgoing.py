@@ -3,10 +3,11 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from weft.core.attempt_key import AttemptKey
 from weft.core.errors import WeftError
 from weft.ports.executor import Executor, ExecutorLimits, Reservation
 from weft.ports.store import Claimed
-from weft.wire.spawner import AttemptKey, Start, StartProcess
+from weft.wire.spawner import Start, StartProcess
 from weft.wire.spec import JobSpec
 from weft.worker.agent.spawner_link import SpawnerLink
 from weft.worker.agent.specs import ChunkKey

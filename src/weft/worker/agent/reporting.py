@@ -7,10 +7,11 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 
+from weft.core.attempt_key import AttemptKey
 from weft.ports.store import WorkerStore
 from weft.telemetry import metrics
 from weft.telemetry.log import get_logger
-from weft.wire.spawner import AttemptKey, Ended, Started
+from weft.wire.spawner import Ended, Started
 from weft.worker.agent.outcomes import end_reports, reason_of, start_report
 from weft.worker.agent.patience import until_answered
 

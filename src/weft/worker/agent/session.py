@@ -5,11 +5,12 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from weft.core.attempt_key import AttemptKey
 from weft.core.states import Reason
 from weft.ports.executor import Executor, ExecutorLimits
 from weft.ports.store import Notices, Registered, WorkerStore
 from weft.telemetry.log import get_logger
-from weft.wire.spawner import Acknowledge, AttemptKey, Ended, Kill, Renew, Report, Started, Welcome
+from weft.wire.spawner import Acknowledge, Ended, Kill, Renew, Report, Started, Welcome
 from weft.worker.agent.claim_memory import ClaimMemory
 from weft.worker.agent.claiming import Claiming
 from weft.worker.agent.contact import Contact

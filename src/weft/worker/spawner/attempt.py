@@ -2,7 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from weft.wire.spawner import AttemptKey, StartProcess
+from weft.core.attempt_key import AttemptKey
+from weft.wire.spawner import StartProcess
 from weft.worker.spawner.loop import Timer
 from weft.worker.spawner.output import Output
 

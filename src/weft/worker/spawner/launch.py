@@ -8,9 +8,9 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from weft.core.attempt_key import AttemptKey
 from weft.core.states import Reason
 from weft.wire.function import CONTROL_FD
-from weft.wire.spawner import AttemptKey
 from weft.worker.private_files import write_all
 from weft.worker.spawner.attempt import Attempt
 from weft.worker.spawner.posix_spawn import Spawn

@@ -3,9 +3,10 @@
 import time
 from collections.abc import Iterable
 
+from weft.core.attempt_key import AttemptKey
 from weft.core.states import Reason
 from weft.wire.log_format import RESULT, STDERR, STDOUT, encode_piece
-from weft.wire.spawner import AttemptKey, Ended, Report, Started
+from weft.wire.spawner import Ended, Report, Started
 from weft.worker.spawner.agent_link import AgentLink
 from weft.worker.spawner.attempt import Attempt
 from weft.worker.spawner.segments import Segments

@@ -2,8 +2,8 @@
 
 import os
 
+from weft.core.attempt_key import AttemptKey
 from weft.wire.log_format import RECORD, RECORD_MAGIC
-from weft.wire.spawner import AttemptKey
 from weft.worker.private_files import write_all
 
 SEGMENT_BYTES_MAX = 64 * 1024 * 1024

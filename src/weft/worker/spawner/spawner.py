@@ -10,11 +10,11 @@ from functools import partial
 from itertools import islice
 from typing import assert_never
 
+from weft.core.attempt_key import AttemptKey
 from weft.core.states import Reason
 from weft.wire.spawner import (
     Acknowledge,
     AgentMessage,
-    AttemptKey,
     Hello,
     Kill,
     Quit,

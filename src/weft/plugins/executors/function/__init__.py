@@ -9,11 +9,12 @@ from collections import OrderedDict
 
 import msgspec
 
+from weft.core.attempt_key import AttemptKey
 from weft.core.errors import WeftError
 from weft.plugins.executors.job_environment import small_environment, timeout_ms_of, variables_of
 from weft.ports.executor import ExecutorLimits, Reservation
 from weft.wire.function import CallBody, Definition
-from weft.wire.spawner import AttemptKey, StartProcess, WarmCall
+from weft.wire.spawner import StartProcess, WarmCall
 from weft.wire.spec import INDEX_VARIABLE, JobSpec
 
 _ENCODE = msgspec.msgpack.Encoder().encode

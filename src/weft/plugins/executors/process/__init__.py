@@ -1,5 +1,6 @@
 """The executor `process`: the job is a process of the worker's host, run as the worker's user."""
 
+from weft.core.attempt_key import AttemptKey
 from weft.plugins.executors.job_environment import (
     SHELL,
     small_environment,
@@ -7,7 +8,7 @@ from weft.plugins.executors.job_environment import (
     variables_of,
 )
 from weft.ports.executor import ExecutorLimits, Reservation
-from weft.wire.spawner import AttemptKey, StartProcess
+from weft.wire.spawner import StartProcess
 from weft.wire.spec import JobSpec
 
 _ARGUMENT_BYTES_MAX = 100_000

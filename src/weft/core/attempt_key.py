@@ -1,0 +1,28 @@
+"""Which attempt, and the name under which a remote engine knows it."""
+
+import re
+
+import msgspec
+
+_NAME = re.compile(r"weft-b([1-9][0-9]{0,17})-j([1-9][0-9]{0,8})-a([1-9][0-9]{0,4})")
+
+
+class AttemptKey(msgspec.Struct, frozen=True, array_like=True, order=True):
+    """Which attempt: batch number, job number, attempt number."""
+
+    batch_id: int
+    job_id: int
+    attempt: int
+
+    @property
+    def name(self) -> str:
+        """Return `weft-b12-j7-a1`: no other attempt ever has this name, so a second submission
+        under it is the same one.
+        """
+        return f"weft-b{self.batch_id}-j{self.job_id}-a{self.attempt}"
+
+
+def parse_attempt_name(name: str) -> AttemptKey | None:
+    """Read `weft-b12-j7-a1`; None: it is not the name of an attempt."""
+    match = _NAME.fullmatch(name)
+    return None if match is None else AttemptKey(*map(int, match.groups()))

@@ -108,7 +108,7 @@ class LiveWorker:
                 batch_id=c.batch_id, job_id=c.job_id, attempt=c.attempt, start_age_us=1000,
                 end_age_us=0, reason=int(Reason.EXIT) if exit_code else None, exit_code=exit_code,
                 signal=None, cpu_ms=1, memory_peak_bytes=1, stdout_bytes=output[0],
-                stderr_bytes=output[1], truncated=False, segment=None, offset=None, message="",
+                stderr_bytes=output[1], truncated=False, location=None, message="",
             )
             for c in claimed
         ]  # fmt: skip

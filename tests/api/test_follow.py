@@ -7,11 +7,12 @@ from typing import Any, cast
 from weft.api.http.log_stream import encode_followed
 from weft.api.services import Services
 from weft.api.use_cases.follow import Follower, FollowPosition
-from weft.ports.store import Caller, LogPlace
-from weft.wire.log_format import STDOUT, Piece
+from weft.ports.log_store import AttemptLog
+from weft.ports.store import Caller
+from weft.wire.log_format import STDOUT, Piece, segment_location
 
-ENDED = LogPlace(
-    batch_id=1, job_id=1, attempt=1, ended=True, segment=0, offset=0,
+ENDED = AttemptLog(
+    batch_id=1, job_id=1, attempt=1, ended=True, location=segment_location(0, 0),
     stdout_bytes=3, stderr_bytes=0, truncated=False, state="success",
 )  # fmt: skip
 
@@ -22,14 +23,14 @@ class QuickJob:
     def __init__(self) -> None:
         self.n_questions = 0
 
-    async def log_places(self, *_: object) -> Sequence[LogPlace]:
+    async def list_attempt_logs(self, *_: object) -> Sequence[AttemptLog]:
         self.n_questions += 1
         return [] if self.n_questions == 1 else [ENDED]
 
     async def get_job(self, *_: object) -> dict[str, Any]:
         return {"state": "success", "attempt": 1, "exit_code": 0}
 
-    def pieces(self, _: LogPlace, after: int) -> Iterator[Piece]:
+    def pieces(self, _: AttemptLog, after: int) -> Iterator[Piece]:
         return iter([Piece(STDOUT, 0, b"hi\n")][after:])
 
 

@@ -11,8 +11,9 @@ import msgspec
 
 from weft.core.attempt_key import AttemptKey
 from weft.plugins.log_stores.files import FileLogStore
-from weft.ports.store import LogPlace
+from weft.ports.log_store import AttemptLog
 from weft.wire.function import CallBody, Definition, ResultHead, decode_head
+from weft.wire.log_format import segment_location
 from weft.wire.spawner import Ended, Hello, Start, StartProcess, WarmCall, WarmLimits
 from worker.spawner_process import PATH, Agent
 
@@ -76,9 +77,10 @@ class Caller:
 
     def result(self, ended: Ended) -> tuple[ResultHead, bytes, bytes]:
         """Return what is stored."""
-        place = LogPlace(
+        place = AttemptLog(
             ended.key.batch_id, ended.key.job_id, ended.key.attempt, ended=True,
-            segment=ended.segment, offset=ended.offset, stdout_bytes=ended.stdout_bytes,
+            location=segment_location(ended.segment, ended.offset),
+            stdout_bytes=ended.stdout_bytes,
             stderr_bytes=ended.stderr_bytes, truncated=ended.truncated, state="success",
         )  # fmt: skip
         found = FileLogStore(self._logs).results([place])

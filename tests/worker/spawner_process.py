@@ -15,8 +15,8 @@ import msgspec
 
 from weft.core.attempt_key import AttemptKey
 from weft.plugins.log_stores.files import FileLogStore
-from weft.ports.store import LogPlace
-from weft.wire.log_format import CUT, CUT_BODY, STDERR, STDOUT
+from weft.ports.log_store import AttemptLog
+from weft.wire.log_format import CUT, CUT_BODY, STDERR, STDOUT, segment_location
 from weft.wire.spawner import (
     Acknowledge,
     AgentMessage,
@@ -231,9 +231,10 @@ class Agent:
     def output(self, ended: Ended) -> tuple[bytes, bytes, int]:
         """Return what is stored of both streams, and how many bytes were left out."""
         key = ended.key
-        place = LogPlace(
-            key.batch_id, key.job_id, key.attempt, ended=True, segment=ended.segment,
-            offset=ended.offset, stdout_bytes=ended.stdout_bytes, stderr_bytes=ended.stderr_bytes,
+        place = AttemptLog(
+            key.batch_id, key.job_id, key.attempt, ended=True,
+            location=segment_location(ended.segment, ended.offset),
+            stdout_bytes=ended.stdout_bytes, stderr_bytes=ended.stderr_bytes,
             truncated=ended.truncated, state="success",
         )  # fmt: skip
         kept = {STDOUT: bytearray(), STDERR: bytearray()}

@@ -10,8 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from weft.core.log_location import LOG_LOCATION_BYTES
 from weft.plugins.log_stores.files import FileLogStore
-from weft.ports.store import LogPlace
+from weft.ports.log_store import AttemptLog
+from weft.store.log_locations import location_columns, location_of
 from weft.wire.log_format import (
     CUT,
     CUT_BODY,
@@ -23,6 +25,7 @@ from weft.wire.log_format import (
     count_pieces,
     encode_piece,
     own_path,
+    segment_location,
 )
 from weft.worker.spawner.capacity import Capacity
 from weft.worker.spawner.output import Output, OutputSizes, output_path
@@ -45,15 +48,15 @@ SMALL = OutputSizes(flush_bytes=50, join_ms=-1, parts=PartSizes(200, 200))
 class Stored(NamedTuple):
     """What was written and where it is."""
 
-    place: LogPlace
+    place: AttemptLog
     data: dict[int, bytes]
     pieces: int
 
 
-def place_of(output: Output, *, ended: bool = True) -> LogPlace:
-    return LogPlace(
-        1, 1, 1, ended=ended, segment=1 if output.is_short else None,
-        offset=0 if output.is_short else None, stdout_bytes=output.totals[STDOUT],
+def place_of(output: Output, *, ended: bool = True) -> AttemptLog:
+    return AttemptLog(
+        1, 1, 1, ended=ended, location=segment_location(1, 0) if output.is_short else None,
+        stdout_bytes=output.totals[STDOUT],
         stderr_bytes=output.totals[STDERR], truncated=output.truncated, state="success",
     )  # fmt: skip
 
@@ -134,8 +137,8 @@ def test_range_in_the_middle_and_backwards(tmp_path: Path) -> None:
 
 def test_record_of_another_attempt_is_not_shown(tmp_path: Path) -> None:
     stored = store(tmp_path, [(STDOUT, b"secret")], limit=100, head=0)
-    other = LogPlace(
-        1, 2, 1, ended=True, segment=1, offset=0, stdout_bytes=6, stderr_bytes=0,
+    other = AttemptLog(
+        1, 2, 1, ended=True, location=segment_location(1, 0), stdout_bytes=6, stderr_bytes=0,
         truncated=False, state="success",
     )  # fmt: skip
 
@@ -145,8 +148,9 @@ def test_record_of_another_attempt_is_not_shown(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("segment", [1, None])
 def test_output_that_is_gone_is_empty(tmp_path: Path, segment: int | None) -> None:
-    place = LogPlace(
-        1, 2, 1, ended=True, segment=segment, offset=0, stdout_bytes=6, stderr_bytes=0,
+    place = AttemptLog(
+        1, 2, 1, ended=True, location=segment_location(segment, 0), stdout_bytes=6,
+        stderr_bytes=0,
         truncated=False, state="success",
     )  # fmt: skip
 
@@ -159,8 +163,8 @@ def test_torn_piece_at_the_end_is_left_out_until_it_is_whole(tmp_path: Path) -> 
     own.parent.mkdir(parents=True)
     second = encode_piece(STDOUT, 1, b"second")
     own.write_bytes(encode_piece(STDOUT, 0, b"first") + second[:-2])
-    place = LogPlace(
-        1, 1, 1, ended=False, segment=None, offset=None, stdout_bytes=0, stderr_bytes=0,
+    place = AttemptLog(
+        1, 1, 1, ended=False, location=None, stdout_bytes=0, stderr_bytes=0,
         truncated=False, state="running",
     )  # fmt: skip
 
@@ -224,3 +228,13 @@ def test_never_more_is_taken_than_there_is(wishes: list[tuple[int, int]]) -> Non
     for one in taken:
         capacity.give_back(one)
     assert (capacity.cpu_m_taken, capacity.memory_mib_taken) == (0, 0)
+
+
+@given(st.integers(0, 2**31 - 1), st.integers(0, 2**63 - 1))
+def test_the_database_keeps_locations_as_older_workers_do(segment: int, offset: int) -> None:
+    location = segment_location(segment, offset)
+
+    assert location is not None
+    assert len(location) == LOG_LOCATION_BYTES
+    assert location_columns([location, None]) == ([segment, None], [offset, None])
+    assert location_of(segment, offset) == location

@@ -10,7 +10,7 @@ import pytest
 
 from weft.core.states import Reason
 from weft.plugins.log_stores.files import FileLogStore
-from weft.ports.store import LogPlace
+from weft.ports.log_store import AttemptLog
 from worker.spawner_process import DEADLINE_S, Agent, SpawnerProcess, process
 
 _MIB = 1 << 20
@@ -42,8 +42,8 @@ def test_slow_output_has_a_file_that_is_written_while_it_runs(
 
 
 async def _until_written(logs: Path, text: bytes) -> None:
-    place = LogPlace(
-        1, 1, 1, ended=False, segment=None, offset=None, stdout_bytes=0, stderr_bytes=0,
+    place = AttemptLog(
+        1, 1, 1, ended=False, location=None, stdout_bytes=0, stderr_bytes=0,
         truncated=False, state="running",
     )  # fmt: skip
     async with asyncio.timeout(DEADLINE_S):

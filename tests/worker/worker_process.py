@@ -7,7 +7,8 @@ from pathlib import Path
 from weft.plugins.executors.process import ProcessExecutor
 from weft.plugins.log_stores.files import FileLogStore
 from weft.ports.executor import ExecutorLimits
-from weft.ports.store import EndReport, LogPlace
+from weft.ports.log_store import AttemptLog
+from weft.ports.store import EndReport
 from weft.wire.log_format import STDOUT
 from weft.worker.agent.agent import Agent
 from weft.worker.agent.session import Fence, WorkerFacts
@@ -81,9 +82,9 @@ class Worker:
 
     def output(self, report: EndReport) -> bytes:
         """Return what an attempt wrote to stdout."""
-        place = LogPlace(
-            report.batch_id, report.job_id, report.attempt, ended=True, segment=report.segment,
-            offset=report.offset, stdout_bytes=report.stdout_bytes,
+        place = AttemptLog(
+            report.batch_id, report.job_id, report.attempt, ended=True, location=report.location,
+            stdout_bytes=report.stdout_bytes,
             stderr_bytes=report.stderr_bytes, truncated=report.truncated, state="success",
         )  # fmt: skip
         return FileLogStore(self.logs).read(place, STDOUT, 0, 1 << 20)

@@ -12,6 +12,7 @@ from weft.core.lease import Budget
 from weft.ports.store import Claimed, EndReport
 from weft.store import PostgresWorkerStore
 from weft.store.database import call_on
+from weft.store.log_locations import location_of
 from weft.store.worker_store import without_usual
 from weft.worker.agent.claim_memory import ClaimMemory
 
@@ -222,6 +223,6 @@ def _report(one: Claimed) -> EndReport:
         batch_id=one.batch_id, job_id=one.job_id, attempt=one.attempt,
         start_age_us=RAN_US + SINCE_US, end_age_us=SINCE_US, reason=None, exit_code=0,
         signal=None, cpu_ms=CPU_MS, memory_peak_bytes=PEAK_BYTES,
-        stdout_bytes=STDOUT_BYTES, stderr_bytes=0, truncated=False, segment=1,
-        offset=0, message="",
+        stdout_bytes=STDOUT_BYTES, stderr_bytes=0, truncated=False,
+        location=location_of(1, 0), message="",
     )  # fmt: skip

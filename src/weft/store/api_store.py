@@ -6,12 +6,14 @@ import uuid
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 
-from weft.ports.store import Caller, GroupLimits, LogPlace, Row
+from weft.ports.log_store import AttemptLog
+from weft.ports.store import Caller, GroupLimits, Row
 from weft.store.billing import Billing
 from weft.store.database import open_database
 from weft.store.documents import batch_document, reason_word, with_words
 from weft.store.edits import Edits
 from weft.store.groups import SetGroups
+from weft.store.log_locations import location_of
 from weft.store.notices import PostgresNotices
 from weft.store.queries import QUERIES_AT_ONCE, Queries
 from weft.store.schema_range import check_schema
@@ -152,9 +154,9 @@ class PostgresApiStore(Queries, Submission, SetGroups, Edits, Billing):
         )
         return [with_words(row[0]) for row in rows]
 
-    async def log_places(
+    async def list_attempt_logs(
         self, caller: Caller, batch_id: int, job_ids: Sequence[int], attempt: int | None
-    ) -> Sequence[LogPlace]:
+    ) -> Sequence[AttemptLog]:
         """Return where the output of these jobs is."""
         rows = await self._database.call(
             "log_places",
@@ -164,13 +166,12 @@ class PostgresApiStore(Queries, Submission, SetGroups, Edits, Billing):
             of_attempt=attempt,
         )
         return [
-            LogPlace(
+            AttemptLog(
                 batch_id=row["batch_id"],
                 job_id=row["job_id"],
                 attempt=row["attempt"],
                 ended=row["ended"],
-                segment=row["segment"],
-                offset=row["log_offset"],
+                location=location_of(row["segment"], row["log_offset"]),
                 stdout_bytes=row["stdout_bytes"],
                 stderr_bytes=row["stderr_bytes"],
                 truncated=row["truncated"],

@@ -18,6 +18,7 @@ from weft.ports.store import (
     StartReport,
 )
 from weft.store.database import Database, columns, open_database
+from weft.store.log_locations import location_columns
 from weft.store.notices import PostgresNotices
 from weft.store.schema_range import check_schema
 
@@ -202,8 +203,6 @@ _END_COLUMNS = MappingProxyType(
         "stdout_bytess": "stdout_bytes",
         "stderr_bytess": "stderr_bytes",
         "truncateds": "truncated",
-        "segments": "segment",
-        "offsets": "offset",
     }
 )
 """Parameter of complete_attempts by field of a report."""
@@ -232,6 +231,8 @@ def _ends(reports: Sequence[EndReport]) -> dict[str, Any]:
 def end_columns(reports: Sequence[EndReport]) -> dict[str, list[Any] | None]:
     """Return reports as complete_attempts takes them."""
     values = dict(zip(_END_COLUMNS, columns(reports, *_END_COLUMNS.values()), strict=True))
+    segments, offsets = location_columns([report.location for report in reports])
+    values |= {"segments": segments, "offsets": offsets}
     return without_usual({**values, "messages": [_text(report.message) for report in reports]})
 
 

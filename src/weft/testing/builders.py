@@ -81,7 +81,6 @@ def end_report(
         stdout_bytes=0,
         stderr_bytes=0,
         truncated=False,
-        segment=None,
-        offset=None,
+        location=None,
         message=message,
     )

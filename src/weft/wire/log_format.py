@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
+from weft.core.log_location import LogLocation
+
 STDOUT, STDERR, CUT, RESULT = 1, 2, 3, 4
 """Kinds of piece. CUT: bytes of a stream were left out here (`CUT_BODY`). RESULT: what a function
 returned (`wire/function.py`), the last piece of a record, no part of the output."""
@@ -27,6 +29,9 @@ RECORD_MAGIC = b"weft"
 CUT_BODY = struct.Struct("!QQq")
 """The stream, how many bytes of it, and for how many pieces the cut stands: 0 if what it replaces
 is counted elsewhere, -1 if it splits one piece in two."""
+
+
+_LOCATION = struct.Struct("!iq")
 
 
 class Piece(NamedTuple):
@@ -82,6 +87,17 @@ def read_pieces(file: BinaryIO) -> Iterator[Piece]:
         position += PIECE.size + length
         yield Piece(kind, at_ms, data)
     file.seek(position)
+
+
+def segment_location(segment: int | None, offset: int | None) -> LogLocation | None:
+    """Return where in the segments a record is; None: the output is not in a segment."""
+    return None if segment is None else LogLocation(_LOCATION.pack(segment, offset or 0))
+
+
+def decode_location(location: LogLocation) -> tuple[int, int]:
+    """Return the segment and the offset of a location."""
+    segment, offset = _LOCATION.unpack(location)
+    return segment, offset
 
 
 def segment_path(root: Path, segment: int) -> Path:

@@ -7,8 +7,7 @@ from contextlib import aclosing
 from typing import Any, Final
 
 from weft.api.http.replies import encode
-from weft.ports.log_store import LogStore
-from weft.ports.store import LogPlace as AttemptLog
+from weft.ports.log_store import AttemptLog, LogStore
 from weft.wire.log_format import CUT, STDERR, STDOUT
 
 SMALL_BYTES: Final = 64 * 1024

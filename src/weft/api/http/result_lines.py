@@ -10,8 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from weft.api.http.output_lines import BLOCK_BYTES, head_of
 from weft.api.http.replies import encode
-from weft.ports.log_store import LogStore
-from weft.ports.store import LogPlace as AttemptLog
+from weft.ports.log_store import AttemptLog, LogStore
 from weft.wire.function import ResultHead, decode_head
 
 _LINES_BYTES: Final = 1 << 20

@@ -13,8 +13,8 @@ from weft.api.services import Services
 from weft.api.use_cases.output import Outputs
 from weft.core.errors import Unavailable
 from weft.core.states import ENDED_WORDS
+from weft.ports.log_store import AttemptLog
 from weft.ports.store import Caller, Row
-from weft.ports.store import LogPlace as AttemptLog
 from weft.wire.log_format import CUT, CUT_BODY, STDERR, STDOUT, Piece, count_pieces
 
 _NAMES: Final = {STDOUT: "stdout", STDERR: "stderr"}

@@ -8,8 +8,8 @@ from weft.api.services import Services
 from weft.core.errors import AttemptNotFound
 from weft.core.ids import format_job_ref
 from weft.core.states import ENDED_WORDS
+from weft.ports.log_store import AttemptLog
 from weft.ports.store import Caller
-from weft.ports.store import LogPlace as AttemptLog
 from weft.wire.log_format import CUT, STDERR, STDOUT, Piece
 
 STREAMS: Final = {"stdout": STDOUT, "stderr": STDERR}
@@ -31,7 +31,9 @@ class Outputs:
 
         Raise `JobNotFound`, `AttemptNotFound`.
         """
-        found = await self._store.log_places(self._caller, self._batch_id, [job_id], attempt)
+        found = await self._store.list_attempt_logs(
+            self._caller, self._batch_id, [job_id], attempt
+        )
         if found and found[0].attempt:
             return found[0]
         await self._store.get_job(self._caller, self._batch_id, job_id)
@@ -72,7 +74,7 @@ class Outputs:
         """Yield the logs of those of these jobs that have ended, in order and in steps."""
         for start in range(0, len(job_ids), JOBS_A_STEP):
             ids = job_ids[start : start + JOBS_A_STEP]
-            found = await self._store.log_places(self._caller, self._batch_id, ids, None)
+            found = await self._store.list_attempt_logs(self._caller, self._batch_id, ids, None)
             yield [log for log in found if log.state in ENDED_WORDS]
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 from uuid import UUID
 
+from weft.ports.log_store import AttemptLog
 from weft.ports.store.billing import BillingStore
 from weft.ports.store.edits import EditStore
 from weft.ports.store.groups import SetGroupStore
@@ -11,7 +12,6 @@ from weft.ports.store.queries import QueryStore
 from weft.ports.store.submitted import (
     Caller,
     JobRows,
-    LogPlace,
     NewBatch,
     NewGroup,
     Reserved,
@@ -179,9 +179,9 @@ class ApiStore(SetGroupStore, EditStore, QueryStore, BillingStore, Protocol):
     async def job_history(self, caller: Caller, batch_id: int, job_id: int) -> Sequence[Row]:
         """Return history documents, oldest first."""
 
-    async def log_places(
+    async def list_attempt_logs(
         self, caller: Caller, batch_id: int, job_ids: Sequence[int], attempt: int | None
-    ) -> Sequence[LogPlace]:
+    ) -> Sequence[AttemptLog]:
         """Return where the output of these jobs is.
 
         Of this attempt, or of the last one that has started.

@@ -140,27 +140,6 @@ class Reserved:
     committed: bool
 
 
-@dataclass(frozen=True)
-class LogPlace:
-    """Where the output of one attempt is kept (`wire/log_format.py`)."""
-
-    batch_id: int
-    job_id: int
-    attempt: int
-    ended: bool
-    segment: int | None
-    offset: int | None
-    stdout_bytes: int
-    stderr_bytes: int
-    truncated: bool
-    state: str
-    """The job's state now."""
-    reason: str | None = None
-    exit_code: int | None = None
-    signal: int | None = None
-    message: str | None = None
-
-
 Row = Mapping[str, Any]
 """A row as the SQL function returns it; the names are those of DESIGN section 8."""
 

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from weft.core.log_location import LogLocation
+
 
 @dataclass(frozen=True, kw_only=True)
 class ClaimRequest:
@@ -81,8 +83,8 @@ class EndReport:
     stdout_bytes: int
     stderr_bytes: int
     truncated: bool
-    segment: int | None
-    offset: int | None
+    location: LogLocation | None
+    """Where the log store has put the output; None: it finds it by the attempt."""
     message: str
 
 

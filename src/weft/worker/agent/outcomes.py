@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from weft.core.states import Reason
 from weft.ports.store import EndReport, StartReport
+from weft.wire.log_format import segment_location
 from weft.wire.spawner import Ended, Started
 
 _MESSAGE_CHARS_MAX = 1000
@@ -38,8 +39,7 @@ def end_report(ended: Ended, now_ns: int) -> EndReport:
         stdout_bytes=ended.stdout_bytes,
         stderr_bytes=ended.stderr_bytes,
         truncated=ended.truncated,
-        segment=ended.segment,
-        offset=ended.offset,
+        location=segment_location(ended.segment, ended.offset),
         message=ended.message[:_MESSAGE_CHARS_MAX].replace("\0", "\\0"),
     )
 

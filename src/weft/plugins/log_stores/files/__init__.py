@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from weft.plugins.log_stores.files.parts import PartReader, own_parts
 from weft.plugins.log_stores.files.results import ResultReader
-from weft.ports.store import LogPlace
+from weft.ports.log_store import AttemptLog
 from weft.wire.log_format import (
     CUT,
     RECORD,
@@ -17,6 +17,7 @@ from weft.wire.log_format import (
     STDOUT,
     Piece,
     count_pieces,
+    decode_location,
     decode_pieces,
     own_path,
     segment_path,
@@ -24,7 +25,7 @@ from weft.wire.log_format import (
 
 _LOOK_AGAIN_S = 0.03
 _BATCH_BYTES = 256 * 1024
-_KEPT_PLACES = 64
+_KEPT_READERS = 64
 
 
 class _Reached(NamedTuple):
@@ -40,32 +41,32 @@ class FileLogStore:
 
     def __init__(self, root: Path) -> None:
         self._root = root
-        self._reached: OrderedDict[tuple[LogPlace, int, int], _Reached] = OrderedDict()
+        self._reached: OrderedDict[tuple[AttemptLog, int, int], _Reached] = OrderedDict()
 
-    def pieces(self, place: LogPlace, after: int) -> Iterator[Piece]:
+    def pieces(self, log: AttemptLog, after: int) -> Iterator[Piece]:
         """Yield what is stored now; see the port."""
-        if place.segment is not None:
-            pieces = decode_pieces(self._record(place))
+        if log.location is not None:
+            pieces = decode_pieces(self._record(log))
             yield from _skip((piece for piece in pieces if piece.kind != RESULT), after)
         else:
-            reader = PartReader(self._own(place), after)
+            reader = PartReader(self._own(log), after)
             try:
                 yield from reader.read()
             finally:
                 reader.close()
 
-    def size(self, place: LogPlace, stream: int) -> int:
+    def size(self, log: AttemptLog, stream: int) -> int:
         """Return how many bytes of one stream are stored now."""
-        written = place.stdout_bytes if stream == STDOUT else place.stderr_bytes
-        if place.ended and not place.truncated and (written or place.segment is not None):
+        written = log.stdout_bytes if stream == STDOUT else log.stderr_bytes
+        if log.ended and not log.truncated and (written or log.location is not None):
             return written
-        return sum(len(piece.data) for piece in self.pieces(place, 0) if piece.kind == stream)
+        return sum(len(piece.data) for piece in self.pieces(log, 0) if piece.kind == stream)
 
-    def read(self, place: LogPlace, stream: int, start: int, stop: int) -> bytes:
+    def read(self, log: AttemptLog, stream: int, start: int, stop: int) -> bytes:
         """Return bytes of one stream. Ranges that follow each other are read in one pass."""
-        reached = self._reached.pop((place, stream, start), None)
+        reached = self._reached.pop((log, stream, start), None)
         if reached is None:
-            reached = _Reached(0, b"", self.pieces(place, 0))
+            reached = _Reached(0, b"", self.pieces(log, 0))
         position, rest, pieces = reached
         found = bytearray()
         while position < stop:
@@ -79,13 +80,13 @@ class FileLogStore:
                 found += taken[max(0, start - position) :]
             position += len(taken)
             rest = rest[len(taken) :]
-        if position == stop and place.ended:
-            self._keep((place, stream, stop), _Reached(position, rest, pieces))
+        if position == stop and log.ended:
+            self._keep((log, stream, stop), _Reached(position, rest, pieces))
         return bytes(found)
 
-    async def follow(self, place: LogPlace, after: int) -> AsyncIterator[Piece]:
+    async def follow(self, log: AttemptLog, after: int) -> AsyncIterator[Piece]:
         """Yield pieces as they come. The file is looked at as long as somebody follows it."""
-        own = self._own(place)
+        own = self._own(log)
         reader = PartReader(own, after)
         reading: asyncio.Future[list[Piece]] | None = None
         try:
@@ -101,31 +102,32 @@ class FileLogStore:
         finally:
             _close_after(reading, reader)
 
-    def results(self, places: Iterable[LogPlace]) -> Iterator[tuple[LogPlace, Iterator[bytes]]]:
+    def results(self, logs: Iterable[AttemptLog]) -> Iterator[tuple[AttemptLog, Iterator[bytes]]]:
         """Yield results: from the record if it is short, else from its file; see the port."""
         with ResultReader(self._root) as reader:
-            for place in places:
-                yield place, reader.read(place)
+            for log in logs:
+                yield log, reader.read(log)
 
-    def _keep(self, key: tuple[LogPlace, int, int], reached: _Reached) -> None:
+    def _keep(self, key: tuple[AttemptLog, int, int], reached: _Reached) -> None:
         self._reached[key] = reached
-        while len(self._reached) > _KEPT_PLACES:
+        while len(self._reached) > _KEPT_READERS:
             self._reached.popitem(last=False)
 
-    def _own(self, place: LogPlace) -> Path:
-        return own_path(self._root, place.batch_id, place.job_id, place.attempt)
+    def _own(self, log: AttemptLog) -> Path:
+        return own_path(self._root, log.batch_id, log.job_id, log.attempt)
 
-    def _record(self, place: LogPlace) -> bytes:
+    def _record(self, log: AttemptLog) -> bytes:
         """Return a record's pieces; nothing if the segment is gone or says another attempt."""
-        assert place.segment is not None
+        assert log.location is not None
+        segment, offset = decode_location(log.location)
         try:
-            with segment_path(self._root, place.segment).open("rb") as file:
-                file.seek(place.offset or 0)
+            with segment_path(self._root, segment).open("rb") as file:
+                file.seek(offset)
                 header = file.read(RECORD.size)
                 if len(header) < RECORD.size:
                     return b""
                 magic, *names, length = RECORD.unpack(header)
-                if (magic, *names) != (RECORD_MAGIC, place.batch_id, place.job_id, place.attempt):
+                if (magic, *names) != (RECORD_MAGIC, log.batch_id, log.job_id, log.attempt):
                     return b""
                 return file.read(length)
         except FileNotFoundError:

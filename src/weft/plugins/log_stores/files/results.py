@@ -5,9 +5,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Self
 
-from weft.ports.store import LogPlace
+from weft.ports.log_store import AttemptLog
 from weft.wire.function import result_path
-from weft.wire.log_format import RECORD, RECORD_MAGIC, RESULT, decode_pieces, segment_path
+from weft.wire.log_format import (
+    RECORD,
+    RECORD_MAGIC,
+    RESULT,
+    decode_location,
+    decode_pieces,
+    segment_path,
+)
 
 _GUESS_BYTES = 4096
 """Most records are shorter, so one read is all."""
@@ -28,14 +35,14 @@ class ResultReader:
     def __exit__(self, *_: object) -> None:
         self._close()
 
-    def read(self, place: LogPlace) -> Iterator[bytes]:
+    def read(self, log: AttemptLog) -> Iterator[bytes]:
         """Yield the blocks of one result."""
-        if place.segment is not None:
-            for piece in decode_pieces(self._record(place)):
+        if log.location is not None:
+            for piece in decode_pieces(self._record(log)):
                 if piece.kind == RESULT:
                     yield piece.data
                     return
-        path = result_path(self._root, place.batch_id, place.job_id, place.attempt)
+        path = result_path(self._root, log.batch_id, log.job_id, log.attempt)
         try:
             with path.open("rb") as file:
                 while block := file.read(_BLOCK_BYTES):
@@ -43,16 +50,17 @@ class ResultReader:
         except FileNotFoundError:
             return
 
-    def _record(self, place: LogPlace) -> bytes:
+    def _record(self, log: AttemptLog) -> bytes:
         """Return a record's pieces; nothing if the segment is gone or says another attempt."""
-        if not self._open(place.segment or 0):
+        assert log.location is not None
+        segment, offset = decode_location(log.location)
+        if not self._open(segment):
             return b""
-        offset = place.offset or 0
         data = os.pread(self._fd, _GUESS_BYTES, offset)
         if len(data) < RECORD.size:
             return b""
         magic, *names, length = RECORD.unpack_from(data)
-        if (magic, *names) != (RECORD_MAGIC, place.batch_id, place.job_id, place.attempt):
+        if (magic, *names) != (RECORD_MAGIC, log.batch_id, log.job_id, log.attempt):
             return b""
         end = RECORD.size + length
         if end > len(data):

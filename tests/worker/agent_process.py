@@ -7,8 +7,8 @@ import sys
 import time
 from pathlib import Path
 
+from weft.plugins.runners.spawner.start import is_locked
 from weft.run.home import Home
-from weft.worker.agent.spawner_start import is_locked
 from worker.spawner_process import DEADLINE_S, until_gone
 
 

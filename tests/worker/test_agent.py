@@ -11,9 +11,9 @@ import pytest
 
 from weft.core.lease import QUEUE_S
 from weft.core.states import Reason
+from weft.plugins.runners.spawner.start import is_locked
 from weft.ports.store import ClaimRequest
 from weft.wire.spec import JobSpec
-from weft.worker.agent.spawner_start import is_locked
 from worker.fake_store import FakeStore
 from worker.spawner_process import marked, until_gone
 from worker.worker_process import Worker
@@ -220,7 +220,7 @@ async def test_dead_spawner_takes_its_jobs_with_it_and_they_run_again(worker: Wo
 def _spawners(worker: Worker) -> list[int]:
     return [
         pid
-        for pid in marked(str(worker.place.socket))
+        for pid in marked(str(worker.files.socket))
         if not (Path(f"/proc/{pid}/comm").read_text().startswith("unshare"))
     ]
 
@@ -310,7 +310,7 @@ async def test_drain_ends_jobs_and_gives_them_back(worker: Worker) -> None:
     assert [job.ends[-1].reason for job in worker.store.jobs[:2]] == [Reason.PREEMPTED] * 2
     assert all(job.owner is None for job in worker.store.jobs)
     assert len(worker.store.left) == 1
-    assert not is_locked(worker.place.lock)
+    assert not is_locked(worker.files.lock)
 
 
 async def test_detached_jobs_go_on(worker: Worker) -> None:
@@ -319,7 +319,7 @@ async def test_detached_jobs_go_on(worker: Worker) -> None:
     assert worker.agent is not None
     await worker.agent.detach()
     await worker.crash()
-    assert is_locked(worker.place.lock)
+    assert is_locked(worker.files.lock)
     await worker.start()
 
     (report,) = await worker.store.until(1)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from weft.core.states import Reason
-from weft.worker.agent.outcomes import reason_of
+from weft.plugins.runners.spawner import reason_of
 from weft.worker.spawner.oom import OomKills
 from worker.spawner_process import Agent, key_of, process
 

@@ -9,25 +9,16 @@ from weft.core.attempt_key import AttemptKey
 from weft.core.errors import WeftError
 from weft.plugins.executors.function import FunctionExecutor
 from weft.plugins.executors.process import ProcessExecutor
-from weft.ports.executor import ExecutorLimits
+from weft.plugins.runners.spawner.outgoing import MESSAGE_BYTES, Outgoing
+from weft.ports.executor import ExecutorLimits, SpawnerExecutor
+from weft.ports.runner import Assignment
 from weft.ports.store import Claimed
 from weft.wire.function import Definition
 from weft.wire.spawner import Start
 from weft.wire.spec import FunctionSpec, JobSpec
-from weft.worker.agent.outgoing import CHUNKS_A_PART, MESSAGE_BYTES, Outgoing, parts_of, shared_by
-from weft.worker.agent.specs import ChunkKey
+from weft.worker.agent.specs import CHUNKS_A_PART, ChunkKey, definer_of, parts_of
 
 LIMITS = ExecutorLimits(grace_ms=300, stream_bytes_max=1 << 20, stream_head_bytes=1 << 10)
-
-
-class Sent:
-    """Keeps what is sent."""
-
-    def __init__(self) -> None:
-        self.messages: list[Start] = []
-
-    def send(self, message: Start) -> None:
-        self.messages.append(message)
 
 
 def claimed(job_id: int, chunk_first: int | None = None) -> Claimed:
@@ -38,15 +29,24 @@ def claimed(job_id: int, chunk_first: int | None = None) -> Claimed:
 
 
 def send(
-    jobs: Iterator[tuple[Claimed, JobSpec | None]], shared: dict[ChunkKey, JobSpec] | None = None
+    jobs: Iterator[tuple[Claimed, JobSpec]], shared: dict[ChunkKey, JobSpec] | None = None
 ) -> list[Start]:
-    sent = Sent()
-    executors = {"process": ProcessExecutor(), "function": FunctionExecutor()}
-    outgoing = Outgoing(sent, executors, LIMITS, shared or {})  # type: ignore[arg-type]  # a double
+    sent: list[Start] = []
+    executors: dict[str, SpawnerExecutor] = {
+        "process": ProcessExecutor(),
+        "function": FunctionExecutor(),
+    }
+    outgoing = Outgoing(sent.append, executors, LIMITS)
     for one, spec in jobs:
-        outgoing.add(AttemptKey(1, one.job_id, 1), one, spec)
+        definer = definer_of(one, spec)
+        outgoing.add(
+            Assignment(
+                AttemptKey(1, one.job_id, 1), spec, one.cpu_m, one.memory_mib, definer,
+                (shared or {}).get(definer),
+            )
+        )  # fmt: skip
     outgoing.send()
-    return sent.messages
+    return sent
 
 
 def test_what_jobs_share_is_sent_once_a_message() -> None:
@@ -98,7 +98,7 @@ def test_what_was_claimed_is_read_in_parts() -> None:
 
 
 def test_a_reference_is_a_number_or_a_distance() -> None:
-    assert shared_by(claimed(9), JobSpec(shares=4)) == (1, 4)
-    assert shared_by(claimed(9), JobSpec(shares=-2)) == (1, 7)
-    assert shared_by(claimed(9), JobSpec()) is None
-    assert shared_by(claimed(9), None) is None
+    assert definer_of(claimed(9), JobSpec(shares=4)) == (1, 4)
+    assert definer_of(claimed(9), JobSpec(shares=-2)) == (1, 7)
+    assert definer_of(claimed(9, 8), JobSpec()) == (1, 8)
+    assert definer_of(claimed(9, 8), None) == (1, 8)

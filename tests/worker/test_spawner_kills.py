@@ -14,9 +14,9 @@ import msgspec
 import pytest
 
 from weft.core.states import Reason
+from weft.plugins.runners.spawner.leftovers import read_boot_id
+from weft.plugins.runners.spawner.start import SpawnerFiles, clear_away
 from weft.wire.spawner import SpawnerLock, Withdraw
-from weft.worker.agent.leftovers import read_boot_id
-from weft.worker.agent.spawner_start import SpawnerPlace, clear_away
 from weft.worker.spawner.tree import read_process
 from worker.spawner_process import (
     DEADLINE_S,
@@ -91,8 +91,8 @@ async def test_next_agent_kills_what_a_dead_spawner_left(plain_spawner: SpawnerP
     alive = {pid for pid in left if Path(f"/proc/{pid}").exists()}
 
     root = plain_spawner.root
-    place = SpawnerPlace(root / "s.sock", root / "s.lock", root, root, root / "own.log")
-    await clear_away(place)
+    files = SpawnerFiles(root / "s.sock", root / "s.lock", root, root, root / "own.log")
+    await clear_away(files)
 
     assert alive == left
     until_gone(*left)
@@ -120,10 +120,10 @@ def _started_ticks(pid: int) -> int:
     return int(Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[19])
 
 
-def _place_with_lock(root: Path, lock: SpawnerLock) -> SpawnerPlace:
-    place = SpawnerPlace(root / "s.sock", root / "s.lock", root, root, root / "own.log")
-    place.lock.write_bytes(msgspec.json.encode(lock))
-    return place
+def _files_with_lock(root: Path, lock: SpawnerLock) -> SpawnerFiles:
+    files = SpawnerFiles(root / "s.sock", root / "s.lock", root, root, root / "own.log")
+    files.lock.write_bytes(msgspec.json.encode(lock))
+    return files
 
 
 @pytest.mark.skipif(not has_namespaces(), reason="the kernel lends no PID namespace")
@@ -135,7 +135,7 @@ async def test_number_of_a_namespace_that_was_reused_kills_nobody(
     with stranger() as pid:
         inode = Path(f"/proc/{pid}/ns/pid").stat().st_ino
         lock = SpawnerLock("gone", 1, inode, boot_id, _started_ticks(pid) - 1)
-        await clear_away(_place_with_lock(tmp_path, lock))
+        await clear_away(_files_with_lock(tmp_path, lock))
 
         assert read_process(pid) is not None
         assert not read_process(pid).is_zombie  # type: ignore[union-attr]
@@ -148,7 +148,7 @@ async def test_next_spawner_waits_until_the_namespace_of_the_dead_one_is_empty(
     with stranger() as pid:
         inode = Path(f"/proc/{pid}/ns/pid").stat().st_ino
         lock = SpawnerLock("gone", 1, inode, read_boot_id(), _started_ticks(pid))
-        clearing = asyncio.create_task(clear_away(_place_with_lock(tmp_path, lock)))
+        clearing = asyncio.create_task(clear_away(_files_with_lock(tmp_path, lock)))
         done, _ = await asyncio.wait({clearing}, timeout=0.1)
         os.kill(pid, signal.SIGKILL)
         await clearing

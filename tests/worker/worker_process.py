@@ -6,13 +6,15 @@ from pathlib import Path
 
 from weft.plugins.executors.process import ProcessExecutor
 from weft.plugins.log_stores.files import FileLogStore
+from weft.plugins.runners.spawner import SpawnerRunner
+from weft.plugins.runners.spawner.start import SpawnerFiles, is_locked
 from weft.ports.executor import ExecutorLimits
 from weft.ports.log_store import AttemptLog
 from weft.ports.store import EndReport
 from weft.wire.log_format import STDOUT
+from weft.wire.spawner import Hello
 from weft.worker.agent.agent import Agent
 from weft.worker.agent.session import Fence, WorkerFacts
-from weft.worker.agent.spawner_start import SpawnerPlace, is_locked
 from worker.fake_store import FakeStore
 
 LIMITS = ExecutorLimits(grace_ms=300, stream_bytes_max=1 << 20, stream_head_bytes=1 << 10)
@@ -26,7 +28,7 @@ class Worker:
     ) -> None:
         self.store = store
         self.logs = root / "logs"
-        self.place = SpawnerPlace(
+        self.files = SpawnerFiles(
             socket=root / "s.sock", lock=root / "s.lock", logs=self.logs, scratch=root / "scratch",
             own_log=root / "spawner.log",
         )  # fmt: skip
@@ -45,10 +47,14 @@ class Worker:
         self.agent = Agent(
             self.store,
             self.store,
-            place=self.place,
+            SpawnerRunner(
+                self.files,
+                {"process": ProcessExecutor()},
+                LIMITS,
+                Hello(self.facts.cpu_m, self.facts.memory_mib),
+            ),
             facts=self.facts,
-            executors={"process": ProcessExecutor()},
-            limits=LIMITS,
+            grace_ms=LIMITS.grace_ms,
             heartbeat_s=self.heartbeat_s,
             fence=Fence(after_s=self.fence_s),
             on_ready=ready.set,
@@ -74,7 +80,7 @@ class Worker:
     async def end(self) -> None:
         """Leave nothing behind, whatever the test did."""
         if self.task is None or self.task.done():
-            if not is_locked(self.place.lock):
+            if not is_locked(self.files.lock):
                 return
             await self.start()
         self.store.is_away = False

@@ -1,7 +1,7 @@
-"""The port `executor`: how an attempt is run.
+"""The port `executor`: how an attempt of one kind is translated for the runner that runs it.
 
-An executor turns the spec of a job into what the spawner is told. It starts nothing itself.
-Built in: `process`, `function`. Loaded by the entry points `weft.executors`.
+An executor starts nothing itself. Built in: `process` and `function`, both for the runner
+`spawner`. Loaded by the entry points `weft.executors`.
 """
 
 from dataclasses import dataclass
@@ -33,17 +33,25 @@ class Reservation:
 class Executor(Protocol):
     """How attempts of one kind are run."""
 
+    @property
+    def runner(self) -> str:
+        """Return the name of the runner for which it translates."""
+
+
+class SpawnerExecutor(Executor, Protocol):
+    """An executor that says which process the spawner is to start."""
+
     def environment_of(self, spec: JobSpec) -> dict[str, str]:
         """Return the variables that the job shares with many others, as one object for all.
 
-        The agent sends them once for many processes.
+        They are sent once for many processes.
         """
 
     def definition_of(self, spec: JobSpec) -> bytes | None:
         """Return what the job shares with others beside its environment; None: nothing.
 
         `spec`: its own, or that of the job which it `shares`. One object for all that share it:
-        the agent sends it once for many processes.
+        it is sent once for many processes.
         """
 
     def start_of(
@@ -59,6 +67,6 @@ class Executor(Protocol):
         """Return what the spawner is told to start.
 
         Raise `WeftError` (reason `bad_spec`) if the spec cannot be run.
-        `environment` and `definition` are the places of `environment_of` and `definition_of` in
+        `environment` and `definition` are the indices of `environment_of` and `definition_of` in
         the message.
         """

@@ -7,14 +7,16 @@ import socket
 import sys
 import time
 from contextlib import ExitStack
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
 from weft import __version__
+from weft.core.errors import Invalid
 from weft.core.reaper_timer import first_look_s
 from weft.plugins.executors.function.settings import FunctionSettings
 from weft.plugins.log_stores.files.settings import FilesSettings
 from weft.ports.executor import Executor, ExecutorLimits
+from weft.ports.runner import Runner, RunnerFactory, RunnerSite
 from weft.run.home import Home
 from weft.run.local_database import local_socket
 from weft.run.login import login_dsn
@@ -26,9 +28,15 @@ from weft.telemetry.log import get_logger
 from weft.wire.spawner import WarmLimits
 from weft.worker.agent.agent import Agent
 from weft.worker.agent.session import Fence, WorkerFacts
-from weft.worker.agent.spawner_start import SpawnerPlace
 
 log = get_logger()
+
+
+class RunnerNotInstalled(Invalid):
+    """No installed package brings the runner that the settings name."""
+
+    code = "WORKER.RUNNER_NOT_INSTALLED"
+
 
 _MIB = 2**20
 _MEMORY_SHARE = 0.9
@@ -63,11 +71,9 @@ async def _work(settings: Settings, name: str) -> int:
             agent = Agent(
                 store,
                 store.notices,
-                place=place_of(home, worker_name(settings)),
+                make_runner(settings, home),
                 facts=facts_of(settings, home),
-                executors=load_executors(),
-                limits=limits_of(settings),
-                warm=warm_limits_of(settings),
+                grace_ms=limits_of(settings).grace_ms,
                 heartbeat_s=heartbeat_s(settings),
                 fence=fence_of(settings, dsn),
                 on_ready=say_ready,
@@ -87,18 +93,43 @@ def worker_name(settings: Settings) -> str:
     return settings.worker_name or socket.gethostname()
 
 
-def place_of(home: Home, worker: str) -> SpawnerPlace:
-    """Return where the files of this worker's spawner are."""
+def make_runner(settings: Settings, home: Home) -> Runner:
+    """Return the runner that the settings name, with the executors that translate for it."""
+    facts = facts_of(settings, home)
     file_name = "".join(
-        letter if letter.isalnum() or letter in "-_." else "_" for letter in worker
+        letter if letter.isalnum() or letter in "-_." else "_" for letter in facts.name
     )
-    return SpawnerPlace(
-        socket=home.run / f"spawner-{file_name}.sock",
-        lock=home.run / f"spawner-{file_name}.lock",
-        logs=home.logs,
-        scratch=home.path / "scratch" / file_name,
-        own_log=home.role_logs / f"spawner-{file_name}.log",
+    executors = load_executors()
+    factory: RunnerFactory = _runner_entry(settings.runner).load()
+    return factory(
+        RunnerSite(
+            worker=facts.name,
+            file_name=file_name,
+            run=home.run,
+            state=home.path / "runners" / f"{settings.runner}-{file_name}",
+            scratch=home.path / "scratch" / file_name,
+            logs=home.logs,
+            role_logs=home.role_logs,
+            cpu_m=facts.cpu_m,
+            memory_mib=facts.memory_mib,
+            limits=limits_of(settings),
+            executors={
+                name: one for name, one in executors.items() if one.runner == settings.runner
+            },
+            warm=warm_limits_of(settings),
+        )
     )
+
+
+def _runner_entry(name: str) -> EntryPoint:
+    found = {entry.name: entry for entry in entry_points(group="weft.runners")}
+    if name not in found:
+        raise RunnerNotInstalled(
+            f"runner {name!r} is not installed",
+            detail=f"Installed are: {', '.join(sorted(found))}.",
+            hint="Install the package that brings it, or set `runner` to one of these.",
+        )
+    return found[name]
 
 
 def facts_of(settings: Settings, home: Home) -> WorkerFacts:

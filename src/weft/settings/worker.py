@@ -11,6 +11,7 @@ class WorkerSettings:
 
     worker_name: str | None = setting(None, "name of this worker; none: the host's name")
     pool: str = setting("default", "pool that the worker joins")
+    runner: str = setting("spawner", "runner that runs the worker's jobs")
     worker_cpu_m: int | None = setting(
         None,
         "mCPU that the worker gives to jobs; none: all cores of the host",

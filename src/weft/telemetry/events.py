@@ -55,7 +55,8 @@ EVENTS = MappingProxyType(
         "retention.removed": "what was too old was removed · rows",
         # worker
         "worker.registered": "the database knows this worker; it takes jobs · worker_id, cpu_m, "
-        "memory_mib, pid_namespace",
+        "memory_mib",
+        "worker.spawner_found": "the agent has found its spawner · incarnation, pid_namespace",
         "worker.jobs_adopted": "jobs of an older agent go on · live, queued, ended, killed, "
         "handed_back",
         "worker.spawner_started": "a spawner was started · spawner_pid",

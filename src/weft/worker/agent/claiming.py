@@ -1,25 +1,20 @@
-"""Claim jobs, read their specs, hand them to the spawner."""
+"""Claim jobs, read their specs, hand them to the runner."""
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from weft.core.attempt_key import AttemptKey
-from weft.core.errors import WeftError
 from weft.core.lease import LEASE_AGE_MAX_S, Budget, plan_claim
 from weft.core.states import Reason
-from weft.ports.executor import Executor, ExecutorLimits
+from weft.ports.runner import Assignment, Ended, Runner, never_started
 from weft.ports.store import Claimed, WorkerStore
 from weft.telemetry.log import get_logger
-from weft.wire.spawner import Ended, Withdraw
 from weft.worker.agent.claim_memory import ClaimMemory
 from weft.worker.agent.held import HeldAttempts
-from weft.worker.agent.outcomes import end_reports
-from weft.worker.agent.outgoing import Outgoing, parts_of, shared_by
 from weft.worker.agent.patience import until_answered
-from weft.worker.agent.reporting import Reporting
-from weft.worker.agent.spawner_link import SpawnerLink
-from weft.worker.agent.specs import Specs
+from weft.worker.agent.reporting import Reporting, end_reports
+from weft.worker.agent.specs import Specs, definer_of, parts_of
 
 log = get_logger()
 
@@ -28,7 +23,7 @@ _BEGIN_S = 0.004
 
 
 class Claiming:
-    """Keep the spawner supplied, never with more than it will start soon."""
+    """Keep the runner supplied, never with more than it will start soon."""
 
     def __init__(
         self,
@@ -37,9 +32,7 @@ class Claiming:
         *,
         memory: ClaimMemory,
         held: HeldAttempts,
-        link: SpawnerLink,
-        executors: Mapping[str, Executor],
-        limits: ExecutorLimits,
+        runner: Runner,
         reporting: Reporting,
         on_end: Callable[[Ended], None],
     ) -> None:
@@ -47,9 +40,7 @@ class Claiming:
         self._incarnation_id = incarnation_id
         self._memory = memory
         self._held = held
-        self._link = link
-        self._executors = executors
-        self._limits = limits
+        self._runner = runner
         self._reporting = reporting
         self._on_end = on_end
         self._specs = Specs(store)
@@ -114,7 +105,7 @@ class Claiming:
         return verdicts, claimed
 
     async def _hand_over(self, claimed: Sequence[Claimed]) -> None:
-        """Send what was claimed to the spawner, in order."""
+        """Submit what was claimed to the runner, in order."""
         for one in claimed:
             self._held.add(_key_of(one), cpu_m=one.cpu_m, memory_mib=one.memory_mib)
         for part in parts_of(claimed):
@@ -123,27 +114,30 @@ class Claiming:
 
     async def _hand_over_part(self, claimed: Sequence[Claimed]) -> None:
         specs = await until_answered(lambda: self._specs.read(claimed))
+        definers = [definer_of(one, spec) for one, spec in zip(claimed, specs, strict=True)]
         sharing = {
-            place
-            for one, spec in zip(claimed, specs, strict=True)
-            if (place := shared_by(one, spec))
+            definer
+            for definer, spec in zip(definers, specs, strict=True)
+            if spec is not None and spec.shares is not None
         }
         shared = await until_answered(lambda: self._specs.read_shared(sharing)) if sharing else {}
-        outgoing = Outgoing(self._link, self._executors, self._limits, shared)
-        for one, spec in zip(claimed, specs, strict=True):
+        assignments = []
+        for one, spec, definer in zip(claimed, specs, definers, strict=True):
             key = _key_of(one)
             held = self._held.by_key.get(key)
             if self.draining:
-                self._on_end(_unstarted(key, Reason.PREEMPTED, ""))
-                continue
-            if held is None or held.ended:  # cancelled while its spec was read
-                continue
-            try:
-                outgoing.add(key, one, spec)
+                self._on_end(_never_started(key, Reason.PREEMPTED))
+            elif held is None or held.ended:
+                continue  # cancelled while its spec was read
+            elif spec is None:
+                self._on_end(_never_started(key, Reason.BAD_SPEC, "its spec is missing"))
+            else:
                 held.is_sent = True
-            except WeftError as error:
-                self._on_end(_unstarted(key, Reason.BAD_SPEC, error.message))
-        outgoing.send()
+                assignments.append(
+                    Assignment(key, spec, one.cpu_m, one.memory_mib, definer, shared.get(definer))
+                )
+        if assignments:
+            await self._runner.submit(assignments)
 
     def _plan_return(self) -> None:
         """Look once more when the oldest lease is too old."""
@@ -158,19 +152,19 @@ class Claiming:
         before_ns = time.monotonic_ns() - int(LEASE_AGE_MAX_S * 1e9)
         old = [held.key for held in leases[1:] if held.claimed_ns <= before_ns]
         if old:
-            self._link.send(Withdraw(old))
+            self._runner.withdraw(old)
         if len(leases) > 1:
             self._plan_return()
 
     def on_withdrawn(self, keys: Sequence[AttemptKey]) -> None:
-        """Hand back what the spawner had not started."""
+        """Hand back what the runner had not begun."""
         for key in keys:
-            self._on_end(_unstarted(key, Reason.PREEMPTED, ""))
+            self._on_end(_never_started(key, Reason.PREEMPTED))
 
 
 def _key_of(one: Claimed) -> AttemptKey:
     return AttemptKey(one.batch_id, one.job_id, one.attempt)
 
 
-def _unstarted(key: AttemptKey, reason: Reason, message: str) -> Ended:
-    return Ended(key, 0, time.monotonic_ns(), killed_for=reason, message=message)
+def _never_started(key: AttemptKey, reason: Reason, message: str = "") -> Ended:
+    return never_started(key, reason, now_ns=time.monotonic_ns(), message=message)

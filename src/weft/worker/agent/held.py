@@ -5,7 +5,8 @@ from collections import deque
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.lease import RECENT_S, Load, Pace
-from weft.wire.spawner import Ended
+from weft.core.states import Phase
+from weft.ports.runner import Ended
 
 _NS = 1_000_000_000
 _LATELY_MAX = 4096
@@ -14,7 +15,16 @@ _LATELY_MAX = 4096
 class Held:
     """One attempt, from its claim until the database has recorded its end."""
 
-    __slots__ = ("claimed_ns", "cpu_m", "ended", "is_sent", "key", "memory_mib", "started_ns")
+    __slots__ = (
+        "claimed_ns",
+        "cpu_m",
+        "ended",
+        "is_sent",
+        "key",
+        "memory_mib",
+        "phase",
+        "started_ns",
+    )
 
     def __init__(self, key: AttemptKey, cpu_m: int, memory_mib: int) -> None:
         self.key = key
@@ -22,7 +32,9 @@ class Held:
         self.memory_mib = memory_mib
         self.claimed_ns = time.monotonic_ns()
         self.is_sent = False
-        """The spawner was told."""
+        """The runner was told."""
+        self.phase: Phase | None = None
+        """None: it waits for its start, which is quick."""
         self.started_ns = 0
         """0: not started, or not long enough ago to be told."""
         self.ended = False
@@ -57,6 +69,14 @@ class HeldAttempts:
             return False
         held.started_ns = started_ns
         self._started[key] = held
+        return True
+
+    def enter(self, key: AttemptKey, phase: Phase) -> bool:
+        """Note its phase; return False if it is not held."""
+        held = self.by_key.get(key)
+        if held is None or held.ended:
+            return False
+        held.phase = phase
         return True
 
     def end(self, key: AttemptKey, ended: Ended | None = None) -> None:
@@ -106,9 +126,9 @@ class HeldAttempts:
         return sum(held.cpu_m for held in self._started.values() if held.started_ns <= before_ns)
 
     def leases(self) -> list[Held]:
-        """Return those that were sent to the spawner and are not known to run, oldest first."""
+        """Return those that the runner has and that have not begun in any way, oldest first."""
         return [
             held
             for held in self.by_key.values()
-            if held.is_sent and not held.ended and not held.started_ns
+            if held.is_sent and not held.ended and not held.started_ns and held.phase is None
         ]

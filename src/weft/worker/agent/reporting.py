@@ -1,4 +1,4 @@
-"""Tell the store what started and what ended, in sets.
+"""Tell the store what started, what entered a phase and what ended, in sets.
 
 Ends that wait when a claim is made go along with it: see `Claiming`.
 """
@@ -8,11 +8,10 @@ import time
 from collections.abc import Callable, Sequence
 
 from weft.core.attempt_key import AttemptKey
-from weft.ports.store import WorkerStore
+from weft.ports.runner import Ended, Entered, Started
+from weft.ports.store import EndReport, PhaseReport, StartReport, WorkerStore
 from weft.telemetry import metrics
 from weft.telemetry.log import get_logger
-from weft.wire.spawner import Ended, Started
-from weft.worker.agent.outcomes import end_reports, reason_of, start_report
 from weft.worker.agent.patience import until_answered
 
 log = get_logger()
@@ -23,6 +22,7 @@ _GATHER_S = 0.015
 # With a large stock a call each 15 ms would be one of some 30 jobs, which cost as much as 100.
 _MANY = 100
 _GATHER_LONG_S = 0.06
+_MESSAGE_CHARS_MAX = 1000
 
 
 class Reporting:
@@ -38,6 +38,7 @@ class Reporting:
         self._incarnation_id = incarnation_id
         self._on_recorded = on_recorded
         self._starts: dict[AttemptKey, Started] = {}
+        self._phases: dict[AttemptKey, Entered] = {}
         self._ends: dict[AttemptKey, Ended] = {}
         self._sending: frozenset[AttemptKey] | set[AttemptKey] = frozenset()
         self._something = asyncio.Event()
@@ -48,15 +49,22 @@ class Reporting:
         """How many ends are still to come: gathering pays only if there are some."""
 
     def add_start(self, started: Started) -> None:
-        """Report a process that lives."""
+        """Report an attempt that runs; the phases before that are history."""
+        self._phases.pop(started.key, None)
         self._starts[started.key] = started
         self._something.set()
 
+    def add_phase(self, entered: Entered) -> None:
+        """Report what an attempt is doing; only the latest of its phases is told."""
+        self._phases[entered.key] = entered
+        self._something.set()
+
     def add_end(self, ended: Ended) -> None:
-        """Report an end. Its start needs no report of its own any more."""
+        """Report an end. Its start and phase need no report of their own any more."""
         if ended.key in self._sending:
             return
         self._starts.pop(ended.key, None)
+        self._phases.pop(ended.key, None)
         self._ends[ended.key] = ended
         self._settled.clear()
         self._something.set()
@@ -77,6 +85,8 @@ class Reporting:
             self._enough.clear()
             if self._starts:
                 await self._report_starts()
+            if self._phases:
+                await self._report_phases()
             if ends := self.take():
                 await self._report_ends(ends)
 
@@ -124,6 +134,15 @@ class Reporting:
             )
         )
 
+    async def _report_phases(self) -> None:
+        phases, self._phases = list(self._phases.values()), {}
+        await until_answered(
+            lambda: self._store.record_phases(
+                self._incarnation_id,
+                [phase_report(one) for one in phases if one.key not in self._ends],
+            )
+        )
+
     async def _report_ends(self, ends: Sequence[Ended]) -> None:
         verdicts = await until_answered(
             lambda: self._store.complete_attempts(self._incarnation_id, end_reports(ends))
@@ -134,7 +153,54 @@ class Reporting:
 def _count(ends: Sequence[Ended]) -> None:
     by_outcome: dict[str, int] = {}
     for one in ends:
-        outcome = "success" if reason_of(one) is None else "other"
+        outcome = "success" if one.reason is None else "other"
         by_outcome[outcome] = by_outcome.get(outcome, 0) + 1
     for outcome, count in by_outcome.items():
         metrics.ATTEMPTS_ENDED.labels(outcome).inc(count)
+
+
+def end_report(ended: Ended, now_ns: int) -> EndReport:
+    """Return the report of an end, with ages as of now."""
+    key = ended.key
+    return EndReport(
+        batch_id=key.batch_id,
+        job_id=key.job_id,
+        attempt=key.attempt,
+        start_age_us=(now_ns - ended.started_ns) // 1000 if ended.started_ns else None,
+        end_age_us=(now_ns - ended.ended_ns) // 1000,
+        reason=ended.reason,
+        exit_code=ended.exit_code,
+        signal=ended.signal,
+        cpu_ms=ended.cpu_ms,
+        memory_peak_bytes=ended.memory_peak_bytes,
+        stdout_bytes=ended.stdout_bytes,
+        stderr_bytes=ended.stderr_bytes,
+        truncated=ended.truncated,
+        location=ended.location,
+        message=ended.message[:_MESSAGE_CHARS_MAX].replace("\0", "\\0"),
+    )
+
+
+def end_reports(ends: Sequence[Ended]) -> list[EndReport]:
+    """Return the reports of ends, with ages as of now."""
+    now_ns = time.monotonic_ns()
+    return [end_report(one, now_ns) for one in ends]
+
+
+def start_report(started: Started, now_ns: int) -> StartReport:
+    """Return the report of a start, with its age as of now."""
+    key = started.key
+    return StartReport(
+        batch_id=key.batch_id,
+        job_id=key.job_id,
+        attempt=key.attempt,
+        age_us=(now_ns - started.started_ns) // 1000,
+    )
+
+
+def phase_report(entered: Entered) -> PhaseReport:
+    """Return the report of a phase."""
+    key = entered.key
+    return PhaseReport(
+        batch_id=key.batch_id, job_id=key.job_id, attempt=key.attempt, phase=entered.phase
+    )

@@ -2,22 +2,19 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.states import Reason
-from weft.ports.executor import Executor, ExecutorLimits
+from weft.ports.runner import Ended, Entered, Known, Runner, Started, never_started
 from weft.ports.store import Notices, Registered, WorkerStore
 from weft.telemetry.log import get_logger
-from weft.wire.spawner import Acknowledge, Ended, Kill, Renew, Report, Started, Welcome
 from weft.worker.agent.claim_memory import ClaimMemory
 from weft.worker.agent.claiming import Claiming
 from weft.worker.agent.contact import Contact
 from weft.worker.agent.held import HeldAttempts
-from weft.worker.agent.outcomes import reason_of
 from weft.worker.agent.reporting import Reporting
-from weft.worker.agent.spawner_link import SpawnerGone, SpawnerLink
 
 log = get_logger()
 
@@ -49,31 +46,30 @@ class Fence:
 
 
 class Session:
-    """Claim, run, report, until the spawner or the registration is gone."""
+    """Claim, run, report, until the runner or the registration is gone."""
 
     def __init__(
         self,
         store: WorkerStore,
         notices: Notices,
-        link: SpawnerLink,
+        runner: Runner,
         registered: Registered,
         *,
         facts: WorkerFacts,
-        executors: Mapping[str, Executor],
-        limits: ExecutorLimits,
+        grace_ms: int,
         fence: Fence,
     ) -> None:
         self._store = store
-        self._link = link
-        self._limits = limits
+        self._runner = runner
+        self._grace_ms = grace_ms
         self._an_end = asyncio.Event()
         self.incarnation_id = registered.incarnation_id
         self.held = HeldAttempts(cpu_m=facts.cpu_m, memory_mib=facts.memory_mib)
         self.reporting = Reporting(store, self.incarnation_id, self._on_recorded)
         memory = ClaimMemory()
         self.claiming = Claiming(
-            store, self.incarnation_id, memory=memory, held=self.held, link=link,
-            executors=executors, limits=limits, reporting=self.reporting, on_end=self._on_end,
+            store, self.incarnation_id, memory=memory, held=self.held, runner=runner,
+            reporting=self.reporting, on_end=self._on_end,
         )  # fmt: skip
         self.contact = Contact(
             store, notices, self.incarnation_id, pool_id=registered.pool_id, memory=memory,
@@ -84,53 +80,55 @@ class Session:
         self._database = fence.find_database()
         self.contact.on_known = self.renew
 
-    def reconcile(self, registered: Registered, welcome: Welcome) -> None:
-        """Agree with the spawner and the database on what this worker has.
+    def reconcile(self, registered: Registered, known: Known) -> None:
+        """Agree with the runner and the database on what this worker has.
 
-        What both know goes on; what the database does not hold is killed; what the spawner was
+        What both know goes on; what the database does not hold is killed; what the runner was
         never told is handed back.
         """
         owned = {AttemptKey(one.batch_id, one.job_id, one.attempt): one for one in registered.live}
         for key, one in owned.items():
             self.held.add(key, cpu_m=one.cpu_m, memory_mib=one.memory_mib).is_sent = True
-        ended_keys = {one.key for one in welcome.ended}
-        known = {*welcome.queued, *(one.key for one in welcome.live), *ended_keys}
-        strangers = known - owned.keys() - ended_keys
+        ended_keys = {one.key for one in known.ended}
+        has = {*known.waiting, *(one.key for one in known.live), *ended_keys}
+        strangers = has - owned.keys() - ended_keys
         if strangers:
-            self._link.send(Kill(sorted(strangers), Reason.LOST, 0))
-        for key in owned.keys() - known:
-            self._on_end(Ended(key, 0, time.monotonic_ns(), killed_for=Reason.PREEMPTED))
-        for started in welcome.live:
+            self._runner.stop(sorted(strangers), reason=Reason.LOST, grace_ms=0)
+        for key in owned.keys() - has:
+            self._on_end(never_started(key, Reason.PREEMPTED, now_ns=time.monotonic_ns()))
+        for started in known.live:
             self._on_start(started)
-        for ended in welcome.ended:
+        for ended in known.ended:
             self._on_end(ended)
-        if known:
+        if has:
             log.info(
                 "worker.jobs_adopted",
-                live=len(welcome.live),
-                queued=len(welcome.queued),
-                ended=len(welcome.ended),
+                live=len(known.live),
+                queued=len(known.waiting),
+                ended=len(known.ended),
                 killed=len(strangers),
-                handed_back=len(owned.keys() - known),
+                handed_back=len(owned.keys() - has),
             )
-        self._link.deliver_to(self._on_report)
 
     def renew(self, known_ns: int) -> None:
-        """Let the spawner go on: the database knew this worker at that time."""
+        """Let the runner go on: the database knew this worker at that time."""
         if self._fence.after_s is None:
-            self._link.send(Renew(0))
+            self._runner.keep_until(0)
             return
-        until_ns = known_ns + int(self._fence.after_s * 1e9)
-        self._link.send(Renew(until_ns, self._database, int(self._fence.return_s * 1e9)))
+        self._runner.keep_until(
+            known_ns + int(self._fence.after_s * 1e9),
+            database=self._database,
+            return_ns=int(self._fence.return_s * 1e9),
+        )
 
     async def run(self, heartbeat_s: float) -> None:
-        """Work until something fails: raises `SpawnerGone` or `DeclaredLost`."""
+        """Work until something fails: raises `RunnerGone` or `DeclaredLost`."""
         tasks = [
+            asyncio.create_task(self._follow_runner()),
             asyncio.create_task(self.claiming.run()),
             asyncio.create_task(self.reporting.run()),
             asyncio.create_task(self.contact.beat(heartbeat_s)),
             asyncio.create_task(self.contact.listen()),
-            asyncio.create_task(self._until_spawner_is_gone()),
         ]
         try:
             await asyncio.gather(*tasks)
@@ -145,41 +143,45 @@ class Session:
         self.claiming.on_room()
         live = [held.key for held in self.held.by_key.values() if held.is_sent and not held.ended]
         if live:
-            self._link.send(Kill(live, Reason.PREEMPTED, grace_ms))
+            self._runner.stop(live, reason=Reason.PREEMPTED, grace_ms=grace_ms)
         while self.held.live_count:
             self._an_end.clear()
             await self._an_end.wait()
         await self.reporting.until_settled()
 
-    async def _until_spawner_is_gone(self) -> None:
-        await asyncio.shield(self._link.gone)
-        raise SpawnerGone
-
-    def _on_report(self, report: Report) -> None:
-        for started in report.started:
-            self._on_start(started)
-        for ended in report.ended:
-            self._on_end(ended)
-        if report.withdrawn:
-            self.claiming.on_withdrawn(report.withdrawn)
+    async def _follow_runner(self) -> None:
+        async for happened in self._runner.happened():
+            for started in happened.started:
+                self._on_start(started)
+            for entered in happened.entered:
+                self._on_phase(entered)
+            for ended in happened.ended:
+                self._on_end(ended)
+            if happened.withdrawn:
+                self.claiming.on_withdrawn(happened.withdrawn)
 
     def _on_start(self, started: Started) -> None:
         if self.held.start(started.key, started.started_ns):
             self.reporting.add_start(started)
 
+    def _on_phase(self, entered: Entered) -> None:
+        if self.held.enter(entered.key, entered.phase):
+            self.reporting.add_phase(entered)
+
     def _on_end(self, ended: Ended) -> None:
         self.held.end(ended.key, ended)
         self.reporting.add_end(ended)
         self.claiming.on_room()
-        log.debug("attempt.ended", key=ended.key, reason=reason_of(ended))
+        log.debug("attempt.ended", key=ended.key, reason=ended.reason)
         self._an_end.set()
 
     def _on_recorded(self, keys: Sequence[AttemptKey]) -> None:
-        self._link.send(Acknowledge(list(keys)))
+        self._runner.acknowledge(keys)
         for key in keys:
             self.held.forget(key)
 
     def _stop(self, keys: Sequence[AttemptKey]) -> None:
+        """Stop these: they are cancelled, or this worker does not own them any more."""
         sent = []
         for key in keys:
             held = self.held.by_key.get(key)
@@ -188,6 +190,6 @@ class Session:
             if held.is_sent:
                 sent.append(key)
             else:  # its spec is being read
-                self._on_end(Ended(key, 0, held.claimed_ns, killed_for=Reason.CANCELLED))
+                self._on_end(never_started(key, Reason.CANCELLED, now_ns=held.claimed_ns))
         if sent:
-            self._link.send(Kill(sent, Reason.CANCELLED, self._limits.grace_ms))
+            self._runner.stop(sent, reason=Reason.CANCELLED, grace_ms=self._grace_ms)

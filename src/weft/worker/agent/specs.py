@@ -1,8 +1,9 @@
 """The specs of claimed jobs, by chunks, the last used ones kept."""
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from typing import Final
 
 from weft.ports.store import Claimed, WorkerStore
 from weft.wire.spec import JobSpec, decode_chunk
@@ -10,6 +11,8 @@ from weft.wire.spec import JobSpec, decode_chunk
 _KEPT_BYTES_MAX = 16 << 20
 # A spec in memory takes several times the room of its compressed form.
 _BLOW_UP = 16
+CHUNKS_A_PART: Final = 128
+"""A chunk holds up to 256 KiB, or one spec of any size."""
 
 ChunkKey = tuple[int, int]
 """Batch and first job of a chunk."""
@@ -72,3 +75,25 @@ class Specs:
         while self._bytes > _KEPT_BYTES_MAX and self._chunks:
             _, (size, _) = self._chunks.popitem(last=False)
             self._bytes -= size
+
+
+def parts_of(claimed: Sequence[Claimed]) -> Iterator[Sequence[Claimed]]:
+    """Cut what was claimed so that the specs of a part have room in memory."""
+    keys: set[ChunkKey] = set()
+    begin = 0
+    for index, one in enumerate(claimed):
+        keys.add((one.batch_id, one.chunk_first))
+        if len(keys) > CHUNKS_A_PART:
+            yield claimed[begin:index]
+            keys = {(one.batch_id, one.chunk_first)}
+            begin = index
+    yield claimed[begin:] if begin else claimed
+
+
+def definer_of(one: Claimed, spec: JobSpec | None) -> ChunkKey:
+    """Return the job that brings what this one leaves out, or shares with its chunk: it is the
+    first of its chunk.
+    """
+    if spec is None or spec.shares is None:
+        return one.batch_id, one.chunk_first
+    return one.batch_id, spec.shares if spec.shares > 0 else one.job_id + spec.shares

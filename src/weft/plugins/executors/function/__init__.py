@@ -27,6 +27,8 @@ _Key = tuple[int, frozenset[tuple[str, str]]]
 class FunctionExecutor:
     """Turn a spec into one call."""
 
+    runner = "spawner"
+
     def __init__(self) -> None:
         self._environment = small_environment()
         self._merged: OrderedDict[_Key, tuple[dict[str, str], dict[str, str]]] = OrderedDict()

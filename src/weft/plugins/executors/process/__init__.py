@@ -18,6 +18,8 @@ _ARGUMENT_BYTES_MAX = 100_000
 class ProcessExecutor:
     """Turn a spec into one process."""
 
+    runner = "spawner"
+
     def __init__(self) -> None:
         self._environment = small_environment()
 

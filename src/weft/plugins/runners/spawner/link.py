@@ -3,29 +3,26 @@
 import asyncio
 import os
 import socket
-from collections.abc import Callable
+from collections import deque
 from pathlib import Path
 
 import msgspec
 
+from weft.ports.runner import Happened, RunnerGone
 from weft.wire.spawner import AgentMessage, Framer, Hello, Report, SpawnerMessage, Welcome, frame
 
 _WELCOME_WITHIN_S = 10.0
 
 
-class SpawnerGone(Exception):
-    """The connection to the spawner is closed."""
-
-
 class SpawnerLink(asyncio.Protocol):
-    """Send messages and call back for reports, in the order in which they come."""
+    """Send messages and keep reports, in the order in which they come."""
 
     def __init__(self) -> None:
         loop = asyncio.get_running_loop()
         self.gone: asyncio.Future[None] = loop.create_future()
         self.welcome: asyncio.Future[Welcome] = loop.create_future()
-        self._early: list[Report] = []
-        self._on_report: Callable[[Report], None] = self._early.append
+        self._reports: deque[Report | Happened] = deque()
+        self._told = asyncio.Event()
         self._framer = Framer()
         self._decoder = msgspec.msgpack.Decoder(SpawnerMessage)
         self._transport: asyncio.WriteTransport | None = None
@@ -40,27 +37,33 @@ class SpawnerLink(asyncio.Protocol):
         for body in self._framer.feed(data):
             message = self._decoder.decode(body)
             if isinstance(message, Report):
-                self._on_report(message)
+                self.tell(message)
             elif not self.welcome.done():
                 self.welcome.set_result(message)
 
-    def deliver_to(self, on_report: Callable[[Report], None]) -> None:
-        """Call back for each report from now on, and at once for those that have come since the
-        welcome: the spawner does not say them again.
-        """
-        self._on_report = on_report
-        for report in self._early:
-            on_report(report)
-        self._early.clear()
+    def tell(self, report: Report | Happened) -> None:
+        """Add a report: the spawner's, or one of our own beside them."""
+        self._reports.append(report)
+        self._told.set()
+
+    async def next_report(self) -> Report | Happened:
+        """Return the next report, from the welcome on. Raise `RunnerGone` after the last one."""
+        while not self._reports:
+            if self.gone.done():
+                raise RunnerGone
+            self._told.clear()
+            await self._told.wait()
+        return self._reports.popleft()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Tell who waits."""
         del exc
         self._transport = None
+        self._told.set()
         if not self.gone.done():
             self.gone.set_result(None)
         if not self.welcome.done():
-            self.welcome.set_exception(SpawnerGone())
+            self.welcome.set_exception(RunnerGone())
             self.welcome.exception()  # nobody may wait for it any more
 
     def send(self, message: AgentMessage) -> None:
@@ -94,10 +97,10 @@ async def connect(path: Path) -> SpawnerLink | None:
 
 
 async def greet(link: SpawnerLink, hello: Hello) -> Welcome:
-    """Say hello and return the answer. Raises `SpawnerGone`, also if none comes."""
+    """Say hello and return the answer. Raises `RunnerGone`, also if none comes."""
     link.send(hello)
     try:
         async with asyncio.timeout(_WELCOME_WITHIN_S):
             return await link.welcome
     except TimeoutError as error:
-        raise SpawnerGone from error
+        raise RunnerGone from error

@@ -13,10 +13,10 @@ from pathlib import Path
 import msgspec
 
 from weft.core.errors import Conflict, Internal
+from weft.plugins.runners.spawner.leftovers import is_dying, kill_marked, read_boot_id
+from weft.plugins.runners.spawner.link import SpawnerLink, connect
 from weft.telemetry.log import get_logger
 from weft.wire.spawner import SpawnerLock
-from weft.worker.agent.leftovers import is_dying, kill_marked, read_boot_id
-from weft.worker.agent.spawner_link import SpawnerLink, connect
 
 log = get_logger()
 
@@ -39,7 +39,7 @@ class AgentReplaced(Conflict):
 
 
 @dataclass(frozen=True)
-class SpawnerPlace:
+class SpawnerFiles:
     """Where a worker's spawner has its files."""
 
     socket: Path
@@ -49,16 +49,16 @@ class SpawnerPlace:
     own_log: Path
 
 
-async def find_or_start(place: SpawnerPlace) -> SpawnerLink:
+async def find_or_start(files: SpawnerFiles) -> SpawnerLink:
     """Return a connection to the live spawner, else to a new one. Not greeted yet."""
     async with asyncio.timeout(_READY_WITHIN_S):
         while True:
-            link = await connect(place.socket)
+            link = await connect(files.socket)
             if link is not None:
                 return link
-            if not is_locked(place.lock):
-                await clear_away(place)
-                await _start(place)
+            if not is_locked(files.lock):
+                await clear_away(files)
+                await _start(files)
             await asyncio.sleep(_STEP_S)
 
 
@@ -77,10 +77,10 @@ def is_locked(path: Path) -> bool:
     return False
 
 
-async def clear_away(place: SpawnerPlace) -> None:
+async def clear_away(files: SpawnerFiles) -> None:
     """Kill what is left of a dead spawner's jobs and wait until it is gone: see `leftovers`."""
     try:
-        dead = msgspec.json.decode(place.lock.read_bytes(), type=SpawnerLock)
+        dead = msgspec.json.decode(files.lock.read_bytes(), type=SpawnerLock)
     except (FileNotFoundError, msgspec.MsgspecError):
         return
     if dead.boot_id and dead.boot_id != read_boot_id():
@@ -92,7 +92,7 @@ async def clear_away(place: SpawnerPlace) -> None:
             await asyncio.sleep(_STEP_S)
 
 
-async def wait_gone(place: SpawnerPlace) -> None:
+async def wait_gone(files: SpawnerFiles) -> None:
     """Wait until the spawner has ended and nothing of its jobs is left.
 
     Raises `AgentReplaced` if it lives on: then it serves a newer agent.
@@ -100,23 +100,23 @@ async def wait_gone(place: SpawnerPlace) -> None:
     try:
         async with asyncio.timeout(_GONE_WITHIN_S):
             # A lock has no event to wait for; this ends with the spawner.
-            while is_locked(place.lock):  # noqa: ASYNC110
+            while is_locked(files.lock):  # noqa: ASYNC110
                 await asyncio.sleep(_STEP_S)
     except TimeoutError as error:
         raise AgentReplaced(
-            "another agent runs this worker", detail=f"The spawner at {place.socket} serves it.",
+            "another agent runs this worker", detail=f"The spawner at {files.socket} serves it.",
             hint="Give each worker of a host a name of its own (`worker_name`).",
         ) from error  # fmt: skip
-    await clear_away(place)
+    await clear_away(files)
 
 
-async def _start(place: SpawnerPlace) -> None:
-    scratch = (place.scratch.parent, place.scratch)
-    for directory in (place.socket.parent, place.logs, *scratch, place.own_log.parent):
+async def _start(files: SpawnerFiles) -> None:
+    scratch = (files.scratch.parent, files.scratch)
+    for directory in (files.socket.parent, files.logs, *scratch, files.own_log.parent):
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     ready, ready_of_spawner = os.pipe2(os.O_CLOEXEC)
     try:
-        pid = _spawn(place, ready_of_spawner)
+        pid = _spawn(files, ready_of_spawner)
     finally:
         os.close(ready_of_spawner)
     try:
@@ -128,25 +128,25 @@ async def _start(place: SpawnerPlace) -> None:
         log.info("worker.spawner_started", spawner_pid=pid)
         return
     _, status = os.waitpid(pid, 0)  # noqa: ASYNC222 (it has closed its end, so it has ended)
-    if not is_locked(place.lock):
+    if not is_locked(files.lock):
         raise SpawnerNotStarted(
             "the spawner could not be started",
             detail=f"It ended with code {os.waitstatus_to_exitcode(status)}.",
-            hint=f"Read {place.own_log}.",
+            hint=f"Read {files.own_log}.",
         )
 
 
-def _spawn(place: SpawnerPlace, ready_fd: int) -> int:
+def _spawn(files: SpawnerFiles, ready_fd: int) -> int:
     """Start it in a session of its own, so that it outlives this agent; return its process id."""
     words = [
         *_namespace_words(), sys.executable, "-X", "utf8", "-P", "-m", "weft.worker.spawner",
-        str(place.socket), str(place.lock), str(place.logs), str(place.scratch), str(_READY_FD),
+        str(files.socket), str(files.lock), str(files.logs), str(files.scratch), str(_READY_FD),
     ]  # fmt: skip
     appending = os.O_WRONLY | os.O_CREAT | os.O_APPEND
     actions = [
         (os.POSIX_SPAWN_DUP2, ready_fd, _READY_FD),
         (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
-        (os.POSIX_SPAWN_OPEN, 1, str(place.own_log), appending, 0o600),
+        (os.POSIX_SPAWN_OPEN, 1, str(files.own_log), appending, 0o600),
         (os.POSIX_SPAWN_DUP2, 1, 2),
     ]
     return os.posix_spawnp(words[0], words, os.environ, file_actions=actions, setsid=True)

@@ -1,0 +1,207 @@
+"""The runner `spawner`: attempts are processes of this host (`weft.worker.spawner`, ADR 5).
+
+It speaks the spawner's protocol and leaves processes to it. It must not start a job itself.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import cast
+
+from weft.core.attempt_key import AttemptKey
+from weft.core.errors import WeftError
+from weft.core.states import Reason
+from weft.plugins.runners.spawner.link import SpawnerLink, greet
+from weft.plugins.runners.spawner.outgoing import Outgoing
+from weft.plugins.runners.spawner.start import SpawnerFiles, find_or_start, wait_gone
+from weft.ports.executor import ExecutorLimits, SpawnerExecutor
+from weft.ports.runner import (
+    Assignment,
+    Ended,
+    Happened,
+    Known,
+    RunnerGone,
+    RunnerSite,
+    Started,
+    never_started,
+)
+from weft.telemetry.log import get_logger
+from weft.wire import spawner as wire
+from weft.wire.log_format import segment_location
+
+log = get_logger()
+
+_QUIT_S = 0.3
+
+
+def open_spawner(site: RunnerSite) -> "SpawnerRunner":
+    """Return the spawner of this worker."""
+    files = SpawnerFiles(
+        socket=site.run / f"spawner-{site.file_name}.sock",
+        lock=site.run / f"spawner-{site.file_name}.lock",
+        logs=site.logs,
+        scratch=site.scratch,
+        own_log=site.role_logs / f"spawner-{site.file_name}.log",
+    )
+    return SpawnerRunner(
+        files,
+        # The composition root gives each runner the executors that name it.
+        cast("Mapping[str, SpawnerExecutor]", site.executors),
+        site.limits,
+        wire.Hello(site.cpu_m, site.memory_mib, warm=site.warm),
+    )
+
+
+class SpawnerRunner:
+    """The agent's side of the spawner; see the port for the methods."""
+
+    def __init__(
+        self,
+        files: SpawnerFiles,
+        executors: Mapping[str, SpawnerExecutor],
+        limits: ExecutorLimits,
+        hello: wire.Hello,
+    ) -> None:
+        self._files = files
+        self._executors = executors
+        self._limits = limits
+        self._hello = hello
+        self._link: SpawnerLink | None = None
+
+    async def adopt(self) -> Known:
+        """Find the spawner, or start one once the older one is proved gone."""
+        if self._link is not None:
+            await wait_gone(self._files)
+        while True:
+            self._link = await find_or_start(self._files)
+            try:
+                welcome = await greet(self._link, self._hello)
+                if welcome.version == wire.PROTOCOL_VERSION:
+                    log.info(
+                        "worker.spawner_found",
+                        incarnation=welcome.incarnation,
+                        pid_namespace=welcome.pid_namespace,
+                    )
+                    return _known(welcome)
+                log.warning("worker.spawner_outdated", version=welcome.version)
+                self._link.send(wire.Quit())
+                await self._link.gone
+            except RunnerGone:
+                log.warning("worker.spawner_lost")
+            self._link.close()
+            await wait_gone(self._files)
+
+    async def submit(self, assignments: Sequence[Assignment]) -> None:
+        """Send them, in messages of a bounded size."""
+        outgoing = Outgoing(self._send, self._executors, self._limits)
+        refused = []
+        for one in assignments:
+            try:
+                outgoing.add(one)
+            except WeftError as error:
+                refused.append(
+                    never_started(
+                        one.key,
+                        Reason.BAD_SPEC,
+                        now_ns=time.monotonic_ns(),
+                        message=error.message,
+                    )
+                )
+        outgoing.send()
+        if refused and self._link is not None:
+            self._link.tell(Happened(ended=refused))
+
+    def withdraw(self, keys: Sequence[AttemptKey]) -> None:
+        """Ask for what was not started."""
+        self._send(wire.Withdraw(list(keys)))
+
+    def stop(self, keys: Sequence[AttemptKey], *, reason: Reason, grace_ms: int) -> None:
+        """Have them killed."""
+        self._send(wire.Kill(list(keys), reason, grace_ms))
+
+    def acknowledge(self, keys: Sequence[AttemptKey]) -> None:
+        """Let the spawner forget them."""
+        self._send(wire.Acknowledge(list(keys)))
+
+    def keep_until(self, until_ns: int, *, database: str = "", return_ns: int = 0) -> None:
+        """Set the time at which the spawner kills everything."""
+        self._send(wire.Renew(until_ns, database, return_ns))
+
+    async def happened(self) -> AsyncIterator[Happened]:
+        """Yield the spawner's reports."""
+        assert self._link is not None
+        try:
+            while True:
+                report = await self._link.next_report()
+                yield _happened(report) if isinstance(report, wire.Report) else report
+        except RunnerGone:
+            log.warning("worker.spawner_lost")
+            raise
+
+    async def end(self) -> None:
+        """Tell the spawner to kill everything and to go."""
+        if self._link is None:
+            return
+        self._link.send(wire.Quit())
+        try:
+            async with asyncio.timeout(_QUIT_S):
+                await asyncio.shield(self._link.gone)
+        except TimeoutError:
+            log.warning("worker.spawner_slow")
+
+    def leave(self) -> None:
+        """Close the connection."""
+        if self._link is not None:
+            self._link.close()
+
+    def _send(self, message: wire.AgentMessage) -> None:
+        if self._link is not None:
+            self._link.send(message)
+
+
+def _known(welcome: wire.Welcome) -> Known:
+    return Known(
+        welcome.incarnation,
+        True,  # noqa: FBT003 (find_or_start begins no spawner before the older one is proved gone)
+        welcome.queued,
+        [Started(one.key, one.started_ns) for one in welcome.live],
+        [_ended(one) for one in welcome.ended],
+    )
+
+
+def _happened(report: wire.Report) -> Happened:
+    return Happened(
+        [Started(one.key, one.started_ns) for one in report.started],
+        (),
+        [_ended(one) for one in report.ended],
+        report.withdrawn,
+    )
+
+
+def _ended(one: wire.Ended) -> Ended:
+    return Ended(
+        one.key,
+        one.started_ns,
+        one.ended_ns,
+        reason_of(one),
+        one.exit_code,
+        one.signal,
+        one.message,
+        one.cpu_ms,
+        one.memory_peak_bytes,
+        one.stdout_bytes,
+        one.stderr_bytes,
+        one.truncated,
+        segment_location(one.segment, one.offset),
+    )
+
+
+def reason_of(one: wire.Ended) -> int | None:
+    """Return why an attempt did not succeed; None if it did."""
+    if one.failure is not None:
+        return one.failure
+    if one.killed_for is not None:
+        return one.killed_for
+    if one.signal is not None:
+        return Reason.SIGNAL
+    return Reason.EXIT if one.exit_code else None

@@ -1,0 +1,85 @@
+"""Assignments as messages to the spawner, each of a bounded size."""
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from weft.core.errors import WeftError
+from weft.ports.executor import ExecutorLimits, Reservation, SpawnerExecutor
+from weft.ports.runner import Assignment
+from weft.wire.spawner import Start, StartProcess
+
+MESSAGE_BYTES: Final = 8 << 20
+
+
+class Outgoing:
+    """Messages that are being filled. What many processes share stands in each message once."""
+
+    def __init__(
+        self,
+        send: Callable[[Start], None],
+        executors: Mapping[str, SpawnerExecutor],
+        limits: ExecutorLimits,
+    ) -> None:
+        self._send = send
+        self._executors = executors
+        self._limits = limits
+        self._begin()
+
+    def add(self, one: Assignment) -> None:
+        """Add one attempt. Raise `WeftError` if it cannot be run."""
+        spec = one.spec
+        executor = self._executors.get(spec.executor)
+        if executor is None:
+            raise WeftError(f"this worker has no executor {spec.executor!r}")
+        process = executor.start_of(
+            one.key,
+            spec,
+            self._limits,
+            reserved=Reservation(cpu_m=one.cpu_m, memory_mib=one.memory_mib),
+            environment=self._environment(executor.environment_of(spec)),
+            definition=self._definition(executor, one),
+        )
+        self._message.processes.append(process)
+        self._bytes += _size_of(process)
+        if self._bytes > MESSAGE_BYTES:
+            self.send()
+
+    def send(self) -> None:
+        """Send what is there."""
+        if self._message.processes:
+            self._send(self._message)
+            self._begin()
+
+    def _begin(self) -> None:
+        self._message = Start([], [], [])
+        self._bytes = 0
+        self._environments: dict[int, int] = {}
+        self._definitions: dict[tuple[int, int], int | None] = {}
+
+    def _environment(self, environment: dict[str, str]) -> int:
+        index = self._environments.get(id(environment))
+        if index is None:
+            index = self._environments[id(environment)] = len(self._message.environments)
+            self._message.environments.append(environment)
+        return index
+
+    def _definition(self, executor: SpawnerExecutor, one: Assignment) -> int | None:
+        """Return the index of what the job shares, or brings itself."""
+        found = executor.definition_of(one.spec) if one.spec.shares is None else None
+        if one.spec.shares is None and found is None:
+            return None
+        if one.definer not in self._definitions:
+            if one.shared is not None:
+                found = executor.definition_of(one.shared)
+            index = None if found is None else len(self._message.definitions)
+            self._definitions[one.definer] = index
+            if found is not None:
+                self._message.definitions.append((one.definer[1], found))
+                self._bytes += len(found)
+        return self._definitions[one.definer]
+
+
+def _size_of(process: StartProcess) -> int:
+    """Return about how long the long fields are."""
+    texts = len(process.stdin or "") + len(process.script or "") + sum(map(len, process.argv))
+    return texts + (len(process.warm.body) if process.warm else 0)

@@ -1,0 +1,314 @@
+"""What all remote runners share: durable handles, names, adoption (ADR 19).
+
+A remote runner is a `RemoteRunner` with an `Engine`. This package must not know any engine.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Coroutine, Iterable, Mapping, Sequence
+from typing import Protocol
+
+import msgspec
+
+from weft.core.attempt_key import AttemptKey
+from weft.core.errors import Unavailable, WeftError
+from weft.core.states import Phase, Reason
+from weft.plugins.runners.remote.handles import Handle, Handles
+from weft.ports.runner import (
+    Assignment,
+    Ended,
+    Entered,
+    Happened,
+    Known,
+    Started,
+    never_started,
+)
+
+_NS = 1_000_000_000
+_AWAY_S = 1.0
+_END_S = 10.0
+
+
+class Status(msgspec.Struct, frozen=True):
+    """What an engine says of one attempt."""
+
+    phase: Phase
+    """`queued_remote` until it runs, then `executing`, `collecting` …"""
+    started_s_ago: float | None = None
+    ended_s_ago: float | None = None
+    """None: it has not ended."""
+    exit_code: int | None = None
+    signal: int | None = None
+    message: str = ""
+
+
+class Engine(Protocol):
+    """What runs attempts elsewhere. Every call may raise `Unavailable`."""
+
+    async def submit(self, name: str, assignment: Assignment) -> None:
+        """Take one attempt; a name that is known already is the same attempt. Raise `WeftError`
+        if it can never run.
+        """
+
+    async def statuses(self, names: Sequence[str]) -> Mapping[str, Status]:
+        """Return what is known of these; what the engine was never given is left out."""
+
+    async def stop(self, name: str, *, grace_ms: int) -> None:
+        """End one, at once if it has not begun; unknown names are ignored."""
+
+    async def forget(self, name: str) -> None:
+        """Drop what is kept of one that has ended."""
+
+    async def changed(self) -> None:
+        """Return when a status may have changed."""
+
+
+class RemoteRunner:
+    """A runner whose attempts are run by an engine; see the port for the methods."""
+
+    def __init__(self, engine: Engine, handles: Handles) -> None:
+        self._engine = engine
+        self._handles = handles
+        self._held: dict[AttemptKey, Handle] = {}
+        self._unsubmitted: dict[AttemptKey, Handle] = {}
+        """Adopted with a handle, and the engine does not know them."""
+        self._told: dict[AttemptKey, Phase | None] = {}
+        """The last phase that was told of each; None: its end."""
+        self._withdrawing: set[AttemptKey] = set()
+        self._own: list[Happened] = []
+        """What happened without the engine."""
+        self._wake = asyncio.Event()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def adopt(self) -> Known:
+        """Ask the engine for all that has a handle."""
+        self._handles.hold()
+        self._held = {one.assignment.key: one for one in self._handles.all()}
+        self._told.clear()
+        statuses = await self._ask(self._held)
+        self._unsubmitted = {k: h for k, h in self._held.items() if k not in statuses}
+        live, ended = [], []
+        for key, status in statuses.items():
+            self._told[key] = None if status.ended_s_ago is not None else status.phase
+            if status.ended_s_ago is not None:
+                ended.append(self._end_of(key, status))
+            elif status.started_s_ago is not None:
+                live.append(Started(key, _at_ns(status.started_s_ago)))
+        known = {one.key for one in live} | {one.key for one in ended}
+        waiting = [key for key in self._held if key not in known]
+        # What an older incarnation had was stopped before this one began: see `end`.
+        return Known(self._handles.incarnation(), True, waiting, live, ended)  # noqa: FBT003
+
+    async def submit(self, assignments: Sequence[Assignment]) -> None:
+        """Write a handle for each, then give them to the engine."""
+        new = [Handle(one) for one in assignments if one.key not in self._held]
+        for handle in new:
+            self._handles.put(handle)
+            self._held[handle.assignment.key] = handle
+        for handle in new:
+            await self._give(handle.assignment)
+        self._wake.set()
+
+    def withdraw(self, keys: Sequence[AttemptKey]) -> None:
+        """Stop those that have not begun."""
+        mine = [key for key in keys if key in self._held]
+        self._withdrawing.update(mine)
+        self._later(self._withdraw(mine))
+
+    def stop(self, keys: Sequence[AttemptKey], *, reason: Reason, grace_ms: int) -> None:
+        """Note why, durably, and tell the engine."""
+        for key in keys:
+            handle = self._held.get(key)
+            if handle is None or self._told.get(key, Phase.ASSIGNED) is None:
+                continue
+            noted = msgspec.structs.replace(handle, stop_reason=int(reason))
+            self._held[key] = noted
+            self._handles.put(noted)
+            if self._unsubmitted.pop(key, None) is not None:
+                self._end_unsubmitted(key, reason)
+            else:
+                self._later(self._engine.stop(key.name, grace_ms=grace_ms))
+
+    def acknowledge(self, keys: Sequence[AttemptKey]) -> None:
+        """Remove the handles, and what the engine keeps."""
+        for key in keys:
+            if self._held.pop(key, None) is not None:
+                self._later(self._forget(key))
+            self._told.pop(key, None)
+
+    def keep_until(self, until_ns: int) -> None:
+        """Go on: the engine has a limit of its own (ADR 19)."""
+
+    async def happened(self) -> AsyncIterator[Happened]:
+        """Submit what an earlier agent could not, then yield what the engine tells."""
+        for handle in list(self._unsubmitted.values()):
+            await self._give(handle.assignment)
+        self._unsubmitted.clear()
+        for key, handle in self._held.items():
+            if handle.stop_reason is not None and self._told.get(key, Phase.ASSIGNED) is not None:
+                self._later(self._engine.stop(key.name, grace_ms=0))
+        while True:
+            self._wake.clear()
+            own, self._own = self._own, []
+            for one in own:
+                yield one
+            try:
+                happened = self._news(await self._ask(self._held))
+            except Unavailable:
+                await asyncio.sleep(_AWAY_S)
+                continue
+            if happened is not None:
+                yield happened
+            if not self._own:
+                await self._change()
+
+    async def end(self) -> None:
+        """Stop everything, wait until the engine says that it is gone, then drop the name."""
+        keys = list(self._held)
+        try:
+            async with asyncio.timeout(_END_S):
+                for key in keys:
+                    await self._engine.stop(key.name, grace_ms=0)
+                await self._until_all_ended(keys)
+        except (TimeoutError, Unavailable):
+            return  # not proved: the next `adopt` finds this incarnation, and its handles
+        for key in keys:
+            await self._forget(key)
+        self._held.clear()
+        self._handles.end_incarnation()
+
+    def leave(self) -> None:
+        """Let go of the state directory."""
+        for task in self._tasks:
+            task.cancel()
+        self._handles.let_go()
+
+    async def _give(self, assignment: Assignment) -> None:
+        key = assignment.key
+        try:
+            await self._until_there(key, assignment)
+        except WeftError as error:
+            self._told[key] = None
+            ended = never_started(
+                key, Reason.BAD_SPEC, now_ns=time.monotonic_ns(), message=error.message
+            )
+            self._own.append(Happened(ended=[ended]))
+            self._wake.set()
+
+    async def _until_there(self, key: AttemptKey, assignment: Assignment) -> None:
+        while True:
+            try:
+                await self._engine.submit(key.name, assignment)
+            except Unavailable:
+                await asyncio.sleep(_AWAY_S)
+            else:
+                return
+
+    async def _withdraw(self, keys: Iterable[AttemptKey]) -> None:
+        for key, status in (await self._ask(keys)).items():
+            if status.started_s_ago is None and status.ended_s_ago is None:
+                await self._engine.stop(key.name, grace_ms=0)
+            else:
+                self._withdrawing.discard(key)
+
+    async def _forget(self, key: AttemptKey) -> None:
+        await self._engine.forget(key.name)
+        self._handles.remove(key)
+
+    async def _until_all_ended(self, keys: Sequence[AttemptKey]) -> None:
+        while any(one.ended_s_ago is None for one in (await self._ask(keys)).values()):
+            await self._engine.changed()
+
+    async def _ask(self, keys: Iterable[AttemptKey]) -> Mapping[AttemptKey, Status]:
+        by_name = {key.name: key for key in keys}
+        if not by_name:
+            return {}
+        found = await self._engine.statuses(list(by_name))
+        return {by_name[name]: status for name, status in found.items()}
+
+    def _news(self, statuses: Mapping[AttemptKey, Status]) -> Happened | None:
+        started: list[Started] = []
+        entered: list[Entered] = []
+        ended: list[Ended] = []
+        withdrawn: list[AttemptKey] = []
+        for key, status in statuses.items():
+            told = self._told.get(key, Phase.ASSIGNED)
+            if told is None or (told == status.phase and status.ended_s_ago is None):
+                continue
+            if status.ended_s_ago is not None:
+                self._told[key] = None
+                if key in self._withdrawing and status.started_s_ago is None:
+                    withdrawn.append(key)
+                else:
+                    ended.append(self._end_of(key, status))
+                continue
+            self._told[key] = status.phase
+            if status.started_s_ago is not None and told < Phase.EXECUTING:
+                started.append(Started(key, _at_ns(status.started_s_ago)))
+            if status.phase != Phase.EXECUTING:
+                entered.append(Entered(key, status.phase))
+        for key in withdrawn:
+            self.acknowledge([key])
+        if not (started or entered or ended or withdrawn):
+            return None
+        return Happened(started, entered, ended, withdrawn)
+
+    def _end_of(self, key: AttemptKey, status: Status) -> Ended:
+        assert status.ended_s_ago is not None
+        started_s_ago = status.started_s_ago
+        handle = self._held.get(key)
+        return Ended(
+            key,
+            0 if started_s_ago is None else _at_ns(started_s_ago),
+            _at_ns(status.ended_s_ago),
+            _reason_of(status, None if handle is None else handle.stop_reason),
+            status.exit_code,
+            status.signal,
+            status.message,
+        )
+
+    def _end_unsubmitted(self, key: AttemptKey, reason: Reason) -> None:
+        self._told[key] = None
+        ended = never_started(key, reason, now_ns=time.monotonic_ns())
+        self._own.append(Happened(ended=[ended]))
+        self._wake.set()
+
+    async def _change(self) -> None:
+        """Wait for the engine or for ourselves."""
+        waits = {
+            asyncio.ensure_future(self._engine.changed()),
+            asyncio.ensure_future(self._wake.wait()),
+        }
+        try:
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for one in waits:
+                one.cancel()
+
+    def _later(self, work: Coroutine[None, None, None]) -> None:
+        """Do what the caller need not wait for; a call that fails is made again at the next
+        `adopt`, because its handle says what is wanted.
+        """
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._done)
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled():
+            task.exception()
+        self._wake.set()
+
+
+def _at_ns(seconds_ago: float) -> int:
+    return time.monotonic_ns() - int(seconds_ago * _NS)
+
+
+def _reason_of(status: Status, stop_reason: int | None) -> int | None:
+    if stop_reason is not None and (status.exit_code is None or status.signal is not None):
+        return stop_reason
+    if status.signal is not None:
+        return Reason.SIGNAL
+    if status.exit_code is None:
+        return Reason.SYSTEM
+    return Reason.EXIT if status.exit_code else None

@@ -1,0 +1,105 @@
+"""What a remote runner must remember: its incarnation, and a handle for each attempt.
+
+A handle is written, and is on the disk, before its attempt is submitted; it goes when the end is
+acknowledged. The form of a handle is an interface: another release adopts it.
+"""
+
+import fcntl
+import os
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from weft.core.attempt_key import AttemptKey, parse_attempt_name
+from weft.core.errors import Conflict
+from weft.ports.runner import Assignment
+
+
+class RunnerHeld(Conflict):
+    """Another agent has the state directory of this runner."""
+
+    code = "WORKER.RUNNER_HELD"
+
+
+class Handle(msgspec.Struct, frozen=True):
+    """What was, or is about to be, submitted."""
+
+    assignment: Assignment
+    stop_reason: int | None = None
+    """`core.states.Reason`: why it is to end; None: it is not."""
+
+
+_ENCODE = msgspec.msgpack.Encoder().encode
+_DECODE = msgspec.msgpack.Decoder(Handle).decode
+
+
+class Handles:
+    """The state directory of one remote runner, held by one agent at a time."""
+
+    def __init__(self, state: Path) -> None:
+        self._state = state
+        self._directory = state / "handles"
+        self._lock = -1
+
+    def hold(self) -> None:
+        """Take the directory. Raise `RunnerHeld` if another agent has it."""
+        self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if self._lock >= 0:
+            return
+        lock = os.open(self._state / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            os.close(lock)
+            raise RunnerHeld(
+                "another agent runs this worker",
+                detail=f"It holds {self._state}.",
+                hint="Give each worker of a host a name of its own (`worker_name`).",
+            ) from error
+        self._lock = lock
+
+    def let_go(self) -> None:
+        """Leave the directory to the next agent."""
+        if self._lock >= 0:
+            os.close(self._lock)
+            self._lock = -1
+
+    def incarnation(self) -> str:
+        """Return the runner's name, which is made once."""
+        path = self._state / "incarnation"
+        if not path.exists():
+            self._write(path, secrets.token_hex(16).encode())
+        return path.read_text()
+
+    def end_incarnation(self) -> None:
+        """Forget the runner's name: the next one is new."""
+        (self._state / "incarnation").unlink(missing_ok=True)
+
+    def put(self, handle: Handle) -> None:
+        """Write a handle; it is on the disk when this returns."""
+        self._write(self._directory / handle.assignment.key.name, _ENCODE(handle))
+
+    def remove(self, key: AttemptKey) -> None:
+        """Drop a handle."""
+        (self._directory / key.name).unlink(missing_ok=True)
+
+    def all(self) -> Iterator[Handle]:
+        """Yield the handles, the oldest attempt first."""
+        found = [(parse_attempt_name(path.name), path) for path in self._directory.iterdir()]
+        for _, path in sorted((key, path) for key, path in found if key is not None):
+            yield _DECODE(path.read_bytes())
+
+    def _write(self, path: Path, data: bytes) -> None:
+        temporary = path.with_name(f".{path.name}")
+        with temporary.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+        directory = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(directory)
+        finally:
+            os.close(directory)

@@ -1,0 +1,95 @@
+"""A fake engine for remote runners: a directory with a file for each job.
+
+It runs nothing. A job is queued for a moment, runs as long as its command says
+(`sleep SECONDS; exit CODE`), and ends; all of that follows from the clock and the file, so that it
+goes on while no agent looks, as a real engine does.
+"""
+
+import asyncio
+import json
+import re
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from weft.core.errors import WeftError
+from weft.core.states import Phase
+from weft.plugins.runners.remote import RemoteRunner, Status
+from weft.plugins.runners.remote.handles import Handles
+from weft.ports.runner import Assignment, RunnerSite
+
+_COMMAND = re.compile(r"sleep ([0-9.]+); exit ([0-9]+)")
+_LOOK_S = 0.01
+
+
+class DirectoryEngine:
+    """An engine whose jobs are files."""
+
+    def __init__(self, root: Path, *, queued_s: float = 0.05) -> None:
+        self._root = root
+        self._queued_s = queued_s
+        root.mkdir(parents=True, exist_ok=True)
+
+    def names(self) -> list[str]:
+        """Return the jobs that were submitted and not forgotten."""
+        return sorted(path.name for path in self._root.iterdir())
+
+    async def submit(self, name: str, assignment: Assignment) -> None:
+        """Write the file of a job, unless it is there."""
+        words = " ".join(assignment.spec.command or ("sleep 0; exit 0",))
+        match = _COMMAND.search(words)
+        if match is None or assignment.spec.executor != "process":
+            raise WeftError(f"this engine cannot run {words!r}")
+        if name not in self.names():
+            self._write(
+                name, {"at": time.time(), "runs_s": float(match[1]), "exit_code": int(match[2])}
+            )
+
+    async def statuses(self, names: Sequence[str]) -> Mapping[str, Status]:
+        """Say where these jobs are now."""
+        return {name: self._status(self._read(name)) for name in names if name in self.names()}
+
+    async def stop(self, name: str, *, grace_ms: int) -> None:
+        """Note when it was stopped."""
+        del grace_ms
+        if name in self.names():
+            self._write(name, {"stopped_at": time.time(), **self._read(name)})
+
+    async def forget(self, name: str) -> None:
+        """Remove the file."""
+        (self._root / name).unlink(missing_ok=True)
+
+    async def changed(self) -> None:
+        """Wait a moment: a fake has nobody who tells."""
+        await asyncio.sleep(_LOOK_S)
+
+    def _status(self, job: Mapping[str, Any]) -> Status:
+        now = time.time()
+        starts_at = job["at"] + self._queued_s
+        ends_at = starts_at + job["runs_s"]
+        stopped_at = job.get("stopped_at", ends_at)
+        if stopped_at < ends_at:
+            started = now - starts_at if starts_at < stopped_at else None
+            return Status(
+                Phase.COLLECTING, started, now - stopped_at, signal=None if started is None else 15
+            )
+        if now < starts_at:
+            return Status(Phase.QUEUED_REMOTE)
+        if now < ends_at:
+            return Status(Phase.EXECUTING, now - starts_at)
+        return Status(Phase.COLLECTING, now - starts_at, now - ends_at, exit_code=job["exit_code"])
+
+    def _read(self, name: str) -> dict[str, Any]:
+        job: dict[str, Any] = json.loads((self._root / name).read_text())
+        return job
+
+    def _write(self, name: str, job: Mapping[str, Any]) -> None:
+        temporary = self._root.with_name(f"{self._root.name}.{name}")
+        temporary.write_text(json.dumps(job))
+        temporary.replace(self._root / name)
+
+
+def open_directory_runner(site: RunnerSite) -> RemoteRunner:
+    """Return a remote runner on such an engine: what an entry point of `weft.runners` names."""
+    return RemoteRunner(DirectoryEngine(site.state / "engine"), Handles(site.state))

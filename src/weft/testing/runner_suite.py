@@ -1,0 +1,247 @@
+"""What every runner must do: a suite that an author of a runner subclasses.
+
+    class TestMine(RunnerSuite):
+        def runner(self) -> Runner:
+            return MyRunner(self.site)
+
+The methods are coroutines; pytest runs them with `asyncio_mode = auto` of pytest-asyncio.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+from weft.core.attempt_key import AttemptKey
+from weft.core.states import Phase, Reason
+from weft.ports.runner import Assignment, Ended, Happened, Known, Runner
+from weft.wire.spec import JobSpec
+
+WITHIN_S = 20.0
+
+
+def assignment(job_id: int, *, runs_s: float = 0.0, exit_code: int = 0) -> Assignment:
+    """Return an attempt that sleeps and exits."""
+    script = f"sleep {runs_s}; exit {exit_code}"
+    spec = JobSpec(command=("/bin/sh", "-c", script))
+    return Assignment(AttemptKey(1, job_id, 1), spec, 100, 16, (1, job_id))
+
+
+class Watch:
+    """Everything that one runner tells."""
+
+    def __init__(self, runner: Runner, known: Known) -> None:
+        self.runner = runner
+        self.known = known
+        self.told = Happened()
+        self._changed = asyncio.Event()
+
+    async def follow(self) -> None:
+        """Collect for ever."""
+        async for one in self.runner.happened():
+            self.told = Happened(
+                [*self.told.started, *one.started],
+                [*self.told.entered, *one.entered],
+                [*self.told.ended, *one.ended],
+                [*self.told.withdrawn, *one.withdrawn],
+            )
+            self._changed.set()
+
+    async def until(self, fact: Callable[[Happened], bool]) -> Happened:
+        """Wait until a fact holds of what was told."""
+        async with asyncio.timeout(WITHIN_S):
+            while not fact(self.told):
+                self._changed.clear()
+                await self._changed.wait()
+        return self.told
+
+    async def end_of(self, one: Assignment) -> Ended:
+        """Wait for the end of an attempt."""
+        told = await self.until(lambda told: any(end.key == one.key for end in told.ended))
+        return next(end for end in told.ended if end.key == one.key)
+
+
+class RunnerSuite:
+    """Tests of the port `runner`. Set up: what `runner` needs; tear down: what it left."""
+
+    def runner(self) -> Runner:
+        """Return a runner of the same worker: as each agent makes its own."""
+        raise NotImplementedError
+
+    @asynccontextmanager
+    async def adopted(self) -> AsyncIterator[Watch]:
+        """Be an agent: adopt, read what happens, and let go."""
+        runner = self.runner()
+        watch = Watch(runner, await runner.adopt())
+        following = asyncio.ensure_future(watch.follow())
+        try:
+            yield watch
+        finally:
+            following.cancel()
+            await asyncio.gather(following, return_exceptions=True)
+            runner.leave()
+
+    @asynccontextmanager
+    async def ended(self) -> AsyncIterator[Watch]:
+        """Be an agent that ends the runner afterwards."""
+        async with self.adopted() as agent:
+            yield agent
+            await agent.runner.end()
+
+    async def test_attempt_ends_with_its_exit_code(self) -> None:
+        """Times are of this host's monotonic clock."""
+        begun_ns = time.monotonic_ns()
+        good, bad = assignment(1, runs_s=0.3), assignment(2, exit_code=3)
+        async with self.ended() as agent:
+            await agent.runner.submit([good, bad])
+            ends = [await agent.end_of(good), await agent.end_of(bad)]
+            assert [(one.reason, one.exit_code) for one in ends] == [(None, 0), (Reason.EXIT, 3)]
+            assert begun_ns < ends[0].started_ns < ends[0].ended_ns < time.monotonic_ns()
+            assert good.key in [one.key for one in agent.told.started]
+
+    async def test_attempt_that_is_known_is_not_run_twice(self) -> None:
+        """Submit may be repeated, also after the end."""
+        one, other = assignment(1), assignment(2)
+        async with self.ended() as agent:
+            await agent.runner.submit([one])
+            await agent.runner.submit([one])
+            await agent.end_of(one)
+            await agent.runner.submit([one, other])
+            await agent.end_of(other)
+            assert [end.key for end in agent.told.ended] == [one.key, other.key]
+
+    async def test_attempt_that_cannot_run_ends_as_a_bad_spec(self) -> None:
+        """Its neighbours run."""
+        good = assignment(1)
+        bad = Assignment(AttemptKey(1, 2, 1), JobSpec(executor="none"), 100, 16, (1, 2))
+        async with self.ended() as agent:
+            await agent.runner.submit([bad, good])
+            refused, ended = await agent.end_of(bad), await agent.end_of(good)
+            assert (refused.reason, refused.started_ns) == (Reason.BAD_SPEC, 0)
+            assert refused.message
+            assert ended.reason is None
+
+    async def test_stop_ends_with_its_reason(self) -> None:
+        """One that ended by itself keeps its own."""
+        one, ended = assignment(1, runs_s=60), assignment(2)
+        async with self.ended() as agent:
+            await agent.runner.submit([one, ended])
+            await agent.end_of(ended)
+            keys = [one.key, ended.key, AttemptKey(9, 9, 9)]
+            agent.runner.stop(keys, reason=Reason.CANCELLED, grace_ms=100)
+            assert (await agent.end_of(one)).reason == Reason.CANCELLED
+            assert [end.key for end in agent.told.ended] == [ended.key, one.key]
+
+    async def test_withdrawn_or_run_and_never_both(self) -> None:
+        """Whichever comes first."""
+        some = [assignment(number) for number in range(1, 21)]
+        keys = {one.key for one in some}
+        async with self.ended() as agent:
+            await agent.runner.submit(some)
+            agent.runner.withdraw(sorted(keys))
+            told = await agent.until(
+                lambda told: len(told.ended) + len(told.withdrawn) >= len(some)
+            )
+            assert {one.key for one in told.ended} | set(told.withdrawn) == keys
+            assert not {one.key for one in told.ended} & set(told.withdrawn)
+
+    async def test_next_agent_adopts_what_runs(self) -> None:
+        """The incarnation stays."""
+        short, long = assignment(1, runs_s=0.5), assignment(2, runs_s=60)
+        async with self.adopted() as first:
+            await first.runner.submit([short, long])
+            await first.until(lambda told: len(told.started) >= 2)
+        async with self.ended() as second:
+            known = second.known
+            assert known.incarnation == first.known.incarnation
+            assert {long.key} <= {*known.waiting, *(one.key for one in known.live)}
+            if short.key not in [one.key for one in known.ended]:
+                assert (await second.end_of(short)).exit_code == 0
+
+    async def test_end_is_kept_until_it_is_acknowledged(self) -> None:
+        """By any agent."""
+        one = assignment(1)
+        async with self.adopted() as first:
+            await first.runner.submit([one])
+            await first.end_of(one)
+        async with self.adopted() as second:
+            assert [end.key for end in second.known.ended] == [one.key]
+            second.runner.acknowledge([one.key])
+            other = assignment(2)
+            await second.runner.submit([other])
+            await second.end_of(other)  # what was said before it has been done
+            second.runner.acknowledge([other.key])
+            await self.settled()
+        async with self.ended() as third:
+            assert third.known.ended == []
+
+    async def settled(self) -> None:
+        """Wait until what an agent said last has arrived; most runners need nothing here."""
+
+    async def test_a_new_incarnation_knows_nothing(self) -> None:
+        """After `end` whatever the older one had is gone."""
+        async with self.ended() as agent:
+            await agent.runner.submit([assignment(1, runs_s=60)])
+            await agent.until(lambda told: len(told.started) == 1)
+            await agent.runner.end()
+            agent.runner.leave()
+            known = await agent.runner.adopt()
+            assert known.incarnation != agent.known.incarnation
+            assert known.older_are_gone
+            assert (list(known.waiting), list(known.live), list(known.ended)) == ([], [], [])
+
+
+class RemoteRunnerSuite(RunnerSuite):
+    """Tests of runners whose engine is elsewhere."""
+
+    def submitted(self) -> list[str]:
+        """Return the names that the engine knows."""
+        raise NotImplementedError
+
+    async def die_before_submit(self, one: Assignment) -> None:
+        """Be an agent that is killed between its handle and the engine."""
+        raise NotImplementedError
+
+    async def test_handle_without_its_job_is_submitted_by_the_next_agent(self) -> None:
+        """The handle is written first."""
+        one = assignment(1)
+        await self.die_before_submit(one)
+        assert self.submitted() == []
+        async with self.ended() as agent:
+            assert agent.known.waiting == [one.key]
+            assert (await agent.end_of(one)).exit_code == 0
+            assert self.submitted() == [one.key.name]
+
+    async def test_handle_that_the_database_does_not_know_is_not_submitted(self) -> None:
+        """The agent stops it before it reads what happens."""
+        one = assignment(1)
+        await self.die_before_submit(one)
+        runner = self.runner()
+        watch = Watch(runner, await runner.adopt())
+        runner.stop(watch.known.waiting, reason=Reason.LOST, grace_ms=0)
+        following = asyncio.ensure_future(watch.follow())
+        ended = await watch.end_of(one)
+        following.cancel()
+        await asyncio.gather(following, return_exceptions=True)
+        assert (ended.reason, ended.started_ns) == (Reason.LOST, 0)
+        assert self.submitted() == []
+        await runner.end()
+        runner.leave()
+
+    async def test_name_is_the_attempt(self) -> None:
+        """So that a second submission is the same one."""
+        one = assignment(7, runs_s=60)
+        async with self.ended() as agent:
+            await agent.runner.submit([one])
+            await agent.until(lambda told: len(told.started) == 1)
+            assert self.submitted() == ["weft-b1-j7-a1"]
+
+    async def test_waiting_in_the_engine_is_a_phase(self) -> None:
+        """And so is each that follows."""
+        one = assignment(1)
+        async with self.ended() as agent:
+            await agent.runner.submit([one])
+            await agent.end_of(one)
+            assert (one.key, Phase.QUEUED_REMOTE) in [
+                (entered.key, entered.phase) for entered in agent.told.entered
+            ]

@@ -1,0 +1,70 @@
+"""The fake remote runner of `weft.testing` passes the suites of the port."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from weft.plugins.runners.remote import RemoteRunner
+from weft.plugins.runners.remote.handles import Handles, RunnerHeld
+from weft.ports.runner import Assignment
+from weft.testing.directory_engine import DirectoryEngine
+from weft.testing.runner_suite import RemoteRunnerSuite
+
+_DIES = """
+import asyncio, os, pathlib, signal, sys
+import msgspec
+from weft.plugins.runners.remote import RemoteRunner
+from weft.plugins.runners.remote.handles import Handles
+from weft.ports.runner import Assignment
+from weft.testing.directory_engine import DirectoryEngine
+
+class Dies(DirectoryEngine):
+    async def submit(self, name, assignment):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+async def main():
+    root = pathlib.Path(sys.argv[1])
+    runner = RemoteRunner(Dies(root / "engine"), Handles(root / "state"))
+    await runner.adopt()
+    await runner.submit([msgspec.json.decode(sys.stdin.buffer.read(), type=Assignment)])
+
+asyncio.run(main())
+"""
+
+
+class TestDirectoryRunner(RemoteRunnerSuite):
+    @pytest.fixture(autouse=True)
+    def _at(self, tmp_path: Path) -> None:
+        self.root = tmp_path
+
+    def engine(self) -> DirectoryEngine:
+        return DirectoryEngine(self.root / "engine")
+
+    def runner(self) -> RemoteRunner:
+        return RemoteRunner(self.engine(), Handles(self.root / "state"))
+
+    def submitted(self) -> list[str]:
+        return self.engine().names()
+
+    async def settled(self) -> None:
+        async with asyncio.timeout(10):
+            while list((self.root / "state" / "handles").iterdir()):
+                await asyncio.sleep(0)
+
+    async def die_before_submit(self, one: Assignment) -> None:
+        died = subprocess.run(
+            [sys.executable, "-c", _DIES, str(self.root)], input=msgspec.json.encode(one),
+            check=False, env=os.environ,
+        )  # fmt: skip
+        assert died.returncode == -signal.SIGKILL
+
+    async def test_one_agent_holds_the_runner(self) -> None:
+        async with self.ended():
+            with pytest.raises(RunnerHeld):
+                await self.runner().adopt()

@@ -58,7 +58,8 @@ class TestDirectoryRunner(RemoteRunnerSuite):
                 await asyncio.sleep(0)
 
     async def die_before_submit(self, one: Assignment) -> None:
-        died = subprocess.run(
+        died = await asyncio.to_thread(
+            subprocess.run,
             [sys.executable, "-c", _DIES, str(self.root)], input=msgspec.json.encode(one),
             check=False, env=os.environ,
         )  # fmt: skip

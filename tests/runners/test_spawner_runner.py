@@ -1,6 +1,5 @@
 """The spawner passes the suite of the port `runner`."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,12 +16,11 @@ LIMITS = ExecutorLimits(grace_ms=300, stream_bytes_max=1 << 20, stream_head_byte
 
 class TestSpawnerRunner(RunnerSuite):
     @pytest.fixture(autouse=True)
-    def _at(self, tmp_path: Path) -> Iterator[None]:
+    def _at(self, tmp_path: Path) -> None:
         root = tmp_path
         self.files = SpawnerFiles(
             root / "s.sock", root / "s.lock", root / "logs", root / "scratch", root / "own.log"
         )
-        yield
 
     def runner(self) -> SpawnerRunner:
         return SpawnerRunner(self.files, {"process": ProcessExecutor()}, LIMITS, Hello(2000, 1000))

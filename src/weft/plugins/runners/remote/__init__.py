@@ -136,7 +136,7 @@ class RemoteRunner:
                 self._later(self._forget(key))
             self._told.pop(key, None)
 
-    def keep_until(self, until_ns: int) -> None:
+    def keep_until(self, until_ns: int, *, database: str = "", return_ns: int = 0) -> None:
         """Go on: the engine has a limit of its own (ADR 19)."""
 
     async def happened(self) -> AsyncIterator[Happened]:

@@ -24,6 +24,7 @@ class FakeDriverStore:
         self.children: deque[int] = deque()
         self.counted: deque[int] = deque()
         self.parked: deque[int] = deque()
+        self.gated: deque[int] = deque()
         self.idle: deque[bool] = deque()
         self.due: deque[datetime | None] = deque()
         self.operations: deque[list[Operation]] = deque()
@@ -67,6 +68,7 @@ class FakeDriverStore:
             "cancel": self.sweeps,
             "settle": self.children,
             "hold": self.parked,
+            "gates": self.gated,
             "operate": self.operations,
         }
         loops = [loop for loop, left in waiting.items() if left]
@@ -76,7 +78,8 @@ class FakeDriverStore:
         await self._ask(function, epoch)
         left = {
             "sweep_cancelled": self.sweeps, "sweep_holds": self.parked,
-            "settle_children": self.children, "count_parent_ends": self.counted,
+            "pass_gates": self.gated, "settle_children": self.children,
+            "count_parent_ends": self.counted,
         }[function]  # fmt: skip
         count = left.popleft() if left else 0
         assert count <= limit_jobs

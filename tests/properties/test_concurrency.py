@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from store.gate_rows import licence
 from store.world import Worker, World, open_backend, open_world
 from weft.core import errors
 from weft.core.errors import JobEnded
 from weft.core.states import Reason
 from weft.driver.operations import advance_operation
 from weft.ports.store import Claimed, EditLimits, JobRows, NewGroup
+from weft.store.database import call_on
 from weft.testing.builders import end_report, job_rows
 
 N_JOBS = 240
@@ -30,8 +32,9 @@ GROUPS = [
 class Bustle:
     """Everybody works until every job has ended."""
 
-    def __init__(self, world: World, seed: int) -> None:
+    def __init__(self, world: World, seed: int, *, gated: bool) -> None:
         self.world = world
+        self.gated = gated
         self.chance = random.Random(seed)  # noqa: S311 (guards nothing)
         self.batches: list[int] = []
         self.finished = asyncio.Event()
@@ -100,6 +103,7 @@ class Bustle:
                 "settle_children", await self.world.lead(), limit_jobs=20
             )
             await self.world.driver.sweep("sweep_holds", await self.world.lead(), limit_jobs=20)
+            await self.world.driver.sweep("pass_gates", await self.world.lead(), limit_jobs=20)
             for operation in await self.world.driver.running_operations(await self.world.lead()):
                 await advance_operation(self.world.driver, await self.world.lead(), operation)
             documents = [
@@ -154,10 +158,24 @@ class Bustle:
                     job = self.chance.randint(1, N_JOBS // 4)
                     await api.edit_job(caller, batch, job, patch=patch, limits=LIMITS)
 
+    async def limit(self, batch: int) -> None:
+        """Raise, lower and remove what may run at once."""
+        connection = await self.world.connect()
+        for _ in range(12):
+            n = self.chance.choice([1, 2, 5, 12, None])
+            await call_on(connection, "_limit_batch", of_batch_id=batch, max_running=n)
+            for _ in range(self.chance.randrange(40)):
+                await asyncio.sleep(0)
+            if self.finished.is_set():
+                return
+
     async def run(self) -> None:
         """Do all of it at once."""
         for _ in range(2):
-            batch = await self.world.submit(0, groups=GROUPS, max_running=None)
+            limit = self.chance.randint(1, 9) if self.gated else None
+            batch = await self.world.submit(0, groups=GROUPS, max_running=limit)
+            if self.gated:
+                await licence(self.world, 7, batch, name="both")
             await self.world.submit(self.rows(N_JOBS // 4, earlier=0), batch=batch)
             self.batches.append(batch)
         workers = [await self.world.worker(f"w{n}") for n in range(3)]
@@ -171,20 +189,26 @@ class Bustle:
                 group.create_task(self.gather_members(batch))
                 group.create_task(self.hold(batch))
                 group.create_task(self.prioritize(batch))
+                if self.gated:
+                    group.create_task(self.limit(batch))
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("gated", [False, True], ids=["free", "gated"])
 @pytest.mark.parametrize("seed", range(3))
 async def test_everything_adds_up_when_all_work_at_once(
-    database: dict[str, str], seed: int
+    database: dict[str, str], seed: int, *, gated: bool
 ) -> None:
+    """Gated: each batch has max_running, which changes, and both share another gate."""
     async with open_backend(database) as backend, open_world(backend) as world:
-        bustle = Bustle(world, seed)
+        bustle = Bustle(world, seed, gated=gated)
         async with asyncio.timeout(100):
             await bustle.run()
         await world.fold()
         while await world.driver.sweep("sweep_holds", await world.lead(), limit_jobs=1000):
             pass
+        await world.driver.sweep("pass_gates", await world.lead(), limit_jobs=1000)
+        assert await world.admin.fetchval("SELECT count(*) FROM weft.place") == 0
         for batch in bustle.batches:
             states = await world.states(batch)
             document = await world.api.get_batch(world.caller, batch)

@@ -107,6 +107,7 @@ async def full_batch(world: World, worker: Worker) -> int:
             always_run=[False] * 19 + [True],
         ),
         groups=TREE, callback="http://127.0.0.1:1/", cancel_after_n_failures=100,
+        max_running=50,
     )  # fmt: skip
     await run_some(world, worker, 6)
     await hold(world, batch, 3)

@@ -41,7 +41,8 @@ async def park(world: World, limit: int = 10_000) -> int:
 
 async def parked(world: World, batch: int) -> list[int]:
     rows = await world.admin.fetch(
-        "SELECT job_id FROM weft.ready_job WHERE batch_id = $1 AND pool_id < 0 ORDER BY 1", batch
+        "SELECT job_id FROM weft.ready_job WHERE batch_id = $1 AND gate_set_id = 1 ORDER BY 1",
+        batch,
     )
     return [row["job_id"] for row in rows]
 
@@ -293,7 +294,7 @@ async def test_ranges_of_a_held_batch_are_hidden(world: World) -> None:
     batch = await world.submit(job_rows(3))
     await hold(world, batch)
     await park(world)
-    pools = "SELECT pool_id > 0 AS seen FROM weft.runnable WHERE batch_id = $1"
+    pools = "SELECT gate_set_id = 0 AS seen FROM weft.runnable WHERE batch_id = $1"
 
     assert [row["seen"] for row in await world.admin.fetch(pools, batch)] == [False]
     await world.submit(job_rows(3), batch=batch)

@@ -57,6 +57,14 @@ CREATE FUNCTION weft._add_update_ranges(of_batch_id bigint, of_update_id integer
     SET enable_seqscan TO 'off';
 ALTER FUNCTION weft._add_update_ranges(of_batch_id bigint, of_update_id integer, pool_id integer, user_id integer) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft._admit_head(of_gate_set_ids integer[], of_pool_id integer, of_user_id integer, locked_gate_ids integer[], limit_jobs integer, with_paused boolean, at timestamp with time zone, OUT n integer, OUT is_left boolean) RETURNS record
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._admit_head(of_gate_set_ids integer[], of_pool_id integer, of_user_id integer, locked_gate_ids integer[], limit_jobs integer, with_paused boolean, at timestamp with time zone, OUT n integer, OUT is_left boolean) OWNER TO weft_system;
+
+CREATE FUNCTION weft._admit_jobs(of_pool_id integer, of_user_id integer, gate_set_ids integer[], batch_ids bigint[], job_ids integer[], ranges bigint[], at timestamp with time zone) RETURNS integer
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._admit_jobs(of_pool_id integer, of_user_id integer, gate_set_ids integer[], batch_ids bigint[], job_ids integer[], ranges bigint[], at timestamp with time zone) OWNER TO weft_system;
+
 CREATE FUNCTION weft._announce(pool_ids integer[] DEFAULT '{}'::integer[], user_ids integer[] DEFAULT '{}'::integer[]) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -75,7 +83,7 @@ CREATE FUNCTION weft._bad_parent(of_batch_id bigint, of_job_id integer, it_was b
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._bad_parent(of_batch_id bigint, of_job_id integer, it_was boolean) OWNER TO weft_tenant;
 
-CREATE FUNCTION weft._batch_terms(of_batch_id bigint, ranged boolean) RETURNS TABLE(is_closed boolean, has_cancel boolean, has_hold boolean, lookahead_jobs integer, max_running integer)
+CREATE FUNCTION weft._batch_terms(of_batch_id bigint, ranged boolean) RETURNS TABLE(is_closed boolean, has_cancel boolean, has_switch boolean, lookahead_jobs integer)
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._batch_terms(of_batch_id bigint, ranged boolean) OWNER TO weft_system;
 
@@ -130,6 +138,10 @@ ALTER FUNCTION weft._costs_of_usage(owners bigint[], rate_card_ids smallint[], s
 CREATE FUNCTION weft._count_failures(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) RETURNS void
     LANGUAGE sql;
 ALTER FUNCTION weft._count_failures(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) OWNER TO weft_system;
+
+CREATE FUNCTION weft._count_notes(of_gate_ids integer[]) RETURNS void
+    LANGUAGE sql;
+ALTER FUNCTION weft._count_notes(of_gate_ids integer[]) OWNER TO weft_system;
 
 CREATE FUNCTION weft._create_operation(tenant_id integer, user_id integer, batch_id bigint, kind text, arguments jsonb, n_total bigint, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) RETURNS bigint
     LANGUAGE plpgsql;
@@ -196,6 +208,24 @@ CREATE FUNCTION weft._fits(of_shape_id integer, has_storage_mib bigint, has_gpu 
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._fits(of_shape_id integer, has_storage_mib bigint, has_gpu integer) OWNER TO weft_system;
 
+CREATE FUNCTION weft._free_places(batch_ids bigint[], job_ids integer[]) RETURNS integer[]
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET enable_bitmapscan TO 'off';
+ALTER FUNCTION weft._free_places(batch_ids bigint[], job_ids integer[]) OWNER TO weft_system;
+
+CREATE FUNCTION weft._gate_set_id(of_gate_ids integer[]) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft._gate_set_id(of_gate_ids integer[]) OWNER TO weft_system;
+
+CREATE FUNCTION weft._give_back(locked_gate_ids integer[], batch_ids bigint[], job_ids integer[]) RETURNS integer
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._give_back(locked_gate_ids integer[], batch_ids bigint[], job_ids integer[]) OWNER TO weft_system;
+
 CREATE FUNCTION weft._group_costs(batch_ids bigint[], group_ids integer[], folded boolean DEFAULT false) RETURNS TABLE(batch_id bigint, group_id integer, cost numeric, cost_by_resource jsonb)
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._group_costs(batch_ids bigint[], group_ids integer[], folded boolean) OWNER TO weft_tenant;
@@ -207,6 +237,10 @@ ALTER FUNCTION weft._group_counts(batch_ids bigint[], group_ids integer[], folde
 CREATE FUNCTION weft._group_documents(batch_ids bigint[], group_ids integer[], folded boolean DEFAULT false) RETURNS TABLE(batch_id bigint, group_id integer, document jsonb)
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._group_documents(batch_ids bigint[], group_ids integer[], folded boolean) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._has_switch(of_batch_id bigint) RETURNS boolean
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._has_switch(of_batch_id bigint) OWNER TO weft_system;
 
 CREATE FUNCTION weft._has_work(of_incarnation_id integer) RETURNS boolean
     LANGUAGE plpgsql STABLE
@@ -222,9 +256,17 @@ CREATE FUNCTION weft._is_cancelled(of_batch_id bigint, of_group_id integer, alwa
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._is_cancelled(of_batch_id bigint, of_group_id integer, always_run boolean) OWNER TO weft_system;
 
+CREATE FUNCTION weft._is_closed(of_batch_id bigint, of_group_id integer, of_job_id integer) RETURNS boolean
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._is_closed(of_batch_id bigint, of_group_id integer, of_job_id integer) OWNER TO weft_system;
+
 CREATE FUNCTION weft._is_held(of_batch_id bigint, of_group_id integer, of_job_id integer) RETURNS boolean
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._is_held(of_batch_id bigint, of_group_id integer, of_job_id integer) OWNER TO weft_system;
+
+CREATE FUNCTION weft._is_paused(of_gate_set_id integer, of_pool_id integer, of_shape_id integer, at timestamp with time zone) RETURNS boolean
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._is_paused(of_gate_set_id integer, of_pool_id integer, of_shape_id integer, at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft._is_same_bunch(of_batch_id bigint, of_update_id integer, of_first_job integer, of_n_jobs integer, of_digest bytea) RETURNS boolean
     LANGUAGE sql STABLE;
@@ -234,6 +276,11 @@ CREATE FUNCTION weft._job_documents(of_batch_id bigint, of_job_ids integer[]) RE
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._job_documents(of_batch_id bigint, of_job_ids integer[]) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft._job_gates(of_batch_set integer, of_job_set integer) RETURNS integer
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft._job_gates(of_batch_set integer, of_job_set integer) OWNER TO weft_system;
+
 CREATE FUNCTION weft._lane_ids(asks jsonb[]) RETURNS integer[]
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -242,6 +289,11 @@ ALTER FUNCTION weft._lane_ids(asks jsonb[]) OWNER TO weft_system;
 CREATE FUNCTION weft._lane_sections(lanes integer[], ns integer[], OUT firsts integer[], OUT lane_ids integer[]) RETURNS record
     LANGUAGE sql IMMUTABLE;
 ALTER FUNCTION weft._lane_sections(lanes integer[], ns integer[], OUT firsts integer[], OUT lane_ids integer[]) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._limit_batch(of_batch_id bigint, max_running integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft._limit_batch(of_batch_id bigint, max_running integer, at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft._list_ready(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql;
@@ -279,7 +331,8 @@ CREATE TABLE weft.job (
     always_run boolean DEFAULT false NOT NULL,
     asks_more boolean DEFAULT false NOT NULL,
     crowded boolean DEFAULT false NOT NULL,
-    lane_id integer DEFAULT 0 NOT NULL
+    lane_id integer DEFAULT 0 NOT NULL,
+    gate_set_id integer
 )
 WITH (fillfactor='45', autovacuum_vacuum_insert_threshold='-1', autovacuum_vacuum_threshold='200000', autovacuum_vacuum_scale_factor='0.2', autovacuum_analyze_scale_factor='0.1', autovacuum_vacuum_cost_delay='2', autovacuum_vacuum_cost_limit='1000');
 ALTER TABLE weft.job OWNER TO postgres;
@@ -292,6 +345,10 @@ CREATE FUNCTION weft._live_attempts(of_incarnation_id integer) RETURNS SETOF wef
     SET enable_mergejoin TO 'off'
     SET enable_bitmapscan TO 'off';
 ALTER FUNCTION weft._live_attempts(of_incarnation_id integer) OWNER TO weft_system;
+
+CREATE FUNCTION weft._lock_gates(of_gate_ids integer[], waits boolean) RETURNS integer[]
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._lock_gates(of_gate_ids integer[], waits boolean) OWNER TO weft_system;
 
 CREATE FUNCTION weft._lock_jobs(of_batch_id bigint, of_job_ids integer[]) RETURNS void
     LANGUAGE plpgsql;
@@ -313,13 +370,17 @@ CREATE FUNCTION weft._lose_incarnation(of_incarnation_id integer, at timestamp w
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._lose_incarnation(of_incarnation_id integer, at timestamp with time zone) OWNER TO weft_system;
 
-CREATE FUNCTION weft._may_claim(job weft.job, of_batch_id bigint, has_cpu_m bigint, has_memory_mib bigint, has_storage_mib bigint, has_gpu integer, has_cancel boolean, has_hold boolean) RETURNS TABLE(yes boolean)
+CREATE FUNCTION weft._may_claim(job weft.job, of_batch_id bigint, has_cpu_m bigint, has_memory_mib bigint, has_storage_mib bigint, has_gpu integer, has_cancel boolean, has_switch boolean) RETURNS TABLE(yes boolean)
     LANGUAGE sql STABLE;
-ALTER FUNCTION weft._may_claim(job weft.job, of_batch_id bigint, has_cpu_m bigint, has_memory_mib bigint, has_storage_mib bigint, has_gpu integer, has_cancel boolean, has_hold boolean) OWNER TO weft_system;
+ALTER FUNCTION weft._may_claim(job weft.job, of_batch_id bigint, has_cpu_m bigint, has_memory_mib bigint, has_storage_mib bigint, has_gpu integer, has_cancel boolean, has_switch boolean) OWNER TO weft_system;
 
 CREATE FUNCTION weft._may_open(batch_ids bigint[]) RETURNS bigint[]
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._may_open(batch_ids bigint[]) OWNER TO weft_system;
+
+CREATE FUNCTION weft._may_pass(of_batch_id bigint, of_group_id integer, of_job_id integer, always_run boolean) RETURNS boolean
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._may_pass(of_batch_id bigint, of_group_id integer, of_job_id integer, always_run boolean) OWNER TO weft_system;
 
 CREATE FUNCTION weft._member_groups(tenant_id integer, of_batch_id bigint, n_jobs integer, first_group integer, tree_ids integer[], combo_indexes integer[], combo_numbers integer[], combo_sets integer[]) RETURNS integer[]
     LANGUAGE plpgsql;
@@ -344,10 +405,6 @@ ALTER FUNCTION weft._move_ranges(batch_ids bigint[]) OWNER TO weft_system;
 CREATE FUNCTION weft._ms_between(from_at timestamp with time zone, to_at timestamp with time zone) RETURNS bigint
     LANGUAGE sql IMMUTABLE STRICT;
 ALTER FUNCTION weft._ms_between(from_at timestamp with time zone, to_at timestamp with time zone) OWNER TO weft_system;
-
-CREATE FUNCTION weft._n_running(of_batch_id bigint) RETURNS bigint
-    LANGUAGE sql STABLE;
-ALTER FUNCTION weft._n_running(of_batch_id bigint) OWNER TO weft_system;
 
 CREATE FUNCTION weft._next_offer(last weft.offer, of_pool_id integer, fair boolean) RETURNS weft.offer
     LANGUAGE plpgsql STABLE;
@@ -457,13 +514,23 @@ CREATE FUNCTION weft._park_noted(limit_jobs integer) RETURNS bigint
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._park_noted(limit_jobs integer) OWNER TO weft_system;
 
+CREATE FUNCTION weft._pass_gates(of_gate_ids integer[], arrivals boolean, waits boolean DEFAULT false, limit_jobs integer DEFAULT 1000, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET enable_bitmapscan TO 'off';
+ALTER FUNCTION weft._pass_gates(of_gate_ids integer[], arrivals boolean, waits boolean, limit_jobs integer, at timestamp with time zone) OWNER TO weft_system;
+
 CREATE FUNCTION weft._patched(patch jsonb) RETURNS text
     LANGUAGE sql IMMUTABLE;
 ALTER FUNCTION weft._patched(patch jsonb) OWNER TO weft_tenant;
 
-CREATE FUNCTION weft._pick(offer weft.offer, worker weft.worker_incarnation, has_cancel boolean, has_hold boolean, lookahead_jobs integer, limit_jobs integer, hint_job integer) RETURNS weft.picked
+CREATE FUNCTION weft._pick(offer weft.offer, worker weft.worker_incarnation, has_cancel boolean, has_switch boolean, lookahead_jobs integer, limit_jobs integer, hint_job integer) RETURNS weft.picked
     LANGUAGE plpgsql;
-ALTER FUNCTION weft._pick(offer weft.offer, worker weft.worker_incarnation, has_cancel boolean, has_hold boolean, lookahead_jobs integer, limit_jobs integer, hint_job integer) OWNER TO weft_system;
+ALTER FUNCTION weft._pick(offer weft.offer, worker weft.worker_incarnation, has_cancel boolean, has_switch boolean, lookahead_jobs integer, limit_jobs integer, hint_job integer) OWNER TO weft_system;
 
 CREATE FUNCTION weft._prioritize_job(of_batch_id bigint, of_job_id integer, new_priority smallint) RETURNS boolean
     LANGUAGE plpgsql;
@@ -505,6 +572,15 @@ CREATE FUNCTION weft._rename_group(of_batch_id bigint, of_group_id integer, new_
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._rename_group(of_batch_id bigint, of_group_id integer, new_name text, groups_max integer) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft._ring_gates(of_gate_ids integer[]) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft._ring_gates(of_gate_ids integer[]) OWNER TO weft_system;
+
+CREATE FUNCTION weft._room(of_gate_set_id integer, locked_gate_ids integer[], at timestamp with time zone) RETURNS integer
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._room(of_gate_set_id integer, locked_gate_ids integer[], at timestamp with time zone) OWNER TO weft_system;
+
 CREATE FUNCTION weft._serve_lanes(of_incarnation_id integer) RETURNS void
     LANGUAGE sql;
 ALTER FUNCTION weft._serve_lanes(of_incarnation_id integer) OWNER TO weft_system;
@@ -516,6 +592,11 @@ ALTER FUNCTION weft._served_since_fold(of_pool_id integer, of_user_id integer) O
 CREATE FUNCTION weft._serves(offers jsonb, asks jsonb) RETURNS boolean
     LANGUAGE sql IMMUTABLE;
 ALTER FUNCTION weft._serves(offers jsonb, asks jsonb) OWNER TO weft_system;
+
+CREATE FUNCTION weft._set_gates(of_gate_set_ids integer[]) RETURNS integer[]
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft._set_gates(of_gate_set_ids integer[]) OWNER TO weft_system;
 
 CREATE FUNCTION weft._set_priority(of_batch_id bigint, of_job_ids integer[], new_priority smallint) RETURNS integer[]
     LANGUAGE plpgsql
@@ -540,21 +621,51 @@ CREATE FUNCTION weft._show_set(tenant_id integer, of_batch_id bigint, set_id int
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._show_set(tenant_id integer, of_batch_id bigint, set_id integer, at timestamp with time zone) OWNER TO weft_system;
 
+CREATE FUNCTION weft._step_back(of_gate_ids integer[], of_gate_set_ids integer[], at timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._step_back(of_gate_ids integer[], of_gate_set_ids integer[], at timestamp with time zone) OWNER TO weft_system;
+
 CREATE FUNCTION weft._stop_batch(operation weft.operation, limit_rows integer, at timestamp with time zone) RETURNS boolean
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._stop_batch(operation weft.operation, limit_rows integer, at timestamp with time zone) OWNER TO weft_system;
+
+CREATE FUNCTION weft._stuck_places(at timestamp with time zone) RETURNS TABLE(batch_id bigint, job_id integer, gate_id integer, pool_id integer, shape_id integer)
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET enable_bitmapscan TO 'off';
+ALTER FUNCTION weft._stuck_places(at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft._turn_ranges(of_batch_id bigint, hidden boolean) RETURNS boolean
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._turn_ranges(of_batch_id bigint, hidden boolean) OWNER TO weft_system;
 
+CREATE FUNCTION weft._unpark(of_batch_id bigint, of_job_ids integer[]) RETURNS integer[]
+    LANGUAGE sql;
+ALTER FUNCTION weft._unpark(of_batch_id bigint, of_job_ids integer[]) OWNER TO weft_system;
+
 CREATE FUNCTION weft._unpark_jobs(of_batch_id bigint, after_job integer, limit_jobs integer) RETURNS integer
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._unpark_jobs(of_batch_id bigint, after_job integer, limit_jobs integer) OWNER TO weft_system;
 
-CREATE FUNCTION weft._unstage(of_batch_id bigint, from_job integer, to_job integer, pool_id integer, at timestamp with time zone) RETURNS void
+CREATE FUNCTION weft._unstage(of_batch_id bigint, from_job integer, to_job integer, pool_id integer, at timestamp with time zone) RETURNS integer[]
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._unstage(of_batch_id bigint, from_job integer, to_job integer, pool_id integer, at timestamp with time zone) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._waiting_heads(of_gate_set_ids integer[]) RETURNS TABLE(gate_set_id integer, pool_id integer, user_id integer)
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._waiting_heads(of_gate_set_ids integer[]) OWNER TO weft_system;
+
+CREATE FUNCTION weft._waiting_jobs(of_gate_set_ids integer[], of_pool_id integer, of_user_id integer, limit_jobs integer, with_paused boolean, at timestamp with time zone) RETURNS TABLE(gate_set_id integer, rank smallint, batch_id bigint, is_ranged boolean, job_id integer, shape_id integer, runnable_id bigint)
+    LANGUAGE plpgsql STABLE;
+ALTER FUNCTION weft._waiting_jobs(of_gate_set_ids integer[], of_pool_id integer, of_user_id integer, limit_jobs integer, with_paused boolean, at timestamp with time zone) OWNER TO weft_system;
+
+CREATE FUNCTION weft._waiting_sets() RETURNS SETOF integer
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._waiting_sets() OWNER TO weft_system;
 
 CREATE FUNCTION weft.add_groups(tenant_id integer, batch_id bigint, update_id integer, group_ids integer[], parent_ids integer[], names text[], attributes jsonb[], cancel_afters integer[], callbacks text[], depth_max integer, are_sets boolean[] DEFAULT '{}'::boolean[], at timestamp with time zone DEFAULT clock_timestamp(), idempotency_key text DEFAULT NULL::text, digest bytea DEFAULT NULL::bytea) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
@@ -921,6 +1032,11 @@ CREATE FUNCTION weft.overview(tenant_id integer) RETURNS jsonb
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.overview(tenant_id integer) OWNER TO weft_system;
 
+CREATE FUNCTION weft.pass_gates(epoch bigint, limit_jobs integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.pass_gates(epoch bigint, limit_jobs integer, at timestamp with time zone) OWNER TO weft_system;
+
 CREATE FUNCTION weft.pool_limits() RETURNS TABLE(cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -1112,6 +1228,8 @@ CREATE TABLE weft.batch (
     next_group integer DEFAULT 1 NOT NULL,
     deleted_at timestamp with time zone,
     removing boolean DEFAULT false NOT NULL,
+    gate_set_id integer DEFAULT 0 NOT NULL,
+    gated boolean DEFAULT false NOT NULL,
     CONSTRAINT batch_cancel_after_n_failures_check CHECK ((cancel_after_n_failures > 0)),
     CONSTRAINT batch_max_running_check CHECK ((max_running > 0)),
     CONSTRAINT batch_name_check CHECK ((length(name) <= 1024))
@@ -1295,6 +1413,76 @@ CREATE TABLE weft.fold (
 )
 WITH (fillfactor='10');
 ALTER TABLE weft.fold OWNER TO postgres;
+
+CREATE TABLE weft.gate (
+    gate_id integer NOT NULL,
+    kind text NOT NULL,
+    key text NOT NULL,
+    batch_id bigint,
+    max_places integer,
+    opens_at timestamp with time zone,
+    n_taken integer DEFAULT 0 NOT NULL,
+    limited_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT gate_max_places_check CHECK ((max_places >= 0))
+)
+WITH (fillfactor='50');
+ALTER TABLE weft.gate OWNER TO postgres;
+
+ALTER TABLE weft.gate ALTER COLUMN gate_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME weft.gate_gate_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE weft.gate_member (
+    gate_id integer NOT NULL,
+    gate_set_id integer NOT NULL,
+    batch_id bigint
+);
+ALTER TABLE weft.gate_member OWNER TO postgres;
+
+CREATE TABLE weft.gate_note (
+    note_id bigint NOT NULL,
+    gate_id integer NOT NULL,
+    n_freed integer NOT NULL
+);
+ALTER TABLE weft.gate_note OWNER TO postgres;
+
+ALTER TABLE weft.gate_note ALTER COLUMN note_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME weft.gate_note_note_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE weft.gate_pause (
+    gate_id integer NOT NULL,
+    pool_id integer NOT NULL,
+    shape_id integer NOT NULL,
+    until_at timestamp with time zone NOT NULL
+);
+ALTER TABLE weft.gate_pause OWNER TO postgres;
+
+CREATE TABLE weft.gate_set (
+    gate_set_id integer NOT NULL,
+    gate_ids integer[] NOT NULL,
+    batch_id bigint
+);
+ALTER TABLE weft.gate_set OWNER TO postgres;
+
+ALTER TABLE weft.gate_set ALTER COLUMN gate_set_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME weft.gate_set_gate_set_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
 
 CREATE TABLE weft.group_ancestor (
     batch_id bigint NOT NULL,
@@ -1608,6 +1796,15 @@ CREATE TABLE weft.parent_end (
 );
 ALTER TABLE weft.parent_end OWNER TO postgres;
 
+CREATE TABLE weft.place (
+    batch_id bigint NOT NULL,
+    job_id integer NOT NULL,
+    gate_id integer NOT NULL,
+    tenant_id integer NOT NULL,
+    admitted_at timestamp with time zone NOT NULL
+);
+ALTER TABLE weft.place OWNER TO postgres;
+
 CREATE TABLE weft.pool (
     pool_id integer NOT NULL,
     name text NOT NULL,
@@ -1683,7 +1880,8 @@ CREATE TABLE weft.ready_job (
     batch_id bigint NOT NULL,
     job_id integer NOT NULL,
     tenant_id integer NOT NULL,
-    lane_id integer DEFAULT 0 NOT NULL
+    lane_id integer DEFAULT 0 NOT NULL,
+    gate_set_id integer DEFAULT 0 NOT NULL
 );
 ALTER TABLE weft.ready_job OWNER TO postgres;
 
@@ -1713,7 +1911,8 @@ CREATE TABLE weft.runnable (
     first_job integer NOT NULL,
     last_job integer NOT NULL,
     low_job integer NOT NULL,
-    lane_id integer DEFAULT 0 NOT NULL
+    lane_id integer DEFAULT 0 NOT NULL,
+    gate_set_id integer DEFAULT 0 NOT NULL
 )
 WITH (fillfactor='50');
 ALTER TABLE weft.runnable OWNER TO postgres;
@@ -1929,6 +2128,27 @@ ALTER TABLE ONLY weft.failure_count
 ALTER TABLE ONLY weft.fold
     ADD CONSTRAINT fold_pkey PRIMARY KEY (one_row);
 
+ALTER TABLE ONLY weft.gate
+    ADD CONSTRAINT gate_kind_key_key UNIQUE (kind, key);
+
+ALTER TABLE ONLY weft.gate_member
+    ADD CONSTRAINT gate_member_pkey PRIMARY KEY (gate_id, gate_set_id);
+
+ALTER TABLE ONLY weft.gate_note
+    ADD CONSTRAINT gate_note_pkey PRIMARY KEY (gate_id, note_id);
+
+ALTER TABLE ONLY weft.gate_pause
+    ADD CONSTRAINT gate_pause_pkey PRIMARY KEY (gate_id, pool_id, shape_id);
+
+ALTER TABLE ONLY weft.gate
+    ADD CONSTRAINT gate_pkey PRIMARY KEY (gate_id);
+
+ALTER TABLE ONLY weft.gate_set
+    ADD CONSTRAINT gate_set_gate_ids_key UNIQUE (gate_ids);
+
+ALTER TABLE ONLY weft.gate_set
+    ADD CONSTRAINT gate_set_pkey PRIMARY KEY (gate_set_id);
+
 ALTER TABLE ONLY weft.group_ancestor
     ADD CONSTRAINT group_ancestor_pkey PRIMARY KEY (batch_id, group_id, ancestor_id);
 
@@ -2007,6 +2227,9 @@ ALTER TABLE ONLY weft.migration
 ALTER TABLE ONLY weft.operation
     ADD CONSTRAINT operation_pkey PRIMARY KEY (operation_id);
 
+ALTER TABLE ONLY weft.place
+    ADD CONSTRAINT place_pkey PRIMARY KEY (batch_id, job_id, gate_id);
+
 ALTER TABLE ONLY weft.pool
     ADD CONSTRAINT pool_name_key UNIQUE (name);
 
@@ -2032,7 +2255,7 @@ ALTER TABLE ONLY weft.rate
     ADD CONSTRAINT rate_pkey PRIMARY KEY (rate_card_id, resource_id);
 
 ALTER TABLE ONLY weft.ready_job
-    ADD CONSTRAINT ready_job_pkey PRIMARY KEY (pool_id, user_id, rank, batch_id, job_id);
+    ADD CONSTRAINT ready_job_pkey PRIMARY KEY (gate_set_id, pool_id, user_id, rank, batch_id, job_id);
 
 ALTER TABLE ONLY weft.removed_usage
     ADD CONSTRAINT removed_usage_pkey PRIMARY KEY (project_id, rate_card_id, shape_id);
@@ -2117,6 +2340,14 @@ CREATE INDEX callback_delivery_host_idx ON weft.callback_delivery USING btree (t
 
 CREATE INDEX edge_child_idx ON weft.edge USING btree (batch_id, child_id, parent_id);
 
+CREATE INDEX gate_batch_id_idx ON weft.gate USING btree (batch_id) WHERE (batch_id IS NOT NULL);
+
+CREATE INDEX gate_member_batch_id_idx ON weft.gate_member USING btree (batch_id) WHERE (batch_id IS NOT NULL);
+
+CREATE INDEX gate_member_gate_set_id_idx ON weft.gate_member USING btree (gate_set_id, gate_id);
+
+CREATE INDEX gate_set_batch_id_idx ON weft.gate_set USING btree (batch_id) WHERE (batch_id IS NOT NULL);
+
 CREATE INDEX group_ancestor_members_idx ON weft.group_ancestor USING btree (batch_id, ancestor_id, group_id);
 
 CREATE INDEX group_cancel_unswept_idx ON weft.group_cancel USING btree (batch_id) WHERE (NOT swept);
@@ -2147,11 +2378,13 @@ CREATE INDEX operation_tenant_idx ON weft.operation USING btree (tenant_id, oper
 
 CREATE INDEX parent_end_child_idx ON weft.parent_end USING btree (batch_id, child_id);
 
-CREATE INDEX ready_job_batch_idx ON weft.ready_job USING btree (batch_id, job_id);
+CREATE INDEX place_gate_id_idx ON weft.place USING btree (gate_id, admitted_at);
+
+CREATE UNIQUE INDEX ready_job_batch_idx ON weft.ready_job USING btree (batch_id, job_id);
 
 CREATE INDEX runnable_batch_idx ON weft.runnable USING btree (batch_id);
 
-CREATE UNIQUE INDEX runnable_order_idx ON weft.runnable USING btree (pool_id, user_id, batch_id, first_job);
+CREATE UNIQUE INDEX runnable_order_idx ON weft.runnable USING btree (gate_set_id, pool_id, user_id, batch_id, first_job);
 
 CREATE INDEX user_batch_count_batch_idx ON weft.user_batch_count USING btree (batch_id);
 
@@ -2286,6 +2519,16 @@ ALTER TABLE weft.event ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.failure_count ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE weft.gate ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.gate_member ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.gate_note ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.gate_pause ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.gate_set ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE weft.group_ancestor ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.group_bunch ENABLE ROW LEVEL SECURITY;
@@ -2329,6 +2572,8 @@ ALTER TABLE weft.membership ENABLE ROW LEVEL SECURITY;
 ALTER TABLE weft.operation ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.parent_end ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.place ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.project_usage ENABLE ROW LEVEL SECURITY;
 
@@ -2404,6 +2649,16 @@ CREATE POLICY system_rows ON weft.event TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.failure_count TO weft_system USING (true);
 
+CREATE POLICY system_rows ON weft.gate TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.gate_member TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.gate_note TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.gate_pause TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.gate_set TO weft_system USING (true);
+
 CREATE POLICY system_rows ON weft.group_ancestor TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.group_bunch TO weft_system USING (true);
@@ -2447,6 +2702,8 @@ CREATE POLICY system_rows ON weft.membership TO weft_system USING (true);
 CREATE POLICY system_rows ON weft.operation TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.parent_end TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.place TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.project_usage TO weft_system USING (true);
 
@@ -2538,6 +2795,8 @@ CREATE POLICY tenant_rows ON weft.operation TO weft_tenant USING ((tenant_id = (
 
 CREATE POLICY tenant_rows ON weft.parent_end TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
+CREATE POLICY tenant_rows ON weft.place TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
 CREATE POLICY tenant_rows ON weft.project_usage TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.queue TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
@@ -2587,6 +2846,10 @@ REVOKE ALL ON FUNCTION weft._add_set(tenant_id integer, batch_id bigint, group_i
 
 REVOKE ALL ON FUNCTION weft._add_update_ranges(of_batch_id bigint, of_update_id integer, pool_id integer, user_id integer) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._admit_head(of_gate_set_ids integer[], of_pool_id integer, of_user_id integer, locked_gate_ids integer[], limit_jobs integer, with_paused boolean, at timestamp with time zone, OUT n integer, OUT is_left boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._admit_jobs(of_pool_id integer, of_user_id integer, gate_set_ids integer[], batch_ids bigint[], job_ids integer[], ranges bigint[], at timestamp with time zone) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._announce(pool_ids integer[], user_ids integer[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._announce(pool_ids integer[], user_ids integer[]) TO weft_tenant;
 
@@ -2628,6 +2891,8 @@ GRANT ALL ON FUNCTION weft._costs_of_usage(owners bigint[], rate_card_ids smalli
 
 REVOKE ALL ON FUNCTION weft._count_failures(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._count_notes(of_gate_ids integer[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._create_operation(tenant_id integer, user_id integer, batch_id bigint, kind text, arguments jsonb, n_total bigint, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._deactivate_idle_users() FROM PUBLIC;
@@ -2656,6 +2921,14 @@ REVOKE ALL ON FUNCTION weft._fit_budget(picked weft.picked, budget_cpu_m bigint,
 
 REVOKE ALL ON FUNCTION weft._fits(of_shape_id integer, has_storage_mib bigint, has_gpu integer) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._free_places(batch_ids bigint[], job_ids integer[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._free_places(batch_ids bigint[], job_ids integer[]) TO weft_tenant;
+
+REVOKE ALL ON FUNCTION weft._gate_set_id(of_gate_ids integer[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._gate_set_id(of_gate_ids integer[]) TO weft_tenant;
+
+REVOKE ALL ON FUNCTION weft._give_back(locked_gate_ids integer[], batch_ids bigint[], job_ids integer[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._group_costs(batch_ids bigint[], group_ids integer[], folded boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._group_costs(batch_ids bigint[], group_ids integer[], folded boolean) TO weft_system;
 
@@ -2665,21 +2938,35 @@ GRANT ALL ON FUNCTION weft._group_counts(batch_ids bigint[], group_ids integer[]
 REVOKE ALL ON FUNCTION weft._group_documents(batch_ids bigint[], group_ids integer[], folded boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._group_documents(batch_ids bigint[], group_ids integer[], folded boolean) TO weft_system;
 
+REVOKE ALL ON FUNCTION weft._has_switch(of_batch_id bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._has_switch(of_batch_id bigint) TO weft_tenant;
+
 REVOKE ALL ON FUNCTION weft._has_work(of_incarnation_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._is_cancelled(of_batch_id bigint, of_group_id integer, always_run boolean) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._is_closed(of_batch_id bigint, of_group_id integer, of_job_id integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._is_closed(of_batch_id bigint, of_group_id integer, of_job_id integer) TO weft_tenant;
+
 REVOKE ALL ON FUNCTION weft._is_held(of_batch_id bigint, of_group_id integer, of_job_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._is_held(of_batch_id bigint, of_group_id integer, of_job_id integer) TO weft_tenant;
+
+REVOKE ALL ON FUNCTION weft._is_paused(of_gate_set_id integer, of_pool_id integer, of_shape_id integer, at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._is_same_bunch(of_batch_id bigint, of_update_id integer, of_first_job integer, of_n_jobs integer, of_digest bytea) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._job_documents(of_batch_id bigint, of_job_ids integer[]) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._job_gates(of_batch_set integer, of_job_set integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._job_gates(of_batch_set integer, of_job_set integer) TO weft_tenant;
+
 REVOKE ALL ON FUNCTION weft._lane_ids(asks jsonb[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._lane_ids(asks jsonb[]) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._lane_sections(lanes integer[], ns integer[], OUT firsts integer[], OUT lane_ids integer[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._limit_batch(of_batch_id bigint, max_running integer, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._limit_batch(of_batch_id bigint, max_running integer, at timestamp with time zone) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._list_ready(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._list_ready(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) TO weft_tenant;
@@ -2691,6 +2978,8 @@ GRANT SELECT ON TABLE weft.job TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft._live_attempts(of_incarnation_id integer) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._lock_gates(of_gate_ids integer[], waits boolean) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._lock_jobs(of_batch_id bigint, of_job_ids integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._lookahead_jobs(of_batch_id bigint) FROM PUBLIC;
@@ -2701,10 +2990,12 @@ REVOKE ALL ON FUNCTION weft._loops_with_work() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._lose_incarnation(of_incarnation_id integer, at timestamp with time zone) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION weft._may_claim(job weft.job, of_batch_id bigint, has_cpu_m bigint, has_memory_mib bigint, has_storage_mib bigint, has_gpu integer, has_cancel boolean, has_hold boolean) FROM PUBLIC;
+REVOKE ALL ON FUNCTION weft._may_claim(job weft.job, of_batch_id bigint, has_cpu_m bigint, has_memory_mib bigint, has_storage_mib bigint, has_gpu integer, has_cancel boolean, has_switch boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._may_open(batch_ids bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._may_open(batch_ids bigint[]) TO weft_tenant;
+
+REVOKE ALL ON FUNCTION weft._may_pass(of_batch_id bigint, of_group_id integer, of_job_id integer, always_run boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._member_groups(tenant_id integer, of_batch_id bigint, n_jobs integer, first_group integer, tree_ids integer[], combo_indexes integer[], combo_numbers integer[], combo_sets integer[]) FROM PUBLIC;
 
@@ -2719,8 +3010,6 @@ REVOKE ALL ON FUNCTION weft._move_ranges(batch_ids bigint[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._ms_between(from_at timestamp with time zone, to_at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._ms_between(from_at timestamp with time zone, to_at timestamp with time zone) TO weft_tenant;
-
-REVOKE ALL ON FUNCTION weft._n_running(of_batch_id bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._next_offer(last weft.offer, of_pool_id integer, fair boolean) FROM PUBLIC;
 
@@ -2757,9 +3046,12 @@ GRANT ALL ON FUNCTION weft._park_jobs(of_batch_id bigint, of_job_ids integer[]) 
 
 REVOKE ALL ON FUNCTION weft._park_noted(limit_jobs integer) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._pass_gates(of_gate_ids integer[], arrivals boolean, waits boolean, limit_jobs integer, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._pass_gates(of_gate_ids integer[], arrivals boolean, waits boolean, limit_jobs integer, at timestamp with time zone) TO weft_tenant;
+
 REVOKE ALL ON FUNCTION weft._patched(patch jsonb) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION weft._pick(offer weft.offer, worker weft.worker_incarnation, has_cancel boolean, has_hold boolean, lookahead_jobs integer, limit_jobs integer, hint_job integer) FROM PUBLIC;
+REVOKE ALL ON FUNCTION weft._pick(offer weft.offer, worker weft.worker_incarnation, has_cancel boolean, has_switch boolean, lookahead_jobs integer, limit_jobs integer, hint_job integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._prioritize_job(of_batch_id bigint, of_job_id integer, new_priority smallint) FROM PUBLIC;
 
@@ -2783,11 +3075,19 @@ REVOKE ALL ON FUNCTION weft._remove_rows(operation weft.operation, limit_rows in
 
 REVOKE ALL ON FUNCTION weft._rename_group(of_batch_id bigint, of_group_id integer, new_name text, groups_max integer) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._ring_gates(of_gate_ids integer[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._ring_gates(of_gate_ids integer[]) TO weft_tenant;
+
+REVOKE ALL ON FUNCTION weft._room(of_gate_set_id integer, locked_gate_ids integer[], at timestamp with time zone) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._serve_lanes(of_incarnation_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._served_since_fold(of_pool_id integer, of_user_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._serves(offers jsonb, asks jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._set_gates(of_gate_set_ids integer[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._set_gates(of_gate_set_ids integer[]) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._set_priority(of_batch_id bigint, of_job_ids integer[], new_priority smallint) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._set_priority(of_batch_id bigint, of_job_ids integer[], new_priority smallint) TO weft_tenant;
@@ -2802,15 +3102,28 @@ GRANT ALL ON FUNCTION weft._shape_ids(cpu_ms bigint[], memory_mibs bigint[], sto
 
 REVOKE ALL ON FUNCTION weft._show_set(tenant_id integer, of_batch_id bigint, set_id integer, at timestamp with time zone) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._step_back(of_gate_ids integer[], of_gate_set_ids integer[], at timestamp with time zone) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._stop_batch(operation weft.operation, limit_rows integer, at timestamp with time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._stuck_places(at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._turn_ranges(of_batch_id bigint, hidden boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._turn_ranges(of_batch_id bigint, hidden boolean) TO weft_tenant;
+
+REVOKE ALL ON FUNCTION weft._unpark(of_batch_id bigint, of_job_ids integer[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._unpark(of_batch_id bigint, of_job_ids integer[]) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._unpark_jobs(of_batch_id bigint, after_job integer, limit_jobs integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._unpark_jobs(of_batch_id bigint, after_job integer, limit_jobs integer) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._unstage(of_batch_id bigint, from_job integer, to_job integer, pool_id integer, at timestamp with time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._waiting_heads(of_gate_set_ids integer[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._waiting_jobs(of_gate_set_ids integer[], of_pool_id integer, of_user_id integer, limit_jobs integer, with_paused boolean, at timestamp with time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._waiting_sets() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft.add_groups(tenant_id integer, batch_id bigint, update_id integer, group_ids integer[], parent_ids integer[], names text[], attributes jsonb[], cancel_afters integer[], callbacks text[], depth_max integer, are_sets boolean[], at timestamp with time zone, idempotency_key text, digest bytea) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.add_groups(tenant_id integer, batch_id bigint, update_id integer, group_ids integer[], parent_ids integer[], names text[], attributes jsonb[], cancel_afters integer[], callbacks text[], depth_max integer, are_sets boolean[], at timestamp with time zone, idempotency_key text, digest bytea) TO weft_api;
@@ -3001,6 +3314,9 @@ GRANT ALL ON FUNCTION weft.next_due(epoch bigint, grace_s double precision) TO w
 REVOKE ALL ON FUNCTION weft.overview(tenant_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.overview(tenant_id integer) TO weft_api;
 
+REVOKE ALL ON FUNCTION weft.pass_gates(epoch bigint, limit_jobs integer, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.pass_gates(epoch bigint, limit_jobs integer, at timestamp with time zone) TO weft_driver;
+
 REVOKE ALL ON FUNCTION weft.pool_limits() FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.pool_limits() TO weft_api;
 
@@ -3147,6 +3463,30 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.fold TO weft_system;
 GRANT SELECT ON TABLE weft.fold TO weft_api;
 GRANT SELECT ON TABLE weft.fold TO weft_driver;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.gate TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.gate TO weft_system;
+
+GRANT USAGE ON SEQUENCE weft.gate_gate_id_seq TO weft_tenant;
+GRANT USAGE ON SEQUENCE weft.gate_gate_id_seq TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.gate_member TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.gate_member TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.gate_note TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.gate_note TO weft_system;
+
+GRANT USAGE ON SEQUENCE weft.gate_note_note_id_seq TO weft_tenant;
+GRANT USAGE ON SEQUENCE weft.gate_note_note_id_seq TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.gate_pause TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.gate_pause TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.gate_set TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.gate_set TO weft_system;
+
+GRANT USAGE ON SEQUENCE weft.gate_set_gate_set_id_seq TO weft_tenant;
+GRANT USAGE ON SEQUENCE weft.gate_set_gate_set_id_seq TO weft_system;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.group_ancestor TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.group_ancestor TO weft_system;
 GRANT SELECT ON TABLE weft.group_ancestor TO weft_api;
@@ -3248,6 +3588,9 @@ GRANT USAGE ON SEQUENCE weft.operation_operation_id_seq TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.parent_end TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.parent_end TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.place TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.place TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.pool TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.pool TO weft_system;

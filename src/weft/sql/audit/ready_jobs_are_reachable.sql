@@ -1,5 +1,6 @@
--- Every ready job can be found by a claimer: listed in its lane at the rank of its priority, or in a range of its lane; else it is held.
--- Only jobs of priority 0 stand in a range. A range holds it at or above its low mark, and its user is active. A parked one may be held no more if its group was released and
+-- Every ready job is listed in its lane at the rank of its priority, or in a range of its lane, unless it is held or waits before gates.
+-- Only jobs of priority 0 stand in a range.
+-- A range holds it at or above its low mark, and its user is active. A parked one may be held no more if its group was released and
 -- the sweep is about to list it.
 SELECT x.* FROM (
 SELECT j.batch_id, j.job_id, j.listed, s.active
@@ -9,18 +10,20 @@ JOIN weft.batch b ON b.batch_id = j.batch_id
 JOIN weft.queue q ON q.queue_id = b.queue_id
 LEFT JOIN weft.user_share s ON s.pool_id = q.pool_id AND s.user_id = b.user_id
 CROSS JOIN LATERAL (
-    SELECT r.pool_id FROM weft.ready_job r
-    WHERE j.listed AND r.batch_id = j.batch_id AND r.job_id = j.job_id AND abs(r.pool_id) = q.pool_id AND r.user_id = b.user_id AND r.rank = -j.priority AND r.lane_id = j.lane_id
+    SELECT r.gate_set_id FROM weft.ready_job r
+    WHERE j.listed AND r.batch_id = j.batch_id AND r.job_id = j.job_id AND r.pool_id = q.pool_id
+      AND r.user_id = b.user_id AND r.rank = -j.priority AND r.lane_id = j.lane_id
     UNION ALL
-    SELECT r.pool_id FROM weft.runnable r
+    SELECT r.gate_set_id FROM weft.runnable r
     WHERE NOT j.listed AND j.priority = 0 AND r.batch_id = j.batch_id AND j.job_id BETWEEN r.low_job AND r.last_job AND r.lane_id = j.lane_id
-      AND abs(r.pool_id) = q.pool_id AND r.user_id = b.user_id
-    UNION ALL SELECT NULL ORDER BY 1 DESC NULLS LAST LIMIT 1) p
+      AND r.pool_id = q.pool_id AND r.user_id = b.user_id
+    UNION ALL SELECT NULL ORDER BY 1 NULLS LAST LIMIT 1) p
 WHERE j.state = 1 AND NOT CASE
-    WHEN p.pool_id > 0 THEN coalesce(s.active, false)
-    WHEN p.pool_id < 0 THEN weft._is_held(j.batch_id, j.group_id, j.job_id)
+    WHEN p.gate_set_id = 0 THEN coalesce(s.active, false)
+    WHEN p.gate_set_id = 1 THEN weft._is_closed(j.batch_id, j.group_id, j.job_id)
                             OR EXISTS (SELECT FROM weft.group_hold h WHERE h.batch_id = j.batch_id AND h.released_at IS NOT NULL AND NOT h.swept)
-    ELSE false END
+    ELSE coalesce((SELECT s.gate_ids FROM weft.gate_set s WHERE s.gate_set_id = p.gate_set_id) = ARRAY(
+        SELECT DISTINCT m.gate_id FROM weft.gate_member m WHERE m.gate_set_id IN (b.gate_set_id, j.gate_set_id) ORDER BY 1), false) END
 UNION ALL
 SELECT r.batch_id, r.job_id, NULL, NULL FROM weft.ready_job r LEFT JOIN weft.job j ON j.batch_id = r.batch_id AND j.job_id = r.job_id
 WHERE j.state IS DISTINCT FROM 1 OR r.rank <> -j.priority OR r.lane_id <> j.lane_id

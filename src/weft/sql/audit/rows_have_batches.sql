@@ -12,6 +12,14 @@ SELECT x.batch_id, x.kind FROM (
     UNION ALL
     SELECT DISTINCT t.batch_id, 'job_hold' AS kind FROM weft.job_hold t
     UNION ALL
+    SELECT DISTINCT t.batch_id, 'place' AS kind FROM weft.place t
+    UNION ALL
+    SELECT DISTINCT t.batch_id, 'gate' AS kind FROM weft.gate t WHERE t.batch_id IS NOT NULL
+    UNION ALL
+    SELECT DISTINCT t.batch_id, 'gate_set' AS kind FROM weft.gate_set t WHERE t.batch_id IS NOT NULL
+    UNION ALL
+    SELECT DISTINCT t.batch_id, 'gate_member' AS kind FROM weft.gate_member t WHERE t.batch_id IS NOT NULL
+    UNION ALL
     SELECT DISTINCT t.batch_id, 'held_ready' AS kind FROM weft.held_ready t
     UNION ALL
     SELECT DISTINCT t.batch_id, 'cascade' AS kind FROM weft.cascade t

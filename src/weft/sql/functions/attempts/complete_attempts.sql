@@ -1,6 +1,6 @@
 -- complete_attempts: record ends of attempts: job, attempt, usage, counters, children, failures, event.
 -- Called by: Store.complete_attempts (worker agent).   Safe to repeat: yes, a repeated report is answered ok and changes nothing.
--- Locks: job rows of the reports in key order; rows of their children in key order; failure counters in key order.
+-- Locks: job rows of the reports in key order; rows of their children in key order; failure counters in key order; gates, only tried.
 -- Plan: job by key for each report; edges by parent, only in batches that have any.
 -- A column that is NULL stands for the usual: no reason, no signal, no message, not truncated, nothing on stderr.
 -- Returns: one verdict per report, in their order: ok, or stale if the reporter does not own the attempt, or it ended otherwise.
@@ -21,7 +21,8 @@ DECLARE
     v_again boolean;
     v_edges boolean;
     v_failed boolean;
-    v_bounded int[];          -- users of batches with max_running
+    v_gated boolean;
+    v_gates int[];            -- at which places become free
     v_at timestamptz;
 BEGIN
     SELECT i.pool_id INTO STRICT v_pool FROM weft.worker_incarnation i WHERE i.incarnation_id = complete_attempts.incarnation_id;
@@ -89,11 +90,14 @@ BEGIN
     IF v_n IS NOT NULL THEN
         -- The flag is read after the rows were changed, so an edge that is added now waits for us and sees the end (add_jobs).
         SELECT bool_or(b.has_edges), v_failed AND bool_or(EXISTS (SELECT FROM weft.failure_count f WHERE f.batch_id = b.batch_id)),
-               array_agg(b.user_id) FILTER (WHERE b.max_running IS NOT NULL)
-        INTO v_edges, v_failed, v_bounded FROM (SELECT DISTINCT x FROM unnest(v_batch) x) d JOIN weft.batch b ON b.batch_id = d.x;
+               bool_or(b.gated)
+        INTO v_edges, v_failed, v_gated FROM (SELECT DISTINCT x FROM unnest(v_batch) x) d JOIN weft.batch b ON b.batch_id = d.x;
         -- Before anything announces: this may wait for claims, and those announce (lock order, ADR 0008).
         IF v_failed THEN
             PERFORM weft._count_failures(v_batch, v_job, v_state, complete_attempts.at);
+        END IF;
+        IF v_gated THEN
+            v_gates := weft._free_places(v_batch, v_job);
         END IF;
         IF v_edges THEN
             PERFORM weft._settle_children(v_batch, v_job, v_state, v_at);
@@ -103,9 +107,8 @@ BEGIN
         ELSE
             PERFORM weft._announce();
         END IF;
-        IF v_bounded IS NOT NULL THEN
-            -- Jobs that waited for max_running may be claimed now.
-            PERFORM weft._announce(array_fill(v_pool, ARRAY[cardinality(v_bounded)]), v_bounded);
+        IF v_gates IS NOT NULL THEN
+            PERFORM weft._pass_gates(v_gates, false);  -- last, and only tried (ADR 20)
         END IF;
         IF cardinality(v_n) = cardinality(job_ids) THEN
             RETURN array_fill('ok'::text, ARRAY[cardinality(job_ids)]);

@@ -1,12 +1,12 @@
 -- _end_waiting: end jobs of one batch that wait, as cancelled; their children are left to the sweep.
 -- Called by: cancel_jobs, sweep_cancelled.   Safe to repeat: yes, only jobs that wait are changed.   Returns: how many it ended.
--- Locks: the jobs' rows, locked by the caller or here in key order.   Plan: jobs by key.
+-- Locks: the jobs' rows, locked by the caller or here in key order; their places.   Plan: jobs by key.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._end_waiting(of_batch_id bigint, of_job_ids int[], at timestamptz) RETURNS bigint LANGUAGE plpgsql
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_tid tid[]; v_state smallint[]; v_listed int[]; v_job int[]; v_tenant int; v_edges boolean; v_pool int;
+    v_tid tid[]; v_state smallint[]; v_listed int[]; v_job int[]; v_tenant int; v_edges boolean; v_pool int; v_gated boolean; v_set int;
 BEGIN
     SELECT array_agg(l.tid), array_agg(l.state), array_agg(l.job_id) FILTER (WHERE l.listed AND l.state = 1) INTO v_tid, v_state, v_listed
     FROM (SELECT x FROM unnest(of_job_ids) x ORDER BY 1) d
@@ -17,7 +17,8 @@ BEGIN
         RETURN 0;
     END IF;
     -- After the rows were locked: who adds the first edge of the batch to one of them holds its row until it commits (add_jobs).
-    SELECT b.tenant_id, b.has_edges, q.pool_id INTO v_tenant, v_edges, v_pool FROM weft.batch b JOIN weft.queue q USING (queue_id) WHERE b.batch_id = of_batch_id;
+    SELECT b.tenant_id, b.has_edges, q.pool_id, b.gated, b.gate_set_id INTO v_tenant, v_edges, v_pool, v_gated, v_set
+        FROM weft.batch b JOIN weft.queue q USING (queue_id) WHERE b.batch_id = of_batch_id;
     IF v_listed IS NOT NULL THEN
         DELETE FROM weft.ready_job q WHERE q.batch_id = of_batch_id AND q.job_id = ANY (v_listed);
     END IF;
@@ -26,14 +27,21 @@ BEGIN
         WHERE j.ctid = o.tid  -- locked above, so the rows are where they were
         RETURNING j.job_id, j.group_id, j.shape_id, o.state AS old_state),
     del AS (
-        INSERT INTO weft.job_delta (tenant_id, batch_id, group_id, shape_id, pool_id, n_pending, n_ready, n_queued, n_creating, n_blocked, n_cancelled, last_ended_at)
-        SELECT v_tenant, of_batch_id, u.group_id, u.shape_id, v_pool, -count(*) FILTER (WHERE u.old_state = 0), -count(*) FILTER (WHERE u.old_state = 1),
+        INSERT INTO weft.job_delta (tenant_id, batch_id, group_id, shape_id,
+            pool_id, n_pending, n_ready, n_queued, n_creating, n_blocked, n_cancelled, last_ended_at)
+        SELECT v_tenant, of_batch_id, u.group_id, u.shape_id,
+            v_pool, -count(*) FILTER (WHERE u.old_state = 0), -count(*) FILTER (WHERE u.old_state = 1),
                -count(*) FILTER (WHERE u.old_state = 2), -count(*) FILTER (WHERE u.old_state = 3), -count(*) FILTER (WHERE u.old_state = 5), count(*), _end_waiting.at
         FROM upd u GROUP BY u.group_id, u.shape_id),
     eve AS (
         INSERT INTO weft.event (at, tenant_id, batch_id, kind, from_state, to_state, jobs)
-        SELECT _end_waiting.at, v_tenant, of_batch_id, 'jobs.cancelled', u.old_state, 9, array_agg(u.job_id) FROM upd u GROUP BY u.old_state)
+        SELECT _end_waiting.at, v_tenant, of_batch_id, 'jobs.cancelled', u.old_state, 9, array_agg(u.job_id) FROM upd u
+            GROUP BY u.old_state)
     SELECT array_agg(u.job_id) INTO v_job FROM upd u;
+    IF v_gated THEN
+        PERFORM weft._ring_gates(weft._set_gates(ARRAY[v_set]) || weft._free_places(array_fill(of_batch_id, ARRAY[cardinality(v_job)]),
+            v_job));
+    END IF;
     IF v_edges THEN
         INSERT INTO weft.cascade (batch_id, job_id, tenant_id)
         SELECT of_batch_id, x, v_tenant FROM unnest(v_job) x

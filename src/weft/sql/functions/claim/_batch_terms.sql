@@ -1,19 +1,17 @@
 -- _batch_terms: on which terms jobs of a batch are offered: whether none of them may be claimed, whether each one has to be checked for
---   a cancel or a hold, how far ahead a claim looks, and how many may run at once.
+--   a cancel or a switch, and how far ahead a claim looks.
 -- Called by: claim_jobs, after it has locked the batch, and _has_work. `ranged`: the offer is a range; always_run jobs are listed, so a
 --   range of a cancelled batch holds nothing that may run and is not walked.
--- Safe to repeat: yes, it only reads.   Plan: inlined; cancels and holds by key.
+-- Safe to repeat: yes, it only reads.   Plan: inlined; cancels and switches by key.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._batch_terms(of_batch_id bigint, ranged boolean)
-RETURNS TABLE (is_closed boolean, has_cancel boolean, has_hold boolean, lookahead_jobs int, max_running int) LANGUAGE sql STABLE
+RETURNS TABLE (is_closed boolean, has_cancel boolean, has_switch boolean, lookahead_jobs int) LANGUAGE sql STABLE
 AS $$
-    SELECT x.has_hold AND weft._is_held(x.batch_id, 0, 0)
+    SELECT x.has_switch AND weft._is_closed(x.batch_id, 0, 0)
            OR EXISTS (SELECT FROM weft.group_cancel c WHERE c.batch_id = x.batch_id AND c.group_id = 0 AND (c.force OR ranged)),
-           x.has_cancel, x.has_hold, CASE WHEN x.has_hold THEN weft._lookahead_jobs(x.batch_id) ELSE 2147483647 END, x.max_running
+           x.has_cancel, x.has_switch, CASE WHEN x.has_switch THEN weft._lookahead_jobs(x.batch_id) ELSE 2147483647 END
     FROM (
-        SELECT b.batch_id, b.max_running,
-               EXISTS (SELECT FROM weft.group_cancel c WHERE c.batch_id = b.batch_id) AS has_cancel,
-               EXISTS (SELECT FROM weft.group_hold h WHERE h.batch_id = b.batch_id)
-               OR EXISTS (SELECT FROM weft.job_hold h WHERE h.batch_id = b.batch_id) AS has_hold
+        SELECT b.batch_id, EXISTS (SELECT FROM weft.group_cancel c WHERE c.batch_id = b.batch_id) AS has_cancel,
+               weft._has_switch(b.batch_id) AS has_switch
         FROM weft.batch b WHERE b.batch_id = of_batch_id OFFSET 0) x
 $$;

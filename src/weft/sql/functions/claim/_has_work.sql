@@ -19,14 +19,13 @@ BEGIN
         EXIT WHEN v_offer.batch_id IS NULL;
         SELECT * INTO v_terms FROM weft._batch_terms(v_offer.batch_id, v_offer.runnable_id <> 0);
         CONTINUE WHEN v_terms.is_closed IS NOT FALSE;
-        CONTINUE WHEN v_terms.max_running IS NOT NULL AND weft._n_running(v_offer.batch_id) >= v_terms.max_running;
         v_to := least(v_offer.last_job, v_offer.low_job::bigint + v_terms.lookahead_jobs);
         IF v_offer.runnable_id <> 0 THEN
             IF EXISTS (
                 SELECT FROM weft.job j
                 CROSS JOIN LATERAL weft._may_claim(
                     j, v_offer.batch_id, v_worker.cpu_m, v_worker.memory_mib, v_worker.storage_mib, v_worker.gpu,
-                    v_terms.has_cancel, v_terms.has_hold)
+                    v_terms.has_cancel, v_terms.has_switch)
                 WHERE j.batch_id = v_offer.batch_id AND j.job_id BETWEEN v_offer.low_job AND v_to AND NOT j.listed) THEN
                 RETURN true;
             END IF;
@@ -35,8 +34,9 @@ BEGIN
             JOIN weft.job j ON j.batch_id = q.batch_id AND j.job_id = q.job_id
             CROSS JOIN LATERAL weft._may_claim(
                 j, v_offer.batch_id, v_worker.cpu_m, v_worker.memory_mib, v_worker.storage_mib, v_worker.gpu,
-                v_terms.has_cancel, v_terms.has_hold)
-            WHERE q.pool_id = v_worker.pool_id AND q.user_id = v_offer.user_id AND q.rank = v_offer.rank AND q.batch_id = v_offer.batch_id
+                v_terms.has_cancel, v_terms.has_switch)
+            WHERE q.gate_set_id = 0 AND q.pool_id = v_worker.pool_id AND q.user_id = v_offer.user_id AND q.rank = v_offer.rank
+                AND q.batch_id = v_offer.batch_id
               AND (q.rank, q.batch_id, q.job_id) <= (v_offer.rank, v_offer.batch_id, v_to)) THEN  -- by the order of this index and no other
             RETURN true;
         END IF;

@@ -1,12 +1,12 @@
 -- _may_claim: whether a worker may claim a job of an offer now: the one answer to this question. Returns a row if so, else none.
 -- Called by: _pick and _has_work, joined LATERAL to weft.job: it is inlined into their statements (a plan test proves it), so it has no
---   SET clause and its arguments are columns and variables. `has_cancel` and `has_hold` are the batch's terms; whoever walks over a
+--   SET clause and its arguments are columns and variables. `has_cancel` and `has_switch` are the batch's terms; whoever walks over a
 --   million jobs of cancelled groups looks up few of them, so most are told by their group's number alone.
 -- Safe to repeat: yes, it only reads.   Plan: the job is at hand; cancels and holds by key, of batches that have some.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._may_claim(
     job weft.job, of_batch_id bigint, has_cpu_m bigint, has_memory_mib bigint, has_storage_mib bigint, has_gpu int,
-    has_cancel boolean, has_hold boolean
+    has_cancel boolean, has_switch boolean
 ) RETURNS TABLE (yes boolean) LANGUAGE sql STABLE
 AS $$
     SELECT true
@@ -15,5 +15,5 @@ AS $$
       AND (NOT has_cancel
            OR NOT (NOT (job).always_run AND (job).group_id <@ (SELECT weft._cancelled_groups(of_batch_id))
                    OR weft._is_cancelled(of_batch_id, (job).group_id, (job).always_run)))
-      AND (NOT has_hold OR NOT weft._is_held(of_batch_id, (job).group_id, (job).job_id))
+      AND (NOT has_switch OR NOT weft._is_closed(of_batch_id, (job).group_id, (job).job_id))
 $$;

@@ -3,6 +3,7 @@
 -- Called by: claim_jobs; _has_work, which needs no order (not `fair`; nor does a claim where only one user has work).
 -- Safe to repeat: yes, it only reads. If the load of a user changes between two calls, it may be offered twice or not at all: the next
 --   claim corrects that.
+-- What waits before gates, or is parked, is not offered.
 -- Plan: by key, the heads of user_share, ready_job and runnable. It runs with the settings of its callers.
 -- Returns: an offer; its batch_id is NULL if nothing is left. After NULL comes the first one.
 -- Owner: weft_system.
@@ -20,12 +21,13 @@ BEGIN
             SELECT last.pass, last.load, last.user_id, last.tenant_id, x.* INTO v_next FROM (
                 (SELECT q.rank, q.batch_id, 0 AS first_job, 2147483647 AS last_job, q.job_id AS low_job, 0::bigint AS runnable_id
                  FROM weft.ready_job q
-                 WHERE q.pool_id = of_pool_id AND q.user_id = last.user_id AND (q.rank, q.batch_id) > (last.rank, last.batch_id)
+                 WHERE q.gate_set_id = 0 AND q.pool_id = of_pool_id AND q.user_id = last.user_id
+                     AND (q.rank, q.batch_id) > (last.rank, last.batch_id)
                  ORDER BY q.rank, q.batch_id, q.job_id LIMIT 1)
                 UNION ALL
                 (SELECT 0::smallint, r.batch_id, r.first_job, r.last_job, r.low_job, r.runnable_id
                  FROM weft.runnable r
-                 WHERE r.pool_id = of_pool_id AND r.user_id = last.user_id AND last.rank <= 0
+                 WHERE r.gate_set_id = 0 AND r.pool_id = of_pool_id AND r.user_id = last.user_id AND last.rank <= 0
                    AND (last.rank < 0 OR (r.batch_id, r.first_job) > (last.batch_id, last.first_job))
                  ORDER BY r.batch_id, r.first_job LIMIT 1)
             ) x ORDER BY x.rank, x.batch_id, x.first_job LIMIT 1;

@@ -6,7 +6,8 @@
 -- Returns: what was locked.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._pick(
-    offer weft.offer, worker weft.worker_incarnation, has_cancel boolean, has_hold boolean, lookahead_jobs int, limit_jobs int, hint_job int
+    offer weft.offer, worker weft.worker_incarnation, has_cancel boolean,
+        has_switch boolean, lookahead_jobs int, limit_jobs int, hint_job int
 ) RETURNS weft.picked LANGUAGE plpgsql
 AS $$
 #variable_conflict use_column
@@ -25,7 +26,7 @@ BEGIN
                 SELECT j.ctid AS tid, j.job_id, j.cpu_m, j.memory_mib
                 FROM weft.job j
                 CROSS JOIN LATERAL weft._may_claim(
-                    j, offer.batch_id, worker.cpu_m, worker.memory_mib, worker.storage_mib, worker.gpu, has_cancel, has_hold)
+                    j, offer.batch_id, worker.cpu_m, worker.memory_mib, worker.storage_mib, worker.gpu, has_cancel, has_switch)
                 WHERE j.batch_id = offer.batch_id AND j.job_id >= s.first_job AND j.job_id <= s.last_job AND NOT j.listed
                 ORDER BY j.job_id LIMIT limit_jobs FOR UPDATE OF j SKIP LOCKED) x
             LIMIT limit_jobs) p;
@@ -41,9 +42,10 @@ BEGIN
                 SELECT j.ctid AS tid, j.job_id, j.cpu_m, j.memory_mib
                 FROM weft.job j
                 CROSS JOIN LATERAL weft._may_claim(
-                    j, offer.batch_id, worker.cpu_m, worker.memory_mib, worker.storage_mib, worker.gpu, has_cancel, has_hold)
+                    j, offer.batch_id, worker.cpu_m, worker.memory_mib, worker.storage_mib, worker.gpu, has_cancel, has_switch)
                 WHERE j.batch_id = q.batch_id AND j.job_id = q.job_id FOR UPDATE OF j SKIP LOCKED) x
-            WHERE q.pool_id = worker.pool_id AND q.user_id = offer.user_id AND q.rank = offer.rank AND q.batch_id = offer.batch_id
+            WHERE q.gate_set_id = 0 AND q.pool_id = worker.pool_id AND q.user_id = offer.user_id AND q.rank = offer.rank
+                AND q.batch_id = offer.batch_id
               AND (q.rank, q.batch_id, q.job_id) <= (offer.rank, offer.batch_id, v_to)  -- by the order of this index and no other
             ORDER BY q.job_id LIMIT limit_jobs FOR UPDATE OF q SKIP LOCKED) p;
     END IF;

@@ -24,7 +24,7 @@ DECLARE
     v_offer weft.offer; v_terms record; v_picked weft.picked;
     v_cpu bigint := claim_jobs.budget_cpu_m; v_memory bigint := claim_jobs.budget_memory_mib;
     v_left int := claim_jobs.limit_jobs;
-    v_limit int; v_found int; -- of this offer
+    v_found int;              -- of this offer
     v_n int := 0;             -- claimed by this call
 BEGIN
     -- Who ends the incarnation waits for us, or we see that it has ended: no claim commits unseen after that.
@@ -45,14 +45,8 @@ BEGIN
         CONTINUE WHEN NOT pg_try_advisory_xact_lock_shared(v_offer.batch_id);
         SELECT * INTO v_terms FROM weft._batch_terms(v_offer.batch_id, v_offer.runnable_id <> 0);
         CONTINUE WHEN v_terms.is_closed IS NOT FALSE;
-        v_limit := v_left;
-        IF v_terms.max_running IS NOT NULL THEN
-            CONTINUE WHEN NOT pg_try_advisory_xact_lock(-v_offer.batch_id);  -- one claimer at a time, so that the bound holds
-            v_limit := least(v_limit, v_terms.max_running - weft._n_running(v_offer.batch_id));
-            CONTINUE WHEN v_limit <= 0;
-        END IF;
         v_picked := weft._pick(
-            v_offer, v_worker, v_terms.has_cancel, v_terms.has_hold, v_terms.lookahead_jobs, v_limit,
+            v_offer, v_worker, v_terms.has_cancel, v_terms.has_switch, v_terms.lookahead_jobs, v_left,
             claim_jobs.hint_job[array_position(claim_jobs.hint_runnable, v_offer.runnable_id)]);
         v_found := cardinality(v_picked.job_ids);
         CONTINUE WHEN v_found IS NULL;

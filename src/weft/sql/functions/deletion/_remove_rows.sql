@@ -11,7 +11,7 @@ DECLARE
 BEGIN
     -- What belongs to jobs, by ranges of their numbers; the jobs last.
     IF operation.position < operation.n_total THEN
-        FOREACH v_table IN ARRAY ARRAY['attempt', 'edge', 'job_label', 'job_change', 'job_cancel', 'job_hold', 'held_ready', 'cascade', 'parent_end', 'ready_job',
+        FOREACH v_table IN ARRAY ARRAY['attempt', 'edge', 'job_label', 'job_change', 'job_cancel', 'job_hold', 'held_ready', 'place', 'cascade', 'parent_end', 'ready_job',
                                        'job_array', 'job_spec', 'job'] LOOP
             v_key := CASE v_table WHEN 'edge' THEN 'parent_id' WHEN 'parent_end' THEN 'child_id' WHEN 'job_array' THEN 'first_job' WHEN 'job_spec' THEN 'first_job' ELSE 'job_id' END;
             EXECUTE format('DELETE FROM weft.%1$I t WHERE t.ctid = ANY (ARRAY(
@@ -35,6 +35,7 @@ BEGIN
     -- What belongs to updates and groups; the cancel of the batch stays while there is anything that could run.
     FOREACH v_table IN ARRAY ARRAY['runnable', 'batch_update', 'bunch_count', 'bunch', 'group_bunch', 'member_span', 'membership', 'group_usage', 'group_completion',
                                    'group_change', 'group_hold', 'failure_count', 'group_count', 'group_ancestor', 'job_group', 'callback_delivery',
+                                   'gate_member', 'gate_set', 'gate',
                                    'user_batch_count', 'claim', 'job_delta', 'group_cancel'] LOOP
         EXECUTE format('DELETE FROM weft.%1$I t WHERE t.ctid = ANY (ARRAY(SELECT x.ctid FROM weft.%1$I x WHERE x.batch_id = $1 LIMIT $2))', v_table)
         USING v_batch, v_left;

@@ -16,10 +16,10 @@ BEGIN
     IF NOT FOUND THEN
         RETURN false;
     END IF;
+    PERFORM weft._unpark_jobs(release_group.batch_id, 0, 1000);
     IF release_group.group_id = 0 THEN
         PERFORM weft._turn_ranges(release_group.batch_id, false);
     END IF;
-    PERFORM weft._unpark_jobs(release_group.batch_id, 0, 1000);
     PERFORM weft._record_change(release_group.batch_id, release_group.group_id, 'released', release_group.actor, NULL, release_group.at);
     PERFORM weft._announce(ARRAY[q.pool_id], ARRAY[b.user_id]) FROM weft.batch b JOIN weft.queue q USING (queue_id) WHERE b.batch_id = release_group.batch_id;
     RETURN true;

@@ -8,7 +8,7 @@ RETURNS TABLE (job_id int, outcome text) LANGUAGE plpgsql SECURITY DEFINER SET s
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_job int[];
+    v_job int[]; v_sets int[];
 BEGIN
     PERFORM weft._as_tenant(release_jobs.tenant_id);
     PERFORM weft._lock_jobs(release_jobs.batch_id, release_jobs.job_ids);
@@ -17,8 +17,11 @@ BEGIN
     SELECT array_agg(g.job_id ORDER BY g.job_id) INTO v_job FROM gone g;
     PERFORM weft._record_hold(release_jobs.batch_id, v_job, 'released', release_jobs.actor, release_jobs.at);
     SELECT array_agg(j.job_id) INTO v_job FROM weft.job j
-    WHERE j.batch_id = release_jobs.batch_id AND j.job_id = ANY (v_job) AND NOT weft._is_held(j.batch_id, j.group_id, j.job_id);
-    UPDATE weft.ready_job q SET pool_id = -q.pool_id WHERE q.batch_id = release_jobs.batch_id AND q.job_id = ANY (v_job) AND q.pool_id < 0;
+    WHERE j.batch_id = release_jobs.batch_id AND j.job_id = ANY (v_job) AND NOT weft._is_closed(j.batch_id, j.group_id, j.job_id);
+    v_sets := weft._unpark(release_jobs.batch_id, v_job);
+    IF v_sets IS NOT NULL THEN
+        PERFORM weft._pass_gates(weft._set_gates(v_sets), true);
+    END IF;
     PERFORM weft._announce(ARRAY[q.pool_id], ARRAY[b.user_id]) FROM weft.batch b JOIN weft.queue q USING (queue_id) WHERE b.batch_id = release_jobs.batch_id;
     RETURN QUERY SELECT j.job_id, CASE WHEN j.state >= 6 THEN s.word WHEN weft._is_held(j.batch_id, j.group_id, j.job_id) THEN 'held' ELSE 'released' END
     FROM weft.job j JOIN weft.job_state s USING (state) WHERE j.batch_id = release_jobs.batch_id AND j.job_id = ANY (release_jobs.job_ids) ORDER BY 1;

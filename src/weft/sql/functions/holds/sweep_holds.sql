@@ -20,7 +20,7 @@ BEGIN
     IF NOT FOUND THEN
         RETURN 0;
     END IF;
-    SELECT b.next_job - 1 AS last_job, b.user_id, q.pool_id INTO v_batch FROM weft.batch b JOIN weft.queue q USING (queue_id) WHERE b.batch_id = v_hold.batch_id;
+    SELECT b.next_job - 1 AS last_job, b.user_id, b.gated, b.gate_set_id, q.pool_id INTO v_batch FROM weft.batch b JOIN weft.queue q USING (queue_id) WHERE b.batch_id = v_hold.batch_id;
     IF v_hold.released_at IS NOT NULL THEN
         IF v_hold.group_id = 0 THEN
             v_is_whole := weft._turn_ranges(v_hold.batch_id, false);
@@ -54,6 +54,9 @@ BEGIN
         UPDATE weft.group_hold h SET sweep_job = least(v_to, v_batch.last_job), swept = v_to >= v_batch.last_job AND v_is_whole
         WHERE h.batch_id = v_hold.batch_id AND h.group_id = v_hold.group_id;
         PERFORM weft._move_ranges(ARRAY[v_hold.batch_id]);
+        IF v_batch.gated THEN
+            PERFORM weft._ring_gates(weft._set_gates(ARRAY[v_batch.gate_set_id]));  -- they look only so far while jobs are parked
+        END IF;
     END IF;
     -- Those who found nothing may have looked only as far as one looks while jobs are parked.
     PERFORM weft._announce(ARRAY[v_batch.pool_id], ARRAY[v_batch.user_id]);

@@ -1,7 +1,7 @@
 -- _set_priority: give jobs that have not ended another priority. Ready ones are moved to their new rank, or listed if a range holds them;
---   those that are parked stay so. Running ones keep it for their next attempt, pending ones until they are ready.
+--   those that are parked or wait before gates stay so. Running ones keep it for their next attempt, pending ones until they are ready.
 -- Called by: edit_job, set_priorities, which announce.   Safe to repeat: yes.
--- Locks: rows of ready_job in key order; the jobs' rows and the batch (shared advisory, so that a hold waits or is seen) by the caller.
+-- Locks: rows of ready_job in key order; gates, only tried; the jobs' rows and the batch (shared advisory, so that a hold waits or is seen) by the caller.
 -- Plan: jobs and ready_job by key.
 -- Returns: those that had another one.
 -- Owner: weft_system.  Granted to: weft_tenant.
@@ -10,10 +10,9 @@ SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_batch record; v_job int[]; v_ranged int[]; v_ranged_lanes int[];
+    v_batch record; v_job int[]; v_ranged int[]; v_ranged_lanes int[]; v_sets int[];
 BEGIN
-    SELECT b.user_id, b.tenant_id, q.pool_id,
-           EXISTS (SELECT FROM weft.group_hold h WHERE h.batch_id = b.batch_id) OR EXISTS (SELECT FROM weft.job_hold h WHERE h.batch_id = b.batch_id) AS has_hold
+    SELECT b.user_id, b.tenant_id, b.gated, b.gate_set_id, q.pool_id, weft._has_switch(b.batch_id) AS has_switch
     INTO v_batch FROM weft.batch b JOIN weft.queue q USING (queue_id) WHERE b.batch_id = of_batch_id;
     -- A release lists parked jobs without their rows; others leave these rows alone while we have the jobs'.
     PERFORM FROM weft.ready_job q WHERE q.batch_id = of_batch_id AND q.job_id = ANY (of_job_ids) ORDER BY q.job_id FOR UPDATE;
@@ -29,22 +28,31 @@ BEGIN
     IF v_job IS NULL THEN
         RETURN '{}';
     END IF;
-    UPDATE weft.ready_job q SET rank = -new_priority WHERE q.batch_id = of_batch_id AND q.job_id = ANY (v_job) AND q.pool_id < 0;
+    UPDATE weft.ready_job q SET rank = -new_priority WHERE q.batch_id = of_batch_id AND q.job_id = ANY (v_job) AND q.gate_set_id = 1;
     -- New rows, so that no claim that began before takes one at a rank that it has no more, not even if it was changed to and fro.
     -- Whoever lists parked jobs waits for changed rows, though, and would miss new ones.
     WITH gone AS (
-        DELETE FROM weft.ready_job q WHERE q.batch_id = of_batch_id AND q.job_id = ANY (v_job) AND q.pool_id > 0
-        RETURNING q.pool_id, q.user_id, q.job_id, q.lane_id)
-    INSERT INTO weft.ready_job (pool_id, user_id, rank, batch_id, job_id, tenant_id, lane_id)
-    SELECT g.pool_id, g.user_id, -new_priority, of_batch_id, g.job_id, v_batch.tenant_id, g.lane_id FROM gone g
-    UNION ALL
-    SELECT v_batch.pool_id, v_batch.user_id, -new_priority, of_batch_id, r.j, v_batch.tenant_id, r.l FROM unnest(v_ranged, v_ranged_lanes) r (j, l);
-    IF v_batch.has_hold THEN
+        DELETE FROM weft.ready_job q WHERE q.batch_id = of_batch_id AND q.job_id = ANY (v_job) AND q.gate_set_id <> 1
+        RETURNING q.gate_set_id, q.pool_id, q.user_id, q.job_id, q.lane_id),
+    ins AS (
+        INSERT INTO weft.ready_job (gate_set_id, pool_id, user_id, rank, batch_id, job_id, tenant_id, lane_id)
+        SELECT g.gate_set_id, g.pool_id, g.user_id, -new_priority, of_batch_id, g.job_id, v_batch.tenant_id, g.lane_id FROM gone g
+        UNION ALL
+        -- Of jobs with gates of their own none is in a range.
+        SELECT v_batch.gate_set_id, v_batch.pool_id, v_batch.user_id, -new_priority, of_batch_id, r.j, v_batch.tenant_id, r.l
+        FROM unnest(v_ranged, v_ranged_lanes) r (j, l)
+        RETURNING gate_set_id)
+    SELECT array_agg(DISTINCT i.gate_set_id) INTO v_sets FROM ins i;
+    IF v_batch.has_switch THEN
         -- Held ones are parked by the sweep (see _list_ready).
         INSERT INTO weft.held_ready (batch_id, job_id, tenant_id)
         SELECT of_batch_id, j.job_id, v_batch.tenant_id FROM unnest(v_ranged) x
         CROSS JOIN LATERAL (SELECT y.job_id, y.group_id FROM weft.job y WHERE y.batch_id = of_batch_id AND y.job_id = x OFFSET 0) j
-        WHERE weft._is_held(of_batch_id, j.group_id, j.job_id) ON CONFLICT DO NOTHING;
+        WHERE weft._is_closed(of_batch_id, j.group_id, j.job_id) ON CONFLICT DO NOTHING;
+    END IF;
+    IF v_batch.gated THEN
+        -- Who was admitted may come after one that waits now.
+        PERFORM weft._pass_gates(weft._set_gates(v_sets || v_batch.gate_set_id), true);
     END IF;
     RETURN v_job;
 END $$;

@@ -9,7 +9,7 @@ BEGIN
     IF EXISTS (SELECT FROM weft.user_share s WHERE s.active AND s.n_ready <= 0) AND pg_try_advisory_xact_lock(7701, 0) THEN
         UPDATE weft.user_share s SET active = false
         WHERE s.active AND s.n_ready <= 0
-          AND NOT EXISTS (SELECT FROM weft.runnable r WHERE r.pool_id = s.pool_id AND r.user_id = s.user_id)
-          AND NOT EXISTS (SELECT FROM weft.ready_job q WHERE q.pool_id = s.pool_id AND q.user_id = s.user_id);
+          AND NOT EXISTS (SELECT FROM weft.runnable r WHERE r.gate_set_id = 0 AND r.pool_id = s.pool_id AND r.user_id = s.user_id)
+          AND NOT EXISTS (SELECT FROM weft.ready_job q WHERE q.gate_set_id = 0 AND q.pool_id = s.pool_id AND q.user_id = s.user_id);
     END IF;
 END $$;

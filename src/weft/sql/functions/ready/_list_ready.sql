@@ -1,7 +1,7 @@
--- _list_ready: put jobs that are ready (again) into ready_job. Those whose own cancel was acknowledged while they ran end here;
+-- _list_ready: put jobs that are ready (again) into ready_job, before their gates if they have some. Those whose own cancel was acknowledged while they ran end here;
 --   for those of cancelled groups the sweep is woken, those of held groups are noted for it. Announces.
 -- Called by: whatever makes single jobs ready.   Safe to repeat: yes.
--- Locks: none but its inserts; job rows are locked by the caller.   Plan: job, batch and queue by key.
+-- Locks: none but its inserts; gates, only tried; job rows are locked by the caller.   Plan: job, batch and queue by key.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._list_ready(batch_ids bigint[], job_ids int[], states smallint[], at timestamptz)
 RETURNS void LANGUAGE plpgsql
@@ -9,27 +9,27 @@ AS $$
 #variable_conflict use_column
 DECLARE
     v_cancelled record;
-    v_pools int[]; v_users int[];
-    v_has_hold boolean;
+    v_pools int[]; v_users int[]; v_sets int[];
+    v_has_switch boolean;
 BEGIN
-    SELECT bool_or(EXISTS (SELECT FROM weft.group_hold h WHERE h.batch_id = d.x) OR EXISTS (SELECT FROM weft.job_hold h WHERE h.batch_id = d.x))
-    INTO v_has_hold FROM (SELECT DISTINCT x FROM unnest(_list_ready.batch_ids) x) d;
+    SELECT bool_or(weft._has_switch(d.x)) INTO v_has_switch FROM (SELECT DISTINCT x FROM unnest(_list_ready.batch_ids) x) d;
     WITH ins AS (
-        INSERT INTO weft.ready_job (pool_id, user_id, rank, batch_id, job_id, tenant_id, lane_id)
-        SELECT q.pool_id, b.user_id, -j.priority, j.batch_id, j.job_id, j.tenant_id, j.lane_id
+        INSERT INTO weft.ready_job (gate_set_id, pool_id, user_id, rank, batch_id, job_id, tenant_id, lane_id)
+        SELECT CASE WHEN b.gated THEN weft._job_gates(b.gate_set_id, j.gate_set_id) ELSE 0 END, q.pool_id, b.user_id, -j.priority, j.batch_id, j.job_id, j.tenant_id, j.lane_id
         FROM unnest(_list_ready.batch_ids, _list_ready.job_ids, _list_ready.states) t (b, j, s)
         JOIN weft.job j ON j.batch_id = t.b AND j.job_id = t.j
         JOIN weft.batch b ON b.batch_id = t.b
         JOIN weft.queue q ON q.queue_id = b.queue_id
         WHERE t.s = 1 AND j.listed
         ON CONFLICT DO NOTHING
-        RETURNING pool_id, user_id, batch_id, job_id, tenant_id),
+        RETURNING gate_set_id, pool_id, user_id, batch_id, job_id, tenant_id),
     held AS MATERIALIZED (
         SELECT i.batch_id, i.job_id, i.tenant_id FROM ins i JOIN weft.job j ON j.batch_id = i.batch_id AND j.job_id = i.job_id
-        WHERE v_has_hold AND weft._is_held(i.batch_id, j.group_id, i.job_id)),
+        WHERE v_has_switch AND weft._is_closed(i.batch_id, j.group_id, i.job_id)),
     noted AS (INSERT INTO weft.held_ready (batch_id, job_id, tenant_id) SELECT h.batch_id, h.job_id, h.tenant_id FROM held h ON CONFLICT DO NOTHING)
-    SELECT array_agg(DISTINCT i.pool_id), array_agg(DISTINCT i.user_id) INTO v_pools, v_users FROM ins i
-    WHERE NOT v_has_hold OR (i.batch_id, i.job_id) NOT IN (SELECT h.batch_id, h.job_id FROM held h);
+    SELECT array_agg(DISTINCT i.pool_id), array_agg(DISTINCT i.user_id), array_agg(DISTINCT i.gate_set_id) FILTER (WHERE i.gate_set_id <> 0)
+    INTO v_pools, v_users, v_sets FROM ins i
+    WHERE NOT v_has_switch OR (i.batch_id, i.job_id) NOT IN (SELECT h.batch_id, h.job_id FROM held h);
     -- This statement began after the caller had locked the job's row, so it sees a cancel that held the row before (invariant 6).
     FOR v_cancelled IN
         SELECT c.batch_id, array_agg(c.job_id) AS jobs FROM unnest(_list_ready.batch_ids, _list_ready.job_ids, _list_ready.states) t (b, j, s)
@@ -45,6 +45,9 @@ BEGIN
     UPDATE weft.group_cancel c SET swept = false, sweep_job = 0
     FROM (SELECT DISTINCT x FROM unnest(_list_ready.batch_ids) x) d
     WHERE c.batch_id = d.x AND c.swept;
+    IF v_sets IS NOT NULL THEN
+        PERFORM weft._pass_gates(weft._set_gates(v_sets), true);
+    END IF;
     IF v_pools IS NULL THEN
         PERFORM weft._announce();
     ELSE

@@ -14,5 +14,5 @@ BEGIN
     RETURN (
         SELECT array_agg(b) FROM unnest(v_batch) b
         WHERE NOT EXISTS (SELECT FROM weft.group_cancel c WHERE c.batch_id = b)
-          AND NOT EXISTS (SELECT FROM weft.group_hold h WHERE h.batch_id = b) AND NOT EXISTS (SELECT FROM weft.job_hold h WHERE h.batch_id = b));
+          AND NOT weft._has_switch(b));
 END $$;

@@ -1,13 +1,19 @@
--- _turn_ranges: hide the ranges of a batch from claimers, under the negative number of their pool, or show them again.
+-- _turn_ranges: hide the ranges of a batch from claimers and gates, before gate set 1, or show them again.
 -- Called by: release_group, sweep_holds.   Safe to repeat: yes.   Returns: whether all are as they should be; else one is being moved by the fold.
--- Locks: rows of runnable, SKIP LOCKED.   Plan: ranges by batch.
+-- Locks: rows of runnable, SKIP LOCKED; gates, only tried.   Plan: ranges by batch.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._turn_ranges(of_batch_id bigint, hidden boolean) RETURNS boolean LANGUAGE plpgsql
 AS $$
 #variable_conflict use_column
+DECLARE
+    v_set int;
 BEGIN
-    UPDATE weft.runnable r SET pool_id = -r.pool_id
-    FROM (SELECT x.runnable_id FROM weft.runnable x WHERE x.batch_id = of_batch_id AND (x.pool_id < 0) <> _turn_ranges.hidden FOR UPDATE SKIP LOCKED) t
+    SELECT CASE WHEN _turn_ranges.hidden THEN 1 ELSE b.gate_set_id END INTO v_set FROM weft.batch b WHERE b.batch_id = of_batch_id;
+    UPDATE weft.runnable r SET gate_set_id = v_set
+    FROM (SELECT x.runnable_id FROM weft.runnable x WHERE x.batch_id = of_batch_id AND (x.gate_set_id = 1) <> _turn_ranges.hidden FOR UPDATE SKIP LOCKED) t
     WHERE r.runnable_id = t.runnable_id;
-    RETURN NOT EXISTS (SELECT FROM weft.runnable x WHERE x.batch_id = of_batch_id AND (x.pool_id < 0) <> _turn_ranges.hidden);
+    IF v_set > 1 THEN
+        PERFORM weft._pass_gates(weft._set_gates(ARRAY[v_set]), true);
+    END IF;
+    RETURN NOT EXISTS (SELECT FROM weft.runnable x WHERE x.batch_id = of_batch_id AND (x.gate_set_id = 1) <> _turn_ranges.hidden);
 END $$;

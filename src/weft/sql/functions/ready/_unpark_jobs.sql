@@ -1,12 +1,12 @@
--- _unpark_jobs: list parked jobs of a batch that are not held any more; one bounded step in order of their numbers.
+-- _unpark_jobs: list parked jobs of a batch for which no switch is closed any more, before their gates if they have some; one bounded step in order of their numbers.
 -- Called by: release_group, sweep_holds.   Safe to repeat: yes.   Returns: the number up to which it has looked; NULL: nothing stands behind.
--- Locks: rows of ready_job in key order.   Plan: ready_job by batch and number; jobs by key.
+-- Locks: rows of ready_job in key order; gates, only tried.   Plan: ready_job by batch and number; jobs by key.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._unpark_jobs(of_batch_id bigint, after_job int, limit_jobs int) RETURNS int LANGUAGE plpgsql
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_first int; v_job int[]; v_free int[];
+    v_first int; v_job int[]; v_free int[]; v_sets int[];
 BEGIN
     SELECT q.job_id INTO v_first FROM weft.ready_job q WHERE q.batch_id = of_batch_id AND q.job_id > after_job ORDER BY q.job_id LIMIT 1;
     IF v_first IS NULL THEN
@@ -15,11 +15,14 @@ BEGIN
     -- Those that are not parked stand among them, so the numbers are bounded as well.
     SELECT array_agg(l.job_id) INTO v_job FROM (
         SELECT q.job_id FROM weft.ready_job q
-        WHERE q.batch_id = of_batch_id AND q.job_id BETWEEN v_first AND v_first::bigint + 20000 AND q.pool_id < 0
+        WHERE q.batch_id = of_batch_id AND q.job_id BETWEEN v_first AND v_first::bigint + 20000 AND q.gate_set_id = 1
         ORDER BY q.job_id LIMIT limit_jobs FOR UPDATE) l;
     SELECT array_agg(x) INTO v_free FROM unnest(v_job) x
     CROSS JOIN LATERAL (SELECT y.group_id FROM weft.job y WHERE y.batch_id = of_batch_id AND y.job_id = x OFFSET 0) j
-    WHERE NOT weft._is_held(of_batch_id, j.group_id, x);
-    UPDATE weft.ready_job q SET pool_id = -q.pool_id WHERE q.batch_id = of_batch_id AND q.job_id = ANY (v_free) AND q.pool_id < 0;
+    WHERE NOT weft._is_closed(of_batch_id, j.group_id, x);
+    v_sets := weft._unpark(of_batch_id, v_free);
+    IF v_sets IS NOT NULL THEN
+        PERFORM weft._pass_gates(weft._set_gates(v_sets), true);
+    END IF;
     RETURN CASE WHEN cardinality(v_job) = limit_jobs THEN v_job[limit_jobs] ELSE least(v_first::bigint + 20000, 2147483647) END;
 END $$;

@@ -1,13 +1,14 @@
 -- _unstage: at the commit, settle jobs of one bunch whose parents stand in earlier updates, and list the ready ones that no range finds.
 -- Called by: commit_update.   Safe to repeat: no.
 -- Locks: rows of staged jobs.   Plan: jobs of the bunch by key.
+-- Returns: the sets of gates before which it put some.
 -- A completion that ends a parent now waits for the row or has counted already, so the state is decided once (j.staged).
 -- Owner: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._unstage(of_batch_id bigint, from_job int, to_job int, pool_id int, at timestamptz) RETURNS void LANGUAGE plpgsql
+CREATE OR REPLACE FUNCTION weft._unstage(of_batch_id bigint, from_job int, to_job int, pool_id int, at timestamptz) RETURNS int[] LANGUAGE plpgsql
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_job int[];
+    v_sets int[];
 BEGIN
     WITH upd AS (
         UPDATE weft.job j SET staged = false,
@@ -31,9 +32,14 @@ BEGIN
         ON CONFLICT DO NOTHING)
     INSERT INTO weft.event (at, tenant_id, batch_id, kind, from_state, to_state, jobs)
     SELECT _unstage.at, u.tenant_id, u.batch_id, 'jobs.cancelled', 0, 9, array_agg(u.job_id) FROM upd u WHERE u.state = 9 GROUP BY u.tenant_id, u.batch_id;
-    INSERT INTO weft.ready_job (pool_id, user_id, rank, batch_id, job_id, tenant_id, lane_id)
-    SELECT _unstage.pool_id, b.user_id, -j.priority, j.batch_id, j.job_id, j.tenant_id, j.lane_id
-    FROM weft.batch b JOIN weft.job j ON j.batch_id = b.batch_id
-    WHERE b.batch_id = of_batch_id AND j.job_id BETWEEN from_job AND to_job AND j.state = 1 AND j.listed
-    ON CONFLICT DO NOTHING;
+    WITH ins AS (
+        INSERT INTO weft.ready_job (gate_set_id, pool_id, user_id, rank, batch_id, job_id, tenant_id, lane_id)
+        SELECT CASE WHEN b.gated THEN weft._job_gates(b.gate_set_id, j.gate_set_id) ELSE 0 END, _unstage.pool_id, b.user_id, -j.priority,
+               j.batch_id, j.job_id, j.tenant_id, j.lane_id
+        FROM weft.batch b JOIN weft.job j ON j.batch_id = b.batch_id
+        WHERE b.batch_id = of_batch_id AND j.job_id BETWEEN from_job AND to_job AND j.state = 1 AND j.listed
+        ON CONFLICT DO NOTHING
+        RETURNING gate_set_id)
+    SELECT array_agg(DISTINCT i.gate_set_id) INTO v_sets FROM ins i WHERE i.gate_set_id <> 0;
+    RETURN v_sets;
 END $$;

@@ -1,7 +1,7 @@
 -- commit_update: make an update visible and runnable.
 -- Called by: Store.commit_update, Store.submit (api).   Safe to repeat: yes, same answer.
 -- Locks: batch (shared advisory, so that a cancel or a hold waits or is seen); the update's row; rows of jobs with parents in earlier
---   updates; rows of the batch's holds.
+--   updates; rows of the batch's holds; gates, only tried.
 -- Plan: sums over bunches, not over jobs; only bunches with edges to earlier updates are walked.
 -- Raises WF101, WF104, WF202 (jobs or groups are missing), WF204 (cancelled).
 -- Owner: weft_tenant.  Granted to: weft_api.
@@ -12,7 +12,7 @@ AS $$
 #variable_conflict use_column
 DECLARE
     v_update record; v_batch record; v_bunch record; v_n bigint; v_group int;
-    v_job int[]; v_state smallint[];
+    v_sets int[];
 BEGIN
     PERFORM weft._as_tenant(commit_update.tenant_id);
     PERFORM weft._check_batch(commit_update.batch_id);
@@ -33,7 +33,7 @@ BEGIN
         LOOP
             PERFORM weft._check_open(commit_update.batch_id, v_group);
         END LOOP;
-        SELECT b.user_id, b.queue_id, q.pool_id INTO v_batch FROM weft.batch b JOIN weft.queue q USING (queue_id) WHERE b.batch_id = commit_update.batch_id;
+        SELECT b.user_id, b.queue_id, b.gated, b.gate_set_id, q.pool_id INTO v_batch FROM weft.batch b JOIN weft.queue q USING (queue_id) WHERE b.batch_id = commit_update.batch_id;
         UPDATE weft.batch_update u SET committed_at = commit_update.at
         WHERE u.batch_id = commit_update.batch_id AND u.update_id = of_update_id;
 
@@ -46,7 +46,7 @@ BEGIN
             SELECT x.* FROM weft.bunch x WHERE x.batch_id = commit_update.batch_id AND x.update_id = of_update_id
               AND (x.has_cross OR x.n_listed > 0) ORDER BY x.first_job
         LOOP
-            PERFORM weft._unstage(commit_update.batch_id, v_bunch.first_job, v_bunch.first_job + v_bunch.n_jobs - 1, v_batch.pool_id, commit_update.at);
+            v_sets := v_sets || weft._unstage(commit_update.batch_id, v_bunch.first_job, v_bunch.first_job + v_bunch.n_jobs - 1, v_batch.pool_id, commit_update.at);
         END LOOP;
         PERFORM weft._add_update_ranges(commit_update.batch_id, of_update_id, v_batch.pool_id, v_batch.user_id);
         -- What is held is claimed by nobody; the sweep parks what came for those groups.
@@ -54,6 +54,10 @@ BEGIN
         WHERE h.batch_id = commit_update.batch_id AND h.released_at IS NULL;
         INSERT INTO weft.event (at, tenant_id, batch_id, kind, trace_id)
         VALUES (commit_update.at, commit_update.tenant_id, commit_update.batch_id, 'update.committed', v_update.trace_id);
+        IF v_batch.gated THEN
+            -- The first places, so that small limits start at once; the driver goes on.
+            PERFORM weft._pass_gates(weft._set_gates(v_sets || v_batch.gate_set_id), true, false, 200);
+        END IF;
         PERFORM weft._announce(ARRAY[v_batch.pool_id], ARRAY[v_batch.user_id]);
     END IF;
     RETURN QUERY SELECT v_update.update_id, v_update.first_job, v_update.first_group, v_update.n_jobs, v_update.n_groups, true;

@@ -45,5 +45,8 @@ BEGIN
         INSERT INTO weft.failure_count (batch_id, group_id, tenant_id, n_failures_max)
         VALUES (v_batch, 0, create_batch.tenant_id, create_batch.cancel_after_n_failures);
     END IF;
+    IF create_batch.max_running IS NOT NULL THEN
+        PERFORM weft._limit_batch(v_batch, create_batch.max_running, create_batch.at);
+    END IF;
     RETURN QUERY SELECT v_batch, true;
 END $$;

@@ -1,0 +1,17 @@
+-- No job waits before gates that all have a free place, unless a note tells the driver to look.
+-- Jobs that are cancelled, or for which a switch is closed, wait for a sweep.
+SELECT q.batch_id, q.job_id, q.gate_set_id FROM (
+    SELECT q.batch_id, q.job_id, q.gate_set_id FROM weft.ready_job q WHERE q.gate_set_id > 1
+    UNION ALL
+    SELECT r.batch_id, j.job_id, r.gate_set_id FROM weft.runnable r CROSS JOIN LATERAL (
+        SELECT y.job_id FROM weft.job y
+        WHERE y.batch_id = r.batch_id AND y.job_id BETWEEN r.low_job AND r.last_job AND y.state = 1 AND NOT y.listed
+            AND y.lane_id = r.lane_id ORDER BY y.job_id LIMIT 1) j
+    WHERE r.gate_set_id > 1) q
+JOIN weft.job j ON j.batch_id = q.batch_id AND j.job_id = q.job_id AND j.state = 1
+WHERE NOT EXISTS (
+    SELECT FROM weft.gate_member m JOIN weft.gate g USING (gate_id)
+    WHERE m.gate_set_id = q.gate_set_id
+      AND (g.n_taken >= g.max_places OR g.opens_at > clock_timestamp() OR EXISTS (SELECT FROM weft.gate_note n
+          WHERE n.gate_id = g.gate_id)))
+  AND weft._may_pass(j.batch_id, j.group_id, j.job_id, j.always_run)

@@ -1,0 +1,21 @@
+-- _free_places: these jobs leave their places, on whatever way out: each gate gets a note of how many. The caller tries the gates
+--   (_pass_gates) where it announces, or rings the driver (_ring_gates); what it has forgotten the driver finds.
+-- Called by: complete_attempts, _end_waiting, _park_jobs, _give_back.   Safe to repeat: yes.
+-- Locks: rows of places, which belong to whoever has the job's row; no gate.   Plan: places by job.
+-- Returns: the gates, NULL if none of the jobs had a place.
+-- Owner: weft_system.  Granted to: weft_tenant.
+CREATE OR REPLACE FUNCTION weft._free_places(batch_ids bigint[], job_ids int[]) RETURNS int[] LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+    SET enable_bitmapscan = off
+AS $$
+DECLARE
+    v_gates int[];
+BEGIN
+    WITH gone AS (
+        DELETE FROM weft.place p USING unnest(_free_places.batch_ids, _free_places.job_ids) t (b, j)
+        WHERE p.batch_id = t.b AND p.job_id = t.j RETURNING p.gate_id),
+    notes AS (
+        INSERT INTO weft.gate_note (gate_id, n_freed) SELECT g.gate_id, count(*) FROM gone g GROUP BY 1 ORDER BY 1 RETURNING gate_id)
+    SELECT array_agg(n.gate_id ORDER BY n.gate_id) INTO v_gates FROM notes n;
+    RETURN v_gates;
+END $$;

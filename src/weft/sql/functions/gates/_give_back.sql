@@ -1,0 +1,29 @@
+-- _give_back: these jobs were admitted and are not claimed: they wait before their gates again, and their places are free.
+-- Called by: _step_back, pass_gates.   Safe to repeat: yes, jobs that are claimed or busy are passed over.
+-- Locks: some of their gates, by the caller (the others get notes); job rows and rows of ready_job, SKIP LOCKED: a claim has both of
+--   them.   Plan: both by key.
+-- Returns: how many.
+-- Owner: weft_system.
+CREATE OR REPLACE FUNCTION weft._give_back(locked_gate_ids int[], batch_ids bigint[], job_ids int[]) RETURNS int LANGUAGE plpgsql
+AS $$
+#variable_conflict use_column
+DECLARE
+    v_batch bigint[]; v_job int[]; v_set int[]; v_gates int[];
+BEGIN
+    SELECT array_agg(t.b), array_agg(t.j), array_agg(weft._job_gates(b.gate_set_id, l.gate_set_id)) INTO v_batch, v_job, v_set
+    FROM unnest(_give_back.batch_ids, _give_back.job_ids) t (b, j)
+    CROSS JOIN LATERAL (
+        SELECT y.gate_set_id FROM weft.job y WHERE y.batch_id = t.b AND y.job_id = t.j AND y.state = 1
+            AND y.listed FOR NO KEY UPDATE SKIP LOCKED) l
+    CROSS JOIN LATERAL (
+        SELECT q.job_id FROM weft.ready_job q WHERE q.batch_id = t.b AND q.job_id = t.j
+            AND q.gate_set_id = 0 FOR NO KEY UPDATE SKIP LOCKED) q
+    JOIN weft.batch b ON b.batch_id = t.b;
+    UPDATE weft.ready_job q SET gate_set_id = t.s FROM unnest(v_batch, v_job, v_set) t (b, j, s) WHERE q.batch_id = t.b AND q.job_id = t.j;
+    v_gates := weft._free_places(v_batch, v_job);
+    PERFORM weft._count_notes(ARRAY(SELECT x FROM unnest(v_gates) x WHERE x = ANY (locked_gate_ids)));
+    IF NOT v_gates <@ locked_gate_ids THEN
+        PERFORM weft._ring_gates(ARRAY(SELECT x FROM unnest(v_gates) x WHERE x <> ALL (locked_gate_ids)));
+    END IF;
+    RETURN coalesce(cardinality(v_job), 0);
+END $$;

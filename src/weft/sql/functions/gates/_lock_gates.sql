@@ -1,0 +1,21 @@
+-- _lock_gates: take gates, and count what notes tell of them.
+-- Called by: _pass_gates.   Safe to repeat: yes.
+-- Locks: the gates' rows in the order of their ids: the driver and edits wait for them, and hold nothing else; the others only try.
+-- Plan: gates and notes by key.   Returns: the gates that we have, in order.
+-- Owner: weft_system.
+CREATE OR REPLACE FUNCTION weft._lock_gates(of_gate_ids int[], waits boolean) RETURNS int[] LANGUAGE plpgsql
+AS $$
+DECLARE
+    v_gates int[];
+BEGIN
+    IF waits THEN
+        SELECT array_agg(l.gate_id) INTO v_gates FROM (
+            SELECT g.gate_id FROM weft.gate g WHERE g.gate_id = ANY (of_gate_ids) ORDER BY g.gate_id FOR NO KEY UPDATE) l;
+    ELSE
+        SELECT array_agg(l.gate_id) INTO v_gates FROM (
+            SELECT g.gate_id FROM weft.gate g WHERE g.gate_id = ANY (of_gate_ids) ORDER BY g.gate_id FOR NO KEY UPDATE SKIP LOCKED) l;
+    END IF;
+    -- In statements of its own, which see what the one before us has done.
+    PERFORM weft._count_notes(v_gates);
+    RETURN coalesce(v_gates, '{}');
+END $$;

@@ -1,0 +1,55 @@
+-- _pass_gates: admit jobs that wait before these gates to their free places, in the order in which claims would serve them (load, priority,
+--     age, number). A set of gates is passed as a whole or not at all. `arrivals`: jobs came, and may come before one that was admitted
+--   and is
+--   not claimed yet; that one steps back.
+-- Called by: whoever frees places or puts jobs before gates, with its announcements; pass_gates, which waits for the gates.
+-- Safe to repeat: yes. What is left, because a gate or a job is busy or limit_jobs is reached, is left to the driver with a note.
+-- Locks: the gates (see _lock_gates); then as _admit_jobs, which waits for nobody. Announces.
+-- Plan: gates, sets and members by key; then as _waiting_heads and _waiting_jobs.
+-- Returns: how many it admitted.
+-- Owner: weft_system.  Granted to: weft_tenant.
+CREATE OR REPLACE FUNCTION weft._pass_gates(
+    of_gate_ids int[], arrivals boolean, waits boolean DEFAULT false, limit_jobs int DEFAULT 1000, at timestamptz DEFAULT clock_timestamp()
+) RETURNS int LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_bitmapscan = off
+AS $$
+#variable_conflict use_column
+DECLARE
+    v_sets int[]; v_wanted int[]; v_gates int[]; v_head record; v_rounds int; v_left int := limit_jobs; v_n int; v_is_left boolean := false;
+BEGIN
+    SELECT array_agg(DISTINCT m.gate_set_id) INTO v_sets FROM weft.gate_member m
+    WHERE m.gate_id = ANY (of_gate_ids)
+      AND (EXISTS (SELECT FROM weft.ready_job q WHERE q.gate_set_id = m.gate_set_id) OR EXISTS (SELECT FROM weft.runnable r
+          WHERE r.gate_set_id = m.gate_set_id));
+    SELECT array_agg(DISTINCT x ORDER BY x) INTO v_wanted FROM unnest(of_gate_ids || weft._set_gates(v_sets)) x;
+    v_gates := weft._lock_gates(v_wanted, waits);
+    IF cardinality(v_gates) < cardinality(v_wanted) THEN
+        PERFORM weft._ring_gates(ARRAY(SELECT x FROM unnest(v_wanted) x WHERE x <> ALL (v_gates)));
+    END IF;
+    IF v_sets IS NULL OR v_gates = '{}' THEN
+        RETURN 0;
+    END IF;
+    IF arrivals THEN
+        PERFORM weft._step_back(v_gates, v_sets, _pass_gates.at);
+    END IF;
+    -- Those that were not claimed lately come second.
+    v_rounds := CASE WHEN EXISTS (SELECT FROM weft.gate_pause u WHERE u.gate_id = ANY (v_gates)) THEN 2 ELSE 1 END;
+    <<rounds>>
+    FOR v_round IN 1..v_rounds LOOP
+        FOR v_head IN
+            SELECT h.pool_id, h.user_id, array_agg(h.gate_set_id) AS sets FROM weft._waiting_heads(v_sets) h
+            LEFT JOIN weft.user_share s ON s.pool_id = h.pool_id AND s.user_id = h.user_id
+            GROUP BY h.pool_id, h.user_id, s.load
+            ORDER BY CASE WHEN count(*) OVER () > 1 THEN weft._served_since_fold(h.pool_id, h.user_id) END, s.load, h.user_id, h.pool_id
+        LOOP
+            SELECT a.n, v_is_left OR a.is_left INTO v_n, v_is_left FROM weft._admit_head(v_head.sets,
+                v_head.pool_id, v_head.user_id, v_gates, v_left, v_round = v_rounds, _pass_gates.at) a;
+            v_left := v_left - v_n;
+            EXIT rounds WHEN v_left <= 0;
+        END LOOP;
+    END LOOP;
+    IF v_is_left OR v_left <= 0 THEN
+        PERFORM weft._ring_gates(v_gates);
+    END IF;
+    RETURN limit_jobs - v_left;
+END $$;

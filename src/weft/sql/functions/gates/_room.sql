@@ -1,0 +1,9 @@
+-- _room: how many jobs of this set of gates may pass now: as many as its narrowest gate lets; 0 if we do not have all of its gates.
+-- Called by: _pass_gates.   Safe to repeat: yes, it only reads.   Plan: members and gates by key.
+-- Owner: weft_system.
+CREATE OR REPLACE FUNCTION weft._room(of_gate_set_id int, locked_gate_ids int[], at timestamptz) RETURNS int LANGUAGE sql STABLE
+AS $$
+    SELECT CASE WHEN bool_and(g.gate_id = ANY (locked_gate_ids)) THEN min(
+        CASE WHEN g.opens_at > _room.at THEN 0 ELSE coalesce(g.max_places - g.n_taken, 2147483647) END) ELSE 0 END
+    FROM weft.gate_member m JOIN weft.gate g USING (gate_id) WHERE m.gate_set_id = of_gate_set_id
+$$;

@@ -1,0 +1,37 @@
+-- _stuck_places: jobs that were admitted long ago and are not claimed, while a worker sleeps that could run another one before their gates:
+--   theirs are places that would better be given back.
+-- Called by: pass_gates, _loops_due.   Safe to repeat: yes, it only reads.
+-- Plan: sets before which somebody waits, from one to the next by key; places of their gates, at most 1,000 of each; of whoever waits in
+--   a pool with a sleeping worker the first 100 jobs.
+-- Owner: weft_system.
+CREATE OR REPLACE FUNCTION weft._stuck_places(at timestamptz) RETURNS TABLE (batch_id bigint,
+job_id int, gate_id int, pool_id int, shape_id int)
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_bitmapscan = off
+AS $$
+#variable_conflict use_column
+DECLARE
+    v_sets int[];
+BEGIN
+    SELECT array_agg(s) INTO v_sets FROM weft._waiting_sets() s;
+    IF v_sets IS NULL THEN
+        RETURN;
+    END IF;
+    RETURN QUERY
+    SELECT p.batch_id, p.job_id, p.gate_id, p.pool_id, p.shape_id
+    FROM unnest(weft._set_gates(v_sets)) g
+    CROSS JOIN LATERAL (
+        SELECT y.batch_id, y.job_id, y.gate_id, q.pool_id, j.shape_id FROM (
+            SELECT x.* FROM weft.place x
+            WHERE x.gate_id = g AND x.admitted_at < _stuck_places.at - interval '3 seconds' ORDER BY x.admitted_at DESC LIMIT 1000) y
+        JOIN weft.ready_job q ON q.batch_id = y.batch_id AND q.job_id = y.job_id AND q.gate_set_id = 0
+        JOIN weft.job j ON j.batch_id = y.batch_id AND j.job_id = y.job_id) p
+    WHERE EXISTS (
+        SELECT FROM weft._waiting_heads(ARRAY(SELECT m.gate_set_id FROM weft.gate_member m WHERE m.gate_id = g
+            AND m.gate_set_id = ANY (v_sets))) h
+        JOIN weft.worker_incarnation i ON i.pool_id = h.pool_id AND i.ended_at IS NULL AND i.waiting AND NOT i.draining
+        CROSS JOIN LATERAL weft._waiting_jobs(ARRAY[h.gate_set_id], h.pool_id, h.user_id, 100, false, _stuck_places.at) w
+        JOIN weft.job j ON j.batch_id = w.batch_id AND j.job_id = w.job_id
+        WHERE (h.pool_id, w.shape_id) <> (p.pool_id, p.shape_id) AND j.cpu_m <= i.cpu_m AND j.memory_mib <= i.memory_mib
+          AND EXISTS (SELECT FROM weft.worker_lane l WHERE l.incarnation_id = i.incarnation_id AND l.lane_id = j.lane_id));
+END $$;

@@ -1,0 +1,18 @@
+-- _waiting_sets: the sets of gates before which somebody waits.
+-- Called by: _stuck_places.   Safe to repeat: yes, it only reads.
+-- Plan: from one set to the next by the order of both indexes. Set 1 is of parked jobs, which wait for no gate.
+-- Owner: weft_system.
+CREATE OR REPLACE FUNCTION weft._waiting_sets() RETURNS SETOF int LANGUAGE sql STABLE
+AS $$
+    WITH RECURSIVE listed AS (
+        (SELECT q.gate_set_id FROM weft.ready_job q WHERE q.gate_set_id > 1 ORDER BY q.gate_set_id LIMIT 1)
+        UNION ALL
+        SELECT n.* FROM listed l CROSS JOIN LATERAL (
+            SELECT q.gate_set_id FROM weft.ready_job q WHERE q.gate_set_id > l.gate_set_id ORDER BY q.gate_set_id LIMIT 1) n),
+    ranged AS (
+        (SELECT r.gate_set_id FROM weft.runnable r WHERE r.gate_set_id > 1 ORDER BY r.gate_set_id LIMIT 1)
+        UNION ALL
+        SELECT n.* FROM ranged l CROSS JOIN LATERAL (
+            SELECT r.gate_set_id FROM weft.runnable r WHERE r.gate_set_id > l.gate_set_id ORDER BY r.gate_set_id LIMIT 1) n)
+    SELECT l.gate_set_id FROM listed l UNION SELECT r.gate_set_id FROM ranged r
+$$;

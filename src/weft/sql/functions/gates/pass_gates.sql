@@ -1,0 +1,35 @@
+-- pass_gates: one bounded step: admit what waits before gates that were busy when something happened to them; or let jobs that were
+--   admitted and are claimed by nobody give their places to others, and not try again for a minute.
+-- Called by: DriverStore.sweep, again and again until it returns 0.   Safe to repeat: yes.
+-- Locks: the gates, in order; then as _pass_gates.   Plan: notes by key, of at most 100 gates a call; as _stuck_places.
+-- Returns: how many jobs it moved, at least 1 if there is more to do.
+-- Owner: weft_system.  Granted to: weft_driver.
+CREATE OR REPLACE FUNCTION weft.pass_gates(epoch bigint, limit_jobs int, at timestamptz DEFAULT clock_timestamp()) RETURNS bigint
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+    v_gates int[]; v_stuck record; v_n int := 0;
+BEGIN
+    PERFORM weft._check_epoch(pass_gates.epoch);
+    SELECT array_agg(x.gate_id) INTO v_gates FROM (SELECT DISTINCT n.gate_id FROM weft.gate_note n ORDER BY 1 LIMIT 100) x;
+    IF v_gates IS NOT NULL THEN
+        v_n := weft._pass_gates(v_gates, true, true, limit_jobs, pass_gates.at);
+        DELETE FROM weft.gate_note n WHERE n.gate_id = ANY (v_gates) AND NOT EXISTS (SELECT FROM weft.gate g WHERE g.gate_id = n.gate_id);
+        RETURN greatest(v_n, (cardinality(v_gates) = 100)::int);
+    END IF;
+    DELETE FROM weft.gate_pause u WHERE u.until_at <= pass_gates.at;
+    SELECT array_agg(s.batch_id) AS batches, array_agg(s.job_id) AS jobs,
+        array_agg(s.gate_id) AS gates, array_agg(s.pool_id) AS pools, array_agg(s.shape_id) AS shapes
+    INTO v_stuck FROM weft._stuck_places(pass_gates.at) s;
+    IF v_stuck.gates IS NULL THEN
+        RETURN 0;
+    END IF;
+    v_gates := weft._lock_gates(v_stuck.gates, true);
+    INSERT INTO weft.gate_pause AS u (gate_id, pool_id, shape_id, until_at)
+    SELECT DISTINCT g, p, s, pass_gates.at + interval '1 minute' FROM unnest(v_stuck.gates, v_stuck.pools, v_stuck.shapes) t (g, p, s)
+    ON CONFLICT (gate_id, pool_id, shape_id) DO UPDATE SET until_at = excluded.until_at;
+    v_n := weft._give_back(v_gates, v_stuck.batches, v_stuck.jobs);
+    PERFORM weft._pass_gates(v_gates, false, false, limit_jobs, pass_gates.at);
+    RETURN v_n;
+END $$;

@@ -1,0 +1,23 @@
+"""Gates that no interface makes yet, for tests."""
+
+from typing import Any
+
+from store.world import World
+
+
+async def licence(
+    world: World, n: int | None, *batches: int, name: str = "", **more: Any  # noqa: ANN401 (columns of a gate)
+) -> int:  # fmt: skip
+    """Put empty batches behind a gate that they share, beside those that they have."""
+    gate: int = await world.admin.fetchval(
+        "INSERT INTO weft.gate (kind, key, max_places, opens_at) VALUES ('test', $1, $2, $3) "
+        "ON CONFLICT (kind, key) DO UPDATE SET key = excluded.key RETURNING gate_id",
+        f"{world.pool}-{name or batches}", n, more.get("opens_at"),
+    )  # fmt: skip
+    for batch in batches:
+        await world.admin.execute(
+            "UPDATE weft.batch SET gated = true, gate_set_id = weft._gate_set_id("
+            "(SELECT gate_ids FROM weft.gate_set s WHERE s.gate_set_id = batch.gate_set_id) "
+            "|| $2::int) WHERE batch_id = $1", batch, gate,
+        )  # fmt: skip
+    return gate

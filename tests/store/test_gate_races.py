@@ -1,0 +1,160 @@
+"""Admission while others end, cancel, hold, delete and limit jobs.
+
+Nobody waits for a gate, and no place is lost.
+"""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from store.gate_rows import licence
+from store.test_deletion import delete, remove
+from store.test_gates import places, visit
+from store.test_holds import hold, numbers, park, release
+from store.test_waiting import ear
+from store.world import Worker, World
+from weft.store.database import call_on
+from weft.store.worker_store import end_columns
+from weft.testing.builders import end_report, job_rows
+
+
+def ending(worker: Worker, *claimed: Any) -> dict[str, Any]:  # noqa: ANN401 (claims)
+    """Return the arguments of complete_attempts."""
+    return {"incarnation_id": worker.id, **end_columns([end_report(one) for one in claimed])}
+
+
+async def test_end_does_not_wait_for_a_busy_gate_and_rings_the_driver(world: World) -> None:
+    batch = await world.submit(3, max_running=1)
+    worker = await world.worker()
+    claimed = await worker.claim()
+    connection = await world.connect()
+    listener = await ear(world, "driver")
+    async with connection.transaction():
+        await connection.execute("SELECT FROM weft.gate WHERE batch_id = $1 FOR UPDATE", batch)
+        async with asyncio.timeout(5):
+            await worker.end(*claimed)
+        heard = [await listener.hears()]
+        while heard[-1] != ("driver", "gates"):
+            heard.append(await listener.hears())
+        while_busy = await worker.claim()
+    findings = await world.findings()
+    moved = await visit(world)
+
+    assert (while_busy, findings, moved) == ([], {}, 1)
+    assert numbers(await worker.claim()) == [2]
+
+
+@pytest.mark.parametrize("change", ["hold", "cancel", "cancel job", "limit", "delete"])
+async def test_change_of_a_batch_while_the_end_of_a_job_admits_the_next(
+    world: World, change: str
+) -> None:
+    """The end is not committed yet: the change waits for it, or passes by."""
+    batch = await world.submit(6, max_running=1)
+    worker = await world.worker()
+    claimed = await worker.claim()
+    connection, editor = await world.connect("weft_worker"), await world.connect()
+    changes: dict[str, Callable[[], Any]] = {
+        "hold": lambda: hold(world, batch),
+        "cancel": lambda: world.api.cancel_group(world.caller, batch, 0, force=False),
+        "cancel job": lambda: world.api.cancel_jobs(world.caller, batch, [2]),
+        "limit": lambda: call_on(editor, "_limit_batch", of_batch_id=batch, max_running=3),
+        "delete": lambda: delete(world, batch),
+    }
+    async with connection.transaction():
+        await call_on(connection, "complete_attempts", **ending(worker, *claimed))
+        changing = asyncio.create_task(changes[change]())
+        await world.until_somebody_waits()
+        assert await world.findings() == {}
+    async with asyncio.timeout(10):
+        result = await changing
+    assert await world.findings() == {}
+    after = numbers(await worker.claim())
+    await park(world)
+    await world.sweep()
+    await visit(world)
+
+    match change:
+        case "hold":
+            assert after == []
+            assert await places(world, batch) == []
+            await release(world, batch)
+            assert numbers(await worker.claim()) == [2]
+        case "cancel":
+            assert after == []
+            assert await places(world, batch) == []
+        case "cancel job":
+            assert after == []
+            assert numbers(await worker.claim()) == [3]
+        case "limit":
+            assert after == [2, 3, 4]
+        case _:
+            assert after == []
+            await remove(world, result)
+
+
+async def test_batch_that_is_being_held_admits_nobody(world: World) -> None:
+    """An end finds the batch locked by a hold: the place stays free, and the driver is rung."""
+    batch = await world.submit(3, max_running=1)
+    worker = await world.worker()
+    claimed = await worker.claim()
+    connection = await world.connect("weft_api")
+    async with connection.transaction():
+        await call_on(
+            connection, "hold_group", tenant_id=world.caller.tenant_id, batch_id=batch, group_id=0,
+            actor="x",
+        )  # fmt: skip
+        async with asyncio.timeout(5):
+            await worker.end(*claimed)
+        assert await places(world, batch) == []
+        assert await world.findings() == {}
+    await visit(world)
+
+    assert await places(world, batch) == []
+    await release(world, batch)
+    assert numbers(await worker.claim()) == [2]
+
+
+async def test_job_that_is_being_claimed_is_not_overtaken(world: World) -> None:
+    batch = await world.submit(2, max_running=1)
+    worker, other = await world.worker(), await world.worker("other")
+    connection = await world.connect("weft_worker")
+    async with connection.transaction():
+        rows = await call_on(
+            connection, "claim_jobs", incarnation_id=worker.id, budget_cpu_m=10**9,
+            budget_memory_mib=10**9, limit_jobs=5,
+        )  # fmt: skip
+        async with asyncio.timeout(5):
+            await world.submit(job_rows(1, priority=9), batch=batch)
+        assert await other.claim() == []
+    assert [row["job_id"] for row in rows] == [1]
+    assert await other.claim() == []
+    assert await places(world, batch) == [1]
+
+
+async def test_two_batches_race_for_two_places(world: World) -> None:
+    first, second = [await world.submit(0) for _ in range(2)]
+    await licence(world, 2, first, second)
+    for batch in (first, second):
+        await world.submit(40, batch=batch)
+    workers = [await world.worker(f"w{number}") for number in range(3)]
+    epoch = await world.lead()
+    running = most = done = 0
+
+    async def work(worker: Worker) -> None:
+        nonlocal running, most, done
+        while done < 80:
+            claimed = await worker.claim(3)
+            running += len(claimed)
+            most = max(most, running)
+            await asyncio.sleep(0)
+            running -= len(claimed)
+            await worker.end(*claimed)
+            done += len(claimed)
+            await world.driver.sweep("pass_gates", epoch, limit_jobs=10)
+
+    async with asyncio.timeout(60):
+        await asyncio.gather(*map(work, workers))
+
+    assert (done, most) == (80, 2)

@@ -1,0 +1,216 @@
+"""Gates: places are given in order, come back on every way out, and never exceed the limit."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from store.gate_rows import licence
+from store.test_holds import hold, numbers, park, release
+from store.world import World
+from weft.core.states import Reason
+from weft.testing.builders import job_rows
+
+_PLACES = "SELECT job_id FROM weft.place WHERE batch_id = $1 ORDER BY job_id"
+_OTHER_POOL = """
+    WITH pool AS (INSERT INTO weft.pool (name) VALUES ($1 || '-other') RETURNING pool_id),
+    queue AS (
+        INSERT INTO weft.queue (tenant_id, pool_id, name) SELECT $2, pool_id, 'other' FROM pool
+        RETURNING queue_id)
+    UPDATE weft.batch b SET queue_id = q.queue_id FROM queue q WHERE b.batch_id = $3
+"""
+
+
+async def places(world: World, batch: int) -> list[int]:
+    """Return the jobs of a batch that have a place."""
+    return [row["job_id"] for row in await world.admin.fetch(_PLACES, batch)]
+
+
+async def visit(world: World, *, in_s: float = 0) -> int:
+    """Let the driver pass the gates, as if some seconds later; return how many jobs it moved."""
+    moved = 0
+    at = datetime.now(UTC) + timedelta(seconds=in_s)
+    while count := await world.call("pass_gates", epoch=await world.lead(), limit_jobs=100, at=at):
+        moved += count[0]["pass_gates"]
+        if not count[0]["pass_gates"]:
+            break
+    return moved
+
+
+async def limit(world: World, batch: int, n: int | None) -> None:
+    """Change max_running of a batch."""
+    await world.call("_limit_batch", of_batch_id=batch, max_running=n)
+
+
+async def test_range_is_admitted_in_order_and_commit_lists_no_more(world: World) -> None:
+    batch = await world.submit(1000, max_running=3)
+    listed = await world.admin.fetchval(
+        "SELECT count(*) FROM weft.ready_job WHERE batch_id = $1", batch
+    )
+    worker = await world.worker()
+
+    assert listed == 3
+    assert await places(world, batch) == [1, 2, 3]
+    assert [await worker.run() for _ in range(3)] == [[1, 2, 3], [4, 5, 6], [7, 8, 9]]
+
+
+async def test_priority_comes_first_also_after_others_were_admitted(world: World) -> None:
+    batch = await world.submit(job_rows(2), max_running=1)
+    await world.submit(job_rows(2, priority=[0, 5]), batch=batch)
+    worker = await world.worker()
+
+    assert await places(world, batch) == [4]
+    assert [await worker.run() for _ in range(5)] == [[4], [1], [2], [3], []]
+
+
+@pytest.mark.parametrize("reason", [None, Reason.EXIT, Reason.LOST, Reason.CANCELLED])
+async def test_every_end_frees_the_place_without_the_driver(
+    world: World, reason: Reason | None
+) -> None:
+    batch = await world.submit(2, max_running=1)
+    worker = await world.worker()
+    first = await worker.run(reason=reason)
+    second = await worker.claim()
+
+    assert first == [1]
+    assert numbers(second) == [1 if reason is Reason.LOST else 2]
+    assert await places(world, batch) == numbers(second)
+
+
+async def test_lost_worker_frees_its_places(world: World) -> None:
+    batch = await world.submit(2, max_running=1)
+    worker, other = await world.worker(), await world.worker("other")
+    await worker.claim()
+    await worker.store.leave(worker.id)
+
+    assert len(await other.claim()) == 1
+    assert len(await places(world, batch)) == 1
+
+
+async def test_cancelled_job_leaves_its_place_to_the_next(world: World) -> None:
+    batch = await world.submit(3, max_running=1)
+    await world.api.cancel_jobs(world.caller, batch, [1])
+    await visit(world)
+    worker = await world.worker()
+
+    assert [await worker.run() for _ in range(3)] == [[2], [3], []]
+
+
+async def test_cancelled_batch_has_no_places(world: World) -> None:
+    batch = await world.submit(50, max_running=5)
+    await world.api.cancel_group(world.caller, batch, 0, force=False)
+    await world.sweep()
+    await visit(world)
+
+    assert await places(world, batch) == []
+    assert set(await world.states(batch)) == {"c"}
+
+
+async def test_held_job_leaves_its_place_and_waits_at_the_gate_after_its_release(
+    world: World,
+) -> None:
+    batch = await world.submit(3, max_running=1)
+    await world.api.hold_jobs(world.caller, batch, [1])
+    await visit(world)
+    while_held = await places(world, batch)
+    await world.api.release_jobs(world.caller, batch, [1])
+    worker = await world.worker()
+
+    assert while_held == [2]
+    assert [await worker.run() for _ in range(4)] == [[2], [1], [3], []]
+
+
+async def test_held_batch_is_admitted_again_after_its_release(world: World) -> None:
+    batch = await world.submit(20, max_running=2)
+    await hold(world, batch)
+    await park(world)
+    await visit(world)
+    while_held = await places(world, batch)
+    await release(world, batch)
+    worker = await world.worker()
+
+    assert while_held == []
+    assert len(await worker.claim()) == 2
+    await park(world)
+    assert await places(world, batch) == [1, 2]
+
+
+async def test_limit_is_raised_lowered_and_removed_at_once(world: World) -> None:
+    batch = await world.submit(20, max_running=2)
+    worker = await world.worker()
+    running = await worker.claim()
+    await limit(world, batch, 4)
+    more = await worker.claim()
+    await limit(world, batch, 1)
+    await worker.end(*running)
+    none = await worker.claim()
+    await worker.end(*more)
+    one = await worker.claim()
+    await limit(world, batch, None)
+    rest = await worker.claim()
+
+    assert (numbers(running), numbers(more), none) == ([1, 2], [3, 4], [])
+    assert (numbers(one), len(rest)) == ([5], 15)
+
+
+async def test_lower_limit_takes_places_back_that_are_not_claimed(world: World) -> None:
+    batch = await world.submit(20, max_running=5)
+    await limit(world, batch, 2)
+
+    assert await places(world, batch) == [1, 2]
+    assert len(await (await world.worker()).claim()) == 2
+
+
+async def test_shared_gate_lets_as_many_as_it_has_and_all_gates_or_none(world: World) -> None:
+    first, second = [await world.submit(0, max_running=2) for _ in range(2)]
+    await licence(world, 3, first, second)
+    for batch in (first, second):
+        await world.submit(10, batch=batch)
+    worker = await world.worker()
+    claimed = await worker.claim()
+    held = [await places(world, batch) for batch in (first, second)]
+    done = [len(claimed)]
+    while claimed:
+        await worker.end(*claimed)
+        claimed = await worker.claim()
+        done.append(len(claimed))
+
+    assert held == [[1, 1, 2, 2], [1, 1]]
+    assert sum(done) == 20
+    assert max(done) == 3
+
+
+async def test_place_that_nobody_claims_goes_to_a_pool_with_workers(world: World) -> None:
+    """One licence, two pools, one of them without workers."""
+    alone, served = [await world.submit(0) for _ in range(2)]
+    await world.admin.execute(_OTHER_POOL, world.pool, world.caller.tenant_id, alone)
+    await licence(world, 1, alone, served)
+    for batch in (alone, served):
+        await world.submit(3, batch=batch)
+    worker = await world.worker()
+    first = await worker.claim()
+    await worker.waits()
+    early = await visit(world)
+    await visit(world, in_s=5)
+    done = [await worker.run() for _ in range(3)]
+
+    assert (first, early) == ([], 0)
+    assert done == [[1], [2], [3]]
+    # The one without workers has it again, because nobody else waits for it.
+    assert await places(world, alone) == [1]
+    assert await visit(world, in_s=10) == 0
+
+
+async def test_gate_opens_at_its_date(world: World) -> None:
+    batch = await world.submit(0)
+    await licence(world, None, batch, opens_at=datetime.now(UTC) + timedelta(hours=1))
+    await world.submit(2, batch=batch)
+    worker = await world.worker()
+    early = await worker.claim()
+    await world.admin.execute(
+        "INSERT INTO weft.gate_note (gate_id, n_freed) SELECT unnest(s.gate_ids), 0 "
+        "FROM weft.gate_set s JOIN weft.batch b USING (gate_set_id) WHERE b.batch_id = $1", batch,
+    )  # fmt: skip
+    await visit(world, in_s=3601)
+
+    assert early == []
+    assert len(await worker.claim()) == 2

@@ -9,6 +9,7 @@ from typing import Any
 
 import httpx
 import msgspec
+from litestar.types import ControllerRouterHandler
 
 from weft.api.app import create_app
 from weft.core.states import Reason
@@ -27,9 +28,12 @@ DEADLINE_S = 20.0
 class LiveApi:
     """A server that can be stopped and started again on the same port."""
 
-    def __init__(self, dsn: str, settings: Settings) -> None:
+    def __init__(
+        self, dsn: str, settings: Settings, doors: Sequence[ControllerRouterHandler] = ()
+    ) -> None:
         self._dsn = dsn
         self._settings = settings
+        self._doors = doors
         self._stack = contextlib.AsyncExitStack()
         self.port = 0
         self.stop_s = 0.0
@@ -47,7 +51,7 @@ class LiveApi:
         self.port = listener.getsockname()[1]
         store = await self._stack.enter_async_context(open_api_store(self._dsn))
         logs = FileLogStore(self._settings.home / "logs")
-        app = create_app(store, store.notices, logs, self._settings)
+        app = create_app(store, store.notices, logs, self._settings, doors=self._doors)
         server = Server(serving_config(app))
         serving = asyncio.create_task(server.run_on(listener))
         await server.listening.wait()

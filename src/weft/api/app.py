@@ -2,7 +2,9 @@
 
 import asyncio
 import re
+from collections.abc import Sequence
 from functools import partial
+from typing import Final
 
 from litestar import Litestar, Response
 from litestar.routes import HTTPRoute
@@ -34,7 +36,9 @@ from weft.ports.store import ApiStore, Notices
 from weft.settings import Settings
 from weft.telemetry.log import get_logger
 
-ROUTES: list[ControllerRouterHandler] = [
+DOORS: Final[Sequence[ControllerRouterHandler]] = ()
+"""The `ROUTES` of each door."""
+ROUTES: Final[Sequence[ControllerRouterHandler]] = (
     *batches.ROUTES,
     *billing.ROUTES,
     *updates.ROUTES,
@@ -46,7 +50,7 @@ ROUTES: list[ControllerRouterHandler] = [
     *events.ROUTES,
     *workers.ROUTES,
     *system.ROUTES,
-]
+)
 _PARAMETER = re.compile(r"\\{\w+\\}")
 """A parameter in an escaped path."""
 log = get_logger()
@@ -81,13 +85,14 @@ def create_app(
     settings: Settings,
     *,
     callback_key: str | None = None,
+    doors: Sequence[ControllerRouterHandler] = DOORS,
 ) -> Application:
     """Return the application. Call it inside the event loop that will serve it."""
     services = Services(
         store, logs_, settings, Feeds(store, notices, encode_event), asyncio.Event(), callback_key
     )
     litestar = Litestar(
-        ROUTES,
+        [*ROUTES, *doors],
         openapi_config=None,
         logging_config=None,
         exception_handlers={Exception: _answer_error},

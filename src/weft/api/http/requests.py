@@ -10,7 +10,7 @@ from litestar import Request
 
 from weft.api.http.decoding import Document, decode, may_hold_nul, media_of
 from weft.api.services import Origin, Services
-from weft.core.errors import InvalidParameter, RequestTimeout, TooLarge
+from weft.core.errors import InvalidParameter, MalformedBody, RequestTimeout, TooLarge
 from weft.ports.store import Caller
 
 AnyRequest = Request[Any, Any, Any]  # user and state come from `caller_of` and `services_of`
@@ -59,6 +59,19 @@ async def read_document(request: AnyRequest, kind: type[Document]) -> Document:
     return (await read_body(request)).document(kind)
 
 
+async def read_text(request: AnyRequest) -> str:
+    """Read the body as UTF-8, whatever its media type. Raise `MalformedBody` if it is not."""
+    data = await _read(request)
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise MalformedBody(
+            "the body is not UTF-8",
+            detail=f"Byte {error.start} is 0x{data[error.start]:02x}.",
+            hint="Send text in UTF-8.",
+        ) from error
+
+
 async def read_submission(
     request: AnyRequest, kind: type[Document], *parameters: str | None
 ) -> tuple[Document, Origin]:
@@ -86,8 +99,14 @@ async def read_body(request: AnyRequest) -> Body:
     """Read the body. Raise `TooLarge` as soon as it is known to be, `RequestTimeout` if it does
     not come.
     """
-    limit = services_of(request).settings.bunch_bytes_max
     media = media_of(request.headers.get("content-type"), is_patch=request.method == "PATCH")
+    data = await _read(request)
+    digest = hashlib.sha256(f"{request.method} {request.scope['path']}\n".encode() + data).digest()
+    return Body(data, media, digest)
+
+
+async def _read(request: AnyRequest) -> bytes:
+    limit = services_of(request).settings.bunch_bytes_max
     if request.headers.get("content-encoding", "identity").lower() != "identity":
         raise InvalidParameter(
             "compressed bodies are not supported",
@@ -99,15 +118,13 @@ async def read_body(request: AnyRequest) -> Body:
         raise _too_large(f"It has {declared[:20]} bytes", limit)
     try:
         async with asyncio.timeout(BODY_S):
-            data = await _receive(request, limit)
+            return await _receive(request, limit)
     except TimeoutError as error:
         raise RequestTimeout(
             "the body did not arrive in time",
             detail=f"It took longer than {BODY_S:g} s.",
             hint="Send smaller bunches.",
         ) from error
-    digest = hashlib.sha256(f"{request.method} {request.scope['path']}\n".encode() + data).digest()
-    return Body(data, media, digest)
 
 
 async def _receive(request: AnyRequest, limit: int) -> bytes:

@@ -1,0 +1,88 @@
+"""A door as somebody might write it: lines of text over HTTP, through the same use cases.
+
+submit NAME PROJECT      then one command a line; a name may stand before it: `a: echo 1`
+show b1 | jobs b1 | cancel b1
+"""
+
+import hashlib
+import shlex
+
+from litestar import Response, post
+
+from weft.api.http.requests import (
+    AnyRequest,
+    caller_of,
+    read_text,
+    services_of,
+    trace_id_of,
+)
+from weft.api.services import Origin
+from weft.api.use_cases import cancel, read, submit
+from weft.core.errors import Invalid, WeftError
+from weft.core.ids import parse_batch_id
+from weft.wire.documents import BatchDocument, CancelDocument, JobDocument
+
+
+@post("/lines")
+async def answer_lines(request: AnyRequest) -> Response[str]:
+    """Do what the first line says."""
+    text = await read_text(request)
+    try:
+        word, *rest = shlex.split(text.partition("\n")[0])
+        lines = await _VERBS[word](request, rest, text)
+    except WeftError as error:
+        lines = [f"refused {error.code}: {error.message}"]
+        lines += [f"at {one.pointer}: {one.message}" for one in error.errors]
+    except (KeyError, ValueError):
+        lines = [f"refused {Invalid.code}: the line is not understood"]
+    return Response("\n".join(lines) + "\n", status_code=200, media_type="text/plain")
+
+
+async def _submit(request: AnyRequest, rest: list[str], text: str) -> list[str]:
+    name, project = rest
+    document = BatchDocument(
+        name=name, billing_project=project, jobs=[_job(line) for line in text.splitlines()[1:]]
+    )
+    origin = Origin(
+        digest=hashlib.sha256(text.encode()).digest(),
+        trace_id=trace_id_of(request),
+        key=request.headers.get("x-once"),
+    )
+    answer, is_new = await submit.create_batch(
+        services_of(request), caller_of(request), document, origin
+    )
+    return [f"{'new' if is_new else 'known'} b{answer['id']} jobs {answer['n_jobs']}"]
+
+
+def _job(line: str) -> JobDocument:
+    name, colon, command = line.partition(": ")
+    words = tuple(shlex.split(command if colon else line))
+    return JobDocument(
+        command=words, name=name if colon else None, resources={"cpu": 1, "memory": "64Mi"}
+    )
+
+
+async def _show(request: AnyRequest, rest: list[str], _: str) -> list[str]:
+    (batch,) = rest
+    row = await read.get_batch(services_of(request), caller_of(request), parse_batch_id(batch))
+    return [f"{batch} {row['name']} {row['state']} {row['n_completed']}/{row['n_jobs']}"]
+
+
+async def _jobs(request: AnyRequest, rest: list[str], _: str) -> list[str]:
+    (batch,) = rest
+    rows = await read.list_jobs(
+        services_of(request), caller_of(request), parse_batch_id(batch), read.JobList(limit=100)
+    )
+    return [f"j{row['job_id']} {row['name'] or '-'} {row['state']}" for row in rows]
+
+
+async def _cancel(request: AnyRequest, rest: list[str], _: str) -> list[str]:
+    (batch,) = rest
+    answer = await cancel.cancel_batch(
+        services_of(request), caller_of(request), parse_batch_id(batch), CancelDocument()
+    )
+    return [f"{batch} was cancelled" if answer["was_cancelled"] else f"{batch} cancelled"]
+
+
+_VERBS = {"submit": _submit, "show": _show, "jobs": _jobs, "cancel": _cancel}
+ROUTES = (answer_lines,)

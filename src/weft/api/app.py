@@ -1,4 +1,4 @@
-"""The application: routes, errors, and what stands around them."""
+"""The application: routes, doors, errors, and the middleware around them."""
 
 import asyncio
 import re
@@ -13,7 +13,7 @@ from litestar.types import ControllerRouterHandler
 from weft.api.feeds import Feeds
 from weft.api.http.event_stream import encode_event
 from weft.api.http.identity import Identities
-from weft.api.http.middleware import App, Receive, Ring, Scope, Send
+from weft.api.http.middleware import App, Receive, Scope, Send, add_middleware
 from weft.api.http.problem_documents import as_weft_error, encode_problem
 from weft.api.http.requests import AnyRequest, ClientGone
 from weft.api.routes import system
@@ -62,11 +62,12 @@ class Application:
     def __init__(self, litestar: Litestar, services: Services) -> None:
         self.litestar = litestar
         self.services = services
-        self._ring: App = Ring(litestar, Identities(services.store))  # type: ignore[arg-type]  # Litestar names ASGI's types anew
+        app: App = litestar  # type: ignore[assignment]  # Litestar has types of its own for ASGI
+        self._app = add_middleware(app, Identities(services.store))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one connection (ASGI)."""
-        await self._ring(scope, receive, send)
+        await self._app(scope, receive, send)
 
     def close(self) -> None:
         """End all streams cleanly. Safe to repeat."""
@@ -103,7 +104,7 @@ def create_app(
 
 
 def _methods(litestar: Litestar, path: str) -> list[str]:
-    """Return the methods that a path takes."""
+    """Return the methods that a path supports."""
     routes = [route for route in litestar.routes if isinstance(route, HTTPRoute)]
     return sorted(
         {
@@ -116,7 +117,7 @@ def _methods(litestar: Litestar, path: str) -> list[str]:
 
 
 def _answer_error(request: AnyRequest, error: Exception) -> Response[bytes]:
-    """Answer with a problem document; what is our own mistake is logged with its trace."""
+    """Reply with a problem document; log a mistake of our own with its traceback."""
     scope = request.scope
     known = as_weft_error(error, scope["path"], scope["method"], partial(_methods, request.app))
     state = scope["state"]

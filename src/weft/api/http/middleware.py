@@ -1,8 +1,7 @@
-"""What is around every request: trace id, identity, one log line, metrics, headers, problem
-documents.
+"""Middleware around every request: it records, completes replies, authenticates.
 
-It is the outermost ASGI application, so that also what has no route is refused to strangers,
-counted and logged.
+It is outside of the application (ASGI), so that a request without a route is recorded, and refused
+to strangers, as well.
 """
 
 import asyncio
@@ -25,7 +24,7 @@ from weft.telemetry.trace import (
     parse_traceparent,
 )
 
-Scope = MutableMapping[str, Any]  # ASGI's own form
+Scope = MutableMapping[str, Any]  # as ASGI defines it
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
@@ -33,7 +32,7 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 OPEN_PATHS: Final = frozenset({"/healthz", "/readyz"})
 DRAIN_S: Final = 10.0
-"""How long the rest of a refused body is read and thrown away: its sender must see the answer."""
+"""How long the rest of a refused body is read and dropped, so that its sender sees the reply."""
 SERVER_ERROR: Final = 500
 _HEADERS: Final = (
     (b"x-content-type-options", b"nosniff"),
@@ -48,64 +47,83 @@ _HEADERS: Final = (
 log = get_logger()
 
 
-class Ring:
-    """The application with its surroundings."""
+def add_middleware(app: App, identities: Identities) -> App:
+    """Return the application with everything around it."""
+    return RecordRequests(CompleteReplies(Authenticate(app, identities)))
 
-    def __init__(self, app: App, identities: Identities) -> None:
+
+class RecordRequests:
+    """Give each request a trace id, and count and log it when it is answered."""
+
+    def __init__(self, app: App) -> None:
         self._app = app
-        self._identities = identities
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request (ASGI)."""
+        """Serve one request (ASGI)."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        headers = _headers_of(scope)
-        exchange = _Exchange(receive, send, trace_id=_trace_id(headers))
         scope["path"] = _path_of(scope)
-        started = time.perf_counter()
-        with bind(trace_id=exchange.trace_id):
+        trace_id = _trace_id(_headers_of(scope))
+        scope.setdefault("state", {})["trace_id"] = trace_id
+        record = _Record(send)
+        with bind(trace_id=trace_id):
             try:
-                await self._answer(scope, exchange, headers)
+                await self._app(scope, receive, record.send)
             finally:
-                _record(scope, exchange, started)
+                _write_record(scope, record)
 
-    async def _answer(self, scope: Scope, exchange: "_Exchange", headers: dict[str, str]) -> None:
-        state = scope.setdefault("state", {})
-        state["trace_id"] = exchange.trace_id
-        try:
-            if scope["path"] not in OPEN_PATHS:
-                caller = await self._identities.caller_of(headers.get("authorization"))
-                state["caller"] = caller
-            await self._app(scope, exchange.receive, exchange.send)
-        except WeftError as error:  # of the identity; the application answers its own
-            if exchange.status:
-                raise
-            await exchange.refuse(error, scope)
+
+class _Record:
+    """What is known of one reply."""
+
+    def __init__(self, send: Send) -> None:
+        self.started = time.perf_counter()
+        self.status = 0
+        self.answered_at: float | None = None
+        """When the first byte of the reply was sent."""
+        self._send = send
+
+    async def send(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            self.answered_at = time.perf_counter()
+        await self._send(message)
+
+
+class CompleteReplies:
+    """Add the headers that every reply has, and read the rest of a refused body."""
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request (ASGI)."""
+        if scope["type"] == "http":
+            exchange = _Exchange(receive, send, trace_id=scope["state"]["trace_id"])
+            receive, send = exchange.receive, exchange.send
+        await self._app(scope, receive, send)
 
 
 class _Exchange:
-    """One request and its answer: what was read, what was sent."""
+    """One request and its reply: what was received and sent so far."""
 
     def __init__(self, receive: Receive, send: Send, trace_id: str) -> None:
-        self.trace_id = trace_id
-        self.status = 0
-        self.body_read = False
-        self.answered_at: float | None = None
-        """When the first byte of the answer was sent."""
+        self._trace_id = trace_id
+        self._status = 0
+        self._body_read = False
         self._receive = receive
         self._send = send
 
     async def receive(self) -> Message:
         message = await self._receive()
         if message["type"] == "http.disconnect" or not message.get("more_body"):
-            self.body_read = True
+            self._body_read = True
         return message
 
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
-            self.status = message["status"]
-            self.answered_at = time.perf_counter()
+            self._status = message["status"]
             headers = [*message.get("headers", ()), *self._headers()]
             if self._must_drain:
                 headers.append((b"connection", b"close"))
@@ -117,50 +135,69 @@ class _Exchange:
             message = {"type": "http.response.body", "body": b"", "more_body": False}
         await self._send(message)
 
-    async def refuse(self, error: WeftError, scope: Scope) -> None:
-        """Answer with a problem document."""
-        body, headers = encode_problem(error, self.trace_id)
-        scope["state"]["error"] = error.code
-        headers["content-length"] = str(len(body))
-        raw = [(name.encode(), value.encode()) for name, value in headers.items()]
-        await self.send({"type": "http.response.start", "status": error.status, "headers": raw})
-        await self.send({"type": "http.response.body", "body": body, "more_body": False})
-
     @property
     def _must_drain(self) -> bool:
-        return self.status >= 400 and not self.body_read  # noqa: PLR2004 (an error)
+        return self._status >= 400 and not self._body_read  # noqa: PLR2004 (an error)
 
     def _headers(self) -> tuple[tuple[bytes, bytes], ...]:
-        trace = (b"x-trace-id", self.trace_id.encode())
-        parent = (b"traceparent", format_traceparent(self.trace_id).encode())
+        trace = (b"x-trace-id", self._trace_id.encode())
+        parent = (b"traceparent", format_traceparent(self._trace_id).encode())
         return (*_HEADERS, trace, parent)
 
     async def _drain(self) -> None:
-        """Read what is still sent: a connection closed on it would take the answer away."""
+        """Read what is still sent: closing the connection now would destroy the reply."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(DRAIN_S):
-                while not self.body_read:
+                while not self._body_read:
                     await self.receive()
 
 
-def _record(scope: Scope, exchange: _Exchange, started: float) -> None:
-    """Count and log what became of a request. A stream may last for hours after its first byte."""
+class Authenticate:
+    """Find out who sends the request; refuse strangers."""
+
+    def __init__(self, app: App, identities: Identities) -> None:
+        self._app = app
+        self._identities = identities
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request (ASGI)."""
+        if scope["type"] == "http" and scope["path"] not in OPEN_PATHS:
+            try:
+                authorization = _headers_of(scope).get("authorization")
+                scope["state"]["caller"] = await self._identities.caller_of(authorization)
+            except WeftError as error:
+                await _refuse(error, scope, send)
+                return
+        await self._app(scope, receive, send)
+
+
+async def _refuse(error: WeftError, scope: Scope, send: Send) -> None:
+    """Reply with a problem document."""
+    body, headers = encode_problem(error, scope["state"]["trace_id"])
+    scope["state"]["error"] = error.code
+    headers["content-length"] = str(len(body))
+    raw = [(name.encode(), value.encode()) for name, value in headers.items()]
+    await send({"type": "http.response.start", "status": error.status, "headers": raw})
+    await send({"type": "http.response.body", "body": body, "more_body": False})
+
+
+def _write_record(scope: Scope, record: _Record) -> None:
+    """Count and log a request. A stream counts until its first byte: it may last for hours."""
     ended = time.perf_counter()
     method = scope["method"]
     route = scope.get("path_template") or "unmatched"
-    metrics.observe_request(
-        method, route, exchange.status, (exchange.answered_at or ended) - started
-    )
+    answered_at = record.answered_at or ended
+    metrics.observe_request(method, route, record.status, answered_at - record.started)
     state = scope["state"]
-    level = log.debug if method in {"GET", "HEAD"} or not exchange.status else log.info
-    if exchange.status >= SERVER_ERROR:
+    level = log.debug if method in {"GET", "HEAD"} or not record.status else log.info
+    if record.status >= SERVER_ERROR:
         level = log.warning
     level(
         "request.answered",
         method=method,
         route=route,
-        status=exchange.status,
-        ms=round((ended - started) * 1000, 2),
+        status=record.status,
+        ms=round((ended - record.started) * 1000, 2),
         code=state.get("error"),
     )
 
@@ -176,7 +213,7 @@ def _trace_id(headers: dict[str, str]) -> str:
 
 
 def _path_of(scope: Scope) -> str:
-    """Return the path; a segment that holds an encoded slash (a group's path) stays encoded."""
+    """Return the path. A segment with an encoded slash (the path of a group) stays encoded."""
     raw = cast("bytes | None", scope.get("raw_path"))
     if raw is None or b"%2f" not in raw.lower():
         return cast("str", scope["path"])

@@ -1,7 +1,7 @@
-"""The documents that the api answers with (DESIGN section 8), for its description.
+"""The documents that the API replies with (DESIGN section 8), for its description.
 
-The rows come from the database as they are; nothing is built from these structs. A test compares
-what the api answers with them, field by field, so `/openapi.json` and the answers cannot differ.
+The rows come from the database unchanged; nothing is built from these structs. A test compares the
+replies with them field by field, so `/openapi.json` and the replies cannot differ.
 """
 
 import datetime as dt
@@ -29,7 +29,7 @@ Money = Annotated[float, Meta(ge=0, description="in the deployment's currency")]
 
 
 class ResourceCost(Struct, kw_only=True):
-    """What attempts used of one resource, and what that costs."""
+    """The usage of one resource, and its cost."""
 
     resource: str
     usage: Annotated[int, Meta(ge=0, description="in the unit")]
@@ -38,7 +38,7 @@ class ResourceCost(Struct, kw_only=True):
 
 
 class _Counted(Struct, kw_only=True):
-    """What batches and groups have in common."""
+    """The fields that batches and groups share."""
 
     name: str | None
     user: str
@@ -66,7 +66,7 @@ class _Counted(Struct, kw_only=True):
         datetime | None, Meta(description="when the last job ended; null: not complete, or empty")
     ]
     duration_ms: Annotated[
-        int, Meta(ge=0, description="milliseconds to the completion, or until now")
+        int, Meta(ge=0, description="milliseconds to the completion, or to now")
     ]
     attributes: dict[str, str]
     callback: str | None
@@ -97,7 +97,7 @@ class Job(Struct, kw_only=True):
     batch_id: int
     job_id: int
     name: str | None
-    index: Annotated[int | None, Meta(description="within its array; null: it is in none")]
+    index: Annotated[int | None, Meta(description="within its array; null: not in an array")]
     group_id: Annotated[int, Meta(description="the tree group")]
     groups: Annotated[list[int], Meta(description="the sets")]
     state: JobStateWord
@@ -106,12 +106,12 @@ class Job(Struct, kw_only=True):
     exit_code: int | None
     signal: int | None
     message: str | None
-    attempt: Annotated[int, Meta(ge=0, description="number of the last one; 0: none yet")]
+    attempt: Annotated[int, Meta(ge=0, description="number of the last attempt; 0: none yet")]
     user: str
     queue: str
     priority: int
     always_run: bool
-    held: Annotated[bool, Meta(description="it, or a group of it")]
+    held: Annotated[bool, Meta(description="itself or by a group")]
     cost: Money
     duration_ms: Annotated[int | None, Meta(description="milliseconds of the last attempt")]
     ready_at: datetime | None
@@ -121,7 +121,7 @@ class Job(Struct, kw_only=True):
 
 
 class Resources(Struct, kw_only=True):
-    """What a job asks for."""
+    """The resources that a job reserves."""
 
     cpu: Annotated[float, Meta(description="cores")]
     memory: Annotated[int, Meta(description="bytes")]
@@ -130,7 +130,7 @@ class Resources(Struct, kw_only=True):
 
 
 class Times(Struct, kw_only=True):
-    """Where the time of a job went, all attempts together."""
+    """How the time of a job was spent, in all attempts together."""
 
     waiting_ms: Milliseconds
     staging_ms: Milliseconds
@@ -141,7 +141,7 @@ class Times(Struct, kw_only=True):
 
 
 class JobDetail(Job, kw_only=True):
-    """A job, as it is shown alone."""
+    """A job with all its details."""
 
     parents: list[int]
     resources: Resources
@@ -163,15 +163,15 @@ class Attempt(Struct, kw_only=True):
 
     attempt: int
     worker: str
-    state: Annotated[JobStateWord, Meta(description="of the job after it")]
+    state: Annotated[JobStateWord, Meta(description="of the job after this attempt")]
     phase: PhaseWord | None
     reason: ReasonWord | None
     exit_code: int | None
     signal: int | None
     message: str | None
     claimed_at: datetime
-    started_at: Annotated[datetime | None, Meta(description="null: it never ran")]
-    ended_at: Annotated[datetime | None, Meta(description="null: it is live")]
+    started_at: Annotated[datetime | None, Meta(description="null: it did not run")]
+    ended_at: Annotated[datetime | None, Meta(description="null: it is not over")]
     cpu_ms: Milliseconds
     memory_peak_bytes: Count
     cost: Money
@@ -193,7 +193,7 @@ class HistoryEntry(Struct, kw_only=True, rename={"from_": "from"}):
 
 
 class Change(Struct, kw_only=True):
-    """What somebody changed of a batch or a group."""
+    """A change that somebody made to a batch or a group."""
 
     id: int
     at: datetime
@@ -203,9 +203,9 @@ class Change(Struct, kw_only=True):
 
 
 class Event(Struct, kw_only=True, rename={"from_": "from"}):
-    """What happened to jobs or groups of a batch, as `data` of a server-sent event."""
+    """A change of jobs or groups of a batch, as `data` of a server-sent event."""
 
-    id: Annotated[str, Meta(description="for Last-Event-ID")]
+    id: Annotated[str, Meta(description="for the Last-Event-ID header")]
     at: datetime
     kind: Annotated[str, Meta(examples=["jobs.success", "group.complete", "batch.complete"])]
     batch_id: int
@@ -253,10 +253,10 @@ class Operation(Struct, kw_only=True):
 
 
 class Delivery(Struct, kw_only=True):
-    """What became of the callback of one completion."""
+    """The delivery of the callback of one completion."""
 
     delivery_id: int
-    delivery: Annotated[str, Meta(description="the header Weft-Delivery")]
+    delivery: Annotated[str, Meta(description="the Weft-Delivery header")]
     batch_id: int
     group_id: int
     completion: int
@@ -272,13 +272,13 @@ class Delivery(Struct, kw_only=True):
 
 
 class CallbackSecret(Struct, kw_only=True):
-    """What signs the callbacks of a tenant."""
+    """The secret that signs the callbacks of a tenant."""
 
     secret: str
 
 
 class Update(Struct, kw_only=True):
-    """What an update has reserved: contiguous numbers."""
+    """The contiguous numbers that an update has reserved."""
 
     batch_id: int
     update_id: int
@@ -290,14 +290,14 @@ class Update(Struct, kw_only=True):
 
 
 class Plan(Struct, kw_only=True):
-    """How a query would be run (`explain=true`)."""
+    """How a query would run (`explain=true`)."""
 
     sql: str
     plan: list[str]
 
 
 class Worker(Struct, kw_only=True):
-    """A worker that lives."""
+    """A live worker."""
 
     worker: str
     pool: str
@@ -312,7 +312,7 @@ class Worker(Struct, kw_only=True):
 
 
 class Overview(Struct, kw_only=True):
-    """The workers, and how many jobs wait and run."""
+    """The workers, and the numbers of waiting and running jobs."""
 
     pending: Count
     ready: Count
@@ -328,7 +328,7 @@ JobIds = Annotated[
 
 
 class BatchCreated(Struct, kw_only=True):
-    """A batch that a request has made."""
+    """A batch that a request created."""
 
     id: int
     batch_id: int
@@ -343,7 +343,7 @@ class BatchCreated(Struct, kw_only=True):
 
 
 class UpdateCreated(Update, kw_only=True):
-    """An update that a request has made; with jobs or groups, it is committed."""
+    """An update that a request created; one with jobs or groups is committed."""
 
     id: Annotated[int | UnsetType, Meta(description="the batch")] = UNSET
     trace_id: str | UnsetType = UNSET
@@ -351,19 +351,19 @@ class UpdateCreated(Update, kw_only=True):
 
 
 class JobsAdded(Struct, kw_only=True):
-    """How many jobs a bunch had."""
+    """The number of jobs in a bunch."""
 
     n_jobs: Count
 
 
 class GroupsAdded(Struct, kw_only=True):
-    """How many groups a bunch had."""
+    """The number of groups in a bunch."""
 
     n_groups: Count
 
 
 class MembersAdded(Struct, kw_only=True):
-    """How many jobs a set has got, and how many it has now."""
+    """The number of jobs that a request added to a set, and the number that it has now."""
 
     batch_id: int
     group_id: int
@@ -385,34 +385,34 @@ class HoldChanged(Struct, kw_only=True):
 
     batch_id: int
     group_id: int
-    held: Annotated[bool, Meta(description="now; perhaps by a group above")]
-    was_held: Annotated[bool, Meta(description="before this request, itself")]
+    held: Annotated[bool, Meta(description="now, perhaps by a group above")]
+    was_held: Annotated[bool, Meta(description="before this request, by a hold of its own")]
 
 
 class JobHoldChanged(Struct, kw_only=True):
-    """What a hold or a release meant for a job."""
+    """The result of a hold or a release of a job."""
 
     batch_id: int
     job_id: int
     result: Annotated[
         str,
-        Meta(description="`held`, perhaps by a group of it; `released`; else how it had ended"),
+        Meta(description="`held`, perhaps by a group; `released`; or the state in which it ended"),
     ]
 
 
 class JobCancelled(Struct, kw_only=True):
-    """What a cancel meant for a job."""
+    """The result of a cancel of a job."""
 
     batch_id: int
     job_id: int
     result: Annotated[
         str,
-        Meta(description="`cancelled`: at once; `cancelling`: it runs; else how it had ended"),
+        Meta(description="`cancelled`; `cancelling`: it runs; or the state in which it has ended"),
     ]
 
 
 class ProjectCost(Struct, kw_only=True):
-    """What a billing project cost so far."""
+    """The cost of a billing project so far."""
 
     name: str
     cost: Money
@@ -421,7 +421,7 @@ class ProjectCost(Struct, kw_only=True):
 
 
 class DayCost(Struct, kw_only=True):
-    """What a billing project cost on one date."""
+    """The cost of a billing project on one date."""
 
     date: Annotated[dt.date, Meta(description="UTC")]
     cost: Money
@@ -432,12 +432,12 @@ class Rate(Struct, kw_only=True):
     """The price of one resource."""
 
     resource: str
-    unit: Annotated[str, Meta(description="of an hour", examples=["mCPU*h"])]
+    unit: Annotated[str, Meta(description="for an hour", examples=["mCPU*h"])]
     price: Annotated[float, Meta(ge=0, description="of one unit")]
 
 
 class RateCard(Struct, kw_only=True):
-    """Prices, and from when on they hold."""
+    """Prices and the time from which they apply."""
 
     version: int
     valid_from: Annotated[datetime | None, Meta(description="null: from the beginning")]

@@ -1,8 +1,7 @@
-"""The documents that clients send (DESIGN section 8), as JSON or as msgpack.
+"""The documents that clients send (DESIGN section 8), as JSON or msgpack.
 
-Types and plain ranges are stated here and checked while decoding; what depends on settings, on
-other jobs or on the workers is checked by `api/translation/`. An unknown field is an error in
-every document.
+The decoder checks types and plain ranges as declared here; `api/translation/` checks what depends
+on settings, on other jobs or on the workers. An unknown field is an error in every document.
 """
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -30,16 +29,16 @@ RelativeNumber = Annotated[int, Meta(ge=-2_000_000_000, le=2_000_000_000)]
 
 
 class FunctionDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """A Python function: `call` by its name, `pickle`d, or that `of` another job of the batch."""
+    """A Python function: `call` names it, `pickle` holds it, or another job carries it (`of`)."""
 
     call: str | None = None
     """`package.module:name`."""
     args: tuple[Any, ...] = ()
     kwargs: dict[str, Any] = {}
     pickle: bytes | None = None
-    """What cloudpickle made of a function; in JSON as base64."""
+    """A function pickled by cloudpickle; in JSON as base64."""
     of: int | str | None = None
-    """The job that brings the pickled function, as in `parents`: its number within the update, or
+    """The job that carries the pickled function, as in `parents`: its number within the update, or
     `"j7"`.
     """
     arguments: bytes | None = None
@@ -47,14 +46,14 @@ class FunctionDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
     each: bool = False
     """`arguments` is a pickled list of `args`: call once for each of them."""
     python: str | None = None
-    """The Python version that pickled, as `3.12`; others refuse it."""
+    """The Python version that pickled, such as `3.12`; other versions refuse it."""
     path: tuple[str, ...] = ()
-    """Directories of its modules, looked at last."""
+    """Directories of its modules, searched last."""
 
 
 class JobDocument(Struct, forbid_unknown_fields=True, omit_defaults=True, gc=False):
-    """One job, or with `count` an array of them. No `command`, `script` or `function`: a no-op
-    that succeeds.
+    """One job, or with `count` an array of jobs. Without `command`, `script` and `function` it is
+    a no-op that succeeds.
     """
 
     command: tuple[str, ...] | None = None
@@ -64,41 +63,41 @@ class JobDocument(Struct, forbid_unknown_fields=True, omit_defaults=True, gc=Fal
     name: str | None = None
     env: dict[str, str] | None = None
     cwd: str | None = None
-    """Absolute; none: an empty directory of its own."""
+    """Absolute path; default: an empty directory of its own."""
     stdin: str | None = None
     resources: Resources = None
     """`{cpu, memory, storage, gpu}`."""
     timeout_s: Seconds | None = None
     always_run: bool = False
     parents: tuple[int | str | tuple[int, int], ...] = ()
-    """Numbers within the update, `[first, last]` for a range of them, `"j7"` for an earlier job of
-    the batch, or names within the document. The name of an array stands for all its jobs.
+    """Numbers within the update, `[first, last]` for a range of them, `"j7"` for an existing job
+    of the batch, or names within the document. The name of an array means all its jobs.
     """
     group: int | str | None = None
-    """Of the tree: a path, or in a bunch a number."""
+    """The tree group: a path, or in a bunch a number."""
     groups: tuple[int | str, ...] = ()
     """Sets: names, or in a bunch numbers."""
     priority: Priority = 0
     attributes: dict[str, str] | None = None
     max_attempts: MaxAttempts = 1
     retry_on: tuple[str, ...] | None = None
-    """Reasons of failures after which another attempt is made; none: all that another attempt may
-    cure.
+    """Reasons of failure after which another attempt is made; default: all that another attempt
+    may cure.
     """
     executor: str | None = None
     """None: `function` if there is one, else `process`."""
     function: FunctionDocument | None = None
     count: PositiveInt | None = None
-    """An array of so many jobs with consecutive numbers. Each knows its index as `WEFT_INDEX`,
-    which is put into `command` and values of `env`, too.
+    """An array of this many jobs with consecutive numbers. Each job has its index as `WEFT_INDEX`,
+    which is also replaced in `command` and in values of `env`.
     """
     index_from: Index = 0
     """Index of the first job of the array."""
 
 
 class GroupDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """A group in a document that is submitted in one request: `path` for one of the tree, whose
-    ancestors are made as needed, or `name` for a set.
+    """A group in a document that is submitted in one request: `path` for a tree group, whose
+    missing ancestors are created, or `name` for a set.
     """
 
     path: str | None = None
@@ -110,8 +109,8 @@ class GroupDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
 
 
 class GroupInBunch(Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """A group in a bunch. `parent`: relative to the update, 0 the root, negative an earlier
-    group; a set has none.
+    """A group in a bunch. `parent`: a number within the update, 0 the root, -3 the existing group
+    3; a set has none.
     """
 
     name: str
@@ -123,7 +122,7 @@ class GroupInBunch(Struct, forbid_unknown_fields=True, omit_defaults=True):
 
 
 class QuerySetDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """`POST …/groups?q=…`: what else is known of the set that the query fills."""
+    """`POST …/groups?q=…`: the set that the query fills."""
 
     name: str | None = None
     attributes: dict[str, str] = {}
@@ -138,7 +137,7 @@ class MembersDocument(Struct, forbid_unknown_fields=True):
 
 
 class BatchDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """`POST /v1/batches`: a batch, and optionally its first groups and jobs, committed at once."""
+    """`POST /v1/batches`: a batch, optionally with its first groups and jobs, committed."""
 
     name: str | None = None
     billing_project: str = "default"
@@ -153,7 +152,7 @@ class BatchDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
 
 
 class UpdateDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """`POST …/updates`: either numbers to reserve, or groups and jobs to be committed at once."""
+    """`POST …/updates`: either numbers to reserve, or groups and jobs to commit."""
 
     n_jobs: JobCount = 0
     n_groups: GroupCount = 0
@@ -180,23 +179,23 @@ class GroupBunch(Struct, forbid_unknown_fields=True, omit_defaults=True):
 
 
 class CancelDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """`POST …/cancel`. `force`: jobs with `always_run`, too."""
+    """`POST …/cancel`. `force`: also jobs with `always_run`."""
 
     force: bool = False
 
 
 class EditDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """`PATCH` of a batch, a group or a job: a JSON merge patch (RFC 7396). What is left out stays,
-    null removes.
+    """`PATCH` of a batch, a group or a job: a JSON merge patch (RFC 7396). A missing field stays
+    unchanged, null removes.
     """
 
     name: str | UnsetType | None = UNSET
     attributes: dict[str, str | None] | UnsetType | None = UNSET
     priority: Priority | UnsetType = UNSET
-    """Of a job that has not ended, or of all such jobs of a batch or group that are there now.
-    Those that are added later bring their own.
+    """Of a job that has not ended, or of all such jobs that a batch or group has now. Jobs that
+    are added later have their own.
     """
 
 
 class Empty(Struct, forbid_unknown_fields=True):
-    """A request that needs no more than its path."""
+    """A request that needs only its path."""

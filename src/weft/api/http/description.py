@@ -1,5 +1,5 @@
-"""The description of this api (OpenAPI 3.1), made from the routes themselves and from the structs
-they read and those that say what they answer.
+"""The description of this API (OpenAPI 3.1), generated from the routes and the structs that they
+read and reply with.
 """
 
 import html
@@ -18,7 +18,7 @@ from weft.wire.answers import Problem
 
 Object = dict[str, Any]  # a part of an OpenAPI document
 _DOCUMENTS: Final = ("body", "answer", "accepted", "page", "explained", "stream")
-"""What a route's `opt` names: what it reads, what it answers."""
+"""Keys of a route's `opt` that name structs: what it reads and what it replies with."""
 _REF: Final = "#/components/schemas/{name}"
 STREAM: Final = "text/event-stream"
 
@@ -84,15 +84,18 @@ def _operation(path: str, handler: HTTPRouteHandler) -> Object:
 
 def _done(handler: HTTPRouteHandler) -> Object:
     if "accepted" in handler.opt and "answer" not in handler.opt:
-        return {}  # it always goes on
+        return {}  # its work always goes on
     return {"201" if handler.opt.get("creates") else "200": _answer(handler)}
 
 
 def _answer(handler: HTTPRouteHandler) -> Object:
-    """Describe what is answered when all went well."""
+    """Describe the reply of a request that succeeded."""
     if "page" in handler.opt:
         items = {"type": "array", "items": _reference(handler.opt["page"])}
-        cursor = {"type": ["string", "null"], "description": "of the next page; null: the last"}
+        cursor = {
+            "type": ["string", "null"],
+            "description": "of the next page; null on the last page",
+        }
         schema: Object = {
             "type": "object",
             "required": ["items", "cursor"],
@@ -104,7 +107,7 @@ def _answer(handler: HTTPRouteHandler) -> Object:
     if "stream" in handler.opt:
         schema = _reference(handler.opt["stream"])
         return {
-            "description": "messages with this as data",
+            "description": "messages with this document as data",
             "content": {STREAM: {"schema": schema}},
         }
     if "answer" in handler.opt:
@@ -114,11 +117,11 @@ def _answer(handler: HTTPRouteHandler) -> Object:
 
 
 def _accepted(handler: HTTPRouteHandler) -> Object:
-    """Describe what is answered when the work goes on."""
+    """Describe the reply of a request whose work goes on."""
     if "accepted" not in handler.opt:
         return {}
     content = {JSON: {"schema": _reference(handler.opt["accepted"])}}
-    return {"202": {"description": "accepted, and goes on", "content": content}}
+    return {"202": {"description": "accepted; the operation goes on", "content": content}}
 
 
 def _reference(kind: type[msgspec.Struct]) -> Object:
@@ -134,7 +137,7 @@ def _headers_of(handler: HTTPRouteHandler) -> tuple[str, ...]:
 
 
 def render_page(document: Object) -> str:
-    """Return the description as one page that needs nothing else."""
+    """Return the description as one self-contained page."""
     rows = [
         f"<h2><code>{method.upper()} {html.escape(path)}</code></h2>"
         f"<p>{html.escape(operation['summary'])}</p>{_details(operation)}"
@@ -147,13 +150,13 @@ def render_page(document: Object) -> str:
         for name, schema in document["components"]["schemas"].items()
     ]
     return (
-        "<!doctype html><meta charset=utf-8><title>weft api</title>"
+        "<!doctype html><meta charset=utf-8><title>weft API</title>"
         "<style>body{font:16px/1.5 system-ui;max-width:60em;margin:2em auto;padding:0 1em}"
         "h2{font-size:1em;margin:1.5em 0 0}"
         "pre{background:#f4f4f4;padding:1em;overflow:auto}</style>"
-        f"<h1>weft api {html.escape(document['info']['version'])}</h1>"
+        f"<h1>weft API {html.escape(document['info']['version'])}</h1>"
         "<p>Every request carries <code>Authorization: Bearer TOKEN</code>. "
-        "The same as <a href=/openapi.json>OpenAPI</a>.</p>"
+        "The same description as <a href=/openapi.json>OpenAPI</a>.</p>"
         f"{''.join(rows)}<h1>Documents</h1>{''.join(schemas)}"
     )
 

@@ -1,4 +1,4 @@
-"""Who asks: bearer tokens, with a short memory of those that were good."""
+"""Find callers by their bearer tokens; valid ones are remembered for a short time."""
 
 import hashlib
 import time
@@ -10,14 +10,14 @@ from weft.core.errors import Unauthenticated
 from weft.ports.store import ApiStore, Caller
 
 REMEMBER_S: Final = 5.0
-"""A revoked token works at most so long."""
+"""A revoked token works for at most this time."""
 REMEMBER_MAX: Final = 10_000
 TOKEN_CHARS_MAX: Final = 1024
 
 
 class Identities:
-    """Find callers by their tokens. Only digests are kept, so a lookup's time tells nothing of a
-    token.
+    """Find callers by their tokens. Only digests are kept, so the time of a lookup does not reveal
+    a token.
     """
 
     def __init__(self, store: ApiStore, clock: Callable[[], float] = time.monotonic) -> None:
@@ -26,7 +26,7 @@ class Identities:
         self._known: OrderedDict[bytes, tuple[Caller, float]] = OrderedDict()
 
     async def caller_of(self, authorization: str | None) -> Caller:
-        """Return who sent this header. Raise `Unauthenticated`."""
+        """Return the caller with this Authorization header. Raise `Unauthenticated`."""
         token = _token_in(authorization)
         digest = hashlib.sha256(token.encode()).digest()
         known = self._known.get(digest)
@@ -35,7 +35,7 @@ class Identities:
         caller = await self._store.authenticate(token)
         if caller is None:
             self._known.pop(digest, None)
-            raise _refused("The token is not known, or has expired.")
+            raise _refused("The token is unknown or has expired.")
         self._known[digest] = (caller, self._clock() + REMEMBER_S)
         self._known.move_to_end(digest)
         if len(self._known) > REMEMBER_MAX:
@@ -45,19 +45,19 @@ class Identities:
 
 def _token_in(authorization: str | None) -> str:
     if authorization is None:
-        raise _refused("The request has no header Authorization.")
+        raise _refused("The request has no Authorization header.")
     scheme, _, token = authorization.partition(" ")
     token = token.strip()
     if scheme.lower() != "bearer" or not token:
-        raise _refused("The header Authorization has not the form `Bearer TOKEN`.")
+        raise _refused("The Authorization header is not of the form `Bearer TOKEN`.")
     if len(token) > TOKEN_CHARS_MAX or not token.isascii() or not token.isprintable():
-        raise _refused("The token has not the form of one.")
+        raise _refused("The token is malformed.")
     return token
 
 
 def _refused(why: str) -> Unauthenticated:
     return Unauthenticated(
-        "you are not known here",
+        "the request is not authenticated",
         detail=why,
-        hint="Send `Authorization: Bearer TOKEN`; the local one is in client.json of the home.",
+        hint="Send `Authorization: Bearer TOKEN`; the local token is in client.json in the home.",
     )

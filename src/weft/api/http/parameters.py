@@ -13,9 +13,7 @@ _DIGITS: Final = re.compile(r"-?[0-9]{1,18}")
 
 
 class Query:
-    """The query of a request: only `known` parameters, each at most once unless it is asked for
-    with `many`.
-    """
+    """The query of a request: only `known` parameters, each once unless `many` reads it."""
 
     def __init__(self, request: AnyRequest, known: Iterable[str]) -> None:
         text = request.scope["query_string"].decode("latin-1")
@@ -24,17 +22,19 @@ class Query:
                 text, keep_blank_values=True, max_num_fields=QUERY_FIELDS_MAX, errors="strict"
             )
         except UnicodeDecodeError as error:
-            raise wrong_parameter("", "what stands as %XX is not UTF-8") from error
+            raise wrong_parameter("", "its percent-encoded bytes are not UTF-8") from error
         except ValueError as error:
-            raise wrong_parameter("", f"more than {QUERY_FIELDS_MAX} parameters") from error
+            raise wrong_parameter(
+                "", f"there are more than {QUERY_FIELDS_MAX} parameters"
+            ) from error
         self._values: dict[str, list[str]] = {}
         known = tuple(known)
         for name, value in pairs:
             if name not in known:
                 listed = ", ".join(known) or "none"
-                raise wrong_parameter(name, f"there is no such parameter; known: {listed}")
+                raise wrong_parameter(name, f"there is no such parameter; this path has: {listed}")
             if "\0" in value:
-                raise wrong_parameter(name, "a value holds no NUL character")
+                raise wrong_parameter(name, "a value cannot contain NUL")
             self._values.setdefault(name, []).append(value)
 
     def many(self, name: str) -> list[str]:
@@ -68,15 +68,15 @@ class Query:
         """Return one of the choices, the first if it is not given."""
         text = self.text(name)
         if text is not None and text not in choices:
-            raise wrong_parameter(name, f"{text[:40]!r} is none of {', '.join(choices)}")
+            raise wrong_parameter(name, f"{text[:40]!r} is not one of {', '.join(choices)}")
         return text or choices[0]
 
 
 def wrong_parameter(name: str, message: str) -> InvalidParameter:
-    """Return the error for a parameter of the query."""
+    """Return the error for a parameter of the query or a header."""
     shown = name[:80]
     return InvalidParameter(
-        f"the parameter {shown!r} is wrong",
+        f"the parameter {shown!r} is invalid",
         detail=f"{message[:1].upper()}{message[1:]}.",
         hint="`/openapi.json` lists the parameters of every path.",
         errors=[FieldError(f"?{shown}", message)],

@@ -1,4 +1,4 @@
-"""HTTP on the wire: limits on heads, and problem documents for what is no HTTP."""
+"""HTTP on the wire: limits on heads, and problem documents for what is not HTTP."""
 
 import asyncio
 from typing import Any, Final
@@ -11,7 +11,7 @@ from weft.telemetry.trace import new_trace_id
 
 HEAD_BYTES_MAX: Final = 64 * 1024
 HEAD_S: Final = 30.0
-"""How long a head may take, from the opening of the connection or its first byte."""
+"""How long a head may take, from the start of the connection or its first byte."""
 _REASONS: Final = {400: b"Bad Request", 408: b"Request Timeout", 431: b"Header Fields Too Large"}
 
 
@@ -25,7 +25,7 @@ class HttpProtocol(HttpToolsProtocol):
         self._head_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's
-        """Begin to wait for a first request."""
+        """Start to wait for a first request."""
         super().connection_made(transport)
         self._expect_head()
 
@@ -35,7 +35,7 @@ class HttpProtocol(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Take bytes; a head that grows without end is refused."""
+        """Receive bytes; refuse a head that is too large."""
         super().data_received(data)
         if not self._is_in_head or self.transport.is_closing():
             return
@@ -60,7 +60,7 @@ class HttpProtocol(HttpToolsProtocol):
         super().on_headers_complete()
 
     def send_400_response(self, msg: str) -> None:
-        """Answer what is no HTTP."""
+        """Reply to what is not HTTP."""
         self._refuse(
             MalformedRequest(
                 "the request is not HTTP",
@@ -87,7 +87,7 @@ class HttpProtocol(HttpToolsProtocol):
                 RequestTimeout(
                     "the head of the request did not arrive in time",
                     detail=f"It took longer than {HEAD_S:g} s.",
-                    hint="Open connections when they are needed.",
+                    hint="Open a connection only when you send a request.",
                 )
             )
 

@@ -139,19 +139,35 @@ async def test_silent_worker_loses_its_attempts(world: World) -> None:
     assert await silent.end(one, two) == ["stale", "stale"]
 
 
-async def test_lost_attempt_costs_what_it_ran(world: World) -> None:
+async def test_lost_attempt_costs_what_it_was_known_to_run(world: World) -> None:
+    """A night for which everything was off is not billed."""
+    batch = await world.submit()
+    worker = await world.worker(f"{world.pool}-w")
+    (claimed,) = await worker.claim()
+    await worker.start(claimed)
+    started_at = (await world.job(batch))["started_at"]
+    await beat_at(world, worker, started_at + timedelta(seconds=10), claimed)
+    at = started_at + timedelta(hours=8)
+    await world.call("lose_workers", epoch=await world.lead(), grace_s=GRACE_S, at=at)
+    (attempt,) = await world.attempts(batch)
+
+    assert attempt["ended_at"] == started_at + timedelta(seconds=10)
+    document = await world.api.get_batch(world.caller, batch)
+    assert document["cost_by_resource"][0]["usage"] == 10_000 * 1000
+    assert await usage_ms(world, batch) == 10_000
+
+
+async def test_attempt_that_is_lost_before_its_first_heartbeat_costs_nothing(world: World) -> None:
     batch = await world.submit()
     worker = await world.worker(f"{world.pool}-w")
     (claimed,) = await worker.claim()
     await worker.start(claimed)
     await was_silent(world, worker, GRACE_S + 1)
-    at = await now(world) + timedelta(seconds=100)
-    await world.call("lose_workers", epoch=await world.lead(), grace_s=GRACE_S, at=at)
+    await lose(world)
     (attempt,) = await world.attempts(batch)
 
-    assert attempt["ended_at"] == at
-    document = await world.api.get_batch(world.caller, batch)
-    assert document["cost_by_resource"][0]["usage"] == pytest.approx(100_000 * 1000, rel=0.05)
+    assert attempt["ended_at"] == attempt["started_at"]
+    assert await usage_ms(world, batch) == 0
 
 
 async def test_next_due_is_when_the_first_worker_is_lost(world: World) -> None:

@@ -4,5 +4,7 @@
 CREATE OR REPLACE FUNCTION weft.leave(incarnation_id int, at timestamptz DEFAULT clock_timestamp()) RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
+    PERFORM pg_advisory_xact_lock(7703, leave.incarnation_id);  -- before the row, as in _lose_incarnation
+    UPDATE weft.worker_incarnation i SET heartbeat_at = leave.at WHERE i.incarnation_id = leave.incarnation_id AND i.ended_at IS NULL;
     PERFORM weft._lose_incarnation(leave.incarnation_id, leave.at);
 END $$;

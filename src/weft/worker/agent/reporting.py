@@ -6,6 +6,7 @@ Ends that wait when a claim is made go along with it: see `Claiming`.
 import asyncio
 import time
 from collections.abc import Callable, Sequence
+from itertools import chain
 
 from weft.core.attempt_key import AttemptKey
 from weft.ports.runner import Ended, Entered, Started
@@ -40,7 +41,7 @@ class Reporting:
         self._starts: dict[AttemptKey, Started] = {}
         self._phases: dict[AttemptKey, Entered] = {}
         self._ends: dict[AttemptKey, Ended] = {}
-        self._sending: frozenset[AttemptKey] | set[AttemptKey] = frozenset()
+        self._sending: dict[AttemptKey, Ended] = {}
         self._something = asyncio.Event()
         self._enough = asyncio.Event()
         self._settled = asyncio.Event()
@@ -83,12 +84,12 @@ class Reporting:
                 await self._gather(_GATHER_LONG_S if self.expected() >= _MANY else _GATHER_S)
             self._something.clear()
             self._enough.clear()
-            if self._starts:
-                await self._report_starts()
-            if self._phases:
-                await self._report_phases()
             if ends := self.take():
                 await self._report_ends(ends)
+            if starts := self._take_starts():
+                await self._report_starts(starts)
+            if phases := self._take_phases():
+                await self._report_phases(phases)
 
     def take(self) -> Sequence[Ended]:
         """Return the ends that are to be told now, of which `told` must be called; none while
@@ -97,21 +98,21 @@ class Reporting:
         if self._sending:
             return []
         keys = list(self._ends)[:_SET_MAX]
-        self._sending = set(keys)
-        return [self._ends.pop(key) for key in keys]
+        self._sending = {key: self._ends.pop(key) for key in keys}
+        return list(self._sending.values())
 
     def told(self, ends: Sequence[Ended], verdicts: Sequence[str]) -> None:
         """Drop what the store has answered for."""
         keys = [one.key for one in ends]
-        self._sending = frozenset()
+        self._sending = {}
         _count(ends)
         stale = [key for key, verdict in zip(keys, verdicts, strict=True) if verdict == "stale"]
         if stale:
             log.warning("attempt.ends_stale", count=len(stale), first=str(stale[0]))
         self._on_recorded(keys)
-        if self._ends:
+        if self._ends or self._starts or self._phases:
             self._something.set()
-        else:
+        if not self._ends:
             self._settled.set()
 
     async def _gather(self, seconds: float) -> None:
@@ -121,8 +122,20 @@ class Reporting:
         except TimeoutError:
             return
 
-    async def _report_starts(self) -> None:
-        starts, self._starts = list(self._starts.values()), {}
+    def _take_starts(self) -> Sequence[Started]:
+        """Return the starts that may be told now. One that took the place of a process whose end
+        is not recorded has to wait: the record would show more at once than the worker has.
+        """
+        waiting = chain(self._ends.values(), self._sending.values())
+        before_ns = min((one.ended_ns for one in waiting), default=None)
+        found = [
+            one for one in self._starts.values() if before_ns is None or one.started_ns < before_ns
+        ]
+        for one in found:
+            del self._starts[one.key]
+        return found
+
+    async def _report_starts(self, starts: Sequence[Started]) -> None:
         await until_answered(
             lambda: self._store.start_attempts(
                 self._incarnation_id,
@@ -134,8 +147,14 @@ class Reporting:
             )
         )
 
-    async def _report_phases(self) -> None:
-        phases, self._phases = list(self._phases.values()), {}
+    def _take_phases(self) -> Sequence[Entered]:
+        """Return the phases that may be told now: a phase must not overtake its start."""
+        found = [one for key, one in self._phases.items() if key not in self._starts]
+        for one in found:
+            del self._phases[one.key]
+        return found
+
+    async def _report_phases(self, phases: Sequence[Entered]) -> None:
         await until_answered(
             lambda: self._store.record_phases(
                 self._incarnation_id,

@@ -1,6 +1,6 @@
 -- _add_failures: add failures to the counters of those of these groups that have cancel_after_n_failures, and cancel what reaches it.
 -- Called by: _count_failures, _add_members.   Safe to repeat: no; once per failure.
--- Locks: counter rows in key order; the batch's claims (exclusive advisory) if a group is cancelled.   Plan: counters by key.
+-- Locks: failure_count (in key order); as _cancel_group.   Plan: counters by key.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._add_failures(batch_ids bigint[], group_ids int[], ns int[], at timestamptz) RETURNS void LANGUAGE plpgsql
 AS $$

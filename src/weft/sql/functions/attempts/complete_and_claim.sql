@@ -1,7 +1,7 @@
 -- complete_and_claim: record ends of attempts and claim what comes next: complete_attempts and claim_jobs in one transaction.
 -- Called by: Store.complete_and_claim (worker agent).   Safe to repeat: as its two parts; what a lost reply claimed comes back when the
 --   worker is lost, or its heartbeat does not name it.
--- Locks: those of its two parts. Claiming comes second: it waits for nobody, so that it holds rows of reports already does no harm.
+-- Locks: as complete_attempts; as claim_jobs. Claiming comes second: it waits for nobody.
 -- Plan: theirs. One wait for the disk and one round trip instead of two.
 -- Returns: a row with nothing but the verdicts of complete_attempts, then the rows of claim_jobs.
 -- Owner: weft_system.  Granted to: weft_worker.

@@ -1,6 +1,6 @@
 -- complete_attempts: record ends of attempts: job, attempt, usage, counters, children, failures, event.
 -- Called by: Store.complete_attempts (worker agent).   Safe to repeat: yes, a repeated report is answered ok and changes nothing.
--- Locks: job rows of the reports in key order; rows of their children in key order; failure counters in key order; gates, only tried.
+-- Locks: job (in key order); place (with the job); as _count_failures; as _settle_children; gate (tried); as _announce.
 -- Plan: job by key for each report; edges by parent, only in batches that have any.
 -- A column that is NULL stands for the usual: no reason, no signal, no message, not truncated, nothing on stderr.
 -- Returns: one verdict per report, in their order: ok, or stale if the reporter does not own the attempt, or it ended otherwise.

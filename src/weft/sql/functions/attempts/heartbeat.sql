@@ -2,7 +2,7 @@
 -- Called by: Store.heartbeat (worker agent), with all attempts that it holds until their end is recorded; `claiming`: a claim is
 --   under way, so the list may lack what that takes. A lease of 5 s and more that is not in the list was taken by a claim whose
 --   reply was lost: it is handed back. `heard`: claims of whose replies it has heard since the last heartbeat.   Safe to repeat: yes.
--- Locks: the incarnation's row; rows of its running jobs in key order; then as complete_attempts.   Plan: as _live_attempts.
+-- Locks: incarnation (its row); job (in key order); as complete_attempts.   Plan: as _live_attempts.
 -- Returns: whether it is still alive for the others, whether there is work, and the attempts that must be stopped.
 -- Owner: weft_system.  Granted to: weft_worker.
 CREATE OR REPLACE FUNCTION weft.heartbeat(incarnation_id int, batch_ids bigint[], job_ids int[], attempts smallint[], draining boolean,

@@ -1,6 +1,6 @@
 -- record_deliveries: record attempts of callbacks: the answer, and when the next one is due.
 -- Called by: DriverStore.record_deliveries.   Safe to repeat: no; a repeat counts one attempt more, and nothing else.
--- Locks: rows of callback_delivery; redeliver_callback changes only those that are not due, so none that is on its way.   Plan: by key.
+-- Locks: delivery. redeliver_callback changes only those that are not due, so none that is on its way.   Plan: by key.
 -- retries_in_s: NULL: no more attempts. A batch that was deleted meanwhile has no delivery any more.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.record_deliveries(epoch bigint, delivery_ids bigint[], delivereds boolean[], statuses int[], errors text[], retries_in_s double precision[],

@@ -1,7 +1,7 @@
 -- redeliver_callback: let a callback that was not delivered be tried again at once, also one that was given up. An attempt that fails is
 --   followed by others as long as the limits of age and number allow.
 -- Called by: Store.redeliver_callback (api).   Safe to repeat: yes, what is due already or on its way is left as it is.
--- Locks: the delivery's row.   Plan: by key, or by name among those of the batch.
+-- Locks: delivery.   Plan: by key, or by name among those of the batch.
 -- Arguments: the number of the delivery, or its name.
 -- Returns: its document.  Raises WF101, WF108 (no such delivery), WF217 (delivered already).
 -- Owner: weft_tenant.  Granted to: weft_api.

@@ -1,6 +1,6 @@
 -- _end_waiting: end jobs of one batch that wait, as cancelled; their children are left to the sweep.
 -- Called by: cancel_jobs, sweep_cancelled.   Safe to repeat: yes, only jobs that wait are changed.   Returns: how many it ended.
--- Locks: the jobs' rows, locked by the caller or here in key order; their places.   Plan: jobs by key.
+-- Locks: job (by the caller, or here in key order); place (with the job).   Plan: jobs by key.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._end_waiting(of_batch_id bigint, of_job_ids int[], at timestamptz) RETURNS bigint LANGUAGE plpgsql
 AS $$

@@ -1,6 +1,6 @@
 -- sweep_cancelled: settle, in one bounded set, jobs of cancelled groups that wait. Their children are left to settle_children.
 -- Called by: DriverStore.sweep, again and again until it returns 0.   Safe to repeat: yes.
--- Locks: rows of group_cancel, SKIP LOCKED; job rows in key order: a set that would turn back is left to the next call.
+-- Locks: cancel_row (SKIP LOCKED); job (in key order). A set that would turn back is left to the next call.
 -- Plan: by the cursors of group_cancel; jobs by key, only where the group has some.
 -- Returns: how many jobs were looked at.
 -- Owner: weft_system.  Granted to: weft_driver.

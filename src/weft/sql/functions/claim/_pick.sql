@@ -1,7 +1,7 @@
 -- _pick: lock and read up to limit_jobs jobs of an offer that a worker may claim. A hint says from which number of a range on;
 --   what is left below it comes after that.
 -- Called by: claim_jobs.   Safe to repeat: no, what is locked stays locked; what somebody else has locked is passed over.
--- Locks: job rows, and rows of ready_job, SKIP LOCKED; waits for nobody.
+-- Locks: job (SKIP LOCKED); ready_job (SKIP LOCKED).
 -- Plan: a range by the key of job, listed jobs by the key of ready_job, then job by key. It runs with the settings of its caller.
 -- Returns: what was locked.
 -- Owner: weft_system.

@@ -1,6 +1,6 @@
 -- _record_claim: make picked jobs attempts of an incarnation: their rows, what the claim took, the counters and the event.
 -- Called by: claim_jobs.   Safe to repeat: no.
--- Locks: none but its inserts; the caller has locked the rows of the jobs and of ready_job, so they are still where it saw them.
+-- Locks: none but its inserts. The caller has locked the rows of the jobs and of ready_job, so they are still where it saw them.
 -- Plan: by ctid. It runs with the settings of its caller.
 -- Returns: one row per attempt, in the order in which they were picked; with their specs, if these are small, when `with_chunks`.
 -- Owner: weft_system.

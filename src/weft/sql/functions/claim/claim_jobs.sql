@@ -1,7 +1,7 @@
 -- claim_jobs: give up to limit_jobs ready jobs to a worker, as new attempts.
 -- Called by: Store.claim_jobs, complete_and_claim (worker agent).   Safe to repeat: no; what a lost reply claimed comes back when the
 --   worker is lost, or with a heartbeat: `call` numbers the calls of a worker, and its heartbeat names those that it has heard of.
--- Locks: incarnation and batch (shared advisory, tried), job rows and the incarnation's row SKIP LOCKED; waits for nobody.
+-- Locks: incarnation (shared, tried); batch (shared, tried); as _pick; incarnation (its row, SKIP LOCKED). It waits for nobody.
 -- Plan: users by load, then their work by priority and age: ready_job and runnable by key, job by key from the hint on. Its steps
 --   (_next_offer, _batch_terms, _pick, _fit_budget, _record_claim) run with the settings of this function and have none of their own.
 -- Returns: one row per attempt, in the order of the queue; no rows if nothing fits. The first four come with their specs, if these are

@@ -1,6 +1,6 @@
 -- wait_for_work: a worker goes to sleep, unless there is work.
 -- Called by: Store.wait_for_work (worker agent).   Safe to repeat: yes.
--- Locks: advisory (7701, 0), exclusively and shortly: who makes work visible holds it shared until its commit, so either we see
+-- Locks: announcements (exclusive, shortly). Whoever makes work visible holds it shared until the commit, so either we see
 --   the work or it sees that we wait.
 -- Returns: true: there is work, claim again; false: a notice on channel work will come.
 -- Owner: weft_system.  Granted to: weft_worker.

@@ -2,7 +2,7 @@
 --   has grown and is complete again was incomplete between two folds: that is another completion. A set that is still being filled
 --   does not exist for readers, and completes when it is shown.
 -- Called by: fold_deltas, after the sums were moved, so it depends on no process that reported; fill_set.   Safe to repeat: yes.
--- Locks: rows of group_count.   Plan: by key.
+-- Locks: sums.   Plan: by key.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._settle_groups(batch_ids bigint[], group_ids int[], have_grown boolean[], at timestamptz) RETURNS void LANGUAGE plpgsql
 AS $$

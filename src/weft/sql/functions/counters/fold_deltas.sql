@@ -1,6 +1,6 @@
 -- fold_deltas: move the sums from the stored snapshot to the present one, then settle what this completed.
 -- Called by: DriverStore.fold_deltas.   Safe to repeat: yes.
--- Locks: the fold's row; rows of the sums.   Plan: deltas by xid range.
+-- Locks: as _check_epoch; fold; sums.   Plan: deltas by xid range.
 -- Exactly once, as PgQ's ticks: a delta counts if it is visible in the new snapshot and was not in the old one, in whatever
 --   order the transactions committed. A reader adds what is not visible in the stored snapshot.
 -- Returns: how many deltas were folded, and the names of other loops that have work: a driver that is awake gets no notices.

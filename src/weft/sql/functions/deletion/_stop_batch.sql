@@ -1,6 +1,6 @@
 -- _stop_batch: see whether all of a deleted batch has ended and is folded, so that its rows may go; if so, say so in its row.
 -- Called by: remove_batch.   Safe to repeat: yes.   Returns: whether there was something to do; else look again later.
--- Locks: rows of the batch.   Plan: by key; the deltas that are not folded.
+-- Locks: none but rows of the batch, which nobody else changes any more.   Plan: by key; the deltas that are not folded.
 -- Deliveries go first: nobody is told any more.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._stop_batch(operation weft.operation, limit_rows int, at timestamptz) RETURNS boolean LANGUAGE plpgsql

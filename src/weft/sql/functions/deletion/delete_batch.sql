@@ -1,6 +1,6 @@
 -- delete_batch: from now on there is no such batch, for nobody. It is cancelled with force; the driver removes its rows when all has ended.
 -- Called by: Store.delete_batch (api).   Safe to repeat: yes with an idempotency key; else the second call finds no batch.
--- Locks: the batch's row, before the exclusive advisory lock on the batch (see _cancel_group), as submit takes them.
+-- Locks: batch_row; as _cancel_group. submit takes them in this order, too.
 -- Plan: by key.   Returns: the operation.  Raises WF101, WF201 (key used for another request).
 -- The batch's own idempotency key is free again: the same submission makes a new batch.
 -- Owner: weft_tenant.  Granted to: weft_api.

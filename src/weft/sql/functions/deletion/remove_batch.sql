@@ -2,7 +2,7 @@
 -- Called by: DriverStore.step.   Safe to repeat: yes; the driver may die between any two.
 -- Steps: see who was at work when the batch was deleted; wait until they are done and all of the batch has ended and is billed
 --   (_stop_batch); remove up to limit_rows rows at a time (_remove_rows).
--- Locks: the operation's row; rows of the batch, which nobody else changes any more.   Plan: by key.
+-- Locks: as _check_epoch; operation. Rows of the batch are changed by nobody else any more.   Plan: by key.
 -- Returns: moved; waits: for jobs to end, look again later.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.remove_batch(epoch bigint, of_operation_id bigint, limit_rows int, at timestamptz DEFAULT clock_timestamp())

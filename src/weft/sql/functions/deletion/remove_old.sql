@@ -1,6 +1,6 @@
 -- remove_old: remove events past their retention, updates that were never committed, and listeners that are gone; in bounded sets.
 -- Called by: DriverStore.remove_old.   Safe to repeat: yes.   Returns: how many rows.
--- Locks: rows that it removes.   Plan: events by key from the oldest on; open updates by their index.
+-- Locks: as _check_epoch; update (SKIP LOCKED).   Plan: events by key from the oldest on; open updates by their index.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.remove_old(epoch bigint, events_keep_s double precision, updates_keep_s double precision, at timestamptz DEFAULT clock_timestamp())
 RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp

@@ -1,6 +1,6 @@
 -- _end_parents: for each row one parent of this child has ended, well (`ok`) or not; with `noted` each row asks to count what was noted.
 -- Called by: _settle_children, settle_children, count_parent_ends.   Safe to repeat: no.
--- Locks: the children's rows in key order.   Plan: jobs by key, then by ctid.
+-- Locks: child (in key order).   Plan: jobs by key, then by ctid.
 -- A child with many parents would be a row for which all reports queue up. While it waits for many more, their ends are only noted
 --   (weft.parent_end); who comes near the last one, and the driver now and then, counts what was noted (invariant 9).
 -- by_range: runs of neighbours that become ready get a range of their own instead of being listed one by one (ADR 7).

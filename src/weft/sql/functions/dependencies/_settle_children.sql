@@ -1,6 +1,6 @@
 -- _settle_children: tell the children of ended jobs: one parent less; the last makes them ready, or cancelled if one did not succeed.
 -- Called by: complete_attempts; settle_children works through the rest.   Safe to repeat: no; once per ended job.
--- Locks: the children's rows in key order, before they are changed.   Plan: edges by parent, jobs by key.
+-- Locks: child (in key order, before they are changed).   Plan: edges by parent, jobs by key.
 -- A job with many children is left to the driver, which does it in bounded sets, and is told: awake it would look only after its
 --   next fold. So are the children of the children it cancels.
 -- Owner: weft_system.  Granted to: weft_tenant.

@@ -1,7 +1,7 @@
 -- settle_children: tell up to limit_jobs children of jobs that ended elsewhere than in a report, or with too many of them, that a parent
 --   has ended; also the children of the jobs that this cancels.
 -- Called by: DriverStore.sweep, again and again until it returns 0.   Safe to repeat: yes; each ended parent has a cursor.
--- Locks: rows of cascade, SKIP LOCKED; children in key order, only above what earlier rounds have locked.
+-- Locks: as _check_epoch; cascade (SKIP LOCKED); child (in key order, only above what earlier rounds have locked).
 -- Plan: edges by parent from the cursor on.
 -- A round tells the children of the jobs that the round before has cancelled, else those of the next rows of cascade. A long chain is
 --   many small rounds, so they end after a tenth of a second, too.

@@ -1,6 +1,6 @@
 -- begin_term: become the leader of the drivers, on the connection that calls; the lock lasts as long as the connection.
 -- Called by: DriverStore.try_lead.   Safe to repeat: yes.
--- Locks: advisory (7702, 0) of the session, tried, never waited for: a backend that waits inside an advisory lock holds back
+-- Locks: leader (tried); term. A backend that waits inside an advisory lock holds back
 --   the removal of dead rows for everybody.
 -- Returns: the epoch of the new term; NULL if another driver leads.
 -- Owner: weft_system.  Granted to: weft_driver.

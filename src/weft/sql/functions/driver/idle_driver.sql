@@ -1,6 +1,6 @@
 -- idle_driver: the leader goes to sleep, unless there is something to do.
 -- Called by: DriverStore.idle_driver.   Safe to repeat: yes.
--- Locks: advisory (7701, 0), tried: if a writer holds it there is something to do.
+-- Locks: announcements (exclusive, tried). If a writer holds it there is something to do.
 -- Returns: true: a notice on channel driver will come; false: go on.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.idle_driver(epoch bigint) RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp

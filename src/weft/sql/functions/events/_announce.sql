@@ -1,6 +1,6 @@
 -- _announce: wake who waits for what this transaction did, and make users with new ready work visible to claimers.
 -- Called by: every function that changes a state, as its last act.   Safe to repeat: yes.
--- Locks: shared advisory (7701, 0), held until commit; those who go to sleep take it exclusively, so no wake-up is lost.
+-- Locks: announcements (shared, until the commit). Whoever goes to sleep takes it exclusively, so no wake-up is lost.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._announce(pool_ids int[] DEFAULT '{}', user_ids int[] DEFAULT '{}')
 RETURNS void LANGUAGE plpgsql SECURITY DEFINER

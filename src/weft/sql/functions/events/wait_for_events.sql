@@ -1,6 +1,6 @@
 -- wait_for_events: a listener waits, or waits no more; while one waits, who writes an event notifies channel events.
 -- Called by: Store.wait_for_events (api), then it lists once more.   Safe to repeat: yes.
--- Locks: advisory (7701, 0), exclusively and shortly, as every going to sleep.   Plan: events by key, from the horizon on.
+-- Locks: announcements (exclusive, shortly).   Plan: events by key, from the horizon on.
 -- Returns: whether committed events are withheld from readers, because an older writer is open; nobody tells when it ends.
 -- Owner: weft_system.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.wait_for_events(listener_id uuid, waits boolean, at timestamptz DEFAULT clock_timestamp()) RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp

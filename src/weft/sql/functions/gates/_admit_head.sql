@@ -1,6 +1,6 @@
 -- _admit_head: admit the first jobs of a user in a pool that wait before these sets of gates, as long as there is room.
 -- Called by: _pass_gates.   Safe to repeat: yes.
--- Locks: the gates, by the caller; as _admit_jobs.   Plan: as _waiting_jobs. Jobs of several sets compete for places, so they go one by
+-- Locks: gate (by the caller); as _admit_jobs.   Plan: as _waiting_jobs. Jobs of several sets compete for places, so they go one by
 --   one.
 -- Returns: how many; whether a job was left because somebody has its row.
 -- Owner: weft_system.

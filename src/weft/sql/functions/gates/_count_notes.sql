@@ -1,5 +1,5 @@
 -- _count_notes: take the notes off these gates, and with them the places that were given back.
--- Called by: _lock_gates, _step_back.   Safe to repeat: yes.   Locks: the gates, by the caller.   Plan: notes and gates by key.
+-- Called by: _lock_gates, _step_back.   Safe to repeat: yes.   Locks: gate (by the caller).   Plan: notes and gates by key.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._count_notes(of_gate_ids int[]) RETURNS void LANGUAGE sql
 AS $$

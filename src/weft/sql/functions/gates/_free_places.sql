@@ -1,7 +1,7 @@
 -- _free_places: these jobs leave their places, on whatever way out: each gate gets a note of how many. The caller tries the gates
 --   (_pass_gates) where it announces, or rings the driver (_ring_gates); what it has forgotten the driver finds.
 -- Called by: complete_attempts, _end_waiting, _park_jobs, _give_back.   Safe to repeat: yes.
--- Locks: rows of places, which belong to whoever has the job's row; no gate.   Plan: places by job.
+-- Locks: place (with the job).   Plan: places by job.
 -- Returns: the gates, NULL if none of the jobs had a place.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._free_places(batch_ids bigint[], job_ids int[]) RETURNS int[] LANGUAGE plpgsql SECURITY DEFINER

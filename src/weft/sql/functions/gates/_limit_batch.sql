@@ -1,7 +1,7 @@
 -- _limit_batch: at most so many jobs of a batch may run at once; NULL: as many as want to. A batch that has no limit yet gets one while it
 --   has no jobs. After that it can be raised, lowered and removed: what runs goes on.
 -- Called by: create_batch.   Safe to repeat: yes.
--- Locks: the gate, for which it waits; then as _give_back and _pass_gates.   Plan: the gate and its places by key.
+-- Locks: gate; as _give_back; as _pass_gates.   Plan: the gate and its places by key.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._limit_batch(of_batch_id bigint, max_running int, at timestamptz DEFAULT clock_timestamp()) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp

@@ -1,6 +1,6 @@
 -- _lock_gates: take gates, and count what notes tell of them.
 -- Called by: _pass_gates.   Safe to repeat: yes.
--- Locks: the gates' rows in the order of their ids: the driver and edits wait for them, and hold nothing else; the others only try.
+-- Locks: gate (in the order of their ids, tried). Only the driver and edits wait for them, and hold no row that others need.
 -- Plan: gates and notes by key.   Returns: the gates that we have, in order.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._lock_gates(of_gate_ids int[], waits boolean) RETURNS int[] LANGUAGE plpgsql

@@ -4,7 +4,7 @@
 --   not claimed yet; that one steps back.
 -- Called by: whoever frees places or puts jobs before gates, with its announcements; pass_gates, which waits for the gates.
 -- Safe to repeat: yes. What is left, because a gate or a job is busy or limit_jobs is reached, is left to the driver with a note.
--- Locks: the gates (see _lock_gates); then as _admit_jobs, which waits for nobody. Announces.
+-- Locks: as _lock_gates; as _admit_jobs; as _announce.
 -- Plan: gates, sets and members by key; then as _waiting_heads and _waiting_jobs.
 -- Returns: how many it admitted.
 -- Owner: weft_system.  Granted to: weft_tenant.

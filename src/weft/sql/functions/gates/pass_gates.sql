@@ -1,7 +1,7 @@
 -- pass_gates: one bounded step: admit what waits before gates that were busy when something happened to them; or let jobs that were
 --   admitted and are claimed by nobody give their places to others, and not try again for a minute.
 -- Called by: DriverStore.sweep, again and again until it returns 0.   Safe to repeat: yes.
--- Locks: the gates, in order; then as _pass_gates.   Plan: notes by key, of at most 100 gates a call; as _stuck_places.
+-- Locks: as _check_epoch; gate (in order); as _pass_gates.   Plan: notes by key, of at most 100 gates a call; as _stuck_places.
 -- Returns: how many jobs it moved, at least 1 if there is more to do.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.pass_gates(epoch bigint, limit_jobs int, at timestamptz DEFAULT clock_timestamp()) RETURNS bigint

@@ -1,7 +1,7 @@
 -- _add_members: put committed jobs into a set: they move to the membership that has the set, too, and the set gets their counts and usage.
 -- Called by: add_members, fill_set.   Safe to repeat: yes, members are left as they are.
--- Locks: the failure counter of the set; job rows, SKIP LOCKED, so that it never waits for a report that waits for it; new memberships.
---   The caller holds the batch (shared advisory), so that a cancel of the set waits or is seen.
+-- Locks: batch (shared, by the caller); failure_count (that of the set); job (SKIP LOCKED); membership (new). It never waits for a report that waits
+--   for it; and a cancel of the set waits or is seen.
 -- Plan: jobs and attempts by key.
 -- What is locked cannot change its state, so the deltas say what the rows said; a report that waits for a row counts it in its new place.
 -- Returns: how many were added, and which were not because somebody else had their rows: ask again for those.

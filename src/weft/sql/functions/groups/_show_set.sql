@@ -1,6 +1,6 @@
 -- _show_set: let a set that was filled by a query exist for readers.
 -- Called by: fill_set, with its last members.   Safe to repeat: yes.
--- Locks: the set's row of group_count, as every fold that counts something of it: so either that fold finds the set shown, or what
+-- Locks: sums (the row of the set). Every fold that counts something of it takes the row: so either that fold finds the set shown, or what
 --   it has counted is seen here.   Plan: by key.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._show_set(tenant_id int, of_batch_id bigint, set_id int, at timestamptz) RETURNS void LANGUAGE plpgsql

@@ -1,6 +1,6 @@
 -- fill_set: one step of a set by query: these jobs match, and all up to this number were looked at. The last step shows the set.
 -- Called by: DriverStore.fill_set.   Safe to repeat: yes, members are left as they are.
--- Locks: the operation's row; batch (shared advisory); then as _add_members and _show_set.   Plan: by key.
+-- Locks: as _check_epoch; operation; batch (shared); as _add_members; as _show_set.   Plan: by key.
 -- Returns: whether the step is done; else some rows were in use: take the same step again.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.fill_set(epoch bigint, of_operation_id bigint, job_ids int[], looked_upto bigint, sets_max int, at timestamptz DEFAULT clock_timestamp())

@@ -1,7 +1,7 @@
 -- release_group: a group is held no more; what is not held otherwise may be claimed. The first of its jobs are listed here, the sweep lists
 --   the rest.
 -- Called by: Store.release_group (api).   Safe to repeat: yes.   Returns: whether this call released it.
--- Locks: exclusive advisory on the batch; the row of the hold; then as _unpark_jobs.   Raises WF101, WF103.
+-- Locks: batch (exclusive); hold_row; as _unpark_jobs.   Raises WF101, WF103.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.release_group(tenant_id int, batch_id bigint, group_id int, actor text, at timestamptz DEFAULT clock_timestamp())
 RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp

@@ -1,6 +1,6 @@
 -- sweep_holds: one bounded step: park jobs that became ready while held; or park ready jobs of a held group; or list what a released one has left.
 -- Called by: DriverStore.sweep, again and again until it returns 0.   Safe to repeat: yes, the cursor of each hold moves with the work.
--- Locks: job rows, SKIP LOCKED (those that somebody else has are noted for later); the row of the hold, SKIP LOCKED; rows of ready_job in key order.
+-- Locks: as _check_epoch; hold_row (SKIP LOCKED); job (SKIP LOCKED); as _unpark_jobs. Jobs whose rows somebody else has are noted for later.
 -- Plan: by the index of unswept holds; jobs by key, at most 20,000 numbers a call.
 -- Returns: how many jobs were looked at, at least 1 if there is more to do.
 -- Owner: weft_system.  Granted to: weft_driver.

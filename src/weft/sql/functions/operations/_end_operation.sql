@@ -1,6 +1,6 @@
 -- _end_operation: an operation has come to its end; who waits for it hears of it.
 -- Called by: the steps of the driver, fail_operation.   Safe to repeat: yes, an ended one is left.
--- Locks: the operation's row.
+-- Locks: operation.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._end_operation(of_operation_id bigint, error jsonb, result jsonb, at timestamptz) RETURNS void LANGUAGE plpgsql
 AS $$

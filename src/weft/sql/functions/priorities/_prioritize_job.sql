@@ -1,5 +1,5 @@
 -- _prioritize_job: give one job another priority; NULL: leave it as it is.
--- Called by: edit_job.   Safe to repeat: yes.   Locks: as _set_priority; the job's row is locked by the caller.   Plan: by key.
+-- Called by: edit_job.   Safe to repeat: yes.   Locks: job (by the caller); as _set_priority.   Plan: by key.
 -- Returns: whether that is to be dated: also if it has it already, but an operation under way is about to take it away.
 -- Raises WF216 (the job has ended).
 -- Owner: weft_tenant.

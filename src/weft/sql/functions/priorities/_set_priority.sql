@@ -1,7 +1,7 @@
 -- _set_priority: give jobs that have not ended another priority. Ready ones are moved to their new rank, or listed if a range holds them;
 --   those that are parked or wait before gates stay so. Running ones keep it for their next attempt, pending ones until they are ready.
 -- Called by: edit_job, set_priorities, which announce.   Safe to repeat: yes.
--- Locks: rows of ready_job in key order; gates, only tried; the jobs' rows and the batch (shared advisory, so that a hold waits or is seen) by the caller.
+-- Locks: batch (shared, by the caller); job (by the caller); ready_job (in key order); gate (tried). A hold waits or is seen.
 -- Plan: jobs and ready_job by key.
 -- Returns: those that had another one.
 -- Owner: weft_system.  Granted to: weft_tenant.

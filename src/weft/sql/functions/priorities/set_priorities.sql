@@ -1,7 +1,7 @@
 -- set_priorities: one bounded step of a new priority of a group: its next jobs get it, unless they have ended, were committed later, or were
 --   given one of their own since it was asked for.
 -- Called by: DriverStore.step.   Safe to repeat: yes, its position moves with the work.
--- Locks: the operation's row; batch (shared advisory); job rows, SKIP LOCKED; then as _set_priority.
+-- Locks: as _check_epoch; operation; batch (shared); job (SKIP LOCKED); as _set_priority.
 -- Plan: jobs by key, at most 10,000 numbers a call, only where the group has some.
 -- Returns: moved; busy: somebody had rows, which are next; waits: another one of this batch was asked for before, so it comes first.
 -- Owner: weft_system.  Granted to: weft_driver.

@@ -1,6 +1,6 @@
 -- _add_ranges: let claimers find ready jobs in these ranges, or put the ranges before the gates of their batches. Announces.
 -- Called by: _open_ranges, _open_neighbours.   Safe to repeat: no.
--- Locks: none but its inserts; gates, only tried; and what _announce takes.   Plan: by key.
+-- Locks: gate (tried); as _announce.   Plan: by key.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._add_ranges(batch_ids bigint[], update_ids int[], lane_ids int[], first_jobs int[], last_jobs int[]) RETURNS void LANGUAGE plpgsql
 AS $$

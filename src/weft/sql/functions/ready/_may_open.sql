@@ -1,6 +1,6 @@
 -- _may_open: lock these batches against cancels and holds, and return those in which ready jobs may stand in a range of their own.
 -- Called by: _open_ranges, _open_neighbours.   Safe to repeat: yes.
--- Locks: batch (shared advisory, only tried: who cancels or holds it at this moment has to find its jobs listed).   Plan: by key.
+-- Locks: batch (shared, tried). Who cancels or holds it at this moment has to find its jobs listed.   Plan: by key.
 -- A batch of which something is cancelled or held keeps its sweeps busy with listed jobs only.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._may_open(batch_ids bigint[]) RETURNS bigint[] LANGUAGE plpgsql

@@ -1,6 +1,6 @@
 -- _move_ranges: move the low marks of these batches' ranges to their first job that is still to be claimed; remove empty ones.
 -- Called by: fold_deltas.   Safe to repeat: yes.
--- Locks: rows of runnable.   Plan: jobs by key from the low mark on, at most 200,000 for each range and call.
+-- Locks: range.   Plan: jobs by key from the low mark on, at most 200,000 for each range and call.
 -- Safe: a job that a claimer holds uncommitted still looks ready here, and a job that becomes ready again is listed instead.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._move_ranges(batch_ids bigint[]) RETURNS void LANGUAGE plpgsql

@@ -1,7 +1,7 @@
 -- _open_neighbours: tell the next children of a parent that ended well, if they are neighbours of which most become ready by it: one walk
 --   over their rows and one range for claimers (ADR 7, ADR 14).
 -- Called by: settle_children, before it does anything else.   Safe to repeat: no; the caller moves the parent's cursor.
--- Locks: batch (shared advisory, only tried); the children's rows in key order. Those that turned bad since they were looked at come
+-- Locks: batch (shared, tried); child (in key order). Those that turned bad since they were looked at come
 --   after the others, by key again: PostgreSQL finds that deadlock, and the store repeats the call.
 -- Plan: edges of the parent from the cursor on; jobs by key from the first child to the last one.
 -- A child that waits for more parents is told in the same walk. Crowded ones and those with a bad parent are left to _end_parents.

@@ -1,6 +1,6 @@
 -- _open_ranges: give runs of neighbours that are about to become ready (`opens`) a range of their own, in which claimers find them.
 -- Called by: _end_parents, which holds their rows; the caller then sets them ready and not listed.   Safe to repeat: no.
--- Locks: batch (shared advisory, only tried).   Plan: by key.
+-- Locks: batch (shared, tried).   Plan: by key.
 -- A range of their own, although that of their update may reach over them: its low mark may have passed them already.
 -- Returns: for each row whether it is in such a range.
 -- Owner: weft_system.  Granted to: weft_tenant.

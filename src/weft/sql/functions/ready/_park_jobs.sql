@@ -1,7 +1,7 @@
 -- _park_jobs: take those of these jobs that are ready, and for which a switch is closed, out of the sight of claimers and gates: they are listed
 --   before gate set 1, and lose their places. The mark of their range can pass them then.
 -- Called by: hold_jobs, sweep_holds.   Safe to repeat: yes.
--- Locks: rows of ready_job, SKIP LOCKED, and of places; the jobs' rows are locked by the caller.   Plan: jobs by key.
+-- Locks: job (by the caller); ready_job (SKIP LOCKED); place (with the job).   Plan: jobs by key.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._park_jobs(of_batch_id bigint, of_job_ids int[]) RETURNS void LANGUAGE plpgsql
 AS $$

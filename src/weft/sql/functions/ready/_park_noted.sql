@@ -1,6 +1,6 @@
 -- _park_noted: park jobs that became ready while they were held, or were put into a held set; one bounded step.
 -- Called by: sweep_holds.   Safe to repeat: yes.
--- Locks: job rows, SKIP LOCKED: a claimer may wait for one while it has others.   Plan: notes and jobs by key.
+-- Locks: job (SKIP LOCKED); as _park_jobs. A claimer may wait for one while it has others.   Plan: notes and jobs by key.
 -- Those who make a job ready only note it: were they to park it, a release that commits meanwhile would not see it.
 -- Returns: how many notes are done with. Jobs whose rows somebody else has keep theirs.
 -- Owner: weft_system.

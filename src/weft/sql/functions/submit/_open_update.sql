@@ -1,6 +1,6 @@
 -- _open_update: lock an update that is being filled and return it; shared, so that bunches go in parallel but not past the commit.
 -- Called by: add_groups, add_jobs.   Safe to repeat: yes.
--- Locks: the update's row, shared.   Raises WF101, WF104, WF203 (committed).
+-- Locks: update (shared).   Raises WF101, WF104, WF203 (committed).
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._open_update(of_batch_id bigint, of_update_id int) RETURNS weft.batch_update LANGUAGE plpgsql
 AS $$

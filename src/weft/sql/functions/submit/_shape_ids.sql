@@ -1,5 +1,5 @@
 -- _shape_ids: the numbers of these requests for resources and of their lanes, in their order; new ones are added.
--- Called by: add_jobs.   Safe to repeat: yes.   Locks: those of _lane_ids; new rows.
+-- Called by: add_jobs.   Safe to repeat: yes.   Locks: as _lane_ids.
 -- What a request asks for beside cpu, memory, storage and gpus stands in `countables`: amounts as numbers, words as text.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._shape_ids(

@@ -1,6 +1,6 @@
 -- _unstage: at the commit, settle jobs of one bunch whose parents stand in earlier updates, and list the ready ones that no range finds.
 -- Called by: commit_update.   Safe to repeat: no.
--- Locks: rows of staged jobs.   Plan: jobs of the bunch by key.
+-- Locks: job (staged ones).   Plan: jobs of the bunch by key.
 -- Returns: the sets of gates before which it put some.
 -- A completion that ends a parent now waits for the row or has counted already, so the state is decided once (j.staged).
 -- Owner: weft_tenant.

@@ -1,7 +1,7 @@
 -- add_groups: add groups to an open update.
 -- Called by: Store.add_groups, Store.submit (api).   Safe to repeat: yes, a group that is there already under its number is left.
 -- Returns: whether any of them is new.
--- Locks: the update's row, shared; rows of parents, their key shared, so that none gets another path meanwhile.
+-- Locks: as _open_update; group (those of parents, their key shared). None of them gets another path meanwhile.
 -- Plan: by key, one group after the other, parents first.
 -- Numbers: group and parent relative to the update from 1 on; 0 the root; a negative parent is an earlier group. A set has no parent.
 -- Raises WF103 (parent group), WF201 (key used with another body), WF203 (committed), WF207 (number outside the update), WF209 (path taken), WF211 (too deep),

@@ -1,8 +1,8 @@
 -- add_jobs: add a bunch of jobs to an open update. They stay invisible until the commit.
 -- Called by: Store.add_jobs, Store.submit (api).   Safe to repeat: yes, by (update, first job); then it returns false, or
 --   NULL if what came before was another body.
--- Locks: with parents in earlier updates the batch (shared advisory); the update's row, shared; rows of those parents, running ones
---   first, then in key order, and their rows of cascade, shared.
+-- Locks: batch (shared, only with parents in earlier updates); as _open_update; as _shape_ids; job (those parents, running ones first, then in key order,
+--   shared); cascade (theirs, shared); membership (new).
 -- Plan: inserts; parents by key.
 -- Columns: one element stands for all jobs. Numbers: jobs, parents and groups relative to the update from 1 on; a negative
 --   parent or group is an absolute number of before, group 0 the root. Sets: combo_numbers and combo_sets are pairs (combination, a set

@@ -1,7 +1,6 @@
 -- commit_update: make an update visible and runnable.
 -- Called by: Store.commit_update, Store.submit (api).   Safe to repeat: yes, same answer.
--- Locks: batch (shared advisory, so that a cancel or a hold waits or is seen); the update's row; rows of jobs with parents in earlier
---   updates; rows of the batch's holds; gates, only tried.
+-- Locks: batch (shared); update; job (those with parents in earlier updates); hold_row (those of the batch); gate (tried). A cancel or a hold waits or is seen.
 -- Plan: sums over bunches, not over jobs; only bunches with edges to earlier updates are walked.
 -- Raises WF101, WF104, WF202 (jobs or groups are missing), WF204 (cancelled).
 -- Owner: weft_tenant.  Granted to: weft_api.

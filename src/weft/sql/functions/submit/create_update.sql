@@ -1,6 +1,6 @@
 -- create_update: reserve contiguous numbers of a batch for jobs and groups.
 -- Called by: Store.create_update, Store.submit (api).   Safe to repeat: yes with an idempotency key.
--- Locks: the batch's row, shortly.   Plan: by key.
+-- Locks: batch_row (shortly).   Plan: by key.
 -- Returns: what was reserved.  Raises WF101 (batch), WF201 (key used with another body), WF204 (batch cancelled), WF212 (too many groups).
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.create_update(

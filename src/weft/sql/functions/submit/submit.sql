@@ -1,6 +1,6 @@
 -- submit: make a batch with one committed update, or add such an update to a batch. One call, so that a small submission waits once.
 -- Called by: Store.submit (api).   Safe to repeat: yes with an idempotency key; same key and digest give the same answer.
--- Locks: those of the functions that it calls, in their order (ADR 8).   Plan: theirs.
+-- Locks: as create_update; as add_groups; as add_jobs; as commit_update.   Plan: theirs.
 -- Arguments: of_batch_id NULL: a new batch; else the batch_ ones are not looked at. No groups, or no jobs (new_jobs 0): they are left out.
 -- Returns: what was reserved and whether it is new.  Raises what create_batch, create_update, add_groups, add_jobs, commit_update raise.
 -- Owner: weft_tenant.  Granted to: weft_api.

@@ -1,6 +1,6 @@
 -- _lose_incarnation: end an incarnation and, as lost, all attempts that it still has; their jobs are ready again.
 -- Called by: lose_workers, register_worker, leave.   Safe to repeat: yes.   Returns: how many attempts.
--- Locks: the incarnation (exclusive advisory), which waits for its claims under way; its row; then as complete_attempts.
+-- Locks: incarnation (exclusive); as complete_attempts. It waits for the claims under way.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._lose_incarnation(of_incarnation_id int, at timestamptz) RETURNS bigint LANGUAGE plpgsql
 AS $$

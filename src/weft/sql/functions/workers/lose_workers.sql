@@ -1,6 +1,6 @@
 -- lose_workers: end the incarnations that were silent for longer than the grace; their attempts are lost.
 -- Called by: DriverStore.lose_workers.   Safe to repeat: yes.
--- Locks: rows of incarnations, SKIP LOCKED; then as _lose_incarnation.
+-- Locks: as _check_epoch; incarnation (SKIP LOCKED); as _lose_incarnation.
 -- Returns: worker, incarnation, and how many attempts it had.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.lose_workers(epoch bigint, grace_s double precision, at timestamptz DEFAULT clock_timestamp())

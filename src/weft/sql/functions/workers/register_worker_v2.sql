@@ -1,6 +1,6 @@
 -- register_worker_v2: say that a worker is here, with this incarnation; an older incarnation of it ends, its attempts are lost.
 -- Called by: Store.register_worker (worker agent).   Safe to repeat: yes.
--- Locks: lanes (advisory 7704, 0), so that no lane is interned unseen; the worker's row; then as _lose_incarnation.
+-- Locks: lanes; worker; as _lose_incarnation. No lane is interned unseen.
 -- offers: what it has beside cpu, memory, storage and gpus (weft.worker_incarnation.offers). As its size, it is the incarnation's for life.
 -- Returns: the worker's and the incarnation's numbers.  Raises WF301 if a worker of this name lives on another host, or was heard
 --   of on this host within the last 5 s without proof that its processes are gone.

@@ -2,9 +2,11 @@
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
+
+import msgspec
 
 from weft.api.feeds import Feeds
 from weft.ports.log_store import LogStore
@@ -30,6 +32,8 @@ class Origin:
     """No text of the document has a NUL or more characters than this, which saves most checks;
     None: not known.
     """
+    decode_raw: Callable[[bytes], object] = msgspec.json.decode
+    """Decodes the values that the door left raw in the document, if it left any."""
 
 
 @dataclass

@@ -12,9 +12,7 @@ if TYPE_CHECKING:
     Resources = Any
 else:
     Resources = Raw
-"""Raw on the wire, because thousands of jobs ask for the same; whoever decodes a document opens
-it, once for equal ones.
-"""
+"""Raw on the wire: thousands of jobs ask for the same, which is then decoded once."""
 
 PositiveInt = Annotated[int, Meta(ge=1, le=2_000_000_000)]
 """Fits the database's `integer`."""

@@ -1,7 +1,7 @@
 """Decode the bytes of a request into a typed document; every wrong field is named."""
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import cache
 from types import UnionType
 from typing import Any, Final, TypeVar, cast, get_args, get_origin
@@ -10,7 +10,6 @@ import msgspec
 
 from weft.core.errors import MalformedBody, UnknownField, UnsupportedMedia, WrongType
 from weft.core.problems import Problems, pointer_of
-from weft.wire.documents import BatchDocument, JobBunch, JobDocument, UpdateDocument
 
 JSON: Final = "application/json"
 MSGPACK: Final = "application/msgpack"
@@ -44,37 +43,21 @@ def decode(body: bytes, media: str, kind: type[Document]) -> Document:
     wrong name or type.
     """
     try:
-        document = cast("Document", _typed_decoder(kind, media).decode(body))
+        return cast("Document", _typed_decoder(kind, media).decode(body))
     except msgspec.ValidationError as error:
         raise _explain(body, media, kind, error) from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise _malformed(media, error) from error
-    if isinstance(document, BatchDocument | UpdateDocument | JobBunch):
-        _open_resources(document.jobs, media)
-    return document
+
+
+def raw_decoder(media: str) -> Callable[[bytes], object]:
+    """Return what decodes the values that a document of this type leaves raw."""
+    return msgspec.json.decode if media == JSON else msgspec.msgpack.decode
 
 
 def may_hold_nul(body: bytes, media: str) -> bool:
     """Say whether a text in this body may hold a NUL; JSON can only write it as an escape."""
     return (b"\\u0000" if media == JSON else b"\0") in body
-
-
-def _open_resources(jobs: Sequence[JobDocument], media: str) -> None:
-    """Decode what jobs ask for: once for all jobs that ask for it in the same bytes. What cannot
-    be decoded stays raw, and is refused with its pointer later.
-    """
-    read = (msgspec.json if media == JSON else msgspec.msgpack).decode
-    opened: dict[bytes, object] = {b"": None}
-    for job in jobs:
-        if job.resources is None:
-            continue
-        raw = bytes(job.resources)
-        if raw not in opened:
-            try:
-                opened[raw] = read(raw)
-            except (msgspec.DecodeError, RecursionError):
-                opened[raw] = job.resources
-        job.resources = opened[raw]
 
 
 @cache

@@ -1,7 +1,9 @@
 """What the translation of a document knows besides the document."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+
+import msgspec
 
 from weft.settings import Settings
 
@@ -13,7 +15,8 @@ class DocumentContext:
     settings: Settings
     trace_id: str
     plain_chars_max: int | None = None
-    """See `Origin`."""
+    """See `Origin`, as for `decode_raw`."""
+    decode_raw: Callable[[bytes], object] = msgspec.json.decode
     inherit_env: dict[str, str] | None = None
     batch_id: int | None = None
     """None: the batch is being created."""

@@ -65,7 +65,7 @@ def translate(
     Raise `InvalidDocument` with everything that is wrong, including what `problems` already has.
     """
     _check(jobs, context, problems)
-    book = ShapeBook(workers)
+    book = ShapeBook(workers, context.decode_raw)
     shape_index = book.index_of(jobs, problems)
     group_id = _groups(jobs, context, problems)
     combos = sets_of(jobs, context, problems)

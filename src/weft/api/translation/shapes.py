@@ -24,8 +24,9 @@ class ShapeBook:
     refused for its size.
     """
 
-    def __init__(self, workers: Sequence[Row]) -> None:
+    def __init__(self, workers: Sequence[Row], decode_raw: Callable[[bytes], object]) -> None:
         self.shapes: list[Shape] = []
+        self._decode_raw = decode_raw
         self._workers = workers
         self._index_by_shape: dict[Shape, int] = {}
         largest = {name: max((w[name] for w in workers), default=None) for name in _PLAIN[:2]}
@@ -36,11 +37,10 @@ class ShapeBook:
 
     def index_of(self, jobs: Sequence[JobDocument], problems: Problems) -> list[int]:
         """Return the shape's index of each job, or one for all if they agree."""
-        # By identity: a decoder gives the same object to all jobs that ask for the same.
         asked = [job.resources for job in jobs]
-        keys = [id(one) for one in asked]
-        wrong: dict[int, Problems] = {}
-        index_by_key: dict[int, int] = {}
+        keys = [bytes(one) if isinstance(one, msgspec.Raw) else id(one) for one in asked]
+        wrong: dict[int | bytes, Problems] = {}
+        index_by_key: dict[int | bytes, int] = {}
         for key, one in dict(zip(keys, asked, strict=True)).items():
             wrong[key] = Problems()
             index_by_key[key] = self._add(one, wrong[key])
@@ -61,11 +61,14 @@ class ShapeBook:
         return index
 
     def _shape_of(self, asked: object, wrong: Problems) -> Shape:
+        if isinstance(asked, msgspec.Raw):
+            try:
+                asked = self._decode_raw(bytes(asked))
+            except (msgspec.DecodeError, RecursionError):
+                wrong.add(WrongType, "", "it cannot be decoded")
+                return self._default
         if asked is None:
             return self._fitting(self._default, asked, wrong)
-        if isinstance(asked, msgspec.Raw):
-            wrong.add(WrongType, "", "it cannot be decoded")
-            return self._default
         if not isinstance(asked, Mapping):
             wrong.add(WrongType, "", 'expected an object such as {"cpu": 1, "memory": "512Mi"}')
             return self._default

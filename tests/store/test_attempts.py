@@ -320,6 +320,24 @@ async def test_child_is_not_claimed_before_the_end_of_its_parent(world: World) -
     ]
 
 
+async def test_child_is_not_claimed_before_the_latest_end_of_its_parents(world: World) -> None:
+    """The clock was set back between them, so the last report does not bring the latest end."""
+    batch = await world.submit(job_rows(3, parents={3: [1, 2]}))
+    worker = await world.worker()
+    one, two = await worker.claim(2)
+    later = await world.admin.fetchval("SELECT clock_timestamp() + interval '1 hour'")
+    await complete_at(world, worker.id, end_report(one), later)
+    pending = await world.api.get_job(world.caller, batch, 3)
+    history = await world.api.job_history(world.caller, batch, 3)
+    await worker.end(two)
+    (child,) = await worker.claim()
+
+    assert (pending["state"], pending["ready_at"]) == ("pending", None)
+    assert [change["to"] for change in history] == ["pending"]
+    assert child.job_id == 3
+    assert (await world.job(batch, 3))["claimed_at"] >= later
+
+
 async def complete_at(world: World, incarnation: int, report: EndReport, at: datetime) -> None:
     """Report one end at a time of ours."""
     await world.call(

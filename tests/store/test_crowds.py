@@ -69,6 +69,22 @@ async def test_last_parent_opens_its_child_at_once(world: World) -> None:
     assert await worker.run() == [CHILD]
 
 
+async def test_child_is_dated_after_the_latest_end_that_was_noted(world: World) -> None:
+    """The clock was set back between that end and the others."""
+    batch = await gather(world)
+    worker = await world.worker()
+    claimed = await worker.claim(N)
+    later = await world.admin.fetchval("SELECT clock_timestamp() + interval '1 hour'")
+    await world.call(
+        "complete_attempts",
+        incarnation_id=worker.id, **end_columns([end_report(claimed[0])]), at=later,
+    )  # fmt: skip
+    await end_all(worker, claimed[1:])
+    await worker.claim()
+
+    assert (await world.job(batch, CHILD))["claimed_at"] >= later
+
+
 async def test_reports_far_from_the_end_do_not_wait_for_each_other(world: World) -> None:
     batch = await gather(world)
     worker = await world.worker()

@@ -1792,7 +1792,8 @@ CREATE TABLE weft.parent_end (
     child_id integer NOT NULL,
     tenant_id integer NOT NULL,
     n integer NOT NULL,
-    bad boolean NOT NULL
+    bad boolean NOT NULL,
+    at timestamp with time zone
 );
 ALTER TABLE weft.parent_end OWNER TO postgres;
 

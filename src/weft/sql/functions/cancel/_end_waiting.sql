@@ -23,7 +23,8 @@ BEGIN
         DELETE FROM weft.ready_job q WHERE q.batch_id = of_batch_id AND q.job_id = ANY (v_listed);
     END IF;
     WITH upd AS (
-        UPDATE weft.job j SET state = 9, cancelled_at = _end_waiting.at FROM unnest(v_tid, v_state) o (tid, state)
+        UPDATE weft.job j SET state = 9, cancelled_at = _end_waiting.at, ready_at = CASE WHEN o.state > 0 THEN j.ready_at END
+        FROM unnest(v_tid, v_state) o (tid, state)
         WHERE j.ctid = o.tid  -- locked above, so the rows are where they were
         RETURNING j.job_id, j.group_id, j.shape_id, o.state AS old_state),
     del AS (

@@ -14,6 +14,7 @@ AS $$
 DECLARE
     v_b bigint[]; v_c int[]; v_n bigint[]; v_bad boolean[]; v_tid tid[]; v_old smallint[]; v_update int[]; v_lane int[]; v_opens boolean[]; v_ranged boolean[];
     v_is_far boolean; v_is_crowded boolean; v_batch bigint[]; v_job int[]; v_state smallint[];
+    v_at timestamptz := _end_parents.at;
 BEGIN
     SELECT array_agg(g.b), array_agg(g.c), array_agg(g.n), array_agg(g.bad), array_agg(l.tid), array_agg(l.state), array_agg(l.update_id), array_agg(l.lane_id), array_agg(l.opens),
            bool_or(l.tid IS NULL), bool_or(l.crowded)
@@ -29,8 +30,8 @@ BEGIN
               SELECT coalesce(sum(p.n), 0) FROM weft.parent_end p WHERE p.batch_id = j.batch_id AND p.child_id = j.job_id))
         FOR UPDATE) l ON true;
     IF v_is_far THEN
-        INSERT INTO weft.parent_end (batch_id, child_id, tenant_id, n, bad)
-        SELECT t.b, t.c, b.tenant_id, t.n, t.bad FROM unnest(v_b, v_c, v_n, v_bad, v_tid) t (b, c, n, bad, tid) JOIN weft.batch b ON b.batch_id = t.b WHERE t.tid IS NULL;
+        INSERT INTO weft.parent_end (batch_id, child_id, tenant_id, n, bad, at)
+        SELECT t.b, t.c, b.tenant_id, t.n, t.bad, _end_parents.at FROM unnest(v_b, v_c, v_n, v_bad, v_tid) t (b, c, n, bad, tid) JOIN weft.batch b ON b.batch_id = t.b WHERE t.tid IS NULL;
         -- Those that do not see each other may be the last ones, all of them far from the end as each sees it: the driver counts at once.
         IF EXISTS (SELECT FROM unnest(v_b, v_c, v_tid) t (b, c, tid) JOIN weft.job j ON j.batch_id = t.b AND j.job_id = t.c
                    WHERE t.tid IS NULL AND j.n_unfinished < 10000 + (
@@ -41,10 +42,11 @@ BEGIN
     IF v_is_crowded THEN
         WITH gone AS (
             DELETE FROM weft.parent_end p USING unnest(v_b, v_c, v_tid) t (b, c, tid)
-            WHERE p.batch_id = t.b AND p.child_id = t.c AND t.tid IS NOT NULL RETURNING p.batch_id, p.child_id, p.n, p.bad)
-        SELECT array_agg(t.n + coalesce(s.n, 0) ORDER BY t.place), array_agg(t.bad OR coalesce(s.bad, false) ORDER BY t.place)
-        INTO v_n, v_bad FROM unnest(v_b, v_c, v_n, v_bad) WITH ORDINALITY t (b, c, n, bad, place)
-        LEFT JOIN (SELECT g.batch_id, g.child_id, sum(g.n)::bigint AS n, bool_or(g.bad) AS bad FROM gone g GROUP BY 1, 2) s ON s.batch_id = t.b AND s.child_id = t.c;
+            WHERE p.batch_id = t.b AND p.child_id = t.c AND t.tid IS NOT NULL RETURNING p.batch_id, p.child_id, p.n, p.bad, p.at)
+        SELECT array_agg(t.n + coalesce(s.n, 0) ORDER BY t.place), array_agg(t.bad OR coalesce(s.bad, false) ORDER BY t.place),
+               greatest(v_at, max(s.at))
+        INTO v_n, v_bad, v_at FROM unnest(v_b, v_c, v_n, v_bad) WITH ORDINALITY t (b, c, n, bad, place)
+        LEFT JOIN (SELECT g.batch_id, g.child_id, sum(g.n)::bigint AS n, bool_or(g.bad) AS bad, max(g.at) AS at FROM gone g GROUP BY 1, 2) s ON s.batch_id = t.b AND s.child_id = t.c;
     END IF;
     IF by_range THEN
         v_ranged := weft._open_ranges(v_b, v_c, v_update, v_lane, v_opens);
@@ -53,7 +55,8 @@ BEGIN
         UPDATE weft.job j SET n_unfinished = j.n_unfinished - c.n, bad_parent = j.bad_parent OR c.bad, listed = c.ranged IS NOT TRUE,
             state = CASE WHEN j.n_unfinished > c.n OR j.staged OR j.state <> 0 THEN j.state
                          WHEN (j.bad_parent OR c.bad) AND NOT j.always_run THEN 9 ELSE 1 END,
-            ready_at = CASE WHEN j.n_unfinished > c.n OR j.state <> 0 THEN j.ready_at ELSE _end_parents.at END,
+            -- While it is pending: the latest end of a parent so far. The last report need not bring it, if the clock was set back.
+            ready_at = CASE WHEN j.state <> 0 THEN j.ready_at ELSE greatest(j.ready_at, v_at) END,
             cancelled_at = CASE WHEN j.n_unfinished > c.n OR j.staged OR j.state <> 0 OR j.always_run OR NOT (j.bad_parent OR c.bad)
                                 THEN j.cancelled_at ELSE _end_parents.at END
         FROM unnest(v_tid, v_n, v_bad, v_old, v_ranged) c (tid, n, bad, old_state, ranged) WHERE j.ctid = c.tid

@@ -16,7 +16,7 @@ BEGIN
             'times', (
                 -- The time axis: waiting until claimed (leases that came to nothing included), starting, running.
                 SELECT jsonb_build_object(
-                    'waiting_ms', greatest(coalesce(weft._ms_between(coalesce(j.ready_at, u.committed_at), coalesce(max(a.ended_at), j.cancelled_at, clock_timestamp())), 0)
+                    'waiting_ms', greatest(coalesce(weft._ms_between(coalesce(CASE WHEN j.state <> 0 THEN j.ready_at END, u.committed_at), coalesce(max(a.ended_at), j.cancelled_at, clock_timestamp())), 0)
                         - coalesce(sum(weft._ms_between(a.claimed_at, coalesce(a.ended_at, clock_timestamp()))) FILTER (WHERE a.started_at IS NOT NULL), 0), 0),
                     'staging_ms', 0,
                     'starting_ms', coalesce(sum(weft._ms_between(a.claimed_at, a.started_at)), 0),

@@ -20,7 +20,7 @@ BEGIN
                NULL::smallint AS phase, NULL::smallint AS attempt, 'user ' || x.name AS actor, 'update ' || u.update_id AS subtype, NULL::text AS message
         FROM weft.batch_update u JOIN weft.tenant_user x ON x.user_id = u.user_id WHERE u.batch_id = v_job.batch_id AND u.update_id = v_job.update_id
         UNION ALL
-        SELECT 2, v_job.ready_at, 0, 1, NULL, NULL, 'weft', 'parents ended', NULL WHERE v_parents AND v_job.ready_at IS NOT NULL AND (v_job.state <> 9 OR NOT v_job.bad_parent OR v_job.always_run)
+        SELECT 2, v_job.ready_at, 0, 1, NULL, NULL, 'weft', 'parents ended', NULL WHERE v_parents AND v_job.ready_at IS NOT NULL AND v_job.state <> 0 AND (v_job.state <> 9 OR NOT v_job.bad_parent OR v_job.always_run)
         UNION ALL
         SELECT 3, a.claimed_at, 1, 4, 1, a.attempt, 'worker ' || a.worker, NULL, NULL FROM weft._attempts(v_job.batch_id, v_job.job_id) a
         UNION ALL

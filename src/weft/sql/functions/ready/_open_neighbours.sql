@@ -34,7 +34,7 @@ BEGIN
         UPDATE weft.job j SET n_unfinished = j.n_unfinished - 1,
             listed = NOT (j.state = 0 AND j.n_unfinished = 1 AND NOT j.staged AND j.priority = 0 AND NOT j.always_run),
             state = CASE WHEN j.state = 0 AND j.n_unfinished = 1 AND NOT j.staged THEN 1 ELSE j.state END,
-            ready_at = CASE WHEN j.state = 0 AND j.n_unfinished = 1 THEN _open_neighbours.at ELSE j.ready_at END
+            ready_at = CASE WHEN j.state = 0 THEN greatest(j.ready_at, _open_neighbours.at) ELSE j.ready_at END
         WHERE j.batch_id = of_batch_id AND j.job_id BETWEEN v_first AND last_child AND NOT (j.crowded OR j.bad_parent)
         RETURNING j.job_id, j.tenant_id, j.group_id, j.shape_id, j.state, j.listed),
     -- Who had an unfinished parent was not ready before.

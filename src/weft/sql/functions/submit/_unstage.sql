@@ -18,7 +18,7 @@ BEGIN
                 SELECT max(coalesce(p.cancelled_at, a.ended_at)) FROM weft.edge e
                 JOIN weft.job p ON p.batch_id = e.batch_id AND p.job_id = e.parent_id
                 LEFT JOIN weft.attempt a ON a.batch_id = p.batch_id AND a.job_id = p.job_id AND a.attempt = p.attempt
-                WHERE e.batch_id = j.batch_id AND e.child_id = j.job_id)) END,
+                WHERE e.batch_id = j.batch_id AND e.child_id = j.job_id)) ELSE greatest(j.ready_at, _unstage.at) END,
             cancelled_at = CASE WHEN j.n_unfinished = 0 AND j.bad_parent AND NOT j.always_run THEN _unstage.at END
         WHERE j.batch_id = of_batch_id AND j.job_id BETWEEN from_job AND to_job AND j.staged
         RETURNING j.batch_id, j.job_id, j.state, j.tenant_id, j.group_id, j.shape_id),

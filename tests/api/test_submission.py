@@ -391,3 +391,19 @@ async def test_array_that_was_filled_otherwise_is_refused(http: httpx.AsyncClien
 
     assert [answer.status_code for answer in answers] == [201, 201, 409]
     assert answers[2].json()["errors"][0]["pointer"] == "/jobs/0/command"
+
+
+async def test_missing_parent_is_pointed_at_among_others(http: httpx.AsyncClient) -> None:
+    """Which one it is comes with the database's error, whatever its message says."""
+    created = await http.post("/v1/batches", json={"jobs": [{}, {}]})
+    updates = f"/v1/batches/{created.json()['id']}/updates"
+    jobs = [{"parents": ["j1"]}, {"parents": ["j2", "j9"]}]
+    reserved = (await http.post(updates, json={"n_jobs": 2})).json()
+
+    whole = await http.post(updates, json={"jobs": jobs})
+    path = f"{updates}/{reserved['update_id']}/jobs"
+    bunch = await http.post(path, json={"first": 1, "jobs": jobs})
+
+    for refused in (whole, bunch):
+        assert refused.json()["code"] == "API.PARENT_NOT_FOUND"
+        assert [one["pointer"] for one in refused.json()["errors"]] == ["/jobs/1/parents/1"]

@@ -34,9 +34,9 @@ COMMANDS = {
     "status": ("weft.cli.commands.status:status", "Show a batch, a job or a group."),
     "wait": ("weft.cli.commands.wait:wait", "Wait until a batch, a group or a job has ended."),
     "logs": ("weft.cli.commands.logs:logs", "Print the output of a job."),
-    "rename": ("weft.cli.commands.rename:rename", "Give a batch, a job or a group another name."),
+    "rename": ("weft.cli.commands.edit:rename", "Give a batch, a job or a group another name."),
     "set": (
-        "weft.cli.commands.set:set_attributes",
+        "weft.cli.commands.edit:set_attributes",
         "Set attributes or the priority of a batch, a job or a group.",
     ),
     "hold": (

@@ -11,7 +11,6 @@ from typing import Annotated
 
 from cyclopts import Parameter, validators
 
-from weft.cli.commands.run import NoCommand
 from weft.cli.each.feed import Feed
 from weft.cli.each.ledger import Ledger
 from weft.cli.each.lines import LineReader
@@ -21,6 +20,7 @@ from weft.cli.each.summary import Run, print_summary, print_summary_as_json
 from weft.cli.input.job_document import (
     NO_OPTIONS,
     JobOptions,
+    NoCommand,
     caller_environment,
     check_text,
     current_directory,

@@ -6,11 +6,11 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from weft.cli.commands.status import name_of
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.targets import parse_target
 from weft.cli.terminal.amounts import duration, moment, money
 from weft.cli.terminal.exit_code import explain_end
+from weft.cli.terminal.names import job_name
 from weft.cli.terminal.plans import print_plan
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import JsonItems, TableRows
@@ -106,7 +106,7 @@ def _row(job: Document) -> tuple[object, ...]:
     ended = job.get("ended_at") is not None and job["state"] != "success"
     return (
         format_job_ref(job["batch_id"], job["job_id"]),
-        name_of(job, width=50),
+        job_name(job, width=50),
         job["state"],
         explain_end(job) if ended else job.get("phase"),
         money(job["cost"]),

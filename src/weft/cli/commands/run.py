@@ -10,6 +10,7 @@ from cyclopts import Parameter
 from weft.cli.input.job_document import (
     NO_OPTIONS,
     JobOptions,
+    NoCommand,
     caller_environment,
     job_document,
     show_command,
@@ -22,14 +23,8 @@ from weft.cli.terminal.raw_output import STDERR, STDOUT, OutputFailed, write_all
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json
 from weft.client.api import WAIT_PATIENCE_S, Api
-from weft.core.errors import Invalid, Unavailable
+from weft.core.errors import Unavailable
 from weft.core.ids import format_job_ref
-
-
-class NoCommand(Invalid):
-    """A command line that says nothing to run."""
-
-    code = "CLI.NO_COMMAND"
 
 
 def run(

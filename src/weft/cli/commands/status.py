@@ -10,6 +10,7 @@ from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.targets import Target, parse_target
 from weft.cli.terminal.amounts import duration, moment, money, size
 from weft.cli.terminal.exit_code import explain_end
+from weft.cli.terminal.names import group_name, job_name
 from weft.cli.terminal.plain import one_line
 from weft.cli.terminal.screen import print_facts, print_json, print_table
 from weft.client.api import Api
@@ -87,11 +88,6 @@ async def _first_jobs(client: Api, batch_id: int, limit: int) -> list[Document]:
     return found
 
 
-def group_name(group: Document) -> str:
-    """Return how commands call a group: `b12/stage1`."""
-    return f"{format_batch_id(group['batch_id'])}/{(group['path'] or group['name']).lstrip('/')}"
-
-
 def _print_counts(batch: Document, name: str, *, what: str = "Batch") -> None:
     counts = [f"{batch[f'n_{word}']:,} {word}" for word in STATES if batch[f"n_{word}"]]
     state = batch["state"]
@@ -114,16 +110,10 @@ def _print_counts(batch: Document, name: str, *, what: str = "Batch") -> None:
     )
 
 
-def name_of(job: Document, *, width: int) -> str:
-    """Return the name of a job, of one of an array with its index: `resize[17]`."""
-    index = job.get("index")
-    return one_line(job.get("name") or "", width=width) + ("" if index is None else f"[{index}]")
-
-
 def _job_row(job: Document) -> tuple[object, ...]:
     return (
         format_job_ref(job["batch_id"], job["job_id"]),
-        name_of(job, width=50),
+        job_name(job, width=50),
         job["state"],
         explain_end(job),
         moment(job.get("ended_at")),
@@ -157,7 +147,7 @@ def _print_job(job: Document) -> None:
     print_facts(
         {
             "Job": format_job_ref(job["batch_id"], job["job_id"]),
-            "Name": name_of(job, width=200) or None,
+            "Name": job_name(job, width=200) or None,
             "State": job["state"],
             "Why": explain_end(job) if ended and job["state"] != "success" else None,
             "Phase": job.get("phase"),

@@ -7,11 +7,11 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from weft.cli.commands.wait import wait_for_batch
 from weft.cli.input.documents import Format, UnreadableDocument, format_of, parse_document
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json
+from weft.cli.terminal.waiting import wait_for_batch
 from weft.core.ids import format_batch_id
 
 

@@ -1,19 +1,10 @@
 """`weft wait`: until a batch, a group or a job has ended."""
 
 import asyncio
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
-from typing import Any
 
-from weft.cli.commands.status import group_name
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.targets import parse_target
-from weft.cli.terminal.exit_code import FAILED, explain_end
-from weft.cli.terminal.progress import ProgressLine
-from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import print_json
-from weft.client.api import Api, Document
-from weft.core.ids import format_batch_id, format_job_ref
+from weft.cli.terminal.waiting import wait_for_batch, wait_for_group, wait_for_job
 
 
 def wait(target: str, /, *, shared: Shared = SHARED) -> int:
@@ -33,62 +24,8 @@ async def _wait(text: str, shared: Shared) -> int:
     target = parse_target(text)
     async with shared.client() as client:
         if target.job_id is not None:
-            return await _wait_for_job(client, target.batch_id, target.job_id, as_json=shared.json)
+            return await wait_for_job(client, target.batch_id, target.job_id, as_json=shared.json)
         if target.group is not None:
             group = await client.get_group(target.batch_id, target.group)
-            return await _wait_for_group(client, group, as_json=shared.json)
+            return await wait_for_group(client, group, as_json=shared.json)
         return await wait_for_batch(client, target.batch_id, as_json=shared.json)
-
-
-async def wait_for_batch(client: Api, batch_id: int, *, as_json: bool) -> int:
-    """Show progress until the batch is complete; return 0 if it succeeded, else 1."""
-    documents = client.watch_batch(batch_id)
-    return await _wait_for_all(documents, format_batch_id(batch_id), as_json=as_json)
-
-
-async def _wait_for_group(client: Api, group: Document, *, as_json: bool) -> int:
-    batch_id, group_id = int(group["batch_id"]), int(group["group_id"])
-    documents = client.watch(batch_id, lambda: client.get_group(batch_id, group_id))
-    return await _wait_for_all(documents, group_name(group), as_json=as_json)
-
-
-async def _wait_for_all(
-    documents: AsyncGenerator[Document, None], name: str, *, as_json: bool
-) -> int:
-    """Show documents until the last one; return the exit code."""
-    last: Document = {}
-    with ProgressLine(name) as progress:
-        async with aclosing(documents):
-            async for last in documents:
-                progress.update(last)
-    if as_json:
-        print_json(last)
-    else:
-        _say_end(last, name)
-    return 0 if last["state"] == "success" else FAILED
-
-
-def _say_end(batch: Document, name: str) -> None:
-    counts = {
-        "succeeded": batch["n_succeeded"],
-        "failed": batch["n_failed"],
-        "errored": batch["n_errored"],
-        "cancelled": batch["n_cancelled"],
-    }
-    words = ", ".join(f"{count:,} {word}" for word, count in counts.items() if count)
-    note(f"{name}: {batch['state']}; {words or 'no jobs'}")
-    if batch["state"] != "success":
-        note(f"`weft status {name}` shows what did not succeed")
-
-
-async def _wait_for_job(client: Api, batch_id: int, job_id: int, *, as_json: bool) -> int:
-    end: dict[str, Any] = {}
-    async with aclosing(client.follow_log(batch_id, job_id)) as events:
-        async for event in events:
-            if event.kind == "end":
-                end = dict(event.facts)
-    if as_json:
-        print_json({"batch_id": batch_id, "job_id": job_id, **end})
-    else:
-        note(f"{format_job_ref(batch_id, job_id)}: {explain_end(end)}")
-    return 0 if end["state"] == "success" else FAILED

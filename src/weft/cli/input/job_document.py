@@ -21,6 +21,12 @@ class NotUtf8(Invalid):
     advice = "Pass such bytes in a file: arguments and standard input travel as UTF-8 text."
 
 
+class NoCommand(Invalid):
+    """A command line that says nothing to run."""
+
+    code = "CLI.NO_COMMAND"
+
+
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
 class JobOptions:

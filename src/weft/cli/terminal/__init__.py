@@ -1,4 +1,5 @@
-"""What the user sees: tables, documents, progress, notes, errors, and how output and Ctrl-C work.
+"""What the user sees: tables, documents, progress, notes and errors; and how output
+and Ctrl-C work.
 
-Nothing here talks to the server.
+Nothing here parses what the user gave.
 """

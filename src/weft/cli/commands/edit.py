@@ -1,0 +1,107 @@
+"""`weft rename` and `weft set`: change the name, attributes or priority of something."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.targets import Target, parse_target
+from weft.cli.terminal.report import note
+from weft.cli.terminal.screen import print_json
+from weft.client.api import Api
+from weft.client.objects.operation import end_of
+from weft.client.progress import Progress
+from weft.core.errors import Invalid
+
+
+class NotAnAttribute(Invalid):
+    """A word that is not `key=value`."""
+
+    code = "CLI.NOT_AN_ATTRIBUTE"
+    advice = "Write key=value to set an attribute, and key= to remove it."
+
+
+class NothingToSet(Invalid):
+    """Neither an attribute nor a priority."""
+
+    code = "CLI.NOTHING_TO_SET"
+    advice = "Write key=value to set an attribute, or --priority N."
+
+
+def rename(target: str, name: str, /, *, shared: Shared = SHARED) -> int:
+    """Give a batch, a job or a group another name. That of a group changes the paths below it.
+
+        weft rename b12/stage1 'first stage'
+
+    Args:
+        target: `b12`, `b12.j7` or `b12/stage1`.
+        name: The new name; empty: none (a group keeps one).
+        shared: Options of every command.
+    """
+    return _edit_target(
+        target, {"name": name or None}, shared, done=f"named {name}" if name else "unnamed"
+    )
+
+
+def set_attributes(
+    target: str, /, *attributes: str, priority: int | None = None, shared: Shared = SHARED
+) -> int:
+    """Set attributes of a batch, a job or a group, or remove them; or change the priority.
+
+        weft set b12 cohort=scz1 owner= --priority 10
+
+    Args:
+        target: `b12`, `b12.j7` or `b12/stage1`.
+        attributes: `key=value`; `key=` removes it.
+        priority: Of a job, or of those of a batch or a group that have not ended: higher first,
+            from -1000 to 1000. It waits until all have it; the server goes on without it.
+        shared: Options of every command.
+    """
+    patch: dict[str, Any] = {}
+    if attributes:
+        patch["attributes"] = dict(_parse(word) for word in attributes)
+    if priority is not None:
+        patch["priority"] = priority
+    if not patch:
+        raise NothingToSet(
+            "there is nothing to set", detail="The command names no attribute and no priority."
+        )
+    return _edit_target(target, patch, shared, done=f"{' and '.join(patch)} set")
+
+
+def _parse(word: str) -> tuple[str, str | None]:
+    key, equals, value = word.partition("=")
+    if not key or not equals:
+        raise NotAnAttribute(
+            f"{word[:80]!r} is not an attribute", detail="It has no key, or no '=' after it."
+        )
+    return key, value or None
+
+
+def _edit_target(text: str, patch: Mapping[str, Any], shared: Shared, *, done: str) -> int:
+    """Send a merge patch for `b12`, `b12.j7` or `b12/stage1`, and say that it is done."""
+    document = asyncio.run(_send_and_wait(text, patch, shared))
+    if shared.json:
+        print_json(document)
+    else:
+        note(f"{text}: {done}")
+    return 0
+
+
+async def _send_and_wait(text: str, patch: Mapping[str, Any], shared: Shared) -> Mapping[str, Any]:
+    target = parse_target(text)
+    async with shared.client() as client:
+        document = await _send(client, target, patch)
+        if target.job_id is None and "priority" in patch:
+            with Progress(text, shown=None) as shown:
+                await end_of(client, document, shown)
+            document = await client.get_operation(document["id"])
+        return document
+
+
+async def _send(client: Api, target: Target, patch: Mapping[str, Any]) -> Mapping[str, Any]:
+    if target.job_id is not None:
+        return await client.edit_job(target.batch_id, target.job_id, patch)
+    if target.group is not None:
+        return await client.edit_group(target.batch_id, target.group, patch)
+    return await client.edit_batch(target.batch_id, patch)

@@ -1,4 +1,4 @@
-"""Who began before a parent had ended."""
+"""A job that began before a parent had ended."""
 
 from datetime import UTC, datetime, timedelta
 

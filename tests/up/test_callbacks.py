@@ -116,7 +116,7 @@ def test_what_was_given_up_is_sent_again_at_once_when_somebody_asks(home: Path) 
         none = run_weft("callback", "redeliver", f"b{batch}", "--home", str(home))
 
     assert rows[0]["state"] == "failed"
-    assert f"{rows[0]['delivery_id']}: tried again now" in asked.stderr
+    assert f"{rows[0]['delivery_id']}: will be sent again now" in asked.stderr
     assert (again[0]["state"], again[0]["n_attempts"]) == ("delivered", 2)
     assert first[0]["Weft-Delivery"] == second[0]["Weft-Delivery"]
     assert first[1] == second[1]

@@ -72,7 +72,7 @@ def test_second_up_on_a_live_home_is_refused(weft: Up) -> None:
     detached = run_weft("up", "--home", str(home), "--port", "0", "--detach")
 
     assert (second.returncode, detached.returncode) == (4, 4)
-    assert f"weft is running on {home} already" in second.stderr
+    assert f"weft is already running on {home}" in second.stderr
     assert str(weft.process.pid) in second.stderr
     assert "items" in get(home, "/v1/batches")
 

@@ -1,4 +1,4 @@
-"""What a cancel of 1,000,000 jobs costs, and whom.
+"""The cost of a cancel of 1,000,000 jobs, for its caller and for others.
 
 A batch runs on a real `weft up` and is cancelled while another one waits behind it. `ack_ms` is
 the request; `started_after` counts processes of the batch that began more than 100 ms after the
@@ -38,7 +38,7 @@ LATE_S = 0.1
 
 @dataclass(frozen=True)
 class Cancelled:
-    """What one cancel did."""
+    """The measurements of one cancel."""
 
     ack_ms: float
     started_after: int

@@ -88,7 +88,7 @@ async def _run(client: Api, admin_dsn: str, count: int) -> tuple[float, float]:
 
 
 async def _update(admin_dsn: str, count: int) -> float:
-    """Return the milliseconds of one UPDATE that makes so many rows ready."""
+    """Return the milliseconds of one UPDATE that makes this number of rows ready."""
     connection = await asyncpg.connect(admin_dsn)
     try:
         await connection.execute(query("bare_queue"))

@@ -46,7 +46,7 @@ class Filler:
     async def fill(self, jobs: int, layout: Layout = NESTED, *, in_arrays: int = 0) -> int:
         """Submit one batch with this many jobs, in groups as the layout says; return its number.
 
-        `in_arrays`: so many of them come as arrays.
+        `in_arrays`: number of jobs that come as arrays.
         """
         store, caller = self._store, self._caller
         if store is None or caller is None:

@@ -31,7 +31,7 @@ ROUNDS = 3
 WARM_UP = 200
 CHUNK = 1000
 REST_S = 1.0
-"""Between two runs: what one has left to do is not the other's load."""
+"""Pause between two runs, so that the rest of one is not the load of the other."""
 
 nothing = operator.index
 """Returns its argument. No process has to import a module for it."""
@@ -101,7 +101,7 @@ def _maps(home: Home, until_end: ExitStack) -> Mapping[str, Map]:
 
 @contextmanager
 def _running_ray() -> Iterator[Map]:
-    ray: Any = importlib.import_module("ray")  # it is no dependency, so nothing is known of it
+    ray: Any = importlib.import_module("ray")  # not a dependency, so it has no types here
     ray.init(num_cpus=len(os.sched_getaffinity(0)), include_dashboard=False, logging_level="error")
     call = ray.remote(lambda number: number)
     try:

@@ -1,4 +1,4 @@
-"""What a reader waits for in a batch of 16,000,000 jobs, beside a batch of 1,000.
+"""Response times of a batch of 16,000,000 jobs, beside a batch of 1,000.
 
 Half of the jobs come as arrays, half in bunches; then some of them run. The requests go over HTTP
 on one open connection, one at a time, in turns between the two batches: the batch's document, the

@@ -1,4 +1,4 @@
-"""What weft costs when there is nothing to do.
+"""The cost of an idle weft.
 
 After some jobs a real `weft up` is left alone. Every statement that reaches its server in that
 time is counted from the server's own log; the time that its processes used is read from /proc.
@@ -24,7 +24,7 @@ SETTLE_S = 20.0
 JOBS = 200
 STEPS = 20
 HEARTBEATS = frozenset({"heartbeat", "beat_driver", "still_lead"})
-"""What each role may say once per heartbeat, by function."""
+"""Statements that each role may send once per heartbeat, by function."""
 _STATEMENT = re.compile(r"user=(\w*) LOG:  (?:statement|execute [^:]*): (.*)")
 _FUNCTION = re.compile(r"weft\.(\w+)\(")
 

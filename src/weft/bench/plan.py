@@ -8,7 +8,7 @@ from weft.core.errors import Internal
 
 
 class BenchFailed(Internal):
-    """What was measured did not work, so there is no figure."""
+    """The measured program failed, so there is no figure."""
 
     code = "BENCH.FAILED"
     advice = "Run it again; if it fails again, `weft doctor` checks the installation."
@@ -16,7 +16,7 @@ class BenchFailed(Internal):
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """What the command line asks for. Each bench has its own usual sizes."""
+    """The options of a bench. Each bench has its own default sizes."""
 
     scale: float = 1.0
     """Factor on the usual sizes."""
@@ -37,7 +37,7 @@ class Plan:
 
 
 class Progress(Protocol):
-    """Who is told how far a bench is."""
+    """Receives the progress of a bench."""
 
     def begin(self, steps: int) -> None:
         """Say how many steps there will be."""

@@ -1,4 +1,4 @@
-"""What the processes of a home use, read from `/proc`, by role."""
+"""Resources used by the processes of a home, by role, read from `/proc`."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ _KIB, _MB = 1024, 1_000_000
 
 @dataclass(frozen=True)
 class Use:
-    """What one role has used."""
+    """Resources that one role has used."""
 
     cpu_s: float
     """With that of its processes which have ended."""

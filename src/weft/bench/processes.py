@@ -22,7 +22,7 @@ JOBS = 20_000
 ROUNDS = 3
 WARM_UP = 200
 REST_S = 1.0
-"""Between a round and its reference: what the round has left to do is not the other's load."""
+"""Pause between a round and its reference, so that the rest of one is not the other's load."""
 PROGRAM = "/bin/true"
 
 

@@ -45,7 +45,7 @@ class Logins(msgspec.Struct):
 
 
 class Done(msgspec.Struct):
-    """What was done."""
+    """The result of a run."""
 
     began_at: float
     calls: list[tuple[float, int]]

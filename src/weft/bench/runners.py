@@ -18,7 +18,7 @@ LINE_BYTES_MAX = 1 << 26
 
 @dataclass(frozen=True)
 class Run:
-    """What all runners did together."""
+    """The results of all runners."""
 
     began_at: float
     calls: list[tuple[float, int]]
@@ -35,7 +35,7 @@ class Run:
         return (end - begin) * total / (self._at(end * total) - self._at(begin * total))
 
     def _at(self, jobs_wanted: float) -> float:
-        """Return when so many jobs were completed, as if those of a call came one by one."""
+        """Return when the n-th job was completed, as if the jobs of a call came one by one."""
         at, jobs = self.began_at, 0
         for called_at, count in self.calls:
             if jobs + count >= jobs_wanted:

@@ -105,7 +105,7 @@ class _Bench:
         self.filler.rates.clear()
 
     async def measure_size(self, size: int, jobs: int, rounds: int) -> dict[str, Any]:
-        """Return the medians at so many jobs a call: reference, weft and its variants in turns."""
+        """Return the medians at one size of calls: reference, weft and its variants in turns."""
         bare: list[float] = []
         bare_in_one: list[float] = []
         self._cpu_us.clear()
@@ -182,7 +182,7 @@ async def run_bare(admin_dsn: str, runners: Runners, *, size: int, jobs: int) ->
 
 
 async def fill_bare(admin_dsn: str, jobs: int) -> None:
-    """Make the bare queue with so many jobs."""
+    """Make the bare queue with this number of jobs."""
     connection = await asyncpg.connect(admin_dsn)
     try:
         await connection.execute(query("bare_queue"))

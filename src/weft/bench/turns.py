@@ -27,7 +27,7 @@ Kind = Literal["bare", "bare_in_one", "weft", "weft_in_two", "store"]
 
 
 class Order(msgspec.Struct):
-    """What to run: the bare queue, weft's functions, or the same through the store's classes.
+    """Variants: the bare queue, weft's functions, or the same through the store's classes.
 
     The bare queue makes two calls for each set; weft completes one set and claims the next in one
     call, as its agent does. `…_in_one` and `…_in_two` are the other way round.
@@ -39,8 +39,8 @@ class Order(msgspec.Struct):
     start_calls: bool = False
     """Report each start with a call of its own."""
     jobs_max: int | None = None
-    """End after about so many jobs; None: when nothing is left. Where one call does both, what was
-    claimed last stays claimed."""
+    """End after about this number of jobs; None: when nothing is left. Where one call completes
+    and claims, the last claimed jobs stay claimed."""
 
 
 Turn = Callable[[], Awaitable[int]]
@@ -48,7 +48,7 @@ Turn = Callable[[], Awaitable[int]]
 
 
 class Work(Protocol):
-    """What a worker does with the functions."""
+    """A worker's calls of the functions."""
 
     async def turn(self) -> int:
         """Claim and complete one set; return how many jobs, 0: nothing is left."""
@@ -178,7 +178,7 @@ def _ends(count: int) -> dict[str, list[Any] | None]:
 
 
 class ThroughStore:
-    """What the worker's agent calls, with its objects for claims and reports."""
+    """The calls of the worker's agent, with its objects for claims and reports."""
 
     def __init__(self, store: PostgresWorkerStore, order: Order, incarnation_id: int) -> None:
         self._store = store

@@ -1,6 +1,4 @@
-"""The entry of the command line: which commands there are, and what the shell is told in the
-end.
-"""
+"""The entry of the command line: the list of commands, and the exit code."""
 
 import sys
 from typing import TYPE_CHECKING
@@ -15,66 +13,69 @@ INTERRUPTED = 130
 BROKEN_PIPE = 141
 COMMANDS = {
     "up": ("weft.cli.commands.up:up", "Start weft on this machine, with its own PostgreSQL."),
-    "down": ("weft.cli.commands.down:down", "Stop the weft of this home."),
-    "run": ("weft.cli.commands.run:run", "Run one command as a job, as if it ran here."),
-    "each": ("weft.cli.commands.each:each", "Run a command once for each line of the input."),
+    "down": ("weft.cli.commands.down:down", "Stop the weft server of this home."),
+    "run": (
+        "weft.cli.commands.run:run",
+        "Run one command as a job, with its output and exit code.",
+    ),
+    "each": ("weft.cli.commands.each:each", "Run a command once for each line of input."),
     "submit": (
         "weft.cli.commands.submit:submit",
-        "Submit the jobs of a file, and print the batch's id.",
+        "Submit the jobs in a file, and print the batch's id.",
     ),
     "convert": (
         "weft.cli.commands.convert:app",
-        "Turn workflows of other systems into documents of batches.",
+        "Convert workflows of other systems to batch documents.",
     ),
     "ls": ("weft.cli.commands.ls:ls", "List batches, newest first."),
     "jobs": (
         "weft.cli.commands.jobs:jobs",
-        "List jobs of a batch, all or those that a query finds.",
+        "List the jobs of a batch, all or those that match a query.",
     ),
     "status": ("weft.cli.commands.status:status", "Show a batch, a job or a group."),
     "wait": ("weft.cli.commands.wait:wait", "Wait until a batch, a group or a job has ended."),
     "logs": ("weft.cli.commands.logs:logs", "Print the output of a job."),
-    "rename": ("weft.cli.commands.edit:rename", "Give a batch, a job or a group another name."),
+    "rename": ("weft.cli.commands.edit:rename", "Rename a batch, a job or a group."),
     "set": (
         "weft.cli.commands.edit:set_attributes",
         "Set attributes or the priority of a batch, a job or a group.",
     ),
     "hold": (
         "weft.cli.commands.hold:hold",
-        "Let nothing of batches, jobs or groups start for now.",
+        "Hold batches, jobs or groups: start nothing of them for now.",
     ),
-    "release": ("weft.cli.commands.hold:release", "Let what was held start."),
+    "release": ("weft.cli.commands.hold:release", "Release held batches, jobs or groups."),
     "cancel": ("weft.cli.commands.cancel:cancel", "Cancel batches, jobs or groups."),
     "delete": ("weft.cli.commands.delete:delete", "Delete batches with all their jobs."),
     "callback": (
         "weft.cli.commands.callback:app",
-        "See who was told of completions, and how.",
+        "List callbacks, and send them again.",
     ),
-    "top": ("weft.cli.commands.top:top", "Show workers and batches while they change."),
+    "top": ("weft.cli.commands.top:top", "Show workers and batches, live."),
     "check-order": (
         "weft.cli.commands.check_order:check_order",
-        "Check that all jobs began after their parents had ended.",
+        "Check that every job started after its parents ended.",
     ),
-    "doctor": ("weft.cli.commands.doctor:doctor", "Check the installation, and say what to do."),
+    "doctor": ("weft.cli.commands.doctor:doctor", "Check the installation, and suggest repairs."),
     "audit": (
         "weft.cli.commands.audit:audit",
-        "Recompute everything that is derived, and compare.",
+        "Recompute all derived data, and report differences.",
     ),
-    "config": ("weft.cli.commands.config:config", "Show each setting and where it comes from."),
-    "db": ("weft.cli.commands.db:app", "Look at the database's schema, and bring it up to date."),
+    "config": ("weft.cli.commands.config:config", "Show each setting, its value and its origin."),
+    "db": ("weft.cli.commands.db:app", "Show or migrate the database schema."),
     "billing": (
         "weft.cli.commands.billing:app",
-        "Show what billing projects cost, and at which prices.",
+        "Show costs and prices of billing projects.",
     ),
     "bench": (
         "weft.cli.commands.bench:bench",
-        "Measure one thing beside what it is compared with.",
+        "Measure performance against a reference.",
     ),
-    "api": ("weft.cli.commands.roles:api", "Run the HTTP api alone, in the foreground."),
-    "driver": ("weft.cli.commands.roles:driver", "Run a driver alone, in the foreground."),
-    "worker": ("weft.cli.commands.roles:worker", "Run a worker alone, in the foreground."),
+    "api": ("weft.cli.commands.roles:api", "Run only the HTTP api, in the foreground."),
+    "driver": ("weft.cli.commands.roles:driver", "Run only a driver, in the foreground."),
+    "worker": ("weft.cli.commands.roles:worker", "Run only a worker, in the foreground."),
 }
-"""Where each command is, and what `weft --help` says of it: that must not import them all."""
+"""The function of each command and its line in `weft --help`, which must not import them all."""
 
 
 def main() -> None:
@@ -124,7 +125,7 @@ def build_app(*, is_overview: bool = False) -> "App":
 
     app = App(
         name="weft",
-        help="Run jobs, millions of small ones or a few long ones, and know what became of them.",
+        help="Run jobs: millions of small ones or a few long ones.",
         version=__version__,
         version_flags=["--version", "-V"],
         help_format="plaintext",
@@ -133,7 +134,7 @@ def build_app(*, is_overview: bool = False) -> "App":
         print_error=False,
     )
     for position, (name, (place, sentence)) in enumerate(COMMANDS.items()):
-        # A command's own page has more to say: its docstring, which a sentence here would replace.
+        # A command's own page shows its docstring; a sentence here would replace that.
         app.command(place, name=name, help=sentence if is_overview else None, sort_key=position)
     return app
 
@@ -155,7 +156,7 @@ def _dispatch(arguments: list[str]) -> int:
 
 
 def _check_order(app: "App", arguments: list[str]) -> None:
-    """Refuse an option behind the first word of a job's command: `run sort -n` would lose it."""
+    """Refuse an option after the first word of a job's command: `run sort -n` would lose it."""
     from cyclopts import CycloptsError  # noqa: PLC0415
 
     if "--" in arguments or arguments[:1] not in (["run"], ["each"]):
@@ -164,13 +165,13 @@ def _check_order(app: "App", arguments: list[str]) -> None:
     words = list(bound.arguments.get("command", ()))
     if arguments[len(arguments) - len(words) :] != words:
         raise CycloptsError(
-            f"An option stands behind '{words[0]}'; it is not clear whose it is.",
+            f"There is an option after '{words[0]}'; it is ambiguous whether it belongs to weft.",
             command_chain=arguments[:1],
         )
 
 
 def _silence_stdout() -> None:
-    """Let the interpreter flush into nothing what nobody reads or what cannot be written."""
+    """Discard what the interpreter still flushes: nobody reads it, or it cannot be written."""
     import os  # noqa: PLC0415
 
     null = os.open(os.devnull, os.O_WRONLY)

@@ -1,14 +1,14 @@
 """How long to wait before something that failed is tried again."""
 
 STABLE_S = 5.0
-"""Who has lived so long was well: its next death is counted as the first."""
+"""A process that lived this long was well: its next death counts as the first."""
 
 RESTART_FIRST_S = 0.2
 RESTART_LONGEST_S = 30.0
 
 
 def backoff_s(failures: int, *, first_s: float, longest_s: float, jitter: float) -> float:
-    """Return the delay after so many failures in a row (1 and more).
+    """Return the delay after this number of failures in a row (1 and more).
 
     It doubles from `first_s` to `longest_s`. `jitter` in [0, 1) takes up to half of it away, so
     that those who failed together do not come back together.

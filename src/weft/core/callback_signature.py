@@ -1,7 +1,7 @@
 """How callbacks are signed: HMAC-SHA256 over time, delivery and body (docs/guides/callbacks.md).
 
-A deployment has one key. What signs the callbacks of a tenant is derived from it, so that a tenant
-who knows its own secret can forge nobody else's callbacks.
+A deployment has one key. The secret of each tenant is derived from it, so that a tenant who knows
+its own secret cannot forge another's callbacks.
 """
 
 import hashlib
@@ -41,12 +41,12 @@ def refusal(
     The signature is compared before the time is looked at, each in constant time.
     """
     if signature is None or delivery is None:
-        return f"The headers {SIGNATURE_HEADER} and {DELIVERY_HEADER} are not both there."
+        return f"One of the headers {SIGNATURE_HEADER} and {DELIVERY_HEADER} is missing."
     parts = [part.strip().partition("=") for part in signature.split(",")[:_PARTS_MAX]]
     times = [value for name, _, value in parts if name == "t"]
     given = [value for name, _, value in parts if name == "v1"]
     if len(times) != 1 or not _TIME.fullmatch(times[0]) or not given:
-        return f"The header {SIGNATURE_HEADER} has not the form t=TIME,v1=DIGEST."
+        return f"The header {SIGNATURE_HEADER} is malformed: expected t=TIME,v1=DIGEST."
     wanted = [_digest(secret, times[0], delivery, body) for secret in secrets]
     good = [
         hmac.compare_digest(one.encode(), other.encode(errors="replace"))

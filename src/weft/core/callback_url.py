@@ -1,4 +1,4 @@
-"""Which URLs may be called back: what can be known from the text, before any name is resolved.
+"""Which URLs may be called back, judged by their text before any name is resolved.
 
 The text is read strictly, because two programs that read one URL differently are how such checks
 are got round. The name is resolved when it is called, and the address is checked then
@@ -46,7 +46,7 @@ def parse_callback_url(url: str) -> Target:
         raise ValueError(f"{len(url)} characters, at most {URL_CHARS_MAX}")
     match = _URL.fullmatch(url) if _CHARACTERS.fullmatch(url) else None
     if match is None:
-        raise ValueError("not a URL; other characters than its own are written %XX")
+        raise ValueError("not a URL; write characters that a URL cannot hold as %XX")
     scheme = match["scheme"].lower()
     if scheme not in _PORTS:
         raise ValueError("not an http or https URL")

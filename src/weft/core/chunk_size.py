@@ -1,7 +1,7 @@
 """How many calls of a `map` become one job.
 
 A job costs about a millisecond whatever it does, so short calls are put together until they last
-long enough that this is little, and never so many that some workers have nothing left to do.
+long enough that this is little, but never too many: every worker shall have something to do.
 """
 
 import math
@@ -13,7 +13,7 @@ TARGET_S: Final = 0.2
 """How long a job should last: the cost of a job is a hundredth of it."""
 CALLS_MAX: Final = 10_000
 SHARES: Final = 4
-"""Each worker gets its part of what is left in so many pieces, so that all end together."""
+"""Number of pieces in which each worker gets its share of the rest, so that all end together."""
 SLOTS_AHEAD: Final = 8
 """How many jobs for each slot are out at a time: what is not yet cut can still be cut better."""
 _MEASURES_KEPT: Final = 63

@@ -22,7 +22,7 @@ JOB_ELEMENTS: Final = frozenset({"job", "dag", "dax"})
 
 
 class UnreadableWorkflow(Invalid):
-    """A file that is no Pegasus workflow."""
+    """A file that is not a Pegasus workflow."""
 
     code = "CLI.UNREADABLE_WORKFLOW"
     advice = "Convert the DAX file as Pegasus wrote it; nothing was written."
@@ -159,7 +159,7 @@ class DaxReader:
         for child, parents in self._parents.items():
             for name, line in ((child, min(parents.values())), *parents.items()):
                 if name not in self._jobs:
-                    raise self._wrong(f"there is no job with the id {name!r}", line)
+                    raise self._wrong(f"no job has the id {name!r}", line)
 
 
 def _name_of(job_id: str) -> str:

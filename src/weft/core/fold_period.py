@@ -4,7 +4,7 @@ SHORTEST_S = 0.05
 LONGER_S = 0.1
 LONGEST_S = 0.5
 FEW_DELTAS = 500
-"""A fold of so few costs about a millisecond: it may come often, so that ends are seen soon. While
+"""A fold of this few costs about a millisecond: it may come often, so that ends show soon. While
 they go on for seconds, a tenth of a second is soon enough for their end."""
 GROWTH = 1.1
 SHARE_MAX = 0.1
@@ -12,7 +12,7 @@ SHARE_MAX = 0.1
 
 
 def next_fold_period_s(previous_s: float, *, deltas: int, took_s: float) -> float:
-    """Return the pause after a fold that found so many deltas in so much time.
+    """Return the pause after a fold, given the deltas it found and the time it took.
 
     Short while there are few, though it grows a little. Under load it doubles up to the longest:
     one fold of many deltas is cheaper than many folds, and it leaves fewer dead rows of the sums.

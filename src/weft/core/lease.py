@@ -13,7 +13,7 @@ QUEUE_S: Final = 0.3
 """How much work is kept in store: a claim takes milliseconds, and a hundred jobs cost little more
 than one."""
 GROWTH: Final = 8
-"""The stock is at most so many times what ended in the last `RECENT_S`: two jobs that were short
+"""The stock is at most this multiple of the jobs ended in `RECENT_S`: two jobs that were short
 say little about the next hundred."""
 RECENT_S: Final = 0.5
 CLAIM_JOBS_MAX: Final = 1000
@@ -23,7 +23,7 @@ _WEIGHT: Final = 0.05
 
 @dataclass(frozen=True, kw_only=True)
 class Load:
-    """What a worker has, and what it holds: leases and running attempts together."""
+    """The capacity of a worker, and what leases and running attempts reserve of it."""
 
     cpu_m: int
     memory_mib: int
@@ -36,7 +36,7 @@ class Load:
 
 
 class HasSize(Protocol):
-    """What takes a part of a worker."""
+    """Something that reserves a part of a worker."""
 
     @property
     def cpu_m(self) -> int:
@@ -48,14 +48,14 @@ class HasSize(Protocol):
 
 
 class Budget(NamedTuple):
-    """What to claim."""
+    """The size of a claim."""
 
     cpu_m: int
     memory_mib: int
     jobs: int
 
     def is_used_up(self, claimed: Sequence[HasSize]) -> bool:
-        """Say whether a claim of so much took all that it might: then there may be more."""
+        """Return whether a claim took all it asked for: then there may be more."""
         return (
             len(claimed) >= self.jobs
             or sum(one.cpu_m for one in claimed) >= self.cpu_m
@@ -82,7 +82,7 @@ class Pace:
 
 
 def stock_wanted(load: Load, pace: Pace) -> int:
-    """Return how many leases are worth having: what this worker does in `QUEUE_S`, not more."""
+    """Return how many leases are useful: as many as this worker completes in `QUEUE_S`."""
     if not pace.count:
         return 0
     by_cpu = (load.cpu_m - load.cpu_m_long) / max(pace.cpu_m, 1.0)

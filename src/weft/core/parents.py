@@ -35,7 +35,7 @@ def refers_to_earlier(text: str) -> bool:
 
 @dataclass(frozen=True)
 class Earlier:
-    """What may be referred to besides the jobs at hand."""
+    """Jobs outside the document that it may refer to."""
 
     batch_id: int | None
     """None: the batch is being created, so it has no earlier jobs."""
@@ -110,7 +110,7 @@ class _Names:
 
 @dataclass(frozen=True)
 class _Scope:
-    """What references of one document may mean."""
+    """The possible meanings of references in one document."""
 
     positions: Positions
     earlier: Earlier
@@ -132,7 +132,7 @@ class _Scope:
     def _position(self, ref: int, index: int, pointer: str) -> int:
         own = self.positions.firsts[index]
         if ref < 1:
-            message = f"{ref} is no position; the first job is 1"
+            message = f"{ref} is not a position; the first job is 1"
             self.problems.add(ParentNotFound, pointer, message)
             return 0
         if ref >= own:
@@ -157,12 +157,12 @@ class _Scope:
             self.problems.add(ParentNotFound, pointer, f"{ref[:80]!r} is a name; {where}")
             return 0
         if ref in self.names.ambiguous:
-            message = f"several jobs are called {ref[:80]!r}"
+            message = f"several jobs are named {ref[:80]!r}"
             self.problems.add(ParentAmbiguous, pointer, message)
             return 0
         entry = self.names.entry.get(ref)
         if entry is None:
-            message = f"no job of the document is called {ref[:80]!r}"
+            message = f"no job of the document is named {ref[:80]!r}"
             self.problems.add(ParentNotFound, pointer, message)
             return 0
         positions = self.positions.of(entry)

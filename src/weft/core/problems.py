@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from weft.core.errors import FieldError, InvalidDocument
 
 PROBLEMS_MAX = 100
-"""A document of 10,000 jobs with the same mistake need not be told so 10,000 times."""
+"""A document of 10,000 jobs with the same mistake need not list it 10,000 times."""
 
 
 def pointer_of(*parts: str | int) -> str:
@@ -15,7 +15,7 @@ def pointer_of(*parts: str | int) -> str:
 
 @dataclass
 class Problems:
-    """What is wrong with one document, in the order of finding."""
+    """Problems of one document, in the order found."""
 
     found: list[tuple[type[InvalidDocument], FieldError]] = field(default_factory=list)
     n_found: int = 0

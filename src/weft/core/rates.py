@@ -15,7 +15,7 @@ PRICE_MAX: Final = Decimal(1_000_000)
 
 
 class InvalidPrice(Invalid):
-    """A price that is none."""
+    """An invalid price."""
 
     code = "BILLING.INVALID_PRICE"
 
@@ -23,7 +23,7 @@ class InvalidPrice(Invalid):
 def kept_prices(prices: Mapping[str, str | float | None]) -> dict[str, str]:
     """Return the prices per kept unit and hour, exact; those that are None are left out.
 
-    Raise `InvalidPrice` with every one that is no number from 0 to `PRICE_MAX`.
+    Raise `InvalidPrice` with every one that is not a number from 0 to `PRICE_MAX`.
     """
     kept: dict[str, str] = {}
     problems: list[FieldError] = []
@@ -36,13 +36,13 @@ def kept_prices(prices: Mapping[str, str | float | None]) -> dict[str, str]:
             amount = Decimal("NaN")
         if not amount.is_finite() or not 0 <= amount <= PRICE_MAX:
             problems.append(
-                FieldError(f"/{resource}", f"{price} is no price from 0 to {PRICE_MAX}")
+                FieldError(f"/{resource}", f"{price} is not a price from 0 to {PRICE_MAX}")
             )
             continue
         kept[resource] = format(amount / UNITS_OF_A_PRICE[resource], "f")
     if problems:
         raise InvalidPrice(
-            "a price makes no sense",
+            "a price is invalid",
             detail="; ".join(f"{one.pointer[1:]}: {one.message}" for one in problems) + ".",
             hint="Prices are per core, GiB or GPU and hour, in the currency of this server.",
             errors=problems,

@@ -14,7 +14,7 @@ from typing import Final
 
 
 class JobState(IntEnum):
-    """Where a job stands (DESIGN section 3)."""
+    """The state of a job (DESIGN section 3)."""
 
     PENDING = 0
     READY = 1
@@ -39,11 +39,11 @@ class JobState(IntEnum):
 
 
 ENDED_WORDS: Final = frozenset(state.word for state in JobState if state.is_terminal)
-"""What documents of jobs that have ended say as their `state`."""
+"""States of ended jobs, as documents name them."""
 
 
 class Phase(IntEnum):
-    """What a running attempt is doing."""
+    """The step that a running attempt is in."""
 
     ASSIGNED = 1
     PREPARING = 2

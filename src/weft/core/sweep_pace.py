@@ -1,13 +1,13 @@
 """How fast the jobs of cancelled groups are settled."""
 
 JOBS_PER_S = 30_000
-"""At full speed a sweep would take one core of the server for itself, for jobs that nobody waits
-for: what is cancelled does not start in any case.
+"""At full speed a sweep would keep one core of the server busy, for jobs that nobody waits for:
+cancelled jobs do not start in any case.
 """
 
 
 def sweep_pause_s(jobs: int, *, took_s: float) -> float:
-    """Return how long to leave the server to others, after settling so many jobs in so much time.
+    """Return the pause after settling jobs, given their number and the time it took.
 
     >>> sweep_pause_s(3_000, took_s=0.04)
     0.06

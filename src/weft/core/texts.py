@@ -6,11 +6,11 @@ from collections.abc import Mapping
 def wrong_name(name: str, *, chars_max: int) -> str | None:
     """Return why this cannot be a name, or None."""
     if not name:
-        return "a name is not empty"
+        return "a name cannot be empty"
     if len(name) > chars_max:
         return f"{len(name)} characters, at most {chars_max}"
     if not name.isprintable():
-        return "a name has printable characters only"
+        return "a name can have printable characters only"
     return None
 
 
@@ -24,7 +24,7 @@ def wrong_attributes(
         if not key or not key.isprintable():
             return key, "a key has printable characters and at least one"
         if "\0" in value:
-            return key, "a value holds no NUL character"
+            return key, "a value cannot contain a NUL character"
         # A character has at most four bytes, so most need not be encoded to be measured.
         if 4 * (len(key) + len(value)) > bytes_max:
             size = len(key.encode()) + len(value.encode())

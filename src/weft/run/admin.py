@@ -1,4 +1,4 @@
-"""What the owner of the database may ask: audit, migrations, status. Used by the command line."""
+"""Calls for the owner of the database: audit, migrations, status. Used by the command line."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -16,7 +16,7 @@ Answer = TypeVar("Answer")
 
 
 class NoDatabase(Unavailable):
-    """No database is known here."""
+    """This home has no database."""
 
     code = "CLI.NO_DATABASE"
 
@@ -60,13 +60,13 @@ def run_add_rates(
 
 
 def admin_dsn(settings: Settings) -> str:
-    """Return how the owner logs in. Raise `NoDatabase` in a home that was never started."""
+    """Return the owner's login. Raise `NoDatabase` in a home that was never started."""
     if settings.database is not None:
         return settings.database
     dsn = Home(settings.home).secrets().get("admin")
     if dsn is None:
         raise NoDatabase(
-            "there is no database here",
+            "this home has no database",
             detail=f"No server was started in {settings.home}.",
             hint="Start one with `weft up`, or name another home with --home.",
         )

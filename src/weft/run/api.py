@@ -25,12 +25,12 @@ from weft.telemetry.log import get_logger
 BACKLOG = 1024
 KEEP_ALIVE_S = 75
 GRACE_S = 1
-"""For requests that are being answered when the server is told to stop. Streams end at once."""
+"""Time for requests in progress when the server is told to stop. Streams end at once."""
 log = get_logger()
 
 
 class AddressInUse(Conflict):
-    """The api cannot listen where it should."""
+    """The api cannot listen on its address."""
 
     code = "UP.ADDRESS_NOT_USABLE"
 
@@ -108,7 +108,7 @@ def serving_config(app: Application) -> uvicorn.Config:
 
 
 def _listen(host: str, port: int) -> socket.socket:
-    """Take the address now, so that one in use is told before anything else happens."""
+    """Take the address first, so that an address in use is reported before anything happens."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         listener = socket.create_server((host, port), family=family, backlog=BACKLOG)

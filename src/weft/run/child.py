@@ -1,4 +1,4 @@
-"""What a role process does because `weft up` started it: it ends when the supervisor ends.
+"""A role process that `weft up` started ends when its supervisor ends.
 
 A supervisor that is killed can tell nobody. So each role asks the kernel for a SIGTERM at the
 death of its parent. Asked here, in the child itself: code between fork and exec is not safe.
@@ -15,7 +15,7 @@ _PR_SET_PDEATHSIG = 1
 
 
 def end_with_supervisor() -> None:
-    """Let SIGTERM come when the supervisor dies; call it after the handler is installed.
+    """Ask for SIGTERM when the supervisor dies; call this after the handler is installed.
 
     Does nothing in a process that `weft up` did not start.
     """
@@ -33,5 +33,5 @@ def is_supervised() -> bool:
 
 
 def role_name(default: str) -> str:
-    """Return under which name this process is supervised, such as `driver-2`."""
+    """Return the name under which this process is supervised, such as `driver-2`."""
     return os.environ.get(ROLE_VARIABLE) or default

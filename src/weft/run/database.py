@@ -29,7 +29,7 @@ class BadDsn(Invalid):
 
 
 class SecretsLost(Conflict):
-    """The embedded server is there, but not the passwords for it."""
+    """The embedded server exists, but its passwords are missing."""
 
     code = "UP.SECRETS_LOST"
 
@@ -43,7 +43,7 @@ class EmbeddedDatabase:
         self._server = EmbeddedServer(home.pg, home.socket_dir())
 
     async def start(self) -> subprocess.Popen[bytes]:
-        """Start the server as our child; at the first time make it."""
+        """Start the server as our child; create it the first time."""
         secrets = self._secrets()
         if not self._server.is_initialised:
             # The passwords come first: a crash between the two must not lock us out.
@@ -60,7 +60,7 @@ class EmbeddedDatabase:
             raise SecretsLost(
                 "cannot log in to the embedded database",
                 detail=f"{self._home.secrets_file} with its passwords is missing or damaged.",
-                hint=f"Bring it back from a copy, or move {self._home.pg} away to begin anew.",
+                hint=f"Restore it from a copy, or move {self._home.pg} away to start over.",
             )
         return {
             name: self._server.dsn(user, password_of(known.get(name, "")) or new_password())
@@ -68,7 +68,7 @@ class EmbeddedDatabase:
         }
 
     def write_logins(self) -> None:
-        """Write down how to log in now."""
+        """Record the current logins."""
         secrets = self._secrets()
         if secrets != self._home.secrets():
             self._home.write_secrets(secrets)

@@ -1,4 +1,4 @@
-"""`weft up --detach`: the supervisor in a session of its own, and what it says to who started it.
+"""`weft up --detach`: the supervisor in a session of its own, and its answer to the parent.
 
 Settings go to it through its standard input (the DSN among them may hold a password), its answer
 comes back through a pipe: one line, when all is ready or when it cannot be.
@@ -26,7 +26,7 @@ class UpFailed(Unavailable):
 
 
 class Answer(msgspec.Struct, kw_only=True):
-    """What the supervisor says: the url, or what a `WeftError` holds."""
+    """The supervisor's answer: the url, or the facts of a `WeftError`."""
 
     url: str | None = None
     message: str = ""
@@ -37,7 +37,7 @@ class Answer(msgspec.Struct, kw_only=True):
 
 
 class StartRefused(WeftError):
-    """What the detached supervisor raised, raised again here with its code and exit code."""
+    """An error of the detached supervisor, raised again with its code and exit code."""
 
     def __init__(self, answer: Answer) -> None:
         super().__init__(answer.message, detail=answer.detail, hint=answer.hint)

@@ -1,4 +1,4 @@
-"""`weft doctor`: what this machine and this home are like, and what to do about what is wrong.
+"""`weft doctor`: check this machine and this home, and suggest repairs.
 
 Each check is a function that returns its findings; none of them changes anything.
 """
@@ -39,17 +39,17 @@ ROLES = ("api", "driver", "worker")
 
 @dataclass(frozen=True)
 class Finding:
-    """What one check found."""
+    """The result of one check."""
 
     check: str
     verdict: Verdict
     found: str
     advice: str = ""
-    """What to do; empty if all is well."""
+    """The suggested repair; empty if all is well."""
 
 
 def examine(settings: Settings) -> list[Finding]:
-    """Return all findings, in an order in which the first wrong one is the one to begin with."""
+    """Return all findings; repair the first wrong one first."""
     checks: tuple[Callable[[Settings], Iterator[Finding]], ...] = (
         _installation,
         _server_programs,
@@ -143,7 +143,7 @@ def _disk(settings: Settings) -> Iterator[Finding]:
     place = next(p for p in (settings.home, *settings.home.parents) if p.exists())
     free = shutil.disk_usage(place).free
     found = f"{free / (1 << 30):.1f} GiB free at {place}"
-    advice = "Make room, or move the home to another disk."
+    advice = "Free some space, or move the home to another disk."
     if free < DISK_EMPTY_BYTES:
         yield Finding("disk", "wrong", found, advice)
     elif free < DISK_LOW_BYTES:
@@ -190,7 +190,7 @@ def _clock(date: str | None) -> Iterator[Finding]:
     skew_s = abs(time.time() - email.utils.parsedate_to_datetime(date).timestamp())
     if skew_s > SKEW_MAX_S:
         found = f"this machine's clock differs by {skew_s:.0f} s from the server's"
-        advice = "weft decides nothing by it, but times will puzzle you: start an NTP client."
+        advice = "weft decides nothing by it, but displayed times are off: start an NTP client."
         yield Finding("clock", "warning", found, advice)
     else:
         yield Finding("clock", "ok", "agrees with the server's")
@@ -243,7 +243,7 @@ def _namespaces(_: Settings) -> Iterator[Finding]:
     if done.returncode == 0:
         yield Finding("namespaces", "ok", "jobs cannot outlive the worker's spawner")
     else:
-        found = f"the kernel lends none: {done.stderr.strip()[:120]}"
+        found = f"the kernel allows none: {done.stderr.strip()[:120]}"
         yield Finding("namespaces", "warning", found, advice)
 
 

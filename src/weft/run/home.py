@@ -35,8 +35,11 @@ from weft.store.embedded import fits_socket
 _LOOKS = 10
 _LOOK_S = 0.01
 _REASONS = {
-    errno.ENOSPC: ("the disk is full", "Make room, or use another home (`--home DIR`)."),
-    errno.EDQUOT: ("your disk quota is used up", "Make room, or use another home (`--home DIR`)."),
+    errno.ENOSPC: ("the disk is full", "Free some space, or use another home (`--home DIR`)."),
+    errno.EDQUOT: (
+        "your disk quota is used up",
+        "Free some space, or use another home (`--home DIR`).",
+    ),
     errno.EROFS: ("the file system is read-only", "Use a home on another disk (`--home DIR`)."),
     errno.EACCES: ("you may not write there", "Use a home of your own (`--home DIR`)."),
     errno.EPERM: ("you may not write there", "Use a home of your own (`--home DIR`)."),
@@ -46,20 +49,20 @@ _REASONS = {
 
 
 class HomeNotUsable(Conflict):
-    """The home cannot be written, or belongs to somebody else."""
+    """The home is not writable, or belongs to another user."""
 
     code = "UP.HOME_NOT_USABLE"
 
 
 class HomeInUse(Conflict):
-    """Another `weft up` lives on this home."""
+    """Another `weft up` runs on this home."""
 
     code = "UP.HOME_IN_USE"
 
     def __init__(self, path: Path, pid: int | None) -> None:
         self.pid = pid
         super().__init__(
-            f"weft is running on {path} already",
+            f"weft is already running on {path}",
             detail=f"The `weft up` of process {pid} holds {path / 'run' / 'up.lock'}."
             if pid is not None
             else f"Another process holds {path / 'run' / 'up.lock'}.",
@@ -161,13 +164,13 @@ class Home:
         return str(token) if token else None
 
     def write_client(self, url: str, token: str) -> None:
-        """Tell clients where the api is and how to log in. Nothing is written if they know."""
+        """Record the url and the token for clients, unless the file holds them already."""
         known = _read_json(self.client_file)
         if (known.get("url"), known.get("token")) != (url, token):
             write_private(self.client_file, {"url": url, "token": token})
 
     def ready(self, role: str) -> Mapping[str, Any]:
-        """Return what a role wrote when it was ready; empty if it is not."""
+        """Return the facts that a role wrote when it was ready; empty if it is not ready."""
         return _read_json(self.run / f"{role}.ready")
 
     @contextmanager
@@ -183,7 +186,7 @@ class Home:
     def socket_dir(self) -> Path:
         """Return where the embedded server's socket is; the same in every call.
 
-        Usually `run/pg`. If the kernel cannot take so long a path, a private directory in the
+        Usually `run/pg`. If that path is too long for the kernel, a private directory in the
         temporary one, which is recorded so that it is found again.
         """
         usual = self.run / "pg"
@@ -200,7 +203,7 @@ class Home:
 
 @contextmanager
 def explained(path: Path) -> Iterator[None]:
-    """Turn what the system says about a path into `HomeNotUsable` with a way out."""
+    """Turn an error of the system into `HomeNotUsable` with a hint."""
     try:
         yield
     except OSError as error:
@@ -249,7 +252,7 @@ def _pid_in(handle: int) -> int | None:
 
 
 def _is_private(directory: Path) -> bool:
-    """Say whether a directory in a public place is still ours alone (or the server's)."""
+    """Return whether a directory in a public place still belongs to us (or to the server) only."""
     try:
         entry = directory.lstat()
     except OSError:

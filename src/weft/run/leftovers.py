@@ -20,7 +20,7 @@ _EACH_S = 2.0
 
 
 def end_roles(home: Path) -> list[int]:
-    """End what is left of api, driver and agent; return their pids.
+    """End the processes left of api, driver and agent; return their pids.
 
     By SIGKILL, which they must survive in any case. The spawner and its jobs live on: the next
     agent adopts them.
@@ -29,7 +29,7 @@ def end_roles(home: Path) -> list[int]:
 
 
 def end_spawners(home: Path) -> list[int]:
-    """End what is left of spawners; their jobs end with them."""
+    """End the spawners that are left; their jobs end with them."""
     return _end(home, (SPAWNER_MODULE,), _ASK_THEN_KILL)
 
 

@@ -1,4 +1,4 @@
-"""Which database a role process logs in to, and as whom."""
+"""The database and the login of a role process."""
 
 from weft.core.errors import Unavailable
 from weft.run.child import is_supervised
@@ -23,7 +23,7 @@ def login_dsn(settings: Settings, login: str) -> str:
     dsn = Home(settings.home).secrets().get(login)
     if dsn is None:
         raise NoDatabase(
-            f"there is no database for {login}",
+            f"no database is known for {login}",
             detail=f"{settings.home} has no secrets.json, and no setting `database` is given.",
             hint="Start the role with `weft up`, or give it a login with `--database DSN`.",
         )

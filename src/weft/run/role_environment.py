@@ -1,4 +1,4 @@
-"""What the processes of a home are told: every setting, but no secret."""
+"""The environment of a home's processes: every setting except secrets."""
 
 import os
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""What the main function of every role does: settings, log, signals, and an exit code."""
+"""The main function of every role: settings, log, signals, and an exit code."""
 
 import asyncio
 import gc
@@ -26,7 +26,7 @@ def run_role(kind: str, live: Callable[[Settings, str], Coroutine[Any, Any, int]
     try:
         settings = load_settings()
         configure(level=settings.log_level, format=settings.log_format, role=name)
-        # What was imported stays: the collector need not look through it again and again.
+        # Imported objects stay: the collector need not scan them again and again.
         gc.collect()
         gc.freeze()
         return asyncio.run(live(settings, name))
@@ -36,7 +36,7 @@ def run_role(kind: str, live: Callable[[Settings, str], Coroutine[Any, Any, int]
 
 
 def log_failure(error: WeftError) -> None:
-    """Say why a role cannot go on, without a trace: it is no defect."""
+    """Log why a role cannot go on, without a trace: this is not a defect."""
     log.error(
         "role.failed",
         code=error.code,

@@ -95,7 +95,7 @@ class RoleProcess:
         self.log_path.touch(mode=0o600)
         with self.log_path.open("ab") as output:
             self._log_start = output.tell()
-            # -P: modules in the directory where somebody typed `weft up` are none of ours.
+            # -P: modules in the directory where somebody typed `weft up` are not ours.
             self._process = subprocess.Popen(
                 [sys.executable, "-P", "-m", self._module],
                 stdin=subprocess.DEVNULL, stdout=output, stderr=output, env=environment,
@@ -129,7 +129,7 @@ class RoleProcess:
         await asyncio.sleep(delay_s)
 
     def last_lines(self) -> str:
-        """Return the end of what the process said since its start."""
+        """Return the end of the process's output since its start."""
         try:
             with self.log_path.open("rb") as file:
                 file.seek(max(self._log_start, self.log_path.stat().st_size - 8192))
@@ -139,14 +139,14 @@ class RoleProcess:
         return "\n".join(text.strip().splitlines()[-_LAST_LINES:])
 
     async def until_ready(self) -> None:
-        """Wait until it is ready for the first time; raise `RoleFailed` if it will not be."""
+        """Wait until it is ready for the first time; raise `RoleFailed` if it ends before."""
         deadline = time.monotonic() + READY_WITHIN_S
         deaths_allowed = 2
         while not self.is_ready.is_set():
             if self._deaths > deaths_allowed or time.monotonic() > deadline:
                 raise RoleFailed(
                     f"could not start the role {self.name}",
-                    detail=self.last_lines() or "It said nothing.",
+                    detail=self.last_lines() or "It printed nothing.",
                     hint=f"Its log is {self.log_path}.",
                 )
             await asyncio.sleep(_READY_STEP_S)
@@ -172,7 +172,7 @@ class RoleProcess:
 
 
 def describe_end(code: int) -> str:
-    """Say how a process ended.
+    """Return how a process ended, in words.
 
     >>> describe_end(3), describe_end(-9)
     ('exit code 3', 'SIGKILL')

@@ -14,7 +14,7 @@ from weft.telemetry.log import get_logger
 log = get_logger()
 
 LOOKS = 2
-"""So often in a row it must be seen asleep: who stops it to look at it for a moment may do so."""
+"""Looks in a row that must find it asleep: a user may stop it for a moment to inspect it."""
 
 
 async def end_sleepers(roles: Sequence[RoleProcess], *, every_s: float) -> None:

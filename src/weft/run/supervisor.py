@@ -34,12 +34,12 @@ from weft.telemetry.log import get_logger
 log = get_logger()
 
 WORKER_STOP_S = 5.0
-"""It needs less than 2 s; what is left after this would not end by itself."""
+"""It needs less than 2 s; processes left after this do not end by themselves."""
 ROLE_STOP_S = 2.0
 
 
 class PortInUse(Conflict):
-    """Somebody else listens where the api should."""
+    """Another program listens on the api's port."""
 
     code = "UP.PORT_IN_USE"
 
@@ -132,7 +132,7 @@ class Supervisor:
             try:
                 process = await database.start()
             except WeftError as error:
-                log.error(  # noqa: TRY400 (a trace would not help: it is no defect)
+                log.error(  # noqa: TRY400 (a trace would not help: not a defect)
                     "up.database_failed", error=error.message, detail=error.detail, hint=error.hint
                 )
                 lived_s = 0.0
@@ -157,7 +157,7 @@ class Supervisor:
         self._worker = [RoleProcess("worker", "weft.run.worker", self.home, self._environment)]
 
     def _wake_drivers(self, _was_ready: bool) -> None:  # noqa: FBT001 (the shape of `on_exit`)
-        """Let those that stand by try to lead: the leader may be the one that died."""
+        """Let the standby drivers try to lead: the leader may have died."""
         for role in self._drivers():
             role.send(signal.SIGUSR1)
 
@@ -168,7 +168,7 @@ class Supervisor:
         return role_environment(self.settings)
 
     def _api_environment(self) -> Mapping[str, str]:
-        """Let an api that is started again take the port of before, for clients that know it."""
+        """Let a restarted api take its previous port, for clients that know it."""
         return role_environment(self.settings, port=str(self._port or self.settings.port))
 
     def _announce_api(self, facts: Mapping[str, Any]) -> None:
@@ -177,13 +177,13 @@ class Supervisor:
         try:
             self.home.write_client(self.url, self._token)
         except HomeNotUsable as error:  # clients that know the old url go on with it
-            log.error(  # noqa: TRY400 (a trace would not help: it is no defect)
+            log.error(  # noqa: TRY400 (a trace would not help: not a defect)
                 "up.client_file_not_written",
                 error=error.message, detail=error.detail, hint=error.hint,
             )  # fmt: skip
 
     def _forget_port(self, was_ready: bool) -> None:  # noqa: FBT001 (the shape of `on_exit`)
-        """Let the api take another free port if it could not begin on the one of before."""
+        """Let the api take another free port if its previous one is taken."""
         if self.settings.port == 0 and not was_ready:
             self._port = 0
 

@@ -60,7 +60,7 @@ def run_up(settings: Settings, *, detach: bool, as_json: bool = False) -> int:
 
 
 class _Announcement:
-    """What is said when all is ready: a summary for the person at the terminal."""
+    """The answer when all is ready: a summary for the user at the terminal."""
 
     def __init__(self, settings: Settings, *, as_json: bool = False) -> None:
         self._settings = settings
@@ -122,7 +122,7 @@ async def _live_until_told(
 
 
 def _stop_signals() -> list[signal.Signals]:
-    """Return what ends us: Ctrl-C, `kill`, and the end of the terminal unless `nohup` says no."""
+    """Return the signals that end us: Ctrl-C, `kill`, and SIGHUP unless under `nohup`."""
     ignored = signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
     return [signal.SIGINT, signal.SIGTERM, *([] if ignored else [signal.SIGHUP])]
 
@@ -154,9 +154,9 @@ async def _stop(supervisor: Supervisor, signals: asyncio.Queue[signal.Signals]) 
 
 
 def run_down(settings: Settings, *, as_json: bool = False) -> int:
-    """Stop the weft of the settings' home, and what a killed one left; return the exit code.
+    """Stop weft in the settings' home, and the remains of a killed one; return the exit code.
 
-    Nothing to stop is no error. Jobs that a live one leaves alone (`--detach-jobs`) run on.
+    It is no error if nothing runs. Detached jobs (`--detach-jobs`) run on.
     """
     home = Home(settings.home)
     pid = home.holder()
@@ -226,7 +226,7 @@ def main(arguments: list[str]) -> int:
             announcement = _PipeAnnouncement(settings, pipe)
             return asyncio.run(_live(settings, home, announcement, follow=False))
     except WeftError as error:
-        log.error(  # noqa: TRY400 (a trace would not help: it is no defect)
+        log.error(  # noqa: TRY400 (a trace would not help: not a defect)
             "role.failed",
             code=error.code,
             error=error.message,

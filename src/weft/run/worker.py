@@ -133,7 +133,7 @@ def _runner_entry(name: str) -> EntryPoint:
 
 
 def facts_of(settings: Settings, home: Home) -> WorkerFacts:
-    """Return what this worker has: the cores it may use and most of the host's memory."""
+    """Return this worker's capacity: the cores it may use and most of the host's memory."""
     memory_bytes = settings.worker_memory_bytes or int(_memory_bytes() * _MEMORY_SHARE)
     return WorkerFacts(
         name=worker_name(settings),
@@ -164,7 +164,7 @@ def heartbeat_s(settings: Settings) -> float:
 
 
 def limits_of(settings: Settings) -> ExecutorLimits:
-    """Return what the settings allow one attempt."""
+    """Return the limits of one attempt."""
     kept = settings.section(FilesSettings)
     return ExecutorLimits(
         grace_ms=round(settings.grace_s * 1000),
@@ -175,7 +175,7 @@ def limits_of(settings: Settings) -> ExecutorLimits:
 
 
 def warm_limits_of(settings: Settings) -> WarmLimits:
-    """Return how long the settings let warm processes be kept."""
+    """Return the limits of warm processes."""
     warm = settings.section(FunctionSettings)
     return WarmLimits(
         warm.warm_calls_max,

@@ -79,7 +79,7 @@ def configure(*, level: str, format: str, role: str, fd: int = 2) -> None:  # no
         logger_factory=_factory(LineWriter(fd)),
         cache_logger_on_first_use=False,
     )
-    # Libraries are heard when they warn; what they do step by step is not ours to report.
+    # Log warnings of libraries, not their single steps.
     logging.basicConfig(handlers=[_LibraryHandler()], level=logging.WARNING, force=True)
 
 

@@ -1,4 +1,4 @@
-"""Metrics in the form of Prometheus: every name, and the few functions that set them.
+"""Metrics in the Prometheus format: every name, and the functions that set them.
 
 Each process counts for itself. The api shows its own counts and those of its host's other roles,
 which leave theirs in a file (`write_snapshot`); a label `role` tells them apart.
@@ -60,12 +60,14 @@ JOBS: Final = Gauge(
     registry=REGISTRY,
 )  # fmt: skip
 WORKERS: Final = Gauge("weft_workers", "workers by state", ["state"], registry=REGISTRY)
-RUNNING_JOBS: Final = Gauge("weft_running_jobs", "job processes that live here", registry=REGISTRY)
+RUNNING_JOBS: Final = Gauge(
+    "weft_running_jobs", "live job processes of this worker", registry=REGISTRY
+)
 LEASED_JOBS: Final = Gauge(
     "weft_leased_jobs", "attempts claimed ahead and not started yet", registry=REGISTRY
 )
 ATTEMPTS_ENDED: Final = Counter(
-    "weft_attempts_ended", "attempts that ended here", ["outcome"], registry=REGISTRY
+    "weft_attempts_ended", "attempts that ended on this worker", ["outcome"], registry=REGISTRY
 )
 LEADER: Final = Gauge("weft_driver_leader", "1 while this driver leads", registry=REGISTRY)
 DELTAS_FOLDED: Final = Counter("weft_deltas_folded", "deltas added to the sums", registry=REGISTRY)
@@ -83,10 +85,10 @@ CALLBACK_SECONDS: Final = Histogram(
     registry=REGISTRY,
 )
 CALLBACKS_SENDING: Final = Gauge(
-    "weft_callbacks_sending", "callbacks on their way", registry=REGISTRY
+    "weft_callbacks_sending", "callbacks that are being sent", registry=REGISTRY
 )
 ROLE_RESTARTS: Final = Counter(
-    "weft_role_restarts", "roles that died and were started again", ["started"], registry=REGISTRY
+    "weft_role_restarts", "roles that died and were restarted", ["started"], registry=REGISTRY
 )
 LOG_LINES_LOST: Final = Counter(
     "weft_log_lines_lost", "log lines that could not be written", registry=REGISTRY

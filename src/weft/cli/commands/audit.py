@@ -1,4 +1,4 @@
-"""`weft audit`: proof that the books are right."""
+"""`weft audit`: prove that all derived data is right."""
 
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.settings import settings_of
@@ -9,8 +9,7 @@ ROWS_SHOWN = 10
 
 
 def audit(*, shared: Shared = SHARED) -> int:
-    """Recompute everything that is derived, and print each check; exit code 1 if one does not
-    hold.
+    """Recompute all derived data and print each check; exit code 1 if one fails.
 
         weft audit --json
 

@@ -1,4 +1,4 @@
-"""`weft bench`: the numbers, each beside a reference in the same run."""
+"""`weft bench`: measure weft and a reference in the same run."""
 
 import sys
 from collections.abc import Iterator, Mapping
@@ -17,7 +17,7 @@ FLAT = (str, int, float)
 
 
 class UnknownBench(Invalid):
-    """There is no bench of this name."""
+    """No bench has this name."""
 
     code = "CLI.UNKNOWN_BENCH"
 
@@ -32,15 +32,15 @@ def bench(
     directory: Annotated[Path | None, Parameter(name="--dir")] = None,
     shared: Shared = SHARED,
 ) -> int:
-    """Measure one thing, and what it is compared with, in alternation on a throw-away server.
+    """Measure weft and a reference in turns, on a throw-away server.
 
         weft bench latency --scale 0.1
 
     Args:
-        name: Which one; none: list them.
-        scale: Factor on the usual sizes: 0.1 is quick and rough.
-        jobs: Number of jobs instead of the usual one.
-        rounds: Number of rounds instead of the usual one.
+        name: The bench; without it, list all benches.
+        scale: Factor for the default sizes: 0.1 is quick and rough.
+        jobs: Number of jobs, instead of the default.
+        rounds: Number of rounds, instead of the default.
         directory: Where the throw-away home is made (default: /var/tmp).
         shared: Options of every command.
     """
@@ -52,9 +52,9 @@ def bench(
         return 0
     if name not in BENCHES:
         raise UnknownBench(
-            f"there is no bench {name!r}",
-            detail=f"There are {', '.join(BENCHES)}.",
-            hint="`weft bench` lists them with what they measure.",
+            f"bench {name!r} does not exist",
+            detail=f"The benches are {', '.join(BENCHES)}.",
+            hint="`weft bench` lists the benches and what they measure.",
         )
     plan = Plan(scale=scale, jobs=jobs, rounds=rounds, directory=directory)
     if shared.json:
@@ -82,11 +82,11 @@ class _Bar:
         self._begun = False
 
     def begin(self, steps: int) -> None:
-        """Show an empty bar of so many steps."""
+        """Show an empty bar with this number of steps."""
         self._bar.update(self._task, total=steps)
 
     def step(self, what: str) -> None:
-        """Show what is done now; the step before is done."""
+        """Show the current step; the previous one is done."""
         self._bar.update(self._task, description=what, advance=int(self._begun))
         self._begun = True
 
@@ -95,10 +95,10 @@ class _Lines:
     """A line for each step, where no bar can be drawn."""
 
     def begin(self, steps: int) -> None:
-        """Say nothing: the steps will tell."""
+        """Print nothing: the steps will."""
 
     def step(self, what: str) -> None:
-        """Say what is done now."""
+        """Print the current step."""
         note(what)
 
 

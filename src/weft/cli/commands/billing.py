@@ -1,4 +1,4 @@
-"""`weft billing`: what was paid for, and at which prices."""
+"""`weft billing`: costs and prices."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -18,7 +18,7 @@ from weft.settings import load_settings
 
 app = App(
     name="billing",
-    help="Show what billing projects cost, and at which prices.\n\n    weft billing days default",
+    help="Show costs and prices of billing projects.\n\n    weft billing days default",
 )
 
 RESOURCES = ("cpu", "memory", "storage", "gpu")
@@ -29,7 +29,7 @@ Document = Mapping[str, Any]
 
 @app.default
 def projects(*, shared: Shared = SHARED) -> int:
-    """List your billing projects with what they cost so far.
+    """List your billing projects and their costs.
 
         weft billing
 
@@ -48,13 +48,13 @@ def days(
     limit: Annotated[int, Parameter(name=["--limit", "-n"])] = 30,
     shared: Shared = SHARED,
 ) -> int:
-    """List what a billing project cost on each day (UTC), newest first.
+    """List the costs of a billing project by day (UTC), newest first.
 
         weft billing days default --limit 7
 
     Args:
-        project: Its name.
-        limit: How many days at most.
+        project: Name of the billing project.
+        limit: Show at most this number of days.
         shared: Options of every command.
     """
     found = asyncio.run(
@@ -92,17 +92,17 @@ def set_rates(
     database: Annotated[str | None, Parameter(name="--database")] = None,
     shared: Shared = SHARED,
 ) -> int:
-    """Set new prices; attempts that were claimed before keep theirs. For the owner of the server.
+    """Set new prices. Attempts that were claimed earlier keep their prices. Only for the owner.
 
         weft billing set-rates --cpu 0.02 --from 2027-01-01T00:00:00
 
     Args:
-        cpu: Of a core hour.
-        memory: Of a GiB hour.
-        storage: Of a GiB hour of disk.
-        gpu: Of a GPU hour.
-        valid_from: When they begin to hold, as 2027-01-01T00:00:00; none: now.
-        database: DSN of the owner of an external PostgreSQL; else the one of this home.
+        cpu: Price of a core hour.
+        memory: Price of a GiB hour.
+        storage: Price of a GiB hour of disk.
+        gpu: Price of a GPU hour.
+        valid_from: Start of validity, such as 2027-01-01T00:00:00 (default: now).
+        database: DSN of the owner of an external PostgreSQL (default: this home's).
         shared: Options of every command.
     """
     from weft.run.admin import run_add_rates  # noqa: PLC0415 (heavy: the server's side)
@@ -114,7 +114,7 @@ def set_rates(
     if shared.json:
         print_json({"version": version})
     else:
-        note(f"version {version} of the prices is set; `weft billing rates` lists them")
+        note(f"set version {version} of the prices; `weft billing rates` lists all")
     return 0
 
 

@@ -1,4 +1,4 @@
-"""`weft callback`: who was told of completions, and to tell them again."""
+"""`weft callback`: list callbacks and send them again."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ from weft.core.ids import parse_batch_id
 HEADER = ("Delivery", "Of", "Completion", "State", "Attempts", "Answer", "Tried", "Next", "URL")
 NUMBERS = ("Delivery", "Completion", "Attempts")
 
-app = App(name="callback", help="See who was told of completions, and how.")
+app = App(name="callback", help="List callbacks, and send them again.")
 
 
 @app.command
@@ -41,7 +41,7 @@ async def _list(batch_id: int, shared: Shared) -> int:
     if found:
         print_table(HEADER, map(_row, found), right=NUMBERS)
     else:
-        note("no callbacks yet: nothing with a callback was complete")
+        note("no callbacks yet: nothing with a callback has completed")
     return 0
 
 
@@ -61,14 +61,14 @@ def _row(one: Mapping[str, Any]) -> tuple[object, ...]:
 
 @app.command
 def redeliver(batch: str, /, *deliveries: str, shared: Shared = SHARED) -> int:
-    """Try callbacks that were not delivered again at once, also those that were given up.
+    """Send undelivered callbacks again now, including those that were given up.
 
         weft callback redeliver b12 7
 
     Args:
         batch: `b12`.
-        deliveries: Numbers as `weft callback ls b12` shows them, or names; none: all that were
-            given up.
+        deliveries: Numbers as `weft callback ls b12` shows them, or names; without any, all that
+            were given up.
         shared: Options of every command.
     """
     return asyncio.run(_redeliver(parse_batch_id(batch), deliveries, shared))
@@ -86,7 +86,7 @@ async def _redeliver(batch_id: int, deliveries: Sequence[str], shared: Shared) -
         print_json(answers)
         return 0
     for one in answers:
-        note(f"{one['delivery_id']}: tried again now")
+        note(f"{one['delivery_id']}: will be sent again now")
     if not answers:
         note("no callback was given up")
     return 0
@@ -94,7 +94,7 @@ async def _redeliver(batch_id: int, deliveries: Sequence[str], shared: Shared) -
 
 @app.command
 def secret(*, shared: Shared = SHARED) -> int:
-    """Print the secret with which your tenant's callbacks are signed.
+    """Print the secret that signs your tenant's callbacks.
 
         weft callback secret
 

@@ -1,4 +1,4 @@
-"""`weft cancel`: nothing of it starts any more, and what runs is stopped."""
+"""`weft cancel`: start no more of its jobs, and stop the running ones."""
 
 import asyncio
 from collections.abc import Mapping
@@ -25,8 +25,8 @@ def cancel(
 
     Args:
         target: `b12`, `b12.j7` or `b12/stage1`.
-        others: More of them.
-        force: Also the jobs that always run.
+        others: More targets.
+        force: Cancel jobs that always run, too.
         shared: Options of every command.
     """
     parsed = [(text, parse_target(text)) for text in (target, *others)]

@@ -1,4 +1,4 @@
-"""`weft check-order`: proof that no job of a batch began before its parents had ended."""
+"""`weft check-order`: prove that every job of a batch started after its parents ended."""
 
 import asyncio
 from collections.abc import Mapping, Sequence

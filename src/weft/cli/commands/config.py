@@ -1,4 +1,4 @@
-"""`weft config`: every setting, and where its value comes from."""
+"""`weft config`: every setting, its value and its origin."""
 
 import re
 from urllib.parse import urlsplit, urlunsplit
@@ -12,7 +12,7 @@ _PASSWORD = re.compile(r"\b((?:ssl)?password=)[^&]*", re.IGNORECASE)
 
 
 def config(*, shared: Shared = SHARED) -> int:
-    """Show each setting with its value and where that comes from.
+    """Show each setting, its value and its origin.
 
         weft config
 

@@ -1,4 +1,4 @@
-"""`weft convert`: workflows of other systems as documents of batches."""
+"""`weft convert`: convert workflows of other systems to batch documents."""
 
 import gzip
 import json
@@ -19,17 +19,17 @@ from weft.cli.terminal.screen import print_json
 from weft.core.dax import DaxJob, DaxReader, UnreadableWorkflow, Workflow
 from weft.core.errors import Invalid
 
-app = App(name="convert", help="Turn workflows of other systems into documents of batches.")
+app = App(name="convert", help="Convert workflows of other systems to batch documents.")
 
 GZIP_MAGIC = b"\x1f\x8b"
 PIECE_BYTES = 1 << 16
 WORKFLOW_BYTES_MAX = 4 << 30
-"""Unpacked. A workflow of ten million jobs has about so many."""
+"""Unpacked; about the size of a workflow of ten million jobs."""
 MICROSECONDS = 6
 
 
 class ImpossibleScale(Invalid):
-    """A factor that makes no run time."""
+    """A factor that gives no valid run time."""
 
     code = "CLI.IMPOSSIBLE_SCALE"
 
@@ -43,7 +43,7 @@ def dax(
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     shared: Shared = SHARED,
 ) -> int:
-    """Turn a Pegasus workflow into the document of a batch, for `weft submit`.
+    """Convert a Pegasus workflow to a batch document for `weft submit`.
 
         weft convert dax Montage_1000.xml.gz --scale 0.01 -o montage.json
 
@@ -53,15 +53,15 @@ def dax(
 
     Args:
         file: The DAX file, plain or packed by gzip; `-`: standard input.
-        scale: Factor on the run times; 0: jobs that do nothing.
+        scale: Factor for the run times; with 0, jobs do nothing.
         output: Where to write the document (JSON) instead of standard output.
         shared: Options of every command.
     """
     if not 0 <= scale < math.inf:
         raise ImpossibleScale(
-            f"{scale} is no scale",
-            detail="A run time is multiplied by it.",
-            hint="Give a number from 0 on, such as 0.01.",
+            f"{scale} is not a scale",
+            detail="Run times are multiplied by it.",
+            hint="Give a number that is 0 or more, such as 0.01.",
         )
     workflow = _read(file)
     with ExitStack() as stack:
@@ -118,7 +118,7 @@ def _read(file: str) -> Workflow:
         raise UnreadableDocument(
             f"cannot read {file!r}",
             detail=f"{error.strerror or error}.",
-            hint="Name a file that you may read, or - for standard input.",
+            hint="Name a readable file, or - for standard input.",
         ) from error
     return reader.finish()
 
@@ -135,7 +135,8 @@ def _pieces(source: BinaryIO) -> Iterator[bytes]:
         size += len(piece)
         if size > WORKFLOW_BYTES_MAX:
             raise UnreadableWorkflow(
-                "the workflow is too large", detail=f"It has more than {WORKFLOW_BYTES_MAX} bytes."
+                "the workflow is too large",
+                detail=f"It is larger than {WORKFLOW_BYTES_MAX} bytes.",
             )
         yield piece
 
@@ -145,14 +146,14 @@ def _is_packed(first: bytes) -> bool:
 
 
 class _Joined:
-    """A stream of which the beginning was read already; standard input cannot go back."""
+    """A stream whose beginning was already read: standard input cannot seek."""
 
     def __init__(self, first: bytes, rest: BinaryIO) -> None:
         self._first = first
         self._rest = rest
 
     def read(self, size: int) -> bytes:
-        """Return at most so many bytes, none at the end."""
+        """Return at most this number of bytes; none at the end."""
         if not self._first:
             return self._rest.read(size)
         piece, self._first = self._first[:size], self._first[size:]
@@ -166,5 +167,5 @@ def _opened_to_write(path: Path) -> IO[str]:
         raise UnreadableDocument(
             f"cannot write {str(path)!r}",
             detail=f"{error.strerror}.",
-            hint="Name a file in a directory where you may write.",
+            hint="Name a file in a directory that you may write to.",
         ) from error

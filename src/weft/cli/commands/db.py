@@ -1,4 +1,4 @@
-"""`weft db`: the schema of the database."""
+"""`weft db`: the database schema."""
 
 from dataclasses import asdict
 from typing import Annotated
@@ -10,19 +10,19 @@ from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_facts, print_json
 from weft.settings import Settings, load_settings
 
-app = App(name="db", help="Look at the database's schema, and bring it up to date.")
+app = App(name="db", help="Show or migrate the database schema.")
 
 Database = Annotated[str | None, Parameter(name="--database")]
 
 
 @app.command
 def migrate(*, database: Database = None, shared: Shared = SHARED) -> int:
-    """Bring the schema to this program's version.
+    """Migrate the schema to this program's version.
 
         weft db migrate
 
     Args:
-        database: DSN of the owner of an external PostgreSQL; else the one of this home.
+        database: DSN of the owner of an external PostgreSQL (default: this home's).
         shared: Options of every command.
     """
     from weft.run.admin import run_migrate  # noqa: PLC0415 (heavy: the server's side)
@@ -48,7 +48,7 @@ def contract(*, force: bool = False, database: Database = None, shared: Shared =
 
     Args:
         force: Go on although older programs are connected; their calls will fail.
-        database: DSN of the owner of an external PostgreSQL; else the one of this home.
+        database: DSN of the owner of an external PostgreSQL (default: this home's).
         shared: Options of every command.
     """
     from weft.run.admin import run_contract  # noqa: PLC0415 (heavy: the server's side)
@@ -66,12 +66,12 @@ def contract(*, force: bool = False, database: Database = None, shared: Shared =
 
 @app.command
 def status(*, database: Database = None, shared: Shared = SHARED) -> int:
-    """Show the versions of schema, program and server.
+    """Show the versions of the schema, the program and the server.
 
         weft db status
 
     Args:
-        database: DSN of the owner of an external PostgreSQL; else the one of this home.
+        database: DSN of the owner of an external PostgreSQL (default: this home's).
         shared: Options of every command.
     """
     from weft.run.admin import run_status  # noqa: PLC0415 (heavy: the server's side)

@@ -1,4 +1,4 @@
-"""`weft delete`: batches go, with all that belongs to them."""
+"""`weft delete`: delete batches with everything that belongs to them."""
 
 import asyncio
 import sys
@@ -22,10 +22,10 @@ NAME_WIDTH = 60
 
 
 class NotConfirmed(Invalid):
-    """Nobody can be asked whether it is meant."""
+    """The deletion cannot be confirmed."""
 
     code = "CLI.NOT_CONFIRMED"
-    advice = "Add --yes to delete without being asked."
+    advice = "Add --yes to delete without a question."
 
 
 def delete(
@@ -36,24 +36,24 @@ def delete(
     wait: bool = True,
     shared: Shared = SHARED,
 ) -> int:
-    """Delete batches with all their jobs. They are gone at once; what runs of them is stopped.
+    """Delete batches with all their jobs. They disappear at once; running jobs are stopped.
 
         weft delete b12 b13 --yes
 
-    What they cost stays on the bill. Ctrl-C while it waits changes nothing: the server goes on.
+    Their costs stay on the bill. Ctrl-C while waiting changes nothing: the server goes on.
 
     Args:
         batch: `b12`.
-        others: More of them.
+        others: More batches.
         yes: Do not ask.
-        wait: Wait until nothing is left of them.
+        wait: Wait until all their data is removed.
         shared: Options of every command.
     """
     batch_ids = list(dict.fromkeys(parse_batch_id(text) for text in (batch, *others)))
     if not yes and not sys.stdin.isatty():
         raise NotConfirmed(
-            "a batch is not deleted without being asked for it twice",
-            detail="The standard input is no terminal, so there is nobody to ask.",
+            "deleting a batch needs a confirmation",
+            detail="Standard input is not a terminal, so nobody can confirm.",
         )
     return asyncio.run(_delete(batch_ids, shared, yes=yes, wait=wait))
 
@@ -75,7 +75,7 @@ async def _delete(batch_ids: Sequence[int], shared: Shared, *, yes: bool, wait: 
 
 
 async def _is_meant(client: Api, batch_ids: Sequence[int]) -> bool:
-    """Say what would go, and ask."""
+    """Say what would be deleted, and ask."""
     for batch_id in batch_ids:
         note(_described(await client.get_batch(batch_id)))
     which = "it" if len(batch_ids) == 1 else f"these {len(batch_ids)} batches"
@@ -93,7 +93,7 @@ def _described(batch: Mapping[str, Any]) -> str:
 
 
 async def _end_of(client: Api, operation: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Show how it goes, until it has ended."""
+    """Show the progress until the end."""
     document = operation
     with ProgressLine(f"delete {format_batch_id(operation['batch_id'])}") as line:
         async with aclosing(client.watch_operation(operation["id"])) as looks:

@@ -1,4 +1,4 @@
-"""`weft doctor`: what is wrong here, and what to do about it."""
+"""`weft doctor`: find problems, and suggest repairs."""
 
 from dataclasses import asdict
 from typing import Annotated

@@ -1,11 +1,11 @@
-"""`weft down`: the end of `weft up`."""
+"""`weft down`: stop `weft up`."""
 
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.settings import settings_of
 
 
 def down(*, shared: Shared = SHARED) -> int:
-    """Stop the weft of this home. What was acknowledged goes on at the next start.
+    """Stop the weft server of this home. Acknowledged jobs continue at the next start.
 
         weft down
 

@@ -1,4 +1,4 @@
-"""`weft each`: one job per line, as xargs and GNU parallel do, but on record."""
+"""`weft each`: one job per line, as with xargs and GNU parallel, but recorded."""
 
 import asyncio
 import secrets
@@ -44,10 +44,10 @@ BROKEN_PIPE = 141
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
 class EachOptions:
-    """How the lines are read and the results printed."""
+    """How to read lines and print results."""
 
     file: Annotated[str | None, Parameter(name=["--file", "-f"], allow_leading_hyphen=True)] = None
-    """Read the lines from this file; else, or if it is `-`, from standard input."""
+    """Read the lines from this file (default, or `-`: standard input)."""
 
     null: Annotated[bool, Parameter(name=["--null", "-0"], negative="")] = False
     """Items end with a NUL character instead of a newline, as `find -print0` writes them."""
@@ -55,16 +55,16 @@ class EachOptions:
     jobs: Annotated[
         int | None, Parameter(name=["--jobs", "-j"], validator=validators.Number(gte=1))
     ] = None
-    """At most so many run at the same time."""
+    """Maximum number of jobs that run at the same time."""
 
     unordered: Annotated[bool, Parameter(negative="")] = False
-    """Print outputs as they come, not in the order of the lines."""
+    """Print outputs as jobs end, not in input order."""
 
     name: str | None = None
     """Name of this run, for --resume."""
 
     resume: str | None = None
-    """Run only the lines that have not succeeded in the run of this name."""
+    """Run only the lines that did not succeed in earlier runs of this name."""
 
 
 NO_EACH_OPTIONS = EachOptions()
@@ -89,8 +89,8 @@ def each(
 
     Args:
         command: Program and arguments, after `--`.
-        how: How lines are read and results printed.
-        options: What each job needs.
+        how: How to read lines and print results.
+        options: Resources and environment of each job.
         shared: Options of every command.
     """
     if not command:
@@ -196,9 +196,9 @@ class _Each:
             self._work.cancel()
 
     async def _cancel(self, client: Api, feed: Feed) -> None:
-        """Cancel the rest. After Ctrl-C wait until its processes are dead.
+        """Cancel the rest. After Ctrl-C, wait until its processes are dead.
 
-        A closed output is left at once: nobody is there to wait.
+        If the reader of our output is gone, leave at once: nobody waits.
         """
         await feed.settle()
         if feed.batch_id is None:

@@ -15,27 +15,27 @@ from weft.core.errors import Invalid
 
 
 class NotAnAttribute(Invalid):
-    """A word that is not `key=value`."""
+    """An argument that is not `key=value`."""
 
     code = "CLI.NOT_AN_ATTRIBUTE"
     advice = "Write key=value to set an attribute, and key= to remove it."
 
 
 class NothingToSet(Invalid):
-    """Neither an attribute nor a priority."""
+    """No attribute and no priority to set."""
 
     code = "CLI.NOTHING_TO_SET"
     advice = "Write key=value to set an attribute, or --priority N."
 
 
 def rename(target: str, name: str, /, *, shared: Shared = SHARED) -> int:
-    """Give a batch, a job or a group another name. That of a group changes the paths below it.
+    """Rename a batch, a job or a group. Renaming a group changes the paths below it.
 
         weft rename b12/stage1 'first stage'
 
     Args:
         target: `b12`, `b12.j7` or `b12/stage1`.
-        name: The new name; empty: none (a group keeps one).
+        name: The new name; an empty one removes the name (not of a group).
         shared: Options of every command.
     """
     return _edit_target(
@@ -46,15 +46,15 @@ def rename(target: str, name: str, /, *, shared: Shared = SHARED) -> int:
 def set_attributes(
     target: str, /, *attributes: str, priority: int | None = None, shared: Shared = SHARED
 ) -> int:
-    """Set attributes of a batch, a job or a group, or remove them; or change the priority.
+    """Set or remove attributes, or set the priority, of a batch, a job or a group.
 
         weft set b12 cohort=scz1 owner= --priority 10
 
     Args:
         target: `b12`, `b12.j7` or `b12/stage1`.
         attributes: `key=value`; `key=` removes it.
-        priority: Of a job, or of those of a batch or a group that have not ended: higher first,
-            from -1000 to 1000. It waits until all have it; the server goes on without it.
+        priority: Priority of a job, or of all unfinished jobs of a batch or group: higher first,
+            -1000 to 1000. The command waits until all have it; the server goes on without it.
         shared: Options of every command.
     """
     patch: dict[str, Any] = {}
@@ -64,7 +64,7 @@ def set_attributes(
         patch["priority"] = priority
     if not patch:
         raise NothingToSet(
-            "there is nothing to set", detail="The command names no attribute and no priority."
+            "nothing to set", detail="The command names no attribute and no priority."
         )
     return _edit_target(target, patch, shared, done=f"{' and '.join(patch)} set")
 

@@ -1,4 +1,4 @@
-"""`weft hold` and `weft release`: whether what waits may start."""
+"""`weft hold` and `weft release`: may waiting jobs start?"""
 
 import asyncio
 from collections.abc import Mapping
@@ -12,26 +12,26 @@ from weft.client.api import Api
 
 
 def hold(target: str, /, *others: str, shared: Shared = SHARED) -> int:
-    """Let nothing of batches, jobs or groups start until it is released; what runs goes on.
+    """Hold batches, jobs or groups: nothing of them starts until released; running jobs go on.
 
         weft hold b12 b13/stage1
 
     Args:
         target: `b12`, `b12.j7` or `b12/stage1`.
-        others: More of them.
+        others: More targets.
         shared: Options of every command.
     """
     return asyncio.run(_change_all((target, *others), shared, held=True))
 
 
 def release(target: str, /, *others: str, shared: Shared = SHARED) -> int:
-    """Let what was held start; what is held otherwise, by a job or a group above, waits on.
+    """Release batches, jobs or groups. What is also held by a group above stays held.
 
         weft release b12 b13/stage1
 
     Args:
         target: `b12`, `b12.j7` or `b12/stage1`.
-        others: More of them.
+        others: More targets.
         shared: Options of every command.
     """
     return asyncio.run(_change_all((target, *others), shared, held=False))
@@ -61,6 +61,6 @@ async def _change(client: Api, target: Target, *, held: bool) -> Mapping[str, An
 
 
 def _word(answer: Mapping[str, Any], *, held: bool) -> str:
-    """Say what it is now: a job that has ended stays so, and a group above may hold it."""
+    """Return the state in words: an ended job stays ended, and a group above may hold it."""
     now = answer.get("result") or ("held" if answer["held"] else "released")
     return f"{now} by a group above" if now == "held" and not held else str(now)

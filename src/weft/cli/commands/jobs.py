@@ -1,4 +1,4 @@
-"""`weft jobs`: the jobs of a batch or group, all or those that a query finds."""
+"""`weft jobs`: the jobs of a batch or group, all or those that match a query."""
 
 import asyncio
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ SHOWN = 50
 
 
 class TwoGroups(Invalid):
-    """A group that is named twice."""
+    """The group is named twice."""
 
     code = "CLI.TWO_GROUPS"
 
@@ -42,17 +42,17 @@ def jobs(
     explain: Annotated[bool, Parameter(negative="")] = False,
     shared: Shared = SHARED,
 ) -> int:
-    """List jobs of a batch or group, in order of their numbers.
+    """List the jobs of a batch or group, by number.
 
         weft jobs b12 'state = failed and cost > 5'
 
     Args:
         target: A batch `b12`, or a group `b12/stage1`.
-        query: Only jobs that this query finds: a term each line, or joined by and, or, not.
+        query: Only jobs that match: one term per line, or joined by and, or, not.
         group: Only jobs of this group: its path, its number or the name of a set.
-        limit: How many at most.
-        everything: All, printed as they come.
-        explain: Show how the query would be run instead.
+        limit: Show at most this number of jobs.
+        everything: Print all jobs, page by page.
+        explain: Show how the server would run the query, instead.
         shared: Options of every command.
     """
     batch = parse_target(target)
@@ -62,7 +62,7 @@ def jobs(
         raise TwoGroups(
             "the group is named twice",
             detail=f"{target} is a group, and --group names another one.",
-            hint="Name it once.",
+            hint="Name the group once.",
         )
     where = (batch.batch_id, query, batch.group or group)
     shown = 0 if everything else limit
@@ -96,7 +96,7 @@ async def _list(
     if shared.json:
         items.end()
     elif not count:
-        note("no job is found by that" if query or group else "the batch has no jobs")
+        note("no job matches" if query or group else "the batch has no jobs")
     elif more:
         note(f"these are the first {count}; `--all` prints all, `-n` says how many")
     return 0

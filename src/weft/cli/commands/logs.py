@@ -31,9 +31,9 @@ def logs(
 
     Args:
         job: A job, `b12.j7`.
-        follow: Go on until the job has ended; with `--json` print its whole output then.
-        stream: Only this stream.
-        attempt: The output of this attempt, instead of the last one.
+        follow: Go on until the job has ended; with `--json`, then print all its output.
+        stream: Print only this stream.
+        attempt: Print the output of this attempt instead of the last.
         shared: Options of every command.
     """
     return asyncio.run(_logs(job, shared, follow=follow, stream=stream, attempt=attempt))

@@ -33,10 +33,10 @@ def ls(
         weft ls 'state = running and user = ada'
 
     Args:
-        query: Only those that this query finds: a term each line, or joined by and, or, not.
-        limit: How many at most; 0: all.
-        name: Only those of exactly this name.
-        explain: Show how the query would be run instead.
+        query: Only batches that match: one term per line, or joined by and, or, not.
+        limit: Show at most this number of batches; 0: all.
+        name: Only batches with exactly this name.
+        explain: Show how the server would run the query, instead.
         shared: Options of every command.
     """
     return asyncio.run(_ls(query, limit, name, shared, explain=explain))
@@ -60,9 +60,9 @@ async def _ls(
     elif batches:
         print_table(HEADER, map(_row, batches), right=NUMBERS)
     elif query or name:
-        note("no batch is found by that")
+        note("no batch matches")
     else:
-        note("no batches yet; `weft run -- date` makes one")
+        note("no batches yet; `weft run -- date` creates one")
     return 0
 
 

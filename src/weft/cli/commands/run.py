@@ -1,4 +1,4 @@
-"""`weft run`: one job, as if it ran here."""
+"""`weft run`: one job, as if it ran in this shell."""
 
 import asyncio
 from collections.abc import Mapping
@@ -35,14 +35,14 @@ def run(
 ) -> int:
     """Run one command as a job, in this directory and environment, with its output and exit code.
 
-    Ctrl-C cancels the job and waits until its processes are dead; a second one leaves at once.
+    Ctrl-C cancels the job and waits until its processes are dead; a second Ctrl-C leaves at once.
 
         weft run -- sh -c 'echo hi; exit 3'
 
     Args:
         command: Program and arguments, after `--`.
         no_stdin: Do not read standard input; the job reads from /dev/null.
-        options: What the job needs.
+        options: Resources and environment of the job.
         shared: Options of every command.
     """
     if not command:
@@ -64,7 +64,7 @@ async def _run(document: Mapping[str, Any], shared: Shared) -> int:
         creation = asyncio.create_task(_create(client, document))
 
         async def cancel() -> None:
-            # Told to stop before the answer was there: the job may be made all the same.
+            # Stopped before the answer arrived: the job may exist all the same.
             await client.cancel_batch(await asyncio.shield(creation), force=True)
 
         with Interrupts(cancel, "") as interrupts:
@@ -75,7 +75,7 @@ async def _run(document: Mapping[str, Any], shared: Shared) -> int:
                 await cancel()
                 raise
             except Unavailable:
-                note(f"{format_job_ref(batch_id, 1)} goes on without us, if it can")
+                note(f"{format_job_ref(batch_id, 1)} continues without us, if it can")
                 raise
     if shared.json:
         print_json({"batch_id": batch_id, "job_id": 1, **end, **output})
@@ -89,7 +89,7 @@ async def _create(client: Api, document: Mapping[str, Any]) -> int:
 
 
 def _say_why(end: Mapping[str, Any], program: str, job: str) -> None:
-    """Say how a job ended that did not end by itself."""
+    """Print how a job ended that did not exit by itself."""
     what = end.get("message") or explain_end(end)
     if end["reason"] == "no_program" and program not in what:
         what = f"{program}: {what}"
@@ -106,7 +106,7 @@ async def _follow(
     async with aclosing(client.follow_log(batch_id, 1)) as events:
         async for event in events:
             if attempt not in {None, event.attempt} and event.kind != "end":
-                note("the job was started again; its output begins anew")
+                note("the job was started again; its output starts over")
             attempt = event.attempt
             if event.kind == "end":
                 end = event.facts

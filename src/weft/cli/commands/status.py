@@ -1,4 +1,4 @@
-"""`weft status`: what became of a batch or a job."""
+"""`weft status`: the state of a batch, a job or a group."""
 
 import asyncio
 from collections.abc import Mapping
@@ -40,7 +40,7 @@ def status(
 
     Args:
         target: A batch `b12`, a job `b12.j7` or a group `b12/stage1`.
-        limit: How many of the failed jobs at most; 0: all.
+        limit: Show at most this number of failed jobs; 0: all.
         shared: Options of every command.
     """
     return asyncio.run(_status(parse_target(target), shared, limit))

@@ -29,8 +29,8 @@ def submit(
 
     Args:
         file: YAML, TOML or JSON, the document of `POST /v1/batches`; `-`: standard input.
-        form: Its format, if the name does not say it.
-        name: Name of the batch, instead of the one in the file.
+        form: Format of the file, if its extension does not tell.
+        name: Name of the batch, instead of the name in the file.
         wait: Wait until the batch is complete; exit code 1 if it did not succeed.
         shared: Options of every command.
     """
@@ -51,7 +51,7 @@ def _read(file: str, form: Format | None) -> dict[str, Any]:
         raise UnreadableDocument(
             f"cannot read {file!r}",
             detail=f"{error.strerror}.",
-            hint="Name a file that you may read, or - for standard input.",
+            hint="Name a readable file, or - for standard input.",
         ) from error
     return parse_document(body, chosen, name=file)
 

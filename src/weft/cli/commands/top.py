@@ -29,13 +29,13 @@ WORKER_HEADER = ("Worker", "Pool", "Host", "CPU", "Memory", "State")
 BATCH_HEADER = ("Batch", "Name", "User", "State", "Progress", "Running", "Failed", "Cost", "Took")
 RIGHT = frozenset({"CPU", "Memory", "Running", "Failed", "Cost", "Took"})
 SPARE = ("User", "Cost", "Host", "Pool")
-"""What a narrow terminal does without, in this order."""
+"""Columns that a narrow terminal leaves out, in this order."""
 NAME_WIDTH_MIN = 12
 GAP = 2
 
 
 def top(*, shared: Shared = SHARED) -> int:
-    """Show workers and batches while they change; q or Ctrl-C leaves. Not on a terminal: once.
+    """Show workers and batches, live; q or Ctrl-C leaves. Without a terminal, print once.
 
         weft top
 
@@ -86,7 +86,7 @@ async def _live(client: Api) -> None:
             if not stopped.is_set():
                 shown = await _look(client, max(5, live.console.height))
                 live.update(_render(client.url, *shown, width=live.console.width), refresh=True)
-                # Events come by the thousand; a person reads once a second.
+                # Events come by the thousand; one redraw per second is enough to read.
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(stopped.wait(), REFRESH_S)
     if listener.done():
@@ -112,7 +112,7 @@ async def _look(client: Api, count: int) -> tuple[Document, list[Document]]:
 
 @contextmanager
 def _keys(on_quit: Callable[[], None]) -> Iterator[None]:
-    """Call `on_quit` when somebody presses q. The terminal is as before afterwards."""
+    """Call `on_quit` when somebody presses q. The terminal is restored afterwards."""
     if not sys.stdin.isatty():
         yield
         return

@@ -26,7 +26,7 @@ def up(
         weft up --detach --port 0
 
     Args:
-        detach: Return when all is ready; `weft down` stops it.
+        detach: Return when everything is ready; `weft down` stops it.
         server: Settings of the server.
         worker: Settings of the worker.
         shared: Options of every command.

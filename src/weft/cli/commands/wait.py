@@ -1,4 +1,4 @@
-"""`weft wait`: until a batch, a group or a job has ended."""
+"""`weft wait`: wait until a batch, a group or a job has ended."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""From lines to jobs: updates of the batch, each in one request, of what has been read."""
+"""From lines to jobs: one update of the batch, in one request, for each set of lines read."""
 
 import asyncio
 import hashlib
@@ -38,10 +38,10 @@ class Feed:
     batch: Mapping[str, Any]
     """Fields of the batch document, without jobs."""
     job_fields: Mapping[str, Any]
-    """What all jobs have in common."""
+    """Fields that all jobs share."""
     environment: Mapping[str, str]
     done_before: Counter[str] = field(default_factory=Counter)
-    """Names of jobs that need not run again, with how many of each."""
+    """Names of jobs that need not run again, and the number of each."""
     batch_id: int | None = None
     _creation: "asyncio.Task[None] | None" = None
 
@@ -61,16 +61,14 @@ class Feed:
         self.ledger.changed.set()
 
     async def _submit(self, jobs: list[Job]) -> None:
-        """Submit these jobs but those that the server refuses: such a line fails, the others
-        run.
-        """
+        """Submit these jobs. A line that the server refuses fails; the others run."""
         while jobs:
             try:
                 await self._send(jobs)
             except InvalidDocument as error:
                 refused = _refused_jobs(error)
                 if not refused or (len(refused) == len(jobs) and self.batch_id is None):
-                    raise  # it is not about single lines
+                    raise  # the error concerns the whole request
                 for index, why in refused.items():
                     number, shown, _ = jobs[index]
                     self.ledger.note_unsubmitted(f"line {number}: {shown}", why)
@@ -82,7 +80,7 @@ class Feed:
     async def _send(self, jobs: list[Job]) -> None:
         request = {"jobs": [job for *_, job in jobs], "inherit_env": self.environment}
         if self.batch_id is None:
-            # Shielded: a batch that is made although we were told to stop must be cancelled then.
+            # Shielded: if the batch is created after a stop, it must be cancelled.
             self._creation = asyncio.create_task(self._create({**self.batch, **request}))
             await asyncio.shield(self._creation)
         else:
@@ -92,12 +90,12 @@ class Feed:
         self.batch_id = int((await self.client.create_batch(document))["id"])
 
     async def settle(self) -> None:
-        """After a stop: wait a little for the answer that says which batch was made."""
+        """After a stop, wait a little for the answer with the batch's id."""
         if self._creation is not None:
             await asyncio.wait([self._creation], timeout=SETTLE_S)
 
     def _job(self, item: Item) -> Job | None:
-        """Return the job of a line; `None` if it is not to be run."""
+        """Return the job of a line; `None` if it need not run."""
         number, raw = item
         try:
             line = decode_line(raw)

@@ -1,4 +1,4 @@
-"""What `weft each` remembers of its jobs: only those whose result has not been printed yet."""
+"""The jobs of `weft each` whose results have not been printed yet."""
 
 import asyncio
 from collections.abc import Mapping
@@ -13,10 +13,10 @@ FAILURES_SHOWN = 20
 
 @dataclass(frozen=True)
 class Failure:
-    """A line that did not succeed, and why."""
+    """A line that failed, and why."""
 
     job_id: int | None
-    """None: it was never submitted."""
+    """None if it was never submitted."""
     line: str
     why: str
 
@@ -33,12 +33,12 @@ class Ledger:
     n_failed: int = 0
     n_skipped: int = 0
     failures: list[Failure] = field(default_factory=list)
-    """The first few."""
+    """The first few failures."""
     is_input_done: bool = False
     ended: set[int] = field(default_factory=set)
     """Jobs that have ended and are not printed."""
     changed: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set at each change that the printer may wait for."""
+    """Set at each change for which the printer may wait."""
     room: asyncio.Event = field(default_factory=asyncio.Event)
     """Set whenever something was printed."""
     _lines: dict[int, str] = field(default_factory=dict)
@@ -54,18 +54,18 @@ class Ledger:
         return self.is_input_done and self.n_printed == self.n_submitted
 
     def note_submitted(self, lines: list[str]) -> None:
-        """Note that the next jobs are these lines."""
+        """Record that the next jobs belong to these lines."""
         for line in lines:
             self.n_submitted += 1
             self._lines[self.n_submitted] = line
         self.changed.set()
 
     def note_unsubmitted(self, line: str, why: str) -> None:
-        """Note a line that cannot become a job."""
+        """Record a line that cannot become a job."""
         self._note_failure(Failure(None, line, why))
 
     def note_ended(self, job_ids: list[int]) -> None:
-        """Note that jobs have ended; what was printed already is not noted again.
+        """Record that jobs have ended; jobs that were already printed are ignored.
 
         The news may be faster than the answer to the request that submitted them.
         """
@@ -73,7 +73,7 @@ class Ledger:
         self.changed.set()
 
     def note_printed(self, job: Mapping[str, Any]) -> str | None:
-        """Note that a job's result goes out now; return its line, or `None` if it did before."""
+        """Record that a job's result is printed; return its line, or `None` if it was before."""
         job_id = int(job["job_id"])
         line = self._lines.pop(job_id, None)
         if line is None:
@@ -88,7 +88,7 @@ class Ledger:
         return line
 
     def next_run(self, *, ordered: bool, count_max: int) -> tuple[int, int] | None:
-        """Return the first and last number of a run of ended jobs that may be printed now."""
+        """Return the first and the last of a run of ended jobs that may be printed now."""
         first = self.n_printed + 1 if ordered else min(self.ended, default=0)
         if first not in self.ended or first > self.n_submitted:
             return None

@@ -39,17 +39,17 @@ class LineReader:
         self._is_done = False
 
     def start(self) -> None:
-        """Begin to read."""
+        """Start reading."""
         loop = asyncio.get_running_loop()
         # A daemon: a read of a terminal or pipe cannot be interrupted, and must not hold up the
         # end.
         threading.Thread(target=self._read, args=(loop,), name="lines", daemon=True).start()
 
     async def take(self, count_max: int) -> Sequence[Item]:
-        """Return the next items, at least one; none: the input has ended."""
+        """Return the next items, at least one; an empty list at the end of the input."""
         while not self._waiting and not self._is_done:
             await self._refill()
-        # What has been read already may come along, so that a fast input goes in large pieces.
+        # Take everything that has been read, so that fast input travels in large pieces.
         while len(self._waiting) < count_max and not self._queue.empty():
             await self._refill()
         taken, self._waiting = self._waiting[:count_max], self._waiting[count_max:]
@@ -74,19 +74,19 @@ class LineReader:
             put(self._splitter.finish())
             put(None)
         except (RuntimeError, CancelledError):
-            return  # the loop has ended: nobody wants more lines
+            return  # the loop has ended: no reader is left
         except (OSError, Invalid) as error:
             put(_unreadable(error, self._name) if isinstance(error, OSError) else error)
 
 
 def decode_line(line: bytes) -> str:
-    """Return the text of a line. Raise `NotUtf8` for bytes that cannot travel, also for NUL."""
+    """Return the text of a line. Raise `NotUtf8` for invalid bytes and for NUL."""
     try:
         text = line.decode()
     except UnicodeDecodeError as error:
         raise NotUtf8(f"not valid UTF-8 at byte {error.start + 1}") from error
     if "\0" in text:
-        raise NotUtf8("it holds a NUL character")
+        raise NotUtf8("it contains a NUL character")
     return text
 
 
@@ -101,5 +101,5 @@ def _unreadable(error: OSError, name: str) -> UnreadableInput:
     return UnreadableInput(
         f"cannot read {name}",
         detail=f"{error.strerror}.",
-        hint="Name a file of lines that you may read, or pass the lines on standard input.",
+        hint="Name a readable file, or pass the lines on standard input.",
     )

@@ -60,12 +60,12 @@ class Printer:
                     self._ledger.note_ended(event["jobs"])
 
     async def _look(self, batch_id: int) -> None:
-        """Find the jobs that ended before the server listened for us."""
+        """Find the jobs that ended before the event stream was open."""
         async for job in self._client.list_jobs(batch_id, states=sorted(ENDED_WORDS)):
             self._ledger.note_ended([job["job_id"]])
 
     async def _print_run(self, batch_id: int) -> bool:
-        """Print some results; say whether there were any."""
+        """Print some results; return whether there were any."""
         run = self._ledger.next_run(ordered=self._ordered, count_max=FETCH_JOBS)
         if run is None:
             self._draw()

@@ -1,4 +1,4 @@
-"""What `--resume` leaves out: the lines that succeeded in earlier runs of the same name."""
+"""`--resume`: leave out the lines that succeeded in earlier runs of the same name."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -26,11 +26,11 @@ class NothingToResume(NotFound):
 
 @dataclass(frozen=True)
 class Earlier:
-    """What earlier runs did."""
+    """The outcome of earlier runs."""
 
     name: str
     succeeded: Counter[str]
-    """Names of jobs, with how many of each."""
+    """Names of jobs, and the number of each."""
 
 
 async def find_earlier(client: Api, text: str) -> Earlier:
@@ -60,9 +60,9 @@ async def _runs(client: Api, text: str) -> list[Mapping[str, Any]]:
             break
     if not found:
         raise NothingToResume(
-            f"no earlier `weft each` is called {text!r}",
-            detail="Runs are found by their --name, or by their batch.",
-            hint="`weft ls` lists the batches with their names.",
+            f"no earlier run of `weft each` is named {text!r}",
+            detail="A run is identified by its --name or by its batch.",
+            hint="`weft ls` lists batches and their names.",
         )
     return found
 
@@ -81,7 +81,7 @@ async def _wait_until_complete(client: Api, batch: Mapping[str, Any]) -> None:
         return
     name = format_batch_id(batch["id"])
     n_left = batch["n_jobs"] - batch["n_completed"]
-    note(f"{name} still has {n_left:,} jobs to do from before; waiting for them")
+    note(f"{name} still has {n_left:,} unfinished jobs of an earlier run; waiting for them")
     with ProgressLine(name) as progress:
         async with aclosing(client.watch_batch(batch["id"])) as documents:
             async for document in documents:

@@ -1,4 +1,4 @@
-"""The last words of `weft each`."""
+"""The summary at the end of `weft each`."""
 
 import sys
 from dataclasses import dataclass
@@ -18,13 +18,13 @@ class Run:
 
     name: str
     batch_id: int | None
-    """None: no line became a job."""
+    """None if no line became a job."""
     seconds: float
     interrupted: bool
 
 
 def print_summary(ledger: Ledger, run: Run) -> None:
-    """Say on standard error how many succeeded, what failed and how to go on."""
+    """Print on standard error how many lines succeeded, which failed, and how to resume."""
     note(_counts(ledger, run))
     for failure in ledger.failures:
         where = format_job_ref(run.batch_id or 0, failure.job_id) + "  " if failure.job_id else ""

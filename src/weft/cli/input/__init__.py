@@ -1,4 +1,4 @@
-"""What the user gives: options, targets, documents, standard input, job documents.
+"""Input from the user: options, targets, documents, standard input, commands.
 
 Nothing here prints results.
 """

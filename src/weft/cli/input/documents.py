@@ -1,4 +1,4 @@
-"""Files that describe a batch: YAML, TOML or JSON, all the document of `POST /v1/batches`."""
+"""Files that describe a batch, in YAML, TOML or JSON: the document of `POST /v1/batches`."""
 
 import json
 import tomllib
@@ -28,19 +28,19 @@ class UnreadableDocument(Invalid):
 
 
 def format_of(path: str) -> Format:
-    """Return the format that a file's name says. Raise `UnreadableDocument` for another."""
+    """Return the format of a file by its extension. Raise `UnreadableDocument` for others."""
     suffix = Path(path).suffix.lower()
     if suffix not in FORMATS:
         raise UnreadableDocument(
             f"cannot tell the format of {path!r}",
             detail="Its name does not end with .yaml, .yml, .toml or .json.",
-            hint="Say it with --format yaml, toml or json.",
+            hint="Name the format: --format yaml, toml or json.",
         )
     return FORMATS[suffix]
 
 
 def parse_document(body: bytes, form: Format, *, name: str) -> dict[str, Any]:
-    """Return the document. Raise `UnreadableDocument` with the place of the mistake."""
+    """Return the document. Raise `UnreadableDocument` with the position of the mistake."""
     try:
         document = _PARSERS[form](body.decode())
     except (ValueError, RecursionError) as error:
@@ -52,8 +52,8 @@ def parse_document(body: bytes, form: Format, *, name: str) -> dict[str, Any]:
         ) from error
     if not isinstance(document, dict):
         raise UnreadableDocument(
-            f"{name} is not a document of a batch",
-            detail="It is not a mapping of names to values.",
+            f"{name} is not a batch document",
+            detail="It is not a mapping from names to values.",
             hint="Begin it with `name:` and `jobs:`.",
         )
     return document

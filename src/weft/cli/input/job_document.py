@@ -1,4 +1,4 @@
-"""The document of a job that does the caller's work: here, with this environment."""
+"""The document of a job that runs in the caller's directory and environment."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -15,14 +15,14 @@ NAME_CHARS_MAX = 256
 
 
 class NotUtf8(Invalid):
-    """Bytes that cannot travel as text."""
+    """Bytes that are not valid UTF-8 text."""
 
     code = "CLI.NOT_UTF8"
     advice = "Pass such bytes in a file: arguments and standard input travel as UTF-8 text."
 
 
 class NoCommand(Invalid):
-    """A command line that says nothing to run."""
+    """A command line without a command to run."""
 
     code = "CLI.NO_COMMAND"
 
@@ -30,7 +30,7 @@ class NoCommand(Invalid):
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
 class JobOptions:
-    """What a job needs."""
+    """Resources and environment of a job."""
 
     cpu: Annotated[str | None, Parameter(group="Job")] = None
     """Cores, such as 2, 0.25 or 250m (default 1)."""
@@ -42,7 +42,7 @@ class JobOptions:
     """Seconds after which the job is killed."""
 
     env: Annotated[tuple[str, ...], Parameter(group="Job", negative="")] = ()
-    """A variable NAME=VALUE beside those of this environment; may be repeated."""
+    """Add a variable NAME=VALUE to the environment; may be repeated."""
 
 
 NO_OPTIONS = JobOptions()
@@ -74,12 +74,12 @@ def option_fields(options: JobOptions) -> dict[str, Any]:
 
 
 def caller_environment() -> Mapping[str, str]:
-    """Return this process' environment without weft's own token, and without what is not UTF-8."""
+    """Return this process's environment without weft's own token and without invalid UTF-8."""
     whole = {name: value for name, value in os.environ.items() if name != "WEFT_TOKEN"}
     sound = {name: value for name, value in whole.items() if is_utf8(name) and is_utf8(value)}
     if len(sound) < len(whole):
         names = ", ".join(repr(name) for name in whole.keys() - sound.keys())
-        note(f"left out of the job's environment, because not UTF-8: {names}")
+        note(f"left out of the job's environment (not valid UTF-8): {names}")
     return sound
 
 
@@ -89,8 +89,8 @@ def current_directory() -> str:
         real = os.getcwd()  # noqa: PTH109 (text is what the document takes)
     except FileNotFoundError as error:
         raise Invalid(
-            "the current directory does not exist any more",
-            detail="A job runs in the directory of its caller.",
+            "the current directory no longer exists",
+            detail="A job runs in the caller's directory.",
             hint="Change to another directory.",
         ) from error
     named = os.environ.get("PWD", "")
@@ -110,8 +110,8 @@ def check_text(texts: Sequence[str]) -> None:
             shown = text.encode("utf-8", "backslashreplace").decode()
             raise NotUtf8(
                 f"{shown!r} is not valid UTF-8",
-                detail="Commands travel as text, and these bytes are none.",
-                hint="Rename the file, or reach it by another name: a pattern or a symbolic link.",
+                detail="Commands must be valid UTF-8 text.",
+                hint="Rename the file, or use a pattern or a symbolic link to it.",
             )
 
 

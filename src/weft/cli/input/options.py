@@ -16,7 +16,7 @@ class Shared:
     """Options that every command takes."""
 
     home: Path | None = None
-    """Directory of the server's database, logs and token; else WEFT_HOME."""
+    """Directory of the database, logs and token (default: WEFT_HOME)."""
 
     json: Annotated[bool, Parameter(name="--json", negative="")] = False
     """Print JSON."""

@@ -1,4 +1,4 @@
-"""Options that set settings: the name of an option is the name of the setting."""
+"""Options that override settings; each has the name of its setting."""
 
 from dataclasses import dataclass, fields
 from typing import Annotated, Any
@@ -12,10 +12,10 @@ from weft.settings import Settings, load_settings
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
 class ServerOptions:
-    """Settings of the server that are often given on the command line. `weft config` lists all."""
+    """Common settings of the server; `weft config` lists all."""
 
     database: str | None = None
-    """DSN of an external PostgreSQL; else the embedded one."""
+    """DSN of an external PostgreSQL (default: the embedded one)."""
 
     host: str | None = None
     """Address on which the api listens (default 127.0.0.1)."""
@@ -24,7 +24,7 @@ class ServerOptions:
     """Port of the api (default 8765); 0 takes a free one."""
 
     log_format: str | None = None
-    """Form of log lines: auto, console or json."""
+    """Format of log lines: auto, console or json."""
 
     log_level: str | None = None
     """Least important log line shown: debug, info, warning or error."""
@@ -56,7 +56,7 @@ NO_WORKER_OPTIONS = WorkerOptions()
 
 
 def settings_of(shared: Shared, *groups: ServerOptions | WorkerOptions) -> Settings:
-    """Return the settings with these options on top. Raise `InvalidSetting`."""
+    """Return the settings, overridden by these options. Raise `InvalidSetting`."""
     return load_settings(flags_of(shared, *groups))
 
 

@@ -1,4 +1,4 @@
-"""Standard input as the standard input of a job."""
+"""Pass standard input on to a job."""
 
 import os
 import select
@@ -12,7 +12,7 @@ STDIN = 0
 BYTES_MAX = 1 << 20
 READ_BYTES = 64 * 1024
 SILENCE_S = 2.0
-HINT = "Write it to a file and let the command read that: `weft run -n -- CMD FILE`."
+HINT = "Write it to a file that the command reads: `weft run -n -- CMD FILE`."
 
 
 class StdinTooLarge(TooLarge):
@@ -22,7 +22,7 @@ class StdinTooLarge(TooLarge):
 
 
 def read_stdin() -> str | None:
-    """Return what stands on standard input; `None` if that is a terminal, a device or closed."""
+    """Return the text on standard input; `None` if that is a terminal, a device or closed."""
     try:
         mode = os.fstat(STDIN).st_mode
     except OSError:
@@ -35,13 +35,13 @@ def read_stdin() -> str | None:
     except UnicodeDecodeError as error:
         raise NotUtf8(
             "standard input is not valid UTF-8",
-            detail=f"Byte {error.start + 1} is not; a job's standard input travels as text.",
+            detail=f"Byte {error.start + 1} is invalid; a job's standard input must be text.",
             hint=HINT,
         ) from error
 
 
 def _read_all() -> bytes:
-    """Read to the end, and say what we wait for if that takes a while."""
+    """Read to the end; if that takes a while, tell the user."""
     parts: list[bytes] = []
     size = 0
     told = False
@@ -57,6 +57,6 @@ def _read_all() -> bytes:
         if size > BYTES_MAX:
             raise StdinTooLarge(
                 f"standard input is larger than {BYTES_MAX >> 20} MiB",
-                detail="A job carries its standard input with it.",
+                detail="Standard input is stored with the job.",
                 hint=HINT,
             )

@@ -1,4 +1,4 @@
-"""What a command is about: a batch `b12`, a job `b12.j7` or a group `b12/stage1`."""
+"""Targets of commands: a batch `b12`, a job `b12.j7` or a group `b12/stage1`."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Notice that nobody reads our output any more, before we write to it again."""
+"""Notice that the reader of our output is gone before we write again."""
 
 import asyncio
 import os

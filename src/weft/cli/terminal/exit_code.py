@@ -1,4 +1,4 @@
-"""What the shell is told about a job, and what a person."""
+"""The exit code of a job, and the words that explain how it ended."""
 
 import signal
 from collections.abc import Mapping
@@ -43,8 +43,8 @@ def explain_end(job: Mapping[str, Any]) -> str:
         "timeout": "time limit reached",
         "oom": "out of memory",
         "disk": "disk full",
-        "bad_spec": "could not be started as specified",
-        "log_limit": "wrote more than it may",
+        "bad_spec": "could not start as specified",
+        "log_limit": "wrote more output than allowed",
         "cancelled": "cancelled",
     }
     end = words.get(str(reason), state if reason is None else f"{state}: {reason}")

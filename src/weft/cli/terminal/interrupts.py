@@ -38,7 +38,7 @@ class Interrupts:
     def _received(self) -> None:
         self.count += 1
         if self.count > 1:
-            # Nothing is tidied up: the person asked twice. The server carries out what the first
+            # Leave without cleaning up: the user asked twice. The server carries out the first
             # one told it.
             os._exit(INTERRUPTED)
         if self._message:

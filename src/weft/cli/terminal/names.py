@@ -10,11 +10,11 @@ Document = Mapping[str, Any]
 
 
 def group_name(group: Document) -> str:
-    """Return how commands call a group: `b12/stage1`."""
+    """Return a group as commands name it: `b12/stage1`."""
     return f"{format_batch_id(group['batch_id'])}/{(group['path'] or group['name']).lstrip('/')}"
 
 
 def job_name(job: Document, *, width: int) -> str:
-    """Return the name of a job, of one of an array with its index: `resize[17]`."""
+    """Return the name of a job; in an array with its index: `resize[17]`."""
     index = job.get("index")
     return one_line(job.get("name") or "", width=width) + ("" if index is None else f"[{index}]")

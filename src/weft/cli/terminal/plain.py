@@ -1,4 +1,4 @@
-"""Texts of the server made harmless for a terminal, and short."""
+"""Make texts from the server short and harmless for a terminal."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""How a query would be run, as the server says."""
+"""Print how the server would run a query."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""One line of progress on standard error, where a person looks at it."""
+"""One line of progress on standard error, if that is a terminal."""
 
 import os
 from collections.abc import Mapping
@@ -40,12 +40,12 @@ class ProgressLine:
         self.hide()
 
     def update(self, batch: Mapping[str, Any]) -> None:
-        """Show how far a batch is."""
+        """Show the progress of a batch."""
         counts = Counts.of(batch)
         self.draw(counts.done, counts.total, failed=counts.failed, running=counts.running)
 
     def draw(self, done: int, total: int | None, *, failed: int = 0, running: int = 0) -> None:
-        """Show these counts, unless the line was drawn just now. `total` `None`: not known yet."""
+        """Show these counts, unless the line was just drawn. `total`: None while it is unknown."""
         if not self.is_shown or self.is_mid_line:
             return
         now = monotonic()

@@ -1,4 +1,4 @@
-"""This program's own streams: the output of jobs byte by byte, and what cannot be written."""
+"""Our own streams: write the output of jobs byte by byte, and report failed writes."""
 
 import io
 import os
@@ -10,16 +10,16 @@ STDOUT, STDERR = 1, 2
 
 
 class OutputFailed(WeftError):
-    """Standard output that cannot be written, such as a full disk."""
+    """Standard output cannot be written, for example because the disk is full."""
 
     code = "CLI.OUTPUT_FAILED"
-    advice = "Make room or name another place; `weft logs` has the output of each job."
+    advice = "Free some space or redirect the output; `weft logs` prints the output of each job."
 
 
 def open_streams() -> None:
     """Make standard output raise `OutputFailed`, and give closed streams a descriptor.
 
-    Otherwise the next socket would be number 1, and get the output of jobs. What is written to a
+    Otherwise the next socket would be number 1 and get the output of jobs. Writing to a
     closed standard output fails; a closed standard input is empty.
     """
     for descriptor, flags in enumerate((os.O_RDONLY, os.O_RDONLY, os.O_WRONLY)):
@@ -39,7 +39,7 @@ def open_streams() -> None:
 
 
 def write_all(descriptor: int, data: bytes) -> None:
-    """Write all of it. Raise `BrokenPipeError` if the reader has gone."""
+    """Write all the data. Raise `BrokenPipeError` if the reader is gone."""
     view = memoryview(data)
     while view:
         try:
@@ -65,7 +65,7 @@ def _failed(error: OSError) -> OutputFailed:
 
 
 def _wait_writable(descriptor: int) -> None:
-    """Wait until a stream that somebody made non-blocking takes more."""
+    """Wait until a non-blocking stream accepts more."""
     import select  # noqa: PLC0415
 
     select.select([], [descriptor], [])

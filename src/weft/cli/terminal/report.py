@@ -33,20 +33,20 @@ def print_error(error: WeftError, *, as_json: bool = False) -> None:
 
 
 def print_usage_error(error: "CycloptsError") -> None:
-    """Print what is wrong with a command line."""
+    """Print the mistake in a command line."""
     text = plain(str(error)).strip()
     print(f"weft: {text}", file=sys.stderr)
     command = " ".join(("weft", *(error.command_chain or ())))
-    print(f"  `{command} --help` lists what it takes.", file=sys.stderr)
+    print(f"  `{command} --help` lists its options.", file=sys.stderr)
     if command in {"weft run", "weft each"}:
         print(
-            f"  The command of the job comes after two hyphens: `{command} -- CMD`.",
+            f"  Put two hyphens before the job's command: `{command} -- CMD`.",
             file=sys.stderr,
         )
 
 
 def note(text: str) -> None:
-    """Print one line for the person, beside the output."""
+    """Print one line for the user on standard error."""
     print(f"weft: {plain(text)}", file=sys.stderr, flush=True)
 
 

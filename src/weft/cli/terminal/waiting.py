@@ -29,7 +29,7 @@ async def wait_for_group(client: Api, group: Document, *, as_json: bool) -> int:
 async def _wait_for_all(
     documents: AsyncGenerator[Document, None], name: str, *, as_json: bool
 ) -> int:
-    """Show documents until the last one; return the exit code."""
+    """Show progress until the last document; return the exit code."""
     last: Document = {}
     with ProgressLine(name) as progress:
         async with aclosing(documents):
@@ -52,7 +52,7 @@ def _say_end(batch: Document, name: str) -> None:
     words = ", ".join(f"{count:,} {word}" for word, count in counts.items() if count)
     note(f"{name}: {batch['state']}; {words or 'no jobs'}")
     if batch["state"] != "success":
-        note(f"`weft status {name}` shows what did not succeed")
+        note(f"`weft status {name}` shows the jobs that did not succeed")
 
 
 async def wait_for_job(client: Api, batch_id: int, job_id: int, *, as_json: bool) -> int:

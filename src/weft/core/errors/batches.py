@@ -4,7 +4,7 @@ from weft.core.errors.kinds import Conflict, Invalid, NotFound
 
 
 class BatchNotFound(NotFound):
-    """No such batch."""
+    """The batch does not exist."""
 
     code = "API.BATCH_NOT_FOUND"
     sqlstate = "WF101"
@@ -12,13 +12,13 @@ class BatchNotFound(NotFound):
     def __init__(self, batch_id: int) -> None:
         super().__init__(
             f"batch b{batch_id} does not exist",
-            detail="There is no batch of this number that you may see.",
+            detail="No batch has this number, or you may not see it.",
             hint="List your batches with `weft ls`.",
         )
 
 
 class JobNotFound(NotFound):
-    """No such job."""
+    """The job does not exist."""
 
     code = "API.JOB_NOT_FOUND"
     sqlstate = "WF102"
@@ -32,7 +32,7 @@ class JobNotFound(NotFound):
 
 
 class GroupNotFound(NotFound):
-    """No such group."""
+    """The group does not exist."""
 
     code = "API.GROUP_NOT_FOUND"
     sqlstate = "WF103"
@@ -47,41 +47,41 @@ class GroupNotFound(NotFound):
 
 
 class AttemptNotFound(NotFound):
-    """No such attempt, or the job has none yet."""
+    """The attempt does not exist, or the job has none yet."""
 
     code = "API.ATTEMPT_NOT_FOUND"
 
 
 class OperationNotFound(NotFound):
-    """No such operation."""
+    """The operation does not exist."""
 
     code = "API.OPERATION_NOT_FOUND"
     sqlstate = "WF106"
 
 
 class BatchCancelled(Conflict):
-    """Nothing can be added to what was cancelled."""
+    """A cancelled batch or group takes no new jobs."""
 
     code = "API.BATCH_CANCELLED"
     sqlstate = "WF204"
 
 
 class BatchFull(Conflict):
-    """A batch that holds as many jobs as it can."""
+    """The batch is full."""
 
     code = "API.BATCH_FULL"
     sqlstate = "WF210"
 
 
 class GroupExists(Conflict):
-    """A group of this path, or a set of this name, is there already."""
+    """A group of this path, or a set of this name, already exists."""
 
     code = "API.GROUP_EXISTS"
     sqlstate = "WF209"
 
 
 class GroupTooDeep(Invalid):
-    """A group below the deepest allowed level."""
+    """The group is below the deepest allowed level."""
 
     code = "API.GROUP_TOO_DEEP"
     sqlstate = "WF211"
@@ -102,7 +102,7 @@ class TooManySets(Invalid):
 
 
 class NotASet(Invalid):
-    """Only sets take jobs that are there already."""
+    """Only a set takes existing jobs."""
 
     code = "API.NOT_A_SET"
     sqlstate = "WF214"
@@ -116,7 +116,7 @@ class RenameTooLarge(Conflict):
 
 
 class JobEnded(Conflict):
-    """A new priority of a job that has ended."""
+    """An ended job cannot get a new priority."""
 
     code = "API.JOB_ENDED"
     sqlstate = "WF216"

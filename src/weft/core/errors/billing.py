@@ -4,14 +4,14 @@ from weft.core.errors.kinds import Conflict, NotFound
 
 
 class ProjectNotFound(NotFound):
-    """No such billing project, or the caller is no member of it."""
+    """The billing project does not exist, or the caller is not a member of it."""
 
     code = "API.PROJECT_NOT_FOUND"
     sqlstate = "WF105"
 
 
 class RatesFixed(Conflict):
-    """Prices for a moment that has passed, or for which there are some."""
+    """Prices for a moment that has passed or that already has prices."""
 
     code = "BILLING.RATES_FIXED"
     sqlstate = "WF107"

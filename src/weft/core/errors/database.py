@@ -10,7 +10,7 @@ class StoreUnavailable(Unavailable):
 
 
 class IllegalTransition(Internal):
-    """A change of state that the state machine does not have; nothing was changed."""
+    """The state machine has no such transition; nothing was changed."""
 
     code = "STORE.ILLEGAL_TRANSITION"
     sqlstate = "WF900"

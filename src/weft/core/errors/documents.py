@@ -7,10 +7,10 @@ from weft.core.errors.kinds import FieldError, Invalid
 
 
 class InvalidDocument(Invalid):
-    """A document with wrong fields; the code is this one if they are wrong in different ways."""
+    """A document with wrong fields; this code is used if they are wrong in different ways."""
 
     code = "API.INVALID_DOCUMENT"
-    fact: ClassVar[str] = "the document has fields that are wrong"
+    fact: ClassVar[str] = "the document has wrong fields"
     advice = "Correct each of the fields in `errors`; nothing was created."
 
     @classmethod
@@ -25,15 +25,15 @@ class InvalidDocument(Invalid):
 
 
 class UnknownField(InvalidDocument):
-    """A field that no such document has."""
+    """An unknown field."""
 
     code = "API.UNKNOWN_FIELD"
-    fact = "the document has a field that is not known"
+    fact = "the document has an unknown field"
     advice = "Remove the field or correct its name; `/openapi.json` lists those that exist."
 
 
 class WrongType(InvalidDocument):
-    """A value of another type than the field has, or a field that is missing."""
+    """A value of the wrong type, or a missing field."""
 
     code = "API.WRONG_TYPE"
     fact = "the document has a value of the wrong type"
@@ -61,7 +61,7 @@ class NulCharacter(InvalidDocument):
     """A NUL where the operating system cannot take one."""
 
     code = "API.NUL_CHARACTER"
-    fact = "a text holds a NUL character"
+    fact = "a text contains a NUL character"
     advice = "Pass such data in a file; arguments and environment cannot hold NUL."
 
 
@@ -79,7 +79,7 @@ class ParentNotFound(InvalidDocument):
     code = "API.PARENT_NOT_FOUND"
     sqlstate = "WF205"
     fact = "a job names a parent that does not exist"
-    advice = "Name a job of the same document, or one that was committed to the batch before."
+    advice = "Name a job of the same document, or one that is already committed to the batch."
 
 
 class ParentNotBelow(InvalidDocument):
@@ -94,12 +94,12 @@ class ParentCycle(InvalidDocument):
     """Named parents that wait for each other."""
 
     code = "API.PARENT_CYCLE"
-    fact = "jobs wait for each other in a circle"
+    fact = "jobs wait for each other in a cycle"
     advice = "Remove one of the parents on the path that `errors` shows."
 
 
 class ParentAmbiguous(InvalidDocument):
-    """A named parent of which there are several."""
+    """Several jobs have the name of a parent."""
 
     code = "API.PARENT_AMBIGUOUS"
     fact = "several jobs have the name of a parent"

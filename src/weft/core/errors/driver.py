@@ -4,7 +4,7 @@ from weft.core.errors.kinds import Conflict
 
 
 class EpochStale(Conflict):
-    """A driver that does not lead any more tried to write."""
+    """A driver that no longer leads tried to write."""
 
     code = "DRIVER.EPOCH_STALE"
     sqlstate = "WF401"

@@ -1,4 +1,4 @@
-"""The kinds of errors: what each means to HTTP and to the shell."""
+"""The kinds of errors, each with its HTTP status and exit code."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class WeftError(Exception):
     sqlstate: ClassVar[str] = ""
     """The code with which a function of the database raises it; empty: none does."""
     advice: ClassVar[str] = ""
-    """The hint of those that give none of their own."""
+    """The default hint."""
 
     def __init__(
         self, message: str, *, detail: str = "", hint: str = "", errors: Sequence[FieldError] = ()
@@ -40,7 +40,7 @@ class WeftError(Exception):
 
 
 class Invalid(WeftError):
-    """What was asked makes no sense."""
+    """The request makes no sense."""
 
     code = "API.INVALID_REQUEST"
     status = 400
@@ -64,7 +64,7 @@ class Forbidden(WeftError):
 
 
 class NotFound(WeftError):
-    """It does not exist, or not for this caller."""
+    """It does not exist, or the caller may not see it."""
 
     code = "API.NOT_FOUND"
     status = 404
@@ -72,7 +72,7 @@ class NotFound(WeftError):
 
 
 class Conflict(WeftError):
-    """What was asked does not fit what is there."""
+    """The request conflicts with the present state."""
 
     code = "API.CONFLICT"
     status = 409
@@ -102,7 +102,7 @@ class Internal(WeftError):
 
 
 def error_classes(root: type[WeftError] = WeftError) -> Iterator[type[WeftError]]:
-    """Yield a class of errors and all below it, as far as their modules are imported."""
+    """Yield a class of errors and its subclasses, of all imported modules."""
     yield root
     for child in root.__subclasses__():
         yield from error_classes(child)

@@ -21,7 +21,7 @@ class BadQuery(Invalid):
 
 
 class QueryTooWide(Invalid):
-    """A query that no index answers, of more jobs than may be read for it."""
+    """A query that no index answers would read too many jobs."""
 
     code = "API.QUERY_TOO_WIDE"
     status = 422

@@ -4,19 +4,19 @@ from weft.core.errors.kinds import Conflict, Forbidden, Invalid, NotFound, TooLa
 
 
 class MalformedBody(Invalid):
-    """A body that is not the JSON or msgpack it should be."""
+    """The body is not valid JSON or msgpack."""
 
     code = "API.MALFORMED_BODY"
 
 
 class InvalidParameter(Invalid):
-    """A parameter of the query or a header that is unknown or has an impossible value."""
+    """A query parameter or header is unknown or has an impossible value."""
 
     code = "API.INVALID_PARAMETER"
 
 
 class BadId(Invalid):
-    """A name of a thing that has not the form of one."""
+    """A malformed id."""
 
     code = "API.INVALID_ID"
 
@@ -29,19 +29,19 @@ class BadId(Invalid):
 
 
 class AdminOnly(Forbidden):
-    """Something for administrators of the tenant."""
+    """Only administrators of the tenant may do this."""
 
     code = "API.ADMIN_ONLY"
 
 
 class RouteNotFound(NotFound):
-    """No such path."""
+    """The path does not exist."""
 
     code = "API.ROUTE_NOT_FOUND"
 
 
 class MethodNotAllowed(Invalid):
-    """The path exists, but not for this method."""
+    """The path does not support this method."""
 
     code = "API.METHOD_NOT_ALLOWED"
     status = 405
@@ -57,34 +57,34 @@ class RequestTimeout(Invalid):
 
 
 class MalformedRequest(Invalid):
-    """Bytes that are not a request."""
+    """The bytes are not an HTTP request."""
 
     code = "API.MALFORMED_REQUEST"
 
 
 class HeadTooLarge(Invalid):
-    """A request whose head is larger than the limit."""
+    """The head of the request is larger than the limit."""
 
     code = "API.HEAD_TOO_LARGE"
     status = 431
 
 
 class UnsupportedMedia(Invalid):
-    """A body in a form that is not read here."""
+    """The body has an unsupported media type."""
 
     code = "API.UNSUPPORTED_MEDIA"
     status = 415
 
 
 class RangeNotSatisfiable(Invalid):
-    """A `Range` outside the output."""
+    """The `Range` is outside the output."""
 
     code = "API.RANGE_NOT_SATISFIABLE"
     status = 416
 
 
 class IdempotencyConflict(Conflict):
-    """An idempotency key that was used for another request."""
+    """The idempotency key was used for another request."""
 
     code = "API.IDEMPOTENCY_CONFLICT"
     sqlstate = "WF201"
@@ -103,7 +103,7 @@ class TooManyParents(TooLarge):
 
 
 class EventsGone(WeftError):
-    """Events after that position were removed already."""
+    """Events after that position were already removed."""
 
     code = "API.EVENTS_GONE"
     sqlstate = "WF304"

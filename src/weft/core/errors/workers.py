@@ -4,34 +4,34 @@ from weft.core.errors.kinds import Conflict, Internal, NotFound, TooLarge
 
 
 class PoolNotFound(NotFound):
-    """No such pool."""
+    """The pool does not exist."""
 
     code = "WORKER.POOL_NOT_FOUND"
     sqlstate = "WF302"
 
 
 class WorkerAlive(Conflict):
-    """Another worker of this name lives."""
+    """Another live worker has this name."""
 
     code = "WORKER.NAME_TAKEN"
     sqlstate = "WF301"
 
 
 class IncarnationEnded(Conflict):
-    """A worker that was declared lost."""
+    """The worker was declared lost."""
 
     code = "WORKER.INCARNATION_ENDED"
     sqlstate = "WF303"
 
 
 class ResultTooLarge(TooLarge):
-    """What a function returned is longer than a result may be."""
+    """The result of a function is too large."""
 
     code = "WORKER.RESULT_TOO_LARGE"
 
 
 class CallDied(Internal):
-    """A call ended without returning or raising: its process died, or was killed."""
+    """The call neither returned nor raised: its process died or was killed."""
 
     code = "CLIENT.CALL_DIED"
-    advice = "`weft logs` shows what it wrote until then."
+    advice = "`weft logs` shows its output."

@@ -17,7 +17,7 @@ TERMS_MAX: Final = 200
 DEPTH_MAX: Final = 32
 """Parentheses, and `not` before `not`."""
 _IMPOSSIBLE: Final = re.compile("[\0\ud800-\udfff]")
-"""What PostgreSQL has no text with."""
+"""A character that PostgreSQL cannot store in a text."""
 
 
 def parse_query(text: str, subject: Subject, *, chars_max: int = CHARS_MAX) -> Node:
@@ -35,12 +35,12 @@ def _check_text(text: str, chars_max: int) -> None:
             chars_max, chars_max, f"the query has {len(text)} characters, at most {chars_max}"
         )
     if found := _IMPOSSIBLE.search(text):
-        raise Wrong(*found.span(), "no text holds this character")
+        raise Wrong(*found.span(), "no text can contain this character")
 
 
 def _parse(text: str, subject: Subject) -> Node:
     """Feed the parser token by token, so that depth and size are bounded while it goes."""
-    # A break before the first line is none of the grammar's; spaces keep the columns right.
+    # The grammar has no line break before the first line; spaces keep the columns right.
     start = len(text) - len(text.lstrip())
     parsing = _parser(subject).parse_interactive(" " * start + text[start:])
     opened: list[Token] = []
@@ -95,7 +95,7 @@ def _expected(terminals: set[str]) -> str:
         return 'a term such as state = failed, "word" or word'
     if "OPERATOR" in terminals:
         return "an operator, and, or, or a new line"
-    return "and, or, or a new line; values with blanks or parentheses stand in quotes"
+    return "and, or, or a new line; put values with blanks or parentheses in quotes"
 
 
 def _at(token: Token, message: str) -> Wrong:

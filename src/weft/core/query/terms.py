@@ -52,7 +52,7 @@ def text_of(token: Token) -> str:
 def any_term(operator: Operator, token: Token) -> Node:
     """Return the node of a word that stands alone."""
     if token.type == "WORD" and token.lower() in KEYWORDS:
-        raise _wrong(token, f"{token} joins terms, and here there is none to join")
+        raise _wrong(token, f"{token} joins terms, but there is none here to join")
     return AnyTerm(operator, text_of(token))
 
 

@@ -58,6 +58,9 @@ class FakeDriverStore:
         self.epoch += 1
         return self.epoch
 
+    async def configure(self, epoch: int, *, losses_max: int) -> None:  # noqa: ARG002
+        await self._ask("configure", epoch)
+
     async def still_lead(self) -> bool:
         await self._ask("still_lead")
         return self.leads

@@ -3,9 +3,10 @@
 from dataclasses import dataclass, field
 
 from weft.core.states import Reason, state_of_end
+from weft.settings import Settings
 
 P, R, RUN, S, C = 0, 1, 4, 6, 9
-LOSSES_MAX = 5
+LOSSES_MAX = Settings().losses_max
 
 
 @dataclass

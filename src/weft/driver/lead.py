@@ -107,6 +107,7 @@ class Driver:
                     return epoch
 
     async def _lead(self, epoch: int) -> None:
+        await self._store.configure(epoch, losses_max=self._settings.losses_max)
         self._term = Term(self._store, epoch, self._settings, self._post)
         self._enter("leader", epoch=epoch)
         metrics.LEADER.set(1)

@@ -10,6 +10,13 @@ class DriverSettings:
     """How many drivers there are, and how long they keep things."""
 
     drivers: int = setting(1, "number of drivers that `weft up` starts", minimum=1, maximum=8)
+    losses_max: int = setting(
+        5,
+        "how often a running job may be lost or preempted and start again; the next loss is an "
+        "error",
+        minimum=0,
+        maximum=1000,
+    )
     events_keep_s: float = setting(
         86400.0, "seconds for which events can be read again", minimum=60, maximum=31536000
     )

@@ -55,6 +55,10 @@ class PostgresDriverStore(Operations):
             await self.stop_leading()
         return epoch
 
+    async def configure(self, epoch: int, *, losses_max: int) -> None:
+        """Store the leader's settings that functions of the database follow."""
+        await self._database.call("configure_term", epoch=epoch, losses_max=losses_max)
+
     async def still_lead(self) -> bool:
         """Say whether the connection that holds the lock is alive."""
         if self._leading is None or self._leading.is_closed():

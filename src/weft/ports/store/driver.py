@@ -42,6 +42,9 @@ class DriverStore(Protocol):
         Return the epoch of the new term, or None.
         """
 
+    async def configure(self, epoch: int, *, losses_max: int) -> None:
+        """Store the leader's settings that the database itself follows."""
+
     async def still_lead(self) -> bool:
         """Say whether the connection that holds the lock is alive; the driver's own heartbeat."""
 

@@ -36,12 +36,13 @@ BEGIN
         ORDER BY t.batch_id, t.job_id),
     upd AS (
         -- The next state, by reason (weft.core.states.state_of_end): a failure with tries left and a lost, preempted or returned
-        -- attempt make the job ready again; after five losses it is an error.
+        -- attempt make the job ready again; after `losses_max` losses it is an error.
         UPDATE weft.job j SET
             state = CASE
                 WHEN r.reason IS NULL THEN 6
                 WHEN r.reason = 9 THEN 9
-                WHEN r.reason IN (10, 11) THEN CASE WHEN j.n_lost >= 5 AND r.start_age_us IS NOT NULL THEN 8 ELSE 1 END
+                WHEN r.reason IN (10, 11) THEN CASE WHEN r.start_age_us IS NOT NULL
+                    AND j.n_lost >= (SELECT d.losses_max FROM weft.driver_state d) THEN 8 ELSE 1 END  -- read only for a loss
                 WHEN j.attempt - j.n_uncounted < j.max_attempts AND (j.retry_on >> r.reason) & 1 = 1 THEN 1
                 WHEN r.reason IN (3, 4, 5, 6, 7, 8, 12, 13) THEN 8
                 ELSE 7 END,

@@ -1,4 +1,4 @@
-from weft.core.states import TRANSITIONS, JobState, Phase, Reason, state_of_end
+from weft.core.states import TRANSITIONS, JobState, Phase, Reason
 
 
 def test_every_state_has_its_row() -> None:
@@ -36,23 +36,6 @@ def test_only_the_last_four_states_are_ends() -> None:
 
 def test_success_is_final() -> None:
     assert TRANSITIONS[JobState.SUCCESS] == frozenset()
-
-
-def test_a_job_that_runs_can_end_as_every_reason_says() -> None:
-    ends = {state_of_end(reason) for reason in (None, *Reason)}
-
-    assert ends <= TRANSITIONS[JobState.RUNNING]
-
-
-def test_who_is_to_blame_decides_between_failed_and_error() -> None:
-    assert state_of_end(None) is JobState.SUCCESS
-    assert state_of_end(Reason.EXIT) is JobState.FAILED
-    assert state_of_end(Reason.SIGNAL) is JobState.FAILED
-    assert state_of_end(Reason.OOM) is JobState.ERROR
-    assert state_of_end(Reason.TIMEOUT) is JobState.ERROR
-    assert state_of_end(Reason.CANCELLED) is JobState.CANCELLED
-    assert state_of_end(Reason.LOST) is JobState.READY
-    assert state_of_end(Reason.PREEMPTED) is JobState.READY
 
 
 def test_stored_numbers_never_change() -> None:

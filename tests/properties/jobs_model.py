@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass, field
 
-from weft.core.states import Reason, state_of_end
+from end_states import state_of_end
+from weft.core.states import Reason
 from weft.settings import Settings
 
 P, R, RUN, S, C = 0, 1, 4, 6, 9

@@ -3,8 +3,9 @@
 import asyncpg
 import pytest
 
+from end_states import SYSTEM_REASONS, state_of_end
 from store.world import World
-from weft.core.states import SYSTEM_REASONS, TRANSITIONS, JobState, Reason, state_of_end
+from weft.core.states import TRANSITIONS, JobState, Reason
 from weft.testing.builders import job_rows
 
 ALLOWED = {(int(one), int(other)) for one, others in TRANSITIONS.items() for other in others}
@@ -67,3 +68,20 @@ async def test_only_system_reasons_are_an_error(world: World) -> None:
     assert {
         one for one, letter in zip(Reason, letters, strict=True) if letter == "e"
     } == SYSTEM_REASONS
+
+
+def test_a_job_that_runs_can_end_as_every_reason_says() -> None:
+    ends = {state_of_end(reason) for reason in (None, *Reason)}
+
+    assert ends <= TRANSITIONS[JobState.RUNNING]
+
+
+def test_who_is_to_blame_decides_between_failed_and_error() -> None:
+    assert state_of_end(None) is JobState.SUCCESS
+    assert state_of_end(Reason.EXIT) is JobState.FAILED
+    assert state_of_end(Reason.SIGNAL) is JobState.FAILED
+    assert state_of_end(Reason.OOM) is JobState.ERROR
+    assert state_of_end(Reason.TIMEOUT) is JobState.ERROR
+    assert state_of_end(Reason.CANCELLED) is JobState.CANCELLED
+    assert state_of_end(Reason.LOST) is JobState.READY
+    assert state_of_end(Reason.PREEMPTED) is JobState.READY

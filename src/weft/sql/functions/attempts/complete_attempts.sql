@@ -35,7 +35,7 @@ BEGIN
                                    stdout_bytes, stderr_bytes, truncated, segment, log_offset, message, n)
         ORDER BY t.batch_id, t.job_id),
     upd AS (
-        -- The next state, by reason (weft.core.states.state_of_end): a failure with tries left and a lost, preempted or returned
+        -- The next state, by reason: a failure with tries left and a lost, preempted or returned
         -- attempt make the job ready again; after `losses_max` losses it is an error.
         UPDATE weft.job j SET
             state = CASE

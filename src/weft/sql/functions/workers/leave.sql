@@ -1,5 +1,5 @@
 -- leave: a worker goes; what it still has is lost at once.
--- Called by: Store.leave (worker agent).   Safe to repeat: yes.   Locks: as _lose_incarnation.
+-- Called by: Store.leave (worker agent).   Safe to repeat: yes.   Locks: incarnation; as _lose_incarnation.
 -- Owner: weft_system.  Granted to: weft_worker.
 CREATE OR REPLACE FUNCTION weft.leave(incarnation_id int, at timestamptz DEFAULT clock_timestamp()) RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$

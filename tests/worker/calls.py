@@ -10,7 +10,7 @@ import cloudpickle
 import msgspec
 
 from weft.core.attempt_key import AttemptKey
-from weft.plugins.log_stores.files import FileLogStore
+from weft.plugins.log_stores.files.reader import FileReader
 from weft.ports.log_store import AttemptLog
 from weft.wire.function import CallBody, Definition, ResultHead, decode_head
 from weft.wire.log_format import segment_location
@@ -83,7 +83,7 @@ class Caller:
             stdout_bytes=ended.stdout_bytes,
             stderr_bytes=ended.stderr_bytes, truncated=ended.truncated, state="success",
         )  # fmt: skip
-        found = FileLogStore(self._logs).results([place])
+        found = FileReader(self._logs).results([place])
         data = b"".join(block for _, blocks in found for block in blocks)
         head, begin = decode_head(data)
         end = begin + head.value_bytes

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from weft.core.attempt_key import AttemptKey
-from weft.plugins.log_stores.files import FileLogStore
+from weft.plugins.log_stores.files.reader import FileReader
 from weft.ports.log_store import AttemptLog
 from weft.wire.log_format import CUT, CUT_BODY, STDERR, STDOUT, segment_location
 from weft.wire.spawner import (
@@ -239,7 +239,7 @@ class Agent:
         )  # fmt: skip
         kept = {STDOUT: bytearray(), STDERR: bytearray()}
         left_out = 0
-        for piece in FileLogStore(self._spawner.logs).pieces(place, 0):
+        for piece in FileReader(self._spawner.logs).pieces(place, 0):
             if piece.kind == CUT:
                 left_out += CUT_BODY.unpack(piece.data)[1]
             else:

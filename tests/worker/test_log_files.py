@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from weft.core.log_location import LOG_LOCATION_BYTES
 from weft.plugins.log_stores.files import FileLogStore
+from weft.plugins.log_stores.files.reader import FileReader
 from weft.ports.log_store import AttemptLog
 from weft.store.log_locations import location_columns, location_of
 from weft.wire.log_format import (
@@ -91,7 +92,7 @@ def test_head_and_tail_are_kept_and_the_cut_is_said(
     head = int(limit * head_share)
     with tempfile.TemporaryDirectory() as directory:
         stored = store(Path(directory), written, limit=limit, head=head)
-        log = FileLogStore(Path(directory))
+        log = FileReader(Path(directory))
         pieces = list(log.pieces(stored.place, 0))
 
         assert sum(map(count_pieces, pieces)) == stored.pieces
@@ -113,7 +114,7 @@ def test_reading_may_begin_anywhere(
 ) -> None:
     with tempfile.TemporaryDirectory() as directory:
         stored = store(Path(directory), written, limit=1 << 20, head=0)
-        log = FileLogStore(Path(directory))
+        log = FileReader(Path(directory))
         rest = [(piece.kind, piece.data) for piece in log.pieces(stored.place, after)]
 
         assert rest == written[after:]
@@ -127,7 +128,7 @@ def test_reading_may_begin_anywhere(
 
 def test_range_in_the_middle_and_backwards(tmp_path: Path) -> None:
     stored = store(tmp_path, [(STDOUT, b"0123456789")], limit=100, head=0)
-    log = FileLogStore(tmp_path)
+    log = FileReader(tmp_path)
 
     assert log.read(stored.place, STDOUT, 3, 6) == b"345"
     assert log.read(stored.place, STDOUT, 6, 99) == b"6789"
@@ -142,8 +143,8 @@ def test_record_of_another_attempt_is_not_shown(tmp_path: Path) -> None:
         truncated=False, state="success",
     )  # fmt: skip
 
-    assert list(FileLogStore(tmp_path).pieces(other, 0)) == []
-    assert list(FileLogStore(tmp_path).pieces(stored.place, 0)) != []
+    assert list(FileReader(tmp_path).pieces(other, 0)) == []
+    assert list(FileReader(tmp_path).pieces(stored.place, 0)) != []
 
 
 @pytest.mark.parametrize("segment", [1, None])
@@ -154,8 +155,8 @@ def test_output_that_is_gone_is_empty(tmp_path: Path, segment: int | None) -> No
         truncated=False, state="success",
     )  # fmt: skip
 
-    assert list(FileLogStore(tmp_path).pieces(place, 0)) == []
-    assert FileLogStore(tmp_path).read(place, STDOUT, 0, 10) == b""
+    assert list(FileReader(tmp_path).pieces(place, 0)) == []
+    assert FileReader(tmp_path).read(place, STDOUT, 0, 10) == b""
 
 
 def test_torn_piece_at_the_end_is_left_out_until_it_is_whole(tmp_path: Path) -> None:
@@ -211,7 +212,7 @@ def test_follower_that_lags_behind_a_cut_is_told_a_gap(tmp_path: Path) -> None:
     for number in range(100):
         output.add(STDOUT, b"%03d " % number * 20, number * 100_000_000)
     output.finish()
-    pieces = list(FileLogStore(tmp_path).pieces(place_of(output), 10))
+    pieces = list(FileReader(tmp_path).pieces(place_of(output), 10))
 
     assert sum(map(count_pieces, pieces)) == 90
     assert pieces[0].kind == CUT

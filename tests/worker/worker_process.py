@@ -5,7 +5,7 @@ import contextlib
 from pathlib import Path
 
 from weft.plugins.executors.process import ProcessExecutor
-from weft.plugins.log_stores.files import FileLogStore
+from weft.plugins.log_stores.files.reader import FileReader
 from weft.plugins.runners.spawner import SpawnerRunner
 from weft.plugins.runners.spawner.start import SpawnerFiles, is_locked
 from weft.ports.executor import ExecutorLimits
@@ -93,4 +93,4 @@ class Worker:
             stdout_bytes=report.stdout_bytes,
             stderr_bytes=report.stderr_bytes, truncated=report.truncated, state="success",
         )  # fmt: skip
-        return FileLogStore(self.logs).read(place, STDOUT, 0, 1 << 20)
+        return FileReader(self.logs).read(place, STDOUT, 0, 1 << 20)

@@ -1,13 +1,16 @@
 """The port `log_store`: the output of attempts, written by runners and read by the api.
 
+Reads are awaited; a store on this host reads in threads.
+
 Positions count the *pieces* of an attempt (`wire/log_format.py`) from 0; `after` pieces are
 skipped.
 """
 
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from weft.core.attempt_key import AttemptKey
 from weft.core.log_location import LogLocation
 from weft.wire.log_format import Piece
 
@@ -34,21 +37,43 @@ class AttemptLog:
 
 
 class LogStore(Protocol):
-    """Where the output of attempts is."""
+    """Where the output of attempts is: the half that reads."""
 
-    def pieces(self, log: AttemptLog, after: int) -> Iterator[Piece]:
+    def pieces(self, log: AttemptLog, after: int) -> AsyncIterator[Sequence[Piece]]:
         """Yield what is stored now, in the order of reading, without the first `after` pieces."""
 
-    def size(self, log: AttemptLog, stream: int) -> int:
+    async def read_all(self, logs: Sequence[AttemptLog]) -> Sequence[Sequence[Piece]]:
+        """Return all pieces of each of these logs, whose outputs are short."""
+
+    async def size(self, log: AttemptLog, stream: int) -> int:
         """Return how many bytes of one stream are stored now."""
 
-    def read(self, log: AttemptLog, stream: int, start: int, stop: int) -> bytes:
+    async def read(self, log: AttemptLog, stream: int, start: int, stop: int) -> bytes:
         """Return bytes of one stream; fewer if it ends before `stop`."""
 
-    def follow(self, log: AttemptLog, after: int) -> AsyncIterator[Piece]:
-        """Yield pieces as they come, until the iterator is closed."""
+    def follow(self, log: AttemptLog, after: int) -> AsyncIterator[Sequence[Piece]]:
+        """Yield pieces as they come, until the iterator is closed. Whoever keeps the output tells
+        that it has grown; nothing is polled.
+        """
 
-    def results(self, logs: Iterable[AttemptLog]) -> Iterator[tuple[AttemptLog, Iterator[bytes]]]:
+    def results(
+        self, logs: Iterable[AttemptLog]
+    ) -> AsyncIterator[tuple[AttemptLog, AsyncIterator[bytes]]]:
         """Yield for each log the blocks of what its function returned (`wire/function.py`); no
         block: there is nothing. They must be read before the next log is asked for.
         """
+
+
+class LogWriter(Protocol):
+    """The half that writes: for runners that collect output from elsewhere.
+
+    The spawner writes for itself, in the form of the log store `files`.
+    """
+
+    async def append(self, key: AttemptKey, pieces: Sequence[Piece], *, after: int) -> None:
+        """Add pieces, of which the first has the number `after`. What is stored already is left
+        out, so a runner may collect again what it collected before it was killed.
+        """
+
+    async def finish(self, key: AttemptKey) -> LogLocation | None:
+        """Return where the output is; nothing is appended any more."""

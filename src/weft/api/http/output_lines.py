@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from weft.api.http.replies import encode
 from weft.ports.log_store import AttemptLog, LogStore
-from weft.wire.log_format import CUT, STDERR, STDOUT
+from weft.wire.log_format import CUT, STDERR, STDOUT, Piece
 
 SMALL_BYTES: Final = 64 * 1024
 BLOCK_BYTES: Final = 255 * 1024
@@ -27,12 +27,12 @@ async def output_lines(
                     small.append(log)
                     continue
                 if small:
-                    yield await asyncio.to_thread(_small_lines, logs, small)
+                    yield await _small_lines(logs, small)
                     small = []
                 async for piece in _large_line(logs, log):
                     yield piece
             if small:
-                yield await asyncio.to_thread(_small_lines, logs, small)
+                yield await _small_lines(logs, small)
 
 
 def head_of(log: AttemptLog) -> dict[str, Any]:
@@ -49,17 +49,20 @@ def head_of(log: AttemptLog) -> dict[str, Any]:
     }
 
 
-def _small_lines(logs: LogStore, found: Sequence[AttemptLog]) -> bytes:
-    return b"".join(_small_line(logs, log) for log in found)
+async def _small_lines(logs: LogStore, some: Sequence[AttemptLog]) -> bytes:
+    written = [log for log in some if log.stdout_bytes + log.stderr_bytes]
+    pieces_of = dict(zip(written, await logs.read_all(written), strict=True))
+    return await asyncio.to_thread(
+        lambda: b"".join(_small_line(log, pieces_of.get(log, ())) for log in some)
+    )
 
 
-def _small_line(logs: LogStore, log: AttemptLog) -> bytes:
+def _small_line(log: AttemptLog, pieces: Sequence[Piece]) -> bytes:
     document = head_of(log)
     kept: dict[int, bytearray] = {STDOUT: bytearray(), STDERR: bytearray()}
-    if log.stdout_bytes + log.stderr_bytes:
-        for piece in logs.pieces(log, 0):
-            if piece.kind != CUT:
-                kept[piece.kind] += piece.data
+    for piece in pieces:
+        if piece.kind != CUT:
+            kept[piece.kind] += piece.data
     document["stdout"] = base64.b64encode(kept[STDOUT]).decode()
     document["stderr"] = base64.b64encode(kept[STDERR]).decode()
     return encode(document) + b"\n"
@@ -70,11 +73,11 @@ async def _large_line(logs: LogStore, log: AttemptLog) -> AsyncIterator[bytes]:
     yield encode(head_of(log))[:-1]
     for name, stream in (("stdout", STDOUT), ("stderr", STDERR)):
         yield b',"%s":"' % name.encode()
-        size = await asyncio.to_thread(logs.size, log, stream)
+        size = await logs.size(log, stream)
         start = 0
         while start < size:
             stop = min(size, start + BLOCK_BYTES)
-            block = await asyncio.to_thread(logs.read, log, stream, start, stop)
+            block = await logs.read(log, stream, start, stop)
             if not block:
                 break
             yield base64.b64encode(block)

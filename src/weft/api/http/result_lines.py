@@ -2,9 +2,8 @@
 read.
 """
 
-import asyncio
 import base64
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
 from typing import Any, Final, NamedTuple
 
@@ -13,7 +12,7 @@ from weft.api.http.replies import encode
 from weft.ports.log_store import AttemptLog, LogStore
 from weft.wire.function import ResultHead, decode_head
 
-_LINES_BYTES: Final = 1 << 20
+_LINES_BYTES: Final = 1 << 18
 
 
 class _Long(NamedTuple):
@@ -22,7 +21,7 @@ class _Long(NamedTuple):
     log: AttemptLog
     head: ResultHead
     first: bytes
-    blocks: Iterator[bytes]
+    blocks: AsyncIterator[bytes]
 
 
 async def result_lines(
@@ -31,41 +30,36 @@ async def result_lines(
     """Yield a line for each of these logs, in order."""
     async with aclosing(ended):
         async for some in ended:
-            found = logs.results(some)
-            while True:
-                short, long = await asyncio.to_thread(_read_some, found)
-                if not short and long is None:
-                    break
-                yield short
-                if long is not None:
-                    async for piece in _long_line(long):
-                        yield piece
+            lines = bytearray()
+            async for log, blocks in logs.results(some):
+                line = _line(log, await anext(blocks, b""), blocks)
+                if isinstance(line, bytes):
+                    lines += line
+                if lines and (len(lines) > _LINES_BYTES or not isinstance(line, bytes)):
+                    yield bytes(lines)
+                    lines.clear()
+                if not isinstance(line, bytes):
+                    async for part in _long_line(line):
+                        yield part
+            if lines:
+                yield bytes(lines)
 
 
-def _read_some(
-    found: Iterator[tuple[AttemptLog, Iterator[bytes]]],
-) -> tuple[bytes, _Long | None]:
-    """Return the lines of short results, up to a long one or about a block of them."""
-    lines = bytearray()
-    for log, blocks in found:
-        first = next(blocks, b"")
-        try:
-            head, begin = decode_head(first)
-        except ValueError:  # the function returned nothing, or damaged its own result
-            lines += encode({**head_of(log), **_described(None), "value": None}) + b"\n"
-            continue
-        end = begin + head.value_bytes
-        if len(first) < end + head.error_bytes:
-            return bytes(lines), _Long(log, head, first[begin:], blocks)
-        lines += encode({
-            **head_of(log),
-            **_described(head, first[end : end + head.error_bytes]),
-            "value": base64.b64encode(first[begin:end]).decode(),
-        })  # fmt: skip
-        lines += b"\n"
-        if len(lines) > _LINES_BYTES:
-            break
-    return bytes(lines), None
+def _line(log: AttemptLog, first: bytes, blocks: AsyncIterator[bytes]) -> bytes | _Long:
+    """Return the line of a short result."""
+    try:
+        head, begin = decode_head(first)
+    except ValueError:  # the function returned nothing, or damaged its own result
+        return encode({**head_of(log), **_described(None), "value": None}) + b"\n"
+    end = begin + head.value_bytes
+    if len(first) < end + head.error_bytes:
+        return _Long(log, head, first[begin:], blocks)
+    document = {
+        **head_of(log),
+        **_described(head, first[end : end + head.error_bytes]),
+        "value": base64.b64encode(first[begin:end]).decode(),
+    }
+    return encode(document) + b"\n"
 
 
 def _described(head: ResultHead | None, error: bytes = b"") -> dict[str, Any]:
@@ -92,7 +86,7 @@ async def _long_line(long: _Long) -> AsyncIterator[bytes]:
             continue
         yield b',"%s":"' % name.encode()
         left = length
-        while left and (block := await asyncio.to_thread(reader.read, min(left, BLOCK_BYTES))):
+        while left and (block := await reader.read(min(left, BLOCK_BYTES))):
             left -= len(block)
             yield base64.b64encode(block)
         yield b'"'
@@ -102,13 +96,13 @@ async def _long_line(long: _Long) -> AsyncIterator[bytes]:
 class _Reader:
     """Read exact lengths from blocks."""
 
-    def __init__(self, first: bytes, blocks: Iterator[bytes]) -> None:
+    def __init__(self, first: bytes, blocks: AsyncIterator[bytes]) -> None:
         self._rest = first
         self._blocks = blocks
 
-    def read(self, length: int) -> bytes:
+    async def read(self, length: int) -> bytes:
         """Return this many bytes; fewer at the end."""
-        while len(self._rest) < length and (block := next(self._blocks, b"")):
+        while len(self._rest) < length and (block := await anext(self._blocks, b"")):
             self._rest += block
         data, self._rest = self._rest[:length], self._rest[length:]
         return data

@@ -4,7 +4,7 @@ its end.
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -128,9 +128,8 @@ class Follower:
 
     async def _stored(self, log: AttemptLog) -> AsyncIterator[Sequence[Followed]]:
         """Yield what an ended attempt has left."""
-        pieces = self._logs.pieces(log, self._at.n_pieces)
-        while block := await asyncio.to_thread(_some, pieces):
-            if items := [item for piece in block for item in self._item(piece)]:
+        async for pieces in self._logs.pieces(log, self._at.n_pieces):
+            if items := [item for piece in pieces for item in self._item(piece)]:
                 yield items
 
     async def _live(
@@ -138,27 +137,27 @@ class Follower:
     ) -> AsyncIterator[Sequence[Followed]]:
         """Yield what a running attempt writes, until an event names the job."""
         coming = aiter(self._logs.follow(log, self._at.n_pieces))
-        piece: asyncio.Task[Piece] = asyncio.ensure_future(anext(coming))
+        pieces: asyncio.Task[Sequence[Piece]] = asyncio.ensure_future(anext(coming))
         news = asyncio.create_task(self._told(feed, changes))
         try:
             while not self._services.closing.is_set():
-                await asyncio.wait({piece, news}, timeout=QUIET_S, return_when="FIRST_COMPLETED")
-                if piece.done():
+                await asyncio.wait({pieces, news}, timeout=QUIET_S, return_when="FIRST_COMPLETED")
+                if pieces.done():
                     try:
-                        items = self._item(piece.result())
+                        items = [item for piece in pieces.result() for item in self._item(piece)]
                     except StopAsyncIteration:
                         await news
                         return
                     if items:
                         yield items
-                    piece = asyncio.ensure_future(anext(coming))
+                    pieces = asyncio.ensure_future(anext(coming))
                 elif news.done():
                     return
                 else:
                     yield ()
         finally:
             await _end_task(news)
-            await _end_task(piece)
+            await _end_task(pieces)
             if (close := getattr(coming, "aclose", None)) is not None:
                 await close()
 
@@ -200,18 +199,6 @@ def _end(log: AttemptLog | None, job: Row) -> End:
         facts = {name: getattr(log, name) for name in facts}
     attempt = None if log is None else log.attempt
     return End({"state": job["state"], "attempt": attempt, **facts})
-
-
-def _some(pieces: Iterator[Piece]) -> list[Piece]:
-    """Return the next pieces, about as many as one write takes."""
-    block: list[Piece] = []
-    size = 0
-    for piece in pieces:
-        block.append(piece)
-        size += len(piece.data)
-        if size >= 128 * 1024:
-            break
-    return block
 
 
 async def _end_task(task: asyncio.Future[Any]) -> None:

@@ -1,7 +1,6 @@
 """Read the output of jobs: whole, a range, or that of many jobs."""
 
-import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from typing import Final
 
 from weft.api.services import Services
@@ -10,7 +9,7 @@ from weft.core.ids import format_job_ref
 from weft.core.states import ENDED_WORDS
 from weft.ports.log_store import AttemptLog
 from weft.ports.store import Caller
-from weft.wire.log_format import CUT, STDERR, STDOUT, Piece
+from weft.wire.log_format import CUT, STDERR, STDOUT
 
 STREAMS: Final = {"stdout": STDOUT, "stderr": STDERR}
 BLOCK_BYTES: Final = 256 * 1024
@@ -50,7 +49,7 @@ class Outputs:
 
     async def size(self, log: AttemptLog, stream: str) -> int:
         """Return how many bytes of a stream are stored now."""
-        return await asyncio.to_thread(self._logs.size, log, STREAMS[stream])
+        return await self._logs.size(log, STREAMS[stream])
 
     async def read(
         self, log: AttemptLog, stream: str, start: int, stop: int
@@ -58,7 +57,7 @@ class Outputs:
         """Yield bytes of one stream, in blocks."""
         while start < stop:
             end = min(stop, start + BLOCK_BYTES)
-            block = await asyncio.to_thread(self._logs.read, log, STREAMS[stream], start, end)
+            block = await self._logs.read(log, STREAMS[stream], start, end)
             if not block:
                 return
             yield block
@@ -66,9 +65,8 @@ class Outputs:
 
     async def interleaved(self, log: AttemptLog) -> AsyncIterator[bytes]:
         """Yield both streams in the order in which they were written."""
-        pieces = self._logs.pieces(log, 0)
-        while block := await asyncio.to_thread(_next_block, pieces):
-            yield block
+        async for pieces in self._logs.pieces(log, 0):
+            yield b"".join(piece.data for piece in pieces if piece.kind != CUT)
 
     async def ended(self, job_ids: Sequence[int]) -> AsyncGenerator[Sequence[AttemptLog]]:
         """Yield the logs of those of these jobs that have ended, in order and in steps."""
@@ -82,17 +80,6 @@ async def outputs_of(services: Services, caller: Caller, batch_id: int) -> Outpu
     """Return the outputs of a batch. Raise `BatchNotFound`."""
     await services.store.get_batch(caller, batch_id)
     return Outputs(services, caller, batch_id)
-
-
-def _next_block(pieces: Iterator[Piece]) -> bytes:
-    """Return the bytes of the next pieces, about a block of them."""
-    block = bytearray()
-    for piece in pieces:
-        if piece.kind != CUT:
-            block += piece.data
-        if len(block) >= BLOCK_BYTES:
-            break
-    return bytes(block)
 
 
 def _no_attempt(batch_id: int, job_id: int, why: str) -> AttemptNotFound:

@@ -1,148 +1,79 @@
-"""The log store `files`: what the spawners of this host have written."""
+"""The log store `files`: what the runners of this host have written.
+
+It reads in threads and never polls. It must not know who wrote, or why.
+"""
 
 import asyncio
-from collections import OrderedDict
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
+from weft.plugins.log_stores.files.growth import Watches
 from weft.plugins.log_stores.files.parts import PartReader, own_parts
-from weft.plugins.log_stores.files.results import ResultReader
+from weft.plugins.log_stores.files.reader import FileReader
+from weft.plugins.log_stores.files.results import BLOCK_BYTES
 from weft.ports.log_store import AttemptLog
-from weft.wire.log_format import (
-    CUT,
-    RECORD,
-    RECORD_MAGIC,
-    RESULT,
-    STDOUT,
-    Piece,
-    count_pieces,
-    decode_location,
-    decode_pieces,
-    own_path,
-    segment_path,
-)
+from weft.wire.log_format import Piece
 
-_LOOK_AGAIN_S = 0.03
 _BATCH_BYTES = 256 * 1024
-_KEPT_READERS = 64
-
-
-class _Reached(NamedTuple):
-    """Where a reader of one stream stands: the next range usually begins there."""
-
-    position: int
-    rest: bytes
-    pieces: Iterator[Piece]
+_RESULTS_BYTES = 1 << 20
+_Found = tuple[AttemptLog, bytes, Iterator[bytes] | None]
 
 
 class FileLogStore:
-    """Read the segments and attempt files below one directory."""
+    """Read the segments and attempt files below one directory; see the port for the methods."""
 
     def __init__(self, root: Path) -> None:
-        self._root = root
-        self._reached: OrderedDict[tuple[AttemptLog, int, int], _Reached] = OrderedDict()
+        self._reader = FileReader(root)
+        self._watches = Watches()
 
-    def pieces(self, log: AttemptLog, after: int) -> Iterator[Piece]:
-        """Yield what is stored now; see the port."""
-        if log.location is not None:
-            pieces = decode_pieces(self._record(log))
-            yield from _skip((piece for piece in pieces if piece.kind != RESULT), after)
-        else:
-            reader = PartReader(self._own(log), after)
-            try:
-                yield from reader.read()
-            finally:
-                reader.close()
+    async def pieces(self, log: AttemptLog, after: int) -> AsyncIterator[Sequence[Piece]]:
+        """Yield what is stored now."""
+        pieces = self._reader.pieces(log, after)
+        while some := await asyncio.to_thread(_some_of, pieces):
+            yield some
 
-    def size(self, log: AttemptLog, stream: int) -> int:
+    async def read_all(self, logs: Sequence[AttemptLog]) -> Sequence[Sequence[Piece]]:
+        """Return all pieces of each."""
+        return await asyncio.to_thread(lambda: [list(self._reader.pieces(log, 0)) for log in logs])
+
+    async def size(self, log: AttemptLog, stream: int) -> int:
         """Return how many bytes of one stream are stored now."""
-        written = log.stdout_bytes if stream == STDOUT else log.stderr_bytes
-        if log.ended and not log.truncated and (written or log.location is not None):
-            return written
-        return sum(len(piece.data) for piece in self.pieces(log, 0) if piece.kind == stream)
+        return await asyncio.to_thread(self._reader.size, log, stream)
 
-    def read(self, log: AttemptLog, stream: int, start: int, stop: int) -> bytes:
-        """Return bytes of one stream. Ranges that follow each other are read in one pass."""
-        reached = self._reached.pop((log, stream, start), None)
-        if reached is None:
-            reached = _Reached(0, b"", self.pieces(log, 0))
-        position, rest, pieces = reached
-        found = bytearray()
-        while position < stop:
-            if not rest:
-                piece = next((one for one in pieces if one.kind == stream), None)
-                if piece is None:
-                    break
-                rest = piece.data
-            taken = rest[: stop - position]
-            if position + len(taken) > start:
-                found += taken[max(0, start - position) :]
-            position += len(taken)
-            rest = rest[len(taken) :]
-        if position == stop and log.ended:
-            self._keep((log, stream, stop), _Reached(position, rest, pieces))
-        return bytes(found)
+    async def read(self, log: AttemptLog, stream: int, start: int, stop: int) -> bytes:
+        """Return bytes of one stream."""
+        return await asyncio.to_thread(self._reader.read, log, stream, start, stop)
 
-    async def follow(self, log: AttemptLog, after: int) -> AsyncIterator[Piece]:
-        """Yield pieces as they come. The file is looked at as long as somebody follows it."""
-        own = self._own(log)
+    async def follow(self, log: AttemptLog, after: int) -> AsyncIterator[Sequence[Piece]]:
+        """Yield pieces as they come: the kernel tells when the file has grown."""
+        own = self._reader.own(log)
         reader = PartReader(own, after)
         reading: asyncio.Future[list[Piece]] | None = None
         try:
-            while True:
-                found: list[Piece] = []
-                if own_parts(own):
-                    reading = asyncio.ensure_future(asyncio.to_thread(_some_of, reader))
-                    found = await asyncio.shield(reading)
-                for piece in found:
-                    yield piece
-                if not found:
-                    await asyncio.sleep(_LOOK_AGAIN_S)
+            with self._watches.following(own) as grown:
+                while True:
+                    grown.begin()
+                    found: list[Piece] = []
+                    if own_parts(own):
+                        reading = asyncio.ensure_future(
+                            asyncio.to_thread(lambda: _some_of(reader.read()))
+                        )
+                        found = await asyncio.shield(reading)
+                    if found:
+                        yield found
+                    else:
+                        await grown.changed()
         finally:
             _close_after(reading, reader)
 
-    def results(self, logs: Iterable[AttemptLog]) -> Iterator[tuple[AttemptLog, Iterator[bytes]]]:
-        """Yield results: from the record if it is short, else from its file; see the port."""
-        with ResultReader(self._root) as reader:
-            for log in logs:
-                yield log, reader.read(log)
-
-    def _keep(self, key: tuple[AttemptLog, int, int], reached: _Reached) -> None:
-        self._reached[key] = reached
-        while len(self._reached) > _KEPT_READERS:
-            self._reached.popitem(last=False)
-
-    def _own(self, log: AttemptLog) -> Path:
-        return own_path(self._root, log.batch_id, log.job_id, log.attempt)
-
-    def _record(self, log: AttemptLog) -> bytes:
-        """Return a record's pieces; nothing if the segment is gone or says another attempt."""
-        assert log.location is not None
-        segment, offset = decode_location(log.location)
-        try:
-            with segment_path(self._root, segment).open("rb") as file:
-                file.seek(offset)
-                header = file.read(RECORD.size)
-                if len(header) < RECORD.size:
-                    return b""
-                magic, *names, length = RECORD.unpack(header)
-                if (magic, *names) != (RECORD_MAGIC, log.batch_id, log.job_id, log.attempt):
-                    return b""
-                return file.read(length)
-        except FileNotFoundError:
-            return b""
-
-
-def _skip(pieces: Iterator[Piece], after: int) -> Iterator[Piece]:
-    """Leave out the first `after` pieces; a cut at the beginning is no piece, but is kept."""
-    number = 0
-    for piece in pieces:
-        end = number + count_pieces(piece)
-        if end > after or (piece.kind == CUT and not after):
-            yield piece
-            after = 0
-        number = end
+    async def results(
+        self, logs: Iterable[AttemptLog]
+    ) -> AsyncIterator[tuple[AttemptLog, AsyncIterator[bytes]]]:
+        """Yield results; short ones are read many at a time."""
+        found = self._reader.results(logs)
+        while some := await asyncio.to_thread(_first_blocks, found):
+            for log, first, rest in some:
+                yield log, _blocks(first, rest)
 
 
 def _close_after(reading: asyncio.Future[list[Piece]] | None, reader: PartReader) -> None:
@@ -161,13 +92,34 @@ def _close_after(reading: asyncio.Future[list[Piece]] | None, reader: PartReader
         reading.add_done_callback(close)
 
 
-def _some_of(reader: PartReader) -> list[Piece]:
+def _some_of(pieces: Iterator[Piece]) -> list[Piece]:
     """Read what is there, about as much as one message takes."""
     found: list[Piece] = []
     size = 0
-    for piece in reader.read():
+    for piece in pieces:
         found.append(piece)
         size += len(piece.data)
         if size >= _BATCH_BYTES:
             break
     return found
+
+
+def _first_blocks(results: Iterator[tuple[AttemptLog, Iterator[bytes]]]) -> list[_Found]:
+    """Read the first blocks of some results; the last of them may be the only one with more."""
+    found: list[_Found] = []
+    size = 0
+    for log, blocks in results:
+        first = next(blocks, b"")
+        size += len(first)
+        is_long = len(first) >= BLOCK_BYTES
+        found.append((log, first, blocks if is_long else None))
+        if is_long or size >= _RESULTS_BYTES:
+            break
+    return found
+
+
+async def _blocks(first: bytes, rest: Iterator[bytes] | None) -> AsyncIterator[bytes]:
+    if first:
+        yield first
+    while rest is not None and (block := await asyncio.to_thread(next, rest, b"")):
+        yield block

@@ -18,7 +18,7 @@ from weft.wire.log_format import (
 
 _GUESS_BYTES = 4096
 """Most records are shorter, so one read is all."""
-_BLOCK_BYTES = 1 << 18
+BLOCK_BYTES = 1 << 18
 
 
 class ResultReader:
@@ -45,7 +45,7 @@ class ResultReader:
         path = result_path(self._root, log.batch_id, log.job_id, log.attempt)
         try:
             with path.open("rb") as file:
-                while block := file.read(_BLOCK_BYTES):
+                while block := file.read(BLOCK_BYTES):
                     yield block
         except FileNotFoundError:
             return

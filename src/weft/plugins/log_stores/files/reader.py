@@ -1,0 +1,125 @@
+"""Read segments and attempt files, in the thread that asks."""
+
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from weft.plugins.log_stores.files.parts import PartReader
+from weft.plugins.log_stores.files.results import ResultReader
+from weft.ports.log_store import AttemptLog
+from weft.wire.log_format import (
+    CUT,
+    RECORD,
+    RECORD_MAGIC,
+    RESULT,
+    STDOUT,
+    Piece,
+    count_pieces,
+    decode_location,
+    decode_pieces,
+    own_path,
+    segment_path,
+)
+
+_KEPT_READERS = 64
+
+
+class _Reached(NamedTuple):
+    """Where a reader of one stream stands: the next range usually begins there."""
+
+    position: int
+    rest: bytes
+    pieces: Iterator[Piece]
+
+
+class FileReader:
+    """Read the segments and attempt files below one directory."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._reached: OrderedDict[tuple[AttemptLog, int, int], _Reached] = OrderedDict()
+
+    def pieces(self, log: AttemptLog, after: int) -> Iterator[Piece]:
+        """Yield what is stored now; see the port."""
+        if log.location is not None:
+            pieces = decode_pieces(self._record(log))
+            yield from _skip((piece for piece in pieces if piece.kind != RESULT), after)
+        else:
+            reader = PartReader(self.own(log), after)
+            try:
+                yield from reader.read()
+            finally:
+                reader.close()
+
+    def size(self, log: AttemptLog, stream: int) -> int:
+        """Return how many bytes of one stream are stored now."""
+        written = log.stdout_bytes if stream == STDOUT else log.stderr_bytes
+        if log.ended and not log.truncated and (written or log.location is not None):
+            return written
+        return sum(len(piece.data) for piece in self.pieces(log, 0) if piece.kind == stream)
+
+    def read(self, log: AttemptLog, stream: int, start: int, stop: int) -> bytes:
+        """Return bytes of one stream. Ranges that follow each other are read in one pass."""
+        reached = self._reached.pop((log, stream, start), None)
+        if reached is None:
+            reached = _Reached(0, b"", self.pieces(log, 0))
+        position, rest, pieces = reached
+        found = bytearray()
+        while position < stop:
+            if not rest:
+                piece = next((one for one in pieces if one.kind == stream), None)
+                if piece is None:
+                    break
+                rest = piece.data
+            taken = rest[: stop - position]
+            if position + len(taken) > start:
+                found += taken[max(0, start - position) :]
+            position += len(taken)
+            rest = rest[len(taken) :]
+        if position == stop and log.ended:
+            self._keep((log, stream, stop), _Reached(position, rest, pieces))
+        return bytes(found)
+
+    def results(self, logs: Iterable[AttemptLog]) -> Iterator[tuple[AttemptLog, Iterator[bytes]]]:
+        """Yield results: from the record if it is short, else from its file; see the port."""
+        with ResultReader(self._root) as reader:
+            for log in logs:
+                yield log, reader.read(log)
+
+    def _keep(self, key: tuple[AttemptLog, int, int], reached: _Reached) -> None:
+        self._reached[key] = reached
+        while len(self._reached) > _KEPT_READERS:
+            self._reached.popitem(last=False)
+
+    def own(self, log: AttemptLog) -> Path:
+        """Return the file of an attempt whose output is not in a segment."""
+        return own_path(self._root, log.batch_id, log.job_id, log.attempt)
+
+    def _record(self, log: AttemptLog) -> bytes:
+        """Return a record's pieces; nothing if the segment is gone or says another attempt."""
+        assert log.location is not None
+        segment, offset = decode_location(log.location)
+        try:
+            with segment_path(self._root, segment).open("rb") as file:
+                file.seek(offset)
+                header = file.read(RECORD.size)
+                if len(header) < RECORD.size:
+                    return b""
+                magic, *names, length = RECORD.unpack(header)
+                if (magic, *names) != (RECORD_MAGIC, log.batch_id, log.job_id, log.attempt):
+                    return b""
+                return file.read(length)
+        except FileNotFoundError:
+            return b""
+
+
+def _skip(pieces: Iterator[Piece], after: int) -> Iterator[Piece]:
+    """Leave out the first `after` pieces; a cut at the beginning is no piece, but is kept."""
+    number = 0
+    for piece in pieces:
+        end = number + count_pieces(piece)
+        if end > after or (piece.kind == CUT and not after):
+            yield piece
+            after = 0
+        number = end

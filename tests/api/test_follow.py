@@ -1,6 +1,6 @@
 """A follower that looks while a job starts and ends."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Sequence
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -30,8 +30,8 @@ class QuickJob:
     async def get_job(self, *_: object) -> dict[str, Any]:
         return {"state": "success", "attempt": 1, "exit_code": 0}
 
-    def pieces(self, _: AttemptLog, after: int) -> Iterator[Piece]:
-        return iter([Piece(STDOUT, 0, b"hi\n")][after:])
+    async def pieces(self, _: AttemptLog, after: int) -> AsyncIterator[Sequence[Piece]]:
+        yield [Piece(STDOUT, 0, b"hi\n")][after:]
 
 
 async def test_a_job_that_ends_between_two_looks_keeps_its_output() -> None:

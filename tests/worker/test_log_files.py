@@ -31,6 +31,7 @@ from weft.wire.log_format import (
 from weft.worker.spawner.capacity import Capacity
 from weft.worker.spawner.output import Output, OutputSizes, output_path
 from weft.worker.spawner.own_file import PartSizes
+from worker.pieces import each
 
 STREAMS = (STDOUT, STDERR)
 writes = st.lists(
@@ -172,7 +173,7 @@ def test_torn_piece_at_the_end_is_left_out_until_it_is_whole(tmp_path: Path) -> 
     async def follow() -> list[bytes]:
         found = []
         async with asyncio.timeout(10):
-            async for piece in FileLogStore(tmp_path).follow(place, 0):
+            async for piece in each(FileLogStore(tmp_path).follow(place, 0)):
                 found.append(piece.data)
                 if len(found) == 1:
                     with own.open("ab") as file:
@@ -195,7 +196,7 @@ def test_follower_crosses_parts_and_resumes(tmp_path: Path) -> None:
     async def follow(after: int) -> list[bytes]:
         found: list[bytes] = []
         async with asyncio.timeout(10):
-            async for piece in FileLogStore(tmp_path).follow(place, after):
+            async for piece in each(FileLogStore(tmp_path).follow(place, after)):
                 found.append(piece.data[:3])
                 if piece.data.startswith(b"049"):
                     return found

@@ -11,6 +11,7 @@ import pytest
 from weft.core.states import Reason
 from weft.plugins.log_stores.files import FileLogStore
 from weft.ports.log_store import AttemptLog
+from worker.pieces import each
 from worker.spawner_process import DEADLINE_S, Agent, SpawnerProcess, process
 
 _MIB = 1 << 20
@@ -47,7 +48,7 @@ async def _until_written(logs: Path, text: bytes) -> None:
         truncated=False, state="running",
     )  # fmt: skip
     async with asyncio.timeout(DEADLINE_S):
-        async for piece in FileLogStore(logs).follow(place, 0):
+        async for piece in each(FileLogStore(logs).follow(place, 0)):
             if text in piece.data:
                 return
 

@@ -28,7 +28,8 @@ class DirectoryEngine:
 
     def __init__(self, root: Path, *, queued_s: float = 0.05) -> None:
         self._root = root
-        self._queued_s = queued_s
+        self.queued_s = queued_s
+        """How long a job waits in the engine."""
         root.mkdir(parents=True, exist_ok=True)
 
     def names(self) -> list[str]:
@@ -66,7 +67,7 @@ class DirectoryEngine:
 
     def _status(self, job: Mapping[str, Any]) -> Status:
         now = time.time()
-        starts_at = job["at"] + self._queued_s
+        starts_at = job["at"] + self.queued_s
         ends_at = starts_at + job["runs_s"]
         stopped_at = job.get("stopped_at", ends_at)
         if stopped_at < ends_at:

@@ -1,4 +1,4 @@
-"""What all remote runners share: durable handles, names, adoption (ADR 19).
+"""What all remote runners share: durable handles, names, adoption (ADR 20).
 
 A remote runner is a `RemoteRunner` with an `Engine`. This package must not know any engine.
 """
@@ -137,7 +137,7 @@ class RemoteRunner:
             self._told.pop(key, None)
 
     def keep_until(self, until_ns: int, *, database: str = "", return_ns: int = 0) -> None:
-        """Go on: the engine has a limit of its own (ADR 19)."""
+        """Go on: the engine has a limit of its own (ADR 20)."""
 
     async def happened(self) -> AsyncIterator[Happened]:
         """Submit what an earlier agent could not, then yield what the engine tells."""

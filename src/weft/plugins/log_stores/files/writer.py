@@ -1,0 +1,36 @@
+"""Write output that was collected elsewhere: a file of its own for each attempt."""
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+from weft.core.attempt_key import AttemptKey
+from weft.core.log_location import LogLocation
+from weft.wire.log_format import Piece, count_pieces, encode_piece, own_path, read_pieces
+
+
+class FileLogWriter:
+    """Append to attempt files; see the port for the methods. One writer has an attempt."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    async def append(self, key: AttemptKey, pieces: Sequence[Piece], *, after: int) -> None:
+        """Append what is not there yet."""
+        await asyncio.to_thread(self._append, key, pieces, after)
+
+    async def finish(self, key: AttemptKey) -> LogLocation | None:
+        """Return nothing: the file is found by the attempt."""
+        del key
+        return None
+
+    def _append(self, key: AttemptKey, pieces: Sequence[Piece], after: int) -> None:
+        path = own_path(self._root, key.batch_id, key.job_id, key.attempt)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with path.open("a+b") as file:
+            file.seek(0)
+            stored = sum(map(count_pieces, read_pieces(file)))
+            file.truncate(file.tell())  # a piece that an earlier writer could not finish
+            file.write(
+                b"".join(encode_piece(*piece) for piece in pieces[max(0, stored - after) :])
+            )

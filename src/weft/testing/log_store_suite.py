@@ -1,0 +1,101 @@
+"""What every log store must do: a suite that an author of one subclasses."""
+
+import asyncio
+from collections.abc import Sequence
+
+from weft.core.attempt_key import AttemptKey
+from weft.core.log_location import LOG_LOCATION_BYTES, LogLocation
+from weft.ports.log_store import AttemptLog, LogStore, LogWriter
+from weft.wire.log_format import STDERR, STDOUT, Piece
+
+WITHIN_S = 20.0
+KEY = AttemptKey(1, 2, 1)
+PIECES = (Piece(STDOUT, 0, b"one\n"), Piece(STDERR, 5, b"two\n"), Piece(STDOUT, 9, b"three\n"))
+
+
+def log_of(location: LogLocation | None = None, *, ended: bool = True) -> AttemptLog:
+    """Return what the database would say of `PIECES`."""
+    return AttemptLog(
+        KEY.batch_id, KEY.job_id, KEY.attempt, ended=ended, location=location,
+        stdout_bytes=10 if ended else 0, stderr_bytes=4 if ended else 0, truncated=False,
+        state="success" if ended else "running",
+    )  # fmt: skip
+
+
+class LogStoreSuite:
+    """Tests of both halves of the port `log_store`, on an empty store each."""
+
+    def log_store(self) -> LogStore:
+        """Return the half that reads."""
+        raise NotImplementedError
+
+    def writer(self) -> LogWriter:
+        """Return the half that writes, as each agent makes its own."""
+        raise NotImplementedError
+
+    async def stored(self) -> AttemptLog:
+        """Write all pieces."""
+        writer = self.writer()
+        await writer.append(KEY, PIECES, after=0)
+        location = await writer.finish(KEY)
+        assert location is None or len(location) == LOG_LOCATION_BYTES
+        return log_of(location)
+
+    async def all_of(self, log: AttemptLog, after: int = 0) -> list[Piece]:
+        """Read all pieces."""
+        return [one async for some in self.log_store().pieces(log, after) for one in some]
+
+    async def test_pieces_come_in_order_and_from_anywhere(self) -> None:
+        """Positions count pieces."""
+        log = await self.stored()
+        assert await self.all_of(log) == list(PIECES)
+        assert await self.all_of(log, 2) == [PIECES[2]]
+        assert await self.all_of(log, 3) == []
+        assert [list(one) for one in await self.log_store().read_all([log])] == [list(PIECES)]
+
+    async def test_a_stream_has_a_size_and_ranges(self) -> None:
+        """Bytes of one stream, without the other's."""
+        log, store = await self.stored(), self.log_store()
+        assert (await store.size(log, STDOUT), await store.size(log, STDERR)) == (10, 4)
+        assert await store.read(log, STDOUT, 2, 7) == b"e\nthr"
+        assert await store.read(log, STDOUT, 7, 99) == b"ee\n"
+        assert await store.read(log, STDERR, 0, 2) == b"tw"
+
+    async def test_what_was_collected_twice_is_stored_once(self) -> None:
+        """A runner that was killed in between collects again."""
+        await self.writer().append(KEY, PIECES[:2], after=0)
+        again = self.writer()
+        await again.append(KEY, PIECES[:2], after=0)
+        await again.append(KEY, PIECES[1:], after=1)
+        assert await self.all_of(log_of(await again.finish(KEY))) == list(PIECES)
+
+    async def test_output_that_is_not_there_is_empty(self) -> None:
+        """A job that wrote nothing, or whose log was removed."""
+        log, store = log_of(), self.log_store()
+        assert await self.all_of(log) == []
+        assert await store.read(log, STDOUT, 0, 10) == b""
+        found = [
+            (one, [block async for block in blocks]) async for one, blocks in store.results([log])
+        ]
+        assert found == [(log, [])]
+
+    async def test_followers_are_told_what_comes(self) -> None:
+        """Also of output whose first byte is not written yet, and from the middle."""
+        log = log_of(ended=False)
+        whole, rest = (asyncio.ensure_future(self.follow(log, after)) for after in (0, 2))
+        writer = self.writer()
+        for number, piece in enumerate(PIECES):
+            for _ in range(5):
+                await asyncio.sleep(0)
+            await writer.append(KEY, [piece], after=number)
+        assert (await whole, await rest) == (list(PIECES), list(PIECES[2:]))
+
+    async def follow(self, log: AttemptLog, after: int) -> Sequence[Piece]:
+        """Follow to the last piece."""
+        found: list[Piece] = []
+        async with asyncio.timeout(WITHIN_S):
+            async for some in self.log_store().follow(log, after):
+                found += some
+                if len(found) == len(PIECES) - after:
+                    break
+        return found

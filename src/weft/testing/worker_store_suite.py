@@ -1,0 +1,131 @@
+"""What every adapter of the port `WorkerStore` must do: a suite that an author subclasses.
+
+What a worker remembers of its claims is not the adapter's business: the agent passes it in.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from weft.core.states import Phase, Reason
+from weft.ports.store import (
+    Claimed,
+    ClaimRequest,
+    EndReport,
+    PhaseReport,
+    Registered,
+    WorkerStore,
+)
+from weft.testing.builders import end_report, start_report
+from weft.wire.spec import decode_chunk
+
+MUCH = 10**8
+
+
+def request(limit_jobs: int = 100, *, call: int = 1) -> ClaimRequest:
+    """Return a request that only the number of jobs limits."""
+    return ClaimRequest(
+        budget_cpu_m=MUCH, budget_memory_mib=MUCH, limit_jobs=limit_jobs, call=call
+    )
+
+
+def key_of(one: Claimed) -> tuple[int, int, int]:
+    """Return batch, job and attempt."""
+    return one.batch_id, one.job_id, one.attempt
+
+
+class WorkerStoreSuite:
+    """Tests of the port. Each test has jobs that no other worker sees."""
+
+    async def worker(self, n_jobs: int) -> tuple[WorkerStore, Registered]:
+        """Submit jobs, register a worker that may run all of them, and return its store."""
+        raise NotImplementedError
+
+    async def claim(self, n_jobs: int) -> tuple[WorkerStore, int, Sequence[Claimed]]:
+        """Submit jobs and claim them."""
+        store, registered = await self.worker(n_jobs)
+        claimed = await store.claim_jobs(registered.incarnation_id, request())
+        assert len(claimed) == n_jobs
+        return store, registered.incarnation_id, claimed
+
+    async def test_each_job_is_claimed_once(self) -> None:
+        """And with a spec that can be read."""
+        store, registered = await self.worker(3)
+        worker = registered.incarnation_id
+        first = await store.claim_jobs(worker, request(2))
+        second = await store.claim_jobs(worker, request(2, call=2))
+        assert sorted(one.job_id for one in (*first, *second)) == [1, 2, 3]
+        assert list(await store.claim_jobs(worker, request(call=3))) == []
+        one = first[0]
+        chunk = one.chunk
+        if chunk is None:
+            chunks = await store.get_chunks([one.batch_id], [one.chunk_first])
+            chunk = chunks[one.batch_id, one.chunk_first]
+        assert len(decode_chunk(chunk)) > one.job_id - one.chunk_first
+
+    async def test_reports_are_repeated_without_harm_and_stale_ones_refused(self) -> None:
+        """One verdict per report, in their order."""
+        store, worker, (one, other) = await self.claim(2)
+        stale = replace(end_report(other), attempt=other.attempt + 1)
+        assert await store.start_attempts(worker, [start_report(one)]) == ["ok"]
+        assert await store.complete_attempts(worker, [end_report(one), stale]) == ["ok", "stale"]
+        assert await store.complete_attempts(worker, [end_report(one)]) == ["ok"]
+
+    async def test_ends_and_a_claim_are_one_call(self) -> None:
+        """Verdicts and what was claimed."""
+        store, registered = await self.worker(2)
+        worker = registered.incarnation_id
+        (one,) = await store.claim_jobs(worker, request(1))
+        verdicts, claimed = await store.complete_and_claim(
+            worker, [end_report(one)], request(1, call=2)
+        )
+        assert list(verdicts) == ["ok"]
+        assert [other.job_id for other in claimed] == [2]
+
+    async def test_what_is_handed_back_is_claimed_again(self) -> None:
+        """With the next number of attempt."""
+        store, worker, (one,) = await self.claim(1)
+        returned = end_report(one, Reason.PREEMPTED, start_age_us=None)
+        assert await store.complete_attempts(worker, [returned]) == ["ok"]
+        (again,) = await store.claim_jobs(worker, request(call=2))
+        assert key_of(again) == (one.batch_id, one.job_id, one.attempt + 1)
+
+    async def test_phases_are_recorded(self) -> None:
+        """In sets, each with a verdict."""
+        store, worker, (one,) = await self.claim(1)
+        batch_id, job_id, attempt = key_of(one)
+        reports = [
+            PhaseReport(batch_id=batch_id, job_id=job_id, attempt=number, phase=Phase.COLLECTING)
+            for number in (attempt, attempt + 1)
+        ]
+        assert await store.record_phases(worker, reports) == ["ok", "stale"]
+
+    async def test_what_is_stale_is_to_be_stopped(self) -> None:
+        """By the list and by the answer to a heartbeat."""
+        store, worker, (one, other) = await self.claim(2)
+        await store.complete_attempts(worker, [end_report(one)])
+        held = [key_of(one), key_of(other)]
+        assert list(await store.list_to_stop(worker, held)) == [key_of(one)]
+        answer = await store.heartbeat(worker, held, draining=False, heard=[1])
+        assert answer.alive
+        assert list(answer.to_stop) == [key_of(one)]
+
+    async def test_a_worker_that_registers_again_gets_its_own_back(self) -> None:
+        """The same incarnation: what it holds is live."""
+        store, registered = await self.worker(2)
+        claimed = await store.claim_jobs(registered.incarnation_id, request(1))
+        again = await self.register_again()
+        assert again.incarnation_id == registered.incarnation_id
+        assert [key_of(one) for one in again.live] == [key_of(one) for one in claimed]
+
+    async def register_again(self) -> Registered:
+        """Register the worker of this test once more, with the same incarnation."""
+        raise NotImplementedError
+
+    async def test_a_worker_that_left_is_not_alive(self) -> None:
+        """What it had is given to others."""
+        store, worker, (one,) = await self.claim(1)
+        await store.leave(worker)
+        answer = await store.heartbeat(worker, [key_of(one)], draining=False)
+        assert not answer.alive
+        ends: list[EndReport] = [end_report(one)]
+        assert await store.complete_attempts(worker, ends) == ["stale"]

@@ -1,0 +1,58 @@
+"""What a remote runner says of an attempt, in the documents of its job."""
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+
+from store.world import World
+from weft.plugins.runners.remote import RemoteRunner
+from weft.plugins.runners.remote.handles import Handles
+from weft.testing.builders import job_rows
+from weft.testing.directory_engine import DirectoryEngine
+from weft.wire.spec import JobSpec, encode_chunk
+from weft.worker.agent.agent import Agent
+from weft.worker.agent.session import Fence, WorkerFacts
+
+WITHIN_S = 60.0
+
+
+def agent_of(world: World, runner: RemoteRunner) -> Agent:
+    store = world.backend.worker_store()
+    facts = WorkerFacts(
+        name="remote", host="here", pool=world.pool, version="0", cpu_m=100_000,
+        memory_mib=100_000, storage_mib=1_000_000, gpu=0,
+    )  # fmt: skip
+    return Agent(
+        store, store.notices, runner, facts=facts, grace_ms=100, heartbeat_s=60.0, fence=Fence(),
+        on_ready=lambda: None,
+    )  # fmt: skip
+
+
+async def until(world: World, batch: int, **wanted: object) -> None:
+    """Wait until the document of the job says this."""
+    async with asyncio.timeout(WITHIN_S):
+        while True:
+            job = await world.api.get_job(world.caller, batch, 1)
+            if all(job[name] == value for name, value in wanted.items()):
+                return
+
+
+async def test_phases_of_a_remote_attempt_are_in_its_documents(
+    world: World, tmp_path: Path
+) -> None:
+    """Queued elsewhere it does not run and costs nothing."""
+    spec = JobSpec(command=("/bin/sh", "-c", "sleep 0.5; exit 3"))
+    engine = DirectoryEngine(tmp_path / "engine", queued_s=3600)
+    agent = agent_of(world, RemoteRunner(engine, Handles(tmp_path / "state")))
+    running = asyncio.create_task(agent.run())
+    batch = await world.submit(replace(job_rows(1), chunk_body=[encode_chunk([spec])]))
+    await until(world, batch, state="running", phase="queued_remote", started_at=None)
+    engine.queued_s = 0  # it was submitted long ago, and its half second is over
+    await until(world, batch, state="failed", phase=None, exit_code=3)
+    await agent.stop()
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
+    (attempt,) = await world.api.list_attempts(world.caller, batch, 1)
+
+    assert attempt["reason"] == "exit"
+    assert attempt["started_at"] is not None

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from weft.plugins.runners.remote import RemoteRunner
 from weft.plugins.runners.spawner import SpawnerRunner
 from weft.run.home import Home
 from weft.run.worker import RunnerNotInstalled, make_runner
@@ -14,6 +15,24 @@ def test_the_spawner_is_the_runner_of_a_worker(tmp_path: Path) -> None:
     runner = make_runner(Settings(home=tmp_path), Home(tmp_path))
 
     assert isinstance(runner, SpawnerRunner)
+
+
+def test_a_package_brings_its_runner_by_an_entry_point(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    facts = tmp_path / "site" / "brings_runner-1.0.dist-info"
+    facts.mkdir(parents=True)
+    (facts / "METADATA").write_text("Metadata-Version: 2.1\nName: brings-runner\nVersion: 1.0\n")
+    (facts / "entry_points.txt").write_text(
+        "[weft.runners]\ndirectory = weft.testing.directory_engine:open_directory_runner\n"
+    )
+    monkeypatch.syspath_prepend(facts.parent)
+    home = Home(tmp_path / "home")
+    home.prepare()
+
+    assert isinstance(
+        make_runner(Settings(home=home.path, runner="directory"), home), RemoteRunner
+    )
 
 
 def test_runner_that_nobody_brings_is_refused_with_a_way_out(tmp_path: Path) -> None:

@@ -10,6 +10,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from weft.plugins.log_stores.files import FileLogStore
+from weft.plugins.log_stores.files.writer import FileLogWriter
 from weft.plugins.runners.remote import RemoteRunner
 from weft.plugins.runners.remote.handles import Handles, RunnerHeld
 from weft.ports.runner import Assignment
@@ -19,6 +21,7 @@ from weft.testing.runner_suite import RemoteRunnerSuite
 _DIES = """
 import asyncio, os, pathlib, signal, sys
 import msgspec
+from weft.plugins.log_stores.files.writer import FileLogWriter
 from weft.plugins.runners.remote import RemoteRunner
 from weft.plugins.runners.remote.handles import Handles
 from weft.ports.runner import Assignment
@@ -30,7 +33,8 @@ class Dies(DirectoryEngine):
 
 async def main():
     root = pathlib.Path(sys.argv[1])
-    runner = RemoteRunner(Dies(root / "engine"), Handles(root / "state"))
+    logs = FileLogWriter(root / "logs")
+    runner = RemoteRunner(Dies(root / "engine"), Handles(root / "state"), logs)
     await runner.adopt()
     await runner.submit([msgspec.json.decode(sys.stdin.buffer.read(), type=Assignment)])
 
@@ -47,7 +51,12 @@ class TestDirectoryRunner(RemoteRunnerSuite):
         return DirectoryEngine(self.root / "engine")
 
     def runner(self) -> RemoteRunner:
-        return RemoteRunner(self.engine(), Handles(self.root / "state"))
+        return RemoteRunner(
+            self.engine(), Handles(self.root / "state"), FileLogWriter(self.root / "logs")
+        )
+
+    def log_store(self) -> FileLogStore:
+        return FileLogStore(self.root / "logs")
 
     def submitted(self) -> list[str]:
         return self.engine().names()

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from store.world import World
+from weft.plugins.log_stores.files.writer import FileLogWriter
 from weft.plugins.runners.remote import RemoteRunner
 from weft.plugins.runners.remote.handles import Handles
 from weft.testing.builders import job_rows
@@ -43,7 +44,9 @@ async def test_phases_of_a_remote_attempt_are_in_its_documents(
     """Queued elsewhere it does not run and costs nothing."""
     spec = JobSpec(command=("/bin/sh", "-c", "sleep 0.5; exit 3"))
     engine = DirectoryEngine(tmp_path / "engine", queued_s=3600)
-    agent = agent_of(world, RemoteRunner(engine, Handles(tmp_path / "state")))
+    agent = agent_of(
+        world, RemoteRunner(engine, Handles(tmp_path / "state"), FileLogWriter(tmp_path / "logs"))
+    )
     running = asyncio.create_task(agent.run())
     batch = await world.submit(replace(job_rows(1), chunk_body=[encode_chunk([spec])]))
     await until(world, batch, state="running", phase="queued_remote", started_at=None)

@@ -24,6 +24,7 @@ from weft.core.attempt_key import AttemptKey
 from weft.core.log_location import LogLocation
 from weft.core.states import Phase, Reason
 from weft.ports.executor import Executor, ExecutorLimits
+from weft.ports.log_store import LogWriter
 from weft.wire.spawner import WarmLimits
 from weft.wire.spec import JobSpec
 
@@ -124,6 +125,8 @@ class RunnerSite:
     """For what must outlive the agent and the host's reboot: handles, the incarnation."""
     scratch: Path
     logs: Path
+    log_writer: LogWriter
+    """For output that is collected from elsewhere."""
     role_logs: Path
     """For what the runner says itself."""
     cpu_m: int

@@ -15,6 +15,7 @@ from weft.core.errors import Invalid
 from weft.core.reaper_timer import first_look_s
 from weft.plugins.executors.function.settings import FunctionSettings
 from weft.plugins.log_stores.files.settings import FilesSettings
+from weft.plugins.log_stores.files.writer import FileLogWriter
 from weft.ports.executor import Executor, ExecutorLimits
 from weft.ports.runner import Runner, RunnerFactory, RunnerSite
 from weft.run.home import Home
@@ -109,6 +110,7 @@ def make_runner(settings: Settings, home: Home) -> Runner:
             state=home.path / "runners" / f"{settings.runner}-{file_name}",
             scratch=home.path / "scratch" / file_name,
             logs=home.logs,
+            log_writer=FileLogWriter(home.logs),
             role_logs=home.role_logs,
             cpu_m=facts.cpu_m,
             memory_mib=facts.memory_mib,

@@ -18,6 +18,7 @@ from weft.core.states import Phase
 from weft.plugins.runners.remote import RemoteRunner, Status
 from weft.plugins.runners.remote.handles import Handles
 from weft.ports.runner import Assignment, RunnerSite
+from weft.wire.log_format import STDERR, STDOUT, Piece
 
 _COMMAND = re.compile(r"sleep ([0-9.]+); exit ([0-9]+)")
 _LOOK_S = 0.01
@@ -57,6 +58,10 @@ class DirectoryEngine:
         if name in self.names():
             self._write(name, {"stopped_at": time.time(), **self._read(name)})
 
+    async def output(self, name: str) -> Sequence[Piece]:
+        """Return a line for each stream."""
+        return [Piece(STDOUT, 0, f"{name}\n".encode()), Piece(STDERR, 0, b"ran\n")]
+
     async def forget(self, name: str) -> None:
         """Remove the file."""
         (self._root / name).unlink(missing_ok=True)
@@ -93,4 +98,6 @@ class DirectoryEngine:
 
 def open_directory_runner(site: RunnerSite) -> RemoteRunner:
     """Return a remote runner on such an engine: what an entry point of `weft.runners` names."""
-    return RemoteRunner(DirectoryEngine(site.state / "engine"), Handles(site.state))
+    return RemoteRunner(
+        DirectoryEngine(site.state / "engine"), Handles(site.state), site.log_writer
+    )

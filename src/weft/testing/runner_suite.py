@@ -14,7 +14,9 @@ from contextlib import asynccontextmanager
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.states import Phase, Reason
+from weft.ports.log_store import AttemptLog, LogStore
 from weft.ports.runner import Assignment, Ended, Happened, Known, Runner
+from weft.wire.log_format import STDERR, STDOUT
 from weft.wire.spec import JobSpec
 
 WITHIN_S = 20.0
@@ -242,6 +244,29 @@ class RemoteRunnerSuite(RunnerSuite):
             await agent.runner.submit([one])
             await agent.until(lambda told: len(told.started) == 1)
             assert self.submitted() == ["weft-b1-j7-a1"]
+
+    def log_store(self) -> LogStore:
+        """Return the log store into which the runner collects."""
+        raise NotImplementedError
+
+    async def test_output_is_collected_with_the_end(self) -> None:
+        """Once, however often an agent finds the end."""
+        one = assignment(1)
+        async with self.adopted() as first:
+            await first.runner.submit([one])
+            await first.end_of(one)
+        async with self.ended() as second:
+            (end,) = second.known.ended
+            key = end.key
+            log = AttemptLog(
+                key.batch_id, key.job_id, key.attempt, ended=True, location=end.location,
+                stdout_bytes=end.stdout_bytes, stderr_bytes=end.stderr_bytes,
+                truncated=end.truncated, state="success",
+            )  # fmt: skip
+            (pieces,) = await self.log_store().read_all([log])
+            sizes = [sum(len(p.data) for p in pieces if p.kind == s) for s in (STDOUT, STDERR)]
+            assert sizes == [end.stdout_bytes, end.stderr_bytes]
+            assert sum(sizes) > 0
 
     async def test_waiting_in_the_engine_is_a_phase(self) -> None:
         """And so is each that follows."""

@@ -6,6 +6,7 @@ A remote runner is a `RemoteRunner` with an `Engine`. This package must not know
 import asyncio
 import time
 from collections.abc import AsyncIterator, Coroutine, Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Protocol
 
 import msgspec
@@ -14,6 +15,7 @@ from weft.core.attempt_key import AttemptKey
 from weft.core.errors import Unavailable, WeftError
 from weft.core.states import Phase, Reason
 from weft.plugins.runners.remote.handles import Handle, Handles
+from weft.ports.log_store import LogWriter
 from weft.ports.runner import (
     Assignment,
     Ended,
@@ -23,6 +25,7 @@ from weft.ports.runner import (
     Started,
     never_started,
 )
+from weft.wire.log_format import STDERR, STDOUT, Piece
 
 _NS = 1_000_000_000
 _AWAY_S = 1.0
@@ -56,6 +59,9 @@ class Engine(Protocol):
     async def stop(self, name: str, *, grace_ms: int) -> None:
         """End one, at once if it has not begun; unknown names are ignored."""
 
+    async def output(self, name: str) -> Sequence[Piece]:
+        """Return all that one wrote that has ended."""
+
     async def forget(self, name: str) -> None:
         """Drop what is kept of one that has ended."""
 
@@ -66,9 +72,10 @@ class Engine(Protocol):
 class RemoteRunner:
     """A runner whose attempts are run by an engine; see the port for the methods."""
 
-    def __init__(self, engine: Engine, handles: Handles) -> None:
+    def __init__(self, engine: Engine, handles: Handles, logs: LogWriter) -> None:
         self._engine = engine
         self._handles = handles
+        self._logs = logs
         self._held: dict[AttemptKey, Handle] = {}
         self._unsubmitted: dict[AttemptKey, Handle] = {}
         """Adopted with a handle, and the engine does not know them."""
@@ -91,7 +98,7 @@ class RemoteRunner:
         for key, status in statuses.items():
             self._told[key] = None if status.ended_s_ago is not None else status.phase
             if status.ended_s_ago is not None:
-                ended.append(self._end_of(key, status))
+                ended.append(await self._end_of(key, status))
             elif status.started_s_ago is not None:
                 live.append(Started(key, _at_ns(status.started_s_ago)))
         known = {one.key for one in live} | {one.key for one in ended}
@@ -153,7 +160,7 @@ class RemoteRunner:
             for one in own:
                 yield one
             try:
-                happened = self._news(await self._ask(self._held))
+                happened = await self._news(await self._ask(self._held))
             except Unavailable:
                 await asyncio.sleep(_AWAY_S)
                 continue
@@ -226,7 +233,7 @@ class RemoteRunner:
         found = await self._engine.statuses(list(by_name))
         return {by_name[name]: status for name, status in found.items()}
 
-    def _news(self, statuses: Mapping[AttemptKey, Status]) -> Happened | None:
+    async def _news(self, statuses: Mapping[AttemptKey, Status]) -> Happened | None:
         started: list[Started] = []
         entered: list[Entered] = []
         ended: list[Ended] = []
@@ -236,11 +243,13 @@ class RemoteRunner:
             if told is None or (told == status.phase and status.ended_s_ago is None):
                 continue
             if status.ended_s_ago is not None:
-                self._told[key] = None
                 if key in self._withdrawing and status.started_s_ago is None:
                     withdrawn.append(key)
                 else:
-                    ended.append(self._end_of(key, status))
+                    # Another call than the statuses: it may fail, and then this end comes again.
+                    with suppress(Unavailable):
+                        ended.append(await self._end_of(key, status))
+                        self._told[key] = None
                 continue
             self._told[key] = status.phase
             if status.started_s_ago is not None and told < Phase.EXECUTING:
@@ -253,8 +262,14 @@ class RemoteRunner:
             return None
         return Happened(started, entered, ended, withdrawn)
 
-    def _end_of(self, key: AttemptKey, status: Status) -> Ended:
+    async def _end_of(self, key: AttemptKey, status: Status) -> Ended:
+        """Collect the output, again if an earlier agent did, and return the end."""
         assert status.ended_s_ago is not None
+        pieces = () if status.started_s_ago is None else await self._engine.output(key.name)
+        location = None
+        if pieces:
+            await self._logs.append(key, pieces, after=0)
+            location = await self._logs.finish(key)
         started_s_ago = status.started_s_ago
         handle = self._held.get(key)
         return Ended(
@@ -265,6 +280,9 @@ class RemoteRunner:
             status.exit_code,
             status.signal,
             status.message,
+            stdout_bytes=_bytes_of(pieces, STDOUT),
+            stderr_bytes=_bytes_of(pieces, STDERR),
+            location=location,
         )
 
     def _end_unsubmitted(self, key: AttemptKey, reason: Reason) -> None:
@@ -302,6 +320,10 @@ class RemoteRunner:
 
 def _at_ns(seconds_ago: float) -> int:
     return time.monotonic_ns() - int(seconds_ago * _NS)
+
+
+def _bytes_of(pieces: Sequence[Piece], stream: int) -> int:
+    return sum(len(piece.data) for piece in pieces if piece.kind == stream)
 
 
 def _reason_of(status: Status, stop_reason: int | None) -> int | None:

@@ -1,7 +1,7 @@
 """The port `runner`: where attempts run, and what has become of them.
 
 A worker has one runner, and the runner's incarnation is the worker's: the fence of its attempts
-(ADR 20). A runner may outlive the agent. The next agent calls `adopt` and learns what waits, what
+(ADR 21). A runner may outlive the agent. The next agent calls `adopt` and learns what waits, what
 lives and what has ended; an end is kept until it is acknowledged. One agent has a runner at a
 time: the newest.
 

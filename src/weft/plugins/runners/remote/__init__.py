@@ -1,4 +1,4 @@
-"""What all remote runners share: durable handles, names, adoption (ADR 20).
+"""What all remote runners share: durable handles, names, adoption (ADR 21).
 
 A remote runner is a `RemoteRunner` with an `Engine`. This package must not know any engine.
 """
@@ -144,7 +144,7 @@ class RemoteRunner:
             self._told.pop(key, None)
 
     def keep_until(self, until_ns: int, *, database: str = "", return_ns: int = 0) -> None:
-        """Go on: the engine has a limit of its own (ADR 20)."""
+        """Go on: the engine has a limit of its own (ADR 21)."""
 
     async def happened(self) -> AsyncIterator[Happened]:
         """Submit what an earlier agent could not, then yield what the engine tells."""

@@ -3,9 +3,9 @@ form of a stored result.
 
 A *warm process* is a Python interpreter that the spawner keeps between jobs of one batch. Both
 sides speak over one Unix stream socket, in messages of four bytes of length (big endian) and that
-many bytes of msgpack: a `Call` to the process, a `Done` back, one at a time. What the job's
-owner pickled stands in these messages as bytes: only the warm process makes objects of them, and
-the client of what comes back.
+many bytes of msgpack: a `Call` to the process, a `Done` back, one at a time. Pickled
+values travel as bytes: only the warm process unpickles functions and arguments, and only the
+client unpickles results.
 
 A result is a `ResultHead` (four bytes of length, msgpack), the value and the error.
 """

@@ -33,7 +33,7 @@ class WarmCall(msgspec.Struct, frozen=True, array_like=True):
 
 
 class StartProcess(msgspec.Struct, frozen=True, array_like=True):
-    """Start one process. Neither `argv` nor `script`: a no-op, which ends at once and well."""
+    """Start one process. Neither `argv` nor `script`: a no-op, which succeeds at once."""
 
     key: AttemptKey
     argv: tuple[str, ...]

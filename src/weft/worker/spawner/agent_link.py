@@ -90,7 +90,7 @@ class AgentLink:
                 if self._greeted:
                     self.on_message(message)
         except (ValueError, msgspec.MsgspecError) as error:
-            sys.stderr.write(f"spawner: what the agent sent cannot be read: {error}\n")
+            sys.stderr.write(f"spawner: cannot read the agent's message: {error}\n")
             self._drop()
 
     def _write(self) -> None:

@@ -80,9 +80,7 @@ class Prepared:
             self._spawn = Spawn(path, argv, env, copies, cwd)
         except ValueError as error:
             self.close()
-            message = (
-                f"the arguments or the environment hold what no program can be given: {error}"
-            )
+            message = f"the arguments or the environment cannot be passed to a program: {error}"
             raise CannotStart(Reason.BAD_SPEC, message) from error
         except BaseException:
             self.close()

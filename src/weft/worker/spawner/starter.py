@@ -1,7 +1,7 @@
 """Starts of processes: each returns only when its program has begun.
 
 While cores are free that is quick, and a thread would only cost wake-ups. Where a new process has
-to wait for a core, so does who starts it: then threads wait, and the loop goes on.
+to wait for a core, the caller waits, too: then threads wait, and the loop goes on.
 """
 
 import os

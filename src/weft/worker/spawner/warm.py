@@ -163,7 +163,7 @@ class Warm:
             for done in process.receive():
                 self._on_done(process, done)
         except Unreadable as error:
-            sys.stderr.write(f"spawner: a warm process sent what is no message: {error}\n")
+            sys.stderr.write(f"spawner: a warm process sent an invalid message: {error}\n")
             self._drop_idle(process)
             self._kill(process)
 

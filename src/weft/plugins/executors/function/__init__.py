@@ -1,7 +1,7 @@
 """The executor `function`: the job is a call in a warm Python process of the worker's host.
 
-What the user pickled passes through here as bytes: nothing is unpickled outside of the processes
-of its own batch.
+Pickled functions and arguments pass through here as bytes: they are unpickled only by the
+processes of their own batch.
 """
 
 import sys
@@ -70,9 +70,9 @@ class FunctionExecutor:
         """Return the call."""
         function = spec.function
         if function is None:
-            raise WeftError("it has no function")
+            raise WeftError("the job has no function")
         if function.call is None and definition is None:
-            raise WeftError("the job whose function it calls brings none")
+            raise WeftError("the job that should bring the function has none")
         body = CallBody(
             function.call, function.args, function.kwargs, function.arguments, function.each
         )

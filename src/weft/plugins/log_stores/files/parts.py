@@ -43,7 +43,7 @@ class PartReader:
         self._number = 0
         """Of the next piece."""
         self._told = after
-        """The number that who reads expects next."""
+        """The number of the piece that the reader expects next."""
         self._has_begun = after == 0
         self._part = -1
         self._file: BinaryIO | None = None

@@ -56,7 +56,7 @@ class SpawnerLink(asyncio.Protocol):
         return self._reports.popleft()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Tell who waits."""
+        """Wake the tasks that wait."""
         del exc
         self._transport = None
         self._told.set()

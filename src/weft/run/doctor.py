@@ -136,7 +136,7 @@ def _names_in_file(settings: Settings) -> set[str]:
     """Return the settings that the home's file holds."""
     file = str(settings.home / FILE_NAME)
     found = explain_settings({"home": settings.home})
-    return {name for name, source in found.items() if source.where == file}
+    return {name for name, origin in found.items() if origin.where == file}
 
 
 def _disk(settings: Settings) -> Iterator[Finding]:

@@ -6,13 +6,13 @@ from weft.core.errors import QueryTooWide
 from weft.core.query import Subject, parse_query
 from weft.core.query.reach import (
     JOB_ID_MAX,
+    Access,
     Failures,
     Group,
     Named,
     Reach,
     Ready,
     Running,
-    Source,
     Union,
     check_width,
     reach_of,
@@ -44,7 +44,7 @@ def test_numbers_bound_what_is_read(text: str, bounds: tuple[int, int]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "source"),
+    ("text", "access"),
     [
         ("name = x", Named("x")),
         ("name = x and cost > 5", Named("x")),
@@ -74,8 +74,8 @@ def test_numbers_bound_what_is_read(text: str, bounds: tuple[int, int]) -> None:
         ("cohort = x", None),
     ],
 )
-def test_index_is_used_only_where_it_gives_all(text: str, source: Source | None) -> None:
-    assert reach(text).source == source
+def test_index_is_used_only_where_it_gives_all(text: str, access: Access | None) -> None:
+    assert reach(text).access == access
 
 
 @pytest.mark.parametrize(
@@ -97,16 +97,16 @@ def test_wide_query_is_refused_in_a_large_batch_only(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("query", "n_jobs", "source"),
+    ("query", "n_jobs", "access"),
     [
         ("cost > 5", 10_000_000, Group(3, (3,), 10_000_000)),
         ("name = x", 10_000_000, Named("x")),
         ("name = x", 100, Group(3, (3,), 100)),
     ],
 )
-def test_small_group_is_looked_at_whole(query: str, n_jobs: int, source: Source) -> None:
+def test_small_group_is_looked_at_whole(query: str, n_jobs: int, access: Access) -> None:
     group = Group(3, (3,), n_jobs)
     found = reach_of(parse_query(query, Subject.JOBS), group)
 
-    assert (found.source, found.group) == (source, group)
+    assert (found.access, found.group) == (access, group)
     assert found.width(16_000_000) == n_jobs

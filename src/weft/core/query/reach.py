@@ -53,7 +53,7 @@ class Ready:
 class Union:
     """Jobs from any of these."""
 
-    sources: tuple["Source", ...]
+    accesses: tuple["Access", ...]
 
 
 @dataclass(frozen=True)
@@ -66,16 +66,16 @@ class Group:
     n_jobs: int
 
 
-Source = Named | Failures | Running | Ready | Union | Group
+Access = Named | Failures | Running | Ready | Union | Group
 
 
 @dataclass(frozen=True)
 class Reach:
-    """What of a batch a query reads: job numbers `first..last`, of these what `source` gives."""
+    """What of a batch a query reads: job numbers `first..last`, of these what `access` gives."""
 
     first: int
     last: int
-    source: Source | None
+    access: Access | None
     group: Group | None
     is_narrow: bool
     """An index gives the jobs, or nothing but numbers is asked."""
@@ -86,7 +86,7 @@ class Reach:
         return min(width, self.group.n_jobs) if self.group else width
 
 
-_BY_STATES: Final[Mapping[frozenset[JobState], Source]] = {
+_BY_STATES: Final[Mapping[frozenset[JobState], Access]] = {
     frozenset({JobState.FAILED}): Failures(),
     frozenset({JobState.ERROR}): Failures(),
     frozenset({JobState.FAILED, JobState.ERROR}): Failures(),
@@ -101,7 +101,7 @@ def reach_of(node: Node, group: Group | None = None) -> Reach:
     bounds = [_bounds(one) for one in terms]
     first = max((bound[0] for bound in bounds), default=1)
     last = min((bound[1] for bound in bounds), default=JOB_ID_MAX)
-    found = source_of(node)
+    found = access_of(node)
     is_small = group is not None and group.n_jobs <= SMALL_GROUP
     return Reach(
         max(1, first),
@@ -112,7 +112,7 @@ def reach_of(node: Node, group: Group | None = None) -> Reach:
     )
 
 
-def source_of(node: Node) -> Source | None:
+def access_of(node: Node) -> Access | None:
     """Return an index that gives all that can match; None: there is none."""
     match node:
         case TextTerm(Field.NAME, Operator.EQ, name):
@@ -122,12 +122,12 @@ def source_of(node: Node) -> Source | None:
         case IntegerTerm(Field.EXIT_CODE, operator, value) if _is_failure(operator, value):
             return Failures()
         case And(terms):
-            found = [source for one in terms if (source := source_of(one))]
+            found = [access for one in terms if (access := access_of(one))]
             return min(found, key=_rank, default=None)
         case Or(terms):
-            sources = [source_of(one) for one in terms]
-            whole = tuple(source for source in sources if source)
-            return Union(whole) if len(whole) == len(sources) else None
+            accesses = [access_of(one) for one in terms]
+            whole = tuple(access for access in accesses if access)
+            return Union(whole) if len(whole) == len(accesses) else None
     return None
 
 
@@ -145,9 +145,9 @@ def check_width(reach: Reach, n_jobs: int, *, scan_jobs_max: int) -> None:
     )
 
 
-def _rank(source: Source) -> int:
-    """Order sources by how few jobs they give, as a rule."""
-    return (Named, Running, Failures, Ready, Union, Group).index(type(source))
+def _rank(access: Access) -> int:
+    """Order accesses by how few jobs they give, as a rule."""
+    return (Named, Running, Failures, Ready, Union, Group).index(type(access))
 
 
 def _is_failure(operator: Operator, value: int) -> bool:

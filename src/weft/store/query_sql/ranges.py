@@ -1,13 +1,13 @@
 """Where the jobs that a query may find are: ranges of job numbers, in order, none twice.
 
-Every source gives its ranges in order from an index, so that a page reads no more of them than it
+Every access gives its ranges in order from an index, so that a page reads no more of them than it
 needs. Jobs between them are never read.
 """
 
 from types import MappingProxyType
 from typing import Final
 
-from weft.core.query.reach import Failures, Group, Named, Reach, Ready, Running, Source
+from weft.core.query.reach import Access, Failures, Group, Named, Reach, Ready, Running
 from weft.store.query_sql.fragments import Parameters
 
 COMMITTED: Final = """
@@ -98,23 +98,23 @@ _CLIPPED: Final = """
 
 def ranges_of(reach: Reach, places: dict[str, str], parameters: Parameters) -> str:
     """Return the query for the ranges of a reach; `places` are parameters by name."""
-    if reach.source is None:
+    if reach.access is None:
         return _UPDATES.format(**places)
     parameters.want(COMMITTED)
-    union = "\n    UNION ALL".join(_parts(reach.source, places, parameters))
+    union = "\n    UNION ALL".join(_parts(reach.access, places, parameters))
     return _CLIPPED.format(union=union)
 
 
-def _parts(source: Source, places: dict[str, str], parameters: Parameters) -> list[str]:
-    if isinstance(source, Named):
-        return [_NAMED.format(name=parameters.text(source.name), **places)]
-    if isinstance(source, Failures | Running | Ready):
-        return [_FIXED[type(source)].format(**places)]
-    if isinstance(source, Group):
-        if source.numbers is None:
-            return [_OF_GROUP.format(group=parameters.integer(source.group_id), **places)]
+def _parts(access: Access, places: dict[str, str], parameters: Parameters) -> list[str]:
+    if isinstance(access, Named):
+        return [_NAMED.format(name=parameters.text(access.name), **places)]
+    if isinstance(access, Failures | Running | Ready):
+        return [_FIXED[type(access)].format(**places)]
+    if isinstance(access, Group):
+        if access.numbers is None:
+            return [_OF_GROUP.format(group=parameters.integer(access.group_id), **places)]
         return [
             _OF_NUMBER.format(number=parameters.integer(number), **places)
-            for number in source.numbers
+            for number in access.numbers
         ]
-    return [part for one in source.sources for part in _parts(one, places, parameters)]
+    return [part for one in access.accesses for part in _parts(one, places, parameters)]

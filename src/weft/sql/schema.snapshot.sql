@@ -52,6 +52,10 @@ CREATE FUNCTION weft._add_set(tenant_id integer, batch_id bigint, group_id integ
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._add_set(tenant_id integer, batch_id bigint, group_id integer, update_id integer, name text, attributes jsonb, cancel_after integer, callback text, hidden boolean, at timestamp with time zone) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft._add_tree_group(of_tenant_id integer, of_batch_id bigint, of_update_id integer, of_group_id integer, of_parent_id integer, new_name text, new_attributes jsonb, cancel_after integer, new_callback text, depth_max integer, at timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._add_tree_group(of_tenant_id integer, of_batch_id bigint, of_update_id integer, of_group_id integer, of_parent_id integer, new_name text, new_attributes jsonb, cancel_after integer, new_callback text, depth_max integer, at timestamp with time zone) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft._add_update_ranges(of_batch_id bigint, of_update_id integer, pool_id integer, user_id integer) RETURNS void
     LANGUAGE sql
     SET enable_seqscan TO 'off';
@@ -397,6 +401,10 @@ ALTER FUNCTION weft._merged(attributes jsonb, patch jsonb, attributes_max intege
 CREATE FUNCTION weft._move_cascade(of_batch_id bigint, of_job_id integer, to_child integer) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._move_cascade(of_batch_id bigint, of_job_id integer, to_child integer) OWNER TO weft_system;
+
+CREATE FUNCTION weft._move_members(tenant_id integer, of_batch_id bigint, of_pool_id integer, job_tids tid[], new_groups integer[], old_groups integer[], at timestamp with time zone) RETURNS bigint
+    LANGUAGE sql;
+ALTER FUNCTION weft._move_members(tenant_id integer, of_batch_id bigint, of_pool_id integer, job_tids tid[], new_groups integer[], old_groups integer[], at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft._move_ranges(batch_ids bigint[]) RETURNS void
     LANGUAGE plpgsql;
@@ -2851,6 +2859,8 @@ GRANT ALL ON FUNCTION weft._add_ranges(batch_ids bigint[], update_ids integer[],
 
 REVOKE ALL ON FUNCTION weft._add_set(tenant_id integer, batch_id bigint, group_id integer, update_id integer, name text, attributes jsonb, cancel_after integer, callback text, hidden boolean, at timestamp with time zone) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._add_tree_group(of_tenant_id integer, of_batch_id bigint, of_update_id integer, of_group_id integer, of_parent_id integer, new_name text, new_attributes jsonb, cancel_after integer, new_callback text, depth_max integer, at timestamp with time zone) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._add_update_ranges(of_batch_id bigint, of_update_id integer, pool_id integer, user_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._admit_head(of_gate_set_ids integer[], of_pool_id integer, of_user_id integer, locked_gate_ids integer[], limit_jobs integer, with_paused boolean, at timestamp with time zone, OUT n integer, OUT is_left boolean) FROM PUBLIC;
@@ -3012,6 +3022,9 @@ GRANT ALL ON FUNCTION weft._membership_ids(tenant_id integer, of_batch_id bigint
 REVOKE ALL ON FUNCTION weft._merged(attributes jsonb, patch jsonb, attributes_max integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._move_cascade(of_batch_id bigint, of_job_id integer, to_child integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._move_members(tenant_id integer, of_batch_id bigint, of_pool_id integer, job_tids tid[], new_groups integer[], old_groups integer[], at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._move_members(tenant_id integer, of_batch_id bigint, of_pool_id integer, job_tids tid[], new_groups integer[], old_groups integer[], at timestamp with time zone) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._move_ranges(batch_ids bigint[]) FROM PUBLIC;
 

@@ -1,6 +1,7 @@
 -- A job has as many attempts as it says; one that succeeded has exactly one that did, the last; one that ended has none alive.
 SELECT x.* FROM (
-SELECT j.batch_id, j.job_id, j.state, j.attempt, count(a.attempt) AS n_attempts, count(*) FILTER (WHERE a.reason IS NULL AND a.attempt IS NOT NULL) AS n_succeeded
+SELECT j.batch_id, j.job_id, j.state, j.attempt, count(a.attempt) AS n_attempts, count(*) FILTER (WHERE a.reason IS NULL
+    AND a.attempt IS NOT NULL) AS n_succeeded
 FROM weft.job j LEFT JOIN weft.attempt a ON a.batch_id = j.batch_id AND a.job_id = j.job_id
 GROUP BY j.batch_id, j.job_id
 HAVING count(a.attempt) + (j.state = 4)::int <> j.attempt

@@ -1,6 +1,7 @@
 -- Every completion of a batch or group with a callback has its one delivery, and no other has one; what has ended is tried no more.
 SELECT x.* FROM (
-SELECT coalesce(c.batch_id, d.batch_id) AS batch_id, coalesce(c.group_id, d.group_id) AS group_id, coalesce(c.completion, d.completion) AS completion,
+SELECT coalesce(c.batch_id, d.batch_id) AS batch_id, coalesce(c.group_id, d.group_id) AS group_id,
+    coalesce(c.completion, d.completion) AS completion,
        c.url, d.url AS delivered_to, d.delivery_id
 FROM (SELECT c.batch_id, c.group_id, c.completion, c.completed_at, CASE WHEN g.group_id = 0 THEN b.callback ELSE g.callback END AS url
       FROM weft.group_completion c JOIN weft.batch b USING (batch_id) JOIN weft.job_group g USING (batch_id, group_id)) c

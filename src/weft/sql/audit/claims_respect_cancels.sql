@@ -12,7 +12,8 @@ UNION ALL
 SELECT x.batch_id, x.job_id, x.attempt, x.claimed_at, NULL, c.cancelled_at
 FROM weft.job_cancel c
 JOIN (SELECT a.batch_id, a.job_id, a.attempt, a.claimed_at FROM weft.attempt a
-      UNION ALL SELECT j.batch_id, j.job_id, j.attempt, j.claimed_at FROM weft.job j WHERE j.state = 4) x ON x.batch_id = c.batch_id AND x.job_id = c.job_id
+      UNION ALL SELECT j.batch_id, j.job_id, j.attempt, j.claimed_at FROM weft.job j WHERE j.state = 4) x ON x.batch_id = c.batch_id
+          AND x.job_id = c.job_id
 WHERE x.claimed_at > c.cancelled_at + interval '1 second'
 ) x
 -- A batch that is being removed is half there.

@@ -14,7 +14,8 @@ UNION ALL
 SELECT x.batch_id, x.job_id, x.attempt, x.claimed_at, NULL, h.held_at
 FROM weft.job_hold h
 JOIN (SELECT a.batch_id, a.job_id, a.attempt, a.claimed_at FROM weft.attempt a
-      UNION ALL SELECT j.batch_id, j.job_id, j.attempt, j.claimed_at FROM weft.job j WHERE j.state = 4) x ON x.batch_id = h.batch_id AND x.job_id = h.job_id
+      UNION ALL SELECT j.batch_id, j.job_id, j.attempt, j.claimed_at FROM weft.job j WHERE j.state = 4) x ON x.batch_id = h.batch_id
+          AND x.job_id = h.job_id
 WHERE x.claimed_at > h.held_at + interval '1 second'
 ) x
 -- A batch that is being removed is half there.

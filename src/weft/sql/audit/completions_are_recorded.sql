@@ -1,4 +1,4 @@
--- Every group that is shown and whose jobs have all ended has its completion recorded, and no other is marked complete; as of the last fold.
+-- Every shown group whose jobs have all ended has its completion recorded, and no other is marked complete; as of the last fold.
 SELECT x.* FROM (
 SELECT g.batch_id, g.group_id, g.complete, g.n_completions, count(c.completion) AS n_recorded
 FROM weft.group_count g LEFT JOIN weft.group_completion c ON c.batch_id = g.batch_id AND c.group_id = g.group_id

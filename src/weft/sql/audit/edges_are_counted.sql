@@ -1,4 +1,4 @@
--- A waiting job counts exactly its parents that have not ended, and knows whether one did not succeed; noted ends and those in work excepted.
+-- A waiting job counts its parents that have not ended, and knows whether one failed; except ends that are noted or in work.
 SELECT x.* FROM (
 SELECT j.batch_id, j.job_id, j.state, j.n_unfinished, count(*) FILTER (WHERE p.state < 6) AS n_not_ended
 FROM weft.job j

@@ -15,13 +15,15 @@ CROSS JOIN LATERAL (
       AND r.user_id = b.user_id AND r.rank = -j.priority AND r.lane_id = j.lane_id
     UNION ALL
     SELECT r.gate_set_id FROM weft.runnable r
-    WHERE NOT j.listed AND j.priority = 0 AND r.batch_id = j.batch_id AND j.job_id BETWEEN r.low_job AND r.last_job AND r.lane_id = j.lane_id
+    WHERE NOT j.listed AND j.priority = 0 AND r.batch_id = j.batch_id AND j.job_id BETWEEN r.low_job AND r.last_job
+        AND r.lane_id = j.lane_id
       AND r.pool_id = q.pool_id AND r.user_id = b.user_id
     UNION ALL SELECT NULL ORDER BY 1 NULLS LAST LIMIT 1) p
 WHERE j.state = 1 AND NOT CASE
     WHEN p.gate_set_id = 0 THEN coalesce(s.active, false)
     WHEN p.gate_set_id = 1 THEN weft._is_closed(j.batch_id, j.group_id, j.job_id)
-                            OR EXISTS (SELECT FROM weft.group_hold h WHERE h.batch_id = j.batch_id AND h.released_at IS NOT NULL AND NOT h.swept)
+                            OR EXISTS (SELECT FROM weft.group_hold h WHERE h.batch_id = j.batch_id AND h.released_at IS NOT NULL
+                                AND NOT h.swept)
     ELSE coalesce((SELECT s.gate_ids FROM weft.gate_set s WHERE s.gate_set_id = p.gate_set_id) = ARRAY(
         SELECT DISTINCT m.gate_id FROM weft.gate_member m WHERE m.gate_set_id IN (b.gate_set_id, j.gate_set_id) ORDER BY 1), false) END
 UNION ALL

@@ -73,7 +73,8 @@ SELECT x.batch_id, x.kind FROM (
     SELECT DISTINCT t.batch_id, 'group_cancel' AS kind FROM weft.group_cancel t
     UNION ALL
     -- What is folded stays until the next fold.
-    SELECT DISTINCT t.batch_id, 'job_delta' FROM weft.fold f JOIN weft.job_delta t ON t.xid >= pg_snapshot_xmin(f.upto) AND NOT pg_visible_in_snapshot(t.xid, f.upto)
+    SELECT DISTINCT t.batch_id, 'job_delta' FROM weft.fold f JOIN weft.job_delta t ON t.xid >= pg_snapshot_xmin(f.upto)
+        AND NOT pg_visible_in_snapshot(t.xid, f.upto)
     UNION ALL
     SELECT DISTINCT t.batch_id, 'operation' FROM weft.operation t WHERE t.kind <> 'delete_batch'
     UNION ALL

@@ -1,11 +1,12 @@
 -- _live_attempts: what an incarnation has claimed and not ended.
 -- Called by: register_worker, heartbeat, leave, _lose_incarnation.   Safe to repeat: yes, it only reads.
--- Plan: its claims by key, then jobs by key. Nearly all have ended: where what a claim took lies close together, as in a range, that stretch
---   of the key is read, which costs a seventh of looking up each job. A fast worker claims half a million between two heartbeats.
+-- Plan: its claims by key, then jobs by key. Nearly all have ended: where what a claim took lies close together, as in a range, that
+--   stretch of the key is read, which costs a seventh of looking up each job. A fast worker claims half a million between two heartbeats.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._live_attempts(of_incarnation_id int) RETURNS SETOF weft.job
 LANGUAGE sql STABLE ROWS 1000
-SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_bitmapscan = off
+SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+    SET enable_bitmapscan = off
 AS $$
     WITH part AS MATERIALIZED (
         SELECT c.batch_id, c.jobs, r.first_job, r.last_job, r.last_job - r.first_job < 4 * cardinality(c.jobs) AS is_dense

@@ -9,7 +9,8 @@ CREATE OR REPLACE FUNCTION weft.complete_and_claim(
     incarnation_id int, batch_ids bigint[], job_ids int[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[],
     reasons smallint[], exit_codes int[], signals smallint[], cpu_mss bigint[], memory_peaks bigint[],
     stdout_bytess bigint[], stderr_bytess bigint[], truncateds boolean[], segments int[], offsets bigint[], messages text[],
-    budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs int, hint_runnable bigint[] DEFAULT '{}', hint_job int[] DEFAULT '{}', call bigint DEFAULT NULL
+    budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs int, hint_runnable bigint[] DEFAULT '{}', hint_job int[] DEFAULT '{}',
+        call bigint DEFAULT NULL
 ) RETURNS TABLE (
     batch_id bigint, job_id int, attempt smallint, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu int,
     spec_first int, runnable_id bigint, chunk bytea, verdicts text[]
@@ -23,5 +24,6 @@ BEGIN
     RETURN NEXT;
     RETURN QUERY
     SELECT c.*, NULL::text[]
-    FROM weft.claim_jobs(complete_and_claim.incarnation_id, budget_cpu_m, budget_memory_mib, limit_jobs, hint_runnable, hint_job, complete_and_claim.call) c;
+    FROM weft.claim_jobs(complete_and_claim.incarnation_id, budget_cpu_m, budget_memory_mib, limit_jobs, hint_runnable, hint_job,
+        complete_and_claim.call) c;
 END $$;

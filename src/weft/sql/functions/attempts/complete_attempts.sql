@@ -53,7 +53,8 @@ BEGIN
         FROM report r
         WHERE j.batch_id = r.batch_id AND j.job_id = r.job_id AND j.attempt = r.attempt AND j.state = 4
           AND j.incarnation_id = complete_attempts.incarnation_id
-        RETURNING r.n, j.batch_id, j.job_id, j.attempt, j.tenant_id, j.group_id, j.shape_id, j.state, j.rate_card_id, j.claimed_at, j.billed_ms,
+        RETURNING r.n, j.batch_id, j.job_id, j.attempt, j.tenant_id, j.group_id, j.shape_id, j.state, j.rate_card_id, j.claimed_at,
+            j.billed_ms,
             r.reason, r.exit_code, r.signal, r.cpu_ms, r.memory_peak, r.stdout_bytes, coalesce(r.stderr_bytes, 0) AS stderr_bytes,
             coalesce(r.truncated, false) AS truncated, r.segment,
             r.log_offset, r.message,
@@ -65,9 +66,12 @@ BEGIN
             greatest(j.claimed_at, j.started_at, least(r.end_at,
                 CASE WHEN r.start_age_us IS NOT NULL THEN j.started_at + (r.end_at - r.start_at) END)) AS ended_at),
     ins AS (
-        INSERT INTO weft.attempt (batch_id, job_id, attempt, tenant_id, incarnation_id, shape_id, rate_card_id, state, reason, exit_code, signal,
-            claimed_at, started_at, ended_at, cpu_ms, memory_peak_bytes, stdout_bytes, stderr_bytes, truncated, log_segment, log_offset, message)
-        SELECT u.batch_id, u.job_id, u.attempt, u.tenant_id, complete_attempts.incarnation_id, u.shape_id, u.rate_card_id, u.state, u.reason,
+        INSERT INTO weft.attempt (batch_id, job_id, attempt, tenant_id, incarnation_id, shape_id, rate_card_id, state, reason, exit_code,
+            signal,
+            claimed_at, started_at, ended_at, cpu_ms, memory_peak_bytes, stdout_bytes, stderr_bytes, truncated, log_segment, log_offset,
+                message)
+        SELECT u.batch_id, u.job_id, u.attempt, u.tenant_id, complete_attempts.incarnation_id, u.shape_id, u.rate_card_id, u.state,
+            u.reason,
             u.exit_code, u.signal, u.claimed_at, u.started_at, u.ended_at, u.cpu_ms, u.memory_peak, u.stdout_bytes, u.stderr_bytes,
             u.truncated, u.segment, u.log_offset, u.message
         FROM upd u),
@@ -82,7 +86,8 @@ BEGIN
         FROM upd u GROUP BY u.tenant_id, u.batch_id, u.group_id, u.shape_id, u.rate_card_id),
     eve AS (
         INSERT INTO weft.event (at, tenant_id, batch_id, kind, from_state, to_state, jobs)
-        SELECT complete_attempts.at, u.tenant_id, u.batch_id, 'jobs.' || (SELECT s.word FROM weft.job_state s WHERE s.state = u.state), 4, u.state, array_agg(u.job_id)
+        SELECT complete_attempts.at, u.tenant_id, u.batch_id, 'jobs.' || (SELECT s.word FROM weft.job_state s WHERE s.state = u.state), 4,
+            u.state, array_agg(u.job_id)
         FROM upd u GROUP BY u.tenant_id, u.batch_id, u.state)
     SELECT array_agg(u.n), array_agg(u.batch_id), array_agg(u.job_id), array_agg(u.state),
            bool_or(u.state = 1), bool_or(u.state IN (7, 8)), greatest(complete_attempts.at, max(u.ended_at))
@@ -117,7 +122,8 @@ BEGIN
     END IF;
     SELECT array_agg(CASE WHEN t.n = ANY (v_n) OR EXISTS (
             SELECT FROM weft.attempt a WHERE a.batch_id = t.batch_id AND a.job_id = t.job_id AND a.attempt = t.attempt
-              AND a.incarnation_id = complete_attempts.incarnation_id AND a.reason IS NOT DISTINCT FROM t.reason) THEN 'ok' ELSE 'stale' END ORDER BY t.n)
+              AND a.incarnation_id = complete_attempts.incarnation_id AND a.reason IS NOT DISTINCT FROM t.reason) THEN 'ok' ELSE 'stale' END
+                  ORDER BY t.n)
     INTO v_verdicts FROM unnest(batch_ids, job_ids, attempts, reasons) WITH ORDINALITY AS t (batch_id, job_id, attempt, reason, n);
     RETURN coalesce(v_verdicts, '{}');
 END $$;

@@ -25,7 +25,8 @@ BEGIN
     IF v_seen IS NOT NULL THEN
         -- A claim that commits meanwhile, whatever its number, stays for the next heartbeat: only those that were seen are replaced.
         -- What the worker has heard of and does not list has ended: half a million jobs of a fast one, which are not read.
-        DELETE FROM weft.claim c WHERE c.incarnation_id = heartbeat.incarnation_id AND c.claim_id = ANY (v_seen) AND c.call = ANY (heartbeat.heard);
+        DELETE FROM weft.claim c WHERE c.incarnation_id = heartbeat.incarnation_id AND c.claim_id = ANY (v_seen)
+            AND c.call = ANY (heartbeat.heard);
         SELECT array_agg(l.batch_id), array_agg(l.lane_id), array_agg(l.job_id) INTO v_batch, v_lane, v_job FROM (
             SELECT x.batch_id, x.lane_id, x.job_id FROM weft._live_attempts(heartbeat.incarnation_id) x
             UNION
@@ -40,15 +41,18 @@ BEGIN
             SELECT l.batch_id, l.job_id FROM weft._live_attempts(heartbeat.incarnation_id) l WHERE l.started_at IS NOT NULL ORDER BY 1, 2),
         locked AS MATERIALIZED (
             SELECT j.* FROM live l CROSS JOIN LATERAL (
-                SELECT y.ctid AS tid, y.batch_id, y.job_id, y.tenant_id, y.group_id, y.shape_id, y.rate_card_id, y.billed_ms, weft._ms_between(y.started_at, heartbeat.at) AS ms
-                FROM weft.job y WHERE y.batch_id = l.batch_id AND y.job_id = l.job_id AND y.state = 4 AND y.incarnation_id = heartbeat.incarnation_id
+                SELECT y.ctid AS tid, y.batch_id, y.job_id, y.tenant_id, y.group_id, y.shape_id, y.rate_card_id, y.billed_ms,
+                    weft._ms_between(y.started_at, heartbeat.at) AS ms
+                FROM weft.job y WHERE y.batch_id = l.batch_id AND y.job_id = l.job_id AND y.state = 4
+                    AND y.incarnation_id = heartbeat.incarnation_id
                 FOR NO KEY UPDATE) j),
         upd AS (
             -- By their places, and not by key: a plan may then read the whole table to find them.
             UPDATE weft.job j SET billed_ms = k.ms FROM locked k WHERE j.ctid = k.tid AND k.ms > k.billed_ms AND j.billed_ms = k.billed_ms
             RETURNING k.*)
         INSERT INTO weft.job_delta (tenant_id, batch_id, group_id, shape_id, pool_id, rate_card_id, usage_on, usage_ms)
-        SELECT u.tenant_id, u.batch_id, u.group_id, u.shape_id, v_pool, u.rate_card_id, (heartbeat.at AT TIME ZONE 'UTC')::date, sum(u.ms - u.billed_ms)
+        SELECT u.tenant_id, u.batch_id, u.group_id, u.shape_id, v_pool, u.rate_card_id, (heartbeat.at AT TIME ZONE 'UTC')::date,
+            sum(u.ms - u.billed_ms)
         FROM upd u GROUP BY 1, 2, 3, 4, 6;
         v_usage_changed := FOUND;
         SELECT array_agg(l.batch_id), array_agg(l.job_id), array_agg(l.attempt), count(*) INTO v_batch, v_job, v_attempt, v_n
@@ -68,6 +72,7 @@ BEGIN
         END IF;
     END IF;
     RETURN QUERY
-    SELECT true, weft._has_work(heartbeat.incarnation_id), coalesce(array_agg(c.batch_id), '{}'), coalesce(array_agg(c.job_id), '{}'), coalesce(array_agg(c.attempt), '{}')
+    SELECT true, weft._has_work(heartbeat.incarnation_id), coalesce(array_agg(c.batch_id), '{}'), coalesce(array_agg(c.job_id), '{}'),
+        coalesce(array_agg(c.attempt), '{}')
     FROM weft.list_cancelled(heartbeat.incarnation_id, heartbeat.batch_ids, heartbeat.job_ids, heartbeat.attempts) c;
 END $$;

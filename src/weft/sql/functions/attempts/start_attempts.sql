@@ -18,7 +18,8 @@ BEGIN
         ORDER BY batch_id, job_id),
     upd AS (
         UPDATE weft.job j
-        SET phase = 6, started_at = coalesce(j.started_at, greatest(j.claimed_at, least(start_attempts.at, start_attempts.at - r.age_us * interval '1 microsecond')))
+        SET phase = 6, started_at = coalesce(j.started_at,
+            greatest(j.claimed_at, least(start_attempts.at, start_attempts.at - r.age_us * interval '1 microsecond')))
         FROM report r
         WHERE j.batch_id = r.batch_id AND j.job_id = r.job_id AND j.attempt = r.attempt AND j.state = 4
           AND j.incarnation_id = start_attempts.incarnation_id
@@ -27,7 +28,8 @@ BEGIN
     IF cardinality(v_n) = cardinality(job_ids) THEN
         v_verdicts := array_fill('ok'::text, ARRAY[cardinality(job_ids)]);
     ELSE
-        SELECT array_agg(CASE WHEN n = ANY (v_n) THEN 'ok' ELSE 'stale' END ORDER BY n) INTO v_verdicts FROM generate_series(1, cardinality(job_ids)) n;
+        SELECT array_agg(CASE WHEN n = ANY (v_n) THEN 'ok' ELSE 'stale' END ORDER BY n) INTO v_verdicts
+            FROM generate_series(1, cardinality(job_ids)) n;
     END IF;
     PERFORM weft._announce();
     RETURN coalesce(v_verdicts, '{}');

@@ -1,5 +1,6 @@
 -- _costs_of_usage: money and usage by resource of milliseconds that shapes ran at the prices of cards, of many at once; computed when read.
--- Called by: _group_costs, _attempts; list_projects, list_project_days.   Safe to repeat: yes, it only reads.   Plan: shapes and rates by key.
+-- Called by: _group_costs, _attempts; list_projects, list_project_days.   Safe to repeat: yes, it only reads.   Plan: shapes and rates by
+--   key.
 -- Arguments: rows of equal length; `owners` says whose each row is, in numbers of the caller. Numeric: what a project used times a shape's
 --   memory does not fit a bigint for ever.
 -- Returns: one row per owner that has rows: the cost, and the resources in their order as the documents show them.
@@ -8,13 +9,16 @@ CREATE OR REPLACE FUNCTION weft._costs_of_usage(owners bigint[], rate_card_ids s
 RETURNS TABLE (owner bigint, cost numeric, cost_by_resource jsonb) LANGUAGE sql STABLE
 AS $$
     WITH sums AS (
-        SELECT t.owner, v.resource_id, sum(t.ms * v.quantity) AS usage, sum(t.ms * v.quantity * coalesce(x.price_per_unit_hour, 0)) / 3600000 AS cost
+        SELECT t.owner, v.resource_id, sum(t.ms * v.quantity) AS usage, sum(t.ms * v.quantity * coalesce(x.price_per_unit_hour,
+            0)) / 3600000 AS cost
         FROM unnest(owners, rate_card_ids, shape_ids, usage_mss) t (owner, card, shape, ms)
         JOIN weft.shape s ON s.shape_id = t.shape
-        CROSS JOIN LATERAL (VALUES (1::smallint, s.cpu_m), (2::smallint, s.memory_mib), (3::smallint, s.storage_mib), (4::smallint, s.gpu::bigint)) v (resource_id, quantity)
+        CROSS JOIN LATERAL (VALUES (1::smallint, s.cpu_m), (2::smallint, s.memory_mib), (3::smallint, s.storage_mib),
+            (4::smallint, s.gpu::bigint)) v (resource_id, quantity)
         LEFT JOIN weft.rate x ON x.rate_card_id = t.card AND x.resource_id = v.resource_id
         WHERE v.quantity > 0 GROUP BY 1, 2)
     SELECT s.owner, sum(s.cost),
-           jsonb_agg(jsonb_build_object('resource', r.name, 'usage', s.usage, 'unit', r.unit, 'cost', round(s.cost, 12)) ORDER BY r.resource_id)
+           jsonb_agg(jsonb_build_object('resource', r.name, 'usage', s.usage, 'unit', r.unit, 'cost', round(s.cost, 12))
+               ORDER BY r.resource_id)
     FROM sums s JOIN weft.resource r USING (resource_id) GROUP BY s.owner
 $$;

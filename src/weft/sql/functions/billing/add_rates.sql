@@ -3,7 +3,8 @@
 -- Called by: Admin.add_rates.   Safe to repeat: no; each makes a version.   Locks: rates (against another version at once).
 -- Returns: the version.  Raises WF107 (a moment that has passed, or that has a card).
 -- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft.add_rates(prices jsonb, new_valid_from timestamptz, at timestamptz DEFAULT clock_timestamp()) RETURNS smallint LANGUAGE plpgsql
+CREATE OR REPLACE FUNCTION weft.add_rates(prices jsonb, new_valid_from timestamptz, at timestamptz DEFAULT clock_timestamp())
+    RETURNS smallint LANGUAGE plpgsql
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -12,7 +13,8 @@ BEGIN
     LOCK TABLE weft.rate_card IN SHARE ROW EXCLUSIVE MODE;
     IF v_from < add_rates.at OR EXISTS (SELECT FROM weft.rate_card c WHERE c.valid_from >= v_from) THEN
         PERFORM weft._fail('WF107', format('prices cannot hold from %s', v_from),
-                           'That moment has passed, or later prices are known already.', 'Name a moment after the newest card, or none for now.');
+                           'That moment has passed, or later prices are known already.',
+                               'Name a moment after the newest card, or none for now.');
     END IF;
     SELECT c.rate_card_id INTO v_before FROM weft.rate_card c ORDER BY c.valid_from DESC LIMIT 1;
     INSERT INTO weft.rate_card (valid_from) VALUES (v_from) RETURNING rate_card_id INTO v_card;

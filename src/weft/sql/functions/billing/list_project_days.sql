@@ -2,7 +2,8 @@
 -- Called by: Store.list_project_days (api).   Safe to repeat: yes, it only reads.   Plan: usage of the project by key.   Raises WF105.
 -- Usage counts on the date of the report or heartbeat that brought it.
 -- Owner: weft_tenant.  Granted to: weft_api.
-CREATE OR REPLACE FUNCTION weft.list_project_days(tenant_id int, of_user_id int, of_name text, before date, limit_rows int) RETURNS SETOF jsonb
+CREATE OR REPLACE FUNCTION weft.list_project_days(tenant_id int, of_user_id int, of_name text, before date, limit_rows int)
+    RETURNS SETOF jsonb
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
@@ -14,7 +15,8 @@ BEGIN
     WHERE m.user_id = of_user_id AND p.name = of_name;
     IF NOT FOUND THEN
         PERFORM weft._fail('WF105', format('billing project "%s" does not exist', of_name),
-                           'There is no billing project of this name that you are a member of.', 'List yours with GET /v1/billing-projects.');
+                           'There is no billing project of this name that you are a member of.',
+                               'List yours with GET /v1/billing-projects.');
     END IF;
     RETURN QUERY
     WITH part AS MATERIALIZED (
@@ -22,7 +24,8 @@ BEGIN
         WHERE x.usage_on < coalesce(list_project_days.before, 'infinity') GROUP BY 1, 2, 3 HAVING sum(x.usage_ms) <> 0),
     page AS (SELECT p.usage_on, p.usage_on - date '2000-01-01' AS owner FROM part p GROUP BY 1 ORDER BY 1 DESC LIMIT limit_rows),
     used AS (
-        SELECT array_agg(d.owner::bigint) AS owners, array_agg(p.rate_card_id) AS cards, array_agg(p.shape_id) AS shapes, array_agg(p.ms) AS mss
+        SELECT array_agg(d.owner::bigint) AS owners, array_agg(p.rate_card_id) AS cards, array_agg(p.shape_id) AS shapes,
+            array_agg(p.ms) AS mss
         FROM part p JOIN page d USING (usage_on)),
     costs AS MATERIALIZED (SELECT c.* FROM used u CROSS JOIN LATERAL weft._costs_of_usage(u.owners, u.cards, u.shapes, u.mss) c)
     SELECT jsonb_build_object('date', d.usage_on, 'cost', c.cost, 'cost_by_resource', c.cost_by_resource)

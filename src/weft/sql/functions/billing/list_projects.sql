@@ -12,16 +12,19 @@ BEGIN
         SELECT p.project_id, p.name FROM weft.billing_member m JOIN weft.billing_project p USING (project_id)
         WHERE m.user_id = of_user_id AND (of_name IS NULL OR p.name = of_name)),
     used AS MATERIALIZED (
-        SELECT array_agg(u.project_id::bigint) AS owners, array_agg(u.rate_card_id) AS cards, array_agg(u.shape_id) AS shapes, array_agg(u.ms) AS mss FROM (
+        SELECT array_agg(u.project_id::bigint) AS owners, array_agg(u.rate_card_id) AS cards, array_agg(u.shape_id) AS shapes,
+            array_agg(u.ms) AS mss FROM (
             SELECT x.project_id, x.rate_card_id, x.shape_id, sum(x.usage_ms) AS ms
             FROM weft._project_usage((SELECT array_agg(m.project_id) FROM mine m)) x GROUP BY 1, 2, 3) u),
     costs AS MATERIALIZED (SELECT c.* FROM used u CROSS JOIN LATERAL weft._costs_of_usage(u.owners, u.cards, u.shapes, u.mss) c)
     SELECT jsonb_build_object('name', m.name, 'cost', coalesce(c.cost, 0), 'cost_by_resource', coalesce(c.cost_by_resource, '[]'),
-        'members', (SELECT jsonb_agg(t.name ORDER BY t.name) FROM weft.billing_member b JOIN weft.tenant_user t USING (user_id) WHERE b.project_id = m.project_id))
+        'members', (SELECT jsonb_agg(t.name ORDER BY t.name) FROM weft.billing_member b JOIN weft.tenant_user t USING (user_id)
+            WHERE b.project_id = m.project_id))
     FROM mine m LEFT JOIN costs c ON c.owner = m.project_id
     ORDER BY m.name;
     IF NOT FOUND AND of_name IS NOT NULL THEN
         PERFORM weft._fail('WF105', format('billing project "%s" does not exist', of_name),
-                           'There is no billing project of this name that you are a member of.', 'List yours with GET /v1/billing-projects.');
+                           'There is no billing project of this name that you are a member of.',
+                               'List yours with GET /v1/billing-projects.');
     END IF;
 END $$;

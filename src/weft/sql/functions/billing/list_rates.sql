@@ -4,7 +4,8 @@
 CREATE OR REPLACE FUNCTION weft.list_rates() RETURNS SETOF jsonb LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
     SELECT jsonb_build_object('version', c.rate_card_id, 'valid_from', nullif(c.valid_from, '-infinity'),
-        'rates', (SELECT jsonb_agg(jsonb_build_object('resource', x.name, 'unit', replace(x.unit, '*ms', '*h'), 'price', r.price_per_unit_hour) ORDER BY x.resource_id)
+        'rates', (SELECT jsonb_agg(jsonb_build_object('resource', x.name, 'unit', replace(x.unit, '*ms', '*h'),
+            'price', r.price_per_unit_hour) ORDER BY x.resource_id)
                   FROM weft.rate r JOIN weft.resource x USING (resource_id) WHERE r.rate_card_id = c.rate_card_id))
     FROM weft.rate_card c ORDER BY c.valid_from DESC
 $$;

@@ -6,7 +6,9 @@ AS $$
     SELECT jsonb_build_object(
         'delivery_id', delivery.delivery_id, 'delivery', delivery.name, 'batch_id', delivery.batch_id, 'group_id', delivery.group_id,
         'completion', delivery.completion, 'url', delivery.url,
-        'state', CASE WHEN delivery.delivered_at IS NOT NULL THEN 'delivered' WHEN delivery.next_at IS NULL THEN 'failed' ELSE 'pending' END,
-        'n_attempts', delivery.n_attempts, 'last_status', delivery.last_status, 'last_error', delivery.last_error, 'created_at', delivery.created_at,
+        'state', CASE WHEN delivery.delivered_at IS NOT NULL THEN 'delivered' WHEN delivery.next_at IS NULL THEN 'failed'
+            ELSE 'pending' END,
+        'n_attempts', delivery.n_attempts, 'last_status', delivery.last_status, 'last_error', delivery.last_error,
+            'created_at', delivery.created_at,
         'tried_at', delivery.tried_at, 'next_at', delivery.next_at, 'delivered_at', delivery.delivered_at)
 $$;

@@ -4,8 +4,10 @@
 --   many such hosts stands before the others. Hosts and tenants have at most their limit on the way.
 -- Returns: deliveries, tenants in turn, the longest due first.
 -- Owner: weft_system.  Granted to: weft_driver.
-CREATE OR REPLACE FUNCTION weft.due_callbacks(epoch bigint, busy bigint[], limit_all int, limit_tenant int, limit_host int, at timestamptz DEFAULT clock_timestamp())
-RETURNS TABLE (delivery_id bigint, name uuid, tenant_id int, batch_id bigint, group_id int, url text, body text, n_attempts int, age interval, sent_at bigint)
+CREATE OR REPLACE FUNCTION weft.due_callbacks(epoch bigint, busy bigint[], limit_all int, limit_tenant int, limit_host int,
+    at timestamptz DEFAULT clock_timestamp())
+RETURNS TABLE (delivery_id bigint, name uuid, tenant_id int, batch_id bigint, group_id int, url text, body text, n_attempts int,
+    age interval, sent_at bigint)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
@@ -24,9 +26,11 @@ BEGIN
     head AS (
         SELECT d.delivery_id, d.tenant_id, d.next_at FROM place p CROSS JOIN LATERAL (
             SELECT y.delivery_id, y.tenant_id, y.next_at FROM weft.callback_delivery y
-            WHERE y.tenant_id = p.tenant_id AND y.host = p.host AND y.next_at <= due_callbacks.at AND y.delivery_id <> ALL (due_callbacks.busy)
+            WHERE y.tenant_id = p.tenant_id AND y.host = p.host AND y.next_at <= due_callbacks.at
+                AND y.delivery_id <> ALL (due_callbacks.busy)
             ORDER BY y.next_at
-            LIMIT greatest(0, due_callbacks.limit_host - (SELECT count(*) FROM sending s WHERE s.tenant_id = p.tenant_id AND s.host = p.host))) d),
+            LIMIT greatest(0, due_callbacks.limit_host - (SELECT count(*) FROM sending s WHERE s.tenant_id = p.tenant_id
+                AND s.host = p.host))) d),
     turn AS (
         SELECT h.*, row_number() OVER (PARTITION BY h.tenant_id ORDER BY h.next_at, h.delivery_id)
                     + (SELECT count(*) FROM sending s WHERE s.tenant_id = h.tenant_id) AS n FROM head h),

@@ -3,14 +3,16 @@
 -- Locks: delivery. redeliver_callback changes only those that are not due, so none that is on its way.   Plan: by key.
 -- retries_in_s: NULL: no more attempts. A batch that was deleted meanwhile has no delivery any more.
 -- Owner: weft_system.  Granted to: weft_driver.
-CREATE OR REPLACE FUNCTION weft.record_deliveries(epoch bigint, delivery_ids bigint[], delivereds boolean[], statuses int[], errors text[], retries_in_s double precision[],
+CREATE OR REPLACE FUNCTION weft.record_deliveries(epoch bigint, delivery_ids bigint[], delivereds boolean[], statuses int[], errors text[],
+    retries_in_s double precision[],
     at timestamptz DEFAULT clock_timestamp())
 RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 BEGIN
     PERFORM weft._check_epoch(record_deliveries.epoch);
-    UPDATE weft.callback_delivery d SET n_attempts = d.n_attempts + 1, tried_at = record_deliveries.at, last_status = t.status, last_error = left(t.error, 1024),
+    UPDATE weft.callback_delivery d SET n_attempts = d.n_attempts + 1, tried_at = record_deliveries.at, last_status = t.status,
+        last_error = left(t.error, 1024),
         delivered_at = CASE WHEN t.delivered THEN record_deliveries.at END,
         next_at = CASE WHEN NOT t.delivered THEN record_deliveries.at + t.retry_in_s * interval '1 second' END
     FROM unnest(delivery_ids, delivereds, statuses, errors, retries_in_s) t (delivery_id, delivered, status, error, retry_in_s)

@@ -18,17 +18,22 @@ BEGIN
     SELECT d.* INTO v_delivery FROM weft.callback_delivery d
     WHERE d.batch_id = redeliver_callback.batch_id AND (d.delivery_id = of_delivery_id OR d.name = of_name) FOR UPDATE;
     IF NOT FOUND THEN
-        PERFORM weft._fail('WF108', format('callback %s of batch b%s does not exist', coalesce(of_name::text, of_delivery_id::text), redeliver_callback.batch_id),
-                           'The batch has no delivery of this number or name.', format('List them with `weft callback ls b%s`.', redeliver_callback.batch_id));
+        PERFORM weft._fail('WF108', format('callback %s of batch b%s does not exist', coalesce(of_name::text, of_delivery_id::text),
+            redeliver_callback.batch_id),
+                           'The batch has no delivery of this number or name.', format('List them with `weft callback ls b%s`.',
+                               redeliver_callback.batch_id));
     ELSIF v_delivery.delivered_at IS NOT NULL THEN
         PERFORM weft._fail('WF217', format('callback %s of batch b%s was delivered', v_delivery.delivery_id, v_delivery.batch_id),
-                           format('Its receiver answered %s.', v_delivery.last_status), 'What it was told is the status of the batch or group, which you may read.');
+                           format('Its receiver answered %s.', v_delivery.last_status),
+                               'What it was told is the status of the batch or group, which you may read.');
     ELSIF v_delivery.next_at <= redeliver_callback.at THEN
         RETURN weft._delivery_document(v_delivery);
     END IF;
-    UPDATE weft.callback_delivery d SET next_at = redeliver_callback.at WHERE d.delivery_id = v_delivery.delivery_id RETURNING d.* INTO v_delivery;
+    UPDATE weft.callback_delivery d SET next_at = redeliver_callback.at WHERE d.delivery_id = v_delivery.delivery_id RETURNING d.*
+        INTO v_delivery;
     PERFORM weft._record_change(v_delivery.batch_id, v_delivery.group_id, 'redelivered', redeliver_callback.actor,
-                                format('callback %s of completion %s', v_delivery.delivery_id, v_delivery.completion), redeliver_callback.at);
+                                format('callback %s of completion %s', v_delivery.delivery_id, v_delivery.completion),
+                                    redeliver_callback.at);
     PERFORM pg_notify('driver', 'callback');
     RETURN weft._delivery_document(v_delivery);
 END $$;

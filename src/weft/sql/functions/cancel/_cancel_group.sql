@@ -17,7 +17,8 @@ BEGIN
     RETURNING true INTO v_is_new;
     IF v_is_new THEN
         INSERT INTO weft.event (at, tenant_id, batch_id, kind, groups)
-        SELECT _cancel_group.at, g.tenant_id, g.batch_id, CASE g.group_id WHEN 0 THEN 'batch.cancelled' ELSE 'group.cancelled' END, ARRAY[g.group_id]
+        SELECT _cancel_group.at, g.tenant_id, g.batch_id, CASE g.group_id WHEN 0 THEN 'batch.cancelled' ELSE 'group.cancelled' END,
+            ARRAY[g.group_id]
         FROM weft.job_group g WHERE g.batch_id = _cancel_group.batch_id AND g.group_id = _cancel_group.group_id;
         PERFORM pg_notify('cancel', _cancel_group.batch_id::text);
     END IF;

@@ -1,4 +1,5 @@
--- _cancelled_groups: groups whose cancel is not swept yet, so that who walks over their jobs, a million perhaps, need not look up the groups of each.
+-- _cancelled_groups: groups whose cancel is not swept yet, so that who walks over their jobs, a million perhaps, need not look up the
+--   groups of each.
 -- Called by: claim_jobs, _has_work, once a walk; a job in none of them may be cancelled all the same, so both then ask _is_cancelled.
 -- Safe to repeat: yes, it only reads.   Plan: unswept cancels of the batch, groups below by key, of a wide tree the first of them.
 -- Owner: weft_system.

@@ -32,7 +32,8 @@ BEGIN
             pool_id, n_pending, n_ready, n_queued, n_creating, n_blocked, n_cancelled, last_ended_at)
         SELECT v_tenant, of_batch_id, u.group_id, u.shape_id,
             v_pool, -count(*) FILTER (WHERE u.old_state = 0), -count(*) FILTER (WHERE u.old_state = 1),
-               -count(*) FILTER (WHERE u.old_state = 2), -count(*) FILTER (WHERE u.old_state = 3), -count(*) FILTER (WHERE u.old_state = 5), count(*), _end_waiting.at
+               -count(*) FILTER (WHERE u.old_state = 2), -count(*) FILTER (WHERE u.old_state = 3),
+                   -count(*) FILTER (WHERE u.old_state = 5), count(*), _end_waiting.at
         FROM upd u GROUP BY u.group_id, u.shape_id),
     eve AS (
         INSERT INTO weft.event (at, tenant_id, batch_id, kind, from_state, to_state, jobs)

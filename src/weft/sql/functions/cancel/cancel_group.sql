@@ -2,7 +2,8 @@
 -- Called by: Store.cancel_group (api).   Safe to repeat: yes.   Returns: whether this call cancelled it.
 -- Locks: as _cancel_group.   Raises WF101, WF103.
 -- Owner: weft_tenant.  Granted to: weft_api.
-CREATE OR REPLACE FUNCTION weft.cancel_group(tenant_id int, batch_id bigint, group_id int, actor text, force boolean, at timestamptz DEFAULT clock_timestamp())
+CREATE OR REPLACE FUNCTION weft.cancel_group(tenant_id int, batch_id bigint, group_id int, actor text, force boolean,
+    at timestamptz DEFAULT clock_timestamp())
 RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column

@@ -3,7 +3,8 @@
 -- Locks: as _lock_jobs.   Plan: jobs by key.
 -- Returns: per job cancelled, cancelling, or the word of the terminal state that it is in.  Raises WF101, WF102.
 -- Owner: weft_tenant.  Granted to: weft_api.
-CREATE OR REPLACE FUNCTION weft.cancel_jobs(tenant_id int, batch_id bigint, job_ids int[], actor text, at timestamptz DEFAULT clock_timestamp())
+CREATE OR REPLACE FUNCTION weft.cancel_jobs(tenant_id int, batch_id bigint, job_ids int[], actor text,
+    at timestamptz DEFAULT clock_timestamp())
 RETURNS TABLE (job_id int, outcome text) LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
@@ -19,11 +20,13 @@ BEGIN
     FROM weft.job j WHERE j.batch_id = cancel_jobs.batch_id AND j.job_id = ANY (v_waiting);
     PERFORM weft._end_waiting(cancel_jobs.batch_id, v_waiting, cancel_jobs.at);
     INSERT INTO weft.job_cancel (batch_id, job_id, tenant_id, cancelled_at, actor)
-    SELECT cancel_jobs.batch_id, x, cancel_jobs.tenant_id, cancel_jobs.at, cancel_jobs.actor FROM unnest(v_running) x ON CONFLICT DO NOTHING;
+    SELECT cancel_jobs.batch_id, x, cancel_jobs.tenant_id, cancel_jobs.at, cancel_jobs.actor FROM unnest(v_running) x
+        ON CONFLICT DO NOTHING;
     IF v_running IS NOT NULL THEN
         PERFORM pg_notify('cancel', cancel_jobs.batch_id::text);
     END IF;
     PERFORM weft._announce();
     RETURN QUERY SELECT j.job_id, CASE WHEN j.job_id = ANY (v_waiting) THEN 'cancelled' WHEN j.state = 4 THEN 'cancelling' ELSE s.word END
-    FROM weft.job j JOIN weft.job_state s USING (state) WHERE j.batch_id = cancel_jobs.batch_id AND j.job_id = ANY (cancel_jobs.job_ids) ORDER BY 1;
+    FROM weft.job j JOIN weft.job_state s USING (state) WHERE j.batch_id = cancel_jobs.batch_id AND j.job_id = ANY (cancel_jobs.job_ids)
+        ORDER BY 1;
 END $$;

@@ -7,6 +7,7 @@ CREATE OR REPLACE FUNCTION weft.live_jobs(of_batch_id bigint, first_job bigint, 
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
     SELECT DISTINCT x FROM weft.batch b JOIN weft.claim c ON c.batch_id = b.batch_id CROSS JOIN unnest(c.jobs) x
-    WHERE b.batch_id = of_batch_id AND b.tenant_id = current_setting('weft.tenant')::int AND x BETWEEN live_jobs.first_job AND live_jobs.last_job
+    WHERE b.batch_id = of_batch_id AND b.tenant_id = current_setting('weft.tenant')::int
+        AND x BETWEEN live_jobs.first_job AND live_jobs.last_job
     ORDER BY x
 $$;

@@ -4,7 +4,8 @@
 --   the work or it sees that we wait.
 -- Returns: true: there is work, claim again; false: a notice on channel work will come.
 -- Owner: weft_system.  Granted to: weft_worker.
-CREATE OR REPLACE FUNCTION weft.wait_for_work(incarnation_id int) RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+CREATE OR REPLACE FUNCTION weft.wait_for_work(incarnation_id int) RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 BEGIN

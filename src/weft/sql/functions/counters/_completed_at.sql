@@ -2,5 +2,6 @@
 -- Called by: _settle_groups, _group_documents.   Safe to repeat: yes.
 -- `recorded`: what is known of ends that were counted before deltas carried them.
 -- Owner: weft_system.  Granted to: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._completed_at(created_at timestamptz, last_ended_at timestamptz, recorded timestamptz) RETURNS timestamptz LANGUAGE sql IMMUTABLE
+CREATE OR REPLACE FUNCTION weft._completed_at(created_at timestamptz, last_ended_at timestamptz, recorded timestamptz) RETURNS timestamptz
+    LANGUAGE sql IMMUTABLE
 AS $$ SELECT CASE WHEN last_ended_at IS NULL THEN recorded ELSE greatest(created_at, last_ended_at) END $$;

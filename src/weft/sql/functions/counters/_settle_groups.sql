@@ -1,10 +1,11 @@
--- _settle_groups: record completions of these groups, with who is to be told, and that new jobs made a complete one incomplete. One that was complete,
---   has grown and is complete again was incomplete between two folds: that is another completion. A set that is still being filled
---   does not exist for readers, and completes when it is shown.
+-- _settle_groups: record completions of these groups, with who is to be told, and that new jobs made a complete one incomplete. One that
+--   was complete, has grown and is complete again was incomplete between two folds: that is another completion. A set that is still being
+--   filled does not exist for readers, and completes when it is shown.
 -- Called by: fold_deltas, after the sums were moved, so it depends on no process that reported; fill_set.   Safe to repeat: yes.
 -- Locks: sums.   Plan: by key.
 -- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft._settle_groups(batch_ids bigint[], group_ids int[], have_grown boolean[], at timestamptz) RETURNS void LANGUAGE plpgsql
+CREATE OR REPLACE FUNCTION weft._settle_groups(batch_ids bigint[], group_ids int[], have_grown boolean[], at timestamptz) RETURNS void
+    LANGUAGE plpgsql
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -14,7 +15,8 @@ BEGIN
         SELECT c.batch_id, c.group_id, c.tenant_id, c.complete, t.grown,
                c.n_pending + c.n_ready + c.n_queued + c.n_creating + c.n_running + c.n_blocked = 0
                AND c.n_succeeded + c.n_failed + c.n_errored + c.n_cancelled > 0
-               AND NOT EXISTS (SELECT FROM weft.job_group g WHERE g.batch_id = c.batch_id AND g.group_id = c.group_id AND g.hidden) AS is_complete
+               AND NOT EXISTS (SELECT FROM weft.job_group g WHERE g.batch_id = c.batch_id AND g.group_id = c.group_id
+                   AND g.hidden) AS is_complete
         FROM unnest(_settle_groups.batch_ids, _settle_groups.group_ids, _settle_groups.have_grown) t (b, g, grown)
         JOIN weft.group_count c ON c.batch_id = t.b AND c.group_id = t.g),
     upd AS (
@@ -27,7 +29,8 @@ BEGIN
         FROM upd u JOIN weft.job_group g ON g.batch_id = u.batch_id AND g.group_id = u.group_id WHERE u.complete),
     eve AS (
         INSERT INTO weft.event (at, tenant_id, batch_id, kind, groups)
-        SELECT _settle_groups.at, u.tenant_id, u.batch_id, CASE WHEN u.group_id = 0 THEN 'batch.complete' ELSE 'group.complete' END, array_agg(u.group_id)
+        SELECT _settle_groups.at, u.tenant_id, u.batch_id, CASE WHEN u.group_id = 0 THEN 'batch.complete' ELSE 'group.complete' END,
+            array_agg(u.group_id)
         FROM upd u WHERE u.complete GROUP BY u.tenant_id, u.batch_id, u.group_id = 0)
     SELECT array_agg(u.batch_id), array_agg(u.group_id) INTO v_batch, v_group FROM upd u WHERE u.complete;
     IF v_batch IS NOT NULL THEN

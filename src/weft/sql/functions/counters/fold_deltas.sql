@@ -23,9 +23,12 @@ BEGIN
         WHERE d.xid >= pg_snapshot_xmin(v_old) AND d.xid < pg_snapshot_xmax(v_new)
           AND pg_visible_in_snapshot(d.xid, v_new) AND NOT pg_visible_in_snapshot(d.xid, v_old)),
     of_group AS MATERIALIZED (
-        SELECT d.batch_id, a.ancestor_id AS group_id, d.tenant_id, sum(d.n_pending) AS n_pending, sum(d.n_ready) AS n_ready, sum(d.n_queued) AS n_queued,
-               sum(d.n_creating) AS n_creating, sum(d.n_running) AS n_running, sum(d.n_blocked) AS n_blocked, sum(d.n_succeeded) AS n_succeeded,
-               sum(d.n_failed) AS n_failed, sum(d.n_errored) AS n_errored, sum(d.n_cancelled) AS n_cancelled, max(d.last_ended_at) AS last_ended_at
+        SELECT d.batch_id, a.ancestor_id AS group_id, d.tenant_id, sum(d.n_pending) AS n_pending, sum(d.n_ready) AS n_ready,
+            sum(d.n_queued) AS n_queued,
+               sum(d.n_creating) AS n_creating, sum(d.n_running) AS n_running, sum(d.n_blocked) AS n_blocked,
+                   sum(d.n_succeeded) AS n_succeeded,
+               sum(d.n_failed) AS n_failed, sum(d.n_errored) AS n_errored, sum(d.n_cancelled) AS n_cancelled,
+                   max(d.last_ended_at) AS last_ended_at
         FROM delta d JOIN weft.group_ancestor a ON a.batch_id = d.batch_id AND a.group_id = d.group_id
         GROUP BY 1, 2, 3),
     of_user AS MATERIALIZED (
@@ -39,8 +42,10 @@ BEGIN
         SELECT x.batch_id, x.group_id, x.tenant_id, x.n_pending, x.n_ready, x.n_queued, x.n_creating, x.n_running, x.n_blocked,
                x.n_succeeded, x.n_failed, x.n_errored, x.n_cancelled, x.last_ended_at FROM of_group x
         ON CONFLICT (batch_id, group_id) DO UPDATE SET n_pending = g.n_pending + excluded.n_pending, n_ready = g.n_ready + excluded.n_ready,
-            n_queued = g.n_queued + excluded.n_queued, n_creating = g.n_creating + excluded.n_creating, n_running = g.n_running + excluded.n_running,
-            n_blocked = g.n_blocked + excluded.n_blocked, n_succeeded = g.n_succeeded + excluded.n_succeeded, n_failed = g.n_failed + excluded.n_failed,
+            n_queued = g.n_queued + excluded.n_queued, n_creating = g.n_creating + excluded.n_creating,
+                n_running = g.n_running + excluded.n_running,
+            n_blocked = g.n_blocked + excluded.n_blocked, n_succeeded = g.n_succeeded + excluded.n_succeeded,
+                n_failed = g.n_failed + excluded.n_failed,
             n_errored = g.n_errored + excluded.n_errored, n_cancelled = g.n_cancelled + excluded.n_cancelled,
             last_ended_at = greatest(g.last_ended_at, excluded.last_ended_at)),
     usages AS (
@@ -58,7 +63,8 @@ BEGIN
     user_counts AS (
         INSERT INTO weft.user_batch_count AS c (pool_id, user_id, batch_id, tenant_id, n_ready, n_running, ready_m, running_m)
         SELECT x.pool_id, x.user_id, x.batch_id, x.tenant_id, x.n_ready, x.n_running, x.ready_m, x.running_m FROM of_user x
-        ON CONFLICT (pool_id, user_id, batch_id) DO UPDATE SET n_ready = c.n_ready + excluded.n_ready, n_running = c.n_running + excluded.n_running,
+        ON CONFLICT (pool_id, user_id, batch_id) DO UPDATE SET n_ready = c.n_ready + excluded.n_ready,
+            n_running = c.n_running + excluded.n_running,
             ready_m = c.ready_m + excluded.ready_m, running_m = c.running_m + excluded.running_m),
     shares AS (
         UPDATE weft.user_share s SET running_m = s.running_m + x.running_m, n_ready = s.n_ready + x.n_ready,

@@ -1,6 +1,7 @@
 -- _remove_rows: remove up to limit_rows rows of a batch that is being removed; the last step removes the batch and ends the operation.
 -- Called by: remove_batch.   Safe to repeat: yes; the position is the last job of which nothing is left.
--- Locks: none but rows of the batch, which nobody else changes any more.   Plan: by key; events from the oldest on, a page a step; claims and deltas, of which there are few, as a whole.
+-- Locks: none but rows of the batch, which nobody else changes any more.   Plan: by key; events from the oldest on, a page a step; claims
+--   and deltas, of which there are few, as a whole.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._remove_rows(operation weft.operation, limit_rows int, at timestamptz) RETURNS void LANGUAGE plpgsql
 AS $$
@@ -11,9 +12,10 @@ DECLARE
 BEGIN
     -- What belongs to jobs, by ranges of their numbers; the jobs last.
     IF operation.position < operation.n_total THEN
-        FOREACH v_table IN ARRAY ARRAY['attempt', 'edge', 'job_label', 'job_change', 'job_cancel', 'job_hold', 'held_ready', 'place', 'cascade', 'parent_end', 'ready_job',
-                                       'job_array', 'job_spec', 'job'] LOOP
-            v_key := CASE v_table WHEN 'edge' THEN 'parent_id' WHEN 'parent_end' THEN 'child_id' WHEN 'job_array' THEN 'first_job' WHEN 'job_spec' THEN 'first_job' ELSE 'job_id' END;
+        FOREACH v_table IN ARRAY ARRAY['attempt', 'edge', 'job_label', 'job_change', 'job_cancel', 'job_hold', 'held_ready', 'place',
+                                       'cascade', 'parent_end', 'ready_job', 'job_array', 'job_spec', 'job'] LOOP
+            v_key := CASE v_table WHEN 'edge' THEN 'parent_id' WHEN 'parent_end' THEN 'child_id' WHEN 'job_array' THEN 'first_job'
+                WHEN 'job_spec' THEN 'first_job' ELSE 'job_id' END;
             EXECUTE format('DELETE FROM weft.%1$I t WHERE t.ctid = ANY (ARRAY(
                 SELECT x.ctid FROM weft.%1$I x WHERE x.batch_id = $1 AND x.%2$I > $2 AND x.%2$I <= $3 LIMIT $4))', v_table, v_key)
             USING v_batch, operation.position::int, v_to::int, v_left;
@@ -24,7 +26,8 @@ BEGIN
             END IF;
         END LOOP;
         -- Numbers that were reserved and never filled are passed at once.
-        v_to := coalesce((SELECT j.job_id - 1 FROM weft.job j WHERE j.batch_id = v_batch AND j.job_id > v_to ORDER BY j.job_id LIMIT 1), operation.n_total);
+        v_to := coalesce((SELECT j.job_id - 1 FROM weft.job j WHERE j.batch_id = v_batch AND j.job_id > v_to ORDER BY j.job_id LIMIT 1),
+            operation.n_total);
         UPDATE weft.operation o SET position = v_to, n_done = v_to WHERE o.operation_id = operation.operation_id;
         -- Who shows the progress looks now.
         INSERT INTO weft.event (at, tenant_id, batch_id, kind, trace_id)
@@ -33,11 +36,12 @@ BEGIN
         RETURN;
     END IF;
     -- What belongs to updates and groups; the cancel of the batch stays while there is anything that could run.
-    FOREACH v_table IN ARRAY ARRAY['runnable', 'batch_update', 'bunch_count', 'bunch', 'group_bunch', 'member_span', 'membership', 'group_usage', 'group_completion',
-                                   'group_change', 'group_hold', 'failure_count', 'group_count', 'group_ancestor', 'job_group', 'callback_delivery',
-                                   'gate_member', 'gate_set', 'gate',
+    FOREACH v_table IN ARRAY ARRAY['runnable', 'batch_update', 'bunch_count', 'bunch', 'group_bunch', 'member_span', 'membership',
+                                   'group_usage', 'group_completion', 'group_change', 'group_hold', 'failure_count', 'group_count',
+                                   'group_ancestor', 'job_group', 'callback_delivery', 'gate_member', 'gate_set', 'gate',
                                    'user_batch_count', 'claim', 'job_delta', 'group_cancel'] LOOP
-        EXECUTE format('DELETE FROM weft.%1$I t WHERE t.ctid = ANY (ARRAY(SELECT x.ctid FROM weft.%1$I x WHERE x.batch_id = $1 LIMIT $2))', v_table)
+        EXECUTE format('DELETE FROM weft.%1$I t WHERE t.ctid = ANY (ARRAY(SELECT x.ctid FROM weft.%1$I x WHERE x.batch_id = $1 LIMIT $2))',
+            v_table)
         USING v_batch, v_left;
         GET DIAGNOSTICS v_n = ROW_COUNT;
         v_left := v_left - v_n;
@@ -46,13 +50,16 @@ BEGIN
         END IF;
     END LOOP;
     WITH page AS MATERIALIZED (
-        SELECT e.xid, e.event_id, e.batch_id = v_batch AND e.kind <> 'batch.deleted' AND e.kind NOT LIKE 'operation.%' AS ours FROM weft.event e
-        WHERE (e.xid, e.event_id) > (coalesce(operation.arguments ->> 'event_xid', '0')::xid8, coalesce((operation.arguments ->> 'event_id')::bigint, 0))
+        SELECT e.xid, e.event_id, e.batch_id = v_batch AND e.kind <> 'batch.deleted' AND e.kind NOT LIKE 'operation.%' AS ours
+            FROM weft.event e
+        WHERE (e.xid, e.event_id) > (coalesce(operation.arguments ->> 'event_xid', '0')::xid8,
+            coalesce((operation.arguments ->> 'event_id')::bigint, 0))
         ORDER BY e.xid, e.event_id LIMIT limit_rows),
     gone AS (DELETE FROM weft.event e USING page p WHERE p.ours AND e.xid = p.xid AND e.event_id = p.event_id)
     SELECT p.xid, p.event_id, count(*) OVER () AS n INTO v_events FROM page p ORDER BY p.xid DESC, p.event_id DESC LIMIT 1;
     IF v_events.n = limit_rows THEN
-        UPDATE weft.operation o SET arguments = o.arguments || jsonb_build_object('event_xid', v_events.xid::text, 'event_id', v_events.event_id)
+        UPDATE weft.operation o SET arguments = o.arguments || jsonb_build_object('event_xid', v_events.xid::text,
+            'event_id', v_events.event_id)
         WHERE o.operation_id = operation.operation_id;
         RETURN;
     END IF;

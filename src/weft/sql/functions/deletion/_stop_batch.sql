@@ -20,14 +20,17 @@ BEGIN
         RETURN false;
     END IF;
     -- Other operations on it have nothing to do any more, and the driver takes one step at a time.
-    PERFORM weft._end_operation(o.operation_id, jsonb_build_object('code', 'API.BATCH_NOT_FOUND', 'title', format('batch b%s was deleted', v_batch)), NULL, _stop_batch.at)
+    PERFORM weft._end_operation(o.operation_id, jsonb_build_object('code', 'API.BATCH_NOT_FOUND', 'title', format('batch b%s was deleted',
+        v_batch)), NULL, _stop_batch.at)
     FROM weft.operation o WHERE o.batch_id = v_batch AND o.state = 'running' AND o.operation_id <> operation.operation_id;
     IF EXISTS (SELECT FROM weft.group_cancel c WHERE c.batch_id = v_batch AND NOT c.swept)
        OR EXISTS (SELECT FROM weft.cascade c WHERE c.batch_id = v_batch)
        OR EXISTS (SELECT FROM weft.group_hold h WHERE h.batch_id = v_batch AND NOT h.swept)
        OR EXISTS (SELECT FROM weft.held_ready h WHERE h.batch_id = v_batch)
-       OR EXISTS (SELECT FROM weft._group_counts(ARRAY[v_batch], ARRAY[0]) n WHERE n.n_pending + n.n_ready + n.n_queued + n.n_creating + n.n_running + n.n_blocked <> 0)
-       OR EXISTS (SELECT FROM weft.fold f JOIN weft.job_delta d ON d.xid >= pg_snapshot_xmin(f.upto) AND NOT pg_visible_in_snapshot(d.xid, f.upto)
+       OR EXISTS (SELECT FROM weft._group_counts(ARRAY[v_batch], ARRAY[0]) n
+           WHERE n.n_pending + n.n_ready + n.n_queued + n.n_creating + n.n_running + n.n_blocked <> 0)
+       OR EXISTS (SELECT FROM weft.fold f JOIN weft.job_delta d ON d.xid >= pg_snapshot_xmin(f.upto) AND NOT pg_visible_in_snapshot(d.xid,
+           f.upto)
                   WHERE d.batch_id = v_batch) THEN
         RETURN false;
     END IF;

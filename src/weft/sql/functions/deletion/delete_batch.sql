@@ -5,7 +5,8 @@
 -- The batch's own idempotency key is free again: the same submission makes a new batch.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.delete_batch(
-    tenant_id int, user_id int, batch_id bigint, actor text, trace_id text, idempotency_key text, digest bytea, at timestamptz DEFAULT clock_timestamp()
+    tenant_id int, user_id int, batch_id bigint, actor text, trace_id text, idempotency_key text, digest bytea,
+        at timestamptz DEFAULT clock_timestamp()
 ) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column

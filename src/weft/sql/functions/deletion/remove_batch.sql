@@ -19,7 +19,8 @@ BEGIN
         RETURN 'moved';
     END IF;
     IF NOT v_operation.arguments ? 'waits_for' THEN
-        UPDATE weft.operation o SET arguments = jsonb_build_object('waits_for', weft._open_transactions()) WHERE o.operation_id = of_operation_id;
+        UPDATE weft.operation o SET arguments = jsonb_build_object('waits_for', weft._open_transactions())
+            WHERE o.operation_id = of_operation_id;
         RETURN 'moved';
     END IF;
     IF NOT (SELECT b.removing FROM weft.batch b WHERE b.batch_id = v_operation.batch_id) THEN

@@ -2,7 +2,8 @@
 -- Called by: DriverStore.remove_old.   Safe to repeat: yes.   Returns: how many rows.
 -- Locks: as _check_epoch; update (SKIP LOCKED).   Plan: events by key from the oldest on; open updates by their index.
 -- Owner: weft_system.  Granted to: weft_driver.
-CREATE OR REPLACE FUNCTION weft.remove_old(epoch bigint, events_keep_s double precision, updates_keep_s double precision, at timestamptz DEFAULT clock_timestamp())
+CREATE OR REPLACE FUNCTION weft.remove_old(epoch bigint, events_keep_s double precision, updates_keep_s double precision,
+    at timestamptz DEFAULT clock_timestamp())
 RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
@@ -25,17 +26,25 @@ BEGIN
         WHERE u.committed_at IS NULL AND u.created_at < remove_old.at - remove_old.updates_keep_s * interval '1 second'
         ORDER BY u.created_at LIMIT 5 FOR UPDATE SKIP LOCKED
     LOOP
-        DELETE FROM weft.job j WHERE j.batch_id = v_update.batch_id AND j.job_id >= v_update.first_job AND j.job_id < v_update.first_job + v_update.n_jobs;
-        DELETE FROM weft.job_label j WHERE j.batch_id = v_update.batch_id AND j.job_id >= v_update.first_job AND j.job_id < v_update.first_job + v_update.n_jobs;
-        DELETE FROM weft.job_spec j WHERE j.batch_id = v_update.batch_id AND j.first_job >= v_update.first_job AND j.first_job < v_update.first_job + v_update.n_jobs;
-        DELETE FROM weft.job_array j WHERE j.batch_id = v_update.batch_id AND j.first_job >= v_update.first_job AND j.first_job < v_update.first_job + v_update.n_jobs;
-        DELETE FROM weft.edge e WHERE e.batch_id = v_update.batch_id AND e.child_id >= v_update.first_job AND e.child_id < v_update.first_job + v_update.n_jobs;
-        DELETE FROM weft.parent_end e WHERE e.batch_id = v_update.batch_id AND e.child_id >= v_update.first_job AND e.child_id < v_update.first_job + v_update.n_jobs;
+        DELETE FROM weft.job j WHERE j.batch_id = v_update.batch_id AND j.job_id >= v_update.first_job
+            AND j.job_id < v_update.first_job + v_update.n_jobs;
+        DELETE FROM weft.job_label j WHERE j.batch_id = v_update.batch_id AND j.job_id >= v_update.first_job
+            AND j.job_id < v_update.first_job + v_update.n_jobs;
+        DELETE FROM weft.job_spec j WHERE j.batch_id = v_update.batch_id AND j.first_job >= v_update.first_job
+            AND j.first_job < v_update.first_job + v_update.n_jobs;
+        DELETE FROM weft.job_array j WHERE j.batch_id = v_update.batch_id AND j.first_job >= v_update.first_job
+            AND j.first_job < v_update.first_job + v_update.n_jobs;
+        DELETE FROM weft.edge e WHERE e.batch_id = v_update.batch_id AND e.child_id >= v_update.first_job
+            AND e.child_id < v_update.first_job + v_update.n_jobs;
+        DELETE FROM weft.parent_end e WHERE e.batch_id = v_update.batch_id AND e.child_id >= v_update.first_job
+            AND e.child_id < v_update.first_job + v_update.n_jobs;
         DELETE FROM weft.bunch x WHERE x.batch_id = v_update.batch_id AND x.update_id = v_update.update_id;
         DELETE FROM weft.group_bunch x WHERE x.batch_id = v_update.batch_id AND x.update_id = v_update.update_id;
         DELETE FROM weft.bunch_count x WHERE x.batch_id = v_update.batch_id AND x.update_id = v_update.update_id;
-        DELETE FROM weft.failure_count x USING weft.job_group g WHERE g.batch_id = v_update.batch_id AND g.update_id = v_update.update_id AND x.batch_id = g.batch_id AND x.group_id = g.group_id;
-        DELETE FROM weft.group_ancestor a USING weft.job_group g WHERE g.batch_id = v_update.batch_id AND g.update_id = v_update.update_id AND a.batch_id = g.batch_id AND a.group_id = g.group_id;
+        DELETE FROM weft.failure_count x USING weft.job_group g WHERE g.batch_id = v_update.batch_id AND g.update_id = v_update.update_id
+            AND x.batch_id = g.batch_id AND x.group_id = g.group_id;
+        DELETE FROM weft.group_ancestor a USING weft.job_group g WHERE g.batch_id = v_update.batch_id AND g.update_id = v_update.update_id
+            AND a.batch_id = g.batch_id AND a.group_id = g.group_id;
         DELETE FROM weft.job_group g WHERE g.batch_id = v_update.batch_id AND g.update_id = v_update.update_id;
         DELETE FROM weft.batch_update u WHERE u.batch_id = v_update.batch_id AND u.update_id = v_update.update_id;
         v_total := v_total + 1;

@@ -12,7 +12,8 @@ DECLARE
     v_batches bigint[]; v_children int[]; v_oks boolean[]; v_left_batches bigint[]; v_left_jobs int[];
 BEGIN
     SELECT array_agg(e.batch_id), array_agg(e.child_id), array_agg(e.ok) INTO v_batches, v_children, v_oks FROM (
-        SELECT e.batch_id, e.child_id, t.s = 6 AS ok FROM unnest(_settle_children.batch_ids, _settle_children.job_ids, _settle_children.states) t (b, j, s)
+        SELECT e.batch_id, e.child_id, t.s = 6 AS ok FROM unnest(_settle_children.batch_ids, _settle_children.job_ids,
+            _settle_children.states) t (b, j, s)
         JOIN weft.edge e ON e.batch_id = t.b AND e.parent_id = t.j WHERE t.s >= 6 LIMIT 1001) e;
     IF v_children IS NULL THEN
         RETURN;

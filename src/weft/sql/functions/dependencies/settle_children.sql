@@ -5,7 +5,8 @@
 -- Plan: edges by parent from the cursor on.
 -- A round tells the children of the jobs that the round before has cancelled, else those of the next rows of cascade. A long chain is
 --   many small rounds, so they end after a tenth of a second, too.
--- Neighbours below one parent are told in one walk, which costs half as much: after the first set, for which workers may wait, twice as many.
+-- Neighbours below one parent are told in one walk, which costs half as much: after the first set, for which workers may wait, twice as
+--   many.
 -- Returns: how many children were told; those of a parent that would turn back are left to the next call.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.settle_children(epoch bigint, limit_jobs int, at timestamptz DEFAULT clock_timestamp())
@@ -23,12 +24,15 @@ BEGIN
         RETURN 0;
     END IF;
     PERFORM weft._check_epoch(settle_children.epoch);
-    SELECT c.batch_id, c.job_id, c.next_child INTO v_parent FROM weft.cascade c ORDER BY c.batch_id, c.job_id LIMIT 1 FOR UPDATE SKIP LOCKED;
-    SELECT (SELECT a.ended_at FROM weft.attempt a WHERE a.batch_id = j.batch_id AND a.job_id = j.job_id AND a.attempt = j.attempt) INTO v_ended_at
+    SELECT c.batch_id, c.job_id, c.next_child INTO v_parent FROM weft.cascade c ORDER BY c.batch_id, c.job_id LIMIT 1
+        FOR UPDATE SKIP LOCKED;
+    SELECT (SELECT a.ended_at FROM weft.attempt a WHERE a.batch_id = j.batch_id AND a.job_id = j.job_id AND a.attempt = j.attempt)
+        INTO v_ended_at
     FROM weft.job j WHERE j.batch_id = v_parent.batch_id AND j.job_id = v_parent.job_id AND j.state = 6;
     IF FOUND THEN
         v_limit := CASE v_parent.next_child WHEN 0 THEN limit_jobs ELSE 2 * limit_jobs END;
-        SELECT o.* INTO v_told FROM weft._open_neighbours(v_parent.batch_id, v_parent.job_id, v_parent.next_child, v_limit, greatest(v_at, v_ended_at)) o;
+        SELECT o.* INTO v_told FROM weft._open_neighbours(v_parent.batch_id, v_parent.job_id, v_parent.next_child, v_limit,
+            greatest(v_at, v_ended_at)) o;
         IF v_told.n_told > 0 THEN
             PERFORM weft._move_cascade(v_parent.batch_id, v_parent.job_id, CASE WHEN v_told.n_told = v_limit THEN v_told.last_child END);
             RETURN v_told.n_told;
@@ -38,7 +42,8 @@ BEGIN
         v_batch := '{}'; v_child := '{}'; v_ok := '{}';
         IF v_next_job IS NOT NULL THEN
             SELECT array_agg(e.batch_id), array_agg(e.child_id), array_fill(false, ARRAY[count(*)::int]) INTO v_batch, v_child, v_ok
-            FROM (SELECT e.batch_id, e.child_id FROM unnest(v_next_batch, v_next_job) p (b, j) JOIN weft.edge e ON e.batch_id = p.b AND e.parent_id = p.j
+            FROM (SELECT e.batch_id, e.child_id FROM unnest(v_next_batch, v_next_job) p (b, j) JOIN weft.edge e ON e.batch_id = p.b
+                AND e.parent_id = p.j
                   LIMIT limit_jobs - v_n + 1) e;
             SELECT t.b, t.c INTO v_low FROM unnest(v_batch, v_child) t (b, c) ORDER BY 1, 2 LIMIT 1;
             EXIT WHEN cardinality(v_child) > limit_jobs - v_n OR (v_low.b, v_low.c) <= (v_high_batch, v_high_job);
@@ -46,7 +51,8 @@ BEGIN
         ELSE
             FOR v_parent IN
                 SELECT c.batch_id, c.job_id, c.next_child, j.state = 6 AS ok, coalesce(j.cancelled_at, (
-                    SELECT a.ended_at FROM weft.attempt a WHERE a.batch_id = j.batch_id AND a.job_id = j.job_id AND a.attempt = j.attempt)) AS ended_at
+                    SELECT a.ended_at FROM weft.attempt a WHERE a.batch_id = j.batch_id AND a.job_id = j.job_id
+                        AND a.attempt = j.attempt)) AS ended_at
                 FROM weft.cascade c
                 JOIN weft.job j ON j.batch_id = c.batch_id AND j.job_id = c.job_id
                 ORDER BY c.batch_id, c.job_id LIMIT 500 FOR UPDATE OF c SKIP LOCKED
@@ -57,7 +63,8 @@ BEGIN
                     ORDER BY e.child_id LIMIT limit_jobs - v_n) x;
                 CONTINUE WHEN (v_parent.batch_id, v_found[1]) <= (v_high_batch, v_high_job);
                 PERFORM weft._move_cascade(
-                    v_parent.batch_id, v_parent.job_id, CASE WHEN cardinality(v_found) = limit_jobs - v_n THEN v_found[cardinality(v_found)] END);
+                    v_parent.batch_id, v_parent.job_id, CASE WHEN cardinality(v_found) = limit_jobs - v_n
+                        THEN v_found[cardinality(v_found)] END);
                 v_batch := v_batch || array_fill(v_parent.batch_id, ARRAY[cardinality(v_found)]);
                 v_ok := v_ok || array_fill(v_parent.ok, ARRAY[cardinality(v_found)]);
                 v_child := v_child || v_found;
@@ -74,7 +81,8 @@ BEGIN
     END LOOP;
     IF v_next_job IS NOT NULL THEN
         INSERT INTO weft.cascade (batch_id, job_id, tenant_id)
-        SELECT p.b, p.j, b.tenant_id FROM unnest(v_next_batch, v_next_job) p (b, j) JOIN weft.batch b ON b.batch_id = p.b ON CONFLICT DO NOTHING;
+        SELECT p.b, p.j, b.tenant_id FROM unnest(v_next_batch, v_next_job) p (b, j) JOIN weft.batch b ON b.batch_id = p.b
+            ON CONFLICT DO NOTHING;
     END IF;
     IF v_n > 0 THEN
         PERFORM weft._announce();

@@ -2,24 +2,30 @@
 -- Called by: list_attempts, job_history, get_job.   Safe to repeat: yes, it only reads.   Plan: by key.
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._attempts(of_batch_id bigint, of_job_id int)
-RETURNS TABLE (attempt smallint, worker text, state text, to_state smallint, phase smallint, reason smallint, exit_code int, signal smallint, claimed_at timestamptz,
-               started_at timestamptz, ended_at timestamptz, cpu_ms bigint, memory_peak_bytes bigint, stdout_bytes bigint, stderr_bytes bigint,
+RETURNS TABLE (attempt smallint, worker text, state text, to_state smallint, phase smallint, reason smallint, exit_code int,
+    signal smallint, claimed_at timestamptz,
+               started_at timestamptz, ended_at timestamptz, cpu_ms bigint, memory_peak_bytes bigint, stdout_bytes bigint,
+                   stderr_bytes bigint,
                truncated boolean, message text, cost numeric, cost_by_resource jsonb) LANGUAGE sql STABLE
 AS $$
     WITH a AS MATERIALIZED (
-        SELECT x.attempt, x.incarnation_id, x.state AS to_state, NULL::smallint AS phase, x.reason, x.exit_code, x.signal, x.claimed_at, x.started_at, x.ended_at,
+        SELECT x.attempt, x.incarnation_id, x.state AS to_state, NULL::smallint AS phase, x.reason, x.exit_code, x.signal, x.claimed_at,
+            x.started_at, x.ended_at,
                x.cpu_ms, x.memory_peak_bytes, x.stdout_bytes, x.stderr_bytes, x.truncated, x.message, x.shape_id, x.rate_card_id
         FROM weft.attempt x WHERE x.batch_id = of_batch_id AND x.job_id = of_job_id
         UNION ALL
-        SELECT j.attempt, j.incarnation_id, 4::smallint, j.phase, NULL, NULL, NULL, j.claimed_at, j.started_at, NULL, 0, 0, 0, 0, false, NULL, j.shape_id, j.rate_card_id
+        SELECT j.attempt, j.incarnation_id, 4::smallint, j.phase, NULL, NULL, NULL, j.claimed_at, j.started_at, NULL, 0, 0, 0, 0, false,
+            NULL, j.shape_id, j.rate_card_id
         FROM weft.job j WHERE j.batch_id = of_batch_id AND j.job_id = of_job_id AND j.state = 4),
     used AS (
         SELECT array_agg(a.attempt::bigint) AS owners, array_agg(a.rate_card_id) AS cards, array_agg(a.shape_id) AS shapes,
                array_agg(coalesce(weft._ms_between(a.started_at, coalesce(a.ended_at, clock_timestamp())), 0)::numeric) AS mss
         FROM a),
     costs AS (SELECT c.* FROM used u CROSS JOIN LATERAL weft._costs_of_usage(u.owners, u.cards, u.shapes, u.mss) c)
-    SELECT a.attempt, w.name, CASE WHEN a.to_state = 1 THEN CASE WHEN a.reason IN (10, 11) THEN 'error' ELSE 'failed' END ELSE s.word END, a.to_state, a.phase, a.reason,
-           a.exit_code, a.signal, a.claimed_at, a.started_at, a.ended_at, a.cpu_ms, a.memory_peak_bytes, a.stdout_bytes, a.stderr_bytes, a.truncated, a.message,
+    SELECT a.attempt, w.name, CASE WHEN a.to_state = 1 THEN CASE WHEN a.reason IN (10, 11) THEN 'error' ELSE 'failed' END ELSE s.word END,
+        a.to_state, a.phase, a.reason,
+           a.exit_code, a.signal, a.claimed_at, a.started_at, a.ended_at, a.cpu_ms, a.memory_peak_bytes, a.stdout_bytes, a.stderr_bytes,
+               a.truncated, a.message,
            coalesce(c.cost, 0), coalesce(c.cost_by_resource, '[]')
     FROM a
     JOIN weft.job_state s ON s.state = a.to_state

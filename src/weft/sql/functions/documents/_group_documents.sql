@@ -1,25 +1,31 @@
 -- _group_documents: the documents of groups; of a batch that is its root group's with the batch's own fields.
 -- `folded`: as of the last fold.
--- Called by: get_batch, list_batches, get_group, list_groups; _record_callbacks.   Safe to repeat: yes, it only reads.   Plan: everything by key.
+-- Called by: get_batch, list_batches, get_group, list_groups; _record_callbacks.   Safe to repeat: yes, it only reads.   Plan: everything
+--   by key.
 -- Owner: weft_tenant.  Granted to: weft_system.
 CREATE OR REPLACE FUNCTION weft._group_documents(batch_ids bigint[], group_ids int[], folded boolean DEFAULT false)
 RETURNS TABLE (batch_id bigint, group_id int, document jsonb) LANGUAGE sql STABLE
 AS $$
-    WITH counts AS MATERIALIZED (SELECT * FROM weft._group_counts(_group_documents.batch_ids, _group_documents.group_ids, _group_documents.folded)),
+    WITH counts AS MATERIALIZED (SELECT * FROM weft._group_counts(_group_documents.batch_ids, _group_documents.group_ids,
+        _group_documents.folded)),
     costs AS MATERIALIZED (SELECT * FROM weft._group_costs(_group_documents.batch_ids, _group_documents.group_ids, _group_documents.folded))
     SELECT g.batch_id, g.group_id, jsonb_build_object(
-        'batch_id', b.batch_id, 'group_id', g.group_id, 'parent_id', g.parent_id, 'path', g.path, 'kind', CASE WHEN g.is_set THEN 'set' ELSE 'tree' END,
+        'batch_id', b.batch_id, 'group_id', g.group_id, 'parent_id', g.parent_id, 'path', g.path, 'kind', CASE WHEN g.is_set THEN 'set'
+            ELSE 'tree' END,
         'name', CASE WHEN g.group_id = 0 THEN b.name ELSE g.name END, 'user', u.name, 'billing_project', p.name,
         'state', CASE WHEN n.n_failed + n.n_errored > 0 THEN 'failure'
                       WHEN n.n_cancelled > 0 OR x.cancelled THEN 'cancelled'
                       WHEN k.n_open = 0 THEN 'success' ELSE 'running' END,
-        'complete', k.n_open = 0, 'cancelled', x.cancelled, 'held', weft._is_held(g.batch_id, g.group_id, 0) OR g.is_set AND weft._is_held(g.batch_id, 0, 0),
+        'complete', k.n_open = 0, 'cancelled', x.cancelled, 'held', weft._is_held(g.batch_id, g.group_id, 0) OR g.is_set
+            AND weft._is_held(g.batch_id, 0, 0),
         'n_jobs', k.n_open + k.n_done, 'n_completed', k.n_done,
-        'n_pending', n.n_pending, 'n_ready', n.n_ready, 'n_queued', n.n_queued, 'n_creating', n.n_creating, 'n_running', n.n_running, 'n_blocked', n.n_blocked,
+        'n_pending', n.n_pending, 'n_ready', n.n_ready, 'n_queued', n.n_queued, 'n_creating', n.n_creating, 'n_running', n.n_running,
+            'n_blocked', n.n_blocked,
         'n_succeeded', n.n_succeeded, 'n_failed', n.n_failed, 'n_errored', n.n_errored, 'n_cancelled', n.n_cancelled,
         'cost', c.cost, 'cost_by_resource', c.cost_by_resource,
         'created_at', g.created_at, 'completed_at', e.completed_at,
-        'duration_ms', weft._ms_between(g.created_at, coalesce(e.completed_at, CASE WHEN k.n_open + k.n_done = 0 THEN g.created_at END, clock_timestamp())),
+        'duration_ms', weft._ms_between(g.created_at, coalesce(e.completed_at, CASE WHEN k.n_open + k.n_done = 0 THEN g.created_at END,
+            clock_timestamp())),
         'attributes', CASE WHEN g.group_id = 0 THEN b.attributes ELSE g.attributes END,
         'callback', CASE WHEN g.group_id = 0 THEN b.callback ELSE g.callback END,
         'cancel_after_n_failures', g.cancel_after_n_failures, 'max_running', b.max_running, 'trace_id', b.trace_id)
@@ -37,5 +43,6 @@ AS $$
         -- A set stands below no group, but its jobs are the batch's.
         OR g.is_set AND EXISTS (SELECT FROM weft.group_cancel gc WHERE gc.batch_id = g.batch_id AND gc.group_id = 0) AS cancelled) x
     CROSS JOIN LATERAL (SELECT CASE WHEN k.n_open = 0 AND k.n_done > 0 THEN weft._completed_at(g.created_at, n.last_ended_at, (
-        SELECT max(gc.completed_at) FROM weft.group_completion gc WHERE gc.batch_id = g.batch_id AND gc.group_id = g.group_id)) END AS completed_at) e
+        SELECT max(gc.completed_at) FROM weft.group_completion gc WHERE gc.batch_id = g.batch_id
+            AND gc.group_id = g.group_id)) END AS completed_at) e
 $$;

@@ -1,21 +1,31 @@
 -- _job_documents: the documents of jobs of one batch.
 -- Called by: list_jobs, get_job.   Safe to repeat: yes, it only reads.   Plan: everything by key.
 -- Owner: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._job_documents(of_batch_id bigint, of_job_ids int[]) RETURNS TABLE (job_id int, document jsonb) LANGUAGE sql STABLE
+CREATE OR REPLACE FUNCTION weft._job_documents(of_batch_id bigint, of_job_ids int[]) RETURNS TABLE (job_id int, document jsonb)
+    LANGUAGE sql STABLE
 AS $$
     SELECT j.job_id, jsonb_build_object(
-        'batch_id', j.batch_id, 'job_id', j.job_id, 'name', CASE WHEN l.job_id IS NULL THEN r.name ELSE l.name END, 'index', r.first_index + j.job_id - r.first_job, 'group_id', coalesce(m.group_id, j.group_id), 'groups', coalesce(m.sets, '[]'), 'state', s.word, 'phase', j.phase, 'reason', a.reason,
-        'exit_code', a.exit_code, 'signal', a.signal, 'message', coalesce(a.message, CASE WHEN j.state = 9 AND j.bad_parent AND a.attempt IS NULL THEN weft._bad_parent(j.batch_id, j.job_id, true) END), 'attempt', j.attempt, 'user', u.name, 'queue', q.name, 'priority', j.priority,
-        'always_run', j.always_run, 'held', j.state < 6 AND o.has_hold AND weft._is_held(j.batch_id, j.group_id, j.job_id), 'cost', round(c.cost, 12),
+        'batch_id', j.batch_id, 'job_id', j.job_id, 'name', CASE WHEN l.job_id IS NULL THEN r.name ELSE l.name END,
+            'index', r.first_index + j.job_id - r.first_job, 'group_id', coalesce(m.group_id, j.group_id), 'groups', coalesce(m.sets,
+            '[]'), 'state', s.word, 'phase', j.phase, 'reason', a.reason,
+        'exit_code', a.exit_code, 'signal', a.signal, 'message', coalesce(a.message, CASE WHEN j.state = 9 AND j.bad_parent
+            AND a.attempt IS NULL THEN weft._bad_parent(j.batch_id, j.job_id, true) END), 'attempt', j.attempt, 'user', u.name,
+            'queue', q.name, 'priority', j.priority,
+        'always_run', j.always_run, 'held', j.state < 6 AND o.has_hold AND weft._is_held(j.batch_id, j.group_id, j.job_id),
+            'cost', round(c.cost, 12),
         'duration_ms', weft._ms_between(coalesce(a.started_at, j.started_at), coalesce(a.ended_at, clock_timestamp())),
-        'ready_at', CASE WHEN j.state <> 0 AND (j.cancelled_at IS NULL OR j.n_unfinished = 0 AND NOT j.bad_parent) THEN coalesce(j.ready_at, p.committed_at) END,
-        'started_at', CASE WHEN j.state = 4 THEN j.started_at ELSE a.started_at END, 'ended_at', CASE WHEN j.state >= 6 THEN greatest(a.ended_at, j.cancelled_at) END,
+        'ready_at', CASE WHEN j.state <> 0 AND (j.cancelled_at IS NULL OR j.n_unfinished = 0 AND NOT j.bad_parent)
+            THEN coalesce(j.ready_at, p.committed_at) END,
+        'started_at', CASE WHEN j.state = 4 THEN j.started_at ELSE a.started_at END, 'ended_at', CASE WHEN j.state >= 6
+            THEN greatest(a.ended_at, j.cancelled_at) END,
         'attributes', coalesce(CASE WHEN l.job_id IS NULL THEN r.attributes ELSE l.attributes END, '{}'))
-    FROM (SELECT EXISTS (SELECT FROM weft.group_hold x WHERE x.batch_id = of_batch_id) OR EXISTS (SELECT FROM weft.job_hold x WHERE x.batch_id = of_batch_id) AS has_hold) o
+    FROM (SELECT EXISTS (SELECT FROM weft.group_hold x WHERE x.batch_id = of_batch_id) OR EXISTS (SELECT FROM weft.job_hold x
+        WHERE x.batch_id = of_batch_id) AS has_hold) o
     CROSS JOIN unnest(of_job_ids) t
     CROSS JOIN LATERAL (SELECT x.* FROM weft.job x WHERE x.batch_id = of_batch_id AND x.job_id = t OFFSET 0) j
     CROSS JOIN LATERAL (SELECT x.user_id, x.queue_id FROM weft.batch x WHERE x.batch_id = j.batch_id OFFSET 0) b
-    CROSS JOIN LATERAL (SELECT x.committed_at FROM weft.batch_update x WHERE x.batch_id = j.batch_id AND x.update_id = j.update_id OFFSET 0) p
+    CROSS JOIN LATERAL (SELECT x.committed_at FROM weft.batch_update x WHERE x.batch_id = j.batch_id
+        AND x.update_id = j.update_id OFFSET 0) p
     JOIN weft.job_state s ON s.state = j.state
     CROSS JOIN LATERAL (SELECT x.name FROM weft.tenant_user x WHERE x.user_id = b.user_id OFFSET 0) u
     CROSS JOIN LATERAL (SELECT x.name FROM weft.queue x WHERE x.queue_id = b.queue_id OFFSET 0) q
@@ -29,8 +39,11 @@ AS $$
     LEFT JOIN weft.attempt a ON a.batch_id = j.batch_id AND a.job_id = j.job_id AND a.attempt = j.attempt AND j.state <> 4
     CROSS JOIN LATERAL (
         SELECT coalesce(sum(x.ms * v.quantity * r.price_per_unit_hour), 0) / 3600000 AS cost
-        FROM (SELECT e.rate_card_id, weft._ms_between(e.started_at, e.ended_at) AS ms FROM weft.attempt e WHERE e.batch_id = j.batch_id AND e.job_id = j.job_id AND e.started_at IS NOT NULL
-              UNION ALL SELECT j.rate_card_id, weft._ms_between(j.started_at, clock_timestamp()) WHERE j.state = 4 AND j.started_at IS NOT NULL) x
-        CROSS JOIN (VALUES (1::smallint, h.cpu_m), (2::smallint, h.memory_mib), (3::smallint, h.storage_mib), (4::smallint, h.gpu::bigint)) v (resource_id, quantity)
+        FROM (SELECT e.rate_card_id, weft._ms_between(e.started_at, e.ended_at) AS ms FROM weft.attempt e WHERE e.batch_id = j.batch_id
+            AND e.job_id = j.job_id AND e.started_at IS NOT NULL
+              UNION ALL SELECT j.rate_card_id, weft._ms_between(j.started_at, clock_timestamp()) WHERE j.state = 4
+                  AND j.started_at IS NOT NULL) x
+        CROSS JOIN (VALUES (1::smallint, h.cpu_m), (2::smallint, h.memory_mib), (3::smallint, h.storage_mib),
+            (4::smallint, h.gpu::bigint)) v (resource_id, quantity)
         JOIN weft.rate r ON r.rate_card_id = x.rate_card_id AND r.resource_id = v.resource_id) c
 $$;

@@ -18,7 +18,8 @@ BEGIN
             set_config('max_parallel_workers_per_gather', '0', true),
             set_config('plan_cache_mode', 'force_custom_plan', true);
     IF begin_query.batch_id IS NOT NULL THEN
-        -- From here on, too, the look-ups of this function. Jobs come by key, in the order of their numbers, whatever the statistics say: a page ends with its last row.
+        -- From here on, too, the look-ups of this function. Jobs come by key, in the order of their numbers, whatever the statistics say: a
+        -- page ends with its last row.
         PERFORM set_config(name, 'off', true)
         FROM unnest(ARRAY['enable_seqscan', 'enable_bitmapscan', 'enable_hashjoin', 'enable_hashagg', 'enable_sort']) name;
         PERFORM weft._check_batch(begin_query.batch_id);
@@ -27,7 +28,8 @@ BEGIN
             v_group := nullif(weft._find_group(begin_query.batch_id, of_group, of_path), 0);
         END IF;
         IF v_group IS NOT NULL THEN
-            SELECT c.n_pending + c.n_ready + c.n_queued + c.n_creating + c.n_running + c.n_blocked + c.n_succeeded + c.n_failed + c.n_errored + c.n_cancelled
+            SELECT c.n_pending + c.n_ready + c.n_queued + c.n_creating + c.n_running
+                + c.n_blocked + c.n_succeeded + c.n_failed + c.n_errored + c.n_cancelled
             INTO v_n FROM weft.group_count c WHERE c.batch_id = begin_query.batch_id AND c.group_id = v_group;
             SELECT array_agg(x.g) INTO v_numbers FROM (
                 SELECT a.group_id AS g FROM weft.group_ancestor a

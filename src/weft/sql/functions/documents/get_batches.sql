@@ -8,6 +8,7 @@ AS $$
 #variable_conflict use_column
 BEGIN
     PERFORM weft._as_tenant(get_batches.tenant_id);
-    RETURN QUERY SELECT d.document FROM weft._group_documents(get_batches.batch_ids, array_fill(0, ARRAY[cardinality(get_batches.batch_ids)])) d
+    RETURN QUERY SELECT d.document FROM weft._group_documents(get_batches.batch_ids,
+        array_fill(0, ARRAY[cardinality(get_batches.batch_ids)])) d
     WHERE (SELECT b.deleted_at IS NULL FROM weft.batch b WHERE b.batch_id = d.batch_id) ORDER BY d.batch_id DESC;
 END $$;

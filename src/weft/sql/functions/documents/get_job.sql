@@ -1,7 +1,8 @@
 -- get_job: the document of one job with its parents, its times, and the chunk that holds its spec.
 -- Called by: Store.get_job (api).   Safe to repeat: yes, it only reads.   Plan: by key.   Raises WF101, WF102.
 -- Owner: weft_tenant.  Granted to: weft_api.
-CREATE OR REPLACE FUNCTION weft.get_job(tenant_id int, batch_id bigint, job_id int) RETURNS TABLE (document jsonb, spec_index int, spec_body bytea)
+CREATE OR REPLACE FUNCTION weft.get_job(tenant_id int, batch_id bigint, job_id int) RETURNS TABLE (document jsonb, spec_index int,
+    spec_body bytea)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
@@ -10,14 +11,18 @@ BEGIN
     PERFORM weft._check_job(get_job.batch_id, get_job.job_id);
     RETURN QUERY
     SELECT d.document || jsonb_build_object(
-            'parents', (SELECT coalesce(jsonb_agg(e.parent_id ORDER BY e.parent_id), '[]') FROM weft.edge e WHERE e.batch_id = get_job.batch_id AND e.child_id = get_job.job_id),
-            'resources', jsonb_build_object('cpu', h.cpu_m / 1000.0, 'memory', h.memory_mib * 1048576, 'storage', h.storage_mib * 1048576, 'gpu', h.gpu),
+            'parents', (SELECT coalesce(jsonb_agg(e.parent_id ORDER BY e.parent_id), '[]') FROM weft.edge e
+                WHERE e.batch_id = get_job.batch_id AND e.child_id = get_job.job_id),
+            'resources', jsonb_build_object('cpu', h.cpu_m / 1000.0, 'memory', h.memory_mib * 1048576, 'storage', h.storage_mib * 1048576,
+                'gpu', h.gpu),
             'max_attempts', j.max_attempts,
             'times', (
                 -- The time axis: waiting until claimed (leases that came to nothing included), starting, running.
                 SELECT jsonb_build_object(
-                    'waiting_ms', greatest(coalesce(weft._ms_between(coalesce(CASE WHEN j.state <> 0 THEN j.ready_at END, u.committed_at), coalesce(max(a.ended_at), j.cancelled_at, clock_timestamp())), 0)
-                        - coalesce(sum(weft._ms_between(a.claimed_at, coalesce(a.ended_at, clock_timestamp()))) FILTER (WHERE a.started_at IS NOT NULL), 0), 0),
+                    'waiting_ms', greatest(coalesce(weft._ms_between(coalesce(CASE WHEN j.state <> 0 THEN j.ready_at END, u.committed_at),
+                        coalesce(max(a.ended_at), j.cancelled_at, clock_timestamp())), 0)
+                        - coalesce(sum(weft._ms_between(a.claimed_at,
+                            coalesce(a.ended_at, clock_timestamp()))) FILTER (WHERE a.started_at IS NOT NULL), 0), 0),
                     'staging_ms', 0,
                     'starting_ms', coalesce(sum(weft._ms_between(a.claimed_at, a.started_at)), 0),
                     'running_ms', coalesce(sum(weft._ms_between(a.started_at, coalesce(a.ended_at, clock_timestamp()))), 0),

@@ -17,33 +17,44 @@ BEGIN
     SELECT x.*, row_number() OVER (ORDER BY x.at, x.part, x.attempt) AS n
     FROM (
         SELECT 1 AS part, u.committed_at AS at, NULL::smallint AS from_state, CASE WHEN v_parents THEN 0 ELSE 1 END::smallint AS to_state,
-               NULL::smallint AS phase, NULL::smallint AS attempt, 'user ' || x.name AS actor, 'update ' || u.update_id AS subtype, NULL::text AS message
-        FROM weft.batch_update u JOIN weft.tenant_user x ON x.user_id = u.user_id WHERE u.batch_id = v_job.batch_id AND u.update_id = v_job.update_id
+               NULL::smallint AS phase, NULL::smallint AS attempt, 'user ' || x.name AS actor, 'update ' || u.update_id AS subtype,
+                   NULL::text AS message
+        FROM weft.batch_update u JOIN weft.tenant_user x ON x.user_id = u.user_id WHERE u.batch_id = v_job.batch_id
+            AND u.update_id = v_job.update_id
         UNION ALL
-        SELECT 2, v_job.ready_at, 0, 1, NULL, NULL, 'weft', 'parents ended', NULL WHERE v_parents AND v_job.ready_at IS NOT NULL AND v_job.state <> 0 AND (v_job.state <> 9 OR NOT v_job.bad_parent OR v_job.always_run)
+        SELECT 2, v_job.ready_at, 0, 1, NULL, NULL, 'weft', 'parents ended', NULL WHERE v_parents AND v_job.ready_at IS NOT NULL
+            AND v_job.state <> 0 AND (v_job.state <> 9 OR NOT v_job.bad_parent OR v_job.always_run)
         UNION ALL
         SELECT 3, a.claimed_at, 1, 4, 1, a.attempt, 'worker ' || a.worker, NULL, NULL FROM weft._attempts(v_job.batch_id, v_job.job_id) a
         UNION ALL
-        SELECT 4, a.started_at, 4, 4, 6, a.attempt, 'worker ' || a.worker, NULL, NULL FROM weft._attempts(v_job.batch_id, v_job.job_id) a WHERE a.started_at IS NOT NULL
+        SELECT 4, a.started_at, 4, 4, 6, a.attempt, 'worker ' || a.worker, NULL, NULL FROM weft._attempts(v_job.batch_id, v_job.job_id) a
+            WHERE a.started_at IS NOT NULL
         UNION ALL
-        SELECT 5, a.ended_at, 4, a.to_state, NULL, a.attempt, CASE a.reason WHEN 11 THEN 'weft' ELSE 'worker ' || a.worker END, (SELECT r.word FROM weft.attempt_reason r WHERE r.reason = a.reason), a.message
+        SELECT 5, a.ended_at, 4, a.to_state, NULL, a.attempt, CASE a.reason WHEN 11 THEN 'weft' ELSE 'worker ' || a.worker END,
+            (SELECT r.word FROM weft.attempt_reason r WHERE r.reason = a.reason), a.message
         FROM weft._attempts(v_job.batch_id, v_job.job_id) a WHERE a.ended_at IS NOT NULL
         UNION ALL
         SELECT 6, c.at, c.from_state, c.to_state, NULL, c.attempt, c.actor, c.subtype, c.message FROM weft.job_change c
         WHERE c.batch_id = v_job.batch_id AND c.job_id = v_job.job_id
         UNION ALL
-        SELECT 7, v_job.cancelled_at, CASE WHEN v_job.ready_at IS NOT NULL AND NOT v_job.bad_parent OR NOT v_parents THEN 1 ELSE 0 END, 9, NULL, NULL,
-               coalesce(x.actor, 'weft'), CASE WHEN v_job.bad_parent AND x.path IS NULL THEN 'parent did not succeed' ELSE 'group ' || x.path END,
+        SELECT 7, v_job.cancelled_at, CASE WHEN v_job.ready_at IS NOT NULL AND NOT v_job.bad_parent OR NOT v_parents THEN 1 ELSE 0 END, 9,
+            NULL, NULL,
+               coalesce(x.actor, 'weft'), CASE WHEN v_job.bad_parent AND x.path IS NULL THEN 'parent did not succeed'
+                   ELSE 'group ' || x.path END,
                weft._bad_parent(v_job.batch_id, v_job.job_id, v_job.bad_parent AND x.path IS NULL)
         FROM (SELECT) one LEFT JOIN LATERAL (
-            SELECT c.actor, coalesce(g.path, g.name) AS path FROM weft.group_ancestor n JOIN weft.group_cancel c ON c.batch_id = n.batch_id AND c.group_id = n.ancestor_id
+            SELECT c.actor, coalesce(g.path, g.name) AS path FROM weft.group_ancestor n JOIN weft.group_cancel c ON c.batch_id = n.batch_id
+                AND c.group_id = n.ancestor_id
             JOIN weft.job_group g ON g.batch_id = c.batch_id AND g.group_id = c.group_id
-            WHERE n.batch_id = v_job.batch_id AND n.group_id = v_job.group_id AND c.cancelled_at <= v_job.cancelled_at ORDER BY c.cancelled_at LIMIT 1) x ON true
-        WHERE v_job.cancelled_at IS NOT NULL AND NOT EXISTS (SELECT FROM weft.job_change c WHERE c.batch_id = v_job.batch_id AND c.job_id = v_job.job_id AND c.to_state = 9)
+            WHERE n.batch_id = v_job.batch_id AND n.group_id = v_job.group_id AND c.cancelled_at <= v_job.cancelled_at
+                ORDER BY c.cancelled_at LIMIT 1) x ON true
+        WHERE v_job.cancelled_at IS NOT NULL AND NOT EXISTS (SELECT FROM weft.job_change c WHERE c.batch_id = v_job.batch_id
+            AND c.job_id = v_job.job_id AND c.to_state = 9)
         UNION ALL
         -- A hold or a priority of a group is dated once for all its jobs; the state of this one did not change then.
         SELECT 8, greatest(c.at, u.committed_at), NULL, NULL, NULL, NULL, c.actor, c.kind,
-               concat_ws(', of ', CASE c.kind WHEN 'prioritized' THEN c.message END, coalesce('group ' || nullif(coalesce(g.path, g.name), '/'), 'batch'))
+               concat_ws(', of ', CASE c.kind WHEN 'prioritized' THEN c.message END, coalesce('group ' || nullif(coalesce(g.path, g.name),
+                   '/'), 'batch'))
         FROM weft.batch_update u
         JOIN weft.group_ancestor n ON n.batch_id = u.batch_id AND n.group_id = v_job.group_id
         JOIN weft.group_change c ON c.batch_id = n.batch_id AND c.group_id = n.ancestor_id AND c.kind IN ('held', 'released', 'prioritized')
@@ -59,6 +70,7 @@ BEGIN
                               'attempt', h.attempt, 'actor', h.actor, 'subtype', h.subtype, 'message', h.message)
     FROM change h
     LEFT JOIN weft.job_state f ON f.state = h.from_state
-    JOIN weft.job_state t ON t.state = coalesce(h.to_state, (SELECT p.to_state FROM change p WHERE p.n < h.n AND p.to_state IS NOT NULL ORDER BY p.n DESC LIMIT 1))
+    JOIN weft.job_state t ON t.state = coalesce(h.to_state, (SELECT p.to_state FROM change p WHERE p.n < h.n AND p.to_state IS NOT NULL
+        ORDER BY p.n DESC LIMIT 1))
     ORDER BY h.n;
 END $$;

@@ -8,7 +8,8 @@ BEGIN
     PERFORM weft._as_tenant(list_attempts.tenant_id);
     PERFORM weft._check_job(list_attempts.batch_id, list_attempts.job_id);
     RETURN QUERY SELECT jsonb_build_object('attempt', a.attempt, 'worker', a.worker, 'state', a.state, 'phase', a.phase, 'reason', a.reason,
-        'exit_code', a.exit_code, 'signal', a.signal, 'message', a.message, 'claimed_at', a.claimed_at, 'started_at', a.started_at, 'ended_at', a.ended_at, 'cpu_ms', a.cpu_ms,
+        'exit_code', a.exit_code, 'signal', a.signal, 'message', a.message, 'claimed_at', a.claimed_at, 'started_at', a.started_at,
+            'ended_at', a.ended_at, 'cpu_ms', a.cpu_ms,
         'memory_peak_bytes', a.memory_peak_bytes, 'cost', round(a.cost, 12), 'cost_by_resource', a.cost_by_resource,
         'log', jsonb_build_object('stdout_bytes', a.stdout_bytes, 'stderr_bytes', a.stderr_bytes, 'truncated', a.truncated))
     FROM weft._attempts(list_attempts.batch_id, list_attempts.job_id) a;

@@ -12,7 +12,8 @@ BEGIN
     PERFORM weft._as_tenant(list_batches.tenant_id);
     IF of_name IS NULL THEN
         SELECT array_agg(x.batch_id) INTO v_ids FROM (
-            SELECT b.batch_id FROM weft.batch b WHERE b.tenant_id = list_batches.tenant_id AND b.deleted_at IS NULL AND b.batch_id < coalesce(before, 9223372036854775807)
+            SELECT b.batch_id FROM weft.batch b WHERE b.tenant_id = list_batches.tenant_id AND b.deleted_at IS NULL
+                AND b.batch_id < coalesce(before, 9223372036854775807)
             ORDER BY b.batch_id DESC LIMIT limit_rows) x;
     ELSE
         SELECT array_agg(x.batch_id) INTO v_ids FROM (
@@ -20,5 +21,6 @@ BEGIN
               AND b.batch_id < coalesce(before, 9223372036854775807)
             ORDER BY b.batch_id DESC LIMIT limit_rows) x;
     END IF;
-    RETURN QUERY SELECT d.document FROM weft._group_documents(v_ids, array_fill(0, ARRAY[coalesce(cardinality(v_ids), 0)])) d ORDER BY d.batch_id DESC;
+    RETURN QUERY SELECT d.document FROM weft._group_documents(v_ids, array_fill(0, ARRAY[coalesce(cardinality(v_ids), 0)])) d
+        ORDER BY d.batch_id DESC;
 END $$;

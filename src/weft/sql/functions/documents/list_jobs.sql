@@ -14,7 +14,8 @@ BEGIN
     PERFORM weft._check_batch(list_jobs.batch_id);
     SELECT array_agg(x.job_id) INTO v_ids FROM (
         SELECT j.job_id FROM weft.job j
-        WHERE j.batch_id = list_jobs.batch_id AND j.job_id > list_jobs.after AND (cardinality(list_jobs.states) = 0 OR j.state = ANY (list_jobs.states))
+        WHERE j.batch_id = list_jobs.batch_id AND j.job_id > list_jobs.after AND (cardinality(list_jobs.states) = 0
+            OR j.state = ANY (list_jobs.states))
           -- No join: it could begin with the update, and then all of its jobs would be read and sorted.
           AND (SELECT u.committed_at IS NOT NULL FROM weft.batch_update u WHERE u.batch_id = j.batch_id AND u.update_id = j.update_id)
         ORDER BY j.job_id LIMIT limit_rows) x;

@@ -1,19 +1,24 @@
 -- overview: workers, and how many jobs wait and run; for people who watch and for metrics.
 -- Called by: Store.overview (api).   Safe to repeat: yes, it only reads.   Plan: small tables; the deltas that are not folded.
 -- Owner: weft_system.  Granted to: weft_api.
-CREATE OR REPLACE FUNCTION weft.overview(tenant_id int) RETURNS jsonb LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+CREATE OR REPLACE FUNCTION weft.overview(tenant_id int) RETURNS jsonb LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog,
+    pg_temp
 AS $$
     WITH part AS (
         SELECT c.n_pending, c.n_ready, c.n_running, c.n_queued, c.n_blocked FROM weft.group_count c
         WHERE c.group_id = 0 AND NOT c.complete AND c.tenant_id = overview.tenant_id
         UNION ALL
         SELECT d.n_pending, d.n_ready, d.n_running, d.n_queued, d.n_blocked FROM weft.fold f
-        JOIN weft.job_delta d ON d.xid >= pg_snapshot_xmin(f.upto) AND NOT pg_visible_in_snapshot(d.xid, f.upto) WHERE d.tenant_id = overview.tenant_id)
+        JOIN weft.job_delta d ON d.xid >= pg_snapshot_xmin(f.upto) AND NOT pg_visible_in_snapshot(d.xid, f.upto)
+            WHERE d.tenant_id = overview.tenant_id)
     SELECT jsonb_build_object(
         'pending', (SELECT coalesce(sum(n_pending), 0) FROM part), 'ready', (SELECT coalesce(sum(n_ready), 0) FROM part),
         'running', (SELECT coalesce(sum(n_running), 0) FROM part), 'queued', (SELECT coalesce(sum(n_queued), 0) FROM part),
         'blocked', (SELECT coalesce(sum(n_blocked), 0) FROM part),
-        'workers', (SELECT coalesce(jsonb_agg(jsonb_build_object('worker', w.name, 'pool', p.name, 'host', w.host, 'cpu', i.cpu_m / 1000.0, 'memory', i.memory_mib * 1048576,
-                'registered_at', i.registered_at, 'heartbeat_at', i.heartbeat_at, 'draining', i.draining, 'waiting', i.waiting, 'version', i.version) ORDER BY w.name), '[]')
-            FROM weft.worker_incarnation i JOIN weft.worker w USING (worker_id) JOIN weft.pool p ON p.pool_id = i.pool_id WHERE i.ended_at IS NULL))
+        'workers', (SELECT coalesce(jsonb_agg(jsonb_build_object('worker', w.name, 'pool', p.name, 'host', w.host, 'cpu', i.cpu_m / 1000.0,
+            'memory', i.memory_mib * 1048576,
+                'registered_at', i.registered_at, 'heartbeat_at', i.heartbeat_at, 'draining', i.draining, 'waiting', i.waiting,
+                    'version', i.version) ORDER BY w.name), '[]')
+            FROM weft.worker_incarnation i JOIN weft.worker w USING (worker_id) JOIN weft.pool p ON p.pool_id = i.pool_id
+                WHERE i.ended_at IS NULL))
 $$;

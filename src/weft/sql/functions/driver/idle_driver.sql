@@ -3,14 +3,16 @@
 -- Locks: announcements (exclusive, tried). If a writer holds it there is something to do.
 -- Returns: true: a notice on channel driver will come; false: go on.
 -- Owner: weft_system.  Granted to: weft_driver.
-CREATE OR REPLACE FUNCTION weft.idle_driver(epoch bigint) RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+CREATE OR REPLACE FUNCTION weft.idle_driver(epoch bigint) RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog,
+    pg_temp
 AS $$
 BEGIN
     PERFORM weft._check_epoch(idle_driver.epoch);
     IF NOT pg_try_advisory_xact_lock(7701, 0) THEN
         RETURN false;
     END IF;
-    IF EXISTS (SELECT FROM weft.fold f JOIN weft.job_delta d ON d.xid >= pg_snapshot_xmin(f.upto) AND NOT pg_visible_in_snapshot(d.xid, f.upto))
+    IF EXISTS (SELECT FROM weft.fold f JOIN weft.job_delta d ON d.xid >= pg_snapshot_xmin(f.upto) AND NOT pg_visible_in_snapshot(d.xid,
+        f.upto))
        OR weft._loops_with_work() <> '{}' THEN
         RETURN false;
     END IF;

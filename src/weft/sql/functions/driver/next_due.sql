@@ -2,7 +2,8 @@
 -- Called by: DriverStore.next_due.   Safe to repeat: yes, it only reads.   Plan: incarnations that live.
 -- Returns: how long until then, or NULL without workers.
 -- Owner: weft_system.  Granted to: weft_driver.
-CREATE OR REPLACE FUNCTION weft.next_due(epoch bigint, grace_s double precision) RETURNS interval LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+CREATE OR REPLACE FUNCTION weft.next_due(epoch bigint, grace_s double precision) RETURNS interval LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
     PERFORM weft._check_epoch(next_due.epoch);

@@ -4,7 +4,8 @@
 --   so no group is added below meanwhile with the old path.   Plan: ancestors by key.
 -- Raises WF209 (name taken), WF232 (too many groups below).
 -- Owner: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._rename_group(of_batch_id bigint, of_group_id int, new_name text, groups_max int) RETURNS void LANGUAGE plpgsql
+CREATE OR REPLACE FUNCTION weft._rename_group(of_batch_id bigint, of_group_id int, new_name text, groups_max int) RETURNS void
+    LANGUAGE plpgsql
 AS $$
 DECLARE
     v_old text; v_path text; v_below int[]; v_n int := 0;
@@ -13,12 +14,14 @@ BEGIN
         SELECT array_agg(l.group_id) INTO v_below FROM (
             SELECT g.group_id FROM weft.job_group g
             WHERE g.batch_id = of_batch_id AND g.group_id IN (
-                SELECT a.group_id FROM weft.group_ancestor a WHERE a.batch_id = of_batch_id AND a.ancestor_id = of_group_id AND a.group_id >= 0
+                SELECT a.group_id FROM weft.group_ancestor a WHERE a.batch_id = of_batch_id AND a.ancestor_id = of_group_id
+                    AND a.group_id >= 0
                 LIMIT groups_max + 1)
             ORDER BY g.group_id FOR UPDATE) l;
         IF cardinality(v_below) > groups_max THEN
             PERFORM weft._fail('WF232', format('group %s of batch b%s has too many groups below', of_group_id, of_batch_id),
-                format('A new name changes the paths of all of them, at most %s.', groups_max), 'Rename the groups below it, or use an attribute instead.');
+                format('A new name changes the paths of all of them, at most %s.', groups_max),
+                    'Rename the groups below it, or use an attribute instead.');
         END IF;
         EXIT WHEN cardinality(v_below) = v_n;
         v_n := cardinality(v_below);  -- some may have come before they were locked

@@ -4,7 +4,8 @@
 -- Returns: whether anything changed.  Raises WF101, WF103, WF209 (name taken), WF231 (too many attributes), WF232 (too many groups below).
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.edit_group(
-    tenant_id int, batch_id bigint, group_id int, patch jsonb, attributes_max int, groups_max int, actor text, at timestamptz DEFAULT clock_timestamp()
+    tenant_id int, batch_id bigint, group_id int, patch jsonb, attributes_max int, groups_max int, actor text,
+        at timestamptz DEFAULT clock_timestamp()
 ) RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
@@ -14,7 +15,8 @@ BEGIN
     PERFORM weft._as_tenant(edit_group.tenant_id);
     PERFORM weft._check_group(edit_group.batch_id, edit_group.group_id);
     IF edit_group.group_id = 0 THEN
-        SELECT b.name, b.attributes INTO v_old_name, v_old_attributes FROM weft.batch b WHERE b.batch_id = edit_group.batch_id FOR NO KEY UPDATE;
+        SELECT b.name, b.attributes INTO v_old_name, v_old_attributes FROM weft.batch b WHERE b.batch_id = edit_group.batch_id
+            FOR NO KEY UPDATE;
     ELSE
         SELECT g.name, g.attributes INTO v_old_name, v_old_attributes FROM weft.job_group g
         WHERE g.batch_id = edit_group.batch_id AND g.group_id = edit_group.group_id FOR UPDATE;

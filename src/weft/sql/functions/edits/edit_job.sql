@@ -16,7 +16,8 @@ BEGIN
     IF patch ? 'priority' THEN
         PERFORM pg_advisory_xact_lock_shared(edit_job.batch_id);
     END IF;
-    SELECT j.state, j.spec_first INTO v_job FROM weft.job j WHERE j.batch_id = edit_job.batch_id AND j.job_id = edit_job.job_id FOR NO KEY UPDATE;
+    SELECT j.state, j.spec_first INTO v_job FROM weft.job j WHERE j.batch_id = edit_job.batch_id AND j.job_id = edit_job.job_id
+        FOR NO KEY UPDATE;
     -- A job of an array has the array's, until it has its own.
     SELECT CASE WHEN l.job_id IS NULL THEN r.name ELSE l.name END AS name,
            coalesce(CASE WHEN l.job_id IS NULL THEN r.attributes ELSE l.attributes END, '{}') AS attributes INTO v_old

@@ -9,7 +9,8 @@ BEGIN
     SELECT b.batch_id, of_group_id, b.tenant_id, _record_change.at, _record_change.actor, of_kind, _record_change.message
     FROM weft.batch b WHERE b.batch_id = of_batch_id;
     INSERT INTO weft.event (at, tenant_id, batch_id, kind, groups)
-    SELECT _record_change.at, b.tenant_id, b.batch_id, CASE of_group_id WHEN 0 THEN 'batch.' ELSE 'group.' END || of_kind, ARRAY[of_group_id]
+    SELECT _record_change.at, b.tenant_id, b.batch_id, CASE of_group_id WHEN 0 THEN 'batch.' ELSE 'group.' END || of_kind,
+        ARRAY[of_group_id]
     FROM weft.batch b WHERE b.batch_id = of_batch_id;
     PERFORM weft._announce();
 END $$;

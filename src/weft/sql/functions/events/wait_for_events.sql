@@ -3,11 +3,14 @@
 -- Locks: announcements (exclusive, shortly).   Plan: events by key, from the horizon on.
 -- Returns: whether committed events are withheld from readers, because an older writer is open; nobody tells when it ends.
 -- Owner: weft_system.  Granted to: weft_api.
-CREATE OR REPLACE FUNCTION weft.wait_for_events(listener_id uuid, waits boolean, at timestamptz DEFAULT clock_timestamp()) RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+CREATE OR REPLACE FUNCTION weft.wait_for_events(listener_id uuid, waits boolean, at timestamptz DEFAULT clock_timestamp()) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
     PERFORM pg_advisory_xact_lock(7701, 0);
-    INSERT INTO weft.event_listener AS l (listener_id, waiting, seen_at) VALUES (wait_for_events.listener_id, wait_for_events.waits, wait_for_events.at)
-    ON CONFLICT ON CONSTRAINT event_listener_pkey DO UPDATE SET waiting = excluded.waiting, seen_at = excluded.seen_at WHERE l.waiting <> excluded.waiting;
+    INSERT INTO weft.event_listener AS l (listener_id, waiting, seen_at) VALUES (wait_for_events.listener_id, wait_for_events.waits,
+        wait_for_events.at)
+    ON CONFLICT ON CONSTRAINT event_listener_pkey DO UPDATE SET waiting = excluded.waiting, seen_at = excluded.seen_at
+        WHERE l.waiting <> excluded.waiting;
     RETURN EXISTS (SELECT FROM weft.event e WHERE e.xid >= pg_snapshot_xmin(pg_current_snapshot()));
 END $$;

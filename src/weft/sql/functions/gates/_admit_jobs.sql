@@ -1,7 +1,7 @@
 -- _admit_jobs: give these waiting jobs of a user in a pool their places, and let claimers find them: they are listed without gates.
 -- Called by: _admit_head.   Safe to repeat: yes, who does not wait any more is passed over.
--- Locks: gate (by the caller); batch (shared, tried); job (SKIP LOCKED); range (SKIP LOCKED). Whoever cancels or holds a batch waits for us, or we see it.
---   Whoever changes a row of ready_job at a gate has the job's.
+-- Locks: gate (by the caller); batch (shared, tried); job (SKIP LOCKED); range (SKIP LOCKED). Whoever cancels or holds a batch waits for
+--   us, or we see it. Whoever changes a row of ready_job at a gate has the job's.
 -- Plan: jobs by key, then by ctid; ready_job by batch and job.
 -- ranges: those in which jobs stand that are not listed; their low marks pass what was taken.   Returns: how many were admitted.
 -- Owner: weft_system.

@@ -1,7 +1,7 @@
 -- _add_members: put committed jobs into a set: they move to the membership that has the set, too, and the set gets their counts and usage.
 -- Called by: add_members, fill_set.   Safe to repeat: yes, members are left as they are.
--- Locks: batch (shared, by the caller); failure_count (that of the set); job (SKIP LOCKED); membership (new). It never waits for a report that waits
---   for it; and a cancel of the set waits or is seen.
+-- Locks: batch (shared, by the caller); failure_count (that of the set); job (SKIP LOCKED); membership (new). It never waits for a report
+--   that waits for it; and a cancel of the set waits or is seen.
 -- Plan: jobs and attempts by key.
 -- What is locked cannot change its state, so the deltas say what the rows said; a report that waits for a row counts it in its new place.
 -- Returns: how many were added, and which were not because somebody else had their rows: ask again for those.
@@ -12,20 +12,24 @@ SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_job int[]; v_tid tid[]; v_old int[]; v_new int[]; v_from int[]; v_tree int[]; v_sets text[]; v_to int[]; v_pool int; v_failed int; v_most int;
+    v_job int[]; v_tid tid[]; v_old int[]; v_new int[]; v_from int[]; v_tree int[]; v_sets text[]; v_to int[]; v_pool int; v_failed int;
+    v_most int;
 BEGIN
     PERFORM FROM weft.failure_count f WHERE f.batch_id = of_batch_id AND f.group_id = set_id FOR UPDATE;
     SELECT q.pool_id INTO v_pool FROM weft.batch b JOIN weft.queue q USING (queue_id) WHERE b.batch_id = of_batch_id;
     SELECT coalesce(array_agg(t.job_id), '{}') INTO busy FROM (SELECT DISTINCT x AS job_id FROM unnest(of_job_ids) x) t
     CROSS JOIN LATERAL (SELECT y.batch_id, y.group_id FROM weft.job y WHERE y.batch_id = of_batch_id AND y.job_id = t.job_id OFFSET 0) j
-    WHERE NOT EXISTS (SELECT FROM weft.group_ancestor a WHERE a.batch_id = j.batch_id AND a.group_id = j.group_id AND a.ancestor_id = set_id);
+    WHERE NOT EXISTS (SELECT FROM weft.group_ancestor a WHERE a.batch_id = j.batch_id AND a.group_id = j.group_id
+        AND a.ancestor_id = set_id);
     SELECT array_agg(l.job_id) INTO v_job FROM unnest(busy) x CROSS JOIN LATERAL (
         SELECT j.job_id FROM weft.job j WHERE j.batch_id = of_batch_id AND j.job_id = x FOR NO KEY UPDATE SKIP LOCKED) l;
     SELECT coalesce(array_agg(d.x), '{}') INTO busy FROM (SELECT x FROM unnest(busy) x EXCEPT SELECT x FROM unnest(v_job) x) d;
     -- Once more, now that nobody else can add them.
     SELECT array_agg(j.job_id), array_agg(j.tid), array_agg(j.group_id) INTO v_job, v_tid, v_old FROM unnest(v_job) x
-    CROSS JOIN LATERAL (SELECT y.ctid AS tid, y.batch_id, y.job_id, y.group_id FROM weft.job y WHERE y.batch_id = of_batch_id AND y.job_id = x OFFSET 0) j
-    WHERE NOT EXISTS (SELECT FROM weft.group_ancestor a WHERE a.batch_id = j.batch_id AND a.group_id = j.group_id AND a.ancestor_id = set_id);
+    CROSS JOIN LATERAL (SELECT y.ctid AS tid, y.batch_id, y.job_id, y.group_id FROM weft.job y WHERE y.batch_id = of_batch_id
+        AND y.job_id = x OFFSET 0) j
+    WHERE NOT EXISTS (SELECT FROM weft.group_ancestor a WHERE a.batch_id = j.batch_id AND a.group_id = j.group_id
+        AND a.ancestor_id = set_id);
     n_added := coalesce(cardinality(v_job), 0);
     IF n_added = 0 THEN
         RETURN;
@@ -42,31 +46,7 @@ BEGIN
     v_to := weft._membership_ids(_add_members.tenant_id, of_batch_id, v_tree, v_sets);
     SELECT array_agg(v_to[array_position(v_from, o)] ORDER BY n) INTO v_new FROM unnest(v_old) WITH ORDINALITY t (o, n);
 
-    WITH upd AS (
-        UPDATE weft.job j SET group_id = t.new FROM unnest(v_tid, v_new, v_old) t (tid, new, old)
-        WHERE j.ctid = t.tid  -- locked above, so the rows are where they were
-        RETURNING j.job_id, t.old, j.group_id AS new, j.shape_id, j.state, j.rate_card_id, j.billed_ms, j.attempt, j.cancelled_at),
-    moved AS (
-        SELECT u.*, p.g, p.sign, CASE WHEN p.sign = 1 AND u.state >= 6 THEN greatest(u.cancelled_at, (
-            SELECT a.ended_at FROM weft.attempt a WHERE a.batch_id = of_batch_id AND a.job_id = u.job_id AND a.attempt = u.attempt)) END AS ended_at
-        FROM upd u CROSS JOIN LATERAL (VALUES (u.old, -1), (u.new, 1)) p (g, sign)),
-    counted AS (
-        INSERT INTO weft.job_delta (tenant_id, batch_id, group_id, shape_id, pool_id, n_pending, n_ready, n_queued, n_creating, n_running, n_blocked,
-                                    n_succeeded, n_failed, n_errored, n_cancelled, last_ended_at)
-        SELECT _add_members.tenant_id, of_batch_id, m.g, m.shape_id, v_pool,
-               sum(m.sign * (m.state = 0)::int), sum(m.sign * (m.state = 1)::int), sum(m.sign * (m.state = 2)::int), sum(m.sign * (m.state = 3)::int), sum(m.sign * (m.state = 4)::int),
-               sum(m.sign * (m.state = 5)::int), sum(m.sign * (m.state = 6)::int), sum(m.sign * (m.state = 7)::int), sum(m.sign * (m.state = 8)::int), sum(m.sign * (m.state = 9)::int),
-               max(m.ended_at)
-        FROM moved m GROUP BY m.g, m.shape_id),
-    usage AS (
-        SELECT u.old, u.new, u.shape_id, a.rate_card_id, weft._ms_between(a.started_at, a.ended_at) AS ms
-        FROM upd u CROSS JOIN LATERAL (SELECT y.* FROM weft.attempt y WHERE y.batch_id = of_batch_id AND y.job_id = u.job_id AND y.started_at IS NOT NULL OFFSET 0) a
-        UNION ALL SELECT u.old, u.new, u.shape_id, u.rate_card_id, u.billed_ms FROM upd u WHERE u.state = 4 AND u.billed_ms > 0),
-    billed AS (
-        INSERT INTO weft.job_delta (tenant_id, batch_id, group_id, shape_id, pool_id, rate_card_id, usage_on, usage_ms)
-        SELECT _add_members.tenant_id, of_batch_id, p.g, u.shape_id, v_pool, u.rate_card_id, (_add_members.at AT TIME ZONE 'UTC')::date, sum(p.sign * u.ms)
-        FROM usage u CROSS JOIN LATERAL (VALUES (u.old, -1), (u.new, 1)) p (g, sign) GROUP BY p.g, u.shape_id, u.rate_card_id)
-    SELECT count(*) FILTER (WHERE u.state IN (7, 8)) INTO v_failed FROM upd u;
+    v_failed := weft._move_members(_add_members.tenant_id, of_batch_id, v_pool, v_tid, v_new, v_old, _add_members.at);
 
     -- Where the members are: one span per run of numbers without a large gap.
     INSERT INTO weft.member_span (batch_id, group_id, first_job, last_job, tenant_id)
@@ -78,7 +58,8 @@ BEGIN
     INSERT INTO weft.held_ready (batch_id, job_id, tenant_id)
     SELECT j.batch_id, j.job_id, j.tenant_id FROM unnest(v_job) x
     CROSS JOIN LATERAL (SELECT y.* FROM weft.job y WHERE y.batch_id = of_batch_id AND y.job_id = x OFFSET 0) j
-    WHERE j.state = 1 AND EXISTS (SELECT FROM weft.group_hold h WHERE h.batch_id = of_batch_id AND h.group_id = set_id AND h.released_at IS NULL)
+    WHERE j.state = 1 AND EXISTS (SELECT FROM weft.group_hold h WHERE h.batch_id = of_batch_id AND h.group_id = set_id
+        AND h.released_at IS NULL)
     ON CONFLICT DO NOTHING;
     IF v_failed > 0 THEN
         PERFORM weft._add_failures(ARRAY[of_batch_id], ARRAY[set_id], ARRAY[v_failed], _add_members.at);

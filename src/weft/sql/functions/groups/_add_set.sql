@@ -3,14 +3,16 @@
 -- Locks: none but its rows. Another set of the name is waited for.
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._add_set(
-    tenant_id int, batch_id bigint, group_id int, update_id int, name text, attributes jsonb, cancel_after int, callback text, hidden boolean, at timestamptz
+    tenant_id int, batch_id bigint, group_id int, update_id int, name text, attributes jsonb, cancel_after int, callback text,
+        hidden boolean, at timestamptz
 ) RETURNS void LANGUAGE plpgsql
 AS $$
 #variable_conflict use_column
 DECLARE
     v_n int;
 BEGIN
-    INSERT INTO weft.job_group (batch_id, group_id, tenant_id, update_id, name, depth, is_set, hidden, attributes, callback, cancel_after_n_failures, created_at)
+    INSERT INTO weft.job_group (batch_id, group_id, tenant_id, update_id, name, depth, is_set, hidden, attributes, callback,
+        cancel_after_n_failures, created_at)
     VALUES (_add_set.batch_id, _add_set.group_id, _add_set.tenant_id, _add_set.update_id, _add_set.name, 0, true, _add_set.hidden,
             coalesce(_add_set.attributes, '{}'), _add_set.callback, _add_set.cancel_after, _add_set.at)
     ON CONFLICT DO NOTHING;

@@ -2,7 +2,8 @@
 --   ('{3,5}'), because an array of arrays of several lengths does not exist.
 -- Called by: add_jobs, _add_members.   Safe to repeat: yes.   Locks: membership (new).
 -- Owner: weft_system.  Granted to: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._membership_ids(tenant_id int, of_batch_id bigint, tree_ids int[], sets text[]) RETURNS int[] LANGUAGE plpgsql
+CREATE OR REPLACE FUNCTION weft._membership_ids(tenant_id int, of_batch_id bigint, tree_ids int[], sets text[]) RETURNS int[]
+    LANGUAGE plpgsql
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -15,7 +16,8 @@ BEGIN
         EXIT WHEN array_position(v_ids, NULL) IS NULL;
         WITH new AS (
             INSERT INTO weft.membership (batch_id, tenant_id, group_id, set_ids)
-            SELECT DISTINCT of_batch_id, _membership_ids.tenant_id, t.g, t.s::int[] FROM unnest(tree_ids, _membership_ids.sets) t (g, s) ORDER BY 3, 4
+            SELECT DISTINCT of_batch_id, _membership_ids.tenant_id, t.g, t.s::int[] FROM unnest(tree_ids, _membership_ids.sets) t (g, s)
+                ORDER BY 3, 4
             ON CONFLICT DO NOTHING RETURNING membership_id, group_id, set_ids)
         INSERT INTO weft.group_ancestor (batch_id, group_id, ancestor_id, tenant_id)
         SELECT of_batch_id, n.membership_id, a.ancestor_id, _membership_ids.tenant_id FROM new n

@@ -1,9 +1,11 @@
 -- add_members: put jobs of a batch into one of its sets.
 -- Called by: Store.add_members (api).   Safe to repeat: yes, members are left as they are.
 -- Locks: batch (shared); as _add_members.   Plan: by key.
--- Returns: how many were added, and which were not because their rows were in use: ask again for those.  Raises WF101 (batch), WF102 (job), WF103 (set), WF204 (set cancelled), WF213 (too many sets of a job), WF214 (no set).
+-- Returns: how many were added, and which were not because their rows were in use: ask again for those.  Raises WF101 (batch), WF102 (job),
+--   WF103 (set), WF204 (set cancelled), WF213 (too many sets of a job), WF214 (no set).
 -- Owner: weft_tenant.  Granted to: weft_api.
-CREATE OR REPLACE FUNCTION weft.add_members(tenant_id int, batch_id bigint, group_id int, job_ids int[], sets_max int, at timestamptz DEFAULT clock_timestamp())
+CREATE OR REPLACE FUNCTION weft.add_members(tenant_id int, batch_id bigint, group_id int, job_ids int[], sets_max int,
+    at timestamptz DEFAULT clock_timestamp())
 RETURNS TABLE (n_added int, busy int[]) LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
@@ -16,7 +18,8 @@ BEGIN
     PERFORM weft._check_batch(add_members.batch_id);
     IF NOT (SELECT g.is_set FROM weft.job_group g WHERE g.batch_id = add_members.batch_id AND g.group_id = add_members.group_id) THEN
         PERFORM weft._fail('WF214', format('group %s of batch b%s is no set', add_members.group_id, add_members.batch_id),
-                           'A job sits in one tree group from its creation on.', 'Create a set with POST /v1/batches/{b}/groups and add the jobs to it.');
+                           'A job sits in one tree group from its creation on.',
+                               'Create a set with POST /v1/batches/{b}/groups and add the jobs to it.');
     END IF;
     PERFORM weft._check_open(add_members.batch_id, add_members.group_id);
     SELECT x INTO v_job FROM unnest(job_ids) x
@@ -24,7 +27,9 @@ BEGIN
            FROM weft.job j WHERE j.batch_id = add_members.batch_id AND j.job_id = x) IS NULL LIMIT 1;
     IF v_job IS NOT NULL THEN
         PERFORM weft._fail('WF102', format('job b%s.j%s does not exist', add_members.batch_id, v_job),
-                           'The batch has no committed job of this number.', 'Add jobs that were committed; none of this request was added.');
+                           'The batch has no committed job of this number.',
+                               'Add jobs that were committed; none of this request was added.');
     END IF;
-    RETURN QUERY SELECT * FROM weft._add_members(add_members.tenant_id, add_members.batch_id, add_members.group_id, job_ids, sets_max, add_members.at);
+    RETURN QUERY SELECT * FROM weft._add_members(add_members.tenant_id, add_members.batch_id, add_members.group_id, job_ids, sets_max,
+        add_members.at);
 END $$;

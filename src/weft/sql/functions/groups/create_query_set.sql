@@ -24,6 +24,7 @@ BEGIN
         create_query_set.attributes, create_query_set.cancel_after, create_query_set.callback, true, groups_max, create_query_set.at) s;
     SELECT b.next_job - 1 INTO v_last FROM weft.batch b WHERE b.batch_id = create_query_set.batch_id;
     RETURN weft._create_operation(create_query_set.tenant_id, create_query_set.user_id, create_query_set.batch_id, 'fill_set',
-        jsonb_build_object('query', query, 'group_id', v_set, 'within_group', within_group, 'sets_max', sets_max), v_last, create_query_set.trace_id,
+        jsonb_build_object('query', query, 'group_id', v_set, 'within_group', within_group, 'sets_max', sets_max), v_last,
+            create_query_set.trace_id,
         create_query_set.idempotency_key, create_query_set.digest, create_query_set.at);
 END $$;

@@ -22,11 +22,14 @@ BEGIN
     END IF;
     SELECT g.* INTO v_old FROM weft.job_group g WHERE g.batch_id = create_set.batch_id AND g.is_set AND g.name = v_name;
     IF FOUND THEN
-        IF create_set.is_hidden OR v_old.hidden OR v_old.attributes <> create_set.attributes OR v_old.callback IS DISTINCT FROM create_set.callback
+        IF create_set.is_hidden OR v_old.hidden OR v_old.attributes <> create_set.attributes OR v_old.callback IS DISTINCT
+            FROM create_set.callback
            OR v_old.cancel_after_n_failures IS DISTINCT FROM create_set.cancel_after
-           OR EXISTS (SELECT FROM weft.batch_update u WHERE u.batch_id = v_old.batch_id AND u.update_id = v_old.update_id AND u.committed_at IS NULL) THEN
+           OR EXISTS (SELECT FROM weft.batch_update u WHERE u.batch_id = v_old.batch_id AND u.update_id = v_old.update_id
+               AND u.committed_at IS NULL) THEN
             PERFORM weft._fail('WF209', format('set %s of batch b%s exists already', v_name, create_set.batch_id),
-                               'Names of sets are unique within a batch, and that one was made otherwise.', 'Choose another name, or use the set that is there.');
+                               'Names of sets are unique within a batch, and that one was made otherwise.',
+                                   'Choose another name, or use the set that is there.');
         END IF;
         RETURN QUERY SELECT v_old.group_id, false;
         RETURN;

@@ -3,7 +3,8 @@
 -- Locks: as _check_epoch; operation; batch (shared); as _add_members; as _show_set.   Plan: by key.
 -- Returns: whether the step is done; else some rows were in use: take the same step again.
 -- Owner: weft_system.  Granted to: weft_driver.
-CREATE OR REPLACE FUNCTION weft.fill_set(epoch bigint, of_operation_id bigint, job_ids int[], looked_upto bigint, sets_max int, at timestamptz DEFAULT clock_timestamp())
+CREATE OR REPLACE FUNCTION weft.fill_set(epoch bigint, of_operation_id bigint, job_ids int[], looked_upto bigint, sets_max int,
+    at timestamptz DEFAULT clock_timestamp())
 RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
@@ -19,7 +20,8 @@ BEGIN
     v_set := (v_operation.arguments ->> 'group_id')::int;
     SELECT * INTO v_added FROM weft._add_members(v_operation.tenant_id, v_operation.batch_id, v_set, job_ids, sets_max, fill_set.at);
     v_is_done := cardinality(v_added.busy) = 0;
-    v_result := jsonb_build_object('group_id', v_set, 'n_members', coalesce((v_operation.result ->> 'n_members')::bigint, 0) + v_added.n_added);
+    v_result := jsonb_build_object('group_id', v_set, 'n_members', coalesce((v_operation.result ->> 'n_members')::bigint,
+        0) + v_added.n_added);
     UPDATE weft.operation o SET result = v_result, position = CASE WHEN v_is_done THEN looked_upto ELSE o.position END,
         n_done = CASE WHEN v_is_done THEN least(looked_upto, o.n_total) ELSE o.n_done END
     WHERE o.operation_id = of_operation_id;

@@ -1,7 +1,8 @@
 -- _record_hold: date a hold or a release of single jobs, with who made it, and tell those who listen. Announces.
 -- Called by: hold_jobs, release_jobs.   Safe to repeat: no.   Locks: none but its rows.   Plan: jobs by key.
 -- Owner: weft_system.  Granted to: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._record_hold(of_batch_id bigint, of_job_ids int[], of_kind text, actor text, at timestamptz) RETURNS void LANGUAGE plpgsql
+CREATE OR REPLACE FUNCTION weft._record_hold(of_batch_id bigint, of_job_ids int[], of_kind text, actor text, at timestamptz) RETURNS void
+    LANGUAGE plpgsql
 AS $$
 BEGIN
     IF of_job_ids IS NULL THEN

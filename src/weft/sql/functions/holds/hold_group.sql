@@ -4,7 +4,8 @@
 -- Locks: batch (exclusive). Claims hold it shared, so after this commits none of them commits (invariant 6).
 -- Raises WF101, WF103.
 -- Owner: weft_tenant.  Granted to: weft_api.
-CREATE OR REPLACE FUNCTION weft.hold_group(tenant_id int, batch_id bigint, group_id int, actor text, at timestamptz DEFAULT clock_timestamp())
+CREATE OR REPLACE FUNCTION weft.hold_group(tenant_id int, batch_id bigint, group_id int, actor text,
+    at timestamptz DEFAULT clock_timestamp())
 RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
@@ -16,7 +17,8 @@ BEGIN
     PERFORM pg_advisory_xact_lock(hold_group.batch_id);
     INSERT INTO weft.group_hold AS h (batch_id, group_id, tenant_id, held_at)
     VALUES (hold_group.batch_id, hold_group.group_id, hold_group.tenant_id, hold_group.at)
-    ON CONFLICT (batch_id, group_id) DO UPDATE SET held_at = excluded.held_at, released_at = NULL, swept = false, sweep_job = 0 WHERE h.released_at IS NOT NULL
+    ON CONFLICT (batch_id, group_id) DO UPDATE SET held_at = excluded.held_at, released_at = NULL, swept = false, sweep_job = 0
+        WHERE h.released_at IS NOT NULL
     RETURNING true INTO v_is_new;
     IF v_is_new THEN
         PERFORM weft._record_change(hold_group.batch_id, hold_group.group_id, 'held', hold_group.actor, NULL, hold_group.at);

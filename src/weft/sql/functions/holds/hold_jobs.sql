@@ -3,7 +3,8 @@
 -- Locks: as _lock_jobs.   Plan: jobs by key.
 -- Returns: per job held, or the word of the terminal state that it is in.  Raises WF101, WF102.
 -- Owner: weft_tenant.  Granted to: weft_api.
-CREATE OR REPLACE FUNCTION weft.hold_jobs(tenant_id int, batch_id bigint, job_ids int[], actor text, at timestamptz DEFAULT clock_timestamp())
+CREATE OR REPLACE FUNCTION weft.hold_jobs(tenant_id int, batch_id bigint, job_ids int[], actor text,
+    at timestamptz DEFAULT clock_timestamp())
 RETURNS TABLE (job_id int, outcome text) LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
@@ -21,5 +22,6 @@ BEGIN
     PERFORM weft._record_hold(hold_jobs.batch_id, v_job, 'held', hold_jobs.actor, hold_jobs.at);
     PERFORM weft._park_jobs(hold_jobs.batch_id, v_job);
     RETURN QUERY SELECT j.job_id, CASE WHEN j.state < 6 THEN 'held' ELSE s.word END
-    FROM weft.job j JOIN weft.job_state s USING (state) WHERE j.batch_id = hold_jobs.batch_id AND j.job_id = ANY (hold_jobs.job_ids) ORDER BY 1;
+    FROM weft.job j JOIN weft.job_state s USING (state) WHERE j.batch_id = hold_jobs.batch_id AND j.job_id = ANY (hold_jobs.job_ids)
+        ORDER BY 1;
 END $$;

@@ -3,7 +3,8 @@
 -- Called by: Store.release_group (api).   Safe to repeat: yes.   Returns: whether this call released it.
 -- Locks: batch (exclusive); hold_row; as _unpark_jobs.   Raises WF101, WF103.
 -- Owner: weft_tenant.  Granted to: weft_api.
-CREATE OR REPLACE FUNCTION weft.release_group(tenant_id int, batch_id bigint, group_id int, actor text, at timestamptz DEFAULT clock_timestamp())
+CREATE OR REPLACE FUNCTION weft.release_group(tenant_id int, batch_id bigint, group_id int, actor text,
+    at timestamptz DEFAULT clock_timestamp())
 RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
@@ -21,6 +22,7 @@ BEGIN
         PERFORM weft._turn_ranges(release_group.batch_id, false);
     END IF;
     PERFORM weft._record_change(release_group.batch_id, release_group.group_id, 'released', release_group.actor, NULL, release_group.at);
-    PERFORM weft._announce(ARRAY[q.pool_id], ARRAY[b.user_id]) FROM weft.batch b JOIN weft.queue q USING (queue_id) WHERE b.batch_id = release_group.batch_id;
+    PERFORM weft._announce(ARRAY[q.pool_id], ARRAY[b.user_id]) FROM weft.batch b JOIN weft.queue q USING (queue_id)
+        WHERE b.batch_id = release_group.batch_id;
     RETURN true;
 END $$;

@@ -3,7 +3,8 @@
 -- Locks: as _lock_jobs; ready_job.   Plan: jobs by key.
 -- Returns: per job released, held (by a group), or the word of the terminal state that it is in.  Raises WF101, WF102.
 -- Owner: weft_tenant.  Granted to: weft_api.
-CREATE OR REPLACE FUNCTION weft.release_jobs(tenant_id int, batch_id bigint, job_ids int[], actor text, at timestamptz DEFAULT clock_timestamp())
+CREATE OR REPLACE FUNCTION weft.release_jobs(tenant_id int, batch_id bigint, job_ids int[], actor text,
+    at timestamptz DEFAULT clock_timestamp())
 RETURNS TABLE (job_id int, outcome text) LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
@@ -22,7 +23,10 @@ BEGIN
     IF v_sets IS NOT NULL THEN
         PERFORM weft._pass_gates(weft._set_gates(v_sets), true);
     END IF;
-    PERFORM weft._announce(ARRAY[q.pool_id], ARRAY[b.user_id]) FROM weft.batch b JOIN weft.queue q USING (queue_id) WHERE b.batch_id = release_jobs.batch_id;
-    RETURN QUERY SELECT j.job_id, CASE WHEN j.state >= 6 THEN s.word WHEN weft._is_held(j.batch_id, j.group_id, j.job_id) THEN 'held' ELSE 'released' END
-    FROM weft.job j JOIN weft.job_state s USING (state) WHERE j.batch_id = release_jobs.batch_id AND j.job_id = ANY (release_jobs.job_ids) ORDER BY 1;
+    PERFORM weft._announce(ARRAY[q.pool_id], ARRAY[b.user_id]) FROM weft.batch b JOIN weft.queue q USING (queue_id)
+        WHERE b.batch_id = release_jobs.batch_id;
+    RETURN QUERY SELECT j.job_id, CASE WHEN j.state >= 6 THEN s.word WHEN weft._is_held(j.batch_id, j.group_id, j.job_id) THEN 'held'
+        ELSE 'released' END
+    FROM weft.job j JOIN weft.job_state s USING (state) WHERE j.batch_id = release_jobs.batch_id AND j.job_id = ANY (release_jobs.job_ids)
+        ORDER BY 1;
 END $$;

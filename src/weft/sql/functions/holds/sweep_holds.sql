@@ -1,10 +1,13 @@
--- sweep_holds: one bounded step: park jobs that became ready while held; or park ready jobs of a held group; or list what a released one has left.
+-- sweep_holds: one bounded step: park jobs that became ready while held; or park ready jobs of a held group; or list what a released one
+--   has left.
 -- Called by: DriverStore.sweep, again and again until it returns 0.   Safe to repeat: yes, the cursor of each hold moves with the work.
--- Locks: as _check_epoch; hold_row (SKIP LOCKED); job (SKIP LOCKED); as _unpark_jobs. Jobs whose rows somebody else has are noted for later.
+-- Locks: as _check_epoch; hold_row (SKIP LOCKED); job (SKIP LOCKED); as _unpark_jobs. Jobs whose rows somebody else has are noted for
+--   later.
 -- Plan: by the index of unswept holds; jobs by key, at most 20,000 numbers a call.
 -- Returns: how many jobs were looked at, at least 1 if there is more to do.
 -- Owner: weft_system.  Granted to: weft_driver.
-CREATE OR REPLACE FUNCTION weft.sweep_holds(epoch bigint, limit_jobs int) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+CREATE OR REPLACE FUNCTION weft.sweep_holds(epoch bigint, limit_jobs int) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -20,7 +23,8 @@ BEGIN
     IF NOT FOUND THEN
         RETURN 0;
     END IF;
-    SELECT b.next_job - 1 AS last_job, b.user_id, b.gated, b.gate_set_id, q.pool_id INTO v_batch FROM weft.batch b JOIN weft.queue q USING (queue_id) WHERE b.batch_id = v_hold.batch_id;
+    SELECT b.next_job - 1 AS last_job, b.user_id, b.gated, b.gate_set_id, q.pool_id INTO v_batch FROM weft.batch b JOIN weft.queue q
+        USING (queue_id) WHERE b.batch_id = v_hold.batch_id;
     IF v_hold.released_at IS NOT NULL THEN
         IF v_hold.group_id = 0 THEN
             v_is_whole := weft._turn_ranges(v_hold.batch_id, false);
@@ -29,7 +33,8 @@ BEGIN
         IF v_last IS NULL AND v_is_whole THEN
             DELETE FROM weft.group_hold h WHERE h.batch_id = v_hold.batch_id AND h.group_id = v_hold.group_id;
         ELSE
-            UPDATE weft.group_hold h SET sweep_job = coalesce(v_last, h.sweep_job) WHERE h.batch_id = v_hold.batch_id AND h.group_id = v_hold.group_id;
+            UPDATE weft.group_hold h SET sweep_job = coalesce(v_last, h.sweep_job) WHERE h.batch_id = v_hold.batch_id
+                AND h.group_id = v_hold.group_id;
         END IF;
     ELSE
         v_to := v_hold.sweep_job::bigint + 20000;
@@ -40,8 +45,10 @@ BEGIN
             SELECT j.job_id FROM weft.job j
             WHERE j.batch_id = v_hold.batch_id AND j.job_id > v_hold.sweep_job AND j.job_id <= v_to
               AND j.state = 1 AND (j.listed OR v_hold.group_id <> 0)
-              AND EXISTS (SELECT FROM weft.group_ancestor a WHERE a.batch_id = j.batch_id AND a.group_id = j.group_id AND a.ancestor_id = v_hold.group_id)
-              AND EXISTS (SELECT FROM weft.batch_update u WHERE u.batch_id = j.batch_id AND u.update_id = j.update_id AND u.committed_at IS NOT NULL)
+              AND EXISTS (SELECT FROM weft.group_ancestor a WHERE a.batch_id = j.batch_id AND a.group_id = j.group_id
+                  AND a.ancestor_id = v_hold.group_id)
+              AND EXISTS (SELECT FROM weft.batch_update u WHERE u.batch_id = j.batch_id AND u.update_id = j.update_id
+                  AND u.committed_at IS NOT NULL)
             ORDER BY j.job_id LIMIT limit_jobs) x;
         SELECT coalesce(array_agg(l.job_id), '{}') INTO v_job FROM unnest(v_all) x
         CROSS JOIN LATERAL (SELECT j.job_id FROM weft.job j WHERE j.batch_id = v_hold.batch_id AND j.job_id = x FOR UPDATE SKIP LOCKED) l;

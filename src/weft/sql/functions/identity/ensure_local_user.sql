@@ -14,6 +14,7 @@ BEGIN
     INSERT INTO weft.billing_project (tenant_id, name) VALUES (v_tenant, 'default') ON CONFLICT DO NOTHING;
     SELECT p.project_id INTO v_project FROM weft.billing_project p WHERE p.tenant_id = v_tenant AND p.name = 'default';
     INSERT INTO weft.billing_member (project_id, user_id, tenant_id) VALUES (v_project, v_user, v_tenant) ON CONFLICT DO NOTHING;
-    INSERT INTO weft.queue (tenant_id, pool_id, name) SELECT v_tenant, p.pool_id, 'default' FROM weft.pool p WHERE p.name = 'default' ON CONFLICT DO NOTHING;
+    INSERT INTO weft.queue (tenant_id, pool_id, name) SELECT v_tenant, p.pool_id, 'default' FROM weft.pool p WHERE p.name = 'default'
+        ON CONFLICT DO NOTHING;
     INSERT INTO weft.token (token_hash, tenant_id, user_id) VALUES (ensure_local_user.token_hash, v_tenant, v_user) ON CONFLICT DO NOTHING;
 END $$;

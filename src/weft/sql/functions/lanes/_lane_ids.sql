@@ -2,7 +2,8 @@
 -- Called by: _shape_ids.   Safe to repeat: yes.
 -- Locks: lanes (only for a new lane, until the commit). A worker that registers waits and sees the lane, or we see the worker.
 -- Owner: weft_system.  Granted to: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._lane_ids(asks jsonb[]) RETURNS int[] LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+CREATE OR REPLACE FUNCTION weft._lane_ids(asks jsonb[]) RETURNS int[] LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog,
+    pg_temp
 AS $$
 #variable_conflict use_column
 DECLARE

@@ -2,19 +2,22 @@
 -- Called by: the steps of the driver, fail_operation.   Safe to repeat: yes, an ended one is left.
 -- Locks: operation.
 -- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft._end_operation(of_operation_id bigint, error jsonb, result jsonb, at timestamptz) RETURNS void LANGUAGE plpgsql
+CREATE OR REPLACE FUNCTION weft._end_operation(of_operation_id bigint, error jsonb, result jsonb, at timestamptz) RETURNS void
+    LANGUAGE plpgsql
 AS $$
 #variable_conflict use_column
 DECLARE
     v_operation weft.operation;
 BEGIN
-    UPDATE weft.operation o SET state = CASE WHEN _end_operation.error IS NULL THEN 'success' ELSE 'failed' END, error = _end_operation.error,
+    UPDATE weft.operation o SET state = CASE WHEN _end_operation.error IS NULL THEN 'success' ELSE 'failed' END,
+        error = _end_operation.error,
         result = _end_operation.result, ended_at = _end_operation.at
     WHERE o.operation_id = of_operation_id AND o.state = 'running' RETURNING o.* INTO v_operation;
     IF FOUND THEN
         INSERT INTO weft.event (at, tenant_id, batch_id, kind, groups, trace_id)
         VALUES (_end_operation.at, v_operation.tenant_id, v_operation.batch_id, 'operation.' || v_operation.state,
-                CASE WHEN v_operation.arguments ? 'group_id' THEN ARRAY[(v_operation.arguments ->> 'group_id')::int] ELSE '{}' END, v_operation.trace_id);
+                CASE WHEN v_operation.arguments ? 'group_id' THEN ARRAY[(v_operation.arguments ->> 'group_id')::int] ELSE '{}' END,
+                    v_operation.trace_id);
         PERFORM weft._announce();
     END IF;
 END $$;

@@ -1,7 +1,8 @@
 -- fail_operation: a step of the operation cannot succeed. A set that it was filling is never shown, and its name is free again.
 -- Called by: DriverStore.fail_operation.   Safe to repeat: yes.   Locks: as _check_epoch; operation; group (the set).
 -- Owner: weft_system.  Granted to: weft_driver.
-CREATE OR REPLACE FUNCTION weft.fail_operation(epoch bigint, of_operation_id bigint, error jsonb, at timestamptz DEFAULT clock_timestamp()) RETURNS void
+CREATE OR REPLACE FUNCTION weft.fail_operation(epoch bigint, of_operation_id bigint, error jsonb, at timestamptz DEFAULT clock_timestamp())
+    RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN

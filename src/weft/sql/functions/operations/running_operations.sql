@@ -2,7 +2,8 @@
 -- Called by: DriverStore.running_operations.   Safe to repeat: yes, it only reads.   Plan: by the index of running ones.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.running_operations(epoch bigint, above_id bigint, limit_operations int)
-RETURNS TABLE (operation_id bigint, tenant_id int, batch_id bigint, kind text, arguments jsonb, "position" bigint, n_total bigint, trace_id text)
+RETURNS TABLE (operation_id bigint, tenant_id int, batch_id bigint, kind text, arguments jsonb, "position" bigint, n_total bigint,
+    trace_id text)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column

@@ -18,12 +18,14 @@ BEGIN
     PERFORM FROM weft.ready_job q WHERE q.batch_id = of_batch_id AND q.job_id = ANY (of_job_ids) ORDER BY q.job_id FOR UPDATE;
     WITH old AS MATERIALIZED (
         SELECT j.job_id, j.state = 1 AND NOT j.listed AS is_ranged FROM unnest(of_job_ids) x
-        CROSS JOIN LATERAL (SELECT y.* FROM weft.job y WHERE y.batch_id = of_batch_id AND y.job_id = x AND y.state < 6 AND y.priority <> new_priority OFFSET 0) j),
+        CROSS JOIN LATERAL (SELECT y.* FROM weft.job y WHERE y.batch_id = of_batch_id AND y.job_id = x AND y.state < 6
+            AND y.priority <> new_priority OFFSET 0) j),
     upd AS (
         UPDATE weft.job j SET priority = new_priority, listed = j.listed OR o.is_ranged FROM old o
         WHERE j.batch_id = of_batch_id AND j.job_id = o.job_id
         RETURNING j.job_id, j.lane_id, o.is_ranged)
-    SELECT array_agg(u.job_id ORDER BY u.job_id), array_agg(u.job_id) FILTER (WHERE u.is_ranged), array_agg(u.lane_id) FILTER (WHERE u.is_ranged)
+    SELECT array_agg(u.job_id ORDER BY u.job_id), array_agg(u.job_id) FILTER (WHERE u.is_ranged),
+        array_agg(u.lane_id) FILTER (WHERE u.is_ranged)
     INTO v_job, v_ranged, v_ranged_lanes FROM upd u;
     IF v_job IS NULL THEN
         RETURN '{}';

@@ -16,12 +16,14 @@ BEGIN
     PERFORM weft._as_tenant(prioritize_group.tenant_id);
     PERFORM weft._check_group(prioritize_group.batch_id, prioritize_group.group_id);
     IF v_rest <> '{}' THEN
-        PERFORM weft.edit_group(prioritize_group.tenant_id, prioritize_group.batch_id, prioritize_group.group_id, v_rest, attributes_max, groups_max,
+        PERFORM weft.edit_group(prioritize_group.tenant_id, prioritize_group.batch_id, prioritize_group.group_id, v_rest, attributes_max,
+            groups_max,
                                 prioritize_group.actor, prioritize_group.at);
     END IF;
     PERFORM weft._record_change(prioritize_group.batch_id, prioritize_group.group_id, 'prioritized', prioritize_group.actor,
         format('priority is %s', patch -> 'priority'), prioritize_group.at);
     SELECT b.next_job - 1 INTO v_last FROM weft.batch b WHERE b.batch_id = prioritize_group.batch_id;
     RETURN weft._create_operation(prioritize_group.tenant_id, prioritize_group.user_id, prioritize_group.batch_id, 'set_priority',
-        jsonb_build_object('group_id', prioritize_group.group_id, 'priority', patch -> 'priority'), v_last, prioritize_group.trace_id, NULL, NULL, prioritize_group.at);
+        jsonb_build_object('group_id', prioritize_group.group_id, 'priority', patch -> 'priority'), v_last, prioritize_group.trace_id,
+            NULL, NULL, prioritize_group.at);
 END $$;

@@ -1,5 +1,6 @@
--- _list_ready: put jobs that are ready (again) into ready_job, before their gates if they have some. Those whose own cancel was acknowledged while they ran end here;
---   for those of cancelled groups the sweep is woken, those of held groups are noted for it. Announces.
+-- _list_ready: put jobs that are ready (again) into ready_job, before their gates if they have some. Those whose own cancel was
+--   acknowledged while they ran end here; for those of cancelled groups the sweep is woken, those of held groups are noted for it.
+--   Announces.
 -- Called by: whatever makes single jobs ready.   Safe to repeat: yes.
 -- Locks: job (by the caller); gate (tried).   Plan: job, batch and queue by key.
 -- Owner: weft_system.  Granted to: weft_tenant.
@@ -15,7 +16,8 @@ BEGIN
     SELECT bool_or(weft._has_switch(d.x)) INTO v_has_switch FROM (SELECT DISTINCT x FROM unnest(_list_ready.batch_ids) x) d;
     WITH ins AS (
         INSERT INTO weft.ready_job (gate_set_id, pool_id, user_id, rank, batch_id, job_id, tenant_id, lane_id)
-        SELECT CASE WHEN b.gated THEN weft._job_gates(b.gate_set_id, j.gate_set_id) ELSE 0 END, q.pool_id, b.user_id, -j.priority, j.batch_id, j.job_id, j.tenant_id, j.lane_id
+        SELECT CASE WHEN b.gated THEN weft._job_gates(b.gate_set_id, j.gate_set_id) ELSE 0 END, q.pool_id, b.user_id, -j.priority,
+            j.batch_id, j.job_id, j.tenant_id, j.lane_id
         FROM unnest(_list_ready.batch_ids, _list_ready.job_ids, _list_ready.states) t (b, j, s)
         JOIN weft.job j ON j.batch_id = t.b AND j.job_id = t.j
         JOIN weft.batch b ON b.batch_id = t.b
@@ -26,13 +28,15 @@ BEGIN
     held AS MATERIALIZED (
         SELECT i.batch_id, i.job_id, i.tenant_id FROM ins i JOIN weft.job j ON j.batch_id = i.batch_id AND j.job_id = i.job_id
         WHERE v_has_switch AND weft._is_closed(i.batch_id, j.group_id, i.job_id)),
-    noted AS (INSERT INTO weft.held_ready (batch_id, job_id, tenant_id) SELECT h.batch_id, h.job_id, h.tenant_id FROM held h ON CONFLICT DO NOTHING)
+    noted AS (INSERT INTO weft.held_ready (batch_id, job_id, tenant_id) SELECT h.batch_id, h.job_id, h.tenant_id FROM held h
+        ON CONFLICT DO NOTHING)
     SELECT array_agg(DISTINCT i.pool_id), array_agg(DISTINCT i.user_id), array_agg(DISTINCT i.gate_set_id) FILTER (WHERE i.gate_set_id <> 0)
     INTO v_pools, v_users, v_sets FROM ins i
     WHERE NOT v_has_switch OR (i.batch_id, i.job_id) NOT IN (SELECT h.batch_id, h.job_id FROM held h);
     -- This statement began after the caller had locked the job's row, so it sees a cancel that held the row before (invariant 6).
     FOR v_cancelled IN
-        SELECT c.batch_id, array_agg(c.job_id) AS jobs FROM unnest(_list_ready.batch_ids, _list_ready.job_ids, _list_ready.states) t (b, j, s)
+        SELECT c.batch_id, array_agg(c.job_id) AS jobs FROM unnest(_list_ready.batch_ids, _list_ready.job_ids, _list_ready.states) t (b, j,
+            s)
         CROSS JOIN LATERAL (SELECT x.batch_id, x.job_id FROM weft.job_cancel x WHERE x.batch_id = t.b AND x.job_id = t.j OFFSET 0) c
         WHERE t.s = 1 GROUP BY c.batch_id ORDER BY c.batch_id
     LOOP
@@ -52,6 +56,7 @@ BEGIN
         PERFORM weft._announce();
     ELSE
         PERFORM weft._announce(
-            (SELECT array_agg(p) FROM unnest(v_pools) p, unnest(v_users) u), (SELECT array_agg(u) FROM unnest(v_pools) p, unnest(v_users) u));
+            (SELECT array_agg(p) FROM unnest(v_pools) p, unnest(v_users) u), (SELECT array_agg(u) FROM unnest(v_pools) p,
+                unnest(v_users) u));
     END IF;
 END $$;

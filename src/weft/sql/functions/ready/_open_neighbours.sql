@@ -23,9 +23,11 @@ BEGIN
         RETURN;
     END IF;
     SELECT count(*) FILTER (WHERE j.state = 0 AND j.n_unfinished = 1 AND NOT j.staged AND j.priority = 0 AND NOT j.always_run) AS n_opening,
-           bool_or(j.crowded OR j.bad_parent) AS is_special, min(j.update_id) AS update_id, max(j.update_id) AS last_update_id, min(j.lane_id) AS lane_id, max(j.lane_id) AS last_lane_id
+           bool_or(j.crowded OR j.bad_parent) AS is_special, min(j.update_id) AS update_id, max(j.update_id) AS last_update_id,
+               min(j.lane_id) AS lane_id, max(j.lane_id) AS last_lane_id
     INTO v_found FROM weft.job j WHERE j.batch_id = of_batch_id AND j.job_id BETWEEN v_first AND last_child;
-    IF v_found.n_opening * 2 < v_n OR v_found.is_special OR v_found.update_id <> v_found.last_update_id OR v_found.lane_id <> v_found.last_lane_id
+    IF v_found.n_opening * 2 < v_n OR v_found.is_special OR v_found.update_id <> v_found.last_update_id
+        OR v_found.lane_id <> v_found.last_lane_id
        OR EXISTS (SELECT FROM weft.runnable r WHERE r.batch_id = of_batch_id AND r.first_job = v_first)
        OR weft._may_open(ARRAY[of_batch_id]) IS NULL THEN
         RETURN;
@@ -45,21 +47,25 @@ BEGIN
         JOIN weft.batch b ON b.batch_id = of_batch_id JOIN weft.queue q ON q.queue_id = b.queue_id),
     eve AS (
         INSERT INTO weft.event (at, tenant_id, batch_id, kind, from_state, to_state, jobs)
-        SELECT _open_neighbours.at, u.tenant_id, of_batch_id, 'jobs.ready', 0, 1, array_agg(u.job_id) FROM upd u WHERE u.state = 1 GROUP BY u.tenant_id)
+        SELECT _open_neighbours.at, u.tenant_id, of_batch_id, 'jobs.ready', 0, 1, array_agg(u.job_id) FROM upd u WHERE u.state = 1
+            GROUP BY u.tenant_id)
     SELECT count(*), array_agg(u.job_id) FILTER (WHERE u.state = 1 AND u.listed), CASE WHEN count(*) < v_n THEN array_agg(u.job_id) END
     INTO n_told, v_ready, v_left FROM upd u;
     IF n_told < v_n THEN
         SELECT array_agg(x) INTO v_left FROM generate_series(v_first, last_child) x WHERE x <> ALL (coalesce(v_left, '{}'));
         SELECT e.ended_batches, e.ended_jobs INTO v_left_batches, v_left_jobs
-        FROM weft._end_parents(array_fill(of_batch_id, ARRAY[cardinality(v_left)]), v_left, array_fill(true, ARRAY[cardinality(v_left)]), false, false,
+        FROM weft._end_parents(array_fill(of_batch_id, ARRAY[cardinality(v_left)]), v_left, array_fill(true, ARRAY[cardinality(v_left)]),
+            false, false,
                                _open_neighbours.at) e;
         INSERT INTO weft.cascade (batch_id, job_id, tenant_id)
-        SELECT p.b, p.j, b.tenant_id FROM unnest(v_left_batches, v_left_jobs) p (b, j) JOIN weft.batch b ON b.batch_id = p.b ON CONFLICT DO NOTHING;
+        SELECT p.b, p.j, b.tenant_id FROM unnest(v_left_batches, v_left_jobs) p (b, j) JOIN weft.batch b ON b.batch_id = p.b
+            ON CONFLICT DO NOTHING;
         n_told := v_n;
     END IF;
     PERFORM weft._add_ranges(ARRAY[of_batch_id], ARRAY[v_found.update_id], ARRAY[v_found.lane_id], ARRAY[v_first], ARRAY[last_child]);
     IF v_ready IS NOT NULL THEN
-        PERFORM weft._list_ready(array_fill(of_batch_id, ARRAY[cardinality(v_ready)]), v_ready, array_fill(1::smallint, ARRAY[cardinality(v_ready)]),
+        PERFORM weft._list_ready(array_fill(of_batch_id, ARRAY[cardinality(v_ready)]), v_ready,
+            array_fill(1::smallint, ARRAY[cardinality(v_ready)]),
                                  _open_neighbours.at);
     END IF;
 END $$;

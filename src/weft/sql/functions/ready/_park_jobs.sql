@@ -1,5 +1,5 @@
--- _park_jobs: take those of these jobs that are ready, and for which a switch is closed, out of the sight of claimers and gates: they are listed
---   before gate set 1, and lose their places. The mark of their range can pass them then.
+-- _park_jobs: take those of these jobs that are ready, and for which a switch is closed, out of the sight of claimers and gates: they are
+--   listed before gate set 1, and lose their places. The mark of their range can pass them then.
 -- Called by: hold_jobs, sweep_holds.   Safe to repeat: yes.
 -- Locks: job (by the caller); ready_job (SKIP LOCKED); place (with the job).   Plan: jobs by key.
 -- Owner: weft_system.  Granted to: weft_tenant.
@@ -9,7 +9,8 @@ AS $$
 DECLARE
     v_batch record; v_job int[]; v_listed int[];
 BEGIN
-    SELECT b.user_id, b.tenant_id, b.gated, q.pool_id INTO v_batch FROM weft.batch b JOIN weft.queue q USING (queue_id) WHERE b.batch_id = of_batch_id;
+    SELECT b.user_id, b.tenant_id, b.gated, q.pool_id INTO v_batch FROM weft.batch b JOIN weft.queue q USING (queue_id)
+        WHERE b.batch_id = of_batch_id;
     -- The rows are locked, so what is held in this statement's snapshot is released after us, and then listed again.
     SELECT array_agg(j.job_id ORDER BY j.job_id) INTO v_job FROM unnest(of_job_ids) x
     CROSS JOIN LATERAL (SELECT y.* FROM weft.job y WHERE y.batch_id = of_batch_id AND y.job_id = x AND y.state = 1 OFFSET 0) j
@@ -19,7 +20,8 @@ BEGIN
     END IF;
     -- A row that a claimer has locked is that of a job which was released meanwhile, and the claimer waits for our job rows.
     SELECT array_agg(l.job_id) INTO v_listed FROM (
-        SELECT q.job_id FROM weft.ready_job q WHERE q.batch_id = of_batch_id AND q.job_id = ANY (v_job) AND q.gate_set_id <> 1 FOR UPDATE SKIP LOCKED) l;
+        SELECT q.job_id FROM weft.ready_job q WHERE q.batch_id = of_batch_id AND q.job_id = ANY (v_job) AND q.gate_set_id <> 1
+            FOR UPDATE SKIP LOCKED) l;
     UPDATE weft.ready_job q SET gate_set_id = 1 WHERE q.batch_id = of_batch_id AND q.job_id = ANY (v_listed);
     WITH ranged AS (
         UPDATE weft.job j SET listed = true WHERE j.batch_id = of_batch_id AND j.job_id = ANY (v_job) AND NOT j.listed

@@ -1,5 +1,7 @@
--- _unpark_jobs: list parked jobs of a batch for which no switch is closed any more, before their gates if they have some; one bounded step in order of their numbers.
--- Called by: release_group, sweep_holds.   Safe to repeat: yes.   Returns: the number up to which it has looked; NULL: nothing stands behind.
+-- _unpark_jobs: list parked jobs of a batch for which no switch is closed any more, before their gates if they have some; one bounded step
+--   in order of their numbers.
+-- Called by: release_group, sweep_holds.   Safe to repeat: yes.   Returns: the number up to which it has looked; NULL: nothing stands
+--   behind.
 -- Locks: ready_job (in key order); gate (tried).   Plan: ready_job by batch and number; jobs by key.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._unpark_jobs(of_batch_id bigint, after_job int, limit_jobs int) RETURNS int LANGUAGE plpgsql

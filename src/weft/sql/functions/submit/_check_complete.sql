@@ -10,13 +10,15 @@ BEGIN
     SELECT coalesce(sum(x.n_jobs), 0) INTO v_jobs FROM weft.bunch x WHERE x.batch_id = of_batch_id AND x.update_id = of_update_id;
     IF v_jobs <> v_update.n_jobs THEN
         SELECT string_agg(format('%s to %s', gap.from_job, gap.to_job), ', ' ORDER BY gap.from_job) INTO v_missing FROM (
-            SELECT coalesce(lag(x.first_job + x.n_jobs) OVER (ORDER BY x.first_job), v_update.first_job) - v_update.first_job + 1 AS from_job,
+            SELECT coalesce(lag(x.first_job + x.n_jobs) OVER (ORDER BY x.first_job),
+                v_update.first_job) - v_update.first_job + 1 AS from_job,
                    x.first_job - v_update.first_job AS to_job
             FROM (SELECT b.first_job, b.n_jobs FROM weft.bunch b WHERE b.batch_id = of_batch_id AND b.update_id = of_update_id
                   UNION ALL SELECT v_update.first_job + v_update.n_jobs, 0) x
             LIMIT 1000000) gap WHERE gap.from_job <= gap.to_job LIMIT 1;
         PERFORM weft._fail('WF202', format('update %s of batch b%s is not complete', of_update_id, of_batch_id),
-            format('It reserved %s jobs, %s are there; missing are the jobs %s of the update.', v_update.n_jobs, v_jobs, v_missing), 'Send the missing jobs, then commit again.');
+            format('It reserved %s jobs, %s are there; missing are the jobs %s of the update.', v_update.n_jobs, v_jobs, v_missing),
+                'Send the missing jobs, then commit again.');
     END IF;
     SELECT count(*) INTO v_groups FROM weft.job_group g WHERE g.batch_id = of_batch_id
       AND g.group_id BETWEEN v_update.first_group AND v_update.first_group + v_update.n_groups - 1;

@@ -4,7 +4,8 @@
 -- Returns: the sets of gates before which it put some.
 -- A completion that ends a parent now waits for the row or has counted already, so the state is decided once (j.staged).
 -- Owner: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._unstage(of_batch_id bigint, from_job int, to_job int, pool_id int, at timestamptz) RETURNS int[] LANGUAGE plpgsql
+CREATE OR REPLACE FUNCTION weft._unstage(of_batch_id bigint, from_job int, to_job int, pool_id int, at timestamptz) RETURNS int[]
+    LANGUAGE plpgsql
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -24,14 +25,16 @@ BEGIN
         RETURNING j.batch_id, j.job_id, j.state, j.tenant_id, j.group_id, j.shape_id),
     del AS (
         INSERT INTO weft.job_delta (tenant_id, batch_id, group_id, shape_id, pool_id, n_pending, n_ready, n_cancelled, last_ended_at)
-        SELECT u.tenant_id, u.batch_id, u.group_id, u.shape_id, _unstage.pool_id, -count(*), count(*) FILTER (WHERE u.state = 1), count(*) FILTER (WHERE u.state = 9),
+        SELECT u.tenant_id, u.batch_id, u.group_id, u.shape_id, _unstage.pool_id, -count(*), count(*) FILTER (WHERE u.state = 1),
+            count(*) FILTER (WHERE u.state = 9),
                max(_unstage.at) FILTER (WHERE u.state = 9)
         FROM upd u WHERE u.state <> 0 GROUP BY 1, 2, 3, 4),
     cas AS (
         INSERT INTO weft.cascade (batch_id, job_id, tenant_id) SELECT u.batch_id, u.job_id, u.tenant_id FROM upd u WHERE u.state = 9
         ON CONFLICT DO NOTHING)
     INSERT INTO weft.event (at, tenant_id, batch_id, kind, from_state, to_state, jobs)
-    SELECT _unstage.at, u.tenant_id, u.batch_id, 'jobs.cancelled', 0, 9, array_agg(u.job_id) FROM upd u WHERE u.state = 9 GROUP BY u.tenant_id, u.batch_id;
+    SELECT _unstage.at, u.tenant_id, u.batch_id, 'jobs.cancelled', 0, 9, array_agg(u.job_id) FROM upd u WHERE u.state = 9
+        GROUP BY u.tenant_id, u.batch_id;
     WITH ins AS (
         INSERT INTO weft.ready_job (gate_set_id, pool_id, user_id, rank, batch_id, job_id, tenant_id, lane_id)
         SELECT CASE WHEN b.gated THEN weft._job_gates(b.gate_set_id, j.gate_set_id) ELSE 0 END, _unstage.pool_id, b.user_id, -j.priority,

@@ -1,11 +1,11 @@
 -- add_groups: add groups to an open update.
 -- Called by: Store.add_groups, Store.submit (api).   Safe to repeat: yes, a group that is there already under its number is left.
 -- Returns: whether any of them is new.
--- Locks: as _open_update; group (those of parents, their key shared). None of them gets another path meanwhile.
+-- Locks: as _open_update; as _add_tree_group.
 -- Plan: by key, one group after the other, parents first.
 -- Numbers: group and parent relative to the update from 1 on; 0 the root; a negative parent is an earlier group. A set has no parent.
--- Raises WF103 (parent group), WF201 (key used with another body), WF203 (committed), WF207 (number outside the update), WF209 (path taken), WF211 (too deep),
---   WF215 (another group has the number).
+-- Raises WF103 (parent group), WF201 (key used with another body), WF203 (committed), WF207 (number outside the update), WF209 (path
+--   taken), WF211 (too deep), WF215 (another group has the number).
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.add_groups(
     tenant_id int, batch_id bigint, update_id int, group_ids int[], parent_ids int[], names text[], attributes jsonb[],
@@ -15,13 +15,15 @@ CREATE OR REPLACE FUNCTION weft.add_groups(
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_update weft.batch_update; v_new record; v_parent record; v_id int; v_parent_id int; v_path text; v_number int; v_old record; v_is_new boolean := false;
+    v_update weft.batch_update; v_new record; v_id int; v_parent_id int; v_old record;
+    v_is_new boolean := false;
 BEGIN
     PERFORM weft._as_tenant(add_groups.tenant_id);
     v_update := weft._open_update(add_groups.batch_id, add_groups.update_id);
     IF add_groups.idempotency_key IS NOT NULL THEN
         INSERT INTO weft.group_bunch (batch_id, update_id, idempotency_key, tenant_id, digest)
-        VALUES (add_groups.batch_id, add_groups.update_id, add_groups.idempotency_key, add_groups.tenant_id, add_groups.digest) ON CONFLICT DO NOTHING;
+        VALUES (add_groups.batch_id, add_groups.update_id, add_groups.idempotency_key, add_groups.tenant_id, add_groups.digest)
+            ON CONFLICT DO NOTHING;
         IF EXISTS (SELECT FROM weft.group_bunch x WHERE x.batch_id = add_groups.batch_id AND x.update_id = add_groups.update_id
                      AND x.idempotency_key = add_groups.idempotency_key AND x.digest <> add_groups.digest) THEN
             PERFORM weft._fail('WF201', 'the idempotency key was used for another request',
@@ -30,16 +32,19 @@ BEGIN
         END IF;
     END IF;
     FOR v_new IN
-        SELECT * FROM unnest(group_ids, parent_ids, names, attributes, cancel_afters, callbacks, are_sets) t (g, p, name, attributes, cancel_after, callback, is_set) ORDER BY t.g
+        SELECT * FROM unnest(group_ids, parent_ids, names, attributes, cancel_afters, callbacks, are_sets) t (g, p, name, attributes,
+            cancel_after, callback, is_set) ORDER BY t.g
     LOOP
         IF v_new.g < 1 OR v_new.g > v_update.n_groups OR v_new.p >= v_new.g THEN
             PERFORM weft._fail('WF207', format('group %s does not fit into its update', v_new.g),
-                format('The update reserved %s groups, and a parent''s number is below its child''s (here %s).', v_update.n_groups, v_new.p), 'Number the groups of an update from 1 on.');
+                format('The update reserved %s groups, and a parent''s number is below its child''s (here %s).', v_update.n_groups,
+                    v_new.p), 'Number the groups of an update from 1 on.');
         END IF;
         v_id := v_update.first_group - 1 + v_new.g;
         v_parent_id := CASE WHEN v_new.p > 0 THEN v_update.first_group - 1 + v_new.p ELSE -v_new.p END;
         SELECT g.*, row(g.name, g.parent_id, g.is_set, g.attributes, g.callback, g.cancel_after_n_failures) IS NOT DISTINCT FROM
-                    row(v_new.name, CASE WHEN NOT coalesce(v_new.is_set, false) THEN v_parent_id END, coalesce(v_new.is_set, false), coalesce(v_new.attributes, '{}'),
+                    row(v_new.name, CASE WHEN NOT coalesce(v_new.is_set, false) THEN v_parent_id END, coalesce(v_new.is_set, false),
+                        coalesce(v_new.attributes, '{}'),
                         v_new.callback, v_new.cancel_after) AS is_same
         INTO v_old FROM weft.job_group g WHERE g.batch_id = add_groups.batch_id AND g.group_id = v_id;
         IF FOUND THEN
@@ -53,40 +58,16 @@ BEGIN
         END IF;
         v_is_new := true;
         IF v_update.committed_at IS NOT NULL THEN
-            PERFORM weft._fail('WF203', format('update %s of batch b%s is committed', v_update.update_id, v_update.batch_id), 'A committed update never changes.', 'Create a new update.');
+            PERFORM weft._fail('WF203', format('update %s of batch b%s is committed', v_update.update_id, v_update.batch_id),
+                'A committed update never changes.', 'Create a new update.');
         END IF;
         IF v_new.is_set THEN
             PERFORM weft._add_set(add_groups.tenant_id, add_groups.batch_id, v_id, v_update.update_id, v_new.name, v_new.attributes,
                                   v_new.cancel_after, v_new.callback, false, add_groups.at);
             CONTINUE;
         END IF;
-        SELECT g.* INTO v_parent FROM weft.job_group g WHERE g.batch_id = add_groups.batch_id AND g.group_id = v_parent_id AND NOT g.is_set
-          AND NOT EXISTS (SELECT FROM weft.batch_update u WHERE u.batch_id = g.batch_id AND u.update_id = g.update_id
-                          AND u.update_id <> add_groups.update_id AND u.committed_at IS NULL) FOR KEY SHARE;
-        IF NOT FOUND THEN
-            PERFORM weft._fail('WF103', format('group %s of batch b%s does not exist', v_parent_id, add_groups.batch_id), 'A group needs a parent that is there.', 'Add the parent first, or name 0, the root.');
-        END IF;
-        IF v_parent.depth >= add_groups.depth_max THEN
-            PERFORM weft._fail('WF211', 'the tree of groups is too deep', format('Group %s would stand at depth %s, the limit is %s.', v_new.name, v_parent.depth + 1, add_groups.depth_max), 'Use fewer levels.');
-        END IF;
-        v_path := CASE v_parent.path WHEN '/' THEN '' ELSE v_parent.path END || '/' || v_new.name;
-        INSERT INTO weft.job_group (batch_id, group_id, tenant_id, parent_id, update_id, name, path, depth, attributes, callback, cancel_after_n_failures, created_at)
-        VALUES (add_groups.batch_id, v_id, add_groups.tenant_id, v_parent_id, v_update.update_id, v_new.name, v_path, v_parent.depth + 1,
-                coalesce(v_new.attributes, '{}'), v_new.callback, v_new.cancel_after, add_groups.at)
-        ON CONFLICT DO NOTHING;
-        GET DIAGNOSTICS v_number = ROW_COUNT;
-        IF v_number = 0 THEN
-            -- The same request at the same time: it is there now.
-            CONTINUE WHEN EXISTS (SELECT FROM weft.job_group g WHERE g.batch_id = add_groups.batch_id AND g.group_id = v_id AND g.path = v_path);
-            PERFORM weft._fail('WF209', format('group %s of batch b%s exists already', v_path, add_groups.batch_id), 'Names are unique within a group.', 'Choose another name, or put the jobs into the group that is there.');
-        END IF;
-        INSERT INTO weft.group_ancestor (batch_id, group_id, ancestor_id, tenant_id)
-        SELECT add_groups.batch_id, v_id, a.ancestor_id, add_groups.tenant_id FROM weft.group_ancestor a
-        WHERE a.batch_id = add_groups.batch_id AND a.group_id = v_parent_id
-        UNION ALL SELECT add_groups.batch_id, v_id, v_id, add_groups.tenant_id;
-        IF v_new.cancel_after IS NOT NULL THEN
-            INSERT INTO weft.failure_count (batch_id, group_id, tenant_id, n_failures_max) VALUES (add_groups.batch_id, v_id, add_groups.tenant_id, v_new.cancel_after);
-        END IF;
+        PERFORM weft._add_tree_group(add_groups.tenant_id, add_groups.batch_id, v_update.update_id, v_id, v_parent_id, v_new.name,
+            v_new.attributes, v_new.cancel_after, v_new.callback, add_groups.depth_max, add_groups.at);
     END LOOP;
     RETURN v_is_new;
 END $$;

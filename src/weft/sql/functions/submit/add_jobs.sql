@@ -1,15 +1,16 @@
 -- add_jobs: add a bunch of jobs to an open update. They stay invisible until the commit.
 -- Called by: Store.add_jobs, Store.submit (api).   Safe to repeat: yes, by (update, first job); then it returns false, or
 --   NULL if what came before was another body.
--- Locks: batch (shared, only with parents in earlier updates); as _open_update; as _shape_ids; job (those parents, running ones first, then in key order,
---   shared); cascade (theirs, shared); membership (new).
+-- Locks: batch (shared, only with parents in earlier updates); as _open_update; as _shape_ids; job (those parents, running ones first, then
+--   in key order, shared); cascade (theirs, shared); membership (new).
 -- Plan: inserts; parents by key.
 -- Columns: one element stands for all jobs. Numbers: jobs, parents and groups relative to the update from 1 on; a negative
 --   parent or group is an absolute number of before, group 0 the root. Sets: combo_numbers and combo_sets are pairs (combination, a set
 --   of it), combo_indexes the combination of each job, 0 for none.
 -- Arrays: with entry_ns the columns have one element per entry, which is so many jobs, and an edge goes from edge_parent_ns jobs, of
 --   which edge_parents is the first, to all of the entry that begins with edge_children (_add_arrays). array_*: what they share.
--- Raises WF103 (group), WF201 (key used with another body), WF203 (committed), WF205 (parent does not exist), WF207 (outside the update), WF208 (overlap).
+-- Raises WF103 (group), WF201 (key used with another body), WF203 (committed), WF205 (parent does not exist), WF207 (outside the update),
+--   WF208 (overlap).
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.add_jobs(
     tenant_id int, batch_id bigint, update_id int, first_job int, n_jobs int,
@@ -26,7 +27,8 @@ CREATE OR REPLACE FUNCTION weft.add_jobs(
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_update weft.batch_update; v_base int; v_group_base int; v_shapes int[]; v_lanes int[]; v_lane_firsts int[]; v_section_lanes int[]; v_is_same boolean; v_wrong int; v_has_cross boolean := false;
+    v_update weft.batch_update; v_base int; v_group_base int; v_shapes int[]; v_lanes int[]; v_lane_firsts int[]; v_section_lanes int[];
+    v_is_same boolean; v_wrong int; v_has_cross boolean := false;
     v_parent_count int[]; v_bad_child int[]; v_cross_child int[]; v_spec int[];
 BEGIN
     PERFORM weft._as_tenant(add_jobs.tenant_id);
@@ -39,7 +41,8 @@ BEGIN
     v_group_base := v_update.first_group - 1;
     IF add_jobs.first_job < 1 OR add_jobs.n_jobs < 1 OR add_jobs.first_job + add_jobs.n_jobs - 1 > v_update.n_jobs THEN
         PERFORM weft._fail('WF207', 'the jobs do not fit into their update',
-            format('Jobs %s to %s were sent, the update reserved %s.', add_jobs.first_job, add_jobs.first_job + add_jobs.n_jobs - 1, v_update.n_jobs),
+            format('Jobs %s to %s were sent, the update reserved %s.', add_jobs.first_job, add_jobs.first_job + add_jobs.n_jobs - 1,
+                v_update.n_jobs),
             'Number the jobs of an update from 1 on.');
     END IF;
     IF EXISTS (SELECT FROM weft.bunch x WHERE x.batch_id = add_jobs.batch_id AND x.update_id = add_jobs.update_id
@@ -53,24 +56,28 @@ BEGIN
         RETURN CASE WHEN v_is_same THEN false END;
     END IF;
     IF v_update.committed_at IS NOT NULL THEN
-        PERFORM weft._fail('WF203', format('update %s of batch b%s is committed', v_update.update_id, v_update.batch_id), 'A committed update never changes.', 'Create a new update.');
+        PERFORM weft._fail('WF203', format('update %s of batch b%s is committed', v_update.update_id, v_update.batch_id),
+            'A committed update never changes.', 'Create a new update.');
     END IF;
 
     -- Groups, mapped to absolute numbers, must be there; what is not committed is so for its own update only, and may be removed.
-    SELECT array_agg(CASE WHEN g > 0 THEN v_group_base + g ELSE -g END ORDER BY n) INTO group_ids FROM unnest(group_ids) WITH ORDINALITY t (g, n);
+    SELECT array_agg(CASE WHEN g > 0 THEN v_group_base + g ELSE -g END ORDER BY n) INTO group_ids
+        FROM unnest(group_ids) WITH ORDINALITY t (g, n);
     SELECT d.g INTO v_wrong
     FROM (SELECT g, false AS is_set FROM unnest(group_ids) g UNION SELECT -s, true FROM unnest(combo_sets) s WHERE s < 0) d
     WHERE NOT EXISTS (SELECT FROM weft.job_group x LEFT JOIN weft.batch_update u ON u.batch_id = x.batch_id AND u.update_id = x.update_id
                       WHERE x.batch_id = add_jobs.batch_id AND x.group_id = d.g AND x.is_set = d.is_set
                         AND (x.update_id IS NULL OR x.update_id = add_jobs.update_id OR u.committed_at IS NOT NULL)) LIMIT 1;
     IF v_wrong IS NOT NULL THEN
-        PERFORM weft._fail('WF103', format('group %s of batch b%s does not exist', v_wrong, add_jobs.batch_id), 'A job needs a group that is there.', 'Add the group to the update before its jobs.');
+        PERFORM weft._fail('WF103', format('group %s of batch b%s does not exist', v_wrong, add_jobs.batch_id),
+            'A job needs a group that is there.', 'Add the group to the update before its jobs.');
     END IF;
     SELECT s.shape_ids, s.lane_ids INTO v_shapes, v_lanes
     FROM weft._shape_ids(shape_cpu_ms, shape_memory_mibs, shape_storage_mibs, shape_gpus, shape_countables) s;
     IF cardinality(shape_indexes) > 1 AND EXISTS (SELECT FROM unnest(v_lanes) l WHERE l <> v_lanes[1]) THEN
         SELECT s.firsts, s.lane_ids INTO v_lane_firsts, v_section_lanes
-        FROM weft._lane_sections(ARRAY(SELECT v_lanes[t.s + 1] FROM unnest(shape_indexes) WITH ORDINALITY t (s, n) ORDER BY t.n), nullif(entry_ns, '{}')) s;
+        FROM weft._lane_sections(ARRAY(SELECT v_lanes[t.s + 1] FROM unnest(shape_indexes) WITH ORDINALITY t (s, n) ORDER BY t.n),
+            nullif(entry_ns, '{}')) s;
     ELSE
         v_lane_firsts := '{1}'; v_section_lanes := ARRAY[v_lanes[shape_indexes[1] + 1]];
     END IF;
@@ -93,7 +100,8 @@ BEGIN
             WHERE j.batch_id = add_jobs.batch_id AND j.job_id = -p AND u.committed_at IS NOT NULL)) LIMIT 1;
         IF v_wrong IS NOT NULL THEN
             RAISE EXCEPTION USING ERRCODE = 'WF205', MESSAGE = format('parent j%s of batch b%s does not exist', v_wrong, add_jobs.batch_id),
-                DETAIL = 'A parent is a job of this update or of a committed one.', HINT = 'Refer to jobs of this update by their number in it.',
+                DETAIL = 'A parent is a job of this update or of a committed one.',
+                    HINT = 'Refer to jobs of this update by their number in it.',
                 COLUMN = format('j%s', v_wrong); -- the store reads it as the error's subject
         END IF;
     END IF;
@@ -106,7 +114,8 @@ BEGIN
     IF cardinality(entry_ns) > 0 THEN
         PERFORM weft._add_arrays(
             add_jobs.tenant_id, add_jobs.batch_id, add_jobs.update_id, v_base, add_jobs.first_job, add_jobs.n_jobs, entry_ns,
-            v_shapes, v_lanes, v_lane_firsts, v_section_lanes, shape_cpu_ms, shape_memory_mibs, shape_indexes, group_ids, priorities, always_runs, add_jobs.max_attempts, retry_ons,
+            v_shapes, v_lanes, v_lane_firsts, v_section_lanes, shape_cpu_ms, shape_memory_mibs, shape_indexes, group_ids, priorities,
+                always_runs, add_jobs.max_attempts, retry_ons,
             edge_children, edge_parents, edge_parent_ns, chunk_firsts, add_jobs.idempotency_key, add_jobs.digest);
         INSERT INTO weft.job_array (batch_id, first_job, tenant_id, n_jobs, first_index, name, attributes)
         SELECT add_jobs.batch_id, v_base + t.first, add_jobs.tenant_id, t.n, t.first_index, t.name, t.attributes
@@ -114,37 +123,47 @@ BEGIN
     ELSE
         IF cardinality(edge_children) > 0 THEN
             WITH e AS (
-                SELECT DISTINCT v_base + t.c AS child, CASE WHEN t.p > 0 THEN v_base + t.p ELSE -t.p END AS parent FROM unnest(edge_children, edge_parents) t (c, p)),
+                SELECT DISTINCT v_base + t.c AS child, CASE WHEN t.p > 0 THEN v_base + t.p ELSE -t.p END AS parent
+                    FROM unnest(edge_children, edge_parents) t (c, p)),
             ins AS (
-                INSERT INTO weft.edge (batch_id, parent_id, child_id, tenant_id) SELECT add_jobs.batch_id, e.parent, e.child, add_jobs.tenant_id FROM e),
+                INSERT INTO weft.edge (batch_id, parent_id, child_id, tenant_id) SELECT add_jobs.batch_id, e.parent, e.child,
+                    add_jobs.tenant_id FROM e),
             counted AS (
                 SELECT e.child, count(*) FILTER (WHERE j.state IS NULL OR j.state < 6 OR c.job_id IS NOT NULL) AS n,
                        coalesce(bool_or(j.state > 6 AND c.job_id IS NULL), false) AS bad, bool_or(e.parent <= v_base) AS is_cross
                 FROM e LEFT JOIN weft.job j ON j.batch_id = add_jobs.batch_id AND j.job_id = e.parent AND e.parent <= v_base
                 LEFT JOIN weft.cascade c ON c.batch_id = j.batch_id AND c.job_id = j.job_id AND c.next_child < e.child
                 GROUP BY e.child)
-            SELECT array_agg(coalesce(c.n, -1) ORDER BY i), array_agg(c.child) FILTER (WHERE c.bad), array_agg(c.child) FILTER (WHERE c.is_cross), coalesce(bool_or(c.is_cross), false)
+            SELECT array_agg(coalesce(c.n, -1) ORDER BY i), array_agg(c.child) FILTER (WHERE c.bad),
+                array_agg(c.child) FILTER (WHERE c.is_cross), coalesce(bool_or(c.is_cross), false)
             INTO v_parent_count, v_bad_child, v_cross_child, v_has_cross
-            FROM generate_series(v_base + add_jobs.first_job, v_base + add_jobs.first_job + add_jobs.n_jobs - 1) i LEFT JOIN counted c ON c.child = i;
+            FROM generate_series(v_base + add_jobs.first_job, v_base + add_jobs.first_job + add_jobs.n_jobs - 1) i LEFT
+                JOIN counted c ON c.child = i;
             UPDATE weft.batch b SET has_edges = true WHERE b.batch_id = add_jobs.batch_id AND NOT b.has_edges;
         END IF;
 
-        SELECT array_agg(v_base + c.first ORDER BY c.first, i) INTO v_spec FROM unnest(chunk_firsts, chunk_ns) c (first, n), generate_series(1, c.n) i;
+        SELECT array_agg(v_base + c.first ORDER BY c.first, i) INTO v_spec FROM unnest(chunk_firsts, chunk_ns) c (first, n),
+            generate_series(1, c.n) i;
         -- A job without parents is ready, and unless it has a priority or always runs it is found by its range.
         WITH new AS (
-            INSERT INTO weft.job (batch_id, job_id, tenant_id, update_id, group_id, shape_id, cpu_m, memory_mib, lane_id, asks_more, spec_first, state, n_unfinished, listed, staged,
+            INSERT INTO weft.job (batch_id, job_id, tenant_id, update_id, group_id, shape_id, cpu_m, memory_mib, lane_id, asks_more,
+                spec_first, state, n_unfinished, listed, staged,
                                   bad_parent, crowded, always_run, priority, max_attempts, retry_on)
-            SELECT add_jobs.batch_id, v_base + add_jobs.first_job - 1 + t.n, add_jobs.tenant_id, add_jobs.update_id, coalesce(t.g, group_ids[1]),
-                   v_shapes[t.s + 1], shape_cpu_ms[t.s + 1], shape_memory_mibs[t.s + 1], v_lanes[t.s + 1], v_lanes[t.s + 1] <> 0, t.spec_first,
+            SELECT add_jobs.batch_id, v_base + add_jobs.first_job - 1 + t.n, add_jobs.tenant_id, add_jobs.update_id,
+                coalesce(t.g, group_ids[1]),
+                   v_shapes[t.s + 1], shape_cpu_ms[t.s + 1], shape_memory_mibs[t.s + 1], v_lanes[t.s + 1], v_lanes[t.s + 1] <> 0,
+                       t.spec_first,
                    CASE WHEN coalesce(t.np, -1) < 0 THEN 1 ELSE 0 END, greatest(coalesce(t.np, 0), 0),
                    coalesce(t.np, -1) >= 0 OR coalesce(t.priority, priorities[1]) <> 0 OR coalesce(t.always_run, always_runs[1])
                        OR (cardinality(v_section_lanes) > 1 OR v_lanes[t.s + 1] <> v_section_lanes[1])
                           AND v_lanes[t.s + 1] <> v_section_lanes[width_bucket(t.n, v_lane_firsts)],
                    v_has_cross AND v_base + add_jobs.first_job - 1 + t.n = ANY (v_cross_child),
                    v_bad_child IS NOT NULL AND v_base + add_jobs.first_job - 1 + t.n = ANY (v_bad_child), coalesce(t.np > 1000, false),
-                   coalesce(t.always_run, always_runs[1]), coalesce(t.priority, priorities[1]), coalesce(t.tries, max_attempts[1]), coalesce(t.retry_on, retry_ons[1])
+                   coalesce(t.always_run, always_runs[1]), coalesce(t.priority, priorities[1]), coalesce(t.tries, max_attempts[1]),
+                       coalesce(t.retry_on, retry_ons[1])
             FROM (SELECT t.* FROM unnest(
-                    CASE WHEN cardinality(shape_indexes) = add_jobs.n_jobs THEN shape_indexes ELSE array_fill(shape_indexes[1], ARRAY[add_jobs.n_jobs]) END,
+                    CASE WHEN cardinality(shape_indexes) = add_jobs.n_jobs THEN shape_indexes
+                        ELSE array_fill(shape_indexes[1], ARRAY[add_jobs.n_jobs]) END,
                     group_ids, priorities, always_runs, add_jobs.max_attempts, retry_ons, v_parent_count, v_spec)
                   WITH ORDINALITY AS t (s, g, priority, always_run, tries, retry_on, np, spec_first, n)) t
             RETURNING group_id, shape_id, state, listed),
@@ -153,16 +172,20 @@ BEGIN
             SELECT add_jobs.batch_id, add_jobs.update_id, v_base + add_jobs.first_job, n.group_id, n.shape_id, add_jobs.tenant_id,
                    count(*) FILTER (WHERE n.state = 0), count(*) FILTER (WHERE n.state = 1)
             FROM new n GROUP BY n.group_id, n.shape_id)
-        INSERT INTO weft.bunch (batch_id, update_id, first_job, n_jobs, tenant_id, n_ranged, n_listed, has_cross, idempotency_key, digest, lane_firsts, lane_ids)
+        INSERT INTO weft.bunch (batch_id, update_id, first_job, n_jobs, tenant_id, n_ranged, n_listed, has_cross, idempotency_key, digest,
+            lane_firsts, lane_ids)
         SELECT add_jobs.batch_id, add_jobs.update_id, v_base + add_jobs.first_job, add_jobs.n_jobs, add_jobs.tenant_id,
                count(*) FILTER (WHERE n.state = 1 AND NOT n.listed), count(*) FILTER (WHERE n.state = 1 AND n.listed), v_has_cross,
-               add_jobs.idempotency_key, add_jobs.digest, ARRAY(SELECT v_base + add_jobs.first_job - 1 + f FROM unnest(v_lane_firsts) f), v_section_lanes
+               add_jobs.idempotency_key, add_jobs.digest, ARRAY(SELECT v_base + add_jobs.first_job - 1 + f FROM unnest(v_lane_firsts) f),
+                   v_section_lanes
         FROM new n;
     END IF;
     INSERT INTO weft.job_label (batch_id, job_id, tenant_id, name, attributes)
-    SELECT add_jobs.batch_id, v_base + t.j, add_jobs.tenant_id, t.name, t.attributes FROM unnest(label_jobs, label_names, label_attributes) t (j, name, attributes);
+    SELECT add_jobs.batch_id, v_base + t.j, add_jobs.tenant_id, t.name, t.attributes
+        FROM unnest(label_jobs, label_names, label_attributes) t (j, name, attributes);
     INSERT INTO weft.job_spec (batch_id, first_job, tenant_id, n_jobs, body)
-    SELECT add_jobs.batch_id, v_base + t.first, add_jobs.tenant_id, t.n, t.body FROM unnest(chunk_firsts, chunk_ns, chunk_bodies) t (first, n, body);
+    SELECT add_jobs.batch_id, v_base + t.first, add_jobs.tenant_id, t.n, t.body FROM unnest(chunk_firsts, chunk_ns, chunk_bodies) t (first,
+        n, body);
     RETURN true;
 EXCEPTION WHEN unique_violation THEN
     -- What was set in the block that failed is undone, the tenant too.
@@ -173,5 +196,6 @@ EXCEPTION WHEN unique_violation THEN
         RETURN CASE WHEN v_is_same THEN false END;
     END IF;
     PERFORM weft._fail('WF208', 'the jobs overlap with others of their update',
-        format('Some of jobs %s to %s were added by another bunch.', add_jobs.first_job, add_jobs.first_job + add_jobs.n_jobs - 1), 'Send each job of an update in one bunch.');
+        format('Some of jobs %s to %s were added by another bunch.', add_jobs.first_job, add_jobs.first_job + add_jobs.n_jobs - 1),
+            'Send each job of an update in one bunch.');
 END $$;

@@ -1,6 +1,7 @@
 -- commit_update: make an update visible and runnable.
 -- Called by: Store.commit_update, Store.submit (api).   Safe to repeat: yes, same answer.
--- Locks: batch (shared); update; job (those with parents in earlier updates); hold_row (those of the batch); gate (tried). A cancel or a hold waits or is seen.
+-- Locks: batch (shared); update; job (those with parents in earlier updates); hold_row (those of the batch); gate (tried). A cancel or a
+--   hold waits or is seen.
 -- Plan: sums over bunches, not over jobs; only bunches with edges to earlier updates are walked.
 -- Raises WF101, WF104, WF202 (jobs or groups are missing), WF204 (cancelled).
 -- Owner: weft_tenant.  Granted to: weft_api.
@@ -26,13 +27,15 @@ BEGIN
             SELECT DISTINCT c.group_id FROM weft.bunch_count c WHERE c.batch_id = commit_update.batch_id AND c.update_id = of_update_id
             UNION SELECT 0
             -- Of its new groups, which need not have jobs, one tells.
-            UNION (SELECT a.group_id FROM weft.group_ancestor a JOIN weft.group_cancel k ON k.batch_id = a.batch_id AND k.group_id = a.ancestor_id
+            UNION (SELECT a.group_id FROM weft.group_ancestor a JOIN weft.group_cancel k ON k.batch_id = a.batch_id
+                AND k.group_id = a.ancestor_id
                    WHERE a.batch_id = commit_update.batch_id
                      AND a.group_id BETWEEN v_update.first_group AND v_update.first_group + v_update.n_groups - 1 LIMIT 1)
         LOOP
             PERFORM weft._check_open(commit_update.batch_id, v_group);
         END LOOP;
-        SELECT b.user_id, b.queue_id, b.gated, b.gate_set_id, q.pool_id INTO v_batch FROM weft.batch b JOIN weft.queue q USING (queue_id) WHERE b.batch_id = commit_update.batch_id;
+        SELECT b.user_id, b.queue_id, b.gated, b.gate_set_id, q.pool_id INTO v_batch FROM weft.batch b JOIN weft.queue q USING (queue_id)
+            WHERE b.batch_id = commit_update.batch_id;
         UPDATE weft.batch_update u SET committed_at = commit_update.at
         WHERE u.batch_id = commit_update.batch_id AND u.update_id = of_update_id;
 
@@ -45,7 +48,8 @@ BEGIN
             SELECT x.* FROM weft.bunch x WHERE x.batch_id = commit_update.batch_id AND x.update_id = of_update_id
               AND (x.has_cross OR x.n_listed > 0) ORDER BY x.first_job
         LOOP
-            v_sets := v_sets || weft._unstage(commit_update.batch_id, v_bunch.first_job, v_bunch.first_job + v_bunch.n_jobs - 1, v_batch.pool_id, commit_update.at);
+            v_sets := v_sets || weft._unstage(commit_update.batch_id, v_bunch.first_job, v_bunch.first_job + v_bunch.n_jobs - 1,
+                v_batch.pool_id, commit_update.at);
         END LOOP;
         PERFORM weft._add_update_ranges(commit_update.batch_id, of_update_id, v_batch.pool_id, v_batch.user_id);
         -- What is held is claimed by nobody; the sweep parks what came for those groups.

@@ -1,5 +1,6 @@
 -- create_batch: make an empty batch with its root group.
--- Called by: Store.create_batch, Store.submit (api).   Safe to repeat: yes with an idempotency key; same key and digest give the same batch.
+-- Called by: Store.create_batch, Store.submit (api).   Safe to repeat: yes with an idempotency key; same key and digest give the same
+--   batch.
 -- Locks: none but its rows.   Plan: project, queue and key by index.
 -- Returns: its number and whether it is new.  Raises WF105 (project), WF201 (key used with another body).
 -- Owner: weft_tenant.  Granted to: weft_api.
@@ -22,7 +23,8 @@ BEGIN
     END IF;
     INSERT INTO weft.batch (tenant_id, user_id, project_id, queue_id, name, attributes, callback, cancel_after_n_failures, max_running,
                             trace_id, idempotency_key, digest, created_at)
-    SELECT create_batch.tenant_id, create_batch.user_id, v_project, q.queue_id, create_batch.name, create_batch.attributes, create_batch.callback,
+    SELECT create_batch.tenant_id, create_batch.user_id, v_project, q.queue_id, create_batch.name, create_batch.attributes,
+        create_batch.callback,
            create_batch.cancel_after_n_failures, create_batch.max_running, create_batch.trace_id, create_batch.idempotency_key,
            create_batch.digest, create_batch.at
     FROM weft.queue q WHERE q.tenant_id = create_batch.tenant_id AND q.name = 'default'
@@ -33,7 +35,8 @@ BEGIN
         WHERE b.user_id = create_batch.user_id AND b.idempotency_key = create_batch.idempotency_key;
         IF v_digest IS DISTINCT FROM create_batch.digest THEN
             PERFORM weft._fail('WF201', 'the idempotency key was used for another request',
-                               format('It made batch b%s from a different body.', v_batch), 'Send the same body again, or choose a new key.');
+                               format('It made batch b%s from a different body.', v_batch),
+                                   'Send the same body again, or choose a new key.');
         END IF;
         RETURN QUERY SELECT v_batch, false;
         RETURN;

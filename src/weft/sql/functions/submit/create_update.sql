@@ -33,12 +33,18 @@ BEGIN
     PERFORM weft._check_open(create_update.batch_id, 0);
     PERFORM weft._check_room(create_update.batch_id, v_batch.next_group - 1 + create_update.new_groups, create_update.groups_max);
     IF v_batch.next_job::bigint + create_update.new_jobs > 2000000000 THEN
-        PERFORM weft._fail('WF210', format('batch b%s is full', create_update.batch_id), 'A batch holds at most 2,000,000,000 jobs.', 'Start a new batch.');
+        PERFORM weft._fail('WF210', format('batch b%s is full', create_update.batch_id), 'A batch holds at most 2,000,000,000 jobs.',
+            'Start a new batch.');
     END IF;
-    UPDATE weft.batch b SET next_update = b.next_update + 1, next_job = b.next_job + create_update.new_jobs, next_group = b.next_group + create_update.new_groups
+    UPDATE weft.batch b SET next_update = b.next_update + 1, next_job = b.next_job + create_update.new_jobs,
+        next_group = b.next_group + create_update.new_groups
     WHERE b.batch_id = create_update.batch_id;
-    INSERT INTO weft.batch_update (batch_id, update_id, tenant_id, user_id, first_job, n_jobs, first_group, n_groups, idempotency_key, digest, trace_id, created_at)
-    VALUES (create_update.batch_id, v_batch.next_update, create_update.tenant_id, create_update.user_id, v_batch.next_job, create_update.new_jobs,
-            v_batch.next_group, create_update.new_groups, create_update.idempotency_key, create_update.digest, create_update.trace_id, create_update.at);
-    RETURN QUERY SELECT v_batch.next_update, v_batch.next_job, v_batch.next_group, create_update.new_jobs, create_update.new_groups, false, true;
+    INSERT INTO weft.batch_update (batch_id, update_id, tenant_id, user_id, first_job, n_jobs, first_group, n_groups, idempotency_key,
+        digest, trace_id, created_at)
+    VALUES (create_update.batch_id, v_batch.next_update, create_update.tenant_id, create_update.user_id, v_batch.next_job,
+        create_update.new_jobs,
+            v_batch.next_group, create_update.new_groups, create_update.idempotency_key, create_update.digest, create_update.trace_id,
+                create_update.at);
+    RETURN QUERY SELECT v_batch.next_update, v_batch.next_job, v_batch.next_group, create_update.new_jobs, create_update.new_groups, false,
+        true;
 END $$;

@@ -1,7 +1,8 @@
 -- pool_limits: the capacities of the workers that live, largest first; of the ones known last, if none lives.
 -- Called by: Store.pool_limits (api).   Safe to repeat: yes, it only reads.
 -- Owner: weft_system.  Granted to: weft_api.
-CREATE OR REPLACE FUNCTION weft.pool_limits() RETURNS TABLE (cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu int) LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+CREATE OR REPLACE FUNCTION weft.pool_limits() RETURNS TABLE (cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu int)
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
     SELECT i.cpu_m, i.memory_mib, i.storage_mib, i.gpu
     FROM (SELECT DISTINCT ON (x.worker_id) x.* FROM weft.worker_incarnation x ORDER BY x.worker_id, x.incarnation_id DESC) i

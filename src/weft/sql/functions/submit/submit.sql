@@ -7,8 +7,10 @@
 CREATE OR REPLACE FUNCTION weft.submit(
     tenant_id int, user_id int, of_batch_id bigint, trace_id text, idempotency_key text, digest bytea,
     batch_name text, batch_billing_project text, batch_attributes jsonb, batch_callback text, batch_cancel_after int, batch_max_running int,
-    group_ids int[], parent_ids int[], group_names text[], group_attributes jsonb[], cancel_afters int[], callbacks text[], are_sets boolean[], depth_max int, groups_max int,
-    new_jobs int, shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus int[], shape_countables jsonb[],
+    group_ids int[], parent_ids int[], group_names text[], group_attributes jsonb[], cancel_afters int[], callbacks text[],
+        are_sets boolean[], depth_max int, groups_max int,
+    new_jobs int, shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus int[],
+        shape_countables jsonb[],
     shape_indexes int[], job_group_ids int[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons int[],
     edge_children int[], edge_parents int[], label_jobs int[], label_names text[], label_attributes jsonb[],
     chunk_firsts int[], chunk_ns int[], chunk_bodies bytea[],
@@ -16,7 +18,8 @@ CREATE OR REPLACE FUNCTION weft.submit(
     entry_ns int[] DEFAULT '{}', edge_parent_ns int[] DEFAULT '{}',
     array_firsts int[] DEFAULT '{}', array_ns int[] DEFAULT '{}', array_indexes int[] DEFAULT '{}', array_names text[] DEFAULT '{}',
     array_attributes jsonb[] DEFAULT '{}', at timestamptz DEFAULT clock_timestamp()
-) RETURNS TABLE (batch_id bigint, update_id int, first_job int, first_group int, n_jobs int, n_groups int, committed boolean, is_new boolean)
+) RETURNS TABLE (batch_id bigint, update_id int, first_job int, first_group int, n_jobs int, n_groups int, committed boolean,
+    is_new boolean)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
@@ -34,7 +37,8 @@ BEGIN
         v_key := NULL;  -- the batch has it
     END IF;
     SELECT u.* INTO v_update
-    FROM weft.create_update(submit.tenant_id, submit.user_id, v_batch, submit.new_jobs, cardinality(submit.group_ids), submit.trace_id, v_key,
+    FROM weft.create_update(submit.tenant_id, submit.user_id, v_batch, submit.new_jobs, cardinality(submit.group_ids), submit.trace_id,
+        v_key,
                             submit.digest, groups_max, submit.at) u;
     IF NOT v_update.is_new THEN
         RETURN QUERY SELECT v_batch, v_update.update_id, v_update.first_job, v_update.first_group, v_update.n_jobs, v_update.n_groups,

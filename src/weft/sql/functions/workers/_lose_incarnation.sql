@@ -9,18 +9,22 @@ DECLARE
     v_batch bigint[]; v_job int[]; v_attempt smallint[]; v_start_age bigint[]; v_end_age bigint[]; v_n int; v_known_at timestamptz;
 BEGIN
     PERFORM pg_advisory_xact_lock(7703, of_incarnation_id);
-    UPDATE weft.worker_incarnation i SET ended_at = _lose_incarnation.at, waiting = false WHERE i.incarnation_id = of_incarnation_id AND i.ended_at IS NULL;
+    UPDATE weft.worker_incarnation i SET ended_at = _lose_incarnation.at, waiting = false WHERE i.incarnation_id = of_incarnation_id
+        AND i.ended_at IS NULL;
     SELECT i.heartbeat_at INTO v_known_at FROM weft.worker_incarnation i WHERE i.incarnation_id = of_incarnation_id;
     SELECT array_agg(j.batch_id), array_agg(j.job_id), array_agg(j.attempt),
            -- A lease costs nothing and is no loss. What had started is known to have run until the last heartbeat, if not longer.
-           array_agg(CASE WHEN j.started_at IS NOT NULL THEN (date_part('epoch', _lose_incarnation.at - j.started_at) * 1000000)::bigint END),
-           array_agg((date_part('epoch', _lose_incarnation.at - greatest(j.claimed_at, j.started_at, v_known_at)) * 1000000)::bigint), count(*)
+           array_agg(CASE WHEN j.started_at IS NOT NULL
+               THEN (date_part('epoch', _lose_incarnation.at - j.started_at) * 1000000)::bigint END),
+           array_agg((date_part('epoch', _lose_incarnation.at - greatest(j.claimed_at, j.started_at, v_known_at)) * 1000000)::bigint),
+               count(*)
     INTO v_batch, v_job, v_attempt, v_start_age, v_end_age, v_n
     FROM (SELECT * FROM weft._live_attempts(of_incarnation_id) j ORDER BY j.batch_id, j.job_id) j;
     IF v_n > 0 THEN
         PERFORM weft.complete_attempts(of_incarnation_id, v_batch, v_job, v_attempt, v_start_age, v_end_age,
             array_fill(11::smallint, ARRAY[v_n]), array_fill(NULL::int, ARRAY[v_n]), array_fill(NULL::smallint, ARRAY[v_n]),
-            array_fill(0::bigint, ARRAY[v_n]), array_fill(0::bigint, ARRAY[v_n]), array_fill(0::bigint, ARRAY[v_n]), array_fill(0::bigint, ARRAY[v_n]),
+            array_fill(0::bigint, ARRAY[v_n]), array_fill(0::bigint, ARRAY[v_n]), array_fill(0::bigint, ARRAY[v_n]),
+                array_fill(0::bigint, ARRAY[v_n]),
             array_fill(false, ARRAY[v_n]), array_fill(NULL::int, ARRAY[v_n]), array_fill(NULL::bigint, ARRAY[v_n]),
             array_fill('its worker was lost'::text, ARRAY[v_n]), _lose_incarnation.at);
     END IF;

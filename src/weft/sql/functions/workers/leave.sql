@@ -1,7 +1,8 @@
 -- leave: a worker goes; what it still has is lost at once.
 -- Called by: Store.leave (worker agent).   Safe to repeat: yes.   Locks: incarnation; as _lose_incarnation.
 -- Owner: weft_system.  Granted to: weft_worker.
-CREATE OR REPLACE FUNCTION weft.leave(incarnation_id int, at timestamptz DEFAULT clock_timestamp()) RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+CREATE OR REPLACE FUNCTION weft.leave(incarnation_id int, at timestamptz DEFAULT clock_timestamp()) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
     PERFORM pg_advisory_xact_lock(7703, leave.incarnation_id);  -- before the row, as in _lose_incarnation

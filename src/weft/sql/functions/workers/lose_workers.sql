@@ -4,7 +4,8 @@
 -- Returns: worker, incarnation, and how many attempts it had.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.lose_workers(epoch bigint, grace_s double precision, at timestamptz DEFAULT clock_timestamp())
-RETURNS TABLE (worker text, incarnation_id int, n_attempts bigint, silent_s double precision) LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+RETURNS TABLE (worker text, incarnation_id int, n_attempts bigint, silent_s double precision) LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -14,8 +15,10 @@ BEGIN
     FOR v_lost IN
         SELECT i.incarnation_id, w.name, date_part('epoch', lose_workers.at - i.heartbeat_at) AS silent_s
         FROM weft.worker_incarnation i JOIN weft.worker w USING (worker_id)
-        WHERE i.ended_at IS NULL AND i.heartbeat_at < lose_workers.at - lose_workers.grace_s * interval '1 second' FOR UPDATE OF i SKIP LOCKED
+        WHERE i.ended_at IS NULL AND i.heartbeat_at < lose_workers.at - lose_workers.grace_s * interval '1 second'
+            FOR UPDATE OF i SKIP LOCKED
     LOOP
-        RETURN QUERY SELECT v_lost.name, v_lost.incarnation_id, weft._lose_incarnation(v_lost.incarnation_id, lose_workers.at), v_lost.silent_s;
+        RETURN QUERY SELECT v_lost.name, v_lost.incarnation_id, weft._lose_incarnation(v_lost.incarnation_id, lose_workers.at),
+            v_lost.silent_s;
     END LOOP;
 END $$;

@@ -6,7 +6,8 @@
 --   of on this host within the last 5 s without proof that its processes are gone.
 -- Owner: weft_system.  Granted to: weft_worker.
 CREATE OR REPLACE FUNCTION weft.register_worker_v2(
-    name text, host text, pool text, incarnation text, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu int, offers jsonb, version text,
+    name text, host text, pool text, incarnation text, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu int, offers jsonb,
+        version text,
     proved_gone boolean, grace_s double precision, at timestamptz DEFAULT clock_timestamp()
 ) RETURNS TABLE (worker_id int, incarnation_id int, pool_id int) LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
@@ -16,11 +17,13 @@ DECLARE
 BEGIN
     SELECT p.pool_id INTO v_pool FROM weft.pool p WHERE p.name = register_worker_v2.pool;
     IF v_pool IS NULL THEN
-        PERFORM weft._fail('WF302', format('pool "%s" does not exist', register_worker_v2.pool), 'A worker joins one pool.', 'Start it with --pool default.');
+        PERFORM weft._fail('WF302', format('pool "%s" does not exist', register_worker_v2.pool), 'A worker joins one pool.',
+            'Start it with --pool default.');
     END IF;
     -- First of all: whoever lives now, the processes of an incarnation that has ended must stop.
     IF EXISTS (SELECT FROM weft.worker_incarnation i WHERE i.name = register_worker_v2.incarnation AND i.ended_at IS NOT NULL) THEN
-        PERFORM weft._fail('WF303', format('incarnation %s has ended', register_worker_v2.incarnation), 'It was declared lost; its attempts belong to others.', 'Stop its processes and start a new spawner.');
+        PERFORM weft._fail('WF303', format('incarnation %s has ended', register_worker_v2.incarnation),
+            'It was declared lost; its attempts belong to others.', 'Stop its processes and start a new spawner.');
     END IF;
     PERFORM pg_advisory_xact_lock(7704, 0);
     INSERT INTO weft.worker (pool_id, name, host) VALUES (v_pool, register_worker_v2.name, register_worker_v2.host) ON CONFLICT DO NOTHING;
@@ -30,21 +33,26 @@ BEGIN
         IF v_old.heartbeat_at > register_worker_v2.at - register_worker_v2.grace_s * interval '1 second'
            AND NOT (v_worker.host = register_worker_v2.host AND register_worker_v2.proved_gone) THEN
             PERFORM weft._fail('WF301', format('worker "%s" lives already', register_worker_v2.name),
-                format('It was heard of %s s ago on host %s.', round(date_part('epoch', register_worker_v2.at - v_old.heartbeat_at)), v_worker.host),
+                format('It was heard of %s s ago on host %s.', round(date_part('epoch', register_worker_v2.at - v_old.heartbeat_at)),
+                    v_worker.host),
                 'Give this worker another name, or wait until the other is lost.');
         END IF;
         PERFORM weft._lose_incarnation(v_old.incarnation_id, register_worker_v2.at);
         v_old := NULL;
     END IF;
     UPDATE weft.worker w SET host = register_worker_v2.host WHERE w.worker_id = v_worker.worker_id AND w.host <> register_worker_v2.host;
-    INSERT INTO weft.worker_incarnation AS i (worker_id, pool_id, name, version, cpu_m, memory_mib, storage_mib, gpu, offers, registered_at, heartbeat_at)
-    VALUES (v_worker.worker_id, v_pool, register_worker_v2.incarnation, register_worker_v2.version, register_worker_v2.cpu_m, register_worker_v2.memory_mib,
+    INSERT INTO weft.worker_incarnation AS i (worker_id, pool_id, name, version, cpu_m, memory_mib, storage_mib, gpu, offers,
+        registered_at, heartbeat_at)
+    VALUES (v_worker.worker_id, v_pool, register_worker_v2.incarnation, register_worker_v2.version, register_worker_v2.cpu_m,
+        register_worker_v2.memory_mib,
             register_worker_v2.storage_mib, register_worker_v2.gpu, register_worker_v2.offers, register_worker_v2.at, register_worker_v2.at)
-    ON CONFLICT (name) DO UPDATE SET heartbeat_at = register_worker_v2.at, draining = false, waiting = false, version = excluded.version, offers = coalesce(i.offers, excluded.offers)
+    ON CONFLICT (name) DO UPDATE SET heartbeat_at = register_worker_v2.at, draining = false, waiting = false, version = excluded.version,
+        offers = coalesce(i.offers, excluded.offers)
         WHERE i.ended_at IS NULL AND i.worker_id = v_worker.worker_id
     RETURNING i.incarnation_id INTO v_id;
     IF v_id IS NULL THEN
-        PERFORM weft._fail('WF303', format('incarnation %s has ended', register_worker_v2.incarnation), 'It was declared lost; its attempts belong to others.', 'Stop its processes and start a new spawner.');
+        PERFORM weft._fail('WF303', format('incarnation %s has ended', register_worker_v2.incarnation),
+            'It was declared lost; its attempts belong to others.', 'Stop its processes and start a new spawner.');
     END IF;
     PERFORM weft._serve_lanes(v_id);
     PERFORM weft._announce();

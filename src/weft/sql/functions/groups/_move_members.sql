@@ -1,0 +1,40 @@
+-- _move_members: let jobs stand in other groups, and move their counts and usage there. Returns: how many of them had failed.
+-- Called by: _add_members, whose settings it runs with.   Safe to repeat: no.
+-- Locks: job (by the caller).   Plan: jobs by ctid, attempts by key.
+-- Owner: weft_system.  Granted to: weft_tenant.
+CREATE OR REPLACE FUNCTION weft._move_members(tenant_id int, of_batch_id bigint, of_pool_id int, job_tids tid[], new_groups int[],
+                                              old_groups int[], at timestamptz) RETURNS bigint LANGUAGE sql
+AS $$
+    WITH upd AS (
+        UPDATE weft.job j SET group_id = t.new FROM unnest(job_tids, new_groups, old_groups) t (tid, new, old)
+        WHERE j.ctid = t.tid  -- locked above, so the rows are where they were
+        RETURNING j.job_id, t.old, j.group_id AS new, j.shape_id, j.state, j.rate_card_id, j.billed_ms, j.attempt, j.cancelled_at),
+    moved AS (
+        SELECT u.*, p.g, p.sign, CASE WHEN p.sign = 1 AND u.state >= 6 THEN greatest(u.cancelled_at, (
+            SELECT a.ended_at FROM weft.attempt a WHERE a.batch_id = of_batch_id AND a.job_id = u.job_id
+                AND a.attempt = u.attempt)) END AS ended_at
+        FROM upd u CROSS JOIN LATERAL (VALUES (u.old, -1), (u.new, 1)) p (g, sign)),
+    counted AS (
+        INSERT INTO weft.job_delta (tenant_id, batch_id, group_id, shape_id, pool_id, n_pending, n_ready, n_queued, n_creating, n_running,
+            n_blocked,
+                                    n_succeeded, n_failed, n_errored, n_cancelled, last_ended_at)
+        SELECT _move_members.tenant_id, of_batch_id, m.g, m.shape_id, of_pool_id,
+               sum(m.sign * (m.state = 0)::int), sum(m.sign * (m.state = 1)::int), sum(m.sign * (m.state = 2)::int),
+                   sum(m.sign * (m.state = 3)::int), sum(m.sign * (m.state = 4)::int),
+               sum(m.sign * (m.state = 5)::int), sum(m.sign * (m.state = 6)::int), sum(m.sign * (m.state = 7)::int),
+                   sum(m.sign * (m.state = 8)::int), sum(m.sign * (m.state = 9)::int),
+               max(m.ended_at)
+        FROM moved m GROUP BY m.g, m.shape_id),
+    usage AS (
+        SELECT u.old, u.new, u.shape_id, a.rate_card_id, weft._ms_between(a.started_at, a.ended_at) AS ms
+        FROM upd u CROSS JOIN LATERAL (SELECT y.* FROM weft.attempt y WHERE y.batch_id = of_batch_id AND y.job_id = u.job_id
+            AND y.started_at IS NOT NULL OFFSET 0) a
+        UNION ALL SELECT u.old, u.new, u.shape_id, u.rate_card_id, u.billed_ms FROM upd u WHERE u.state = 4 AND u.billed_ms > 0),
+    billed AS (
+        INSERT INTO weft.job_delta (tenant_id, batch_id, group_id, shape_id, pool_id, rate_card_id, usage_on, usage_ms)
+        SELECT _move_members.tenant_id, of_batch_id, p.g, u.shape_id, of_pool_id, u.rate_card_id,
+            (_move_members.at AT TIME ZONE 'UTC')::date,
+            sum(p.sign * u.ms)
+        FROM usage u CROSS JOIN LATERAL (VALUES (u.old, -1), (u.new, 1)) p (g, sign) GROUP BY p.g, u.shape_id, u.rate_card_id)
+    SELECT count(*) FILTER (WHERE u.state IN (7, 8)) FROM upd u;
+$$;

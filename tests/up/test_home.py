@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from up.weft_up import run_weft
 from weft.run.database import EmbeddedDatabase, SecretsLost
 from weft.run.home import Home, HomeInUse, HomeNotUsable, explained, write_private
 from weft.run.login import NoDatabase, login_dsn
@@ -93,6 +94,30 @@ def test_held_home_is_refused_with_the_holders_pid(home: Home) -> None:
 
     assert held_by == caught.value.pid == other.pid
     assert caught.value.exit_code == 4
+
+
+def test_number_in_the_lock_is_believed_only_of_its_holder(home: Home) -> None:
+    """A killed holder leaves its number, which may be another process's when the next one begins;
+    and in another container the number means another process.
+    """
+    stranger = subprocess.Popen(["sleep", "60"])
+    holder = os.open(home.lock_file, os.O_RDWR | os.O_CREAT)
+    fcntl.flock(holder, fcntl.LOCK_EX)
+    os.write(holder, str(stranger.pid).encode())
+    try:
+        held_by = home.holder()
+        with pytest.raises(HomeInUse) as caught, home.locked():
+            pass
+        done = run_weft("down", "--home", str(home.path))
+        lives = stranger.poll() is None
+    finally:
+        os.close(holder)
+        stranger.kill()
+        stranger.wait()
+
+    assert (held_by, caught.value.pid) == (None, None)
+    assert lives
+    assert done.returncode == 4
 
 
 def test_home_of_a_killed_holder_is_free(home: Home) -> None:

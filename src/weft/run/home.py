@@ -123,10 +123,12 @@ class Home:
                 time.sleep(_LOOK_S)
             else:
                 return
-        raise HomeInUse(self.path, _pid_in(handle))
+        raise HomeInUse(self.path, self._holder_of(handle))
 
     def holder(self) -> int | None:
-        """Return the pid of the live `weft up` of this home."""
+        """Return the pid of the live `weft up` of this home; None if there is none, or if it
+        cannot be seen from here, as one in another container.
+        """
         try:
             handle = os.open(self.lock_file, os.O_RDWR | os.O_CLOEXEC)
         except FileNotFoundError:
@@ -134,11 +136,26 @@ class Home:
         try:
             fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except BlockingIOError:
-            return _pid_in(handle)
+            return self._holder_of(handle)
         else:
             return None
         finally:
             os.close(handle)
+
+    def is_held_by(self, pid: int) -> bool:
+        """Say whether a process has the lock file open. The number in it proves nothing: it may be
+        that of an earlier holder, or of another PID namespace.
+        """
+        try:
+            lock = self.lock_file.stat()
+            opened = tuple(Path(f"/proc/{pid}/fd").iterdir())
+        except OSError:
+            return False
+        return any(_is_same(one, lock) for one in opened)
+
+    def _holder_of(self, handle: int) -> int | None:
+        pid = _pid_in(handle)
+        return pid if pid is not None and self.is_held_by(pid) else None
 
     def secrets(self) -> dict[str, str]:
         """Return DSN by login (`admin`, `weft_api`, …); empty before the first start."""
@@ -244,6 +261,13 @@ def _read_json(path: Path) -> Mapping[str, Any]:
     except (FileNotFoundError, ValueError):
         return {}
     return document if isinstance(document, dict) else {}
+
+
+def _is_same(path: Path, entry: os.stat_result) -> bool:
+    try:
+        return os.path.samestat(path.stat(), entry)
+    except OSError:  # closed meanwhile
+        return False
 
 
 def _pid_in(handle: int) -> int | None:

@@ -6,7 +6,7 @@ whoever holds the lock of the home may end them.
 
 import os
 import signal
-from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 from weft.store.embedded.leftovers import end_process
@@ -28,33 +28,37 @@ def end_roles(home: Path) -> list[int]:
     return _end(home, ROLE_MODULES, _KILL)
 
 
-def end_spawners(home: Path) -> list[int]:
-    """End the spawners that are left; their jobs end with them."""
-    return _end(home, (SPAWNER_MODULE,), _ASK_THEN_KILL)
+def end_spawners(home: Path, lock: Path | None = None) -> list[int]:
+    """End the spawners that are left; their jobs end with them. With `lock`: only the spawner of
+    that lock, because other workers of the home may be alive.
+    """
+    return _end(
+        home, (SPAWNER_MODULE,), _ASK_THEN_KILL, word=None if lock is None else os.fsencode(lock)
+    )
 
 
-def _end(home: Path, modules: tuple[str, ...], signals: tuple[signal.Signals, ...]) -> list[int]:
-    found = list(_processes(home, modules))
+def _end(
+    home: Path,
+    modules: tuple[str, ...],
+    signals: tuple[signal.Signals, ...],
+    word: bytes | None = None,
+) -> list[int]:
+    is_ours = partial(_is_ours, home=home, modules=set(map(os.fsencode, modules)), word=word)
+    pids = (int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit())
+    found = [pid for pid in pids if pid != os.getpid() and is_ours(pid)]
     for pid in found:
-        end_process(pid, signals, each_s=_EACH_S)
+        end_process(pid, signals, each_s=_EACH_S, is_meant=is_ours)
     return found
 
 
-def _processes(home: Path, modules: tuple[str, ...]) -> Iterator[int]:
-    names = {os.fsencode(module) for module in modules}
-    for entry in Path("/proc").iterdir():
-        if (
-            entry.name.isdigit()
-            and int(entry.name) != os.getpid()
-            and _is_ours(entry, home, names)
-        ):
-            yield int(entry.name)
-
-
-def _is_ours(process: Path, home: Path, modules: set[bytes]) -> bool:
+def _is_ours(pid: int, *, home: Path, modules: set[bytes], word: bytes | None) -> bool:
+    """Say whether a process runs one of these modules for this home, with `word` as argument."""
+    process = Path(f"/proc/{pid}")
     try:
         words = (process / "cmdline").read_bytes().split(b"\0")
         if not any(words[i] == b"-m" and words[i + 1] in modules for i in range(len(words) - 1)):
+            return False
+        if word is not None and word not in words:
             return False
         variables = (process / "environ").read_bytes().split(b"\0")
     except OSError:  # it has gone, or is not ours

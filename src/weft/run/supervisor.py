@@ -20,6 +20,7 @@ from typing import Any
 
 from weft.core.backoff import restart_after
 from weft.core.errors import Conflict, WeftError
+from weft.plugins.runners.spawner import lock_path
 from weft.run.database import EmbeddedDatabase, external_secrets, prepare_schema
 from weft.run.home import Home, HomeNotUsable
 from weft.run.leftovers import end_roles, end_spawners
@@ -27,6 +28,7 @@ from weft.run.log_rotation import keep_small
 from weft.run.role_environment import role_environment
 from weft.run.role_process import RoleProcess, describe_end, until_exit
 from weft.run.sleepers import end_sleepers
+from weft.run.worker_name import file_name_of
 from weft.settings import Settings
 from weft.telemetry import metrics
 from weft.telemetry.log import get_logger
@@ -199,7 +201,8 @@ class Supervisor:
         for role in self._worker:
             await role.stop(within_s=WORKER_STOP_S * patience)
         if not self.settings.detach_jobs:
-            end_spawners(self.home.path)  # of an agent that was dead when we stopped
+            # Its agent may have been dead when we stopped. Other workers of the home go on.
+            end_spawners(self.home.path, lock_path(self.home.run, file_name_of(self.settings)))
         await asyncio.gather(
             *(role.stop(within_s=ROLE_STOP_S * patience) for role in self._servants)
         )

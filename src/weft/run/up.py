@@ -161,7 +161,12 @@ def run_down(settings: Settings, *, as_json: bool = False) -> int:
     home = Home(settings.home)
     pid = home.holder()
     if pid is not None:
-        end_process(pid, (signal.SIGTERM, signal.SIGINT, signal.SIGKILL), each_s=_DOWN_S)
+        end_process(
+            pid,
+            (signal.SIGTERM, signal.SIGINT, signal.SIGKILL),
+            each_s=_DOWN_S,
+            is_meant=home.is_held_by,
+        )
     ended = _end_leftovers(home, jobs_too=pid is None) if home.run.is_dir() else []
     has_run = pid is not None or bool(ended)
     told = (

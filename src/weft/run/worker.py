@@ -18,11 +18,13 @@ from weft.plugins.log_stores.files.settings import FilesSettings
 from weft.plugins.log_stores.files.writer import FileLogWriter
 from weft.ports.executor import Executor, ExecutorLimits
 from weft.ports.runner import Runner, RunnerFactory, RunnerSite
+from weft.run.child import is_supervised
 from weft.run.home import Home
 from weft.run.local_database import local_socket
 from weft.run.login import login_dsn
 from weft.run.metrics_file import leaving_metrics
 from weft.run.role_main import begin_schema_check, run_role, stop_signals, until_told
+from weft.run.worker_name import file_name_of, worker_name
 from weft.settings import Settings
 from weft.store import open_worker_store
 from weft.telemetry.log import get_logger
@@ -54,6 +56,8 @@ async def _work(settings: Settings, name: str) -> int:
     told = stop_signals()
     home = Home(settings.home)
     home.prepare()
+    if not is_supervised():  # beside the worker of `weft up` on the same home
+        name = f"{name}-{file_name_of(settings)}"
     dsn = login_dsn(settings, "weft_worker")
     with ExitStack() as until_exit:
         is_ready = asyncio.Event()
@@ -66,7 +70,7 @@ async def _work(settings: Settings, name: str) -> int:
 
         async with (
             leaving_metrics(home, name, every_s=settings.heartbeat_s),
-            open_worker_store(dsn) as store,
+            open_worker_store(dsn, grace_s=settings.lost_after_s) as store,
         ):
             schema_check = await begin_schema_check(store)
             agent = Agent(
@@ -89,17 +93,10 @@ async def _work(settings: Settings, name: str) -> int:
     return 0
 
 
-def worker_name(settings: Settings) -> str:
-    """Return the worker's name: the host's, if none is set."""
-    return settings.worker_name or socket.gethostname()
-
-
 def make_runner(settings: Settings, home: Home) -> Runner:
     """Return the runner that the settings name, with the executors that translate for it."""
     facts = facts_of(settings, home)
-    file_name = "".join(
-        letter if letter.isalnum() or letter in "-_." else "_" for letter in facts.name
-    )
+    file_name = file_name_of(settings)
     executors = load_executors()
     factory: RunnerFactory = _runner_entry(settings.runner).load()
     return factory(

@@ -8,7 +8,8 @@ process is asked through `/proc` too.
 import os
 import select
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 
@@ -37,8 +38,18 @@ def _is_server_of(pid: int, data_dir: Path) -> bool:
         return False
 
 
-def end_process(pid: int, signals: tuple[signal.Signals, ...], *, each_s: float) -> None:
-    """Send the signals one after the other until the process is gone."""
+def end_process(
+    pid: int,
+    signals: tuple[signal.Signals, ...],
+    *,
+    each_s: float,
+    is_meant: Callable[[int], bool],
+) -> None:
+    """Send the signals one after the other until the process is gone.
+
+    `is_meant` is asked when the process is held: its id may have been given to another one since
+    it was found.
+    """
     try:
         handle = os.pidfd_open(pid)
     except ProcessLookupError:
@@ -46,6 +57,8 @@ def end_process(pid: int, signals: tuple[signal.Signals, ...], *, each_s: float)
     poller = select.poll()
     poller.register(handle, select.POLLIN)
     try:
+        if not is_meant(pid):
+            return
         for number in signals:
             signal.pidfd_send_signal(handle, number)
             if poller.poll(each_s * 1000):
@@ -66,10 +79,20 @@ def end_leftovers(data_dir: Path, *, stop_s: float) -> list[int]:
     ended = []
     main = postmaster_pid(data_dir)
     if main is not None:
-        end_process(main, (signal.SIGINT, signal.SIGQUIT, signal.SIGKILL), each_s=stop_s)
+        end_process(
+            main,
+            (signal.SIGINT, signal.SIGQUIT, signal.SIGKILL),
+            each_s=stop_s,
+            is_meant=partial(_is_server_of, data_dir=data_dir),
+        )
         ended.append(main)
     for pid in list(server_pids(data_dir)):
-        end_process(pid, (signal.SIGQUIT, signal.SIGKILL), each_s=stop_s)
+        end_process(
+            pid,
+            (signal.SIGQUIT, signal.SIGKILL),
+            each_s=stop_s,
+            is_meant=partial(_is_server_of, data_dir=data_dir),
+        )
         ended.append(pid)
     (data_dir / "postmaster.pid").unlink(missing_ok=True)
     return ended

@@ -6,6 +6,7 @@ It speaks the spawner's protocol and leaves processes to it. It must not start a
 import asyncio
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
+from pathlib import Path
 from typing import cast
 
 from weft.core.attempt_key import AttemptKey
@@ -38,7 +39,7 @@ def open_spawner(site: RunnerSite) -> "SpawnerRunner":
     """Return the spawner of this worker."""
     files = SpawnerFiles(
         socket=site.run / f"spawner-{site.file_name}.sock",
-        lock=site.run / f"spawner-{site.file_name}.lock",
+        lock=lock_path(site.run, site.file_name),
         logs=site.logs,
         scratch=site.scratch,
         own_log=site.role_logs / f"spawner-{site.file_name}.log",
@@ -50,6 +51,11 @@ def open_spawner(site: RunnerSite) -> "SpawnerRunner":
         site.limits,
         wire.Hello(site.cpu_m, site.memory_mib, warm=site.warm),
     )
+
+
+def lock_path(run: Path, file_name: str) -> Path:
+    """Return the file that the spawner of a worker keeps locked."""
+    return run / f"spawner-{file_name}.lock"
 
 
 class SpawnerRunner:

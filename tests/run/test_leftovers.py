@@ -1,0 +1,28 @@
+"""Whose processes are ended."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from weft.run.leftovers import end_spawners
+from worker.spawner_process import SpawnerProcess
+
+
+def test_spawner_of_another_worker_of_the_home_lives_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WEFT_HOME", os.fspath(tmp_path))
+    ours, other = tmp_path / "a", tmp_path / "b"
+    for root in (ours, other):
+        root.mkdir()
+    spawners = [SpawnerProcess(root) for root in (ours, other)]
+    try:
+        ended = end_spawners(tmp_path, ours / "s.lock")
+        codes = [spawner.process.poll() for spawner in spawners]
+    finally:
+        for spawner in spawners:
+            spawner.stop()
+
+    assert ended == [spawners[0].process.pid]
+    assert codes[1] is None

@@ -5,6 +5,6 @@ CREATE OR REPLACE FUNCTION weft._job_gates(of_batch_set int, of_job_set int) RET
 SET search_path = pg_catalog, pg_temp
 AS $$
     SELECT CASE WHEN of_job_set IS NULL THEN of_batch_set ELSE weft._gate_set_id(
-        (SELECT s.gate_ids FROM weft.gate_set s WHERE s.gate_set_id = of_batch_set) || (SELECT s.gate_ids FROM weft.gate_set s
-            WHERE s.gate_set_id = of_job_set)) END
+        (SELECT s.gate_ids FROM weft.gate_set s WHERE s.gate_set_id = of_batch_set)
+        || (SELECT s.gate_ids FROM weft.gate_set s WHERE s.gate_set_id = of_job_set)) END
 $$;

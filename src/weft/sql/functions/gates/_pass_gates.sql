@@ -1,7 +1,6 @@
--- _pass_gates: admit jobs that wait before these gates to their free places, in the order in which claims would serve them (load, priority,
---     age, number). A set of gates is passed as a whole or not at all. `arrivals`: jobs came, and may come before one that was admitted
---   and is
---   not claimed yet; that one steps back.
+-- _pass_gates: admit jobs that wait before these gates to their free places, in the order in which claims would serve them (load,
+--   priority, age, number). A set of gates is passed as a whole or not at all. `arrivals`: jobs came that may be served before one that
+--   was admitted and is not claimed yet; that one steps back.
 -- Called by: whoever frees places or puts jobs before gates, with its announcements; pass_gates, which waits for the gates.
 -- Safe to repeat: yes. What is left, because a gate or a job is busy or limit_jobs is reached, is left to the driver with a note.
 -- Locks: as _lock_gates; as _admit_jobs; as _announce.

@@ -1,7 +1,6 @@
 -- _step_back: jobs that were admitted and are not claimed yet, and come after one that waits before these gates, make room for it.
 -- Called by: _pass_gates, when jobs came.   Safe to repeat: yes.
--- Locks: gate (by the caller); as _give_back.   Plan: the first waiting job of each user; of each gate at most 1,000 places. Behind
---   those
+-- Locks: gate (by the caller); as _give_back.   Plan: the first waiting job of each user; of each gate at most 1,000 places. Behind those
 --   that are about to be claimed nobody has to wait for long.
 -- Within a batch and a priority nobody is overtaken: who was first keeps the place.
 -- Owner: weft_system.

@@ -17,13 +17,13 @@ from weft.store.log_locations import location_of
 from weft.store.notices import PostgresNotices
 from weft.store.queries import QUERIES_AT_ONCE, Queries
 from weft.store.schema_range import check_schema
-from weft.store.submission import Submission
+from weft.store.submission import SubmissionCalls
 from weft.wire.spec import decode_chunk
 
 API_TIMEOUT_S = 60.0
 
 
-class PostgresApiStore(Queries, Submission, SetGroups, Edits, Billing):
+class PostgresApiStore(Queries, SubmissionCalls, SetGroups, Edits, Billing):
     """What the api asks its database. The methods are documented at the port."""
 
     notices: PostgresNotices

@@ -10,7 +10,7 @@ from weft.store.database import Database
 from weft.wire.spec import decode_chunk
 
 
-class Submission:
+class SubmissionCalls:
     """What the api asks to create. The methods are documented at the port."""
 
     def __init__(self, database: Database, limits: GroupLimits) -> None:

@@ -10,22 +10,21 @@ may be repeated.
 from weft.ports.store.api import ApiStore
 from weft.ports.store.billing import BillingStore
 from weft.ports.store.callbacks import DeliveryReport, DueCallback
+from weft.ports.store.callers import Caller, Row
 from weft.ports.store.driver import Beat, DriverStore, Folded
 from weft.ports.store.edits import EditLimits, EditStore, Patch
 from weft.ports.store.groups import SetGroupStore
 from weft.ports.store.notices import Notices
+from weft.ports.store.operations import Operation
 from weft.ports.store.queries import BatchQuery, JobQuery, QueryLimits
 from weft.ports.store.submitted import (
     ArrayRow,
-    Caller,
     GroupLimits,
     JobRows,
     NewBatch,
     NewGroup,
     NewSet,
-    Operation,
     Reserved,
-    Row,
     Shape,
 )
 from weft.ports.store.worker import (

@@ -6,17 +6,11 @@ from uuid import UUID
 
 from weft.ports.log_store import AttemptLog
 from weft.ports.store.billing import BillingStore
+from weft.ports.store.callers import Caller, Row
 from weft.ports.store.edits import EditStore
 from weft.ports.store.groups import SetGroupStore
 from weft.ports.store.queries import QueryStore
-from weft.ports.store.submitted import (
-    Caller,
-    JobRows,
-    NewBatch,
-    NewGroup,
-    Reserved,
-    Row,
-)
+from weft.ports.store.submitted import JobRows, NewBatch, NewGroup, Reserved
 
 
 class ApiStore(SetGroupStore, EditStore, QueryStore, BillingStore, Protocol):
@@ -36,7 +30,7 @@ class ApiStore(SetGroupStore, EditStore, QueryStore, BillingStore, Protocol):
     ) -> tuple[int, bool]:
         """Create an empty batch; return its number and whether it is new.
 
-        Same key and digest: the number of before, False. Same key, another digest:
+        Same key and digest: the existing number, False. Same key, another digest:
         `IdempotencyConflict`.
         """
 

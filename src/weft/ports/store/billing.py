@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import date
 from typing import Protocol
 
-from weft.ports.store.submitted import Caller, Row
+from weft.ports.store.callers import Caller, Row
 
 
 class BillingStore(Protocol):

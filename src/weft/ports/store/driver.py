@@ -5,8 +5,9 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple, Protocol
 
 from weft.ports.store.callbacks import DeliveryReport, DueCallback
+from weft.ports.store.callers import Row
+from weft.ports.store.operations import Operation
 from weft.ports.store.queries import JobQuery
-from weft.ports.store.submitted import Operation, Row
 
 
 class Beat(NamedTuple):

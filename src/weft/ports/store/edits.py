@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from weft.ports.store.submitted import Caller, Row
+from weft.ports.store.callers import Caller, Row
 
 Patch = Mapping[str, Any]
 """A JSON merge patch (RFC 7396) with some of `name`, `attributes` and

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from weft.ports.store.submitted import Caller, NewSet, Row
+from weft.ports.store.callers import Caller, Row
+from weft.ports.store.submitted import NewSet
 
 
 class SetGroupStore(Protocol):

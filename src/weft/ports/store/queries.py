@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from weft.core.query import EVERYTHING, Node
-from weft.ports.store.submitted import Caller, Row
+from weft.ports.store.callers import Caller, Row
 
 
 @dataclass(frozen=True)

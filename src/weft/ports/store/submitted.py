@@ -1,20 +1,9 @@
-"""Values that the api and its store exchange."""
+"""What the api hands to its store to be created, and what the store reserved for it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import msgspec
-
-
-@dataclass(frozen=True)
-class Caller:
-    """Who asks: a user of a tenant."""
-
-    tenant_id: int
-    user_id: int
-    user_name: str
-    is_admin: bool = False
 
 
 class NewBatch(msgspec.Struct, frozen=True, kw_only=True):
@@ -138,22 +127,3 @@ class Reserved:
     n_jobs: int
     n_groups: int
     committed: bool
-
-
-Row = Mapping[str, Any]
-"""A row as the SQL function returns it; the names are those of DESIGN section 8."""
-
-
-@dataclass(frozen=True)
-class Operation:
-    """Work on a whole batch that the driver goes on with."""
-
-    operation_id: int
-    tenant_id: int
-    batch_id: int
-    kind: str
-    arguments: Mapping[str, Any]
-    position: int
-    """Where its next step goes on; the meaning is the kind's."""
-    n_total: int
-    trace_id: str

@@ -1,0 +1,19 @@
+"""Who asks the store for something, and the rows that answer."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Caller:
+    """Who asks: a user of a tenant."""
+
+    tenant_id: int
+    user_id: int
+    user_name: str
+    is_admin: bool = False
+
+
+Row = Mapping[str, Any]
+"""A row as the SQL function returns it; the names are those of DESIGN section 8."""

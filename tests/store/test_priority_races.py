@@ -12,7 +12,7 @@ from weft.testing.builders import job_rows
 
 
 async def step_call(world: World, operation: int) -> dict[str, Any]:
-    return {"epoch": await world.lead(), "of_operation_id": operation, "limit_jobs": 100}
+    return {"epoch": await world.lead(), "of_operation_id": operation, "limit_rows": 100}
 
 
 async def test_step_leaves_what_a_claim_has_to_the_next_one(world: World) -> None:

@@ -118,7 +118,7 @@ async def test_every_table_with_a_tenant_has_its_wall(world: World) -> None:
     assert {row["relname"] for row in without} == {
         "attempt_reason", "claim", "driver_state", "event_floor", "event_listener", "fold",
         "job_state", "job_transition", "lane", "migration", "pool", "rate", "rate_card",
-        "resource", "shape", "worker", "worker_incarnation", "worker_lane",
+        "resource", "schema_range", "shape", "worker", "worker_incarnation", "worker_lane",
     }  # fmt: skip
 
 
@@ -151,7 +151,7 @@ READS: list[tuple[str, dict[str, Any]]] = [
     ("get_job", {"job_id": 1}),
     ("list_attempts", {"job_id": 1}),
     ("job_history", {"job_id": 1}),
-    ("log_places", {"job_ids": [1], "attempt": None}),
+    ("list_attempt_logs", {"job_ids": [1], "attempt": None}),
     ("group_history", {"group_id": 0, "before": None, "limit": 10}),
     ("edit_group", {"group_id": 0, "patch": {"name": "mine"}, "limits": EDIT_LIMITS}),
     ("edit_group", {"group_id": 1, "patch": {"name": "mine"}, "limits": EDIT_LIMITS}),

@@ -9,7 +9,8 @@ from weft.core.errors import BatchNotFound, Unavailable
 from weft.ports.store import Caller, JobRows, NewBatch, NewGroup, Reserved, Row
 
 TOKEN = "a-good-token"
-WORKER = {"cpu_m": 2000, "memory_mib": 4096, "storage_mib": 10_240, "gpu": 0, "countables": None}
+OFFERS = {"storage_mib": 10_240, "gpu": 0, "executor": ["process", "function"]}
+WORKER = {"cpu_m": 2000, "memory_mib": 4096, "offers": OFFERS}
 
 
 class RecordingStore:
@@ -31,7 +32,7 @@ class RecordingStore:
         self.authenticated += 1
         return Caller(1, 1, "somebody") if token == TOKEN else None
 
-    async def pool_limits(self, caller: Caller) -> Sequence[Row]:
+    async def pool_offers(self, caller: Caller) -> Sequence[Row]:
         self.workers_asked += 1
         return self.workers
 

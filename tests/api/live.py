@@ -135,7 +135,8 @@ async def open_worker(dsn: str, logs: Path) -> AsyncIterator[LiveWorker]:
     async with open_worker_store(dsn) as store:
         registered = await store.register_worker(
             name="w1", host="here", pool="default", incarnation="first", cpu_m=2000,
-            memory_mib=4096, storage_mib=10_000, gpu=0, version="test", same_host_proved_gone=True,
+            memory_mib=4096, storage_mib=10_000, gpu=0, version="test",
+            offers={"executor": ["process", "function"]}, same_host_proved_gone=True,
         )  # fmt: skip
         yield LiveWorker(store, registered.incarnation_id, logs)
 

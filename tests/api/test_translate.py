@@ -14,7 +14,10 @@ from weft.settings import Settings
 from weft.wire.documents import JobBunch
 from weft.wire.spec import CHUNK_BYTES_MAX, CHUNK_JOBS_MAX, decode_chunk
 
-SMALL: Row = {"cpu_m": 500, "memory_mib": 256, "storage_mib": 100, "gpu": 0, "countables": {}}
+SMALL: Row = {
+    "cpu_m": 500, "memory_mib": 256,
+    "offers": {"storage_mib": 100, "gpu": 0, "executor": "process"},
+}  # fmt: skip
 
 
 def rows_of(

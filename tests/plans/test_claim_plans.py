@@ -39,7 +39,7 @@ async def plans_of(world: World, function: str, incarnation: int) -> list[str]:
 async def test_may_claim_is_inlined_and_jobs_are_found_by_key(
     own_world: World, function: str, *, listed: bool
 ) -> None:
-    """`_may_claim` is part of the statement, not a call; what it calls for few jobs (`_fits`)
+    """`_may_claim` is part of the statement, no call; what it calls for few jobs (`_is_cancelled`)
     tells which statement that is.
     """
     world = own_world
@@ -52,8 +52,8 @@ async def test_may_claim_is_inlined_and_jobs_are_found_by_key(
         )
     )
     plans = await plans_of(world, function, worker.id)
-    asking = [plan for plan in plans if f":funcid {oid['_fits']} " in plan]
-    indexes = ["job_pkey", *(["ready_job_pkey"] if listed else [])]
+    asking = [plan for plan in plans if f":funcid {oid['_is_cancelled']} " in plan]
+    indexes = ["job_pkey", *(["ready_job_offer_idx"] if listed else [])]
 
     assert len(asking) == 1
     assert f":funcid {oid['_may_claim']} " not in "".join(plans)

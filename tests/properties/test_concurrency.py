@@ -13,12 +13,13 @@ from weft.core import errors
 from weft.core.errors import JobEnded
 from weft.core.states import Reason
 from weft.driver.operations import advance_operation
-from weft.ports.store import Claimed, EditLimits, JobRows, NewGroup
+from weft.ports.store import Claimed, EditLimits, JobRows, NewGroup, Shape
 from weft.store.database import call_on
 from weft.testing.builders import end_report, job_rows
 
 N_JOBS = 240
 LIMITS = EditLimits(attributes_max=64, rename_groups_max=1000)
+SHAPES = [Shape(), Shape(gpu=1), Shape(gpu=2, storage_mib=100_000)]
 ENDS = (None, None, None, None, Reason.EXIT, Reason.OOM, Reason.LOST, Reason.PREEMPTED)
 GROUPS = [
     NewGroup(group_id=1, parent_id=0, name="a"),
@@ -51,8 +52,10 @@ class Bustle:
         }
         sometimes = [chance.random() < 0.2 for _ in range(n_jobs)]
         groups = [-chance.choice([0, 1, 2, 3]) for _ in range(n_jobs)]
+        lanes = [chance.choice([0, 0, 0, 1, 2]) for _ in range(n_jobs)]
         return job_rows(
-            n_jobs, parents=parents, group=groups, always_run=sometimes,
+            n_jobs, shapes=SHAPES, shape_index=lanes, parents=parents, group=groups,
+            always_run=sometimes,
             priority=[chance.choice([0, 0, 5]) for _ in range(n_jobs)], max_attempts=3,
             retry_on=[Reason.EXIT],
             sets={job: chance.choice([(-4,), (-5,), (-4, -5)]) for job in range(3, n_jobs, 3)},
@@ -178,7 +181,7 @@ class Bustle:
                 await licence(self.world, 7, batch, name="both")
             await self.world.submit(self.rows(N_JOBS // 4, earlier=0), batch=batch)
             self.batches.append(batch)
-        workers = [await self.world.worker(f"w{n}") for n in range(3)]
+        workers = [await self.world.worker(f"w{n}", gpu=2 * n) for n in range(3)]
         self.submitted = asyncio.gather(*[self.submit(batch) for batch in self.batches])
         async with asyncio.TaskGroup() as group:
             for worker in workers:

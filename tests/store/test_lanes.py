@@ -8,6 +8,7 @@ import pytest
 
 from store.test_arrays import array_rows
 from store.world import World
+from weft.core.offers import Ask, Offer, serves
 from weft.ports.store import Shape
 from weft.testing.builders import job_rows
 
@@ -149,3 +150,24 @@ async def test_children_of_one_parent_become_ready_in_ranges_of_their_lanes(worl
 
     assert [one for one in ranges if one[1] > 1] == [(0, 2, 601), (gpu, 602, 1201)]
     assert listed == []
+
+
+async def test_sql_and_python_agree_on_who_serves_what(world: World) -> None:
+    """Python says it when a submission is refused, SQL when a lane is given to workers."""
+    values: list[Offer | None] = [None, 0, 2, "eu", ["eu", "us"], []]
+    asked_of_a_worker: list[dict[str, Ask]] = [
+        {}, {"a": 1}, {"a": 2}, {"a": 3}, {"a": "eu"}, {"a": "e"}, {"a": 2, "b": "us"},
+    ]  # fmt: skip
+    rules = [
+        ({name: offer for name, offer in (("a", a), ("b", b)) if offer is not None}, asks)
+        for a, b in itertools.product(values, values)
+        for asks in asked_of_a_worker
+    ]
+    offers, asked = zip(*rules, strict=True)
+    rows = await world.admin.fetch(
+        "SELECT weft._serves(t.o, t.a) AS serves FROM unnest($1::jsonb[], $2::jsonb[]) "
+        "WITH ORDINALITY t (o, a, n) ORDER BY t.n",
+        offers, asked,
+    )  # fmt: skip
+
+    assert [row["serves"] for row in rows] == [serves(*rule) for rule in rules]

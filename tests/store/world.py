@@ -9,6 +9,7 @@ from uuid import uuid4
 import asyncpg
 
 from weft.core.lease import Budget
+from weft.core.offers import Offer
 from weft.core.states import Reason
 from weft.ports.store import (
     Caller,
@@ -209,14 +210,17 @@ class World:
 
     async def worker(
         self, name: str = "w", *, cpu_m: int = MUCH_CPU_M, memory_mib: int = MUCH_MEMORY_MIB,
-        incarnation: str | None = None, host: str = "here", gone: bool = False,
+        incarnation: str | None = None, host: str = "here", gone: bool = False, gpu: int = 0,
+        **offers: Offer,
     ) -> Worker:  # fmt: skip
         """Register a worker."""
         store = self.backend.worker_store()
         facts: dict[str, Any] = {
             "name": name, "host": host, "pool": self.pool,
             "incarnation": incarnation or uuid4().hex, "cpu_m": cpu_m, "memory_mib": memory_mib,
-            "storage_mib": 1_000_000, "gpu": 0, "version": "test", "same_host_proved_gone": gone,
+            "storage_mib": 1_000_000, "gpu": gpu, "version": "test",
+            "offers": {"executor": ["process", "function"], **offers},
+            "same_host_proved_gone": gone,
         }  # fmt: skip
         return Worker(store, await store.register_worker(**facts), facts)
 

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from weft.core.errors import IncarnationEnded, Unavailable
+from weft.core.offers import Offer
 from weft.core.states import Reason
 from weft.ports.store import (
     Claimed,
@@ -122,9 +123,10 @@ class FakeStore:
 
     async def register_worker(
         self, *, name: str, host: str, pool: str, incarnation: str, cpu_m: int, memory_mib: int,
-        storage_mib: int, gpu: int, version: str, same_host_proved_gone: bool,
+        storage_mib: int, gpu: int, offers: Mapping[str, Offer], version: str,
+        same_host_proved_gone: bool,
     ) -> Registered:  # fmt: skip
-        del name, host, pool, cpu_m, memory_mib, storage_mib, gpu, version
+        del name, host, pool, cpu_m, memory_mib, storage_mib, gpu, offers, version
         assert same_host_proved_gone
         self._check()
         if incarnation in self.ended_incarnations:

@@ -34,7 +34,7 @@ class Worker:
         )  # fmt: skip
         self.facts = WorkerFacts(
             name="w", host="h", pool="default", version="0", cpu_m=cpu_m, memory_mib=memory_mib,
-            storage_mib=1, gpu=0,
+            storage_mib=1, gpu=0, offers={},
         )  # fmt: skip
         self.heartbeat_s = 10.0
         self.fence_s: float | None = None

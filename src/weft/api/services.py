@@ -69,7 +69,7 @@ class Services:
         known = self._workers.get(caller.tenant_id)
         if known is not None and now < known[0] and not fresh:
             return known[1]
-        found = await self.store.pool_limits(caller)
+        found = await self.store.pool_offers(caller)
         # A first worker may be about to register, so "none" is not remembered.
         self._workers[caller.tenant_id] = (now + (WORKERS_FRESH_S if found else 0), found)
         return found

@@ -91,6 +91,7 @@ async def _register(store: PostgresWorkerStore) -> int:
     registered = await store.register_worker(
         name=name, host=name, pool="default", incarnation=str(uuid.uuid4()),
         cpu_m=CPU_M * JOBS_HELD_MAX, memory_mib=MEMORY_MIB * JOBS_HELD_MAX, storage_mib=0, gpu=0,
+        offers={"executor": ["process", "function"]},
         version=__version__, same_host_proved_gone=True,
     )  # fmt: skip
     return registered.incarnation_id

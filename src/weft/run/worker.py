@@ -9,9 +9,11 @@ import time
 from contextlib import ExitStack
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
+from typing import cast
 
 from weft import __version__
 from weft.core.errors import Invalid
+from weft.core.offers import parse_offers
 from weft.core.reaper_timer import first_look_s
 from weft.plugins.executors.function.settings import FunctionSettings
 from weft.plugins.log_stores.files.settings import FilesSettings
@@ -134,6 +136,7 @@ def _runner_entry(name: str) -> EntryPoint:
 def facts_of(settings: Settings, home: Home) -> WorkerFacts:
     """Return this worker's capacity: the cores it may use and most of the host's memory."""
     memory_bytes = settings.worker_memory_bytes or int(_memory_bytes() * _MEMORY_SHARE)
+    offers = parse_offers(settings.worker_offers)
     return WorkerFacts(
         name=worker_name(settings),
         host=socket.gethostname(),
@@ -142,7 +145,8 @@ def facts_of(settings: Settings, home: Home) -> WorkerFacts:
         cpu_m=settings.worker_cpu_m or len(os.sched_getaffinity(0)) * 1000,
         memory_mib=max(1, memory_bytes // _MIB),
         storage_mib=shutil.disk_usage(home.path).free // _MIB,
-        gpu=0,
+        gpu=cast("int", offers.pop("gpu", 0)),
+        offers={"executor": sorted(load_executors()), **offers},
     )
 
 

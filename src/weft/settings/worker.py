@@ -1,8 +1,10 @@
 """Settings of workers."""
 
 from dataclasses import dataclass
+from typing import Annotated
 
-from weft.settings.declare import Bytes, setting
+from weft.core.offers import parse_offers
+from weft.settings.declare import Bytes, Checked, setting
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,6 +24,11 @@ class WorkerSettings:
         None,
         "memory that the worker gives to jobs; none: nine tenths of the host's",
         minimum=1,
+    )
+    worker_offers: Annotated[str, Checked(parse_offers)] = setting(
+        "",
+        "what jobs may ask of this worker beside cpu, memory and storage: amounts and words, "
+        "as gpu=2,matlab=3,region=eu",
     )
     detach_jobs: bool = setting(
         default=False, help_="leave running jobs alone when the worker stops"

@@ -14,7 +14,8 @@ CREATE TYPE weft.offer AS (
 	first_job integer,
 	last_job integer,
 	low_job integer,
-	runnable_id bigint
+	runnable_id bigint,
+	lane_id integer
 );
 ALTER TYPE weft.offer OWNER TO postgres;
 
@@ -69,11 +70,11 @@ CREATE FUNCTION weft._admit_jobs(of_pool_id integer, of_user_id integer, gate_se
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._admit_jobs(of_pool_id integer, of_user_id integer, gate_set_ids integer[], batch_ids bigint[], job_ids integer[], ranges bigint[], at timestamp with time zone) OWNER TO weft_system;
 
-CREATE FUNCTION weft._announce(pool_ids integer[] DEFAULT '{}'::integer[], user_ids integer[] DEFAULT '{}'::integer[]) RETURNS void
+CREATE FUNCTION weft._announce(pool_ids integer[] DEFAULT '{}'::integer[], user_ids integer[] DEFAULT '{}'::integer[], lane_ids integer[] DEFAULT '{}'::integer[]) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan';
-ALTER FUNCTION weft._announce(pool_ids integer[], user_ids integer[]) OWNER TO weft_system;
+ALTER FUNCTION weft._announce(pool_ids integer[], user_ids integer[], lane_ids integer[]) OWNER TO weft_system;
 
 CREATE FUNCTION weft._as_tenant(tenant_id integer) RETURNS void
     LANGUAGE sql;
@@ -208,10 +209,6 @@ CREATE FUNCTION weft._fit_budget(picked weft.picked, budget_cpu_m bigint, budget
     LANGUAGE sql IMMUTABLE;
 ALTER FUNCTION weft._fit_budget(picked weft.picked, budget_cpu_m bigint, budget_memory_mib bigint, at_least integer) OWNER TO weft_system;
 
-CREATE FUNCTION weft._fits(of_shape_id integer, has_storage_mib bigint, has_gpu integer) RETURNS boolean
-    LANGUAGE sql STABLE;
-ALTER FUNCTION weft._fits(of_shape_id integer, has_storage_mib bigint, has_gpu integer) OWNER TO weft_system;
-
 CREATE FUNCTION weft._free_places(batch_ids bigint[], job_ids integer[]) RETURNS integer[]
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -290,9 +287,17 @@ CREATE FUNCTION weft._lane_ids(asks jsonb[]) RETURNS integer[]
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft._lane_ids(asks jsonb[]) OWNER TO weft_system;
 
+CREATE FUNCTION weft._lane_room(of_incarnation_id integer, of_lane_id integer, short_lanes integer[]) RETURNS integer
+    LANGUAGE plpgsql STABLE;
+ALTER FUNCTION weft._lane_room(of_incarnation_id integer, of_lane_id integer, short_lanes integer[]) OWNER TO weft_system;
+
 CREATE FUNCTION weft._lane_sections(lanes integer[], ns integer[], OUT firsts integer[], OUT lane_ids integer[]) RETURNS record
     LANGUAGE sql IMMUTABLE;
 ALTER FUNCTION weft._lane_sections(lanes integer[], ns integer[], OUT firsts integer[], OUT lane_ids integer[]) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._lanes_with_work(of_pool_id integer, of_user_id integer, lanes integer[]) RETURNS integer[]
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._lanes_with_work(of_pool_id integer, of_user_id integer, lanes integer[]) OWNER TO weft_system;
 
 CREATE FUNCTION weft._limit_batch(of_batch_id bigint, max_running integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -374,9 +379,9 @@ CREATE FUNCTION weft._lose_incarnation(of_incarnation_id integer, at timestamp w
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._lose_incarnation(of_incarnation_id integer, at timestamp with time zone) OWNER TO weft_system;
 
-CREATE FUNCTION weft._may_claim(job weft.job, of_batch_id bigint, has_cpu_m bigint, has_memory_mib bigint, has_storage_mib bigint, has_gpu integer, has_cancel boolean, has_switch boolean) RETURNS TABLE(yes boolean)
+CREATE FUNCTION weft._may_claim(job weft.job, of_batch_id bigint, has_cpu_m bigint, has_memory_mib bigint, has_cancel boolean, has_switch boolean) RETURNS TABLE(yes boolean)
     LANGUAGE sql STABLE;
-ALTER FUNCTION weft._may_claim(job weft.job, of_batch_id bigint, has_cpu_m bigint, has_memory_mib bigint, has_storage_mib bigint, has_gpu integer, has_cancel boolean, has_switch boolean) OWNER TO weft_system;
+ALTER FUNCTION weft._may_claim(job weft.job, of_batch_id bigint, has_cpu_m bigint, has_memory_mib bigint, has_cancel boolean, has_switch boolean) OWNER TO weft_system;
 
 CREATE FUNCTION weft._may_open(batch_ids bigint[]) RETURNS bigint[]
     LANGUAGE plpgsql;
@@ -414,9 +419,9 @@ CREATE FUNCTION weft._ms_between(from_at timestamp with time zone, to_at timesta
     LANGUAGE sql IMMUTABLE STRICT;
 ALTER FUNCTION weft._ms_between(from_at timestamp with time zone, to_at timestamp with time zone) OWNER TO weft_system;
 
-CREATE FUNCTION weft._next_offer(last weft.offer, of_pool_id integer, fair boolean) RETURNS weft.offer
+CREATE FUNCTION weft._next_offer(last weft.offer, of_pool_id integer, lanes integer[], fair boolean) RETURNS weft.offer
     LANGUAGE plpgsql STABLE;
-ALTER FUNCTION weft._next_offer(last weft.offer, of_pool_id integer, fair boolean) OWNER TO weft_system;
+ALTER FUNCTION weft._next_offer(last weft.offer, of_pool_id integer, lanes integer[], fair boolean) OWNER TO weft_system;
 
 CREATE FUNCTION weft._next_span(of_batch_id bigint, of_group_id integer, after integer) RETURNS TABLE(first_job integer, last_job integer)
     LANGUAGE sql STABLE;
@@ -646,6 +651,10 @@ CREATE FUNCTION weft._stuck_places(at timestamp with time zone) RETURNS TABLE(ba
     SET enable_mergejoin TO 'off'
     SET enable_bitmapscan TO 'off';
 ALTER FUNCTION weft._stuck_places(at timestamp with time zone) OWNER TO weft_system;
+
+CREATE FUNCTION weft._tell_room(of_incarnation_id integer) RETURNS void
+    LANGUAGE sql;
+ALTER FUNCTION weft._tell_room(of_incarnation_id integer) OWNER TO weft_system;
 
 CREATE FUNCTION weft._turn_ranges(of_batch_id bigint, hidden boolean) RETURNS boolean
     LANGUAGE plpgsql;
@@ -2397,7 +2406,11 @@ CREATE INDEX place_gate_id_idx ON weft.place USING btree (gate_id, admitted_at);
 
 CREATE UNIQUE INDEX ready_job_batch_idx ON weft.ready_job USING btree (batch_id, job_id);
 
+CREATE UNIQUE INDEX ready_job_offer_idx ON weft.ready_job USING btree (pool_id, user_id, lane_id, rank, batch_id, job_id) WHERE (gate_set_id = 0);
+
 CREATE INDEX runnable_batch_idx ON weft.runnable USING btree (batch_id);
+
+CREATE UNIQUE INDEX runnable_offer_idx ON weft.runnable USING btree (pool_id, user_id, lane_id, batch_id, first_job) WHERE (gate_set_id = 0);
 
 CREATE UNIQUE INDEX runnable_order_idx ON weft.runnable USING btree (gate_set_id, pool_id, user_id, batch_id, first_job);
 
@@ -2867,8 +2880,8 @@ REVOKE ALL ON FUNCTION weft._admit_head(of_gate_set_ids integer[], of_pool_id in
 
 REVOKE ALL ON FUNCTION weft._admit_jobs(of_pool_id integer, of_user_id integer, gate_set_ids integer[], batch_ids bigint[], job_ids integer[], ranges bigint[], at timestamp with time zone) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION weft._announce(pool_ids integer[], user_ids integer[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft._announce(pool_ids integer[], user_ids integer[]) TO weft_tenant;
+REVOKE ALL ON FUNCTION weft._announce(pool_ids integer[], user_ids integer[], lane_ids integer[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._announce(pool_ids integer[], user_ids integer[], lane_ids integer[]) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._as_tenant(tenant_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._as_tenant(tenant_id integer) TO weft_tenant;
@@ -2936,8 +2949,6 @@ REVOKE ALL ON FUNCTION weft._find_operation(of_user_id integer, of_key text, of_
 
 REVOKE ALL ON FUNCTION weft._fit_budget(picked weft.picked, budget_cpu_m bigint, budget_memory_mib bigint, at_least integer) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION weft._fits(of_shape_id integer, has_storage_mib bigint, has_gpu integer) FROM PUBLIC;
-
 REVOKE ALL ON FUNCTION weft._free_places(batch_ids bigint[], job_ids integer[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._free_places(batch_ids bigint[], job_ids integer[]) TO weft_tenant;
 
@@ -2980,7 +2991,11 @@ GRANT ALL ON FUNCTION weft._job_gates(of_batch_set integer, of_job_set integer) 
 REVOKE ALL ON FUNCTION weft._lane_ids(asks jsonb[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._lane_ids(asks jsonb[]) TO weft_tenant;
 
+REVOKE ALL ON FUNCTION weft._lane_room(of_incarnation_id integer, of_lane_id integer, short_lanes integer[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._lane_sections(lanes integer[], ns integer[], OUT firsts integer[], OUT lane_ids integer[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._lanes_with_work(of_pool_id integer, of_user_id integer, lanes integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._limit_batch(of_batch_id bigint, max_running integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._limit_batch(of_batch_id bigint, max_running integer, at timestamp with time zone) TO weft_tenant;
@@ -3007,7 +3022,7 @@ REVOKE ALL ON FUNCTION weft._loops_with_work() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._lose_incarnation(of_incarnation_id integer, at timestamp with time zone) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION weft._may_claim(job weft.job, of_batch_id bigint, has_cpu_m bigint, has_memory_mib bigint, has_storage_mib bigint, has_gpu integer, has_cancel boolean, has_switch boolean) FROM PUBLIC;
+REVOKE ALL ON FUNCTION weft._may_claim(job weft.job, of_batch_id bigint, has_cpu_m bigint, has_memory_mib bigint, has_cancel boolean, has_switch boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._may_open(batch_ids bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._may_open(batch_ids bigint[]) TO weft_tenant;
@@ -3031,7 +3046,7 @@ REVOKE ALL ON FUNCTION weft._move_ranges(batch_ids bigint[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION weft._ms_between(from_at timestamp with time zone, to_at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._ms_between(from_at timestamp with time zone, to_at timestamp with time zone) TO weft_tenant;
 
-REVOKE ALL ON FUNCTION weft._next_offer(last weft.offer, of_pool_id integer, fair boolean) FROM PUBLIC;
+REVOKE ALL ON FUNCTION weft._next_offer(last weft.offer, of_pool_id integer, lanes integer[], fair boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._next_span(of_batch_id bigint, of_group_id integer, after integer) FROM PUBLIC;
 
@@ -3127,6 +3142,8 @@ REVOKE ALL ON FUNCTION weft._step_back(of_gate_ids integer[], of_gate_set_ids in
 REVOKE ALL ON FUNCTION weft._stop_batch(operation weft.operation, limit_rows integer, at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._stuck_places(at timestamp with time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._tell_room(of_incarnation_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._turn_ranges(of_batch_id bigint, hidden boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._turn_ranges(of_batch_id bigint, hidden boolean) TO weft_tenant;

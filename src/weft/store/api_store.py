@@ -239,9 +239,9 @@ class PostgresApiStore(Queries, SubmissionCalls, SetGroups, Edits, Billing):
         )
         return bool(found)
 
-    async def pool_limits(self, caller: Caller) -> Sequence[Row]:  # noqa: ARG002 (pools of a tenant come with queues)
-        """Return capacities, largest first."""
-        return [{**row, "countables": {}} for row in await self._database.call("pool_limits")]
+    async def pool_offers(self, caller: Caller) -> Sequence[Row]:  # noqa: ARG002 (pools of a tenant come with queues)
+        """Return what workers have, largest first."""
+        return [dict(row) for row in await self._database.call("pool_offers")]
 
     async def overview(self, caller: Caller) -> Row:
         """Return workers and how many jobs wait and run."""

@@ -268,7 +268,7 @@ def _jobs(jobs: JobRows) -> dict[str, Any]:
         "shape_memory_mibs": [shape.memory_mib for shape in jobs.shapes],
         "shape_storage_mibs": [shape.storage_mib for shape in jobs.shapes],
         "shape_gpus": [shape.gpu for shape in jobs.shapes],
-        "shape_countables": [dict(shape.countables) for shape in jobs.shapes],
+        "shape_countables": [dict(shape.countables + shape.words) for shape in jobs.shapes],
         "shape_indexes": jobs.shape_index,
         "group_ids": jobs.group_id,
         "priorities": jobs.priority,

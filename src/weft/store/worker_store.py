@@ -8,6 +8,7 @@ from typing import Any
 
 import asyncpg
 
+from weft.core.offers import Offer
 from weft.ports.store import (
     Claimed,
     ClaimRequest,
@@ -52,12 +53,13 @@ class PostgresWorkerStore:
         memory_mib: int,
         storage_mib: int,
         gpu: int,
+        offers: Mapping[str, Offer],
         version: str,
         same_host_proved_gone: bool,
     ) -> Registered:
         """Say that this worker is here."""
         (row,) = await self._database.call(
-            "register_worker",
+            "register_worker_v2",
             name=name,
             host=host,
             pool=pool,
@@ -66,6 +68,7 @@ class PostgresWorkerStore:
             memory_mib=memory_mib,
             storage_mib=storage_mib,
             gpu=gpu,
+            offers=dict(offers),
             version=version,
             proved_gone=same_host_proved_gone,
             grace_s=self._grace_s,

@@ -1,11 +1,14 @@
 """Shapes: what jobs ask of a worker, with defaults, and checked against the largest workers."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import repeat
 from typing import Any, Final
 
 import msgspec
 
+from weft.api.translation.check import EXECUTORS
 from weft.core.errors import InvalidValue, NoWorkerFits, UnknownField, WrongType
+from weft.core.offers import RESERVED, Ask, serves
 from weft.core.problems import Problems, pointer_of
 from weft.core.resources import parse_cpu_m, parse_mebibytes
 from weft.ports.store import Row, Shape
@@ -14,13 +17,14 @@ from weft.wire.documents import JobDocument
 DEFAULT_CPU_M: Final = 1000
 DEFAULT_MEMORY_MIB: Final = 512
 GPU_MAX: Final = 1024
-_PLAIN: Final = ("cpu_m", "memory_mib", "storage_mib", "gpu")
+_SIZES: Final = ("cpu_m", "memory_mib")
+_USUAL: Final = "process"
 
 
 class ShapeBook:
     """The distinct shapes of one request.
 
-    `workers`: capacity of each kind of worker (`ApiStore.pool_limits`); none known: nothing is
+    `workers`: what each kind of worker has (`ApiStore.pool_offers`); none known: nothing is
     refused for its size.
     """
 
@@ -29,7 +33,7 @@ class ShapeBook:
         self._decode_raw = decode_raw
         self._workers = workers
         self._index_by_shape: dict[Shape, int] = {}
-        largest = {name: max((w[name] for w in workers), default=None) for name in _PLAIN[:2]}
+        largest = {name: max((w[name] for w in workers), default=None) for name in _SIZES}
         self._default = Shape(
             cpu_m=min(DEFAULT_CPU_M, largest["cpu_m"] or DEFAULT_CPU_M),
             memory_mib=min(DEFAULT_MEMORY_MIB, largest["memory_mib"] or DEFAULT_MEMORY_MIB),
@@ -38,12 +42,13 @@ class ShapeBook:
     def index_of(self, jobs: Sequence[JobDocument], problems: Problems) -> list[int]:
         """Return the shape's index of each job, or one for all if they agree."""
         asked = [job.resources for job in jobs]
-        keys = [bytes(one) if isinstance(one, msgspec.Raw) else id(one) for one in asked]
-        wrong: dict[int | bytes, Problems] = {}
-        index_by_key: dict[int | bytes, int] = {}
+        marks = [bytes(one) if isinstance(one, msgspec.Raw) else id(one) for one in asked]
+        keys = list(zip(marks, _executors(jobs), strict=False))
+        wrong: dict[tuple[int | bytes, str], Problems] = {}
+        index_by_key: dict[tuple[int | bytes, str], int] = {}
         for key, one in dict(zip(keys, asked, strict=True)).items():
             wrong[key] = Problems()
-            index_by_key[key] = self._add(one, wrong[key])
+            index_by_key[key] = self._add(one, key[1], wrong[key])
         if any(found.found for found in wrong.values()):
             for job_index, key in enumerate(keys):
                 for kind, error in wrong[key].found:
@@ -53,14 +58,14 @@ class ShapeBook:
             return [0]
         return [index_by_key[key] for key in keys]
 
-    def _add(self, asked: object, wrong: Problems) -> int:
-        shape = self._shape_of(asked, wrong)
+    def _add(self, asked: object, executor: str, wrong: Problems) -> int:
+        shape = self._shape_of(asked, executor, wrong)
         index = self._index_by_shape.setdefault(shape, len(self.shapes))
         if index == len(self.shapes):
             self.shapes.append(shape)
         return index
 
-    def _shape_of(self, asked: object, wrong: Problems) -> Shape:
+    def _shape_of(self, asked: object, executor: str, wrong: Problems) -> Shape:
         if isinstance(asked, msgspec.Raw):
             try:
                 asked = self._decode_raw(bytes(asked))
@@ -68,33 +73,39 @@ class ShapeBook:
                 wrong.add(WrongType, "", "it cannot be decoded")
                 return self._default
         if asked is None:
-            return self._fitting(self._default, asked, wrong)
+            asked = {}
         if not isinstance(asked, Mapping):
             wrong.add(WrongType, "", 'expected an object such as {"cpu": 1, "memory": "512Mi"}')
             return self._default
-        return self._fitting(self._parsed(asked, wrong), asked, wrong)
+        return self._fitting(self._parsed(asked, executor, wrong), asked, wrong)
 
-    def _parsed(self, asked: Mapping[str, Any], wrong: Problems) -> Shape:
-        countables = {name for worker in self._workers for name in worker["countables"] or {}}
+    def _parsed(self, asked: Mapping[str, Any], executor: str, wrong: Problems) -> Shape:
+        offered = {name: one for worker in self._workers for name, one in worker["offers"].items()}
         found: dict[str, int] = {}
-        extra: list[tuple[str, int]] = []
+        amounts: list[tuple[str, int]] = []
+        words = [] if executor == _USUAL else [("executor", executor)]
         for name, value in asked.items():
             if name in _READERS:
                 column, read = _READERS[name]
                 found[column] = self._read(name, value, read, wrong)
-            elif name in countables:
-                extra.append((name, self._read(name, value, _parse_count, wrong)))
-            else:
+            elif name in RESERVED or name not in offered:
                 pointer = pointer_of(str(name))
                 wrong.add(
                     UnknownField, pointer, f"no worker offers this; known: {', '.join(_READERS)}"
                 )
+            elif isinstance(offered[name], int):
+                amounts.append((name, self._read(name, value, _parse_count, wrong)))
+            elif isinstance(value, str):
+                words.append((name, value))
+            else:
+                wrong.add(WrongType, pointer_of(name), "expected a string")
         return Shape(
             cpu_m=found.get("cpu_m", self._default.cpu_m),
             memory_mib=found.get("memory_mib", self._default.memory_mib),
             storage_mib=found.get("storage_mib", 0),
             gpu=found.get("gpu", 0),
-            countables=tuple(sorted(extra)),
+            countables=tuple(sorted((name, count) for name, count in amounts if count)),
+            words=tuple(sorted(words)),
         )
 
     @staticmethod
@@ -108,23 +119,37 @@ class ShapeBook:
             wrong.add(InvalidValue, pointer_of(name), str(error)[:200])
             return 0
 
-    def _fitting(self, shape: Shape, asked: Mapping[str, Any] | None, wrong: Problems) -> Shape:
+    def _fitting(self, shape: Shape, asked: Mapping[str, Any], wrong: Problems) -> Shape:
         """Note if no worker can ever hold it, with the largest that would fit."""
         if wrong.found or not self._workers or any(_holds(w, shape) for w in self._workers):
             return shape
-        for field, column in _COLUMNS.items():
-            largest = max(worker[column] for worker in self._workers)
-            value = getattr(shape, column)
-            if value > largest:
-                pointer = pointer_of(field) if asked and field in asked else ""
-                asks, has = _shown(field, value), _shown(field, largest)
-                wrong.add(NoWorkerFits, pointer, f"asks for {asks}; the largest worker has {has}")
+        for field, value in _asks_of(shape).items():
+            offers = [_offer_of(worker, field) for worker in self._workers]
+            pointer = pointer_of(field) if field in asked else ""
+            if isinstance(value, str):
+                if not any(serves({field: offer}, {field: value}) for offer in offers):
+                    wrong.add(NoWorkerFits, pointer, f"no worker offers {field} {value[:64]!r}")
+            elif value > (largest := max(offer for offer in offers if isinstance(offer, int))):
+                shown, has = _shown(field, value), _shown(field, largest)
+                wrong.add(NoWorkerFits, pointer, f"asks for {shown}; the largest worker has {has}")
         if not wrong.found:
-            sizes = ", ".join(_shown(f, self._workers[0][c]) for f, c in _COLUMNS.items())
+            sizes = ", ".join(_shown(f, _offer_of(self._workers[0], f)) for f in _READERS)
             wrong.add(
                 NoWorkerFits, "", f"no single worker has all of this; the largest has {sizes}"
             )
         return shape
+
+
+def _executors(jobs: Sequence[JobDocument]) -> Iterable[str]:
+    """Return the executor of each job, for ever the usual one if no job names another."""
+    if not any(job.function is not None or job.executor is not None for job in jobs):
+        return repeat(_USUAL)
+    return [
+        job.executor
+        if job.executor in EXECUTORS  # others are told of already
+        else ("function" if job.function is not None else _USUAL)
+        for job in jobs
+    ]
 
 
 def _parse_gpu(value: float | str) -> int:
@@ -146,17 +171,27 @@ _READERS: Final[Mapping[str, tuple[str, Callable[[Any], int]]]] = {
     "storage": ("storage_mib", parse_mebibytes),
     "gpu": ("gpu", _parse_gpu),
 }
-_COLUMNS: Final = {field: column for field, (column, _) in _READERS.items()}
+
+
+def _asks_of(shape: Shape) -> dict[str, Ask]:
+    """Return all that a job of this shape asks, by the names of its document."""
+    plain = {field: getattr(shape, column) for field, (column, _) in _READERS.items()}
+    return {**plain, **dict(shape.countables), **dict(shape.words)}
+
+
+def _offer_of(worker: Row, field: str) -> Any:  # noqa: ANN401 (an offer of core.offers)
+    """Return what a worker has of this; 0: nothing."""
+    if field in _READERS and (column := _READERS[field][0]) in _SIZES:
+        return worker[column]
+    return worker["offers"].get("storage_mib" if field == "storage" else field, 0)
 
 
 def _holds(worker: Row, shape: Shape) -> bool:
-    have = worker["countables"] or {}
-    return all(worker[name] >= getattr(shape, name) for name in _PLAIN) and all(
-        have.get(name, 0) >= count for name, count in shape.countables
-    )
+    asks = _asks_of(shape)
+    return serves({field: _offer_of(worker, field) for field in asks}, asks)
 
 
 def _shown(field: str, value: int) -> str:
     if field == "cpu":
         return f"{value / 1000:g} cpu"
-    return f"{value} gpu" if field == "gpu" else f"{value}Mi {field}"
+    return f"{value}Mi {field}" if field in {"memory", "storage"} else f"{value} {field}"

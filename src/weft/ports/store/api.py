@@ -219,7 +219,7 @@ class ApiStore(SetGroupStore, EditStore, QueryStore, BillingStore, Protocol):
         soon.
         """
 
-    async def pool_limits(self, caller: Caller) -> Sequence[Row]:
+    async def pool_offers(self, caller: Caller) -> Sequence[Row]:
         """Return `cpu_m, memory_mib, storage_mib, gpu, countables` of every known worker's
         capacity, largest first.
         """

@@ -52,7 +52,9 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
     storage_mib: int = 0
     gpu: int = 0
     countables: tuple[tuple[str, int], ...] = ()
-    """Sorted by name."""
+    """Amounts of what else workers offer, such as licences; sorted by name, none is 0."""
+    words: tuple[tuple[str, str], ...] = ()
+    """What a worker has to offer by word, such as its executor unless that is `process`."""
 
 
 class ArrayRow(msgspec.Struct, frozen=True, kw_only=True):

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from weft.core.log_location import LogLocation
+from weft.core.offers import Offer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,6 +131,7 @@ class WorkerStore(Protocol):
         memory_mib: int,
         storage_mib: int,
         gpu: int,
+        offers: Mapping[str, Offer],
         version: str,
         same_host_proved_gone: bool,
     ) -> Registered:

@@ -1,18 +1,26 @@
--- At no moment did the running attempts of a worker ask for more cpu or memory than it has.
+-- At no moment did the running attempts of a worker ask for more than it has, of cpu, of memory, or of what their lanes take.
 -- Times are those of receipt minus an age, and two reports may travel for different times: an attempt counts from 1 s after its start.
-WITH point AS (
-    SELECT a.incarnation_id, a.started_at + interval '1 second' AS at, s.cpu_m, s.memory_mib FROM weft.attempt a JOIN weft.shape s
-        USING (shape_id) WHERE a.started_at IS NOT NULL AND a.started_at + interval '1 second' < a.ended_at
+WITH run AS (
+    SELECT a.incarnation_id, a.shape_id, a.started_at + interval '1 second' AS started_at, a.ended_at
+    FROM weft.attempt a WHERE a.started_at IS NOT NULL AND a.started_at + interval '1 second' < a.ended_at
     UNION ALL
-    SELECT a.incarnation_id, a.ended_at, -s.cpu_m, -s.memory_mib FROM weft.attempt a JOIN weft.shape s USING (shape_id)
-        WHERE a.started_at IS NOT NULL AND a.started_at + interval '1 second' < a.ended_at
+    SELECT j.incarnation_id, j.shape_id, j.started_at, NULL FROM weft.job j WHERE j.state = 4 AND j.started_at IS NOT NULL),
+asked AS (
+    SELECT s.shape_id, x.name, x.amount FROM weft.shape s
+    CROSS JOIN LATERAL (VALUES ('cpu_m', s.cpu_m), ('memory_mib', s.memory_mib)) x (name, amount)
     UNION ALL
-    SELECT j.incarnation_id, j.started_at, s.cpu_m, s.memory_mib FROM weft.job j JOIN weft.shape s USING (shape_id) WHERE j.state = 4
-        AND j.started_at IS NOT NULL),
+    SELECT s.shape_id, a.key, a.value::bigint FROM weft.shape s JOIN weft.lane l USING (lane_id)
+    CROSS JOIN LATERAL jsonb_each_text(l.amounts) a),
+point AS (
+    SELECT r.incarnation_id, r.started_at AS at, a.name, a.amount FROM run r JOIN asked a USING (shape_id)
+    UNION ALL
+    SELECT r.incarnation_id, r.ended_at, a.name, -a.amount FROM run r JOIN asked a USING (shape_id) WHERE r.ended_at IS NOT NULL),
 level AS (
-    SELECT p.incarnation_id, p.at, sum(p.cpu_m) OVER w AS cpu_m, sum(p.memory_mib) OVER w AS memory_mib
-    FROM (SELECT incarnation_id, at, sum(cpu_m) AS cpu_m, sum(memory_mib) AS memory_mib FROM point GROUP BY 1, 2) p
-    WINDOW w AS (PARTITION BY p.incarnation_id ORDER BY p.at))
-SELECT l.incarnation_id, l.at, l.cpu_m, i.cpu_m AS cpu_m_max, l.memory_mib, i.memory_mib AS memory_mib_max
+    SELECT p.incarnation_id, p.name, p.at, sum(p.amount) OVER (PARTITION BY p.incarnation_id, p.name ORDER BY p.at) AS amount
+    FROM (SELECT incarnation_id, name, at, sum(amount) AS amount FROM point GROUP BY 1, 2, 3) p)
+SELECT l.incarnation_id, l.at, l.name, l.amount, c.amount_max
 FROM level l JOIN weft.worker_incarnation i USING (incarnation_id)
-WHERE l.cpu_m > i.cpu_m OR l.memory_mib > i.memory_mib
+CROSS JOIN LATERAL (
+    SELECT coalesce(CASE l.name WHEN 'cpu_m' THEN i.cpu_m WHEN 'memory_mib' THEN i.memory_mib
+        ELSE (weft._offers(i) ->> l.name)::bigint END, 0) AS amount_max) c
+WHERE l.amount > c.amount_max

@@ -92,6 +92,7 @@ class Agent:
             memory_mib=facts.memory_mib,
             storage_mib=facts.storage_mib,
             gpu=facts.gpu,
+            offers=facts.offers,
             version=facts.version,
             same_host_proved_gone=known.older_are_gone,
         )

@@ -90,10 +90,16 @@ class Contact:
                 await asyncio.sleep(_LISTEN_AGAIN_S)
 
     async def _on_notice(self, channel: str, payload: str) -> None:
-        if channel in {"work", ""} and payload in {str(self._pool_id), ""}:
+        if channel in {"work", ""} and self._is_for_us(payload):
             self._on_work()
         if channel in {"cancel", ""}:
             await self._ask_what_to_stop(int(payload) if payload else None)
+
+    def _is_for_us(self, payload: str) -> bool:
+        """Say whether work is announced to all of the pool (`3`), or to some of it (`3:17,18`)."""
+        pool, _, names = payload.partition(":")
+        ours = not names or str(self._incarnation_id) in names.split(",")
+        return pool in {str(self._pool_id), ""} and ours
 
     async def _ask_what_to_stop(self, batch_id: int | None) -> None:
         attempts = self._attempts(batch_id)

@@ -2,10 +2,11 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from weft.core.attempt_key import AttemptKey
+from weft.core.offers import Offer
 from weft.core.states import Reason
 from weft.ports.runner import Ended, Entered, Known, Runner, Started, never_started
 from weft.ports.store import Notices, Registered, WorkerStore
@@ -31,6 +32,8 @@ class WorkerFacts:
     memory_mib: int
     storage_mib: int
     gpu: int
+    offers: Mapping[str, Offer]
+    """What else it has: amounts by name, and words such as those of its executors."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,6 +19,7 @@ DECLARE
     v_n bigint[]; v_batch bigint[]; v_job int[]; v_state smallint[]; v_verdicts text[];
     v_pool int;
     v_again boolean;
+    v_frees boolean;          -- something of a lane that takes more than cpu and memory
     v_edges boolean;
     v_failed boolean;
     v_gated boolean;
@@ -53,8 +54,8 @@ BEGIN
         FROM report r
         WHERE j.batch_id = r.batch_id AND j.job_id = r.job_id AND j.attempt = r.attempt AND j.state = 4
           AND j.incarnation_id = complete_attempts.incarnation_id
-        RETURNING r.n, j.batch_id, j.job_id, j.attempt, j.tenant_id, j.group_id, j.shape_id, j.state, j.rate_card_id, j.claimed_at,
-            j.billed_ms,
+        RETURNING r.n, j.batch_id, j.job_id, j.attempt, j.tenant_id, j.group_id, j.shape_id, j.lane_id, j.state, j.rate_card_id,
+            j.claimed_at, j.billed_ms,
             r.reason, r.exit_code, r.signal, r.cpu_ms, r.memory_peak, r.stdout_bytes, coalesce(r.stderr_bytes, 0) AS stderr_bytes,
             coalesce(r.truncated, false) AS truncated, r.segment,
             r.log_offset, r.message,
@@ -90,8 +91,8 @@ BEGIN
             u.state, array_agg(u.job_id)
         FROM upd u GROUP BY u.tenant_id, u.batch_id, u.state)
     SELECT array_agg(u.n), array_agg(u.batch_id), array_agg(u.job_id), array_agg(u.state),
-           bool_or(u.state = 1), bool_or(u.state IN (7, 8)), greatest(complete_attempts.at, max(u.ended_at))
-    INTO v_n, v_batch, v_job, v_state, v_again, v_failed, v_at FROM upd u;
+           bool_or(u.state = 1), bool_or(u.lane_id <> 0), bool_or(u.state IN (7, 8)), greatest(complete_attempts.at, max(u.ended_at))
+    INTO v_n, v_batch, v_job, v_state, v_again, v_frees, v_failed, v_at FROM upd u;
 
     IF v_n IS NOT NULL THEN
         -- The flag is read after the rows were changed, so an edge that is added now waits for us and sees the end (add_jobs).
@@ -112,6 +113,9 @@ BEGIN
             PERFORM weft._list_ready(v_batch, v_job, v_state, complete_attempts.at);
         ELSE
             PERFORM weft._announce();
+        END IF;
+        IF v_frees THEN
+            PERFORM weft._tell_room(complete_attempts.incarnation_id);
         END IF;
         IF v_gates IS NOT NULL THEN
             PERFORM weft._pass_gates(v_gates, false);  -- last, and only tried (ADR 20)

@@ -5,13 +5,11 @@
 -- Safe to repeat: yes, it only reads.   Plan: the job is at hand; cancels and holds by key, of batches that have some.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._may_claim(
-    job weft.job, of_batch_id bigint, has_cpu_m bigint, has_memory_mib bigint, has_storage_mib bigint, has_gpu int,
-    has_cancel boolean, has_switch boolean
+    job weft.job, of_batch_id bigint, has_cpu_m bigint, has_memory_mib bigint, has_cancel boolean, has_switch boolean
 ) RETURNS TABLE (yes boolean) LANGUAGE sql STABLE
 AS $$
     SELECT true
     WHERE (job).state = 1 AND (job).cpu_m <= has_cpu_m AND (job).memory_mib <= has_memory_mib
-      AND (NOT (job).asks_more OR weft._fits((job).shape_id, has_storage_mib, has_gpu))
       AND (NOT has_cancel
            OR NOT (NOT (job).always_run AND (job).group_id <@ (SELECT weft._cancelled_groups(of_batch_id))
                    OR weft._is_cancelled(of_batch_id, (job).group_id, (job).always_run)))

@@ -1,4 +1,4 @@
--- _next_offer: the ready work of a pool that comes after an offer: users by load, those served since the last fold last (between two
+-- _next_offer: the ready work of a pool, in some lanes, that comes after an offer: users by load, those served since the last fold last (between two
 --   folds the order does not move); of a user listed jobs of one rank and batch, or one range, by priority, then age, listed first.
 -- Called by: claim_jobs; _has_work, which needs no order (not `fair`; nor does a claim where only one user has work).
 -- Safe to repeat: yes, it only reads. If the load of a user changes between two calls, it may be offered twice or not at all: the next
@@ -7,42 +7,51 @@
 -- Plan: by key, the heads of user_share, ready_job and runnable. It runs with the settings of its callers.
 -- Returns: an offer; its batch_id is NULL if nothing is left. After NULL comes the first one.
 -- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft._next_offer(last weft.offer, of_pool_id int, fair boolean) RETURNS weft.offer LANGUAGE plpgsql STABLE
+CREATE OR REPLACE FUNCTION weft._next_offer(last weft.offer, of_pool_id int, lanes int[], fair boolean) RETURNS weft.offer
+LANGUAGE plpgsql STABLE
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_next weft.offer;
+    v_next weft.offer; v_lanes int[];
 BEGIN
     IF last.user_id IS NULL THEN
-        last := (1, '-infinity', 0, 0, 0, 0, 0, 0, 0, 0);
+        last := (1, '-infinity', 0, 0, 0, 0, 0, 0, 0, 0, 0);
     END IF;
     LOOP
         IF last.user_id <> 0 THEN
+            -- Few workers serve many lanes, and no user has work in all of them.
+            v_lanes := CASE WHEN cardinality(lanes) > 16 THEN weft._lanes_with_work(of_pool_id, last.user_id, lanes) ELSE lanes END;
+            -- The head of each lane after the last offer; of equal ones that of the lane with the smaller number comes first.
             SELECT last.pass, last.load, last.user_id, last.tenant_id, x.* INTO v_next FROM (
-                (SELECT q.rank, q.batch_id, 0 AS first_job, 2147483647 AS last_job, q.job_id AS low_job, 0::bigint AS runnable_id
-                 FROM weft.ready_job q
-                 WHERE q.gate_set_id = 0 AND q.pool_id = of_pool_id AND q.user_id = last.user_id
-                     AND (q.rank, q.batch_id) > (last.rank, last.batch_id)
-                 ORDER BY q.rank, q.batch_id, q.job_id LIMIT 1)
+                SELECT h.rank, h.batch_id, 0 AS first_job, 2147483647 AS last_job, h.job_id AS low_job, 0::bigint AS runnable_id, l AS lane_id
+                FROM unnest(v_lanes) l
+                CROSS JOIN LATERAL (
+                    SELECT q.rank, q.batch_id, q.job_id FROM weft.ready_job q
+                    WHERE q.gate_set_id = 0 AND q.pool_id = of_pool_id AND q.user_id = last.user_id AND q.lane_id = l
+                      AND (q.rank, q.batch_id) > (last.rank, last.batch_id - (l > last.lane_id AND last.first_job = 0)::int)
+                    ORDER BY q.rank, q.batch_id, q.job_id LIMIT 1) h
                 UNION ALL
-                (SELECT 0::smallint, r.batch_id, r.first_job, r.last_job, r.low_job, r.runnable_id
-                 FROM weft.runnable r
-                 WHERE r.gate_set_id = 0 AND r.pool_id = of_pool_id AND r.user_id = last.user_id AND last.rank <= 0
-                   AND (last.rank < 0 OR (r.batch_id, r.first_job) > (last.batch_id, last.first_job))
-                 ORDER BY r.batch_id, r.first_job LIMIT 1)
-            ) x ORDER BY x.rank, x.batch_id, x.first_job LIMIT 1;
+                SELECT 0::smallint, h.batch_id, h.first_job, h.last_job, h.low_job, h.runnable_id, l
+                FROM unnest(v_lanes) l
+                CROSS JOIN LATERAL (
+                    SELECT r.* FROM weft.runnable r
+                    WHERE r.gate_set_id = 0 AND r.pool_id = of_pool_id AND r.user_id = last.user_id AND r.lane_id = l AND last.rank <= 0
+                      AND (r.batch_id, r.first_job) > (CASE WHEN last.rank = 0 THEN last.batch_id ELSE 0 END,
+                                                       last.first_job - (l > last.lane_id)::int)
+                    ORDER BY r.batch_id, r.first_job LIMIT 1) h
+            ) x ORDER BY x.rank, x.batch_id, x.first_job, x.lane_id LIMIT 1;
             IF FOUND THEN
                 RETURN v_next;
             END IF;
         END IF;
-        SELECT last.pass, s.load, s.user_id, s.tenant_id, -32768, 0, 0, 0, 0, 0 INTO v_next FROM weft.user_share s
+        SELECT last.pass, s.load, s.user_id, s.tenant_id, -32768, 0, 0, 0, 0, 0, 0 INTO v_next FROM weft.user_share s
         WHERE s.pool_id = of_pool_id AND s.active AND (s.load, s.user_id) > (last.load, last.user_id)
           AND (NOT fair OR (last.pass = 2) = weft._served_since_fold(of_pool_id, s.user_id))
         ORDER BY s.load, s.user_id LIMIT 1;
         IF FOUND THEN
             last := v_next;
         ELSIF fair AND last.pass = 1 THEN
-            last := (2, '-infinity', 0, 0, 0, 0, 0, 0, 0, 0);
+            last := (2, '-infinity', 0, 0, 0, 0, 0, 0, 0, 0, 0);
         ELSE
             RETURN NULL;
         END IF;

@@ -25,9 +25,9 @@ BEGIN
             CROSS JOIN LATERAL (
                 SELECT j.ctid AS tid, j.job_id, j.cpu_m, j.memory_mib
                 FROM weft.job j
-                CROSS JOIN LATERAL weft._may_claim(
-                    j, offer.batch_id, worker.cpu_m, worker.memory_mib, worker.storage_mib, worker.gpu, has_cancel, has_switch)
+                CROSS JOIN LATERAL weft._may_claim(j, offer.batch_id, worker.cpu_m, worker.memory_mib, has_cancel, has_switch)
                 WHERE j.batch_id = offer.batch_id AND j.job_id >= s.first_job AND j.job_id <= s.last_job AND NOT j.listed
+                  AND j.lane_id = offer.lane_id
                 ORDER BY j.job_id LIMIT limit_jobs FOR UPDATE OF j SKIP LOCKED) x
             LIMIT limit_jobs) p;
     ELSE
@@ -41,11 +41,10 @@ BEGIN
             CROSS JOIN LATERAL (
                 SELECT j.ctid AS tid, j.job_id, j.cpu_m, j.memory_mib
                 FROM weft.job j
-                CROSS JOIN LATERAL weft._may_claim(
-                    j, offer.batch_id, worker.cpu_m, worker.memory_mib, worker.storage_mib, worker.gpu, has_cancel, has_switch)
+                CROSS JOIN LATERAL weft._may_claim(j, offer.batch_id, worker.cpu_m, worker.memory_mib, has_cancel, has_switch)
                 WHERE j.batch_id = q.batch_id AND j.job_id = q.job_id FOR UPDATE OF j SKIP LOCKED) x
-            WHERE q.gate_set_id = 0 AND q.pool_id = worker.pool_id AND q.user_id = offer.user_id AND q.rank = offer.rank
-                AND q.batch_id = offer.batch_id
+            WHERE q.gate_set_id = 0 AND q.pool_id = worker.pool_id AND q.user_id = offer.user_id AND q.lane_id = offer.lane_id
+              AND q.rank = offer.rank AND q.batch_id = offer.batch_id
               AND (q.rank, q.batch_id, q.job_id) <= (offer.rank, offer.batch_id, v_to)  -- by the order of this index and no other
             ORDER BY q.job_id LIMIT limit_jobs FOR UPDATE OF q SKIP LOCKED) p;
     END IF;

@@ -27,10 +27,10 @@ BEGIN
                    WHERE a.batch_id = j.batch_id AND a.job_id = j.job_id AND a.attempt = j.attempt) END),
                started_at = NULL, billed_ms = 0, rate_card_id = _record_claim.rate_card_id
         WHERE j.ctid = ANY (picked.tids)
-        RETURNING j.job_id, j.attempt, j.cpu_m, j.memory_mib, j.asks_more, j.shape_id, j.spec_first, j.group_id),
+        RETURNING j.job_id, j.attempt, j.cpu_m, j.memory_mib, j.shape_id, j.spec_first, j.group_id),
     cla AS (
-        INSERT INTO weft.claim (incarnation_id, batch_id, jobs, call)
-        VALUES (_record_claim.incarnation_id, offer.batch_id, picked.job_ids, _record_claim.call)),
+        INSERT INTO weft.claim (incarnation_id, batch_id, lane_id, jobs, call)
+        VALUES (_record_claim.incarnation_id, offer.batch_id, offer.lane_id, picked.job_ids, _record_claim.call)),
     eve AS (
         INSERT INTO weft.event (at, tenant_id, batch_id, kind, from_state, to_state, jobs)
         VALUES (_record_claim.at, offer.tenant_id, offer.batch_id, 'jobs.running', 1, 4, picked.job_ids)),
@@ -39,8 +39,8 @@ BEGIN
         SELECT offer.tenant_id, offer.batch_id, u.group_id, u.shape_id, _record_claim.pool_id, -count(*), count(*)
         FROM upd u GROUP BY u.group_id, u.shape_id)
     SELECT offer.batch_id, u.job_id, u.attempt, u.cpu_m::bigint, u.memory_mib::bigint,
-           CASE WHEN u.asks_more THEN (SELECT x.storage_mib FROM weft.shape x WHERE x.shape_id = u.shape_id) ELSE 0 END,
-           CASE WHEN u.asks_more THEN (SELECT x.gpu FROM weft.shape x WHERE x.shape_id = u.shape_id) ELSE 0 END,
+           CASE WHEN offer.lane_id <> 0 THEN (SELECT x.storage_mib FROM weft.shape x WHERE x.shape_id = u.shape_id) ELSE 0 END,
+           CASE WHEN offer.lane_id <> 0 THEN (SELECT x.gpu FROM weft.shape x WHERE x.shape_id = u.shape_id) ELSE 0 END,
            u.spec_first, offer.runnable_id,
            CASE WHEN with_chunks THEN (
                SELECT x.body FROM weft.job_spec x

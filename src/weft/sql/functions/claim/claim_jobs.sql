@@ -20,12 +20,13 @@ SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SE
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_worker weft.worker_incarnation; v_rate_card smallint; v_fair boolean;
+    v_worker weft.worker_incarnation; v_rate_card smallint; v_fair boolean; v_lanes int[];
     v_offer weft.offer; v_terms record; v_picked weft.picked;
     v_cpu bigint := claim_jobs.budget_cpu_m; v_memory bigint := claim_jobs.budget_memory_mib;
     v_left int := claim_jobs.limit_jobs;
-    v_found int;              -- of this offer
+    v_limit int; v_found int; -- of this offer
     v_n int := 0;             -- claimed by this call
+    v_short int[] := '{}';    -- lanes that had no room
 BEGIN
     -- Who ends the incarnation waits for us, or we see that it has ended: no claim commits unseen after that.
     IF pg_try_advisory_xact_lock_shared(7703, claim_jobs.incarnation_id) THEN
@@ -36,17 +37,26 @@ BEGIN
         RETURN;
     END IF;
     SELECT (SELECT c.rate_card_id FROM weft.rate_card c WHERE c.valid_from <= claim_jobs.at ORDER BY c.valid_from DESC LIMIT 1),
-           (SELECT count(*) > 1 FROM (SELECT FROM weft.user_share s WHERE s.pool_id = v_worker.pool_id AND s.active LIMIT 2) x)
-    INTO v_rate_card, v_fair;
+           (SELECT count(*) > 1 FROM (SELECT FROM weft.user_share s WHERE s.pool_id = v_worker.pool_id AND s.active LIMIT 2) x),
+           ARRAY(SELECT l.lane_id FROM weft.worker_lane l WHERE l.incarnation_id = v_worker.incarnation_id)
+    INTO v_rate_card, v_fair, v_lanes;
     WHILE v_left > 0 LOOP
-        v_offer := weft._next_offer(v_offer, v_worker.pool_id, v_fair);
+        v_offer := weft._next_offer(v_offer, v_worker.pool_id, v_lanes, v_fair);
         EXIT WHEN v_offer.batch_id IS NULL;
         -- Invariant 6: a cancel takes this lock exclusively, and so does a hold: they wait for us or we see their row.
         CONTINUE WHEN NOT pg_try_advisory_xact_lock_shared(v_offer.batch_id);
         SELECT * INTO v_terms FROM weft._batch_terms(v_offer.batch_id, v_offer.runnable_id <> 0);
         CONTINUE WHEN v_terms.is_closed IS NOT FALSE;
+        v_limit := v_left;
+        IF v_offer.lane_id <> 0 THEN
+            v_limit := least(v_left, weft._lane_room(v_worker.incarnation_id, v_offer.lane_id, v_short));
+            IF v_limit <= 0 THEN
+                v_short := v_short || v_offer.lane_id;
+                CONTINUE;
+            END IF;
+        END IF;
         v_picked := weft._pick(
-            v_offer, v_worker, v_terms.has_cancel, v_terms.has_switch, v_terms.lookahead_jobs, v_left,
+            v_offer, v_worker, v_terms.has_cancel, v_terms.has_switch, v_terms.lookahead_jobs, v_limit,
             claim_jobs.hint_job[array_position(claim_jobs.hint_runnable, v_offer.runnable_id)]);
         v_found := cardinality(v_picked.job_ids);
         CONTINUE WHEN v_found IS NULL;

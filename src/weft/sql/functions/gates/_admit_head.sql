@@ -10,6 +10,7 @@ CREATE OR REPLACE FUNCTION weft._admit_head(
 ) LANGUAGE plpgsql
 AS $$
 DECLARE
+    v_lanes int[] := '{}';
     v_sets int[]; v_limit int; v_set int[]; v_batch bigint[]; v_job int[]; v_range bigint[]; v_n int;
 BEGIN
     n := 0; is_left := false;
@@ -23,10 +24,16 @@ BEGIN
         EXIT WHEN v_job IS NULL;
         v_n := weft._admit_jobs(of_pool_id, of_user_id, v_set, v_batch, v_job, v_range, _admit_head.at);
         n := n + v_n;
+        v_lanes := ARRAY(
+            SELECT l FROM unnest(v_lanes) l
+            UNION
+            SELECT j.lane_id FROM unnest(v_batch, v_job) t (b, j)
+            CROSS JOIN LATERAL (SELECT y.lane_id FROM weft.job y WHERE y.batch_id = t.b AND y.job_id = t.j OFFSET 0) j);
         is_left := v_n < cardinality(v_job);
         EXIT WHEN is_left OR (cardinality(v_sets) = 1 AND cardinality(v_job) < v_limit);
     END LOOP;
     IF n > 0 THEN
-        PERFORM weft._announce(ARRAY[of_pool_id], ARRAY[of_user_id]);
+        PERFORM weft._announce(array_fill(of_pool_id, ARRAY[cardinality(v_lanes)]), array_fill(of_user_id, ARRAY[cardinality(v_lanes)]),
+            v_lanes);
     END IF;
 END $$;

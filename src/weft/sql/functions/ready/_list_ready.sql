@@ -10,7 +10,7 @@ AS $$
 #variable_conflict use_column
 DECLARE
     v_cancelled record;
-    v_pools int[]; v_users int[]; v_sets int[];
+    v_pools int[]; v_users int[]; v_lanes int[]; v_sets int[];
     v_has_switch boolean;
 BEGIN
     SELECT bool_or(weft._has_switch(d.x)) INTO v_has_switch FROM (SELECT DISTINCT x FROM unnest(_list_ready.batch_ids) x) d;
@@ -24,15 +24,17 @@ BEGIN
         JOIN weft.queue q ON q.queue_id = b.queue_id
         WHERE t.s = 1 AND j.listed
         ON CONFLICT DO NOTHING
-        RETURNING gate_set_id, pool_id, user_id, batch_id, job_id, tenant_id),
+        RETURNING gate_set_id, pool_id, user_id, lane_id, batch_id, job_id, tenant_id),
     held AS MATERIALIZED (
         SELECT i.batch_id, i.job_id, i.tenant_id FROM ins i JOIN weft.job j ON j.batch_id = i.batch_id AND j.job_id = i.job_id
         WHERE v_has_switch AND weft._is_closed(i.batch_id, j.group_id, i.job_id)),
     noted AS (INSERT INTO weft.held_ready (batch_id, job_id, tenant_id) SELECT h.batch_id, h.job_id, h.tenant_id FROM held h
         ON CONFLICT DO NOTHING)
-    SELECT array_agg(DISTINCT i.pool_id), array_agg(DISTINCT i.user_id), array_agg(DISTINCT i.gate_set_id) FILTER (WHERE i.gate_set_id <> 0)
-    INTO v_pools, v_users, v_sets FROM ins i
-    WHERE NOT v_has_switch OR (i.batch_id, i.job_id) NOT IN (SELECT h.batch_id, h.job_id FROM held h);
+    SELECT array_agg(d.pool_id), array_agg(d.user_id), array_agg(d.lane_id),
+           array_agg(DISTINCT d.gate_set_id) FILTER (WHERE d.gate_set_id <> 0)
+    INTO v_pools, v_users, v_lanes, v_sets FROM (
+        SELECT DISTINCT i.pool_id, i.user_id, i.lane_id, i.gate_set_id FROM ins i
+        WHERE NOT v_has_switch OR (i.batch_id, i.job_id) NOT IN (SELECT h.batch_id, h.job_id FROM held h)) d;
     -- This statement began after the caller had locked the job's row, so it sees a cancel that held the row before (invariant 6).
     FOR v_cancelled IN
         SELECT c.batch_id, array_agg(c.job_id) AS jobs FROM unnest(_list_ready.batch_ids, _list_ready.job_ids, _list_ready.states) t (b, j,
@@ -55,8 +57,6 @@ BEGIN
     IF v_pools IS NULL THEN
         PERFORM weft._announce();
     ELSE
-        PERFORM weft._announce(
-            (SELECT array_agg(p) FROM unnest(v_pools) p, unnest(v_users) u), (SELECT array_agg(u) FROM unnest(v_pools) p,
-                unnest(v_users) u));
+        PERFORM weft._announce(v_pools, v_users, v_lanes);
     END IF;
 END $$;

@@ -47,12 +47,12 @@ BEGIN
         FROM entry e LEFT JOIN waiting w ON w.child_id = e.first_job LEFT JOIN (SELECT base + f AS first_job
             FROM unnest(chunk_firsts) f) c ON c.first_job = e.first_job),
     jobs AS (
-        INSERT INTO weft.job (batch_id, job_id, tenant_id, update_id, group_id, shape_id, cpu_m, memory_mib, lane_id, asks_more,
-            spec_first, state, n_unfinished, listed, staged,
+        INSERT INTO weft.job (batch_id, job_id, tenant_id, update_id, group_id, shape_id, cpu_m, memory_mib, lane_id, spec_first,
+                state, n_unfinished, listed, staged,
                               bad_parent, crowded, always_run, priority, max_attempts, retry_on)
         SELECT of_batch_id, r.first_job + generate_series(0, r.n - 1), of_tenant_id, of_update_id, r.group_id, r.shape_id,
-            shape_cpu_ms[r.shape], shape_memory_mibs[r.shape],
-               r.lane_id, r.lane_id <> 0, r.spec_first, CASE WHEN r.is_ready THEN 1 ELSE 0 END,
+               shape_cpu_ms[r.shape], shape_memory_mibs[r.shape],
+               r.lane_id, r.spec_first, CASE WHEN r.is_ready THEN 1 ELSE 0 END,
                r.n_unfinished, r.listed, r.is_cross, r.bad, r.n_unfinished > 1000, r.always_run, r.priority, r.tries, r.retry_on
         FROM ready r),
     edges AS (

@@ -146,13 +146,12 @@ BEGIN
             generate_series(1, c.n) i;
         -- A job without parents is ready, and unless it has a priority or always runs it is found by its range.
         WITH new AS (
-            INSERT INTO weft.job (batch_id, job_id, tenant_id, update_id, group_id, shape_id, cpu_m, memory_mib, lane_id, asks_more,
-                spec_first, state, n_unfinished, listed, staged,
+            INSERT INTO weft.job (batch_id, job_id, tenant_id, update_id, group_id, shape_id, cpu_m, memory_mib, lane_id, spec_first,
+                state, n_unfinished, listed, staged,
                                   bad_parent, crowded, always_run, priority, max_attempts, retry_on)
             SELECT add_jobs.batch_id, v_base + add_jobs.first_job - 1 + t.n, add_jobs.tenant_id, add_jobs.update_id,
-                coalesce(t.g, group_ids[1]),
-                   v_shapes[t.s + 1], shape_cpu_ms[t.s + 1], shape_memory_mibs[t.s + 1], v_lanes[t.s + 1], v_lanes[t.s + 1] <> 0,
-                       t.spec_first,
+                   coalesce(t.g, group_ids[1]),
+                   v_shapes[t.s + 1], shape_cpu_ms[t.s + 1], shape_memory_mibs[t.s + 1], v_lanes[t.s + 1], t.spec_first,
                    CASE WHEN coalesce(t.np, -1) < 0 THEN 1 ELSE 0 END, greatest(coalesce(t.np, 0), 0),
                    coalesce(t.np, -1) >= 0 OR coalesce(t.priority, priorities[1]) <> 0 OR coalesce(t.always_run, always_runs[1])
                        OR (cardinality(v_section_lanes) > 1 OR v_lanes[t.s + 1] <> v_section_lanes[1])

@@ -12,7 +12,7 @@ AS $$
 #variable_conflict use_column
 DECLARE
     v_update record; v_batch record; v_bunch record; v_n bigint; v_group int;
-    v_sets int[];
+    v_sets int[]; v_lane int[];
 BEGIN
     PERFORM weft._as_tenant(commit_update.tenant_id);
     PERFORM weft._check_batch(commit_update.batch_id);
@@ -61,7 +61,11 @@ BEGIN
             -- The first places, so that small limits start at once; the driver goes on.
             PERFORM weft._pass_gates(weft._set_gates(v_sets || v_batch.gate_set_id), true, false, 200);
         END IF;
-        PERFORM weft._announce(ARRAY[v_batch.pool_id], ARRAY[v_batch.user_id]);
+        v_lane := ARRAY(
+            SELECT DISTINCT s.lane_id FROM weft.bunch_count c JOIN weft.shape s USING (shape_id)
+            WHERE c.batch_id = commit_update.batch_id AND c.update_id = of_update_id);
+        v_n := greatest(cardinality(v_lane), 1);
+        PERFORM weft._announce(array_fill(v_batch.pool_id, ARRAY[v_n::int]), array_fill(v_batch.user_id, ARRAY[v_n::int]), v_lane);
     END IF;
     RETURN QUERY SELECT v_update.update_id, v_update.first_job, v_update.first_group, v_update.n_jobs, v_update.n_groups, true;
 END $$;

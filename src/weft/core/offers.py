@@ -1,0 +1,47 @@
+"""What a worker offers beside cpu and memory, and whether it can ever serve what a job asks.
+
+Numbers are amounts, which a job takes while it runs; words have to be offered. SQL says the same
+(`weft._serves`), and a test compares the two.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+Offer = int | str | Sequence[str]
+Ask = int | str
+AMOUNT_MAX: Final = 1_000_000_000
+RESERVED: Final = frozenset({"cpu", "memory", "storage", "storage_mib", "executor"})
+"""Names that workers offer by themselves."""
+_NAME: Final = re.compile(r"[a-z][a-z0-9_.-]{0,62}")
+_WORD: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,62}")
+
+
+def parse_offers(text: str) -> dict[str, Offer]:
+    """Read `gpu=2,matlab=3,region=eu|us`. Raise `ValueError` for anything else."""
+    found: dict[str, Offer] = {}
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        name, _, value = (piece.strip() for piece in part.partition("="))
+        if not _NAME.fullmatch(name) or name in RESERVED or name in found:
+            raise ValueError(f"{name!r} is not the name of something that a worker can offer once")
+        words = value.split("|")
+        if value.isascii() and value.isdigit() and int(value) <= AMOUNT_MAX:
+            found[name] = int(value)
+        elif not all(_WORD.fullmatch(word) for word in words):
+            raise ValueError(f"{part!r} is neither an amount such as gpu=2 nor a word")
+        else:
+            found[name] = words
+    return found
+
+
+def serves(offers: Mapping[str, Offer], asks: Mapping[str, Ask]) -> bool:
+    """Say whether a worker that offers this can ever run a job that asks this."""
+    return all(_serves_one(offers.get(name), ask) for name, ask in asks.items())
+
+
+def _serves_one(offer: Offer | None, ask: Ask) -> bool:
+    if isinstance(offer, int) or isinstance(ask, int):
+        return isinstance(offer, int) and isinstance(ask, int) and offer >= ask
+    if isinstance(offer, str):
+        return offer == ask
+    return offer is not None and ask in offer

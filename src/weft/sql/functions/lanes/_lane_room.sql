@@ -1,0 +1,40 @@
+-- _lane_room: how many more jobs of a lane an incarnation can run beside those that it has: what it offers, less what these take.
+-- Called by: claim_jobs, _has_work; not for lane 0, which takes nothing.   Safe to repeat: yes, it only reads; what this transaction has
+--   claimed counts already.
+-- short_lanes: lanes that came first and found no room. No later one takes of the amounts that they ask for, or a job that asks for two
+--   gpus would never see two free at once.
+-- Plan: claims of the incarnation in other lanes, then jobs by key; of a lane of words alone only the lane. It runs with the settings of
+--   its callers.
+-- Owner: weft_system.
+CREATE OR REPLACE FUNCTION weft._lane_room(of_incarnation_id int, of_lane_id int, short_lanes int[]) RETURNS int LANGUAGE plpgsql STABLE
+AS $$
+#variable_conflict use_column
+DECLARE
+    v_amounts jsonb;
+BEGIN
+    SELECT l.amounts INTO v_amounts FROM weft.lane l WHERE l.lane_id = of_lane_id;
+    IF v_amounts = '{}' THEN
+        RETURN 2147483647;
+    ELSIF EXISTS (SELECT FROM unnest(short_lanes) x JOIN weft.lane l ON l.lane_id = x CROSS JOIN LATERAL jsonb_object_keys(l.amounts) k
+                  WHERE v_amounts ? k) THEN
+        RETURN 0;
+    END IF;
+    RETURN (
+        SELECT greatest(least(min(floor(((o.offers ->> a.key)::numeric - coalesce(t.amount, 0)) / a.value::numeric)), 2147483647), 0)
+        FROM (SELECT weft._offers(i) AS offers FROM weft.worker_incarnation i WHERE i.incarnation_id = of_incarnation_id) o
+        CROSS JOIN LATERAL jsonb_each_text(v_amounts) a
+        LEFT JOIN (
+            SELECT b.key, sum(g.n * b.value::numeric) AS amount
+            FROM (
+                SELECT j.lane_id, count(DISTINCT (c.batch_id, x)) AS n
+                FROM weft.claim c
+                CROSS JOIN LATERAL unnest(c.jobs) x
+                CROSS JOIN LATERAL (
+                    SELECT y.lane_id FROM weft.job y
+                    WHERE y.batch_id = c.batch_id AND y.job_id = x AND y.state = 4 AND y.incarnation_id = of_incarnation_id OFFSET 0) j
+                WHERE c.incarnation_id = of_incarnation_id AND c.lane_id IS DISTINCT FROM 0
+                GROUP BY j.lane_id) g
+            JOIN weft.lane l ON l.lane_id = g.lane_id
+            CROSS JOIN LATERAL jsonb_each_text(l.amounts) b
+            GROUP BY b.key) t ON t.key = a.key);
+END $$;

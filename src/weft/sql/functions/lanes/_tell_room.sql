@@ -1,0 +1,9 @@
+-- _tell_room: wake a worker that waits, since what it offers may be free again. Others wait for their own.
+-- Called by: complete_attempts, after it has announced (so that a worker that goes to sleep sees the end, or we see that it waits).
+-- Safe to repeat: yes.
+-- Owner: weft_system.
+CREATE OR REPLACE FUNCTION weft._tell_room(of_incarnation_id int) RETURNS void LANGUAGE sql
+AS $$
+    SELECT pg_notify('work', CASE WHEN i.offers IS NULL THEN i.pool_id::text ELSE i.pool_id || ':' || i.incarnation_id END)
+    FROM weft.worker_incarnation i WHERE i.incarnation_id = of_incarnation_id AND i.waiting
+$$;

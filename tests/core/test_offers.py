@@ -1,0 +1,38 @@
+import pytest
+
+from weft.core.offers import AMOUNT_MAX, Offer, parse_offers, serves
+
+
+def test_amounts_and_words_are_read() -> None:
+    assert parse_offers("") == {}
+    assert parse_offers(" gpu=2, matlab=03 ,region=eu|us,zone=b,") == {
+        "gpu": 2, "matlab": 3, "region": ["eu", "us"], "zone": ["b"],
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "gpu", "gpu=", "=2", "gpu=-1", "gpu=1.5 2", "Gpu=1", "gpu=1,gpu=2", "region=eu|",
+        "executor=slurm", "cpu=4", "memory=1", "storage=1", f"gpu={AMOUNT_MAX + 1}",
+        "x=\N{ARABIC-INDIC DIGIT ONE}",
+    ],
+)  # fmt: skip
+def test_what_no_worker_can_offer_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"can offer once|neither an amount"):
+        parse_offers(text)
+
+
+@pytest.mark.parametrize(
+    ("asks", "is_served"),
+    [
+        ({}, True), ({"gpu": 2}, True), ({"gpu": 3}, False), ({"matlab": 1}, False),
+        ({"region": "eu"}, True), ({"region": "e"}, False), ({"zone": "b"}, True),
+        ({"zone": "bb"}, False), ({"gpu": "2"}, False), ({"zone": 1}, False),
+        ({"gpu": 1, "region": "us"}, True), ({"gpu": 1, "region": "mars"}, False),
+    ],
+)  # fmt: skip
+def test_a_worker_serves_what_it_offers(asks: dict[str, int | str], is_served: bool) -> None:  # noqa: FBT001 (a parameter)
+    offers: dict[str, Offer] = {"gpu": 2, "region": ["eu", "us"], "zone": "b"}
+
+    assert serves(offers, asks) == is_served

@@ -1,0 +1,229 @@
+"""Who is given which jobs: lanes that a worker serves, and what it has free of their amounts."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from store.world import Worker, World
+from weft.core.states import Reason
+from weft.ports.store import Shape
+from weft.testing.builders import job_rows
+
+GPU = Shape(gpu=1)
+FUNCTION = Shape(words=(("executor", "function"),))
+
+
+def licence(count: int) -> Shape:
+    return Shape(countables=(("matlab", count),))
+
+
+async def numbers(worker: Worker, limit: int = 100) -> list[int]:
+    """Claim; return the numbers of the jobs."""
+    return [one.job_id for one in await worker.claim(limit)]
+
+
+@asynccontextmanager
+async def told(world: World) -> AsyncIterator[Callable[[], Any]]:
+    """Listen for work; the yielded function returns the notices to this pool so far."""
+    connection, found = await world.connect(), []
+    pool = await world.admin.fetchval("SELECT pool_id FROM weft.pool WHERE name = $1", world.pool)
+
+    def put(_connection: object, _pid: int, _channel: str, payload: object) -> None:
+        if str(payload).split(":")[0] == str(pool):
+            found.append(str(payload).partition(":")[2])
+
+    await connection.add_listener("work", put)
+
+    async def so_far() -> list[str]:
+        await connection.execute("SELECT pg_notify('work', $1)", f"{pool}:end")
+        async with asyncio.timeout(10):
+            while "end" not in found:
+                await asyncio.sleep(0)
+        return found[: found.index("end")]
+
+    yield so_far
+
+
+async def test_a_worker_claims_jobs_of_its_lanes_only(world: World) -> None:
+    await world.submit(job_rows(4, shapes=[GPU, Shape()], shape_index=[0, 1, 0, 1]))
+    plain, gpu = await world.worker("plain"), await world.worker("gpu", gpu=8)
+
+    assert await numbers(plain) == [2, 4]
+    assert await plain.waits()
+    assert await numbers(gpu) == [1, 3]
+
+
+async def test_jobs_of_several_lanes_come_in_order_of_priority_and_age(world: World) -> None:
+    rows = job_rows(
+        6, shapes=[GPU, Shape(), FUNCTION], shape_index=[0, 1, 2, 0, 1, 2],
+        priority=[0, 5, 7, 5, 9, 0],
+    )  # fmt: skip
+    first = await world.submit(rows)
+    second = await world.submit(job_rows(2, shapes=[GPU, Shape()], shape_index=[1, 0], priority=5))
+    worker = await world.worker(gpu=8)
+    claimed = [(one.batch_id, one.job_id) for one in await worker.claim()]
+
+    assert claimed[:2] == [(first, 5), (first, 3)]
+    assert sorted(claimed[2:4]) == [(first, 2), (first, 4)]
+    assert sorted(claimed[4:6]) == [(second, 1), (second, 2)]
+    assert sorted(claimed[6:]) == [(first, 1), (first, 6)]
+
+
+@pytest.mark.parametrize("n_jobs", [5, 500])
+async def test_a_claim_takes_no_more_gpus_than_are_free(world: World, n_jobs: int) -> None:
+    await world.submit(job_rows(n_jobs, shapes=[GPU]))
+    worker = await world.worker(gpu=3)
+    first = await worker.claim()
+    assert [one.job_id for one in first] == [1, 2, 3]
+    assert (first[0].gpu, await numbers(worker), await worker.waits()) == (1, [], True)
+    await worker.end(*first[:2])
+
+    assert await numbers(worker) == [4, 5]
+
+
+async def test_storage_and_countables_are_budgets_too(world: World) -> None:
+    shapes = [Shape(storage_mib=400_000), licence(2)]
+    await world.submit(job_rows(8, shapes=shapes, shape_index=[0, 1] * 4))
+    worker = await world.worker(matlab=5)
+
+    assert sorted(await numbers(worker)) == [1, 2, 3, 4]
+    assert await worker.waits()
+
+
+async def test_a_lease_that_is_handed_back_frees_what_it_took(world: World) -> None:
+    await world.submit(job_rows(1, shapes=[licence(1)]))
+    worker = await world.worker(matlab=1)
+    (one,) = await worker.claim()
+    await worker.end(one, reason=Reason.PREEMPTED, start_age_us=None)
+
+    assert await numbers(worker) == [1]
+
+
+async def test_what_was_claimed_before_a_heartbeat_still_counts(world: World) -> None:
+    await world.submit(job_rows(3, shapes=[GPU]))
+    worker = await world.worker(gpu=2)
+    claimed = await worker.claim()
+    await worker.start(*claimed)
+    await worker.beat(*claimed)
+
+    assert await numbers(worker) == []
+
+
+async def test_a_job_that_needs_much_is_not_passed_by_others_for_ever(world: World) -> None:
+    """It comes first and finds one of two gpus busy; the other one waits for it."""
+    worker = await world.worker(gpu=2)
+    await world.submit(job_rows(1, shapes=[GPU]))
+    running = await worker.claim()
+    large = await world.submit(job_rows(1, shapes=[Shape(gpu=2)]))
+    small = await world.submit(job_rows(1, shapes=[GPU]))
+    plain = await world.submit(1)
+    assert [one.batch_id for one in await worker.claim()] == [plain]
+    assert await worker.waits()
+    await worker.end(*running)
+    (first,) = await worker.claim()
+    assert first.batch_id == large
+    await worker.end(first)
+
+    assert [one.batch_id for one in await worker.claim()] == [small]
+
+
+async def test_jobs_of_an_executor_go_to_workers_that_have_it(world: World) -> None:
+    await world.submit(job_rows(2, shapes=[FUNCTION, Shape()], shape_index=[0, 1]))
+    without = await world.worker("without", executor=["process"])
+    only = await world.worker("only", executor=["function"])
+
+    assert await numbers(without) == [2]
+    assert await numbers(only) == [1]
+
+
+async def test_words_are_offered_alone_or_in_a_list(world: World) -> None:
+    await world.submit(job_rows(1, shapes=[Shape(words=(("region", "eu"),))]))
+    elsewhere = await world.worker("elsewhere", region="us")
+    here = await world.worker("here", region=["us", "eu"])
+
+    assert await numbers(elsewhere) == []
+    assert await numbers(here) == [1]
+
+
+async def test_an_older_worker_serves_what_it_always_did(world: World) -> None:
+    await world.submit(
+        job_rows(3, shapes=[Shape(storage_mib=10), licence(1), FUNCTION], shape_index=[0, 1, 2])
+    )
+    (row,) = await world.call(
+        "register_worker", name="old", host="h", pool=world.pool, incarnation=f"{world.pool}-old",
+        cpu_m=10_000, memory_mib=10_000, storage_mib=100, gpu=0, version="0", proved_gone=False,
+        grace_s=30.0,
+    )  # fmt: skip
+    claimed = await world.call(
+        "claim_jobs", incarnation_id=row["incarnation_id"], budget_cpu_m=10_000,
+        budget_memory_mib=10_000, limit_jobs=10,
+    )  # fmt: skip
+
+    assert sorted(one["job_id"] for one in claimed) == [1, 3]
+
+
+async def test_who_sleeps_is_woken_by_work_of_its_lanes_alone(world: World) -> None:
+    plain, gpu = (
+        await world.worker("plain"),
+        await world.worker("gpu", gpu=8, executor=["process"]),
+    )
+    assert await plain.waits()
+    assert await gpu.waits()
+    async with told(world) as notices:
+        await world.submit(job_rows(1, shapes=[GPU]))
+        await world.submit(job_rows(1, shapes=[FUNCTION], priority=1))
+        await world.submit(job_rows(1, shapes=[Shape(gpu=9)]))
+        await world.submit(1)
+
+        assert await notices() == [str(gpu.id), str(plain.id), ""]
+
+
+async def test_who_sleeps_for_lack_of_room_is_woken_when_an_attempt_ends(world: World) -> None:
+    await world.submit(job_rows(2, shapes=[GPU]))
+    worker, other = await world.worker(gpu=1), await world.worker("other")
+    claimed = await worker.claim()
+    assert await worker.waits()
+    assert await other.waits()
+    async with told(world) as notices:
+        await worker.end(*claimed)
+
+        assert await notices() == [str(worker.id)]
+    assert await numbers(worker) == [2]
+
+
+async def test_a_released_batch_wakes_those_who_serve_it(world: World) -> None:
+    batch = await world.submit(job_rows(1, shapes=[GPU]))
+    await world.api.hold_group(world.caller, batch, 0)
+    worker = await world.worker(gpu=1)
+    assert await worker.waits()
+    async with told(world) as notices:
+        await world.api.release_group(world.caller, batch, 0)
+
+        assert await notices() != []
+    assert await numbers(worker) == [1]
+
+
+async def test_children_that_become_ready_wake_workers_of_their_lane(world: World) -> None:
+    rows = job_rows(2, shapes=[Shape(), GPU], shape_index=[0, 1], parents={2: [1]})
+    await world.submit(rows)
+    plain, gpu = await world.worker("plain"), await world.worker("gpu", gpu=1)
+    claimed = await plain.claim()
+    assert await plain.waits()
+    assert await gpu.waits()
+    async with told(world) as notices:
+        await plain.end(*claimed)
+
+        assert await notices() == [str(gpu.id)]
+    assert await numbers(gpu) == [2]
+
+
+async def test_lanes_without_end_do_not_slow_a_claim(world: World) -> None:
+    """A hundred lanes that the worker serves, with work in one of them."""
+    await world.submit(job_rows(1, shapes=[Shape(storage_mib=n) for n in range(1, 101)]))
+    worker = await world.worker()
+    await world.submit(job_rows(3, shapes=[Shape(storage_mib=50)]))
+
+    assert len(await worker.claim()) == 4

@@ -22,6 +22,7 @@ def agent_of(world: World, runner: RemoteRunner) -> Agent:
     facts = WorkerFacts(
         name="remote", host="here", pool=world.pool, version="0", cpu_m=100_000,
         memory_mib=100_000, storage_mib=1_000_000, gpu=0,
+        offers={"executor": ["process", "function"]},
     )  # fmt: skip
     return Agent(
         store, store.notices, runner, facts=facts, grace_ms=100, heartbeat_s=60.0, fence=Fence(),

@@ -652,6 +652,10 @@ CREATE FUNCTION weft._stuck_places(at timestamp with time zone) RETURNS TABLE(ba
     SET enable_bitmapscan TO 'off';
 ALTER FUNCTION weft._stuck_places(at timestamp with time zone) OWNER TO weft_system;
 
+CREATE FUNCTION weft._switches(of_batch_id bigint) RETURNS TABLE(batch_id bigint)
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._switches(of_batch_id bigint) OWNER TO weft_system;
+
 CREATE FUNCTION weft._tell_room(of_incarnation_id integer) RETURNS void
     LANGUAGE sql;
 ALTER FUNCTION weft._tell_room(of_incarnation_id integer) OWNER TO weft_system;
@@ -3142,6 +3146,9 @@ REVOKE ALL ON FUNCTION weft._step_back(of_gate_ids integer[], of_gate_set_ids in
 REVOKE ALL ON FUNCTION weft._stop_batch(operation weft.operation, limit_rows integer, at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._stuck_places(at timestamp with time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._switches(of_batch_id bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._switches(of_batch_id bigint) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._tell_room(of_incarnation_id integer) FROM PUBLIC;
 

@@ -12,6 +12,6 @@ AS $$
            x.has_cancel, x.has_switch, CASE WHEN x.has_switch THEN weft._lookahead_jobs(x.batch_id) ELSE 2147483647 END
     FROM (
         SELECT b.batch_id, EXISTS (SELECT FROM weft.group_cancel c WHERE c.batch_id = b.batch_id) AS has_cancel,
-               weft._has_switch(b.batch_id) AS has_switch
+               EXISTS (SELECT FROM weft._switches(b.batch_id)) AS has_switch
         FROM weft.batch b WHERE b.batch_id = of_batch_id OFFSET 0) x
 $$;

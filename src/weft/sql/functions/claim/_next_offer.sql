@@ -1,5 +1,6 @@
--- _next_offer: the ready work of a pool, in some lanes, that comes after an offer: users by load, those served since the last fold last (between two
---   folds the order does not move); of a user listed jobs of one rank and batch, or one range, by priority, then age, listed first.
+-- _next_offer: the ready work of a pool, in some lanes, that comes after an offer: users by load, those served since the last fold last
+--   (between two folds the order does not move); of a user listed jobs of one rank and batch, or one range, by priority, then age,
+--   listed first.
 -- Called by: claim_jobs; _has_work, which needs no order (not `fair`; nor does a claim where only one user has work).
 -- Safe to repeat: yes, it only reads. If the load of a user changes between two calls, it may be offered twice or not at all: the next
 --   claim corrects that.
@@ -22,24 +23,22 @@ BEGIN
             -- Few workers serve many lanes, and no user has work in all of them.
             v_lanes := CASE WHEN cardinality(lanes) > 16 THEN weft._lanes_with_work(of_pool_id, last.user_id, lanes) ELSE lanes END;
             -- The head of each lane after the last offer; of equal ones that of the lane with the smaller number comes first.
-            SELECT last.pass, last.load, last.user_id, last.tenant_id, x.* INTO v_next FROM (
-                SELECT h.rank, h.batch_id, 0 AS first_job, 2147483647 AS last_job, h.job_id AS low_job, 0::bigint AS runnable_id, l AS lane_id
-                FROM unnest(v_lanes) l
-                CROSS JOIN LATERAL (
-                    SELECT q.rank, q.batch_id, q.job_id FROM weft.ready_job q
-                    WHERE q.gate_set_id = 0 AND q.pool_id = of_pool_id AND q.user_id = last.user_id AND q.lane_id = l
-                      AND (q.rank, q.batch_id) > (last.rank, last.batch_id - (l > last.lane_id AND last.first_job = 0)::int)
-                    ORDER BY q.rank, q.batch_id, q.job_id LIMIT 1) h
+            SELECT last.pass, last.load, last.user_id, last.tenant_id, h.*, l INTO v_next
+            FROM unnest(v_lanes) l
+            CROSS JOIN LATERAL (
+                (SELECT q.rank, q.batch_id, 0 AS first_job, 2147483647 AS last_job, q.job_id AS low_job, 0::bigint AS runnable_id
+                 FROM weft.ready_job q
+                 WHERE q.gate_set_id = 0 AND q.pool_id = of_pool_id AND q.user_id = last.user_id AND q.lane_id = l
+                   AND (q.rank, q.batch_id) > (last.rank, last.batch_id - (l > last.lane_id AND last.first_job = 0)::int)
+                 ORDER BY q.rank, q.batch_id, q.job_id LIMIT 1)
                 UNION ALL
-                SELECT 0::smallint, h.batch_id, h.first_job, h.last_job, h.low_job, h.runnable_id, l
-                FROM unnest(v_lanes) l
-                CROSS JOIN LATERAL (
-                    SELECT r.* FROM weft.runnable r
-                    WHERE r.gate_set_id = 0 AND r.pool_id = of_pool_id AND r.user_id = last.user_id AND r.lane_id = l AND last.rank <= 0
-                      AND (r.batch_id, r.first_job) > (CASE WHEN last.rank = 0 THEN last.batch_id ELSE 0 END,
-                                                       last.first_job - (l > last.lane_id)::int)
-                    ORDER BY r.batch_id, r.first_job LIMIT 1) h
-            ) x ORDER BY x.rank, x.batch_id, x.first_job, x.lane_id LIMIT 1;
+                (SELECT 0::smallint, r.batch_id, r.first_job, r.last_job, r.low_job, r.runnable_id
+                 FROM weft.runnable r
+                 WHERE r.gate_set_id = 0 AND r.pool_id = of_pool_id AND r.user_id = last.user_id AND r.lane_id = l AND last.rank <= 0
+                   AND (r.batch_id, r.first_job) > (CASE WHEN last.rank = 0 THEN last.batch_id ELSE 0 END,
+                                                    last.first_job - (l > last.lane_id)::int)
+                 ORDER BY r.batch_id, r.first_job LIMIT 1)) h
+            ORDER BY h.rank, h.batch_id, h.first_job, l LIMIT 1;
             IF FOUND THEN
                 RETURN v_next;
             END IF;

@@ -13,7 +13,13 @@ CREATE OR REPLACE FUNCTION weft._record_claim(
 ) LANGUAGE plpgsql
 AS $$
 #variable_conflict use_column
+DECLARE
+    v_storage_mib bigint := 0; v_gpu int := 0;
 BEGIN
+    IF offer.lane_id <> 0 THEN
+        SELECT coalesce((l.amounts ->> 'storage_mib')::bigint, 0), coalesce((l.amounts ->> 'gpu')::int, 0) INTO v_storage_mib, v_gpu
+        FROM weft.lane l WHERE l.lane_id = offer.lane_id;
+    END IF;
     IF offer.runnable_id = 0 THEN
         DELETE FROM weft.ready_job q WHERE q.ctid = ANY (picked.queue_tids);
     END IF;
@@ -39,9 +45,7 @@ BEGIN
         SELECT offer.tenant_id, offer.batch_id, u.group_id, u.shape_id, _record_claim.pool_id, -count(*), count(*)
         FROM upd u GROUP BY u.group_id, u.shape_id)
     SELECT offer.batch_id, u.job_id, u.attempt, u.cpu_m::bigint, u.memory_mib::bigint,
-           CASE WHEN offer.lane_id <> 0 THEN (SELECT x.storage_mib FROM weft.shape x WHERE x.shape_id = u.shape_id) ELSE 0 END,
-           CASE WHEN offer.lane_id <> 0 THEN (SELECT x.gpu FROM weft.shape x WHERE x.shape_id = u.shape_id) ELSE 0 END,
-           u.spec_first, offer.runnable_id,
+           v_storage_mib, v_gpu, u.spec_first, offer.runnable_id,
            CASE WHEN with_chunks THEN (
                SELECT x.body FROM weft.job_spec x
                WHERE x.batch_id = offer.batch_id AND x.first_job = u.spec_first AND octet_length(x.body) <= 8192) END

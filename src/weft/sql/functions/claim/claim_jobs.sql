@@ -20,7 +20,7 @@ SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SE
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_worker weft.worker_incarnation; v_rate_card smallint; v_fair boolean; v_lanes int[];
+    v_worker record;
     v_offer weft.offer; v_terms record; v_picked weft.picked;
     v_cpu bigint := claim_jobs.budget_cpu_m; v_memory bigint := claim_jobs.budget_memory_mib;
     v_left int := claim_jobs.limit_jobs;
@@ -28,20 +28,21 @@ DECLARE
     v_n int := 0;             -- claimed by this call
     v_short int[] := '{}';    -- lanes that had no room
 BEGIN
-    -- Who ends the incarnation waits for us, or we see that it has ended: no claim commits unseen after that.
-    IF pg_try_advisory_xact_lock_shared(7703, claim_jobs.incarnation_id) THEN
-        SELECT i.* INTO v_worker FROM weft.worker_incarnation i
-        WHERE i.incarnation_id = claim_jobs.incarnation_id AND i.ended_at IS NULL AND NOT i.draining;
-    END IF;
-    IF v_worker.incarnation_id IS NULL THEN
+    -- Whatever ends the incarnation waits for this lock, or we see that it has ended: no claim commits unseen after that.
+    IF NOT pg_try_advisory_xact_lock_shared(7703, claim_jobs.incarnation_id) THEN
         RETURN;
     END IF;
-    SELECT (SELECT c.rate_card_id FROM weft.rate_card c WHERE c.valid_from <= claim_jobs.at ORDER BY c.valid_from DESC LIMIT 1),
-           (SELECT count(*) > 1 FROM (SELECT FROM weft.user_share s WHERE s.pool_id = v_worker.pool_id AND s.active LIMIT 2) x),
-           ARRAY(SELECT l.lane_id FROM weft.worker_lane l WHERE l.incarnation_id = v_worker.incarnation_id)
-    INTO v_rate_card, v_fair, v_lanes;
+    SELECT i AS itself, i.pool_id, i.waiting,
+           (SELECT c.rate_card_id FROM weft.rate_card c WHERE c.valid_from <= claim_jobs.at ORDER BY c.valid_from DESC LIMIT 1),
+           (SELECT count(*) > 1 FROM (SELECT FROM weft.user_share s WHERE s.pool_id = i.pool_id AND s.active LIMIT 2) x) AS fair,
+           ARRAY(SELECT l.lane_id FROM weft.worker_lane l WHERE l.incarnation_id = i.incarnation_id) AS lanes
+    INTO v_worker FROM weft.worker_incarnation i
+    WHERE i.incarnation_id = claim_jobs.incarnation_id AND i.ended_at IS NULL AND NOT i.draining;
+    IF NOT FOUND THEN
+        RETURN;
+    END IF;
     WHILE v_left > 0 LOOP
-        v_offer := weft._next_offer(v_offer, v_worker.pool_id, v_lanes, v_fair);
+        v_offer := weft._next_offer(v_offer, v_worker.pool_id, v_worker.lanes, v_worker.fair);
         EXIT WHEN v_offer.batch_id IS NULL;
         -- Invariant 6: a cancel takes this lock exclusively, and so does a hold: they wait for us or we see their row.
         CONTINUE WHEN NOT pg_try_advisory_xact_lock_shared(v_offer.batch_id);
@@ -49,14 +50,14 @@ BEGIN
         CONTINUE WHEN v_terms.is_closed IS NOT FALSE;
         v_limit := v_left;
         IF v_offer.lane_id <> 0 THEN
-            v_limit := least(v_left, weft._lane_room(v_worker.incarnation_id, v_offer.lane_id, v_short));
+            v_limit := least(v_left, weft._lane_room(claim_jobs.incarnation_id, v_offer.lane_id, v_short));
             IF v_limit <= 0 THEN
                 v_short := v_short || v_offer.lane_id;
                 CONTINUE;
             END IF;
         END IF;
         v_picked := weft._pick(
-            v_offer, v_worker, v_terms.has_cancel, v_terms.has_switch, v_terms.lookahead_jobs, v_limit,
+            v_offer, v_worker.itself, v_terms.has_cancel, v_terms.has_switch, v_terms.lookahead_jobs, v_limit,
             claim_jobs.hint_job[array_position(claim_jobs.hint_runnable, v_offer.runnable_id)]);
         v_found := cardinality(v_picked.job_ids);
         CONTINUE WHEN v_found IS NULL;
@@ -68,7 +69,7 @@ BEGIN
         v_n := v_n + cardinality(v_picked.job_ids);
         RETURN QUERY
         SELECT * FROM weft._record_claim(
-            v_picked, v_offer, claim_jobs.incarnation_id, v_worker.pool_id, v_rate_card, claim_jobs.call, v_n <= 4, claim_jobs.at);
+            v_picked, v_offer, claim_jobs.incarnation_id, v_worker.pool_id, v_worker.rate_card_id, claim_jobs.call, v_n <= 4, claim_jobs.at);
         EXIT WHEN cardinality(v_picked.job_ids) < v_found;
         v_left := v_left - v_found; v_cpu := v_cpu - v_picked.cpu_m; v_memory := v_memory - v_picked.memory_mib;
     END LOOP;
@@ -76,7 +77,7 @@ BEGIN
         IF v_worker.waiting THEN
             -- Locks may be held that its heartbeat waits for, so if that has the row it stays: it costs a notice, until the next claim.
             UPDATE weft.worker_incarnation i SET waiting = false WHERE i.ctid = (
-                SELECT x.ctid FROM weft.worker_incarnation x WHERE x.incarnation_id = v_worker.incarnation_id
+                SELECT x.ctid FROM weft.worker_incarnation x WHERE x.incarnation_id = claim_jobs.incarnation_id
                 FOR NO KEY UPDATE SKIP LOCKED);
         END IF;
         PERFORM weft._announce();

@@ -18,11 +18,8 @@ AS $$
 DECLARE
     v_n bigint[]; v_batch bigint[]; v_job int[]; v_state smallint[]; v_verdicts text[];
     v_pool int;
-    v_again boolean;
+    v_again boolean; v_edges boolean; v_failed boolean; v_gated boolean;
     v_frees boolean;          -- something of a lane that takes more than cpu and memory
-    v_edges boolean;
-    v_failed boolean;
-    v_gated boolean;
     v_gates int[];            -- at which places become free
     v_at timestamptz;
 BEGIN
@@ -57,8 +54,7 @@ BEGIN
         RETURNING r.n, j.batch_id, j.job_id, j.attempt, j.tenant_id, j.group_id, j.shape_id, j.lane_id, j.state, j.rate_card_id,
             j.claimed_at, j.billed_ms,
             r.reason, r.exit_code, r.signal, r.cpu_ms, r.memory_peak, r.stdout_bytes, coalesce(r.stderr_bytes, 0) AS stderr_bytes,
-            coalesce(r.truncated, false) AS truncated, r.segment,
-            r.log_offset, r.message,
+            coalesce(r.truncated, false) AS truncated, r.segment, r.log_offset, r.message,
             -- Invariant 12: claim <= start <= end, whatever the ages say.
             CASE WHEN j.started_at IS NOT NULL THEN j.started_at
                  WHEN r.start_age_us IS NULL THEN NULL ELSE greatest(j.claimed_at, r.start_at) END AS started_at,
@@ -68,9 +64,8 @@ BEGIN
                 CASE WHEN r.start_age_us IS NOT NULL THEN j.started_at + (r.end_at - r.start_at) END)) AS ended_at),
     ins AS (
         INSERT INTO weft.attempt (batch_id, job_id, attempt, tenant_id, incarnation_id, shape_id, rate_card_id, state, reason, exit_code,
-            signal,
-            claimed_at, started_at, ended_at, cpu_ms, memory_peak_bytes, stdout_bytes, stderr_bytes, truncated, log_segment, log_offset,
-                message)
+            signal, claimed_at, started_at, ended_at, cpu_ms, memory_peak_bytes, stdout_bytes, stderr_bytes, truncated, log_segment,
+            log_offset, message)
         SELECT u.batch_id, u.job_id, u.attempt, u.tenant_id, complete_attempts.incarnation_id, u.shape_id, u.rate_card_id, u.state,
             u.reason,
             u.exit_code, u.signal, u.claimed_at, u.started_at, u.ended_at, u.cpu_ms, u.memory_peak, u.stdout_bytes, u.stderr_bytes,

@@ -69,7 +69,8 @@ BEGIN
         v_n := v_n + cardinality(v_picked.job_ids);
         RETURN QUERY
         SELECT * FROM weft._record_claim(
-            v_picked, v_offer, claim_jobs.incarnation_id, v_worker.pool_id, v_worker.rate_card_id, claim_jobs.call, v_n <= 4, claim_jobs.at);
+            v_picked, v_offer, claim_jobs.incarnation_id, v_worker.pool_id, v_worker.rate_card_id, claim_jobs.call, v_n <= 4,
+            claim_jobs.at);
         EXIT WHEN cardinality(v_picked.job_ids) < v_found;
         v_left := v_left - v_found; v_cpu := v_cpu - v_picked.cpu_m; v_memory := v_memory - v_picked.memory_mib;
     END LOOP;

@@ -40,6 +40,6 @@ def test_wrong_prices_and_projects_are_refused_with_a_word(weft: Weft) -> None:
     unknown = weft.run("billing", "days", "nobody's")
 
     assert (price.returncode, past.returncode, unknown.returncode) == (2, 4, 2)
-    assert b"no price" in price.stderr
+    assert b"is not a price" in price.stderr
     assert b"has passed" in past.stderr
     assert b"does not exist" in unknown.stderr

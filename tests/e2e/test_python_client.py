@@ -192,6 +192,12 @@ async def test_a_client_may_be_used_by_one_loop_after_the_other(weft: Weft) -> N
     await asyncio.to_thread(use)
 
 
+QUIET_WHEN_SLOW = """
+import logging
+logging.getLogger("asyncio").setLevel(logging.ERROR)  # a slow machine is no warning
+"""
+
+
 @pytest.mark.parametrize(
     "script",
     [
@@ -219,7 +225,7 @@ asyncio.run(main())
 )
 def test_a_client_need_not_be_closed(weft: Weft, script: str) -> None:
     done = subprocess.run(
-        [sys.executable, "-X", "dev", "-W", "error", "-c", script],
+        [sys.executable, "-X", "dev", "-W", "error", "-c", QUIET_WHEN_SLOW + script],
         check=False, capture_output=True, text=True, env=weft.environment(), timeout=60,
     )  # fmt: skip
 

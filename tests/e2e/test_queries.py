@@ -80,4 +80,4 @@ def test_batches_are_chosen_by_a_query(weft: Weft, batch: str) -> None:
     nothing = weft.run("ls", "name = nobody")
 
     assert batch in [f"b{one['id']}" for one in listed]
-    assert "no batch is found" in nothing.stderr.decode()
+    assert "no batch matches" in nothing.stderr.decode()

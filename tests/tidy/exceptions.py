@@ -52,7 +52,6 @@ UNIDIOMATIC: dict[str, int] = {
     "src/weft/ports": 2,
     "src/weft/sql": 23,
     "src/weft/store": 3,
-    "src/weft/worker": 6,
     "tests/api": 1,
     "tests/callbacks": 2,
     "tests/faults": 3,

@@ -1,13 +1,13 @@
-"""Files that nobody else may read, as spawner and warm processes write them.
+"""Files that only their owner may read, written by the spawner and warm processes.
 
-Beside both, because neither may import the other; small, because both must stay so.
+A module of its own because neither may import the other; small because both must stay small.
 """
 
 import os
 
 
 def make_private(directory: str) -> None:
-    """Make a directory and those above it, each for us alone: `makedirs` cares for the last."""
+    """Make a directory and its parents, all private: `makedirs` sets the last one's mode only."""
     try:
         os.mkdir(directory, 0o700)
     except FileNotFoundError:
@@ -18,7 +18,7 @@ def make_private(directory: str) -> None:
 
 
 def write_all(fd: int, data: bytes) -> None:
-    """Write everything; raise `OSError` when a part of it could not be written."""
+    """Write everything; raise `OSError` if a part of it could not be written."""
     rest = memoryview(data)
     while rest:
         rest = rest[os.write(fd, rest) :]

@@ -1,5 +1,5 @@
 """The agent: claims jobs, hands them to the spawner, reports what became of them.
 
-It decides how much to claim (`core.lease`) and holds nothing that cannot be found again: killed at
-any moment, the next one asks the spawner what lives and the database what it owns.
+It decides how much to claim (`core.lease`) and keeps no state that cannot be recovered. It may be
+killed at any moment: the next agent asks the spawner what runs and the database what it owns.
 """

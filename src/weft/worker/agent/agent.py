@@ -1,4 +1,4 @@
-"""The agent's life: find the runner, register, work; again when one of them is gone."""
+"""The agent's life: find the runner, register, work; start over when one of them is lost."""
 
 import asyncio
 import time
@@ -40,7 +40,7 @@ class Agent:
         self._runner = runner
         self._facts = facts
         self._grace_ms = grace_ms
-        """Between asking a cancelled job to end and killing it."""
+        """Time between asking a cancelled job to end and killing it."""
         self._heartbeat_s = heartbeat_s
         self._fence = fence
         self._on_ready = on_ready
@@ -49,7 +49,7 @@ class Agent:
         self._stopping = False
 
     async def run(self) -> None:
-        """Work until `stop`; every end of a session is followed by a new one."""
+        """Work until `stop`; whenever a session ends, begin a new one."""
         while not self._stopping:
             try:
                 await self._work(await self._runner.adopt())
@@ -100,8 +100,8 @@ class Agent:
     async def stop(self) -> None:
         """End running jobs, report them, and end the runner, within two seconds.
 
-        Call it while `run` runs; cancel that afterwards. What cannot be reported now, because the
-        database is away, is found to be lost when this worker registers again.
+        Call it while `run` is running, and cancel `run` afterwards. Ends that cannot be reported
+        because the database is unavailable are recorded as lost when this worker registers again.
         """
         self._stopping = True
         session = self._session
@@ -116,7 +116,7 @@ class Agent:
         await self._runner.end()
 
     async def detach(self) -> None:
-        """Leave the runner and its jobs alone, for the next agent."""
+        """Leave the runner and its jobs to the next agent."""
         self._stopping = True
         if self._session is not None:
             self._session.claiming.draining = True

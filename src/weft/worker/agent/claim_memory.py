@@ -1,4 +1,4 @@
-"""What the agent remembers of its claims, whichever store answers them."""
+"""What the agent remembers about its claims, whichever store answers them."""
 
 import itertools
 import time
@@ -13,18 +13,18 @@ HINTS_MAX: Final = 64
 
 
 class ClaimMemory:
-    """Number claims, remember which were answered and where they stood."""
+    """Number the claims; remember which were answered and the positions they reached."""
 
     def __init__(self) -> None:
         self._calls = itertools.count(time.time_ns())
-        """No earlier process used these numbers."""
+        """No earlier process has used these numbers."""
         self._under_way = 0
         self._heard: set[int] = set()
         self._last_jobs: dict[int, int] = {}
 
     @contextmanager
     def asking(self, budget: Budget) -> Iterator[ClaimRequest]:
-        """Ask within the block: until it ends, heartbeats say that a claim is under way."""
+        """Make a claim within this block: heartbeats say meanwhile that one is under way."""
         self._under_way += 1
         try:
             yield ClaimRequest(
@@ -38,8 +38,8 @@ class ClaimMemory:
             self._under_way -= 1
 
     def note(self, request: ClaimRequest, claimed: Sequence[Claimed]) -> None:
-        """Note the reply. The caller must hold what was claimed before another task runs, so that
-        the next heartbeat lists it.
+        """Note the reply. The caller must hold the claimed jobs before another task runs, so that
+        the next heartbeat lists them.
         """
         if claimed:
             self._heard.add(request.call)

@@ -19,11 +19,11 @@ from weft.worker.agent.specs import Specs, definer_of, parts_of
 log = get_logger()
 
 _BEGIN_S = 0.004
-"""What was claimed begins first: the call that follows would take the core from it."""
+"""Let the claimed jobs start first: the next call would compete with them for the core."""
 
 
 class Claiming:
-    """Keep the runner supplied, never with more than it will start soon."""
+    """Keep the runner supplied, but never with more than it will start soon."""
 
     def __init__(
         self,
@@ -55,11 +55,11 @@ class Claiming:
         self._look.set()
 
     def on_room(self) -> None:
-        """Look whether more is wanted: an attempt has ended."""
+        """Check whether more work is wanted: an attempt has ended."""
         self._look.set()
 
     async def run(self) -> None:
-        """Claim for ever, until `draining`."""
+        """Claim until `draining` is set."""
         while not self.draining:
             budget = (
                 plan_claim(self._held.load(), self._held.pace) if self._may_have_work else None
@@ -73,7 +73,7 @@ class Claiming:
             if claimed:
                 await self._hand_over(claimed)
             if not budget.is_used_up(claimed):
-                # Nothing more was there: another claim would only say so again.
+                # There was no more work: another claim would only confirm that.
                 self._may_have_work = False
                 if claimed:
                     await asyncio.sleep(_BEGIN_S)
@@ -83,7 +83,7 @@ class Claiming:
                 self._may_have_work = self._may_have_work or has_work
 
     async def _claim(self, budget: Budget) -> Sequence[Claimed]:
-        """Claim; ends that wait are reported in the same transaction."""
+        """Claim; waiting ends are reported in the same transaction."""
         ends = self._reporting.take()
         verdicts, claimed = await until_answered(lambda: self._ask(budget, ends))
         if ends:
@@ -105,7 +105,7 @@ class Claiming:
         return verdicts, claimed
 
     async def _hand_over(self, claimed: Sequence[Claimed]) -> None:
-        """Submit what was claimed to the runner, in order."""
+        """Submit the claimed jobs to the runner, in order."""
         for one in claimed:
             self._held.add(_key_of(one), cpu_m=one.cpu_m, memory_mib=one.memory_mib)
         for part in parts_of(claimed):
@@ -140,13 +140,13 @@ class Claiming:
             await self._runner.submit(assignments)
 
     def _plan_return(self) -> None:
-        """Look once more when the oldest lease is too old."""
+        """Schedule a check for the time when the oldest lease becomes too old."""
         if self._return_timer is None:
             loop = asyncio.get_running_loop()
             self._return_timer = loop.call_later(LEASE_AGE_MAX_S, self._return_old)
 
     def _return_old(self) -> None:
-        """Ask back what was not started soon, but for the first: it is next."""
+        """Withdraw the jobs that were not started in time, except the first one, which is next."""
         self._return_timer = None
         leases = self._held.leases()
         before_ns = time.monotonic_ns() - int(LEASE_AGE_MAX_S * 1e9)
@@ -157,7 +157,7 @@ class Claiming:
             self._plan_return()
 
     def on_withdrawn(self, keys: Sequence[AttemptKey]) -> None:
-        """Hand back what the runner had not begun."""
+        """Return the jobs that the runner had not begun to the database."""
         for key in keys:
             self._on_end(_never_started(key, Reason.PREEMPTED))
 

@@ -1,4 +1,4 @@
-"""Stay in contact with the store: heartbeats, and what notices say."""
+"""Stay in contact with the store: send heartbeats, follow notices."""
 
 import asyncio
 import time
@@ -17,11 +17,11 @@ log = get_logger()
 
 _LISTEN_AGAIN_S = 0.2
 _LATE_NS = 1_000_000_000
-"""An answer that took longer hardly says that the database knows this worker now: ask again."""
+"""A slower answer does not prove that the database still knows this worker: ask again."""
 
 
 class DeclaredLost(Exception):
-    """The database has given this worker up and its jobs to others."""
+    """The database has declared this worker lost and given its jobs to others."""
 
 
 class Contact:
@@ -50,7 +50,7 @@ class Contact:
         self.draining = False
         self._asked_ns = 0
         self.on_known: Callable[[int], None] = _ignore
-        """Told, with the time at which it was asked, that the database knows this worker."""
+        """Called when the database confirms this worker, with the time at which it was asked."""
 
     async def beat(self, heartbeat_s: float) -> None:
         """Send heartbeats. Raises `DeclaredLost`."""
@@ -81,7 +81,7 @@ class Contact:
         return answer
 
     async def listen(self) -> None:
-        """Follow the notices; after a gap look once at everything that one may have told."""
+        """Follow the notices; after a gap check once for everything that may have been missed."""
         while True:
             try:
                 async for channel, payload in self._notices.listen("work", "cancel"):
@@ -96,7 +96,7 @@ class Contact:
             await self._ask_what_to_stop(int(payload) if payload else None)
 
     def _is_for_us(self, payload: str) -> bool:
-        """Say whether work is announced to all of the pool (`3`), or to some of it (`3:17,18`)."""
+        """Say whether work is announced to all of our pool (`3`), or to us (`3:17,18`)."""
         pool, _, names = payload.partition(":")
         ours = not names or str(self._incarnation_id) in names.split(",")
         return pool in {str(self._pool_id), ""} and ours

@@ -32,16 +32,16 @@ class Held:
         self.memory_mib = memory_mib
         self.claimed_ns = time.monotonic_ns()
         self.is_sent = False
-        """The runner was told."""
+        """Whether it was submitted to the runner."""
         self.phase: Phase | None = None
-        """None: it waits for its start, which is quick."""
+        """None: it is waiting for its start, which is quick."""
         self.started_ns = 0
-        """0: not started, or not long enough ago to be told."""
+        """0: not started, or started too recently to be reported."""
         self.ended = False
 
 
 class HeldAttempts:
-    """All of them in the order of their claims, and the sums over those that have not ended."""
+    """All held attempts in the order of their claims, with sums over those that have not ended."""
 
     def __init__(self, *, cpu_m: int, memory_mib: int) -> None:
         self.cpu_m = cpu_m
@@ -63,7 +63,7 @@ class HeldAttempts:
         return held
 
     def start(self, key: AttemptKey, started_ns: int) -> bool:
-        """Note that it runs; return False if it is not held."""
+        """Note that an attempt runs; return False if it is not held."""
         held = self.by_key.get(key)
         if held is None or held.ended:
             return False
@@ -72,7 +72,7 @@ class HeldAttempts:
         return True
 
     def enter(self, key: AttemptKey, phase: Phase) -> bool:
-        """Note its phase; return False if it is not held."""
+        """Note an attempt's phase; return False if it is not held."""
         held = self.by_key.get(key)
         if held is None or held.ended:
             return False
@@ -80,7 +80,7 @@ class HeldAttempts:
         return True
 
     def end(self, key: AttemptKey, ended: Ended | None = None) -> None:
-        """Free what it reserves; it stays here until `forget`."""
+        """Free what an attempt reserves; it stays here until `forget`."""
         held = self.by_key.get(key)
         if held is None or held.ended:
             return
@@ -98,7 +98,7 @@ class HeldAttempts:
             )
 
     def forget(self, key: AttemptKey) -> None:
-        """Drop one whose end is recorded."""
+        """Drop an attempt whose end is recorded."""
         self.end(key)
         self.by_key.pop(key, None)
 
@@ -108,7 +108,7 @@ class HeldAttempts:
         return len(self._started)
 
     def load(self) -> Load:
-        """Return what the decision to claim is made from."""
+        """Return the input of the decision how much to claim."""
         since_ns = time.monotonic_ns() - int(RECENT_S * _NS)
         while self._lately and self._lately[0] < since_ns:
             self._lately.popleft()
@@ -126,7 +126,7 @@ class HeldAttempts:
         return sum(held.cpu_m for held in self._started.values() if held.started_ns <= before_ns)
 
     def leases(self) -> list[Held]:
-        """Return those that the runner has and that have not begun in any way, oldest first."""
+        """Return the attempts that the runner has and has not begun in any way, oldest first."""
         return [
             held
             for held in self.by_key.values()

@@ -1,6 +1,6 @@
-"""Tell the store what started, what entered a phase and what ended, in sets.
+"""Report starts, phases and ends to the store, in sets.
 
-Ends that wait when a claim is made go along with it: see `Claiming`.
+A claim also carries the ends that are waiting: see `Claiming`.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ _MESSAGE_CHARS_MAX = 1000
 
 
 class Reporting:
-    """One call at a time; while it runs the next set collects."""
+    """Make one call at a time; the next set is collected meanwhile."""
 
     def __init__(
         self,
@@ -47,21 +47,21 @@ class Reporting:
         self._settled = asyncio.Event()
         self._settled.set()
         self.expected: Callable[[], int] = lambda: 0
-        """How many ends are still to come: gathering pays only if there are some."""
+        """How many ends are still expected: waiting for more pays only if there are some."""
 
     def add_start(self, started: Started) -> None:
-        """Report an attempt that runs; the phases before that are history."""
+        """Report that an attempt runs; its earlier phases need no report any more."""
         self._phases.pop(started.key, None)
         self._starts[started.key] = started
         self._something.set()
 
     def add_phase(self, entered: Entered) -> None:
-        """Report what an attempt is doing; only the latest of its phases is told."""
+        """Report the phase of an attempt; only the latest one is sent."""
         self._phases[entered.key] = entered
         self._something.set()
 
     def add_end(self, ended: Ended) -> None:
-        """Report an end. Its start and phase need no report of their own any more."""
+        """Report an end. Its start and phase then need no separate report."""
         if ended.key in self._sending:
             return
         self._starts.pop(ended.key, None)
@@ -77,7 +77,7 @@ class Reporting:
         await self._settled.wait()
 
     async def run(self) -> None:
-        """Report for ever."""
+        """Report until cancelled."""
         while True:
             await self._something.wait()
             if self.expected() and len(self._ends) < _SET_WANTED:
@@ -92,8 +92,8 @@ class Reporting:
                 await self._report_phases(phases)
 
     def take(self) -> Sequence[Ended]:
-        """Return the ends that are to be told now, of which `told` must be called; none while
-        others are being told.
+        """Return the ends to report now; none while others are being reported. The caller must
+        pass them to `told` once they are recorded.
         """
         if self._sending:
             return []
@@ -102,7 +102,7 @@ class Reporting:
         return list(self._sending.values())
 
     def told(self, ends: Sequence[Ended], verdicts: Sequence[str]) -> None:
-        """Drop what the store has answered for."""
+        """Drop the ends that the store has recorded."""
         keys = [one.key for one in ends]
         self._sending = {}
         _count(ends)
@@ -123,8 +123,8 @@ class Reporting:
             return
 
     def _take_starts(self) -> Sequence[Started]:
-        """Return the starts that may be told now. One that took the place of a process whose end
-        is not recorded has to wait: the record would show more at once than the worker has.
+        """Return the starts that may be reported now. A start that took the place of a process
+        whose end is not recorded yet must wait: the records would exceed the worker's capacity.
         """
         waiting = chain(self._ends.values(), self._sending.values())
         before_ns = min((one.ended_ns for one in waiting), default=None)
@@ -148,7 +148,7 @@ class Reporting:
         )
 
     def _take_phases(self) -> Sequence[Entered]:
-        """Return the phases that may be told now: a phase must not overtake its start."""
+        """Return the phases that may be reported now: a phase must not overtake its start."""
         found = [one for key, one in self._phases.items() if key not in self._starts]
         for one in found:
             del self._phases[one.key]

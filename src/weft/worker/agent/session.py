@@ -22,7 +22,7 @@ log = get_logger()
 
 @dataclass(frozen=True, kw_only=True)
 class WorkerFacts:
-    """What a worker says of itself."""
+    """What a worker says about itself."""
 
     name: str
     host: str
@@ -33,23 +33,23 @@ class WorkerFacts:
     storage_mib: int
     gpu: int
     offers: Mapping[str, Offer]
-    """What else it has: amounts by name, and words such as those of its executors."""
+    """What else it offers: amounts by name, and labels such as the names of its executors."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Fence:
-    """When the spawner stops all jobs by itself, because the database may have given them away."""
+    """When the spawner stops all jobs by itself because the database may have reassigned them."""
 
     after_s: float | None = None
-    """So long after the database knew this worker; None: never, which only tests want."""
+    """Time since the database last confirmed this worker; None: never stop (for tests only)."""
     return_s: float = 0.0
-    """How long the agent may take to be heard again after an outage of the database."""
+    """How long the agent may take to reach the database again after an outage."""
     find_database: Callable[[], str] = str
-    """Return the socket of the database if it is a server on this host, else nothing."""
+    """Return the database's socket if the server runs on this host, else nothing."""
 
 
 class Session:
-    """Claim, run, report, until the runner or the registration is gone."""
+    """Claim, run and report until the runner or the registration is lost."""
 
     def __init__(
         self,
@@ -86,8 +86,8 @@ class Session:
     def reconcile(self, registered: Registered, known: Known) -> None:
         """Agree with the runner and the database on what this worker has.
 
-        What both know goes on; what the database does not hold is killed; what the runner was
-        never told is handed back.
+        Attempts that both know continue; attempts that the database does not list are killed;
+        attempts that the runner never received are handed back.
         """
         owned = {AttemptKey(one.batch_id, one.job_id, one.attempt): one for one in registered.live}
         for key, one in owned.items():
@@ -114,7 +114,7 @@ class Session:
             )
 
     def renew(self, known_ns: int) -> None:
-        """Let the runner go on: the database knew this worker at that time."""
+        """Let the runner continue: the database confirmed this worker at that time."""
         if self._fence.after_s is None:
             self._runner.keep_until(0)
             return
@@ -141,7 +141,7 @@ class Session:
             await asyncio.gather(*tasks, return_exceptions=True)
 
     async def drain(self, *, grace_ms: int) -> None:
-        """Take no more, end what runs, and wait until the database knows."""
+        """Claim nothing more, end the running jobs, and wait until their ends are recorded."""
         self.claiming.draining = self.contact.draining = True
         self.claiming.on_room()
         live = [held.key for held in self.held.by_key.values() if held.is_sent and not held.ended]
@@ -184,7 +184,7 @@ class Session:
             self.held.forget(key)
 
     def _stop(self, keys: Sequence[AttemptKey]) -> None:
-        """Stop these: they are cancelled, or this worker does not own them any more."""
+        """Stop these attempts: they are cancelled, or this worker no longer owns them."""
         sent = []
         for key in keys:
             held = self.held.by_key.get(key)

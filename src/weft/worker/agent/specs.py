@@ -1,4 +1,4 @@
-"""The specs of claimed jobs, by chunks, the last used ones kept."""
+"""The specs of claimed jobs, read in chunks; the most recently used chunks are kept."""
 
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
@@ -9,7 +9,7 @@ from weft.ports.store import Claimed, WorkerStore
 from weft.wire.spec import JobSpec, decode_chunk
 
 _KEPT_BYTES_MAX = 16 << 20
-# A spec in memory takes several times the room of its compressed form.
+# A spec in memory is several times as large as its compressed form.
 _BLOW_UP = 16
 CHUNKS_A_PART: Final = 128
 """A chunk holds up to 256 KiB, or one spec of any size."""
@@ -27,7 +27,7 @@ class Specs:
         self._bytes = 0
 
     async def read(self, claimed: Sequence[Claimed]) -> list[JobSpec | None]:
-        """Return the spec of each; `None` where the database has none."""
+        """Return the spec of each job; `None` where the database has none."""
         for one in claimed:
             if one.chunk is not None:
                 self._keep((one.batch_id, one.chunk_first), one.chunk)
@@ -38,7 +38,7 @@ class Specs:
 
     async def read_shared(self, keys: AbstractSet[ChunkKey]) -> dict[ChunkKey, JobSpec]:
         """Return the specs of jobs that others share, by batch and job: each is the first of its
-        chunk. Left out is what the database has not.
+        chunk. Specs that the database does not have are left out.
         """
         await self._fetch(keys)
         found = {key: self._chunks[key][1][0] for key in keys if key in self._chunks}
@@ -78,7 +78,7 @@ class Specs:
 
 
 def parts_of(claimed: Sequence[Claimed]) -> Iterator[Sequence[Claimed]]:
-    """Cut what was claimed so that the specs of a part have room in memory."""
+    """Split the claimed jobs into parts whose specs fit in memory."""
     keys: set[ChunkKey] = set()
     begin = 0
     for index, one in enumerate(claimed):
@@ -91,8 +91,8 @@ def parts_of(claimed: Sequence[Claimed]) -> Iterator[Sequence[Claimed]]:
 
 
 def definer_of(one: Claimed, spec: JobSpec | None) -> ChunkKey:
-    """Return the job that brings what this one leaves out, or shares with its chunk: it is the
-    first of its chunk.
+    """Return the job that carries what this job leaves out or shares with its chunk: the first
+    job of the chunk.
     """
     if spec is None or spec.shares is None:
         return one.batch_id, one.chunk_first

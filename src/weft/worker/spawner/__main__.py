@@ -43,7 +43,7 @@ def main(argv: list[str]) -> int:
     _end_on_signals(loop, spawner)
     os.write(int(ready_fd), b"\n")
     os.close(int(ready_fd))
-    # Nothing here makes cycles; looking for them would only stop the loop.
+    # Nothing here makes cycles; collecting them would only stall the loop.
     gc.collect()
     gc.freeze()
     gc.disable()
@@ -55,7 +55,7 @@ def main(argv: list[str]) -> int:
 
 
 def listen(path: str) -> socket.socket:
-    """Return a listening socket in the place of an older one. Its path may be of any length."""
+    """Return a listening socket that replaces an older one. Its path may have any length."""
     directory = os.open(os.path.dirname(path), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     short = f"/proc/self/fd/{directory}/{os.path.basename(path)}"
     with contextlib.suppress(FileNotFoundError):
@@ -78,7 +78,7 @@ def _end_on_signals(loop: Loop, spawner: Spawner) -> None:
     def on_signal(_number: int, _frame: FrameType | None) -> None:
         spawner.quitting = True
 
-    # Handled, not ignored: what is ignored stays ignored in a child.
+    # Handled, not ignored: an ignored signal stays ignored in a child.
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, on_signal)
     signal.set_wakeup_fd(wake_write, warn_on_full_buffer=False)

@@ -14,7 +14,7 @@ _WAITING_BYTES_MAX = 8 << 20
 
 
 class AgentLink:
-    """Listen, read messages, write messages. An agent that goes away is no event for the jobs."""
+    """Listen, read messages, write messages. The loss of an agent does not affect the jobs."""
 
     def __init__(self, loop: Loop, listener: socket.socket) -> None:
         self._loop = loop
@@ -32,16 +32,16 @@ class AgentLink:
 
     @property
     def has_agent(self) -> bool:
-        """Say whether an agent is there that has said hello."""
+        """Say whether an agent is connected and has said hello."""
         return self._greeted
 
     @property
     def is_open(self) -> bool:
-        """Say whether it also reads what it is sent."""
+        """Say whether the agent also reads what it is sent."""
         return self._greeted and len(self._waiting) < _WAITING_BYTES_MAX
 
     def send(self, message: SpawnerMessage) -> None:
-        """Send without waiting; what the socket does not take now goes out later."""
+        """Send without waiting; what the socket does not take now is sent later."""
         if self._connection is None:
             return
         was_empty = not self._waiting
@@ -55,7 +55,7 @@ class AgentLink:
         except OSError:
             return
         if self._connection is not None:
-            self._read()  # what the older agent sent before it died still counts
+            self._read()  # messages that the older agent sent before it died still count
         self._drop()
         connection.settimeout(0)
         self._connection = connection

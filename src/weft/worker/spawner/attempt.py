@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Attempt:
-    """An attempt from the moment it was sent until its end is acknowledged."""
+    """An attempt from its arrival until its end is acknowledged."""
 
     __slots__ = (
         "cpu_ms",
@@ -53,16 +53,16 @@ class Attempt:
         self.key: AttemptKey = request.key
         self.environment = environment
         self.definition: tuple[int, bytes] | None = None
-        """The function that it calls: the job that brought it, and what it brought."""
+        """The function that it calls: the job that carried it, and the definition itself."""
         self.result = b""
-        """What a call returned, if it is short."""
+        """The result of a call, if it is short."""
         self.queued = True
         self.prepared: Prepared | None = None
-        """What was made for its start while it waits."""
+        """What was prepared for its start while it waits."""
         self.starting = False
-        """A thread starts it now."""
+        """Whether a thread is starting it now."""
         self.kill_wanted: tuple[int, int] | None = None
-        """Reason and grace in ms of a kill that came while it was being started."""
+        """Reason and grace in ms of a kill that arrived while it was being started."""
         self.pid = 0
         self.pidfd = self.stdin_fd = self.stdout_fd = self.stderr_fd = -1
         self.started_ns = self.ended_ns = 0

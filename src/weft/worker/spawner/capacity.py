@@ -1,8 +1,8 @@
-"""What all processes together may reserve."""
+"""The CPU and memory that all processes together may reserve."""
 
 
 class Capacity:
-    """An account of cpu and memory. Never more is taken than there is."""
+    """An account of CPU and memory. Reservations never exceed the capacity."""
 
     def __init__(self, cpu_m: int = 0, memory_mib: int = 0) -> None:
         self.cpu_m = cpu_m
@@ -12,18 +12,18 @@ class Capacity:
 
     @property
     def memory_mib_free(self) -> int:
-        """Return what nobody has taken."""
+        """Return the memory that is not reserved."""
         return self.memory_mib - self.memory_mib_taken
 
     def resize(self, cpu_m: int, memory_mib: int) -> None:
-        """Change what there is; what is taken stays taken until it is given back."""
+        """Change the capacity; existing reservations stay until they are given back."""
         self.cpu_m = cpu_m
         self.memory_mib = memory_mib
 
     def take(self, cpu_m: int, memory_mib: int) -> tuple[int, int] | None:
-        """Take a reservation and return what was taken, or `None` if it is not free now.
+        """Make a reservation and return it, or `None` if there is not enough free capacity now.
 
-        One that is larger than everything takes everything, so it runs alone instead of never.
+        A request larger than the whole capacity takes all of it: it runs alone instead of never.
         """
         cpu_m = min(cpu_m, self.cpu_m)
         memory_mib = min(memory_mib, self.memory_mib)
@@ -36,6 +36,6 @@ class Capacity:
         return cpu_m, memory_mib
 
     def give_back(self, taken: tuple[int, int]) -> None:
-        """Free what `take` returned."""
+        """Free a reservation that `take` returned."""
         self.cpu_m_taken -= taken[0]
         self.memory_mib_taken -= taken[1]

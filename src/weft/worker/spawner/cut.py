@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from weft.wire.log_format import CUT, CUT_BODY, Piece, encode_cut
 
 Range = tuple[int, int]
-"""Bytes of a stream from the first number to before the second."""
+"""Bytes of a stream from the first number up to, not including, the second."""
 
 
 class Cut:
@@ -15,16 +15,16 @@ class Cut:
         self._stream = stream
         self._start, self._stop = cut
         self._position = begin
-        """Where the first piece of the stream begins in it."""
+        """The offset in the stream at which its first piece begins."""
         self.left_out = left_out
-        """Bytes that are missing and not said yet."""
+        """Bytes that are missing and not marked by a CUT yet."""
         self._n_pieces = 0
         self._at_ms = 0
 
     def apply(self, pieces: Iterable[Piece]) -> Iterator[Piece]:
-        """Yield what is left, with a CUT where something is missing.
+        """Yield the remaining pieces, with a CUT where something is missing.
 
-        If nothing is left, nothing is yielded and `left_out` says what is missing.
+        If nothing remains, nothing is yielded and `left_out` says what is missing.
         """
         is_empty = True
         for piece in pieces:
@@ -37,7 +37,7 @@ class Cut:
             yield self._say()
 
     def _split(self, piece: Piece) -> Iterator[Piece]:
-        """Yield what is kept of a piece, and count what is not, in order."""
+        """Yield the parts of a piece that are kept, in order, and count the rest."""
         kind, at_ms, data = piece
         if kind == CUT:
             stream, n_bytes, n_pieces = CUT_BODY.unpack(data)

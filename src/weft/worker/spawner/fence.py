@@ -1,11 +1,11 @@
-"""Stop all jobs when nobody has said for too long that the database knows this worker.
+"""Stop all jobs if the database has not confirmed this worker for too long.
 
-By then the database may give them to another worker. The agent cannot be relied on for this: it
-may have been killed or stopped, or be cut off.
+By then the database may have given them to another worker. The agent cannot be relied on for this:
+it may have been killed, stopped or cut off.
 
-While the database itself is away, nobody is given anything. If it is a server on this host, the
-spawner sees that for itself: it refuses connections, or leaves them without an answer. Then jobs
-go on, and when the server is back, the agent has some seconds to be heard again.
+While the database itself is unavailable, it gives nothing to anybody. If its server runs on this
+host, the spawner sees that for itself: connections are refused or not answered. Then the jobs
+continue, and once the server is back, the agent has some seconds to reach it again.
 """
 
 import socket
@@ -17,12 +17,12 @@ from weft.wire.spawner import Renew
 from weft.worker.spawner.loop import Loop, Timer
 
 _LEAD_NS = 4_000_000_000
-"""So long before the end of its time the database is asked for the first time."""
+"""How long before its end the database is probed for the first time."""
 _STEP_NS = 1_000_000_000
 _SILENT_NS = 3_000_000_000
-"""A server that accepts connections and does not answer for so long is asleep."""
+"""A server that accepts connections but does not answer within this time is asleep."""
 _AWAKE_NS = 3_000_000_000
-"""When it wakes up, an agent that lives is heard within this time: its call waits there."""
+"""A live agent reaches a server that wakes up within this time: its call is waiting there."""
 _PARAMETERS = struct.pack("!I", 0x0003_0000) + b"user\0weft_worker\0\0"
 _STARTUP = struct.pack("!I", 4 + len(_PARAMETERS)) + _PARAMETERS
 _NOT_READY = b"C57P03\0"
@@ -30,7 +30,7 @@ _NOT_READY = b"C57P03\0"
 
 
 class Fence:
-    """Call `on_expired` when it was not renewed in time."""
+    """Call `on_expired` if the fence is not renewed in time."""
 
     def __init__(self, loop: Loop, on_expired: Callable[[], None]) -> None:
         self._loop = loop
@@ -38,15 +38,15 @@ class Fence:
         self._renewal = Renew(0)
         self._until_ns = 0
         self._away_until_ns = 0
-        """How long jobs may go on because the database was seen to be away."""
+        """How long jobs may continue because the database was seen to be unavailable."""
         self._timer: Timer | None = None
         self._question: socket.socket | None = None
         self._asked_ns = 0
         self.has_expired = False
-        """Nothing may be started until the next renewal."""
+        """True: nothing may be started until the next renewal."""
 
     def renew(self, renewal: Renew) -> None:
-        """Begin anew."""
+        """Restart the time limit."""
         if self._timer is not None:
             self._loop.cancel(self._timer)
             self._timer = None
@@ -54,7 +54,7 @@ class Fence:
         self.has_expired = False
         self._renewal = renewal
         if renewal.until_ns:
-            # A call that waited for a sleeping database renews from before its sleep.
+            # A call that waited for a sleeping database renews with a time before that sleep.
             self._until_ns = max(renewal.until_ns, self._away_until_ns)
             self._look_at(self._until_ns - (_LEAD_NS if renewal.database else 0))
 
@@ -84,7 +84,7 @@ class Fence:
         self._until_ns = max(self._until_ns, self._away_until_ns)
 
     def _ask(self) -> None:
-        """Begin to log in, which every server answers that works."""
+        """Begin a login, which every working server answers."""
         question = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
         try:
             question.connect(self._renewal.database)
@@ -92,7 +92,7 @@ class Fence:
         except (FileNotFoundError, ConnectionError):
             question.close()
             self._prolong(self._renewal.return_ns)
-        except OSError:  # too busy to accept, or not allowed: no proof that it is away
+        except OSError:  # too busy to accept, or forbidden: no proof of an outage
             question.close()
         else:
             self._question = question

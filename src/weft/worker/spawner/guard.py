@@ -1,4 +1,4 @@
-"""What makes sure that nothing of a job outlives its spawner, and that there is one only."""
+"""Make sure that no job outlives its spawner, and that only one spawner runs."""
 
 import ctypes
 import fcntl
@@ -20,9 +20,9 @@ class AlreadyRuns(Exception):
 
 
 def take_lock(path: str, incarnation: str) -> int:
-    """Take the lock for the life of this process and write who holds it.
+    """Take the lock for the life of this process and write down its holder.
 
-    The kernel frees it when the process dies, so a lock that can be taken means a dead spawner.
+    The kernel frees it when the process dies, so if it can be taken, the spawner is dead.
     """
     fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
@@ -36,7 +36,7 @@ def take_lock(path: str, incarnation: str) -> int:
 
 
 def _describe(incarnation: str) -> SpawnerLock:
-    """Return what identifies this process until the end of time."""
+    """Return what identifies this process uniquely, also after reboots."""
     with open("/proc/sys/kernel/random/boot_id") as file:
         boot_id = file.read().strip()
     with open("/proc/self/stat", "rb") as file:
@@ -51,7 +51,7 @@ def _describe(incarnation: str) -> SpawnerLock:
 
 
 def become_reaper() -> bool:
-    """Make sure that orphans of jobs become our children; say whether we are PID 1 anyway."""
+    """Make orphans of jobs our children; say whether we are PID 1 anyway."""
     if os.getpid() == 1:
         return True
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
@@ -59,7 +59,7 @@ def become_reaper() -> bool:
 
 
 def kill_everything() -> None:
-    """Kill all that descends from this process and wait until it is gone."""
+    """Kill all descendants of this process and wait until they are gone."""
     deadline = time.monotonic() + _KILL_ALL_S
     while time.monotonic() < deadline:
         found = tree.descendants(tree.read_processes(), {os.getpid()})

@@ -1,4 +1,4 @@
-"""Start one process: find the program, make its streams, spawn it, and say what went wrong."""
+"""Start one process: find the program, make its streams, spawn it, explain failures."""
 
 import errno
 import os
@@ -30,11 +30,11 @@ class StartedProcess(NamedTuple):
 
     pid: int
     started_ns: int
-    """From just before it."""
+    """The time just before the start."""
 
 
 class Spawned(NamedTuple):
-    """A process that lives, and our ends of its pipes."""
+    """A live process and our ends of its pipes."""
 
     pid: int
     pidfd: int
@@ -43,7 +43,7 @@ class Spawned(NamedTuple):
 
 
 class NoRoom(Exception):
-    """The system has no process, file or memory left for it now."""
+    """The system has no process, file or memory available now."""
 
 
 class CannotStart(Exception):
@@ -66,7 +66,7 @@ class Prepared:
         given: Sequence[tuple[int, int]],
         cwd: str,
     ) -> None:
-        """Make the pipes; `given`: descriptors of ours and their numbers in the process."""
+        """Make the pipes; `given`: our descriptors and their numbers in the process."""
         self._path = path
         self._cwd = cwd
         self._ours: list[int] = []
@@ -100,7 +100,7 @@ class Prepared:
         raise CannotStart(Reason.NO_PROGRAM, f"the program {self._path} is being written")
 
     def finish(self, started: StartedProcess | Exception) -> Spawned:
-        """Return the process. Raises, as `Launcher.prepare`, what kept it from being started."""
+        """Return the process, or raise why it was not started, as `Launcher.prepare` does."""
         if isinstance(started, Exception):
             self.close()
             if isinstance(started, OSError):
@@ -117,7 +117,7 @@ class Prepared:
         return Spawned(started.pid, pidfd, *self._ours)
 
     def close(self) -> None:
-        """Close its pipes; it is not started."""
+        """Close the pipes of a process that is not started."""
         self._close(self._ours, self._its)
 
     @staticmethod
@@ -137,9 +137,9 @@ class Launcher:
         self._found: dict[tuple[str, str], tuple[int, str]] = {}
 
     def prepare(self, attempt: Attempt) -> Prepared:
-        """Do all for its start but the start.
+        """Do everything for the start except the start itself.
 
-        Raises `NoRoom` or `CannotStart`; then nothing is left of the try.
+        Raises `NoRoom` or `CannotStart`, and then cleans up.
         """
         try:
             cwd = self._directory_of(attempt)
@@ -158,7 +158,7 @@ class Launcher:
     def finish(
         self, attempt: Attempt, prepared: Prepared, started: StartedProcess | Exception
     ) -> None:
-        """Fill in `pid`, `pidfd`, the streams and `started_ns`. Raises as `prepare`."""
+        """Fill in `pid`, `pidfd`, the streams and `started_ns`. Raises the same as `prepare`."""
         self._close_stdin(attempt)
         try:
             spawned = prepared.finish(started)
@@ -170,7 +170,7 @@ class Launcher:
         attempt.pid, attempt.pidfd, attempt.stdout_fd, attempt.stderr_fd = spawned
 
     def clean(self, attempt: Attempt) -> None:
-        """Remove what was made for the attempt. None of its processes lives any more."""
+        """Remove the attempt's files, once none of its processes is alive."""
         if attempt.script_path is not None:
             self._scratch.remove_script(attempt.script_path)
             attempt.script_path = None
@@ -185,14 +185,14 @@ class Launcher:
             attempt.stdin_fd = -1
 
     def _directory_of(self, attempt: Attempt) -> str:
-        """Return the job's directory: one that is its own, or what it asks for."""
+        """Return the job's directory: a scratch directory, or the one that it asks for."""
         cwd = attempt.request.cwd
         if cwd is None:
             attempt.cwd = self._scratch.take_directory()
             return attempt.cwd
         try:
-            # Tried here, for the error of a start does not say what failed. And back at once, so
-            # that no file system is held busy.
+            # Tried here because the error of a start does not say what failed. Left at once, so
+            # that no file system is kept busy.
             os.chdir(cwd)
             os.chdir("/")
         except (OSError, ValueError) as error:
@@ -226,7 +226,7 @@ class Launcher:
     def start_warm(
         self, argv: tuple[str, ...], env: dict[str, str], batch_id: int, control: int
     ) -> Spawned:
-        """Start a warm process with its socket. Raises as `prepare`."""
+        """Start a warm process with its socket. Raises the same as `prepare`."""
         env = {**env, MARK: f"b{batch_id}.warm@{self._incarnation}"}
         fds = [(self._null, 0), (control, CONTROL_FD)]
         started: StartedProcess | Exception
@@ -245,7 +245,7 @@ class Launcher:
         return f"b{key.batch_id}.j{key.job_id}.{key.attempt}@{self._incarnation}"
 
     def _find(self, name: str, path: str, cwd: str) -> str:
-        """Return where a program without a slash in its name is, by the job's own PATH."""
+        """Return the path of a program without a slash in its name, by the job's own PATH."""
         now = time.monotonic_ns()
         known = self._found.get((name, path))
         if known is not None and known[0] > now:
@@ -273,7 +273,7 @@ class Launcher:
 
 
 def _sorted(error: BaseException) -> BaseException:
-    """Say of an error of the system whether it may work later, or never."""
+    """Sort a system error: the start may work later, or never."""
     if not isinstance(error, OSError):
         return error
     if error.errno in _NO_ROOM:
@@ -282,7 +282,7 @@ def _sorted(error: BaseException) -> BaseException:
 
 
 def _memory_file(text: str) -> int:
-    """Return an open file that holds the standard input."""
+    """Return an open file with the standard input."""
     fd = os.memfd_create("stdin", os.MFD_CLOEXEC)
     try:
         write_all(fd, text.encode("utf-8", "surrogateescape"))
@@ -297,7 +297,7 @@ def _open_pidfd(pid: int) -> int:
     try:
         return os.pidfd_open(pid)
     except OSError:
-        # It runs, but nobody could watch it.
+        # It runs, but it could not be watched.
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
         raise

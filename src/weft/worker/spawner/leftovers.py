@@ -1,8 +1,8 @@
-"""What jobs leave behind: processes whose parents ended and which are the spawner's children now.
+"""Processes that jobs leave behind: their parents have ended, and the spawner adopted them.
 
-The spawner is their reaper (PID 1, or a subreaper), so each descendant of a job comes to it
-sooner or later, whatever session it fled to. Whose it is says its mark or its process group. One
-that tells neither may belong to any job that ran when it was first seen; it has to go when all of
+The spawner is their reaper (PID 1 or a subreaper), so every descendant of a job reaches it sooner
+or later, whatever session it moved to. Its mark or process group tells to which job it belongs.
+Without either it may belong to any job that ran when it was first seen; it is killed when all of
 those have ended.
 """
 
@@ -21,7 +21,7 @@ _MS = 1_000_000
 
 
 class _Stray:
-    """A process that is ours now."""
+    """A process that the spawner has adopted."""
 
     __slots__ = ("due_ns", "owners", "pidfd")
 
@@ -29,24 +29,24 @@ class _Stray:
         self.pidfd = pidfd
         self.owners = owners
         self.due_ns: int | None = None
-        """When it is killed; None: a job may still want it."""
+        """When it is killed; None: a job may still need it."""
 
 
 class Leftovers:
-    """Find strays, ask them to end when their job has, kill them when the grace is over."""
+    """Find strays, ask them to end when their job has ended, kill them after the grace period."""
 
     def __init__(
         self, loop: Loop, own_children: set[int], on_clean: Callable[[Attempt], None]
     ) -> None:
         self._loop = loop
         self._own_children = own_children
-        """Processes that the spawner started for itself."""
+        """Processes that the spawner started for its own use."""
         self._on_clean = on_clean
         self._strays: dict[int, _Stray] = {}
         self._running: dict[int, Attempt] = {}
         self._children = tree.Children()
         self.must_know_all = self._children.lists_all
-        """Whether a process that is being started would be taken for a stray."""
+        """Whether a process that is being started would be mistaken for a stray."""
 
     def look(self, running: dict[int, Attempt], ended: Iterable[Attempt]) -> None:
         """Take stock after these attempts ended; call `on_clean` for each that left nothing."""
@@ -120,7 +120,7 @@ class Leftovers:
             return True
 
     def _dismiss(self) -> None:
-        """Ask those to end whose jobs have all ended."""
+        """Ask the strays whose jobs have all ended to end."""
         told = set()
         now_ns = time.monotonic_ns()
         due_first = None
@@ -145,7 +145,7 @@ class Leftovers:
         return now_ns if owner.grace_over else owner.ended_ns + owner.request.grace_ms * _MS
 
     def _kill_due(self) -> None:
-        """Kill those whose time is over, with all that descends from them, until none is left."""
+        """Kill the strays that are due, with all their descendants, until none is left."""
         now_ns = time.monotonic_ns()
         due = {
             pid

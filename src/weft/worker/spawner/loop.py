@@ -12,7 +12,7 @@ _TIMERS_KEPT = 256
 
 
 class Timer:
-    """Something that is due once."""
+    """A callback that is due once."""
 
     __slots__ = ("callback", "due_ns", "number")
 
@@ -27,7 +27,7 @@ class Timer:
 
 
 class Loop:
-    """Call back when a file descriptor is ready or a time has come."""
+    """Call back when a file descriptor is ready or a timer is due."""
 
     def __init__(self) -> None:
         self._epoll = select.epoll()
@@ -39,18 +39,18 @@ class Loop:
     def watch(self, fd: int, callback: Callback) -> None:
         """Call back whenever `fd` is readable or closed by the other side.
 
-        The callback must bear being called once too often.
+        The callback must tolerate spurious calls.
         """
         self._epoll.register(fd, select.EPOLLIN)
         self._callbacks[fd] = callback
 
     def watch_writes(self, fd: int, *, wanted: bool) -> None:
-        """Call back when `fd`, which is watched already, can be written, too."""
+        """Also call back when `fd`, which must be watched already, can be written."""
         self._epoll.modify(fd, select.EPOLLIN | (select.EPOLLOUT if wanted else 0))
 
     def forget(self, fd: int) -> None:
-        """Stop watching. Do it before closing: a child that is about to exec may still hold a copy
-        of the descriptor, and then closing alone would leave it in the epoll set.
+        """Stop watching. Call this before closing: a child that is about to exec may still hold a
+        copy of the descriptor, and then closing alone would leave it in the epoll set.
         """
         self._epoll.unregister(fd)
         del self._callbacks[fd]
@@ -63,8 +63,8 @@ class Loop:
         return timer
 
     def cancel(self, timer: Timer) -> None:
-        """Do not call back. Long time limits of short jobs must not pile up, so now and then those
-        that were cancelled are taken out.
+        """Do not call back. The long time limits of short jobs must not pile up, so cancelled
+        timers are removed now and then.
         """
         if timer.callback is None:
             return
@@ -76,7 +76,7 @@ class Loop:
             self._cancelled_count = 0
 
     def turn(self, due_ns: int | None) -> None:
-        """Wait until something is ready or due, or until `due_ns`, and call back for all of it."""
+        """Wait until something is ready or due, or until `due_ns`, and make all callbacks."""
         for fd, _ in self._epoll.poll(self._timeout_s(due_ns)):
             callback = self._callbacks.get(fd)
             if callback is not None:

@@ -1,4 +1,4 @@
-"""Whether the kernel killed a process because memory was used up, which its end does not tell."""
+"""Find out whether the kernel killed a process for lack of memory; its exit does not say."""
 
 from collections.abc import Callable
 
@@ -6,7 +6,7 @@ _SECOND_NS = 1_000_000_000
 
 
 def count_oom_kills() -> int:
-    """Return how many processes the kernel has killed for want of memory, on this machine."""
+    """Return how many processes of this machine the kernel has killed for lack of memory."""
     try:
         with open("/proc/vmstat", "rb") as file:
             lines = file.read().splitlines()
@@ -16,10 +16,10 @@ def count_oom_kills() -> int:
 
 
 class OomKills:
-    """Matches kills that the kernel counted with processes that were killed.
+    """Match the kernel's count of kills with the processes that were killed.
 
-    The count is the machine's, so a process that somebody else kills at the same moment may be
-    taken for one. A kill that matched nobody is forgotten after a second: it was not ours.
+    The count covers the whole machine, so a process that something else kills at the same moment
+    may be mistaken for one. A kill without a match is forgotten after a second: it was not ours.
     """
 
     def __init__(self, count: Callable[[], int] = count_oom_kills) -> None:
@@ -29,7 +29,7 @@ class OomKills:
         self._forget_at_ns = 0
 
     def take_one(self, now_ns: int) -> bool:
-        """Say whether a process that has just been killed was killed for want of memory."""
+        """Say whether a process that was just killed was killed for lack of memory."""
         count = self._count()
         if now_ns >= self._forget_at_ns:
             self._unmatched = 0

@@ -1,4 +1,4 @@
-"""What one attempt wrote: in memory while it is short and young, then in a file of its own."""
+"""The output of one attempt: in memory while short and recent, then in a file of its own."""
 
 import os
 from typing import NamedTuple
@@ -23,8 +23,8 @@ class OutputSizes(NamedTuple):
 
     flush_bytes: int = FLUSH_BYTES
     join_ms: int = 10
-    """Reads of one stream within this time become one piece: a program that writes byte by byte
-    would else be stored as headers."""
+    """Reads of one stream within this time become one piece; otherwise the output of a program
+    that writes byte by byte would be mostly headers."""
     parts: PartSizes = PartSizes()
 
 
@@ -32,7 +32,7 @@ _SIZES = OutputSizes()
 
 
 class Output:
-    """The pieces of one attempt. Raises `OSError` where they cannot be written."""
+    """The pieces of one attempt. Raises `OSError` if they cannot be written."""
 
     __slots__ = (
         "_bytes_max",
@@ -68,7 +68,7 @@ class Output:
         self.flush_due_ns: int | None = None
         self.totals = {STDOUT: 0, STDERR: 0}
         self.failed = False
-        """True: it could not be kept, so no more of it is."""
+        """True: a piece could not be kept, so no further ones are kept either."""
 
     @property
     def truncated(self) -> bool:
@@ -77,11 +77,11 @@ class Output:
 
     @property
     def is_short(self) -> bool:
-        """Say whether all of it is still in memory."""
+        """Say whether the whole output is still in memory."""
         return self._own is None
 
     def add(self, kind: int, data: bytes, now_ns: int) -> None:
-        """Take what was read from one stream."""
+        """Add bytes that were read from one stream."""
         self.totals[kind] += len(data)
         if self.failed:
             return
@@ -98,7 +98,7 @@ class Output:
             self.flush()
 
     def flush(self) -> None:
-        """Append what is in memory to the file of its own."""
+        """Append the pieces in memory to the attempt's own file."""
         self.flush_due_ns = None
         if not self._pending or self.failed:
             return
@@ -118,7 +118,7 @@ class Output:
         self._pending_bytes = 0
 
     def finish(self) -> None:
-        """Complete the file of its own, if there is one."""
+        """Complete the attempt's own file, if there is one."""
         if self._own is None or self.failed:
             return
         self.flush()
@@ -129,7 +129,7 @@ class Output:
             raise
 
     def fail(self) -> None:
-        """Give up keeping it."""
+        """Stop keeping the output."""
         self.failed = True
         self._pending = []
         self._pending_bytes = 0
@@ -138,7 +138,7 @@ class Output:
             self._own.close()
 
     def short_pieces(self) -> bytes:
-        """Return all of a short output, cut to the limit, as it stands in a segment."""
+        """Return a short output as it is stored in a segment, cut to the limit."""
         pieces = self._pending
         for stream, total in self.totals.items():
             if total > self._bytes_max:

@@ -1,11 +1,11 @@
-"""The file of its own of a long output: a row of parts, so that the middle can be left out while
-the job still writes.
+"""The file of a long output: a sequence of parts, so that its middle can be left out while the job
+still writes.
 
-The first part is `own_path`, the others have the number of their first piece behind that. All
-pieces are appended in order of reading.
-When a stream has become longer than its limit, the oldest parts that lie between its first and its
-last bytes are written again without them, or removed if nothing else was in them. So the disk
-holds no more than the limit and one part of each stream, and the memory no more than one piece.
+The first part is `own_path`; the names of the others end with the number of their first piece.
+Pieces are appended in the order in which they are read.
+When a stream exceeds its limit, the oldest parts between its kept head and tail are rewritten
+without it, or removed if they hold nothing else. So the disk holds at most the limit and one part
+of each stream, and memory at most one piece.
 """
 
 import os
@@ -36,7 +36,7 @@ class PartSizes(NamedTuple):
 
 
 class OwnFile:
-    """Append pieces, keep head and tail of each stream. Every method may raise `OSError`."""
+    """Append pieces; keep the head and tail of each stream. Every method may raise `OSError`."""
 
     __slots__ = (
         "_carry",
@@ -63,9 +63,9 @@ class OwnFile:
         self._parts: list[_Part] = []
         self._n_pieces = 0
         self._shrunk = {STDOUT: 0, STDERR: 0}
-        """The first part of which nothing of the stream was left out yet."""
+        """The first part from which nothing of the stream was left out yet."""
         self._carry = {STDOUT: 0, STDERR: 0}
-        """How much was left out in parts that were removed, to be said in the next one."""
+        """How much was left out with removed parts; the next part has to say it."""
         self._part_fd = -1
         self._part_bytes = 0
         make_private(os.path.dirname(path))
@@ -85,7 +85,7 @@ class OwnFile:
             self._totals[kind] += len(body)
 
     def finish(self) -> None:
-        """Leave out exactly what is too much, and close."""
+        """Leave out exactly what exceeds the limit, and close."""
         for stream in _STREAMS:
             self._leave_out(stream, whole_parts=False)
         self.close()
@@ -104,7 +104,7 @@ class OwnFile:
         self._parts.append(_Part(self._n_pieces, dict(self._totals)))
 
     def _leave_out(self, stream: int, *, whole_parts: bool) -> None:
-        """Write those parts again that hold what is no longer kept of a stream."""
+        """Rewrite the parts that hold bytes of a stream that are no longer kept."""
         stop = self._totals[stream] - (self._limit - self._head)
         if self._totals[stream] <= self._limit:
             return
@@ -132,7 +132,7 @@ class OwnFile:
         self._carry[stream] = running.left_out
 
     def _say_carry(self, part: int, stream: int, stop: int) -> None:
-        """Say what is missing at the beginning of a part, which may have been removed as well."""
+        """Say at the beginning of a part what is missing; it may have been removed as well."""
         first = self._parts[part].first_piece
         path = part_path(self._path, first)
         if os.path.exists(path):
@@ -157,9 +157,9 @@ class _Part:
 
 
 def shrink(path: str, cut: Cut) -> None:
-    """Write a part again without what is to be left out; remove it if nothing else is in it.
+    """Rewrite a part without the bytes to leave out; remove it if it holds nothing else.
 
-    A reader that has the old file open goes on reading it.
+    A reader that has the old file open continues to read it.
     """
     temporary = f"{path}~"
     is_empty = True

@@ -1,8 +1,8 @@
 """`posix_spawn` without Python's global lock.
 
-`os.posix_spawn` keeps the lock until the child has begun its program, and so the whole spawner
-waits some 400 µs for each process. ctypes gives it away for the call: threads start processes side
-by side while the loop goes on. Linux with glibc 2.29 or musl 1.1.24, or later.
+`os.posix_spawn` keeps the lock until the child has begun its program, so the whole spawner waits
+some 400 µs for each process. ctypes releases it for the call: threads start processes in parallel
+while the loop continues. Needs Linux with glibc 2.29 or musl 1.1.24, or later.
 """
 
 import ctypes
@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 
 _SETPGROUP, _SETSIGDEF = 0x02, 0x04
-# Larger than the structures of any libc of these systems.
+# Larger than these structures are in any libc of these systems.
 _ATTRIBUTES_BYTES, _ACTIONS_BYTES, _SIGNAL_SET_BYTES = 1024, 512, 256
 _ROUNDED_TO = 16
 
@@ -19,10 +19,10 @@ _libc = ctypes.CDLL(None)
 
 
 class Spawn:
-    """One start, prepared. Raises `ValueError` for what no program can be given.
+    """One prepared start. Raises `ValueError` for arguments that no program can be given.
 
-    `fds`: pairs of a descriptor of ours and its number in the child, by that number: none is
-    overwritten before it was copied, for ours are higher.
+    `fds`: pairs of our descriptor and its number in the child, sorted by the latter. None is
+    overwritten before it is copied, because our descriptors have higher numbers.
     """
 
     def __init__(
@@ -60,18 +60,18 @@ class Spawn:
         return pid.value
 
     def by_shell(self) -> None:
-        """Do as a shell does with a script that does not say who runs it."""
+        """Run a script without a `#!` line with sh, as a shell does."""
         self._argv = _texts(("/bin/sh", self.path, *self._arguments[1:]))
         self._path = b"/bin/sh"
 
 
 @functools.cache
 def _attributes() -> ctypes.Array[ctypes.c_char]:
-    """Return what all starts have in common: a group of its own, and the usual signals."""
+    """Return the attributes of all starts: a process group of its own, default signals."""
     attributes = ctypes.create_string_buffer(_ATTRIBUTES_BYTES)
     signals = ctypes.create_string_buffer(_SIGNAL_SET_BYTES)
     _check(_libc.posix_spawnattr_init(attributes))
-    # All of them: Python ignores some, and what is ignored stays ignored in a child.
+    # All signals: Python ignores some, and an ignored signal stays ignored in a child.
     _libc.sigfillset(signals)
     _check(_libc.posix_spawnattr_setsigdefault(attributes, signals))
     _check(_libc.posix_spawnattr_setpgroup(attributes, 0))
@@ -85,7 +85,7 @@ def _array_of(length: int) -> type[ctypes.Array[ctypes.c_char_p]]:
 
 
 def _texts(values: Iterable[str]) -> ctypes.Array[ctypes.c_char_p]:
-    """Return an array that ends with a null; its lengths are rounded up, so that they are few."""
+    """Return a null-terminated array; its length is rounded up, so that there are few types."""
     texts = [_text(value) for value in values]
     return _array_of(len(texts) // _ROUNDED_TO * _ROUNDED_TO + _ROUNDED_TO)(*texts)
 

@@ -1,4 +1,4 @@
-"""What became of attempts: stored, told, and kept until it is acknowledged."""
+"""The ends of attempts: stored, reported, and kept until they are acknowledged."""
 
 import time
 from collections.abc import Iterable
@@ -11,14 +11,14 @@ from weft.worker.spawner.agent_link import AgentLink
 from weft.worker.spawner.attempt import Attempt
 from weft.worker.spawner.segments import Segments
 
-# While more work waits here nobody needs to hear of each end at once: fewer, larger messages.
+# While more work waits here, no end has to be reported at once: send fewer, larger messages.
 _HOLD_NS = 25_000_000
 _HOLD_COUNT = 256
 _MESSAGE_COUNT = 1024
 
 
 class Reports:
-    """Collect ends and starts, and tell them in sets."""
+    """Collect ends and starts, and report them in sets."""
 
     def __init__(self, segments: Segments, link: AgentLink) -> None:
         self._segments = segments
@@ -37,11 +37,11 @@ class Reports:
         self._finished.append(attempt)
 
     def add_start(self, started: Started) -> None:
-        """Note that a process lives."""
+        """Note that a process runs."""
         self._started.append(started)
 
     def add_withdrawn(self, key: AttemptKey) -> None:
-        """Note that an attempt was given up before it was started."""
+        """Note that an attempt was withdrawn before it was started."""
         self._withdrawn.append(key)
 
     def acknowledge(self, keys: Iterable[AttemptKey]) -> None:
@@ -50,14 +50,14 @@ class Reports:
             self.unacknowledged.pop(key, None)
 
     def due_ns(self, *, busy: bool) -> int | None:
-        """Return when `flush` is wanted; None: nothing to do. `busy`: more work waits here."""
+        """Return when to call `flush`; None: nothing to do. `busy`: more work waits here."""
         if self._finished:
             return self._hold_until_ns if busy and len(self._finished) < _HOLD_COUNT else 0
         untold = self._unsent or self._started or self._withdrawn
         return 0 if untold and self._link.is_open else None
 
     def flush(self) -> None:
-        """Store short outputs and tell the agent everything that it does not know."""
+        """Store short outputs and send the agent everything that it does not know yet."""
         self.store()
         if not self._link.has_agent:
             self.forget_unsent()
@@ -67,7 +67,7 @@ class Reports:
             self._started, self._withdrawn = [], []
 
     def store(self) -> None:
-        """Write the short outputs of all that have ended in one go."""
+        """Write the short outputs of all ended attempts at once."""
         finished, self._finished = self._finished, []
         if not finished:
             return
@@ -78,7 +78,7 @@ class Reports:
             self._unsent.append(ended)
 
     def forget_unsent(self) -> None:
-        """Drop what was to be told: the next agent is told everything when it says hello."""
+        """Drop unsent reports: the next agent receives everything once it says hello."""
         self._unsent, self._started, self._withdrawn = [], [], []
 
     def _store_outputs(self, attempts: list[Attempt]) -> dict[AttemptKey, tuple[int, int]]:
@@ -92,7 +92,7 @@ class Reports:
         return {key: place for (key, _), place in zip(outputs, places, strict=True)}
 
     def _store_one_by_one(self, attempts: list[Attempt]) -> dict[AttemptKey, tuple[int, int]]:
-        """Store what still has room; the others fail for want of disk."""
+        """Store the outputs that still fit; the others fail because the disk is full."""
         places = {}
         for attempt in attempts:
             try:
@@ -119,7 +119,7 @@ def _in_segment(attempt: Attempt) -> bool:
 
 
 def _pieces_of(attempt: Attempt) -> bytes:
-    """Return what stands in a segment: a short output, and what a call returned."""
+    """Return what is stored in a segment: a short output and the result of a call."""
     pieces = attempt.output.short_pieces() if attempt.output else b""
     if attempt.result:
         pieces += encode_piece(RESULT, 0, attempt.result)

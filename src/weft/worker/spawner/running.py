@@ -1,4 +1,4 @@
-"""The processes that run: their streams, their time limits, their ends."""
+"""The running processes: their streams, time limits and ends."""
 
 import os
 import signal
@@ -22,17 +22,17 @@ from weft.worker.spawner.streams import Streams
 
 _MS = 1_000_000
 _SHELL_SAYS_KILLED = 128 + signal.SIGKILL
-"""How a shell ends of which the last command was killed."""
-# Most processes are short: what they wrote is read when they end, and only for those that live
-# longer the streams are watched. Until then a pipe holds 64 KiB.
+"""The exit code of a shell whose last command was killed."""
+# Most processes are short: their output is read when they end. The streams are watched only for
+# # those that live longer; until then a pipe holds 64 KiB.
 _WATCH_AFTER_NS = 3 * _MS
 _TELL_AFTER_NS = 25 * _MS
 _START_THREADS = 4
-"""More starts side by side wait for locks of the kernel."""
+"""More parallel starts only wait for kernel locks."""
 
 
 class Running:
-    """All processes that live, by process id."""
+    """All live processes, by process id."""
 
     def __init__(
         self,
@@ -63,18 +63,18 @@ class Running:
         self.leftovers = Leftovers(loop, self.own_children, launcher.clean)
 
     def prepare(self, attempt: Attempt) -> None:
-        """Do before there is room for it what its start needs. Raises as `Launcher.prepare`."""
+        """Prepare a start before there is room for it. Raises the same as `Launcher.prepare`."""
         attempt.prepared = self._launcher.prepare(attempt)
 
     def discard(self, attempt: Attempt) -> None:
-        """It is not started after all."""
+        """Undo `prepare`: the attempt is not started after all."""
         if attempt.prepared is not None:
             self._launcher.discard(attempt, attempt.prepared)
             attempt.prepared = None
 
     def start(self, attempt: Attempt) -> None:
-        """Begin to start a process. Raises as `Launcher.prepare`; `on_start_failed` tells of what
-        fails later.
+        """Begin to start a process. Raises the same as `Launcher.prepare`; later failures go to
+        `on_start_failed`.
         """
         prepared = attempt.prepared or self._launcher.prepare(attempt)
         attempt.prepared = None
@@ -82,7 +82,7 @@ class Running:
         self._starter.begin(prepared.run, partial(self._on_started, attempt, prepared))
 
     def finish_starts(self) -> None:
-        """Wait for the processes that are being started: milliseconds."""
+        """Wait some milliseconds for the processes that are being started."""
         self._starter.finish()
 
     @property
@@ -106,7 +106,7 @@ class Running:
             self.kill(attempt, *attempt.kill_wanted)
 
     def add(self, attempt: Attempt) -> None:
-        """Take an attempt that runs now, in a process of its own or in a warm one."""
+        """Add an attempt that runs now, in its own process or in a warm one."""
         self.by_pid[attempt.pid] = attempt
         self._to_tell.append(attempt)
         if attempt.request.timeout_ms is not None:
@@ -119,23 +119,23 @@ class Running:
         self._finish(attempt)
 
     def _free(self, attempt: Attempt) -> None:
-        """It runs no more, so another one may."""
+        """Free the room of an attempt that has ended, so that another one may run."""
         attempt.ended_ns = attempt.ended_ns or time.monotonic_ns()
         del self.by_pid[attempt.pid]
         self._on_free(attempt)
 
     def _finish(self, attempt: Attempt) -> None:
-        """All is known of it."""
+        """Report an attempt about which everything is known."""
         if attempt.time_limit is not None:
             self._loop.cancel(attempt.time_limit)
         self._on_end(attempt)
 
     def look_behind(self, ended: list[Attempt]) -> None:
-        """Look soon for what these have left, then clean up behind them."""
+        """Look soon for processes that these attempts have left, then clean up."""
         self._ended += ended
 
     def take_status(self, attempt: Attempt, status: int) -> None:
-        """Note how its process ended."""
+        """Note how the attempt's process ended."""
         code = os.waitstatus_to_exitcode(status)
         if code >= 0:
             attempt.exit_code = code
@@ -145,7 +145,7 @@ class Running:
             self._ask_for_oom(attempt)
 
     def kill(self, attempt: Attempt, reason: int, grace_ms: int) -> None:
-        """Ask a running attempt to end; after the grace kill everything of it."""
+        """Ask a running attempt to end; after the grace period kill all its processes."""
         if attempt.starting:
             attempt.kill_wanted = (reason, grace_ms)
             return
@@ -165,7 +165,7 @@ class Running:
             self._kill_now(attempt)
 
     def due_ns(self) -> int | None:
-        """Return when `settle` is wanted next; None: not before something ends."""
+        """Return when `settle` must be called next; None: not before something ends."""
         due_ns = None
         for line, after_ns in ((self._to_watch, _WATCH_AFTER_NS), (self._to_tell, _TELL_AFTER_NS)):
             while line and line[0].ended_ns:
@@ -176,7 +176,7 @@ class Running:
         return due_ns
 
     def settle(self) -> None:
-        """Do what the turn left: watch those that live on, clean up behind the others."""
+        """Finish the turn: watch the processes that live on, clean up behind the others."""
         self.finish_exited()
         now_ns = time.monotonic_ns()
         while self._to_watch and self._to_watch[0].started_ns + _WATCH_AFTER_NS <= now_ns:
@@ -235,9 +235,9 @@ class Running:
         self._exited.append(attempt)
 
     def finish_exited(self) -> None:
-        """Read the rest of those whose processes have ended, and report them.
+        """Read the remaining output of attempts whose processes have ended, and report them.
 
-        Not at once: a core has nothing to do until the next process is started in their place.
+        Not at once: first the next processes are started, so that no core is idle.
         """
         while self._exited:
             attempt = self._exited.popleft()
@@ -249,7 +249,7 @@ class Running:
             self._finish(attempt)
 
     def _read_rest(self, attempt: Attempt) -> None:
-        """Read what the process left in its pipes."""
+        """Read the remaining output from the process's pipes."""
         self.streams.read_rest(attempt, attempt.stdout_fd, attempt.stderr_fd)
         self._close_stream(attempt, STDOUT)
         self._close_stream(attempt, STDERR)
@@ -259,7 +259,7 @@ class Running:
         self.kill(attempt, Reason.TIMEOUT, attempt.request.grace_ms)
 
     def _kill_now(self, attempt: Attempt) -> None:
-        """Kill everything of an attempt: its group, what descends from it, what fled from it."""
+        """Kill all processes of an attempt: its group, descendants, and strays."""
         attempt.grace_over = True
         if attempt.ended_ns:
             return
@@ -277,12 +277,12 @@ class Running:
         return {pid for pid in found if pid in table and table[pid].group != attempt.pid}
 
     def _ask_for_oom(self, attempt: Attempt) -> None:
-        """Say that the kernel killed it for want of memory, if that is so."""
+        """Note that the kernel killed the attempt for lack of memory, if it did."""
         if attempt.killed_for is None and self._oom_kills.take_one(time.monotonic_ns()):
             attempt.killed_for = Reason.OOM
             attempt.message = "killed by the kernel because the memory was used up"
 
 
 def _has_ended(pid: int) -> bool:
-    """Say whether it ended by itself and was not reaped yet: then nobody killed it."""
+    """Say whether the process has ended and is not reaped yet: then nobody killed it."""
     return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None

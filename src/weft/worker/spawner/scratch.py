@@ -9,7 +9,7 @@ _MODE = 0o700
 
 
 class Scratch:
-    """Directories below one root. What cannot be removed at once is moved to `trash`."""
+    """Directories below one root. Anything that cannot be removed at once is moved to `trash`."""
 
     def __init__(self, root: str) -> None:
         self._work = os.path.join(root, "work")
@@ -34,10 +34,10 @@ class Scratch:
         return path
 
     def give_back(self, path: str) -> None:
-        """Take a directory back. Nobody uses it any more.
+        """Take back a directory that is no longer in use.
 
-        Most jobs leave nothing in it, and then its time of change is still the one that
-        `take_directory` set: it serves again, which is cheaper than a new one.
+        Most jobs leave nothing in it; then its modification time is still the one that
+        `take_directory` set, and it is reused, which is cheaper than making a new one.
         """
         try:
             status = os.lstat(path)
@@ -50,7 +50,7 @@ class Scratch:
             self._remove(path)
 
     def write_script(self, name: str, text: str) -> str:
-        """Write a program that can be executed and return its path."""
+        """Write an executable script and return its path."""
         path = os.path.join(self._scripts, name)
         fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, _MODE)
         with os.fdopen(fd, "wb") as file:
@@ -65,7 +65,7 @@ class Scratch:
             return
 
     def _remove(self, path: str) -> None:
-        """Remove a directory: at once if it is simple, else it goes to the trash."""
+        """Remove a directory: at once if that is simple, else through the trash."""
         try:
             with os.scandir(path) as entries:
                 names = [
@@ -86,7 +86,7 @@ class Scratch:
             return
 
     def _discard_what_was(self) -> None:
-        """Move away what an older spawner left: its jobs are gone."""
+        """Move the leftovers of an older spawner to the trash: its jobs are gone."""
         self._trash_old(self._work)
         self._trash_old(self._scripts)
 

@@ -1,4 +1,4 @@
-"""Segment files: many short outputs behind each other."""
+"""Segment files: many short outputs in a row."""
 
 import os
 
@@ -10,7 +10,7 @@ SEGMENT_BYTES_MAX = 64 * 1024 * 1024
 
 
 class Segments:
-    """Append records, many in one write. A spawner never writes to a file that it did not make."""
+    """Append records, many in one write. A spawner writes only to files that it made itself."""
 
     def __init__(self, root: str) -> None:
         self._directory = os.path.join(root, "segments")
@@ -19,9 +19,9 @@ class Segments:
         self._size = 0
 
     def append(self, outputs: list[tuple[AttemptKey, bytes]]) -> list[tuple[int, int]]:
-        """Write the pieces of these attempts and return segment and offset of each.
+        """Write the pieces of these attempts and return the segment and offset of each.
 
-        Raises `OSError` if that cannot be; then nothing of them is in the file.
+        Raises `OSError` if that fails; then none of them is in the file.
         """
         if self._fd < 0 or self._size >= SEGMENT_BYTES_MAX:
             self._open_next()
@@ -42,7 +42,7 @@ class Segments:
         return places
 
     def _open_next(self) -> None:
-        """Make the next file that nobody has. Workers of one host share the directory."""
+        """Make the next file that does not exist yet. Workers of one host share the directory."""
         os.makedirs(self._directory, mode=0o700, exist_ok=True)
         if self._fd < 0:
             names = [int(name) for name in os.listdir(self._directory) if name.isdigit()]

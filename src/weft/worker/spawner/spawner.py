@@ -1,4 +1,4 @@
-"""The spawner: takes what the agent sends, starts it in order, tells what became of it."""
+"""The spawner: takes attempts from the agent, starts them in order, reports their ends."""
 
 import errno
 import os
@@ -44,7 +44,7 @@ _PREPARED_MAX = 4
 
 
 class Spawner:
-    """The state of one spawner. `run` returns when it was told to quit."""
+    """The state of one spawner. `run` returns when the spawner is told to quit."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class Spawner:
         self._pid_namespace = pid_namespace
         self._capacity = Capacity()
         self._attempts: dict[AttemptKey, Attempt] = {}
-        """Those that wait or run."""
+        """The attempts that wait or run."""
         self._queue: deque[Attempt] = deque()
         self._queue_length = 0
         self._fence = Fence(loop, self._kill_all)
@@ -78,7 +78,7 @@ class Spawner:
         )  # fmt: skip
         self._warm = Warm(loop, self._launcher, self.running, scratch, logs)
         self._remover = 0
-        """The process that empties the trash; 0: none does."""
+        """The id of the process that empties the trash; 0: none."""
         self.quitting = False
         link.on_message = self._on_message
         link.on_gone = self._reports.forget_unsent
@@ -89,7 +89,7 @@ class Spawner:
         while not self.quitting:
             try:
                 self._turn()
-            except Exception as error:  # the outer ring: what runs must not die of one mistake
+            except Exception as error:  # the outermost handler: jobs must not die of one defect
                 sys.excepthook(type(error), error, error.__traceback__)
                 failures += 1
                 if failures > _FAILURES_MAX:
@@ -160,7 +160,7 @@ class Spawner:
         self._queue_length += 1
 
     def _start_what_fits(self) -> None:
-        """Start from the head of the queue as long as there is room. Nobody overtakes."""
+        """Start from the head of the queue while there is room, strictly in order."""
         queue = self._queue
         while queue and self._wait_for_room_until_ns <= time.monotonic_ns():
             attempt = queue[0]
@@ -188,20 +188,20 @@ class Spawner:
                 attempt.started_ns = time.monotonic_ns()
                 attempt.exit_code = 0
                 self._end_unstarted(attempt)
-        except Exception as error:  # noqa: BLE001 (the outer ring: one job must not end all others)
+        except Exception as error:  # noqa: BLE001 (outermost handler: one job must not end all)
             self._on_start_failed(attempt, error)
 
     def _prepare_next(self) -> None:
-        """Make ready what the first of the queue need, so that no core waits for it later."""
+        """Prepare the first attempts of the queue, so that no core waits for that later."""
         for attempt in islice(self._queue, _PREPARED_MAX):
             if attempt.queued and attempt.prepared is None and is_process(attempt):
                 try:
                     self.running.prepare(attempt)
-                except Exception:  # noqa: BLE001 (comes again, and is told, when it is started)
+                except Exception:  # noqa: BLE001 (raised again and reported at the start)
                     return
 
     def _on_start_failed(self, attempt: Attempt, error: Exception) -> None:
-        """It is the first of the queue again, or ends."""
+        """Put the attempt back at the head of the queue, or end it."""
         if attempt.kill_wanted is not None:
             attempt.killed_for = attempt.kill_wanted[0]
         elif isinstance(error, NoRoom) and self._comes_room():
@@ -220,7 +220,7 @@ class Spawner:
         self._on_end(attempt)
 
     def _comes_room(self) -> bool:
-        """Say whether to wait. Something that runs will end; if nothing runs, there is a limit."""
+        """Say whether to wait: until a running job ends, or up to a limit if nothing runs."""
         raise_file_limit()
         self._room_tries = self._room_tries + 1 if self.running.is_idle else 0
         if self._room_tries > _ROOM_TRIES:
@@ -257,7 +257,7 @@ class Spawner:
                 self._reports.add_withdrawn(key)
 
     def _kill_all(self) -> None:
-        """Nobody has said for too long that the database still knows this worker."""
+        """Kill all jobs: the database has not confirmed this worker for too long."""
         sys.stderr.write("spawner: not renewed in time, all jobs are killed\n")
         self._kill(Kill(list(self._attempts), Reason.LOST, 0))
 
@@ -268,7 +268,7 @@ class Spawner:
         self._queue_length -= 1
 
     def _empty_trash(self) -> None:
-        """Remove large leftovers of jobs without stopping for them."""
+        """Remove large leftovers of jobs without blocking the loop."""
         self._trash_emptied = self._scratch.trash_count
         names = [f"{self._scratch.trash}/{name}" for name in os.listdir(self._scratch.trash)]
         if not names:
@@ -291,13 +291,13 @@ class Spawner:
 
 
 def is_process(attempt: Attempt) -> bool:
-    """Say whether it needs a process of its own; one without a program ends at once."""
+    """Say whether the attempt needs its own process; one without a program ends at once."""
     request = attempt.request
     return request.warm is None and bool(request.argv or request.script is not None)
 
 
 def _note_failure(attempt: Attempt, error: Exception) -> None:
-    """Note why it could not be started."""
+    """Note why the attempt could not be started."""
     if isinstance(error, CannotStart):
         attempt.failure, attempt.message = error.reason, error.message
         return
@@ -309,9 +309,9 @@ def _note_failure(attempt: Attempt, error: Exception) -> None:
 
 
 def raise_file_limit() -> None:
-    """Double the soft limit of open files as far as the hard limit lets.
+    """Double the soft limit of open files as far as the hard limit allows.
 
-    Only when it is needed: jobs inherit it, and some old programs break when it is high.
+    Only when needed: jobs inherit the limit, and a high one breaks some old programs.
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = soft * 2 if hard == resource.RLIM_INFINITY else min(soft * 2, hard)

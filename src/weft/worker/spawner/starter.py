@@ -1,7 +1,7 @@
 """Starts of processes: each returns only when its program has begun.
 
-While cores are free that is quick, and a thread would only cost wake-ups. Where a new process has
-to wait for a core, the caller waits, too: then threads wait, and the loop goes on.
+While cores are free, that is quick, and a thread would only cost wake-ups. If a new process has to
+wait for a core, so does the caller: then threads do the waiting, and the loop continues.
 """
 
 import os
@@ -22,23 +22,23 @@ OnEnd = Callable[[Result | Exception], None]
 
 
 class Starter(Generic[Result]):
-    """Work for the loop's thread as long as it is quick, else for others."""
+    """Start in the loop's thread as long as that is quick, else in other threads."""
 
     def __init__(self, loop: Loop, *, threads: int) -> None:
         self._work: SimpleQueue[tuple[Work[Result], OnEnd[Result]]] = SimpleQueue()
         self._done: SimpleQueue[tuple[OnEnd[Result], Result | Exception, int]] = SimpleQueue()
         self._wake = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
         self._takes_ns = 0
-        """How long starts took lately, on the average."""
+        """The recent average duration of a start."""
         self.count = 0
-        """So much is under way in threads."""
+        """The number of starts under way in threads."""
         loop.watch(self._wake, self._on_wake)
         for _ in range(threads):
             threading.Thread(target=self._serve, daemon=True).start()
 
     def begin(self, work: Work[Result], on_end: OnEnd[Result]) -> None:
-        """Do it, and call back on the loop's thread with what it returned or raised: at once, or
-        after a thread has done it.
+        """Do the work and call back on the loop's thread with its result or exception: at once, or
+        after another thread has done it.
         """
         if self._takes_ns > _QUICK_NS:
             self.count += 1
@@ -49,7 +49,7 @@ class Starter(Generic[Result]):
             on_end(result)
 
     def finish(self) -> None:
-        """Wait until nothing is under way, and call back for all of it."""
+        """Wait until nothing is under way, and make all callbacks."""
         while self.count:
             self._take_done()
 
@@ -78,11 +78,11 @@ class Starter(Generic[Result]):
 
 
 def _timed(work: Work[Result]) -> tuple[Result | Exception, int]:
-    """Return what it returned or raised, and how long it took."""
+    """Return the result or exception of the work, and its duration."""
     begun_ns = time.monotonic_ns()
     result: Result | Exception
     try:
         result = work()
-    except Exception as error:  # noqa: BLE001 (told to who asked for it)
+    except Exception as error:  # noqa: BLE001 (passed to the caller)
         result = error
     return result, time.monotonic_ns() - begun_ns

@@ -1,4 +1,4 @@
-"""What is read from the pipes of processes, on its way into the outputs of attempts."""
+"""Read the pipes of processes into the outputs of attempts."""
 
 import os
 import time
@@ -11,13 +11,13 @@ from weft.worker.spawner.loop import Loop
 from weft.worker.spawner.output import Output, output_path
 from weft.worker.spawner.reports import fail_for_disk
 
-# More than a pipe holds unless the job made it larger, so one read at the end is all there is.
+# More than a pipe holds, unless the job enlarged it: one read at the end returns everything.
 _READ_BYTES = 128 * 1024
 _END_READS_MAX = 64
 
 
 class Streams:
-    """One buffer for all reads. `on_disk_full` is told whose output cannot be kept."""
+    """One buffer for all reads. `on_disk_full` gets the attempts whose output cannot be kept."""
 
     def __init__(
         self, loop: Loop, logs: str, on_disk_full: Callable[[Attempt, OSError], None]
@@ -29,9 +29,9 @@ class Streams:
         self._view = memoryview(self._buffer)
 
     def read(self, attempt: Attempt | None, kind: int, fd: int) -> int | None:
-        """Read once. Return the number of bytes, 0 at the end of the stream, None: nothing now.
+        """Read once. Return the number of bytes, 0 at the end of the stream, None if none wait.
 
-        Without an attempt what is read is dropped.
+        Without an attempt the bytes are dropped.
         """
         try:
             count = os.readv(fd, (self._buffer,))
@@ -42,7 +42,7 @@ class Streams:
         return count
 
     def read_rest(self, attempt: Attempt, stdout_fd: int, stderr_fd: int) -> None:
-        """Read what is in the pipes now. Who else holds them is not waited for."""
+        """Read what is in the pipes now, without waiting for other processes that hold them."""
         for kind, fd in ((STDOUT, stdout_fd), (STDERR, stderr_fd)):
             if fd >= 0:
                 for _ in range(_END_READS_MAX):
@@ -52,7 +52,7 @@ class Streams:
 
     @staticmethod
     def finish(attempt: Attempt) -> None:
-        """Complete the output: nothing more comes."""
+        """Complete the output: nothing more will come."""
         if attempt.output is not None and not attempt.output.is_short:
             try:
                 attempt.output.finish()
@@ -80,7 +80,7 @@ class Streams:
             self._loop.at(output.flush_due_ns, partial(self._flush, attempt))
 
     def _flush(self, attempt: Attempt) -> None:
-        """Store what is 200 ms old. An attempt that has ended is stored by the reports."""
+        """Store output that is 200 ms old. `Reports` stores the output of ended attempts."""
         output = attempt.output
         if output is None or output.flush_due_ns is None or attempt.ended_ns:
             return

@@ -1,4 +1,4 @@
-"""Who descends from whom, read from /proc."""
+"""The tree of processes, read from /proc."""
 
 import os
 import signal
@@ -27,9 +27,9 @@ def read_processes() -> dict[int, Process]:
 
 
 def read_process(pid: int) -> Process | None:
-    """Return one process, `None` if it is gone."""
+    """Return one process, or `None` if it is gone."""
     line = _read(f"/proc/{pid}/stat")
-    # The name in brackets may hold blanks and brackets.
+    # The name in brackets may contain blanks and brackets.
     fields = line[line.rfind(b")") + 2 :].split(None, 3)
     if len(fields) < 4:  # noqa: PLR2004 (state, parent, group, the rest)
         return None
@@ -37,7 +37,7 @@ def read_process(pid: int) -> Process | None:
 
 
 def descendants(table: dict[int, Process], roots: set[int]) -> set[int]:
-    """Return the processes that descend from `roots`, which are not in it."""
+    """Return the processes that descend from `roots`, without the roots."""
     children: dict[int, list[int]] = {}
     for pid, process in table.items():
         children.setdefault(process.parent, []).append(pid)
@@ -61,7 +61,7 @@ def read_mark(pid: int, variable: bytes) -> bytes | None:
 
 
 def send(pid: int, number: int) -> None:
-    """Send a signal; a process that is gone already is no error."""
+    """Send a signal; ignore a process that is gone already."""
     try:
         os.kill(pid, number)
     except (ProcessLookupError, PermissionError):
@@ -77,14 +77,14 @@ def send_group(group: int, number: int) -> None:
 
 
 def ask_to_end(pids: set[int]) -> None:
-    """Send SIGTERM, and SIGCONT so that a stopped process hears it."""
+    """Send SIGTERM, and SIGCONT so that a stopped process receives it."""
     for pid in pids:
         send(pid, signal.SIGTERM)
         send(pid, signal.SIGCONT)
 
 
 def kill_with_descendants(roots: set[int]) -> None:
-    """Kill these and all that descends from them, also what they start meanwhile."""
+    """Kill these processes and all their descendants, including those started meanwhile."""
     killed: set[int] = set()
     for _ in range(_PASSES_MAX):
         found = roots | descendants(read_processes(), roots)
@@ -104,8 +104,8 @@ def _read(path: str) -> bytes:
 
 
 class Children:
-    """The children of this process's first thread, as the kernel lists them: what that thread has
-    started, and every orphan that came to this process, but nothing that other threads started.
+    """The children of this process's first thread, as the kernel lists them: processes that this
+    thread started and every adopted orphan, but none that other threads started.
     """
 
     def __init__(self) -> None:
@@ -119,7 +119,7 @@ class Children:
 
     @property
     def lists_all(self) -> bool:
-        """Say whether those of other threads are among them, as this kernel does not tell."""
+        """Say whether children of other threads are listed too, because the kernel has no list."""
         return self._fd < 0
 
     def read(self) -> list[bytes]:

@@ -1,8 +1,8 @@
-"""Warm processes: Python interpreters that serve the calls of one batch, one after the other.
+"""Warm processes: Python interpreters that serve the calls of one batch, one after another.
 
-A process serves one batch, one program and one environment in all its life. It is not used again
-after a call that was killed, that left processes behind, after which it holds too much memory, or
-that was one of too many. Idle ones end after a while, or when jobs want the memory.
+A process serves one batch, one program and one environment all its life. It is not reused after a
+call that was killed or left processes behind, when it holds too much memory, or when it has served
+its maximum number of calls. Idle processes end after a while, or when jobs need the memory.
 """
 
 import os
@@ -53,7 +53,7 @@ class Warm:
         self._last_environment: tuple[dict[str, str], tuple[tuple[str, str], ...]] = ({}, ())
         self.limits = WarmLimits()
         self.idle_mib = 0
-        """What the idle ones hold."""
+        """The memory that idle processes hold."""
 
     def start(self, attempt: Attempt) -> None:
         """Call a function in a warm process. Raises what `Launcher.start` raises."""
@@ -75,7 +75,7 @@ class Warm:
         self._running.add(attempt)
 
     def free(self, mib: int) -> None:
-        """End idle processes, the oldest first, until they hold no more than this."""
+        """End idle processes, oldest first, until they hold no more than this."""
         while self.idle_mib > mib and self._idle_count:
             self._retire_oldest()
 
@@ -92,7 +92,7 @@ class Warm:
                 return process
 
     def _key_of(self, attempt: Attempt) -> Key:
-        """Jobs that came in one message share one object as their environment."""
+        """Return the key of its process. Jobs of one message share one environment object."""
         last, environment = self._last_environment
         if last is not attempt.environment:
             environment = tuple(sorted(attempt.environment.items()))
@@ -113,7 +113,7 @@ class Warm:
         )
 
     def _take_idle(self, key: Key) -> WarmProcess | None:
-        """Take the one that was used last."""
+        """Take the most recently used process."""
         idle = self._idle.get(key)
         if not idle:
             return None
@@ -143,7 +143,7 @@ class Warm:
         return process
 
     def _on_readable(self, process: WarmProcess, kind: int) -> None:
-        """Keep what a call writes; what is written between calls belongs to nobody."""
+        """Keep the output of a call; output between calls is dropped."""
         fd = process.stdout_fd if kind == STDOUT else process.stderr_fd
         if fd >= 0 and self._running.streams.read(process.attempt, kind, fd) == 0:
             self._loop.forget(fd)
@@ -193,7 +193,7 @@ class Warm:
             self._launcher.clean(attempt)
 
     def _keep_result(self, attempt: Attempt) -> None:
-        """Write a short result to its file if the output, beside which it would stand, is long."""
+        """Write a short result to its own file if the output, stored beside it, is long."""
         if not attempt.result or attempt.output is None or attempt.output.is_short:
             return
         key = attempt.key
@@ -216,7 +216,7 @@ class Warm:
         )
 
     def _rest(self, process: WarmProcess) -> None:
-        """Keep it for the next call."""
+        """Keep the process for the next call."""
         process.idle_since_ns = time.monotonic_ns()
         self._idle.setdefault(process.key, []).append(process)
         self._idle_count += 1
@@ -228,7 +228,7 @@ class Warm:
             self._idle_timer = self._loop.at(due_ns, self._retire_old)
 
     def _retire_old(self) -> None:
-        """End those that were idle for too long; look again when the next may be."""
+        """End processes that were idle for too long; check again when the next one is due."""
         self._idle_timer = None
         since_ns = time.monotonic_ns() - self.limits.idle_ms * _MS
         for process in [one for one in self._all_idle() if one.idle_since_ns <= since_ns]:
@@ -258,7 +258,7 @@ class Warm:
                 del self._idle[process.key]
 
     def _retire(self, process: WarmProcess) -> None:
-        """Let it end; kill it if it does not."""
+        """Let the process end; kill it if it does not."""
         if not process.dismiss():
             return
         due_ns = time.monotonic_ns() + _END_WITHIN_NS
@@ -280,7 +280,7 @@ class Warm:
         if pid == 0:
             return
         if process.control.fileno() >= 0:
-            self._on_message(process)  # what it said before it ended still counts
+            self._on_message(process)  # messages that it sent before it ended still count
         self._forget_idle(process)
         self._loop.forget(process.pidfd)
         os.close(process.pidfd)
@@ -295,7 +295,7 @@ class Warm:
         self._running.look_behind(process.left)
 
     def _fail(self, process: WarmProcess, attempt: Attempt, status: int) -> None:
-        """End an attempt whose process ended in the middle of the call."""
+        """End an attempt whose process ended during the call."""
         attempt.ended_ns = time.monotonic_ns()
         self._running.take_status(attempt, status)
         if attempt.exit_code == 0 and attempt.killed_for is None and attempt.failure is None:

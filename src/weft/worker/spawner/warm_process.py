@@ -19,11 +19,11 @@ _DECODER = msgspec.msgpack.Decoder(Done)
 
 
 class Unreadable(Exception):
-    """The process sent what is no message: its job has written to our socket."""
+    """The process sent an invalid message: its job has written to our socket."""
 
 
 class WarmProcess:
-    """A process that lives. It serves one attempt at a time."""
+    """A live process. It serves one attempt at a time."""
 
     __slots__ = (
         "_buffer",
@@ -55,23 +55,23 @@ class WarmProcess:
         self.control = control
         self.attempt: Attempt | None = None
         self.left: list[Attempt] = []
-        """Attempts that have ended and left processes, which end with this one."""
+        """Ended attempts that left processes behind, which end with this process."""
         self.definitions: set[int] = set()
-        """Those that it was sent."""
+        """The definitions that it was sent."""
         self.calls = 0
         self.memory_mib = 0
         self.idle_since_ns = 0
         self.is_worn = False
-        """True: it serves no further attempt."""
+        """True: the process serves no further attempt."""
 
     def send(self, call: Call) -> bool:
-        """Send a call; what the socket does not take now goes out later. False: it is gone."""
+        """Send a call; the socket may take the rest later. False: the process is gone."""
         body = _ENCODER.encode(call)
         self._waiting = HEADER.pack(len(body)) + body
         return self.write()
 
     def write(self) -> bool:
-        """Write what waits. False: the process is gone."""
+        """Write the waiting bytes. False: the process is gone."""
         if not self._waiting:
             return True
         try:
@@ -88,7 +88,7 @@ class WarmProcess:
         return True
 
     def receive(self) -> list[Done]:
-        """Return what it has said. Raise `Unreadable` if that is no message."""
+        """Return its messages. Raise `Unreadable` if one is invalid."""
         while True:
             try:
                 data = self.control.recv(_READ_BYTES)
@@ -113,7 +113,7 @@ class WarmProcess:
         return found
 
     def close(self) -> None:
-        """Give up all descriptors but the one that tells its end."""
+        """Close all descriptors except the one that signals its end."""
         for fd in (self.stdout_fd, self.stderr_fd):
             if fd >= 0:
                 self._loop.forget(fd)

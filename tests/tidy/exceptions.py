@@ -50,7 +50,7 @@ UNIDIOMATIC: dict[str, int] = {
     "src/weft/driver": 3,
     "src/weft/plugins": 3,
     "src/weft/ports": 2,
-    "src/weft/sql": 23,
+    "src/weft/sql": 2,
     "src/weft/store": 3,
     "tests/api": 1,
     "tests/callbacks": 2,

@@ -5,5 +5,5 @@ FROM weft.attempt a WHERE a.claimed_at > a.ended_at OR a.claimed_at > a.started_
 UNION ALL
 SELECT j.batch_id, j.job_id, j.attempt, NULL, NULL, NULL FROM weft.job j WHERE j.state NOT BETWEEN 0 AND 9
 ) x
--- A batch that is being removed is half there.
+-- A batch that is being removed is incomplete.
 WHERE NOT EXISTS (SELECT FROM weft.batch d WHERE d.batch_id = x.batch_id AND d.removing)

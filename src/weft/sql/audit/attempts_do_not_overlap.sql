@@ -8,5 +8,5 @@ FROM (
     WINDOW w AS (PARTITION BY x.batch_id, x.job_id ORDER BY x.attempt)) a
 WHERE a.claimed_at < a.previous_ended_at OR a.n <> a.attempt
 ) x
--- A batch that is being removed is half there.
+-- A batch that is being removed is incomplete.
 WHERE NOT EXISTS (SELECT FROM weft.batch d WHERE d.batch_id = x.batch_id AND d.removing)

@@ -9,5 +9,5 @@ HAVING count(a.attempt) + (j.state = 4)::int <> j.attempt
     OR (j.state = 6 AND max(a.attempt) FILTER (WHERE a.reason IS NULL) <> j.attempt)
     OR (j.state = 4) <> (j.incarnation_id IS NOT NULL)
 ) x
--- A batch that is being removed is half there.
+-- A batch that is being removed is incomplete.
 WHERE NOT EXISTS (SELECT FROM weft.batch d WHERE d.batch_id = x.batch_id AND d.removing)

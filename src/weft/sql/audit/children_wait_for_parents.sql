@@ -11,5 +11,5 @@ JOIN weft.job p ON p.batch_id = e.batch_id AND p.job_id = e.parent_id
 LEFT JOIN weft.attempt a ON a.batch_id = p.batch_id AND a.job_id = p.job_id AND a.attempt = p.attempt AND p.cancelled_at IS NULL
 WHERE p.state < 6 OR coalesce(a.ended_at, p.cancelled_at) > c.claimed_at
 ) x
--- A batch that is being removed is half there.
+-- A batch that is being removed is incomplete.
 WHERE NOT EXISTS (SELECT FROM weft.batch d WHERE d.batch_id = x.batch_id AND d.removing)

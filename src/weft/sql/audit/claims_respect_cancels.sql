@@ -1,4 +1,4 @@
--- Nothing was claimed after its cancel was acknowledged, except always_run jobs without force.
+-- No job was claimed after its cancel was acknowledged, except always_run jobs without force.
 SELECT x.* FROM (
 SELECT x.batch_id, x.job_id, x.attempt, x.claimed_at, c.group_id, c.cancelled_at
 FROM (SELECT a.batch_id, a.job_id, a.attempt, a.claimed_at FROM weft.attempt a
@@ -16,5 +16,5 @@ JOIN (SELECT a.batch_id, a.job_id, a.attempt, a.claimed_at FROM weft.attempt a
           AND x.job_id = c.job_id
 WHERE x.claimed_at > c.cancelled_at + interval '1 second'
 ) x
--- A batch that is being removed is half there.
+-- A batch that is being removed is incomplete.
 WHERE NOT EXISTS (SELECT FROM weft.batch d WHERE d.batch_id = x.batch_id AND d.removing)

@@ -1,4 +1,4 @@
--- Nothing that is held was claimed after its hold was acknowledged.
+-- No held job was claimed after its hold was acknowledged.
 SELECT x.* FROM (
 SELECT x.batch_id, x.job_id, x.attempt, x.claimed_at, h.group_id, h.held_at
 FROM (SELECT a.batch_id, a.job_id, a.attempt, a.claimed_at FROM weft.attempt a
@@ -6,7 +6,7 @@ FROM (SELECT a.batch_id, a.job_id, a.attempt, a.claimed_at FROM weft.attempt a
 JOIN weft.job j ON j.batch_id = x.batch_id AND j.job_id = x.job_id
 JOIN weft.group_ancestor n ON n.batch_id = j.batch_id AND n.group_id = j.group_id
 JOIN weft.group_hold h ON h.batch_id = n.batch_id AND h.group_id = n.ancestor_id AND h.released_at IS NULL
--- A job may have come into a set since.
+-- A job may have joined a set since.
 JOIN weft.job_group g ON g.batch_id = h.batch_id AND g.group_id = h.group_id AND NOT g.is_set
 -- The hold is dated before it waits for claims that are under way; those may be some milliseconds younger.
 WHERE x.claimed_at > h.held_at + interval '1 second'
@@ -18,5 +18,5 @@ JOIN (SELECT a.batch_id, a.job_id, a.attempt, a.claimed_at FROM weft.attempt a
           AND x.job_id = h.job_id
 WHERE x.claimed_at > h.held_at + interval '1 second'
 ) x
--- A batch that is being removed is half there.
+-- A batch that is being removed is incomplete.
 WHERE NOT EXISTS (SELECT FROM weft.batch d WHERE d.batch_id = x.batch_id AND d.removing)

@@ -1,4 +1,4 @@
--- The last end that is kept of a complete group is that of its jobs, and so is the time of its completion; as of the last fold.
+-- The recorded last end of a complete group, and its completion time, equal its jobs' last end; as of the last fold.
 SELECT x.* FROM (
 WITH job_end AS (
     SELECT j.batch_id, j.group_id, max(greatest(a.ended_at, j.cancelled_at)) AS ended_at
@@ -18,9 +18,9 @@ FROM weft.group_count c JOIN weft.job_group g USING (batch_id, group_id) JOIN we
 LEFT JOIN group_end e USING (batch_id, group_id)
 LEFT JOIN weft.group_completion m ON m.batch_id = c.batch_id AND m.group_id = c.group_id AND m.completion = c.n_completions
 WHERE c.complete AND NOT EXISTS (SELECT FROM unfolded u WHERE u.batch_id = c.batch_id AND u.group_id = c.group_id)
-  -- Ends of before are not known.
+  -- Earlier ends are not known.
   AND b.created_at >= (SELECT m.applied_at FROM weft.migration m WHERE m.name = '0011_pre_completion_times')
   AND (c.last_ended_at IS DISTINCT FROM e.ended_at OR m.completed_at IS DISTINCT FROM greatest(g.created_at, e.ended_at))
 ) x
--- A batch that is being removed is half there.
+-- A batch that is being removed is incomplete.
 WHERE NOT EXISTS (SELECT FROM weft.batch d WHERE d.batch_id = x.batch_id AND d.removing)

@@ -8,5 +8,5 @@ HAVING g.complete <> (g.n_pending + g.n_ready + g.n_queued + g.n_creating + g.n_
                       AND NOT EXISTS (SELECT FROM weft.job_group j WHERE j.batch_id = g.batch_id AND j.group_id = g.group_id AND j.hidden))
     OR count(c.completion) <> g.n_completions OR (g.complete AND g.n_completions = 0)
 ) x
--- A batch that is being removed is half there.
+-- A batch that is being removed is incomplete.
 WHERE NOT EXISTS (SELECT FROM weft.batch d WHERE d.batch_id = x.batch_id AND d.removing)

@@ -32,5 +32,5 @@ SELECT coalesce(c.batch_id, s.batch_id) AS batch_id, coalesce(c.group_id, s.grou
 FROM counted c FULL JOIN summed s ON s.batch_id = c.batch_id AND s.group_id = c.group_id
 WHERE coalesce(c.n, array_fill(0::numeric, ARRAY[10])) IS DISTINCT FROM coalesce(s.n, array_fill(0::numeric, ARRAY[10]))
 ) x
--- A batch that is being removed is half there.
+-- A batch that is being removed is incomplete.
 WHERE NOT EXISTS (SELECT FROM weft.batch d WHERE d.batch_id = x.batch_id AND d.removing)

@@ -13,5 +13,5 @@ GROUP BY j.batch_id, j.job_id, d.n, d.bad
 HAVING j.n_unfinished - coalesce(d.n, 0) <> count(*) FILTER (WHERE p.state < 6 OR c.job_id IS NOT NULL) OR j.n_unfinished = 0
     OR (j.bad_parent OR coalesce(d.bad, false)) <> coalesce(bool_or(p.state > 6) FILTER (WHERE c.job_id IS NULL), false)
 ) x
--- A batch that is being removed is half there.
+-- A batch that is being removed is incomplete.
 WHERE NOT EXISTS (SELECT FROM weft.batch d WHERE d.batch_id = x.batch_id AND d.removing)

@@ -1,4 +1,4 @@
--- A group with cancel_after_n_failures has counted its failures, and is cancelled once there are so many.
+-- A group with cancel_after_n_failures has counted its failures, and is cancelled once it reaches that number.
 SELECT x.* FROM (
 SELECT f.batch_id, f.group_id, f.n_failures, f.n_failures_max, c.cancelled_at
 FROM weft.failure_count f LEFT JOIN weft.group_cancel c ON c.batch_id = f.batch_id AND c.group_id = f.group_id
@@ -6,5 +6,5 @@ WHERE (f.n_failures >= f.n_failures_max AND c.cancelled_at IS NULL)
    OR f.n_failures <> (SELECT count(*) FROM weft.group_ancestor a JOIN weft.job j ON j.batch_id = a.batch_id AND j.group_id = a.group_id
                        WHERE a.batch_id = f.batch_id AND a.ancestor_id = f.group_id AND j.state IN (7, 8))
 ) x
--- A batch that is being removed is half there.
+-- A batch that is being removed is incomplete.
 WHERE NOT EXISTS (SELECT FROM weft.batch d WHERE d.batch_id = x.batch_id AND d.removing)

@@ -5,5 +5,5 @@ FROM weft.job j
 WHERE j.state IN (7, 8) AND NOT EXISTS (
     SELECT FROM weft.attempt a WHERE a.batch_id = j.batch_id AND a.job_id = j.job_id AND a.reason IS NOT NULL)
 ) x
--- A batch that is being removed is half there.
+-- A batch that is being removed is incomplete.
 WHERE NOT EXISTS (SELECT FROM weft.batch d WHERE d.batch_id = x.batch_id AND d.removing)

@@ -6,5 +6,5 @@ WHERE j.state = 4 AND (i.incarnation_id IS NULL OR i.ended_at IS NOT NULL
     OR NOT EXISTS (SELECT FROM weft.claim c WHERE c.incarnation_id = j.incarnation_id AND c.batch_id = j.batch_id
         AND j.job_id = ANY (c.jobs)))
 ) x
--- A batch that is being removed is half there.
+-- A batch that is being removed is incomplete.
 WHERE NOT EXISTS (SELECT FROM weft.batch d WHERE d.batch_id = x.batch_id AND d.removing)

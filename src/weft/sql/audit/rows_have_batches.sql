@@ -1,4 +1,4 @@
--- No row outlives its batch, but for the operation that removed it and the events that tell of that.
+-- No row outlives its batch, except the operation that removed it and the events that report it.
 SELECT x.batch_id, x.kind FROM (
     SELECT DISTINCT t.batch_id, 'attempt' AS kind FROM weft.attempt t
     UNION ALL

@@ -9,5 +9,5 @@ SELECT u.batch_id, NULL, u.update_id
 FROM weft.batch_update u LEFT JOIN weft.job j ON j.batch_id = u.batch_id AND j.update_id = u.update_id
 WHERE u.committed_at IS NOT NULL GROUP BY u.batch_id, u.update_id HAVING count(j.job_id) <> u.n_jobs
 ) x
--- A batch that is being removed is half there.
+-- A batch that is being removed is incomplete.
 WHERE NOT EXISTS (SELECT FROM weft.batch d WHERE d.batch_id = x.batch_id AND d.removing)

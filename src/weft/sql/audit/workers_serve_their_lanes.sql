@@ -1,4 +1,4 @@
--- Every live worker serves exactly the lanes that it can ever serve, and every shape and job has the lane of what it asks.
+-- Every live worker serves exactly the lanes that it can serve, and every shape and job has the lane of its requests.
 SELECT i.incarnation_id, l.lane_id, w.lane_id IS NOT NULL AS serves, NULL::bigint AS batch_id, NULL::int AS job_id
 FROM weft.worker_incarnation i CROSS JOIN weft.lane l
 LEFT JOIN weft.worker_lane w ON w.incarnation_id = i.incarnation_id AND w.lane_id = l.lane_id

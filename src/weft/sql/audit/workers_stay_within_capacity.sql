@@ -1,5 +1,5 @@
--- At no moment did the running attempts of a worker ask for more than it has, of cpu, of memory, or of what their lanes take.
--- Times are those of receipt minus an age, and two reports may travel for different times: an attempt counts from 1 s after its start.
+-- At no time did a worker's running attempts ask for more cpu, memory or lane amounts than it has.
+-- Times are those of receipt minus an age, and two reports may take different times to arrive: an attempt counts from 1 s after its start.
 WITH run AS (
     SELECT a.incarnation_id, a.shape_id, a.started_at + interval '1 second' AS started_at, a.ended_at
     FROM weft.attempt a WHERE a.started_at IS NOT NULL AND a.started_at + interval '1 second' < a.ended_at

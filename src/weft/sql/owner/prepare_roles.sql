@@ -1,6 +1,6 @@
--- What the functions need before they can be given to their owners (docs/guides/external-database.md): whoever migrates and is no
--- superuser must be a member of both owners. From PostgreSQL 16 on a user that makes a role may give it away, but is no member by itself.
--- Members of the logins see which programs are connected. And where a database is not open to everybody, the logins are let in.
+-- What the functions need before they can be given to their owners (docs/guides/external-database.md): a migrating user that is not a
+--   superuser must be a member of both owners. Since PostgreSQL 16 a user that makes a role may give it away, but is not itself a member.
+--   Members of the logins see which programs are connected. Where a database is not open to everybody, the logins are granted access.
 DO $$
 DECLARE
     v_role text;

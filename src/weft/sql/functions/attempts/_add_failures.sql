@@ -1,4 +1,4 @@
--- _add_failures: add failures to the counters of those of these groups that have cancel_after_n_failures, and cancel what reaches it.
+-- _add_failures: add failures to the counters of these groups that set cancel_after_n_failures; cancel groups that reach it.
 -- Called by: _count_failures, _add_members.   Safe to repeat: no; once per failure.
 -- Locks: failure_count (in key order); as _cancel_group.   Plan: counters by key.
 -- Owner: weft_system.  Granted to: weft_tenant.

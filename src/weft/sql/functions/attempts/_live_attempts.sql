@@ -1,7 +1,7 @@
--- _live_attempts: what an incarnation has claimed and not ended.
+-- _live_attempts: attempts that an incarnation has claimed and that have not ended.
 -- Called by: register_worker, heartbeat, leave, _lose_incarnation.   Safe to repeat: yes, it only reads.
--- Plan: its claims by key, then jobs by key. Nearly all have ended: where what a claim took lies close together, as in a range, that
---   stretch of the key is read, which costs a seventh of looking up each job. A fast worker claims half a million between two heartbeats.
+-- Plan: its claims by key, then jobs by key. Nearly all have ended: where claimed jobs lie close together, as in a range, that stretch of
+--   the key is read, at a seventh of the cost of looking up each job. A fast worker claims half a million jobs between two heartbeats.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._live_attempts(of_incarnation_id int) RETURNS SETOF weft.job
 LANGUAGE sql STABLE ROWS 1000

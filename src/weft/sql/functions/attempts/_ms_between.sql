@@ -1,4 +1,4 @@
--- _ms_between: whole milliseconds from one moment to another; the unit of usage. NULL if one of them is.
+-- _ms_between: whole milliseconds between two times; the unit of usage. NULL if either is NULL.
 -- Called by: completions, heartbeats, audit.   Safe to repeat: yes.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._ms_between(from_at timestamptz, to_at timestamptz) RETURNS bigint LANGUAGE sql IMMUTABLE STRICT

@@ -1,9 +1,9 @@
--- complete_and_claim: record ends of attempts and claim what comes next: complete_attempts and claim_jobs in one transaction.
--- Called by: Store.complete_and_claim (worker agent).   Safe to repeat: as its two parts; what a lost reply claimed comes back when the
---   worker is lost, or its heartbeat does not name it.
--- Locks: as complete_attempts; as claim_jobs. Claiming comes second: it waits for nobody.
--- Plan: theirs. One wait for the disk and one round trip instead of two.
--- Returns: a row with nothing but the verdicts of complete_attempts, then the rows of claim_jobs.
+-- complete_and_claim: record ends of attempts and claim the next jobs: complete_attempts and claim_jobs in one transaction.
+-- Called by: Store.complete_and_claim (worker agent).   Safe to repeat: as its two parts. If a reply is lost, its jobs come back when the
+--   worker is lost or its heartbeat does not name them.
+-- Locks: as complete_attempts; as claim_jobs. Claiming comes second because it never waits.
+-- Plan: as both. It costs one disk wait and one round trip instead of two.
+-- Returns: a row with only the verdicts of complete_attempts, then the rows of claim_jobs.
 -- Owner: weft_system.  Granted to: weft_worker.
 CREATE OR REPLACE FUNCTION weft.complete_and_claim(
     incarnation_id int, batch_ids bigint[], job_ids int[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[],

@@ -2,8 +2,8 @@
 -- Called by: Store.complete_attempts (worker agent).   Safe to repeat: yes, a repeated report is answered ok and changes nothing.
 -- Locks: job (in key order); place (with the job); as _count_failures; as _settle_children; gate (tried); as _announce.
 -- Plan: job by key for each report; edges by parent, only in batches that have any.
--- A column that is NULL stands for the usual: no reason, no signal, no message, not truncated, nothing on stderr.
--- Returns: one verdict per report, in their order: ok, or stale if the reporter does not own the attempt, or it ended otherwise.
+-- A NULL column stands for the default: no reason, no signal, no message, not truncated, nothing on stderr.
+-- Returns: one verdict per report, in order: ok; or stale if the reporter does not own the attempt, or it ended differently.
 -- Owner: weft_system.  Granted to: weft_worker.
 CREATE OR REPLACE FUNCTION weft.complete_attempts(
     incarnation_id int, batch_ids bigint[], job_ids int[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[],
@@ -19,8 +19,8 @@ DECLARE
     v_n bigint[]; v_batch bigint[]; v_job int[]; v_state smallint[]; v_verdicts text[];
     v_pool int;
     v_again boolean; v_edges boolean; v_failed boolean; v_gated boolean;
-    v_frees boolean;          -- something of a lane that takes more than cpu and memory
-    v_gates int[];            -- at which places become free
+    v_frees boolean;          -- a job's lane takes more than cpu and memory
+    v_gates int[];            -- gates whose places become free
     v_at timestamptz;
 BEGIN
     SELECT i.pool_id INTO STRICT v_pool FROM weft.worker_incarnation i WHERE i.incarnation_id = complete_attempts.incarnation_id;
@@ -55,11 +55,10 @@ BEGIN
             j.claimed_at, j.billed_ms,
             r.reason, r.exit_code, r.signal, r.cpu_ms, r.memory_peak, r.stdout_bytes, coalesce(r.stderr_bytes, 0) AS stderr_bytes,
             coalesce(r.truncated, false) AS truncated, r.segment, r.log_offset, r.message,
-            -- Invariant 12: claim <= start <= end, whatever the ages say.
+            -- Invariant 12: claim <= start <= end, whatever ages are reported.
             CASE WHEN j.started_at IS NOT NULL THEN j.started_at
                  WHEN r.start_age_us IS NULL THEN NULL ELSE greatest(j.claimed_at, r.start_at) END AS started_at,
-            -- A report that was held up is dated late. If its start was heard of in time, the worker's own measure of the time
-            -- between the two is better.
+            -- A delayed report gets too late a date. If the start was reported in time, use the duration that the worker measured.
             greatest(j.claimed_at, j.started_at, least(r.end_at,
                 CASE WHEN r.start_age_us IS NOT NULL THEN j.started_at + (r.end_at - r.start_at) END)) AS ended_at),
     ins AS (
@@ -90,11 +89,11 @@ BEGIN
     INTO v_n, v_batch, v_job, v_state, v_again, v_frees, v_failed, v_at FROM upd u;
 
     IF v_n IS NOT NULL THEN
-        -- The flag is read after the rows were changed, so an edge that is added now waits for us and sees the end (add_jobs).
+        -- The flag is read after the rows were changed, so a transaction that adds an edge now waits for us and sees the end (add_jobs).
         SELECT bool_or(b.has_edges), v_failed AND bool_or(EXISTS (SELECT FROM weft.failure_count f WHERE f.batch_id = b.batch_id)),
                bool_or(b.gated)
         INTO v_edges, v_failed, v_gated FROM (SELECT DISTINCT x FROM unnest(v_batch) x) d JOIN weft.batch b ON b.batch_id = d.x;
-        -- Before anything announces: this may wait for claims, and those announce (lock order, ADR 0008).
+        -- Before any announcement: this may wait for claims, and claims announce (lock order, ADR 0008).
         IF v_failed THEN
             PERFORM weft._count_failures(v_batch, v_job, v_state, complete_attempts.at);
         END IF;
@@ -113,7 +112,7 @@ BEGIN
             PERFORM weft._tell_room(complete_attempts.incarnation_id);
         END IF;
         IF v_gates IS NOT NULL THEN
-            PERFORM weft._pass_gates(v_gates, false);  -- last, and only tried (ADR 20)
+            PERFORM weft._pass_gates(v_gates, false);  -- last, and without waiting (ADR 20)
         END IF;
         IF cardinality(v_n) = cardinality(job_ids) THEN
             RETURN array_fill('ok'::text, ARRAY[cardinality(job_ids)]);

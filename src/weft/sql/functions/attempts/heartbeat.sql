@@ -1,9 +1,9 @@
--- heartbeat: a worker lives; usage of its attempts is rolled up; its claims are written down shortly.
--- Called by: Store.heartbeat (worker agent), with all attempts that it holds until their end is recorded; `claiming`: a claim is
---   under way, so the list may lack what that takes. A lease of 5 s and more that is not in the list was taken by a claim whose
---   reply was lost: it is handed back. `heard`: claims of whose replies it has heard since the last heartbeat.   Safe to repeat: yes.
+-- heartbeat: record that a worker lives; roll up the usage of its attempts; write its claims in a shorter form.
+-- Called by: Store.heartbeat (worker agent), with every attempt whose end is not recorded yet. `claiming`: a claim is under way, so the
+--   list may lack its jobs. A lease of at least 5 s that is not listed comes from a claim whose reply was lost: it is handed back. `heard`:
+--   claims whose replies have arrived since the last heartbeat.   Safe to repeat: yes.
 -- Locks: incarnation (its row); job (in key order); as complete_attempts.   Plan: as _live_attempts.
--- Returns: whether it is still alive for the others, whether there is work, and the attempts that must be stopped.
+-- Returns: whether the worker still counts as alive, whether there is work, and the attempts that must be stopped.
 -- Owner: weft_system.  Granted to: weft_worker.
 CREATE OR REPLACE FUNCTION weft.heartbeat(incarnation_id int, batch_ids bigint[], job_ids int[], attempts smallint[], draining boolean,
     claiming boolean DEFAULT false, heard bigint[] DEFAULT '{}', at timestamptz DEFAULT clock_timestamp())
@@ -23,8 +23,8 @@ BEGIN
     END IF;
     SELECT array_agg(c.claim_id) INTO v_seen FROM weft.claim c WHERE c.incarnation_id = heartbeat.incarnation_id;
     IF v_seen IS NOT NULL THEN
-        -- A claim that commits meanwhile, whatever its number, stays for the next heartbeat: only those that were seen are replaced.
-        -- What the worker has heard of and does not list has ended: half a million jobs of a fast one, which are not read.
+        -- A claim that commits meanwhile, whatever its number, stays for the next heartbeat: only claims seen here are replaced. A job that
+        -- the worker has received and does not list has ended: a fast worker has half a million of these, which are not read.
         DELETE FROM weft.claim c WHERE c.incarnation_id = heartbeat.incarnation_id AND c.claim_id = ANY (v_seen)
             AND c.call = ANY (heartbeat.heard);
         SELECT array_agg(l.batch_id), array_agg(l.lane_id), array_agg(l.job_id) INTO v_batch, v_lane, v_job FROM (
@@ -47,7 +47,7 @@ BEGIN
                     AND y.incarnation_id = heartbeat.incarnation_id
                 FOR NO KEY UPDATE) j),
         upd AS (
-            -- By their places, and not by key: a plan may then read the whole table to find them.
+            -- By ctid, not by key: a plan may read the whole table to find them by key.
             UPDATE weft.job j SET billed_ms = k.ms FROM locked k WHERE j.ctid = k.tid AND k.ms > k.billed_ms AND j.billed_ms = k.billed_ms
             RETURNING k.*)
         INSERT INTO weft.job_delta (tenant_id, batch_id, group_id, shape_id, pool_id, rate_card_id, usage_on, usage_ms)

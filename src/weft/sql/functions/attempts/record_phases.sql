@@ -1,8 +1,7 @@
 -- record_phases: record what running attempts are doing now.
--- Called by: Store.record_phases (worker agent), for executors whose attempts go through more than assigned and executing.
---   Safe to repeat: yes.
+-- Called by: Store.record_phases (worker agent), for executors with more phases than assigned and executing.   Safe to repeat: yes.
 -- Locks: job (in key order).   Plan: job by key for each report.
--- Returns: one verdict per report, in their order: ok, or stale if the reporter does not own the attempt.
+-- Returns: one verdict per report, in order: ok, or stale if the reporter does not own the attempt.
 -- Owner: weft_system.  Granted to: weft_worker.
 CREATE OR REPLACE FUNCTION weft.record_phases(incarnation_id int, batch_ids bigint[], job_ids int[], attempts smallint[], phases smallint[])
 RETURNS text[] LANGUAGE plpgsql SECURITY DEFINER

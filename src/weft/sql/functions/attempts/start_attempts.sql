@@ -1,7 +1,7 @@
 -- start_attempts: record that attempts began to run.
 -- Called by: Store.start_attempts (worker agent), for attempts that run longer than a few milliseconds.   Safe to repeat: yes.
 -- Locks: job.   Plan: job by key for each report.
--- Returns: one verdict per report, in their order: ok or stale.
+-- Returns: one verdict per report, in order: ok or stale.
 -- Owner: weft_system.  Granted to: weft_worker.
 CREATE OR REPLACE FUNCTION weft.start_attempts(
     incarnation_id int, batch_ids bigint[], job_ids int[], attempts smallint[], ages_us bigint[], at timestamptz DEFAULT clock_timestamp()

@@ -1,7 +1,7 @@
--- _cancelled_groups: groups whose cancel is not swept yet, so that who walks over their jobs, a million perhaps, need not look up the
---   groups of each.
--- Called by: claim_jobs, _has_work, once a walk; a job in none of them may be cancelled all the same, so both then ask _is_cancelled.
--- Safe to repeat: yes, it only reads.   Plan: unswept cancels of the batch, groups below by key, of a wide tree the first of them.
+-- _cancelled_groups: groups whose cancel is not swept yet, so that a walk over their jobs, perhaps a million, need not look up each job's
+--   groups.
+-- Called by: claim_jobs, _has_work, once per walk. A job in none of these groups may still be cancelled, so both then ask _is_cancelled.
+-- Safe to repeat: yes, it only reads.   Plan: unswept cancels of the batch, groups below by key; of a wide tree only the first.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._cancelled_groups(of_batch_id bigint) RETURNS int4multirange LANGUAGE sql STABLE
 AS $$

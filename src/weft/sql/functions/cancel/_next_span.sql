@@ -1,4 +1,4 @@
--- _next_span: the next numbers above `after` among which jobs of a group are, others perhaps among them. No row: there are no more.
+-- _next_span: the next numbers above `after` that include jobs of a group, perhaps among others. No row: there are no more.
 -- Called by: sweep_cancelled.   Safe to repeat: yes, it only reads.
 -- Plan: groups below and memberships by ancestor, their bunches and spans by key; of the root all numbers are one span.
 -- Owner: weft_system.

@@ -1,7 +1,7 @@
--- cancel_jobs: cancel single jobs: those that wait end now, the worker of a running one is told.
+-- cancel_jobs: cancel single jobs: waiting jobs end now; the workers of running jobs are notified.
 -- Called by: Store.cancel_jobs (api).   Safe to repeat: yes.
 -- Locks: as _lock_jobs.   Plan: jobs by key.
--- Returns: per job cancelled, cancelling, or the word of the terminal state that it is in.  Raises WF101, WF102.
+-- Returns: per job cancelled, cancelling, or the word of its terminal state.  Raises WF101, WF102.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.cancel_jobs(tenant_id int, batch_id bigint, job_ids int[], actor text,
     at timestamptz DEFAULT clock_timestamp())

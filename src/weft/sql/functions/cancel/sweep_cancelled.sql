@@ -1,8 +1,8 @@
 -- sweep_cancelled: settle, in one bounded set, jobs of cancelled groups that wait. Their children are left to settle_children.
 -- Called by: DriverStore.sweep, again and again until it returns 0.   Safe to repeat: yes.
--- Locks: cancel_row (SKIP LOCKED); job (in key order). A set that would turn back is left to the next call.
+-- Locks: cancel_row (SKIP LOCKED); job (in key order). Work that would go back in lock order is left to the next call.
 -- Plan: by the cursors of group_cancel; jobs by key, only where the group has some.
--- Returns: how many jobs were looked at.
+-- Returns: how many jobs were examined.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.sweep_cancelled(epoch bigint, limit_jobs int, at timestamptz DEFAULT clock_timestamp())
 RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
@@ -37,7 +37,7 @@ BEGIN
             v_high_job := v_job[cardinality(v_job)];
         END IF;
         PERFORM weft._end_waiting(v_cancel.batch_id, v_job, sweep_cancelled.at);
-        -- Numbers of a span that has come to its end are not looked at again.
+        -- The numbers of a finished span are not examined again.
         UPDATE weft.group_cancel c SET swept = v_span.last_job IS NULL,
             sweep_job = coalesce(CASE WHEN v_looked < v_limit THEN v_span.last_job ELSE v_last END, c.sweep_job)
         WHERE c.batch_id = v_cancel.batch_id AND c.group_id = v_cancel.group_id;

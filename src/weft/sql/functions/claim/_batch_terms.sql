@@ -1,5 +1,5 @@
--- _batch_terms: on which terms jobs of a batch are offered: whether none of them may be claimed, whether each one has to be checked for
---   a cancel or a switch, and how far ahead a claim looks.
+-- _batch_terms: the terms on which a batch's jobs are offered: whether none may be claimed, whether each must be checked for a cancel or a
+--   switch, and how far ahead a claim looks.
 -- Called by: claim_jobs, after it has locked the batch, and _has_work. `ranged`: the offer is a range; always_run jobs are listed, so a
 --   range of a cancelled batch holds nothing that may run and is not walked.
 -- Safe to repeat: yes, it only reads.   Plan: inlined; cancels and switches by key.

@@ -1,5 +1,5 @@
--- _fit_budget: the first of the picked jobs whose sums of cpu and memory stay within a budget; at least at_least of them.
--- Called by: claim_jobs, if the sums of all exceed it.   Safe to repeat: yes, it reads its arguments only.
+-- _fit_budget: the first picked jobs whose total cpu and memory stay within a budget, but at least at_least jobs.
+-- Called by: claim_jobs, if all together exceed it.   Safe to repeat: yes, it reads its arguments only.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._fit_budget(picked weft.picked, budget_cpu_m bigint, budget_memory_mib bigint, at_least int)
 RETURNS weft.picked LANGUAGE sql IMMUTABLE

@@ -1,8 +1,8 @@
--- _has_work: whether a claim of this worker would find something. It passes over what claim_jobs passes over, by the same definitions
---   (_next_offer, _batch_terms, _may_claim); else a worker would not sleep, or never wake.
+-- _has_work: whether a claim of this worker would find a job. It skips what claim_jobs skips, by the same definitions (_next_offer,
+--   _batch_terms, _may_claim); otherwise a worker would never sleep, or never wake.
 -- Called by: wait_for_work, heartbeat.   Safe to repeat: yes, it only reads.
--- Plan: as claim_jobs. Offer by offer: in one statement the jobs of a cancelled batch, a million perhaps, would be read before it is
---   passed over.
+-- Plan: as claim_jobs. One offer at a time: a single statement would read the jobs of a cancelled batch, perhaps a million, before it skips
+--   the batch.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._has_work(of_incarnation_id int) RETURNS boolean LANGUAGE plpgsql STABLE
 SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_generic_plan
@@ -41,7 +41,7 @@ BEGIN
                 j, v_offer.batch_id, v_worker.cpu_m, v_worker.memory_mib, v_terms.has_cancel, v_terms.has_switch)
             WHERE q.gate_set_id = 0 AND q.pool_id = v_worker.pool_id AND q.user_id = v_offer.user_id AND q.lane_id = v_offer.lane_id
               AND q.rank = v_offer.rank AND q.batch_id = v_offer.batch_id
-              AND (q.rank, q.batch_id, q.job_id) <= (v_offer.rank, v_offer.batch_id, v_to)) THEN  -- by the order of this index and no other
+              AND (q.rank, q.batch_id, q.job_id) <= (v_offer.rank, v_offer.batch_id, v_to)) THEN  -- so that only this index is used
             RETURN true;
         END IF;
     END LOOP;

@@ -1,8 +1,8 @@
--- _may_claim: whether a worker may claim a job of an offer now: the one answer to this question. Returns a row if so, else none.
+-- _may_claim: whether a worker may claim a job of an offer now. No other code decides this. Returns one row if it may, else none.
 -- Called by: _pick and _has_work, joined LATERAL to weft.job: it is inlined into their statements (a plan test proves it), so it has no
---   SET clause and its arguments are columns and variables. `has_cancel` and `has_switch` are the batch's terms; whoever walks over a
---   million jobs of cancelled groups looks up few of them, so most are told by their group's number alone.
--- Safe to repeat: yes, it only reads.   Plan: the job is at hand; cancels and holds by key, of batches that have some.
+--   SET clause and its arguments are columns and variables. `has_cancel` and `has_switch` are the batch's terms. A walk over a million jobs
+--   of cancelled groups looks up few of them: the group's number decides for most.
+-- Safe to repeat: yes, it only reads.   Plan: the caller has read the job; cancels and holds by key, in batches that have any.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._may_claim(
     job weft.job, of_batch_id bigint, has_cpu_m bigint, has_memory_mib bigint, has_cancel boolean, has_switch boolean

@@ -1,12 +1,11 @@
--- _next_offer: the ready work of a pool, in some lanes, that comes after an offer: users by load, those served since the last fold last
---   (between two folds the order does not move); of a user listed jobs of one rank and batch, or one range, by priority, then age,
---   listed first.
--- Called by: claim_jobs; _has_work, which needs no order (not `fair`; nor does a claim where only one user has work).
--- Safe to repeat: yes, it only reads. If the load of a user changes between two calls, it may be offered twice or not at all: the next
---   claim corrects that.
--- What waits before gates, or is parked, is not offered.
+-- _next_offer: the next ready work of a pool, in some lanes, after a given offer. Users are ordered by load; users served since the last
+--   fold come last (the order by load does not change between two folds). One offer is one user's listed jobs of one rank and batch, or one
+--   range; offers are ordered by priority, then age, listed jobs first.
+-- Called by: claim_jobs; _has_work, which needs no order (not `fair`). A claim needs none either if only one user has work.
+-- Safe to repeat: yes, it only reads. If a user's load changes between two calls, the user may be offered twice or not at all; the next
+--   claim corrects that. Jobs that wait at gates or are parked are not offered.
 -- Plan: by key, the heads of user_share, ready_job and runnable. It runs with the settings of its callers.
--- Returns: an offer; its batch_id is NULL if nothing is left. After NULL comes the first one.
+-- Returns: an offer; its batch_id is NULL if no work is left. A NULL argument asks for the first offer.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._next_offer(last weft.offer, of_pool_id int, lanes int[], fair boolean) RETURNS weft.offer
 LANGUAGE plpgsql STABLE
@@ -20,9 +19,9 @@ BEGIN
     END IF;
     LOOP
         IF last.user_id <> 0 THEN
-            -- Few workers serve many lanes, and no user has work in all of them.
+            -- Few workers serve many lanes, and no user has work in all lanes.
             v_lanes := CASE WHEN cardinality(lanes) > 16 THEN weft._lanes_with_work(of_pool_id, last.user_id, lanes) ELSE lanes END;
-            -- The head of each lane after the last offer; of equal ones that of the lane with the smaller number comes first.
+            -- The head of each lane after the last offer; if two are equal, the lane with the smaller number comes first.
             SELECT last.pass, last.load, last.user_id, last.tenant_id, h.*, l INTO v_next
             FROM unnest(v_lanes) l
             CROSS JOIN LATERAL (

@@ -1,9 +1,9 @@
--- _pick: lock and read up to limit_jobs jobs of an offer that a worker may claim. A hint says from which number of a range on;
---   what is left below it comes after that.
--- Called by: claim_jobs.   Safe to repeat: no, what is locked stays locked; what somebody else has locked is passed over.
+-- _pick: lock and read up to limit_jobs jobs of an offer that a worker may claim. A hint gives the number at which to start in a range;
+--   jobs below it come later.
+-- Called by: claim_jobs.   Safe to repeat: no, it keeps its locks; rows that another transaction has locked are skipped.
 -- Locks: job (SKIP LOCKED); ready_job (SKIP LOCKED).
 -- Plan: a range by the key of job, listed jobs by the key of ready_job, then job by key. It runs with the settings of its caller.
--- Returns: what was locked.
+-- Returns: the locked jobs.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._pick(
     offer weft.offer, worker weft.worker_incarnation, has_cancel boolean,
@@ -37,7 +37,7 @@ BEGIN
         FROM (
             SELECT q.ctid AS queue_tid, x.*
             FROM weft.ready_job q
-            -- The job's row is locked here, or left: a claim that waited for it while it holds others could be waited for.
+            -- Lock the job's row now or skip it: a claim that waited here while it holds other rows could block others.
             CROSS JOIN LATERAL (
                 SELECT j.ctid AS tid, j.job_id, j.cpu_m, j.memory_mib
                 FROM weft.job j
@@ -45,7 +45,7 @@ BEGIN
                 WHERE j.batch_id = q.batch_id AND j.job_id = q.job_id FOR UPDATE OF j SKIP LOCKED) x
             WHERE q.gate_set_id = 0 AND q.pool_id = worker.pool_id AND q.user_id = offer.user_id AND q.lane_id = offer.lane_id
               AND q.rank = offer.rank AND q.batch_id = offer.batch_id
-              AND (q.rank, q.batch_id, q.job_id) <= (offer.rank, offer.batch_id, v_to)  -- by the order of this index and no other
+              AND (q.rank, q.batch_id, q.job_id) <= (offer.rank, offer.batch_id, v_to)  -- so that only this index is used
             ORDER BY q.job_id LIMIT limit_jobs FOR UPDATE OF q SKIP LOCKED) p;
     END IF;
     RETURN v_picked;

@@ -1,8 +1,8 @@
--- _record_claim: make picked jobs attempts of an incarnation: their rows, what the claim took, the counters and the event.
+-- _record_claim: turn picked jobs into attempts of an incarnation: their rows, the resources taken, the counters and the event.
 -- Called by: claim_jobs.   Safe to repeat: no.
--- Locks: none but its inserts. The caller has locked the rows of the jobs and of ready_job, so they are still where it saw them.
+-- Locks: none but its inserts. The caller has locked the rows of the jobs and of ready_job, so the rows have not moved.
 -- Plan: by ctid. It runs with the settings of its caller.
--- Returns: one row per attempt, in the order in which they were picked; with their specs, if these are small, when `with_chunks`.
+-- Returns: one row per attempt, in the order picked; `with_chunks` adds the specs if they are small.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._record_claim(
     picked weft.picked, offer weft.offer, incarnation_id int, pool_id int, rate_card_id smallint, call bigint, with_chunks boolean,
@@ -23,8 +23,8 @@ BEGIN
     IF offer.runnable_id = 0 THEN
         DELETE FROM weft.ready_job q WHERE q.ctid = ANY (picked.queue_tids);
     END IF;
-    -- Invariant 12: all that was seen was committed before this statement began, so its own clock is read in it; and if the clock was
-    -- set back, the ends of parents (ready_at) and of the attempt before still come first.
+    -- Invariant 12: all rows seen were committed before this statement began, so the clock is read in this statement. If the clock was set
+    -- back, the parents' ends (ready_at) and the previous attempt still come first.
     RETURN QUERY
     WITH upd AS (
         UPDATE weft.job j SET state = 4, phase = 1, attempt = j.attempt + 1, incarnation_id = _record_claim.incarnation_id,

@@ -1,6 +1,6 @@
--- _served_since_fold: whether a user's jobs were claimed since the sums were folded last.
+-- _served_since_fold: whether any of a user's jobs was claimed since the last fold.
 -- Called by: _next_offer, if several users have work.   Safe to repeat: yes, it only reads.
--- Locks: none.   Plan: the deltas that are not folded, of at most half a second.
+-- Locks: none.   Plan: the deltas not yet folded, at most half a second of them.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._served_since_fold(of_pool_id int, of_user_id int) RETURNS boolean LANGUAGE sql STABLE
 AS $$

@@ -1,12 +1,12 @@
 -- claim_jobs: give up to limit_jobs ready jobs to a worker, as new attempts.
--- Called by: Store.claim_jobs, complete_and_claim (worker agent).   Safe to repeat: no; what a lost reply claimed comes back when the
---   worker is lost, or with a heartbeat: `call` numbers the calls of a worker, and its heartbeat names those that it has heard of.
--- Locks: incarnation (shared, tried); batch (shared, tried); as _pick; incarnation (its row, SKIP LOCKED). It waits for nobody.
+-- Called by: Store.claim_jobs, complete_and_claim (worker agent).   Safe to repeat: no. If a reply is lost, its jobs come back when the
+--   worker is lost or at a heartbeat: `call` numbers a worker's claims, and its heartbeat names those whose replies arrived.
+-- Locks: incarnation (shared, tried); batch (shared, tried); as _pick; incarnation (its row, SKIP LOCKED). It never waits.
 -- Plan: users by load, then their work by priority and age: ready_job and runnable by key, job by key from the hint on. Its steps
 --   (_next_offer, _batch_terms, _pick, _fit_budget, _record_claim) run with the settings of this function and have none of their own.
--- Returns: one row per attempt, in the order of the queue; no rows if nothing fits. The first four come with their specs, if these are
---   small: one call less before a job that comes alone can start. The first may exceed the budget as long as the worker as a whole can
---   hold it; with it the sums of cpu and memory stay within the budget.
+-- Returns: one row per attempt, in queue order; no rows if nothing fits. The first four include their specs if these are small, which saves
+--   a call before a single job can start. The first job may exceed the budget if the whole worker can hold it; otherwise total cpu and
+--   memory stay within the budget.
 -- Owner: weft_system.  Granted to: weft_worker.
 CREATE OR REPLACE FUNCTION weft.claim_jobs(
     incarnation_id int, budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs int,
@@ -28,7 +28,7 @@ DECLARE
     v_n int := 0;             -- claimed by this call
     v_short int[] := '{}';    -- lanes that had no room
 BEGIN
-    -- Whatever ends the incarnation waits for this lock, or we see that it has ended: no claim commits unseen after that.
+    -- A transaction that ends the incarnation waits for this lock, or we see its end: no claim commits unseen afterwards.
     IF NOT pg_try_advisory_xact_lock_shared(7703, claim_jobs.incarnation_id) THEN
         RETURN;
     END IF;
@@ -44,7 +44,7 @@ BEGIN
     WHILE v_left > 0 LOOP
         v_offer := weft._next_offer(v_offer, v_worker.pool_id, v_worker.lanes, v_worker.fair);
         EXIT WHEN v_offer.batch_id IS NULL;
-        -- Invariant 6: a cancel takes this lock exclusively, and so does a hold: they wait for us or we see their row.
+        -- Invariant 6: cancels and holds take this lock exclusively: they wait for us or we see their row.
         CONTINUE WHEN NOT pg_try_advisory_xact_lock_shared(v_offer.batch_id);
         SELECT * INTO v_terms FROM weft._batch_terms(v_offer.batch_id, v_offer.runnable_id <> 0);
         CONTINUE WHEN v_terms.is_closed IS NOT FALSE;
@@ -62,7 +62,7 @@ BEGIN
         v_found := cardinality(v_picked.job_ids);
         CONTINUE WHEN v_found IS NULL;
         IF v_picked.cpu_m > v_cpu OR v_picked.memory_mib > v_memory THEN
-            -- The very first is taken whatever it asks for.
+            -- The first job is taken whatever its size.
             v_picked := weft._fit_budget(v_picked, v_cpu, v_memory, CASE v_n WHEN 0 THEN 1 ELSE 0 END);
             EXIT WHEN v_picked.job_ids = '{}';
         END IF;
@@ -76,7 +76,8 @@ BEGIN
     END LOOP;
     IF v_n > 0 THEN
         IF v_worker.waiting THEN
-            -- Locks may be held that its heartbeat waits for, so if that has the row it stays: it costs a notice, until the next claim.
+            -- The heartbeat may wait for locks held here, so skip the row if the heartbeat has it: that costs one notice, until the next
+            -- claim.
             UPDATE weft.worker_incarnation i SET waiting = false WHERE i.ctid = (
                 SELECT x.ctid FROM weft.worker_incarnation x WHERE x.incarnation_id = claim_jobs.incarnation_id
                 FOR NO KEY UPDATE SKIP LOCKED);

@@ -1,4 +1,4 @@
--- list_live: the live attempts of an incarnation, as claim_jobs gave them.
+-- list_live: the live attempts of an incarnation, as claim_jobs returned them.
 -- Called by: Store.register_worker.   Safe to repeat: yes, it only reads.   Plan: as _live_attempts.
 -- Owner: weft_system.  Granted to: weft_worker.
 CREATE OR REPLACE FUNCTION weft.list_live(incarnation_id int)

@@ -1,7 +1,7 @@
--- live_jobs: numbers of a batch's jobs that workers have claimed, in order: all that run, and some that have ended since a heartbeat.
+-- live_jobs: numbers of a batch's claimed jobs, in order: all running ones, and some that have ended since the last heartbeat.
 -- Called by: statements of weft.store.query_sql.   Safe to repeat: yes, it only reads.
--- Plan: all claims, of which there are few: a heartbeat leaves one of each batch that its worker has.
--- Returns: nothing for a batch of another tenant than the one that the transaction has named.
+-- Plan: all claims, which are few: a heartbeat leaves one for each batch of its worker.
+-- Returns: no rows if the batch belongs to another tenant than the transaction's.
 -- Owner: weft_system.  Granted to: weft_api, weft_driver.
 CREATE OR REPLACE FUNCTION weft.live_jobs(of_batch_id bigint, first_job bigint, last_job bigint) RETURNS SETOF int
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp

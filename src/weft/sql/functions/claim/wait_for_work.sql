@@ -1,8 +1,8 @@
--- wait_for_work: a worker goes to sleep, unless there is work.
+-- wait_for_work: put a worker to sleep unless there is work.
 -- Called by: Store.wait_for_work (worker agent).   Safe to repeat: yes.
--- Locks: announcements (exclusive, shortly). Whoever makes work visible holds it shared until the commit, so either we see
---   the work or it sees that we wait.
--- Returns: true: there is work, claim again; false: a notice on channel work will come.
+-- Locks: announcements (exclusive, shortly). A transaction that makes work visible holds it shared until its commit, so either we see the
+--   work or it sees that we wait.
+-- Returns: true: there is work, claim again; false: a notice on channel work will follow.
 -- Owner: weft_system.  Granted to: weft_worker.
 CREATE OR REPLACE FUNCTION weft.wait_for_work(incarnation_id int) RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER
     SET search_path = pg_catalog, pg_temp

@@ -1,6 +1,6 @@
 -- _open_transactions: the virtual numbers of the transactions of weft's processes that are under way in this database, but for this one.
 -- Called by: remove_batch.   Safe to repeat: yes, it only reads.
--- Who began later sees all that was committed before this call; so when these have ended, nobody is left who does not.
+-- Later transactions see all that was committed before this call; once these have ended, no transaction is left that does not.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._open_transactions() RETURNS text[] LANGUAGE sql VOLATILE
 AS $$

@@ -29,7 +29,7 @@ BEGIN
         v_to := coalesce((SELECT j.job_id - 1 FROM weft.job j WHERE j.batch_id = v_batch AND j.job_id > v_to ORDER BY j.job_id LIMIT 1),
             operation.n_total);
         UPDATE weft.operation o SET position = v_to, n_done = v_to WHERE o.operation_id = operation.operation_id;
-        -- Who shows the progress looks now.
+        -- Progress displays read this now.
         INSERT INTO weft.event (at, tenant_id, batch_id, kind, trace_id)
         VALUES (_remove_rows.at, operation.tenant_id, v_batch, 'operation.progress', operation.trace_id);
         PERFORM weft._announce();

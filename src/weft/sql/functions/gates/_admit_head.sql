@@ -1,8 +1,8 @@
--- _admit_head: admit the first jobs of a user in a pool that wait before these sets of gates, as long as there is room.
+-- _admit_head: admit the first jobs of a user in a pool that wait at these gate sets, while there is room.
 -- Called by: _pass_gates.   Safe to repeat: yes.
--- Locks: gate (by the caller); as _admit_jobs.   Plan: as _waiting_jobs. Jobs of several sets compete for places, so they go one by
---   one.
--- Returns: how many; whether a job was left because somebody has its row.
+-- Locks: gate (by the caller); as _admit_jobs.   Plan: as _waiting_jobs. Jobs of several sets compete for places, so they are admitted one
+--   by one.
+-- Returns: how many were admitted; whether a job was skipped because its row was locked.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._admit_head(
     of_gate_set_ids int[], of_pool_id int, of_user_id int, locked_gate_ids int[], limit_jobs int, with_paused boolean, at timestamptz,

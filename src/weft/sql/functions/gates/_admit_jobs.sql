@@ -1,9 +1,9 @@
--- _admit_jobs: give these waiting jobs of a user in a pool their places, and let claimers find them: they are listed without gates.
--- Called by: _admit_head.   Safe to repeat: yes, who does not wait any more is passed over.
--- Locks: gate (by the caller); batch (shared, tried); job (SKIP LOCKED); range (SKIP LOCKED). Whoever cancels or holds a batch waits for
---   us, or we see it. Whoever changes a row of ready_job at a gate has the job's.
+-- _admit_jobs: give these waiting jobs of a user in a pool their places, and list them without gates, so that claimers find them.
+-- Called by: _admit_head.   Safe to repeat: yes, jobs that no longer wait are skipped.
+-- Locks: gate (by the caller); batch (shared, tried); job (SKIP LOCKED); range (SKIP LOCKED). A cancel or hold of the batch waits for us,
+--   or we see it. A transaction that changes a ready_job row at a gate holds the job's row.
 -- Plan: jobs by key, then by ctid; ready_job by batch and job.
--- ranges: those in which jobs stand that are not listed; their low marks pass what was taken.   Returns: how many were admitted.
+-- ranges: the ranges that contain jobs that are not listed; their low marks move past admitted jobs.   Returns: how many were admitted.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._admit_jobs(
     of_pool_id int, of_user_id int, gate_set_ids int[], batch_ids bigint[], job_ids int[], ranges bigint[], at timestamptz

@@ -1,4 +1,4 @@
--- _count_notes: take the notes off these gates, and with them the places that were given back.
+-- _count_notes: delete these gates' notes and subtract the places that they say were given back.
 -- Called by: _lock_gates, _step_back.   Safe to repeat: yes.   Locks: gate (by the caller).   Plan: notes and gates by key.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._count_notes(of_gate_ids int[]) RETURNS void LANGUAGE sql

@@ -1,6 +1,6 @@
--- _gate_set_id: the set of these gates, interned.
+-- _gate_set_id: the id of this set of gates; a new set is added.
 -- Called by: _limit_batch, _job_gates.   Safe to repeat: yes.
--- Locks: none but its rows. Whoever interns the same set at the same time waits.   Plan: by the unique array.
+-- Locks: none but its rows. Concurrent calls that add the same set wait.   Plan: by the unique array.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._gate_set_id(of_gate_ids int[]) RETURNS int LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp

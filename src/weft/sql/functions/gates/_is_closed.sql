@@ -1,5 +1,5 @@
--- _is_closed: whether a switch is closed for a job of this group. With job 0: for the whole group, 0 is the batch.
--- Called by: whatever offers, parks, lists or admits jobs.   Safe to repeat: yes, it only reads.   Plan: as _is_held.
+-- _is_closed: whether a switch is closed for a job of this group. Job 0 stands for the whole group, group 0 for the batch.
+-- Called by: functions that offer, park, list or admit jobs.   Safe to repeat: yes, it only reads.   Plan: as _is_held.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._is_closed(of_batch_id bigint, of_group_id int, of_job_id int) RETURNS boolean LANGUAGE sql STABLE
 AS $$

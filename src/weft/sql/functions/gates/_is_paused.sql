@@ -1,5 +1,5 @@
--- _is_paused: whether jobs of this shape passed a gate of this set, and were not claimed in this pool, a short while ago.
--- Called by: _waiting_jobs.   Safe to repeat: yes, it only reads.   Plan: pauses by key, of which there are hardly any.
+-- _is_paused: whether jobs of this shape recently passed a gate of this set but were not claimed in this pool.
+-- Called by: _waiting_jobs.   Safe to repeat: yes, it only reads.   Plan: pauses by key; there are few.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._is_paused(of_gate_set_id int, of_pool_id int, of_shape_id int, at timestamptz) RETURNS boolean
 LANGUAGE sql STABLE

@@ -1,5 +1,5 @@
--- _job_gates: the set of gates before which a job waits: those of its batch and its own.
--- Called by: whatever puts a job into ready_job, for batches with gates.   Safe to repeat: yes.   Plan: both sets by key.
+-- _job_gates: the gate set at which a job waits: its batch's gates and its own.
+-- Called by: functions that put jobs into ready_job, for batches with gates.   Safe to repeat: yes.   Plan: both sets by key.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._job_gates(of_batch_set int, of_job_set int) RETURNS int LANGUAGE sql VOLATILE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp

@@ -1,5 +1,5 @@
--- _limit_batch: at most so many jobs of a batch may run at once; NULL: as many as want to. A batch that has no limit yet gets one while it
---   has no jobs. After that it can be raised, lowered and removed: what runs goes on.
+-- _limit_batch: limit how many jobs of a batch may run at once; NULL: no limit. A batch without a limit can get one only while it has no
+--   jobs. After that the limit can be raised, lowered and removed; running jobs continue.
 -- Called by: create_batch.   Safe to repeat: yes.
 -- Locks: gate; as _give_back; as _pass_gates.   Plan: the gate and its places by key.
 -- Owner: weft_system.  Granted to: weft_tenant.

@@ -1,4 +1,4 @@
--- _may_pass: whether a job may be admitted: no switch is closed for it, and it is not cancelled. Claims look again.
+-- _may_pass: whether a job may be admitted: no switch is closed for it, and it is not cancelled. Claims check again.
 -- Called by: _waiting_jobs.   Safe to repeat: yes, it only reads.   Plan: holds and cancels by key.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._may_pass(of_batch_id bigint, of_group_id int, of_job_id int, always_run boolean) RETURNS boolean

@@ -1,11 +1,11 @@
--- _pass_gates: admit jobs that wait before these gates to their free places, in the order in which claims would serve them (load,
---   priority, age, number). A set of gates is passed as a whole or not at all. `arrivals`: jobs came that may be served before one that
---   was admitted and is not claimed yet; that one steps back.
--- Called by: whoever frees places or puts jobs before gates, with its announcements; pass_gates, which waits for the gates.
--- Safe to repeat: yes. What is left, because a gate or a job is busy or limit_jobs is reached, is left to the driver with a note.
+-- _pass_gates: admit jobs that wait at these gates to free places, in the order in which claims would serve them (load, priority, age,
+--   number). A job passes all gates of its set or none. `arrivals`: new jobs may come before a job that was admitted and not claimed yet;
+--   the admitted one then steps back.
+-- Called by: functions that free places or put jobs at gates, where they announce; pass_gates, which waits for the gates.   Safe to repeat:
+--   yes. If a gate or job is locked or limit_jobs is reached, the rest is left to the driver with a note.
 -- Locks: as _lock_gates; as _admit_jobs; as _announce.
 -- Plan: gates, sets and members by key; then as _waiting_heads and _waiting_jobs.
--- Returns: how many it admitted.
+-- Returns: how many jobs it admitted.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._pass_gates(
     of_gate_ids int[], arrivals boolean, waits boolean DEFAULT false, limit_jobs int DEFAULT 1000, at timestamptz DEFAULT clock_timestamp()
@@ -31,7 +31,7 @@ BEGIN
     IF arrivals THEN
         PERFORM weft._step_back(v_gates, v_sets, _pass_gates.at);
     END IF;
-    -- Those that were not claimed lately come second.
+    -- Jobs that were not claimed lately come second.
     v_rounds := CASE WHEN EXISTS (SELECT FROM weft.gate_pause u WHERE u.gate_id = ANY (v_gates)) THEN 2 ELSE 1 END;
     <<rounds>>
     FOR v_round IN 1..v_rounds LOOP

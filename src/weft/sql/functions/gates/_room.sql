@@ -1,4 +1,4 @@
--- _room: how many jobs of this set of gates may pass now: as many as its narrowest gate lets; 0 if we do not have all of its gates.
+-- _room: how many jobs of this gate set may pass now: the smallest room among its gates; 0 if we have not locked all of its gates.
 -- Called by: _pass_gates.   Safe to repeat: yes, it only reads.   Plan: members and gates by key.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._room(of_gate_set_id int, locked_gate_ids int[], at timestamptz) RETURNS int LANGUAGE sql STABLE

@@ -1,8 +1,8 @@
--- _step_back: jobs that were admitted and are not claimed yet, and come after one that waits before these gates, make room for it.
+-- _step_back: admitted jobs that are not claimed yet make room for waiting jobs that come before them.
 -- Called by: _pass_gates, when jobs came.   Safe to repeat: yes.
--- Locks: gate (by the caller); as _give_back.   Plan: the first waiting job of each user; of each gate at most 1,000 places. Behind those
---   that are about to be claimed nobody has to wait for long.
--- Within a batch and a priority nobody is overtaken: who was first keeps the place.
+-- Locks: gate (by the caller); as _give_back.   Plan: the first waiting job of each user; at most 1,000 places of each gate. No job waits
+--   long behind jobs that are about to be claimed.
+-- Within a batch and a priority no job is overtaken: the first keeps its place.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._step_back(of_gate_ids int[], of_gate_set_ids int[], at timestamptz) RETURNS void LANGUAGE plpgsql
 AS $$

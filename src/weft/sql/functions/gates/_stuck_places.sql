@@ -1,8 +1,8 @@
--- _stuck_places: jobs that were admitted long ago and are not claimed, while a worker sleeps that could run another one before their gates:
---   theirs are places that would better be given back.
+-- _stuck_places: jobs that were admitted long ago and not claimed, while a sleeping worker could run another job that waits at their gates;
+--   it is better to give their places back.
 -- Called by: pass_gates, _loops_due.   Safe to repeat: yes, it only reads.
--- Plan: sets before which somebody waits, from one to the next by key; places of their gates, at most 1,000 of each; of whoever waits in
---   a pool with a sleeping worker the first 100 jobs.
+-- Plan: sets at which jobs wait, from one to the next by key; at most 1,000 places of each of their gates; the first 100 jobs of each user
+--   that waits in a pool with a sleeping worker.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._stuck_places(at timestamptz) RETURNS TABLE (batch_id bigint,
 job_id int, gate_id int, pool_id int, shape_id int)

@@ -1,5 +1,4 @@
--- _switches: a row for each switch of a batch, or of anything in it, that is closed or was a moment ago. A new kind of switch comes here
---   and into _is_closed.
+-- _switches: one row for each switch in a batch that is closed or was a moment ago. A new kind of switch is added here and in _is_closed.
 -- Called by: _has_switch; _batch_terms, for each claim, so it is inlined there and has no SET clause.
 -- Safe to repeat: yes, it only reads.   Plan: inlined; holds by key.
 -- Owner: weft_system.  Granted to: weft_tenant.

@@ -1,6 +1,6 @@
--- _waiting_heads: whose jobs wait before these sets of gates, and where: sets, pools and users.
+-- _waiting_heads: the sets, pools and users that have jobs waiting at these gate sets.
 -- Called by: _pass_gates, _give_back.   Safe to repeat: yes, it only reads.
--- Plan: from one pool and user to the next by the order of both indexes; the jobs between are not read.
+-- Plan: from one pool and user to the next by the order of both indexes; jobs in between are not read.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._waiting_heads(of_gate_set_ids int[]) RETURNS TABLE (gate_set_id int, pool_id int, user_id int)
 LANGUAGE sql STABLE

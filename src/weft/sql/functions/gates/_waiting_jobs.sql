@@ -1,8 +1,8 @@
--- _waiting_jobs: the first jobs of a user in a pool that wait before these sets of gates, in the order in which claims would serve them.
+-- _waiting_jobs: the first jobs of a user in a pool that wait at these gate sets, in the order in which claims would serve them.
 -- Called by: _pass_gates, _give_back.   Safe to repeat: yes, it only reads.
--- Plan: heads of ready_job and runnable by key; jobs by key from the low mark on. Of a batch that is cancelled or held in part it looks at
---   5,000 numbers of a range: the sweeps tell the gates when they have passed them.
--- with_paused: also those of a shape that was not claimed in this pool lately (weft.gate_pause).
+-- Plan: heads of ready_job and runnable by key; jobs by key from the low mark on. In a partly cancelled or held batch it examines 5,000
+--   numbers of a range; the sweeps notify the gates when they have passed them.
+-- with_paused: include jobs of a shape that was not claimed in this pool lately (weft.gate_pause).
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._waiting_jobs(of_gate_set_ids int[], of_pool_id int,
 of_user_id int, limit_jobs int, with_paused boolean, at timestamptz)

@@ -1,8 +1,8 @@
--- pass_gates: one bounded step: admit what waits before gates that were busy when something happened to them; or let jobs that were
---   admitted and are claimed by nobody give their places to others, and not try again for a minute.
+-- pass_gates: one bounded step: admit jobs at gates that were locked when something changed; or let admitted jobs that no worker claims
+--   give their places to others, and not try again for a minute.
 -- Called by: DriverStore.sweep, again and again until it returns 0.   Safe to repeat: yes.
--- Locks: as _check_epoch; gate (in order); as _pass_gates.   Plan: notes by key, of at most 100 gates a call; as _stuck_places.
--- Returns: how many jobs it moved, at least 1 if there is more to do.
+-- Locks: as _check_epoch; gate (in order); as _pass_gates.   Plan: notes by key, at most 100 gates per call; as _stuck_places.
+-- Returns: how many jobs it moved, at least 1 while work remains.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.pass_gates(epoch bigint, limit_jobs int, at timestamptz DEFAULT clock_timestamp()) RETURNS bigint
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp

@@ -1,5 +1,5 @@
--- _is_held: whether a job of this group may not be claimed because it or a group above it is held. With job 0: whether the group is.
--- Called by: claim_jobs, whatever parks and lists, documents.   Safe to repeat: yes, it only reads.
+-- _is_held: whether a job of this group may not be claimed because it or a group above it is held. Job 0 stands for the group.
+-- Called by: claim_jobs, functions that park and list jobs, documents.   Safe to repeat: yes, it only reads.
 -- Locks: none.   Plan: ancestors by key, holds by key.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._is_held(of_batch_id bigint, of_group_id int, of_job_id int) RETURNS boolean LANGUAGE sql STABLE

@@ -1,5 +1,5 @@
--- release_group: a group is held no more; what is not held otherwise may be claimed. The first of its jobs are listed here, the sweep lists
---   the rest.
+-- release_group: release a held group; its jobs may be claimed unless another hold applies. The first jobs are listed here, the rest by the
+--   sweep.
 -- Called by: Store.release_group (api).   Safe to repeat: yes.   Returns: whether this call released it.
 -- Locks: batch (exclusive); hold_row; as _unpark_jobs.   Raises WF101, WF103.
 -- Owner: weft_tenant.  Granted to: weft_api.

@@ -1,10 +1,10 @@
--- sweep_holds: one bounded step: park jobs that became ready while held; or park ready jobs of a held group; or list what a released one
---   has left.
+-- sweep_holds: one bounded step: park jobs that became ready while held; or park ready jobs of a held group; or list the remaining jobs of
+--   a released one.
 -- Called by: DriverStore.sweep, again and again until it returns 0.   Safe to repeat: yes, the cursor of each hold moves with the work.
--- Locks: as _check_epoch; hold_row (SKIP LOCKED); job (SKIP LOCKED); as _unpark_jobs. Jobs whose rows somebody else has are noted for
+-- Locks: as _check_epoch; hold_row (SKIP LOCKED); job (SKIP LOCKED); as _unpark_jobs. Jobs whose rows are locked elsewhere are noted for
 --   later.
--- Plan: by the index of unswept holds; jobs by key, at most 20,000 numbers a call.
--- Returns: how many jobs were looked at, at least 1 if there is more to do.
+-- Plan: by the index of unswept holds; jobs by key, at most 20,000 numbers per call.
+-- Returns: how many jobs were examined, at least 1 while work remains.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.sweep_holds(epoch bigint, limit_jobs int) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER
     SET search_path = pg_catalog, pg_temp
@@ -16,7 +16,7 @@ BEGIN
     PERFORM weft._check_epoch(sweep_holds.epoch);
     v_n := weft._park_noted(limit_jobs);
     IF v_n > 0 THEN
-        RETURN v_n;  -- without their rows in hand the next call writes notes, for which it may wait
+        RETURN v_n;  -- the next call writes notes without holding job rows, so it may wait
     END IF;
     SELECT h.* INTO v_hold FROM weft.group_hold h WHERE NOT h.swept
     ORDER BY h.released_at IS NULL, h.sweep_job, h.batch_id, h.group_id LIMIT 1 FOR UPDATE SKIP LOCKED;
@@ -62,10 +62,10 @@ BEGIN
         WHERE h.batch_id = v_hold.batch_id AND h.group_id = v_hold.group_id;
         PERFORM weft._move_ranges(ARRAY[v_hold.batch_id]);
         IF v_batch.gated THEN
-            PERFORM weft._ring_gates(weft._set_gates(ARRAY[v_batch.gate_set_id]));  -- they look only so far while jobs are parked
+            PERFORM weft._ring_gates(weft._set_gates(ARRAY[v_batch.gate_set_id]));  -- gates look ahead only a little while jobs are parked
         END IF;
     END IF;
-    -- Those who found nothing may have looked only as far as one looks while jobs are parked.
+    -- Workers that found no work may have looked ahead only a little while jobs were being parked.
     PERFORM weft._announce(ARRAY[v_batch.pool_id], ARRAY[v_batch.user_id]);
     RETURN greatest(cardinality(v_all), 1);
 END $$;

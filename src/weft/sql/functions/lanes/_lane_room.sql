@@ -1,10 +1,10 @@
--- _lane_room: how many more jobs of a lane an incarnation can run beside those that it has: what it offers, less what these take.
--- Called by: claim_jobs, _has_work; not for lane 0, which takes nothing.   Safe to repeat: yes, it only reads; what this transaction has
---   claimed counts already.
--- short_lanes: lanes that came first and found no room. No later one takes of the amounts that they ask for, or a job that asks for two
---   gpus would never see two free at once.
--- Plan: claims of the incarnation in other lanes, then jobs by key; of a lane of words alone only the lane. It runs with the settings of
---   its callers.
+-- _lane_room: how many more jobs of a lane an incarnation can run: its offered amounts minus those in use.
+-- Called by: claim_jobs, _has_work; not for lane 0, which takes nothing.   Safe to repeat: yes, it only reads; it includes this
+--   transaction's claims.
+-- short_lanes: earlier lanes that found no room. Later lanes may not take the amounts that these ask for; otherwise a job that asks for two
+--   gpus might never see two free at once.
+-- Plan: claims of the incarnation in other lanes, then jobs by key; for a lane with only words, only the lane. It runs with its callers'
+--   settings.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._lane_room(of_incarnation_id int, of_lane_id int, short_lanes int[]) RETURNS int LANGUAGE plpgsql STABLE
 AS $$

@@ -1,4 +1,4 @@
--- _lanes_with_work: in which of these lanes a user has ready work.
+-- _lanes_with_work: those of these lanes in which a user has ready work.
 -- Called by: _next_offer, for workers that serve many lanes.   Safe to repeat: yes, it only reads.
 -- Plan: from one lane to the next by the keys of ready_job and runnable. It runs with the settings of its callers.
 -- Owner: weft_system.

@@ -1,6 +1,6 @@
--- _serve_lanes: let an incarnation serve every lane that it can ever serve.
+-- _serve_lanes: assign an incarnation to every lane that it can serve.
 -- Called by: register_worker_v2.   Safe to repeat: yes.
--- Locks: lanes (by the caller). So no lane is interned meanwhile.   Plan: all lanes, of which there are few.
+-- Locks: lanes (by the caller). No lane is added meanwhile.   Plan: all lanes, which are few.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._serve_lanes(of_incarnation_id int) RETURNS void LANGUAGE sql
 AS $$

@@ -1,4 +1,4 @@
--- _serves: whether a worker that offers this can ever run a job that asks this: as much of each amount, and each word.
+-- _serves: whether a worker with these offers can ever run a job with these requests: it offers enough of each amount, and each word.
 -- Called by: _serve_lanes, _lane_ids, the audit.   Safe to repeat: yes, it only computes.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._serves(offers jsonb, asks jsonb) RETURNS boolean LANGUAGE sql IMMUTABLE

@@ -53,7 +53,7 @@ BEGIN
         WHERE weft._is_closed(of_batch_id, j.group_id, j.job_id) ON CONFLICT DO NOTHING;
     END IF;
     IF v_batch.gated THEN
-        -- Who was admitted may come after one that waits now.
+        -- An admitted job may now come after a waiting one.
         PERFORM weft._pass_gates(weft._set_gates(v_sets || v_batch.gate_set_id), true);
     END IF;
     RETURN v_job;

@@ -1,4 +1,4 @@
--- _deactivate_idle_users: users without ready work are not looked at by claimers any more.
+-- _deactivate_idle_users: stop claimers from examining users without ready work.
 -- Called by: fold_deltas, as its last act.   Safe to repeat: yes.
 -- Locks: announcements (exclusive, tried). Whoever makes work visible holds it shared from before it looks at the flag
 --   until its commit, so with this lock no such transaction is under way.

@@ -35,7 +35,7 @@ BEGIN
     INTO v_pools, v_users, v_lanes, v_sets FROM (
         SELECT DISTINCT i.pool_id, i.user_id, i.lane_id, i.gate_set_id FROM ins i
         WHERE NOT v_has_switch OR (i.batch_id, i.job_id) NOT IN (SELECT h.batch_id, h.job_id FROM held h)) d;
-    -- This statement began after the caller had locked the job's row, so it sees a cancel that held the row before (invariant 6).
+    -- This statement began after the caller locked the job's row, so it sees a cancel that held the row earlier (invariant 6).
     FOR v_cancelled IN
         SELECT c.batch_id, array_agg(c.job_id) AS jobs FROM unnest(_list_ready.batch_ids, _list_ready.job_ids, _list_ready.states) t (b, j,
             s)
@@ -47,7 +47,7 @@ BEGIN
         FROM weft.job_cancel c WHERE c.batch_id = v_cancelled.batch_id AND c.job_id = ANY (v_cancelled.jobs);
         PERFORM weft._end_waiting(v_cancelled.batch_id, v_cancelled.jobs, _list_ready.at);
     END LOOP;
-    -- A group that was swept already may have got a ready job again.
+    -- A group that was already swept may have a ready job again.
     UPDATE weft.group_cancel c SET swept = false, sweep_job = 0
     FROM (SELECT DISTINCT x FROM unnest(_list_ready.batch_ids) x) d
     WHERE c.batch_id = d.x AND c.swept;

@@ -1,7 +1,7 @@
 -- _may_open: lock these batches against cancels and holds, and return those in which ready jobs may stand in a range of their own.
 -- Called by: _open_ranges, _open_neighbours.   Safe to repeat: yes.
--- Locks: batch (shared, tried). Who cancels or holds it at this moment has to find its jobs listed.   Plan: by key.
--- A batch of which something is cancelled or held keeps its sweeps busy with listed jobs only.
+-- Locks: batch (shared, tried). A concurrent cancel or hold must find the jobs listed.   Plan: by key.
+-- If part of a batch is cancelled or held, its sweeps expect listed jobs only.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._may_open(batch_ids bigint[]) RETURNS bigint[] LANGUAGE plpgsql
 AS $$
@@ -10,7 +10,7 @@ DECLARE
     v_batch bigint[];
 BEGIN
     SELECT array_agg(b) INTO v_batch FROM unnest(_may_open.batch_ids) b WHERE pg_try_advisory_xact_lock_shared(b);
-    -- After the locks, so that what is not seen here comes later than our commit.
+    -- After the locks: a cancel or hold not seen here commits after us.
     RETURN (
         SELECT array_agg(b) FROM unnest(v_batch) b
         WHERE NOT EXISTS (SELECT FROM weft.group_cancel c WHERE c.batch_id = b)

@@ -39,7 +39,7 @@ BEGIN
             ready_at = CASE WHEN j.state = 0 THEN greatest(j.ready_at, _open_neighbours.at) ELSE j.ready_at END
         WHERE j.batch_id = of_batch_id AND j.job_id BETWEEN v_first AND last_child AND NOT (j.crowded OR j.bad_parent)
         RETURNING j.job_id, j.tenant_id, j.group_id, j.shape_id, j.state, j.listed),
-    -- Who had an unfinished parent was not ready before.
+    -- Jobs with an unfinished parent were not ready.
     del AS (
         INSERT INTO weft.job_delta (tenant_id, batch_id, group_id, shape_id, pool_id, n_pending, n_ready)
         SELECT u.tenant_id, of_batch_id, u.group_id, u.shape_id, q.pool_id, -u.n, u.n

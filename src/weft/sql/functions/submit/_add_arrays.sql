@@ -1,8 +1,8 @@
--- _add_arrays: the rows of jobs, edges and the bunch for entries of which some are arrays: each entry becomes so many equal jobs.
--- Called by: add_jobs, which has checked and locked what it refers to.   Safe to repeat: no.
+-- _add_arrays: add the jobs, edges and bunch for entries of which some are arrays: each entry becomes a number of equal jobs.
+-- Called by: add_jobs, which has checked and locked all referenced rows.   Safe to repeat: no.
 -- Locks: none but its inserts.   Plan: per entry, then rows by generate_series; earlier parents by key.
--- Numbers: shapes, groups and base are absolute; positions, edges and chunks relative to the update, a negative parent is one of before.
--- All jobs of an entry have the same parents, so what waits is counted once per entry. No edge may be told twice.
+-- Numbers: shapes, groups and base are absolute; positions, edges and chunks are relative to the update; a negative parent is an existing
+--   job. All jobs of an entry have the same parents, so waiting parents are counted once per entry. No edge may be counted twice.
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._add_arrays(
     of_tenant_id int, of_batch_id bigint, of_update_id int, base int, first_position int, total_jobs int, entry_ns int[],
@@ -30,7 +30,7 @@ BEGIN
             coalesce(t.n, 1) AS n, t.parent <= 0 AS is_cross
         FROM unnest(edge_children, edge_parents, edge_parent_ns) AS t (child, parent, n)),
     waiting AS (
-        -- As in add_jobs. If the sweep is at work on a parent, its cursor is not among our jobs, so all of an entry are told or none.
+        -- As in add_jobs. If the sweep works on a parent, its cursor is not among our jobs, so it settles all jobs of an entry or none.
         SELECT l.child_id, sum(CASE WHEN NOT l.is_cross THEN l.n WHEN p.state < 6 OR p.is_told_later THEN 1 ELSE 0 END) AS n,
                coalesce(bool_or(p.state > 6 AND NOT p.is_told_later), false) AS bad, bool_or(l.is_cross) AS is_cross
         FROM link l LEFT JOIN LATERAL (

@@ -1,4 +1,4 @@
--- _open_update: lock an update that is being filled and return it; shared, so that bunches go in parallel but not past the commit.
+-- _open_update: lock and return an update that is being filled; shared, so bunches can be added in parallel but not after the commit.
 -- Called by: add_groups, add_jobs.   Safe to repeat: yes.
 -- Locks: update (shared).   Raises WF101, WF104, WF203 (committed).
 -- Owner: weft_tenant.

@@ -1,6 +1,6 @@
--- _shape_ids: the numbers of these requests for resources and of their lanes, in their order; new ones are added.
+-- _shape_ids: the ids of these resource requests and of their lanes, in their order; new ones are added.
 -- Called by: add_jobs.   Safe to repeat: yes.   Locks: as _lane_ids.
--- What a request asks for beside cpu, memory, storage and gpus stands in `countables`: amounts as numbers, words as text.
+-- `countables` holds a request's resources beside cpu, memory, storage and gpus: amounts as numbers, words as text.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._shape_ids(
     cpu_ms bigint[], memory_mibs bigint[], storage_mibs bigint[], gpus int[], countables jsonb[], OUT shape_ids int[], OUT lane_ids int[]

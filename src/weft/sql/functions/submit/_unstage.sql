@@ -1,8 +1,8 @@
--- _unstage: at the commit, settle jobs of one bunch whose parents stand in earlier updates, and list the ready ones that no range finds.
+-- _unstage: at the commit, settle a bunch's jobs with parents in earlier updates, and list the ready ones that no range covers.
 -- Called by: commit_update.   Safe to repeat: no.
 -- Locks: job (staged ones).   Plan: jobs of the bunch by key.
--- Returns: the sets of gates before which it put some.
--- A completion that ends a parent now waits for the row or has counted already, so the state is decided once (j.staged).
+-- Returns: the gate sets at which it queued jobs. A completion that now ends a parent waits for the row or has counted already, so each
+--   state is decided once (j.staged).
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._unstage(of_batch_id bigint, from_job int, to_job int, pool_id int, at timestamptz) RETURNS int[]
     LANGUAGE plpgsql
@@ -14,7 +14,7 @@ BEGIN
     WITH upd AS (
         UPDATE weft.job j SET staged = false,
             state = CASE WHEN j.n_unfinished > 0 THEN 0 WHEN j.bad_parent AND NOT j.always_run THEN 9 ELSE 1 END,
-            -- A parent may have ended while the commit was under way, after its clock was read.
+            -- A parent may have ended during the commit, after its clock was read.
             ready_at = CASE WHEN j.n_unfinished = 0 THEN greatest(_unstage.at, (
                 SELECT max(coalesce(p.cancelled_at, a.ended_at)) FROM weft.edge e
                 JOIN weft.job p ON p.batch_id = e.batch_id AND p.job_id = e.parent_id

@@ -1,9 +1,9 @@
 -- add_groups: add groups to an open update.
--- Called by: Store.add_groups, Store.submit (api).   Safe to repeat: yes, a group that is there already under its number is left.
+-- Called by: Store.add_groups, Store.submit (api).   Safe to repeat: yes, a group that already exists under its number is kept.
 -- Returns: whether any of them is new.
 -- Locks: as _open_update; as _add_tree_group.
 -- Plan: by key, one group after the other, parents first.
--- Numbers: group and parent relative to the update from 1 on; 0 the root; a negative parent is an earlier group. A set has no parent.
+-- Numbers: group and parent are relative to the update, from 1; 0 is the root; a negative parent is an earlier group. A set has no parent.
 -- Raises WF103 (parent group), WF201 (key used with another body), WF203 (committed), WF207 (number outside the update), WF209 (path
 --   taken), WF211 (too deep), WF215 (another group has the number).
 -- Owner: weft_tenant.  Granted to: weft_api.
@@ -48,7 +48,7 @@ BEGIN
                         v_new.callback, v_new.cancel_after) AS is_same
         INTO v_old FROM weft.job_group g WHERE g.batch_id = add_groups.batch_id AND g.group_id = v_id;
         IF FOUND THEN
-            -- After the commit it may have been changed since.
+            -- A group may have been changed since the commit.
             IF v_update.committed_at IS NULL AND NOT v_old.is_same THEN
                 PERFORM weft._fail('WF215', format('group %s of the update was filled with another', v_new.g),
                     format('"%s" is there, and "%s" was sent, or one with other fields.', v_old.name, v_new.name),

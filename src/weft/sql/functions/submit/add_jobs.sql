@@ -1,14 +1,15 @@
 -- add_jobs: add a bunch of jobs to an open update. They stay invisible until the commit.
--- Called by: Store.add_jobs, Store.submit (api).   Safe to repeat: yes, by (update, first job); then it returns false, or
---   NULL if what came before was another body.
+-- Called by: Store.add_jobs, Store.submit (api).   Safe to repeat: yes, by (update, first job); then it returns false, or NULL if the
+--   existing bunch came from another body.
 -- Locks: batch (shared, only with parents in earlier updates); as _open_update; as _shape_ids; job (those parents, running ones first, then
 --   in key order, shared); cascade (theirs, shared); membership (new).
 -- Plan: inserts; parents by key.
--- Columns: one element stands for all jobs. Numbers: jobs, parents and groups relative to the update from 1 on; a negative
---   parent or group is an absolute number of before, group 0 the root. Sets: combo_numbers and combo_sets are pairs (combination, a set
---   of it), combo_indexes the combination of each job, 0 for none.
--- Arrays: with entry_ns the columns have one element per entry, which is so many jobs, and an edge goes from edge_parent_ns jobs, of
---   which edge_parents is the first, to all of the entry that begins with edge_children (_add_arrays). array_*: what they share.
+-- Columns: one element stands for all jobs. Numbers: jobs, parents and groups are relative to the update, from 1; a negative parent or
+--   group is the number of an existing job or group; group 0 is the root. Sets: combo_numbers and combo_sets are pairs (combination, one of
+--   its sets); combo_indexes is each job's combination, 0 for none.
+-- Arrays: with entry_ns the columns have one element per entry, and entry_ns is each entry's number of jobs. An edge goes from
+--   edge_parent_ns jobs, the first of which is edge_parents, to all jobs of the entry that begins with edge_children (_add_arrays).
+--   array_*: what the jobs of an array share.
 -- Raises WF103 (group), WF201 (key used with another body), WF203 (committed), WF205 (parent does not exist), WF207 (outside the update),
 --   WF208 (overlap).
 -- Owner: weft_tenant.  Granted to: weft_api.
@@ -33,7 +34,7 @@ DECLARE
 BEGIN
     PERFORM weft._as_tenant(add_jobs.tenant_id);
     IF EXISTS (SELECT FROM unnest(edge_parents) p WHERE p < 0) THEN
-        -- Before any row: the commit that may follow in this transaction asks for it, and a cancel that has it asks for the rows.
+        -- Before any row: a commit later in this transaction takes this lock, and a cancel that holds it takes the rows.
         PERFORM pg_advisory_xact_lock_shared(add_jobs.batch_id);
     END IF;
     v_update := weft._open_update(add_jobs.batch_id, add_jobs.update_id);
@@ -60,7 +61,7 @@ BEGIN
             'A committed update never changes.', 'Create a new update.');
     END IF;
 
-    -- Groups, mapped to absolute numbers, must be there; what is not committed is so for its own update only, and may be removed.
+    -- Groups, mapped to absolute numbers, must exist. An uncommitted group exists only for its own update, and may be removed.
     SELECT array_agg(CASE WHEN g > 0 THEN v_group_base + g ELSE -g END ORDER BY n) INTO group_ids
         FROM unnest(group_ids) WITH ORDINALITY t (g, n);
     SELECT d.g INTO v_wrong
@@ -83,10 +84,10 @@ BEGIN
     END IF;
 
     IF cardinality(edge_children) > 0 THEN
-        -- Parents in earlier updates are locked before they are looked at, and their completion reads the edges after it has
-        -- changed the parent's row: so exactly one of us counts each end. If the sweep still has to tell the children of one, it
-        -- will tell ours; its row of weft.cascade is locked too, so that it does not pass us.
-        -- Running ones first: a report locks those, then children that wait, which may be numbered below (lock order, ADR 8).
+        -- Parents in earlier updates are locked before they are read, and a completion reads the edges after it has changed the parent's
+        -- row: so exactly one of the two counts each end. If the sweep still has to settle a parent's children, it will settle ours; its
+        -- row of weft.cascade is locked too, so that the sweep does not skip them. Running parents first: a report locks those, then
+        -- waiting children, which may have lower numbers (lock order, ADR 8).
         PERFORM FROM (
             SELECT d.p FROM (SELECT DISTINCT -p AS p FROM unnest(edge_parents) p WHERE p <= 0) d
             LEFT JOIN LATERAL (SELECT j.state FROM weft.job j WHERE j.batch_id = add_jobs.batch_id AND j.job_id = d.p OFFSET 0) s ON true
@@ -106,7 +107,7 @@ BEGIN
         END IF;
     END IF;
 
-    -- After the rows of parents: who adds members holds rows of jobs while it waits for a new membership.
+    -- After the parents' rows: a transaction that adds members holds job rows while it waits for a new membership.
     IF cardinality(combo_numbers) > 0 THEN
         group_ids := weft._member_groups(add_jobs.tenant_id, add_jobs.batch_id, coalesce(nullif(cardinality(entry_ns), 0), add_jobs.n_jobs),
                                          v_update.first_group, group_ids, combo_indexes, combo_numbers, combo_sets);
@@ -144,7 +145,7 @@ BEGIN
 
         SELECT array_agg(v_base + c.first ORDER BY c.first, i) INTO v_spec FROM unnest(chunk_firsts, chunk_ns) c (first, n),
             generate_series(1, c.n) i;
-        -- A job without parents is ready, and unless it has a priority or always runs it is found by its range.
+        -- A job without parents is ready, and its range covers it unless it has a priority or always runs.
         WITH new AS (
             INSERT INTO weft.job (batch_id, job_id, tenant_id, update_id, group_id, shape_id, cpu_m, memory_mib, lane_id, spec_first,
                 state, n_unfinished, listed, staged,
@@ -187,9 +188,9 @@ BEGIN
         n, body);
     RETURN true;
 EXCEPTION WHEN unique_violation THEN
-    -- What was set in the block that failed is undone, the tenant too.
+    -- The failed block undid its settings, including the tenant.
     PERFORM weft._as_tenant(add_jobs.tenant_id);
-    -- The same bunch, sent twice at once, is no error.
+    -- The same bunch sent twice at once is not an error.
     v_is_same := weft._is_same_bunch(add_jobs.batch_id, add_jobs.update_id, v_base + add_jobs.first_job, add_jobs.n_jobs, add_jobs.digest);
     IF v_is_same IS NOT NULL THEN
         RETURN CASE WHEN v_is_same THEN false END;

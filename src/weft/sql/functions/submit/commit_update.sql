@@ -1,7 +1,7 @@
 -- commit_update: make an update visible and runnable.
 -- Called by: Store.commit_update, Store.submit (api).   Safe to repeat: yes, same answer.
 -- Locks: batch (shared); update; job (those with parents in earlier updates); hold_row (those of the batch); gate (tried). A cancel or a
---   hold waits or is seen.
+--   hold waits for us, or we see it.
 -- Plan: sums over bunches, not over jobs; only bunches with edges to earlier updates are walked.
 -- Raises WF101, WF104, WF202 (jobs or groups are missing), WF204 (cancelled).
 -- Owner: weft_tenant.  Granted to: weft_api.
@@ -17,7 +17,7 @@ BEGIN
     PERFORM weft._as_tenant(commit_update.tenant_id);
     PERFORM weft._check_batch(commit_update.batch_id);
     PERFORM pg_advisory_xact_lock_shared(commit_update.batch_id);
-    -- get_update checks the batch once more: a deletion may have been before us.
+    -- get_update checks the batch again: a deletion may have come first.
     PERFORM FROM weft.get_update(commit_update.tenant_id, commit_update.batch_id, of_update_id);
     SELECT u.* INTO v_update FROM weft.batch_update u
     WHERE u.batch_id = commit_update.batch_id AND u.update_id = of_update_id FOR UPDATE;
@@ -26,7 +26,7 @@ BEGIN
         FOR v_group IN
             SELECT DISTINCT c.group_id FROM weft.bunch_count c WHERE c.batch_id = commit_update.batch_id AND c.update_id = of_update_id
             UNION SELECT 0
-            -- Of its new groups, which need not have jobs, one tells.
+            -- New groups need not have jobs; one cancelled group among them is enough.
             UNION (SELECT a.group_id FROM weft.group_ancestor a JOIN weft.group_cancel k ON k.batch_id = a.batch_id
                 AND k.group_id = a.ancestor_id
                    WHERE a.batch_id = commit_update.batch_id
@@ -52,13 +52,13 @@ BEGIN
                 v_batch.pool_id, commit_update.at);
         END LOOP;
         PERFORM weft._add_update_ranges(commit_update.batch_id, of_update_id, v_batch.pool_id, v_batch.user_id);
-        -- What is held is claimed by nobody; the sweep parks what came for those groups.
+        -- Held jobs are not claimed; the sweep parks the new jobs of held groups.
         UPDATE weft.group_hold h SET swept = false, sweep_job = least(h.sweep_job, v_update.first_job - 1)
         WHERE h.batch_id = commit_update.batch_id AND h.released_at IS NULL;
         INSERT INTO weft.event (at, tenant_id, batch_id, kind, trace_id)
         VALUES (commit_update.at, commit_update.tenant_id, commit_update.batch_id, 'update.committed', v_update.trace_id);
         IF v_batch.gated THEN
-            -- The first places, so that small limits start at once; the driver goes on.
+            -- Fill the first places here, so that small limits start at once; the driver does the rest.
             PERFORM weft._pass_gates(weft._set_gates(v_sets || v_batch.gate_set_id), true, false, 200);
         END IF;
         v_lane := ARRAY(

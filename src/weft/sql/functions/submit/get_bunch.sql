@@ -1,5 +1,5 @@
--- get_bunch: the jobs of a bunch as they were sent, all numbers absolute; also before its update is committed.
--- Called by: Store.get_bunch (api), to tell two clients what they sent differently.   Safe to repeat: yes, it only reads.   Plan: by key.
+-- get_bunch: the jobs of a bunch as they were sent, with absolute numbers; also before the update is committed.
+-- Called by: Store.get_bunch (api), to show how two clients' jobs differ.   Safe to repeat: yes, it only reads.   Plan: by key.
 -- Returns: one row per job in the order of their numbers.  Raises WF101, WF104.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.get_bunch(tenant_id int, of_batch_id bigint, of_update_id int, first_position int, n_jobs int)

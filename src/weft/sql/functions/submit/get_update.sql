@@ -1,4 +1,4 @@
--- get_update: what an update reserved and whether it is committed.
+-- get_update: the numbers that an update reserved, and whether it is committed.
 -- Called by: Store.get_update (api).   Safe to repeat: yes, it only reads.   Locks: none.   Plan: by key.
 -- Raises WF101 (batch), WF104 (update).
 -- Owner: weft_tenant.  Granted to: weft_api.

@@ -1,5 +1,6 @@
--- pool_limits: what workers have, largest first; those known last, if none lives. Kept for one release: pool_offers says more.
--- Called by: an api of an older program.   Safe to repeat: yes, it only reads.
+-- pool_limits: sizes of the live workers, largest first; the last known sizes if none lives. Kept for one release: pool_offers returns
+--   more.
+-- Called by: the api of an older program.   Safe to repeat: yes, it only reads.
 -- Owner: weft_system.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.pool_limits() RETURNS TABLE (cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu int)
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp

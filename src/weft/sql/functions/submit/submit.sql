@@ -1,7 +1,8 @@
--- submit: make a batch with one committed update, or add such an update to a batch. One call, so that a small submission waits once.
+-- submit: create a batch with one committed update, or add such an update to a batch. One call, so a small submission waits only once.
 -- Called by: Store.submit (api).   Safe to repeat: yes with an idempotency key; same key and digest give the same answer.
 -- Locks: as create_update; as add_groups; as add_jobs; as commit_update.   Plan: theirs.
--- Arguments: of_batch_id NULL: a new batch; else the batch_ ones are not looked at. No groups, or no jobs (new_jobs 0): they are left out.
+-- Arguments: of_batch_id NULL: a new batch; otherwise the batch_ arguments are ignored. Steps without groups or jobs (new_jobs 0) are
+--   skipped.
 -- Returns: what was reserved and whether it is new.  Raises what create_batch, create_update, add_groups, add_jobs, commit_update raise.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.submit(
@@ -34,7 +35,7 @@ BEGIN
             RETURN QUERY SELECT v_batch, u.*, false FROM weft.get_update(submit.tenant_id, v_batch, 1) u;
             RETURN;
         END IF;
-        v_key := NULL;  -- the batch has it
+        v_key := NULL;  -- the batch uses it
     END IF;
     SELECT u.* INTO v_update
     FROM weft.create_update(submit.tenant_id, submit.user_id, v_batch, submit.new_jobs, cardinality(submit.group_ids), submit.trace_id,

@@ -1,5 +1,5 @@
--- _lose_incarnation: end an incarnation and, as lost, all attempts that it still has; their jobs are ready again.
--- Called by: lose_workers, register_worker, leave.   Safe to repeat: yes.   Returns: how many attempts.
+-- _lose_incarnation: end an incarnation and mark all its live attempts lost; their jobs become ready again.
+-- Called by: lose_workers, register_worker, leave.   Safe to repeat: yes.   Returns: how many attempts were lost.
 -- Locks: incarnation (exclusive); as complete_attempts. It waits for the claims under way.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._lose_incarnation(of_incarnation_id int, at timestamptz) RETURNS bigint LANGUAGE plpgsql
@@ -13,7 +13,7 @@ BEGIN
         AND i.ended_at IS NULL;
     SELECT i.heartbeat_at INTO v_known_at FROM weft.worker_incarnation i WHERE i.incarnation_id = of_incarnation_id;
     SELECT array_agg(j.batch_id), array_agg(j.job_id), array_agg(j.attempt),
-           -- A lease costs nothing and is no loss. What had started is known to have run until the last heartbeat, if not longer.
+           -- A lease costs nothing and is not a loss. A started attempt is known to have run at least until the last heartbeat.
            array_agg(CASE WHEN j.started_at IS NOT NULL
                THEN (date_part('epoch', _lose_incarnation.at - j.started_at) * 1000000)::bigint END),
            array_agg((date_part('epoch', _lose_incarnation.at - greatest(j.claimed_at, j.started_at, v_known_at)) * 1000000)::bigint),

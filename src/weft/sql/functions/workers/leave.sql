@@ -1,4 +1,4 @@
--- leave: a worker goes; what it still has is lost at once.
+-- leave: unregister a worker; attempts that it still has are lost at once.
 -- Called by: Store.leave (worker agent).   Safe to repeat: yes.   Locks: incarnation; as _lose_incarnation.
 -- Owner: weft_system.  Granted to: weft_worker.
 CREATE OR REPLACE FUNCTION weft.leave(incarnation_id int, at timestamptz DEFAULT clock_timestamp()) RETURNS void

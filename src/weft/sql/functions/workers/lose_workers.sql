@@ -1,7 +1,7 @@
--- lose_workers: end the incarnations that were silent for longer than the grace; their attempts are lost.
+-- lose_workers: end the incarnations that were silent for longer than the grace period; their attempts are lost.
 -- Called by: DriverStore.lose_workers.   Safe to repeat: yes.
 -- Locks: as _check_epoch; incarnation (SKIP LOCKED); as _lose_incarnation.
--- Returns: worker, incarnation, and how many attempts it had.
+-- Returns: worker, incarnation, and its number of live attempts.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.lose_workers(epoch bigint, grace_s double precision, at timestamptz DEFAULT clock_timestamp())
 RETURNS TABLE (worker text, incarnation_id int, n_attempts bigint, silent_s double precision) LANGUAGE plpgsql SECURITY DEFINER

@@ -1,4 +1,4 @@
--- pool_offers: what the workers have that live, largest first; those known last, if none lives.
+-- pool_offers: the offers of live workers, largest first; the last known offers if none lives.
 -- Called by: Store.pool_offers (api).   Safe to repeat: yes, it only reads.
 -- Owner: weft_system.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.pool_offers() RETURNS TABLE (cpu_m bigint, memory_mib bigint, offers jsonb)

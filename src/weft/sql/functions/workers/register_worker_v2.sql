@@ -1,9 +1,10 @@
--- register_worker_v2: say that a worker is here, with this incarnation; an older incarnation of it ends, its attempts are lost.
+-- register_worker_v2: register a worker with this incarnation; its older incarnation ends, whose attempts are lost.
 -- Called by: Store.register_worker (worker agent).   Safe to repeat: yes.
--- Locks: lanes; worker; as _lose_incarnation. No lane is interned unseen.
--- offers: what it has beside cpu, memory, storage and gpus (weft.worker_incarnation.offers). As its size, it is the incarnation's for life.
--- Returns: the worker's and the incarnation's numbers.  Raises WF301 if a worker of this name lives on another host, or was heard
---   of on this host within the last 5 s without proof that its processes are gone.
+-- Locks: lanes; worker; as _lose_incarnation. A lane added meanwhile is seen.
+-- offers: resources beside cpu, memory, storage and gpus (weft.worker_incarnation.offers). Like the size, they never change for an
+--   incarnation.
+-- Returns: the worker's and the incarnation's numbers.  Raises WF301 if a worker of this name lives on another host, or reported on this
+--   host within the last 5 s and its processes are not proved to be gone.
 -- Owner: weft_system.  Granted to: weft_worker.
 CREATE OR REPLACE FUNCTION weft.register_worker_v2(
     name text, host text, pool text, incarnation text, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu int, offers jsonb,
@@ -20,7 +21,7 @@ BEGIN
         PERFORM weft._fail('WF302', format('pool "%s" does not exist', register_worker_v2.pool), 'A worker joins one pool.',
             'Start it with --pool default.');
     END IF;
-    -- First of all: whoever lives now, the processes of an incarnation that has ended must stop.
+    -- This comes first: the processes of an ended incarnation must stop, whichever worker lives now.
     IF EXISTS (SELECT FROM weft.worker_incarnation i WHERE i.name = register_worker_v2.incarnation AND i.ended_at IS NOT NULL) THEN
         PERFORM weft._fail('WF303', format('incarnation %s has ended', register_worker_v2.incarnation),
             'It was declared lost; its attempts belong to others.', 'Stop its processes and start a new spawner.');

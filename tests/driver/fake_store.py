@@ -79,11 +79,12 @@ class FakeDriverStore:
 
     async def sweep(self, function: str, epoch: int, *, limit_jobs: int) -> int:
         await self._ask(function, epoch)
-        left = {
+        answers = {
             "sweep_cancelled": self.sweeps, "sweep_holds": self.parked,
             "pass_gates": self.gated, "settle_children": self.children,
             "count_parent_ends": self.counted,
-        }[function]  # fmt: skip
+        }  # fmt: skip
+        left = answers.get(function)
         count = left.popleft() if left else 0
         assert count <= limit_jobs
         return count

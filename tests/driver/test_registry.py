@@ -22,10 +22,10 @@ def texts() -> dict[str, str]:
     return {file.name: file.text for file in files_of("functions")}
 
 
-def test_loops_have_distinct_names_and_wake_loops_that_exist() -> None:
+def test_loops_have_distinct_names_and_follow_loops_that_exist() -> None:
     assert len(NAMES) == len(LOOPS)
     assert FIRST in NAMES
-    assert {name for loop in LOOPS for name in loop.wakes} <= NAMES
+    assert {name for loop in LOOPS for name in loop.after} <= NAMES
 
 
 @pytest.mark.parametrize("function", ["_loops_with_work", "_loops_due"])
@@ -58,7 +58,7 @@ async def test_operation_of_a_newer_weft_is_refused() -> None:
         await advance_operation(FakeDriverStore(), 1, operation)
 
 
-async def test_a_loop_is_woken_by_its_name_and_wakes_those_it_names() -> None:
+async def test_a_loop_is_woken_by_its_name_and_by_the_loop_it_follows() -> None:
     """A loop that is only an entry: what the fold names it hears, and its neighbour after it."""
     heard: list[str] = []
 
@@ -73,7 +73,7 @@ async def test_a_loop_is_woken_by_its_name_and_wakes_those_it_names() -> None:
         heard.append("answer")
         raise LoopEnded
 
-    loops = [Loop("fold", idle), Loop("listen", listen, wakes=("answer",)), Loop("answer", answer)]
+    loops = [Loop("fold", idle), Loop("listen", listen), Loop("answer", answer, after=("listen",))]
     term = Term(FakeDriverStore(), 1, Settings(home=Path("/nowhere")), loops=loops)
     term.wake_each(["listen"])
 

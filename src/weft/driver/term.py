@@ -89,11 +89,14 @@ class Term:
             settings=self._settings,
             bell=self._bells[loop.name],
             due=self._due_dates[loop.name],
-            moved=partial(self.wake_each, loop.wakes),
+            moved=partial(self.wake_each, self._followers_of(loop)),
             ring=self.wake_each,
             rest=self._rest,
             post=self._post,
         )
+
+    def _followers_of(self, loop: Loop) -> Sequence[str]:
+        return [other.name for other in self._loops if loop.name in other.after]
 
     async def _beat(self) -> None:
         """Prove now and then that we lead, and see what a lost notice should have told.

@@ -23,8 +23,8 @@ WITHIN_S = 20.0
 
 
 def assignment(job_id: int, *, runs_s: float = 0.0, exit_code: int = 0) -> Assignment:
-    """Return an attempt that sleeps and exits."""
-    script = f"sleep {runs_s}; exit {exit_code}"
+    """Return an attempt that writes a line, sleeps and exits."""
+    script = f"echo {job_id}; sleep {runs_s}; exit {exit_code}"
     spec = JobSpec(command=("/bin/sh", "-c", script))
     return Assignment(AttemptKey(1, job_id, 1), spec, 100, 16, (1, job_id))
 

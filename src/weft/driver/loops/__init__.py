@@ -1,6 +1,7 @@
-"""The loops of the driver. A new one is a file here, an entry below, and a line of SQL.
+"""The loops of the driver. A new one is a file here, an entry below, and what gives it work.
 
-The line of SQL, in `sql/functions/driver/_loops_with_work.sql`, says when the loop has work.
+That is a line in `sql/functions/driver/_loops_with_work.sql` for work that a table shows, a line
+in `_loops_due.sql` for a date, or `after=("fold",)` for a loop that follows another one.
 """
 
 from typing import Final

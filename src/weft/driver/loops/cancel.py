@@ -30,4 +30,4 @@ async def _run(context: LoopContext) -> None:
         await context.bell.heard()
 
 
-LOOP = Loop("cancel", _run, wakes=("fold", "settle"))  # cancelled jobs may have children
+LOOP = Loop("cancel", _run)

@@ -42,4 +42,4 @@ async def _sleep(context: LoopContext) -> None:
         context.rest.is_asleep = False
 
 
-LOOP = Loop("fold", _run, wakes=("retention",))
+LOOP = Loop("fold", _run, after=("settle", "cancel", "operate"))

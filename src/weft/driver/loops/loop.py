@@ -37,7 +37,7 @@ class LoopContext:
     due: DueDate
     """The loop's next date, as the leader's heartbeats tell it."""
     moved: Callable[[], None]
-    """Called after a pass that did something: rings the loops that `Loop.wakes` names."""
+    """Called after a pass that did something: rings the loops that follow (`Loop.after`)."""
     ring: Callable[[Iterable[str]], None]
     """Rings loops by name."""
     rest: Rest = field(default_factory=Rest)
@@ -47,7 +47,7 @@ class LoopContext:
 
 @dataclass(frozen=True)
 class Loop:
-    """One loop: its name, what it does, and which loops may have work after it.
+    """One loop: its name, what it does, and the loops that give it work.
 
     The name is what wakes it: `weft._loops_with_work` (after each fold and at the heartbeat of a
     driver that sleeps), `weft._loops_due` (dates) and the payload of a notice on channel `driver`
@@ -57,4 +57,5 @@ class Loop:
     name: str
     run: Callable[[LoopContext], Awaitable[None]]
     """Runs until cancelled. An error that leaves it ends the term."""
-    wakes: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+    """Loops that ring this one after a pass that did something."""

@@ -48,4 +48,4 @@ async def _advance(store: DriverStore, epoch: int, operation: Operation) -> bool
         return True
 
 
-LOOP = Loop("operate", _run, wakes=("fold",))
+LOOP = Loop("operate", _run)

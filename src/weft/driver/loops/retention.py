@@ -30,4 +30,4 @@ async def _run(context: LoopContext) -> None:
             log.info("retention.removed", rows=removed)
 
 
-LOOP = Loop("retention", _run)
+LOOP = Loop("retention", _run, after=("fold",))

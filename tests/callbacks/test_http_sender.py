@@ -70,10 +70,13 @@ async def test_status_is_told_and_redirections_are_not_followed(status: int) -> 
 MANNERS: dict[str, tuple[Manner, str]] = {
     "hangs": (hang, "no answer within"),
     "drips": (saying(b"H", pause_s=0.05, times=10_000), "no answer within|not HTTP"),
-    "drips a head": (saying(b"HTTP/1.1 200 OK\r\n"), "closed it without an answer"),
+    "drips a head": (saying(b"HTTP/1.1 200 OK\r\n"), "closed the connection without an answer"),
     "speaks something else": (saying(b"220 smtp.example ready\r\n\r\n"), "not HTTP"),
-    "closes without a word": (saying(b""), "closed it without an answer"),
-    "closes in the middle": (saying(b"HTTP/1.1 200 OK\r\nx:"), "closed it without an answer"),
+    "closes without a word": (saying(b""), "closed the connection without an answer"),
+    "closes in the middle": (
+        saying(b"HTTP/1.1 200 OK\r\nx:"),
+        "closed the connection without an answer",
+    ),
     "never ends its head": (saying(b"HTTP/1.1 200 OK\r\nx: " + b"y" * 100_000), "not HTTP"),
     "hints for ever": (
         saying(b"HTTP/1.1 103 Early Hints\r\n\r\n", pause_s=0.001, times=1000),

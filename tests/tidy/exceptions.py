@@ -47,8 +47,6 @@ UNPROVOKED: frozenset[str] = frozenset(
 
 UNIDIOMATIC: dict[str, int] = {
     "src/weft/client": 1,
-    "src/weft/driver": 3,
-    "src/weft/plugins": 3,
     "src/weft/ports": 2,
     "src/weft/sql": 2,
     "src/weft/store": 3,

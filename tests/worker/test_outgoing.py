@@ -74,9 +74,9 @@ def test_jobs_of_one_chunk_bring_their_own() -> None:
 def test_a_function_that_nobody_brings_is_refused() -> None:
     calls = JobSpec(executor="function", function=FunctionSpec(arguments=b"2"), shares=1)
 
-    with pytest.raises(WeftError, match="should bring the function has none"):
+    with pytest.raises(WeftError, match="should carry the function has none"):
         send(iter([(claimed(2), calls)]))
-    with pytest.raises(WeftError, match="should bring the function has none"):
+    with pytest.raises(WeftError, match="should carry the function has none"):
         send(iter([(claimed(2), calls)]), {(1, 1): JobSpec(command=("true",))})
 
 

@@ -1,12 +1,12 @@
-"""Who leads: one driver at a time, the others stand by.
+"""Election of the leader: one driver leads, the others stand by.
 
       try_lead ── None ──▶ stand by ── a leader died, or heartbeat ──▶ try_lead
          │ epoch
          ▼
         term ── lock or database gone, a newer epoch ──▶ try_lead
 
-A standby never waits inside the lock: a backend that does holds back the removal of dead rows. The
-epoch goes with every write, so a leader that slept through its end is refused.
+A standby never waits inside the lock: a waiting backend would hold back the removal of dead rows.
+Every write carries the epoch, so a leader that slept through its end is refused.
 """
 
 import asyncio
@@ -28,13 +28,13 @@ log = get_logger()
 RETRY_FIRST_S = 0.05
 RETRY_LONGEST_S = 5.0
 STANDBY_S = 5.0
-"""How often a standby tries: in this time a leader that died on another host is succeeded."""
+"""How often a standby tries: a leader that died on another host is replaced in this time."""
 SUCCESSION_S = (0.0, 0.02, 0.1, 0.3, 1.0)
-"""Pauses of a standby that was nudged: the dead leader's backend frees the lock in a moment."""
+"""Pauses of a standby that was woken: the dead leader's backend is about to free the lock."""
 
 
 class Driver:
-    """Leads whenever it can; until cancelled. `on_state` hears `leader` and `standby`."""
+    """Lead whenever possible, until cancelled. `on_state` gets `leader` and `standby`."""
 
     def __init__(
         self, store: DriverStore, notices: Notices, settings: Settings,
@@ -49,7 +49,7 @@ class Driver:
         self._term: Term | None = None
 
     def succeed(self) -> None:
-        """Say that the leader may have died."""
+        """Try to lead: the leader may have died."""
         self._succession.ring()
 
     async def run(self) -> None:
@@ -59,7 +59,7 @@ class Driver:
             group.create_task(self._serve())
 
     async def _listen(self) -> None:
-        """Turn notices into wake-ups. After a break every loop looks once: notices may be lost."""
+        """Turn notices into wake-ups. After a break wake every loop: notices may be lost."""
         failures = 0
         while True:
             try:
@@ -96,7 +96,7 @@ class Driver:
                 await self._succession.heard(_retry_s(failures))
 
     async def _stand_by(self) -> int:
-        """Wait until we lead; return the epoch of our term."""
+        """Wait until this driver leads; return the epoch of its term."""
         self._enter("standby")
         while True:
             leader_died = await self._succession.heard(STANDBY_S)

@@ -15,8 +15,8 @@ from weft.settings import Settings
 
 LOCK_EVERY_BEATS = 6
 FIRST = "fold"
-"""The loop that a notice without a name wakes. It soon says which others have work: if all looked
-at once, their calls would delay the start of the job that somebody has just submitted."""
+"""The loop that a notice without a name wakes. It soon names the others with work: if all looked
+at once, their calls would delay the start of the job that was just submitted."""
 
 
 class LeadLost(Unavailable):
@@ -47,20 +47,20 @@ class Term:
         self._doubt = Bell()
 
     def wake(self, name: str = FIRST) -> None:
-        """Let a loop look. A name that this version does not know wakes the fold."""
+        """Wake a loop. A name that this version does not know wakes the fold."""
         self._bells.get(name, self._bells[FIRST]).ring()
 
     def wake_each(self, names: Iterable[str]) -> None:
-        """Let some loops look."""
+        """Wake some loops."""
         for name in names:
             self.wake(name)
 
     def wake_all(self) -> None:
-        """Let every loop look."""
+        """Wake every loop."""
         self.wake_each(self._bells)
 
     def doubt(self) -> None:
-        """Prove at once that we still hold the lock, and let every loop look.
+        """Check at once that we still hold the lock, and wake every loop.
 
         A break that ended one connection may have ended the one with the lock, while the others
         reconnected silently.
@@ -69,12 +69,12 @@ class Term:
         self.wake_all()
 
     async def run(self) -> None:
-        """Run the loops until one of them cannot go on, and raise why. Never returns."""
+        """Run the loops until one of them fails, and raise its error. Never returns."""
         tasks = [asyncio.ensure_future(loop.run(self._context(loop))) for loop in self._loops]
         tasks.append(asyncio.ensure_future(self._beat()))
         try:
-            # No TaskGroup: up to Python 3.12.7 one that failed leaves its task half cancelled, for
-            # which the next `asyncio.timeout` of 3.11.3 and older is a cancellation.
+            # No TaskGroup: up to Python 3.12.7 a failed one leaves its task half cancelled, which
+            # the next `asyncio.timeout` of 3.11.3 and older takes for a cancellation.
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
             for task in tasks:
@@ -99,10 +99,10 @@ class Term:
         return [other.name for other in self._loops if loop.name in other.after]
 
     async def _beat(self) -> None:
-        """Prove now and then that we lead, and see what a lost notice should have told.
+        """Check now and then that we lead, and catch up on lost notices.
 
-        Asleep, the question whether there is something to do proves the epoch too; the connection
-        that holds the lock is asked more rarely then, to stay below one statement in 5 s.
+        While the driver sleeps, asking for work proves the epoch too; the connection that holds
+        the lock is then checked less often, to stay below one statement in 5 s.
         """
         for beat in itertools.count(1):
             doubted = await self._doubt.heard(self._settings.heartbeat_s)
@@ -129,5 +129,5 @@ class Term:
 
 
 def _worst(errors: Sequence[Exception]) -> Exception:
-    """Return the one error to report: a defect before an outage."""
+    """Return the one error to report: a defect takes precedence over an outage."""
     return min(errors, key=lambda error: isinstance(error, Unavailable))

@@ -1,5 +1,5 @@
 """Adapters of the ports: one folder per port, one folder per implementation.
 
-Loaded by entry points, as plug-ins of others are. Must not import each other, nor the store, nor
-a role.
+Loaded by entry points, as third-party plug-ins are. Must not import each other, the store or a
+role.
 """

@@ -1,8 +1,8 @@
-"""The loop that tells receivers of completions, at least once each, and delays nobody.
+"""The loop that sends callbacks of completions, at least once each, without delaying others.
 
-A delivery is due until the database knows its outcome. So a leader that dies while it sends leaves
-it due, and the next one sends it again, under the same name. Nothing is asked while nothing is
-due: the loop waits for its bell, which a notice rings, and for the next date.
+A delivery is due until the database knows its outcome. If a leader dies while it sends, the
+delivery stays due, and the next leader sends it again under the same name. While nothing is due,
+the loop asks nothing: it waits for its bell, which a notice rings, and for the next date.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ log = get_logger()
 
 LONGEST_WAIT_S = 86_400.0
 LATE_S = 0.01
-"""The timer rings so much after the date, so that the database agrees that it has passed."""
+"""The timer rings this long after the date, so that the database agrees that it has passed."""
 
 
 async def _run(context: LoopContext) -> None:
@@ -34,7 +34,7 @@ async def _run(context: LoopContext) -> None:
 
 
 class CallbackLoop:
-    """Sends what is due, each in a task of its own, within the limits of the settings."""
+    """Send due deliveries, each in its own task, within the limits of the settings."""
 
     def __init__(self, context: LoopContext, post: Post) -> None:
         self._store = context.store
@@ -51,7 +51,7 @@ class CallbackLoop:
         self._sending: dict[int, asyncio.Task[None]] = {}
 
     async def run(self) -> None:
-        """Send until cancelled; what is on its way then is sent again in the next term."""
+        """Send until cancelled; the next term repeats deliveries that were under way."""
         try:
             while True:
                 await self._start_due()
@@ -66,7 +66,7 @@ class CallbackLoop:
             await asyncio.gather(*self._sending.values(), return_exceptions=True)
 
     async def _start_due(self) -> None:
-        """Start whatever is due and within the limits."""
+        """Start the deliveries that are due and within the limits."""
         due = await self._store.due_callbacks(
             self._epoch,
             list(self._sending),
@@ -81,7 +81,7 @@ class CallbackLoop:
         metrics.CALLBACKS_SENDING.set(len(self._sending))
 
     def _forget_ended(self) -> None:
-        """Make room for others, or raise what ended a task: then this term is over."""
+        """Make room for others, or raise a task's error: then this term is over."""
         for delivery_id, task in list(self._sending.items()):
             if task.done():
                 task.result()
@@ -128,7 +128,7 @@ class CallbackLoop:
 
 
 def _tell(one: DueCallback, report: DeliveryReport, took_s: float) -> None:
-    """Count and log an attempt; not the URL, which may hold a secret."""
+    """Count and log an attempt, without the URL, which may hold a secret."""
     outcome = "delivered" if report.delivered else "failed"
     if outcome == "failed" and report.retry_in_s is None:
         outcome = "given_up"

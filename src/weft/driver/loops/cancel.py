@@ -11,7 +11,7 @@ from weft.telemetry.log import get_logger
 log = get_logger()
 
 SWEEP_JOBS_MAX = 5_000
-"""Jobs per call: some ten milliseconds, so that nobody waits long for their rows."""
+"""Jobs per call: some ten milliseconds, so that their rows are not locked for long."""
 
 
 async def _run(context: LoopContext) -> None:

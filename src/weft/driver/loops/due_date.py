@@ -1,4 +1,4 @@
-"""When a loop is due next, as far as the leader knows."""
+"""The next due date of a loop, as far as the leader knows."""
 
 import asyncio
 from datetime import UTC, datetime
@@ -7,7 +7,7 @@ from weft.core.reaper_timer import reaper_delay_s
 
 
 class DueDate:
-    """A date that the leader's heartbeats move, so that a loop needs no look of its own."""
+    """A date that the leader's heartbeats move, so that a loop need not ask for it."""
 
     def __init__(self, grace_s: float) -> None:
         self._grace_s = grace_s
@@ -15,12 +15,12 @@ class DueDate:
         self._moved = asyncio.Event()
 
     def move(self, due_at: datetime | None) -> None:
-        """Set the date; None: nothing is going to be due."""
+        """Set the date; None: nothing will be due."""
         self._due_at = due_at
         self._moved.set()
 
     async def passed(self) -> None:
-        """Wait until the date, wherever it was moved meanwhile, has passed."""
+        """Wait until the date has passed, even if it is moved meanwhile."""
         while True:
             self._moved.clear()
             delay_s = None

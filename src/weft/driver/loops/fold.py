@@ -8,13 +8,13 @@ from weft.driver.loops.loop import Loop, LoopContext
 from weft.telemetry import metrics
 
 FIRST_S = 0.02
-"""What wakes the fold usually also starts a job: the job goes first."""
+"""An event that wakes the fold usually also starts a job: the job goes first."""
 
 
 async def _run(context: LoopContext) -> None:
     """Fold soon after a wake-up, then with a pause while there are deltas, then sleep.
 
-    While the fold is awake nobody sends notices, so each pass names the other loops with work.
+    While the fold is awake no notices are sent, so each pass names the other loops with work.
     """
     pause_s = 0.0
     while True:

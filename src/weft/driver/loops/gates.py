@@ -1,7 +1,7 @@
-"""The loop that admits jobs that wait before gates, if whoever freed a place could not.
+"""The loop that admits jobs waiting at gates, if the call that freed a place could not.
 
-It also takes places back from admitted jobs that nobody claims while others could use them. While
-the driver sleeps its heartbeat tells of these; awake the loop looks now and then.
+It also takes places back from admitted jobs that are not claimed while others could use them.
+While the driver sleeps, its heartbeat reports these; otherwise the loop looks now and then.
 """
 
 from weft.driver.loops.loop import Loop, LoopContext
@@ -10,7 +10,7 @@ from weft.telemetry.log import get_logger
 log = get_logger()
 
 PASS_JOBS_MAX = 1_000
-"""Jobs per call: some ten milliseconds, so that nobody finds a gate busy for long."""
+"""Jobs per call: some ten milliseconds, so that a gate is never busy for long."""
 LOOK_S = 3.0
 """How often it looks while the driver is awake."""
 

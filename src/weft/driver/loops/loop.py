@@ -1,4 +1,4 @@
-"""What a loop of the driver is, as data, and what it gets to work with."""
+"""The description of a driver's loop, and the context in which it works."""
 
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from weft.settings import Settings
 
 @dataclass(frozen=True)
 class Post:
-    """Signs and sends callbacks. `key`: the deployment's, from which tenants' secrets are made."""
+    """Sign and send callbacks. `key`: the deployment's key, from which tenants' secrets derive."""
 
     sender: CallbackSender
     key: str
@@ -20,14 +20,14 @@ class Post:
 
 @dataclass
 class Rest:
-    """Whether the driver sleeps: then notices and the heartbeat wake it, and nothing else."""
+    """Whether the driver sleeps: then only notices and the heartbeat wake it."""
 
     is_asleep: bool = False
 
 
 @dataclass(frozen=True)
 class LoopContext:
-    """What one loop works with during one term."""
+    """The context of one loop during one term."""
 
     store: DriverStore
     epoch: int
@@ -35,9 +35,9 @@ class LoopContext:
     bell: Bell
     """Rung when there may be work."""
     due: DueDate
-    """The loop's next date, as the leader's heartbeats tell it."""
+    """The loop's next date, as the leader's heartbeats set it."""
     moved: Callable[[], None]
-    """Called after a pass that did something: rings the loops that follow (`Loop.after`)."""
+    """Call this after a pass that did something: rings the loops that follow (`Loop.after`)."""
     ring: Callable[[Iterable[str]], None]
     """Rings loops by name."""
     rest: Rest = field(default_factory=Rest)
@@ -49,9 +49,9 @@ class LoopContext:
 class Loop:
     """One loop: its name, what it does, and the loops that give it work.
 
-    The name is what wakes it: `weft._loops_with_work` (after each fold and at the heartbeat of a
-    driver that sleeps), `weft._loops_due` (dates) and the payload of a notice on channel `driver`
-    all name loops.
+    A loop is woken by its name: `weft._loops_with_work` (after each fold and at the heartbeat of a
+    sleeping driver), `weft._loops_due` (dates) and the payload of a notice on channel `driver` all
+    name loops.
     """
 
     name: str

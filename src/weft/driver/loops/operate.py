@@ -11,7 +11,7 @@ log = get_logger()
 
 
 async def _run(context: LoopContext) -> None:
-    """Give each operation a step in turn until none can advance, then wait for the bell."""
+    """Advance each operation in turn until none can advance, then wait for the bell."""
     while True:
         if await _advance_all(context.store, context.epoch):
             context.moved()

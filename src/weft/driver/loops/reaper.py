@@ -1,4 +1,4 @@
-"""The loop that ends the attempts of workers that fell silent."""
+"""The loop that ends the attempts of silent workers."""
 
 import asyncio
 import time
@@ -13,16 +13,16 @@ from weft.telemetry.log import get_logger
 log = get_logger()
 
 SLOW_S = 1.0
-"""A database that takes this long to answer was away, for the workers as well."""
+"""A database that takes longer to answer was unavailable for the workers as well."""
 
 
 async def _run(context: LoopContext) -> None:
     """Wait for the date at which the next worker would be lost.
 
-    Heartbeats of the workers move that date in the database, those of the leader bring it here: it
-    passes while the leader is busy, or when a worker is really silent. While the database is away
-    all workers are silent, so the first look of a term, and the one after a slow answer, come
-    late.
+    Heartbeats of the workers move that date in the database, and those of the leader bring it
+    here: it passes while the leader is busy, or when a worker is really silent. While the database
+    is unavailable all workers are silent, so the first look of a term, and the one after a slow
+    answer, are delayed.
     """
     grace_s = context.settings.lost_after_s
     while True:

@@ -1,4 +1,4 @@
-"""The loop that removes what is too old: events past retention, updates never committed."""
+"""The loop that removes old data: events past retention, updates never committed."""
 
 import asyncio
 import time
@@ -12,7 +12,7 @@ EVERY_S = 600.0
 
 
 async def _run(context: LoopContext) -> None:
-    """Look now and then while there is activity. Idle days leave nothing new to remove."""
+    """Look now and then while there is activity; idle days leave nothing new to remove."""
     settings = context.settings
     looked_at = -EVERY_S
     while True:

@@ -1,8 +1,8 @@
-"""The loop that tells children of their parents' ends, where the report of an end could not.
+"""The loop that applies parents' ends to their children, where the report of an end did not.
 
-A report leaves to it a job with very many children, and a child with very many parents; a sweep
-leaves to it the children of what it has cancelled. It does not pause while there are children to
-tell: jobs wait for it. While it only counts ends, it takes those of a moment together.
+A report leaves jobs with very many children, and children with very many parents, to this loop; a
+sweep leaves it the children of jobs that it has cancelled. The loop does not pause while there are
+children to update: jobs wait for it. While it only counts ends, it collects them for a moment.
 """
 
 import asyncio
@@ -10,12 +10,12 @@ import asyncio
 from weft.driver.loops.loop import Loop, LoopContext
 
 CHILDREN_MAX = 5_000
-"""Children per call: some ten milliseconds, so that nobody waits long for their rows, and the
-first of 100,000 neighbours can be claimed while the others are told."""
+"""Children per call: some ten milliseconds, so that their rows are not locked for long, and the
+first of 100,000 neighbours can be claimed while the others are updated."""
 CROWDED_MAX = 1_000
 """Children with many parents whose ends are counted in one call."""
 COUNT_PAUSE_S = 0.02
-"""Near the last one of many parents each report rings, hundreds a second from many workers."""
+"""Near the last of many parents each report rings: hundreds a second from many workers."""
 
 
 async def _run(context: LoopContext) -> None:

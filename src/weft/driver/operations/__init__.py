@@ -1,4 +1,4 @@
-"""Operations: work on whole batches that outlives a request. One file per kind, an entry below.
+"""Operations: work on whole batches that outlives a request. Each kind has a file and an entry.
 
 A step is bounded and safe to repeat: the driver may die between any two.
 """

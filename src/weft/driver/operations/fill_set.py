@@ -13,9 +13,9 @@ STEP_MEMBERS: Final = 5_000
 STEP_NUMBERS: Final = 200_000
 """Job numbers examined in one step, if few of them match."""
 STEP_LIMITS: Final = QueryLimits(timeout_s=60.0, scan_jobs_max=2_000_000_000)
-"""Nobody waits for the answer, so every job may be examined."""
+"""No request waits for the answer, so every job may be examined."""
 BUSY_S: Final = 0.02
-"""Another transaction held rows of this step: one call later they are free."""
+"""Pause after another transaction held rows of this step: they will soon be free."""
 
 
 async def step(store: DriverStore, epoch: int, operation: Operation) -> bool:

@@ -9,11 +9,11 @@ from weft.ports.store import DriverStore, Operation
 STEP_JOBS: Final = 1_000
 """Jobs locked together in one step: some tens of milliseconds."""
 BUSY_S: Final = 0.02
-"""Another transaction held rows of this step: one call later they are free."""
+"""Pause after another transaction held rows of this step: they will soon be free."""
 
 
 async def step(store: DriverStore, epoch: int, operation: Operation) -> bool:
-    """Change the next jobs; return False while an earlier change of the same batch is running."""
+    """Change the next jobs; return False while an earlier change of the batch is running."""
     verdict = await store.step("set_priorities", epoch, operation.operation_id, limit=STEP_JOBS)
     if verdict == "busy":
         await asyncio.sleep(random.uniform(0, BUSY_S))  # noqa: S311 (jitter)

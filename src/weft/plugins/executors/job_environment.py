@@ -1,4 +1,4 @@
-"""What every job of this host finds in its environment, whatever runs it."""
+"""The environment that every job of this host has, whatever runs it."""
 
 import os
 import pwd
@@ -26,7 +26,7 @@ def small_environment() -> dict[str, str]:
 
 
 def variables_of(key: AttemptKey, spec: JobSpec) -> dict[str, str]:
-    """Return the variables that tell an attempt which it is."""
+    """Return the variables that identify an attempt to itself."""
     variables = {
         "WEFT_BATCH": f"b{key.batch_id}",
         "WEFT_JOB": f"b{key.batch_id}.j{key.job_id}",

@@ -24,7 +24,7 @@ _MS = 1_000_000
 _SHELL_SAYS_KILLED = 128 + signal.SIGKILL
 """The exit code of a shell whose last command was killed."""
 # Most processes are short: their output is read when they end. The streams are watched only for
-# # those that live longer; until then a pipe holds 64 KiB.
+# those that live longer; until then a pipe holds 64 KiB.
 _WATCH_AFTER_NS = 3 * _MS
 _TELL_AFTER_NS = 25 * _MS
 _START_THREADS = 4

@@ -1,8 +1,8 @@
-"""What runs in a warm process: it reads calls from its spawner, makes them, and says what became
-of them.
+"""The program of a warm process: it reads calls from its spawner, makes them, and reports their
+outcome.
 
-The only place but the client where what a user pickled becomes objects; it serves one user's
-batch in all its life. It imports `core`, `wire`, `private_files` and the standard library, and
-cloudpickle when it is needed; it knows neither database nor settings, and must not outlive its
+Besides the client, this is the only place that unpickles users' objects; a process serves one
+user's batch all its life. It imports `core`, `wire`, `private_files` and the standard library, and
+cloudpickle when needed. It knows neither the database nor settings, and must not outlive its
 spawner.
 """

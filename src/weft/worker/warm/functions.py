@@ -1,4 +1,4 @@
-"""Find the function of a call: by its name, or in what its owner pickled."""
+"""Find the function of a call: by its name, or in its owner's pickle."""
 
 import importlib
 import os
@@ -28,16 +28,14 @@ class CannotCall(Exception):
 
 
 class Functions:
-    """The functions that this process has met. One that cannot be loaded is tried again by the
-    next call.
-    """
+    """The functions that this process has loaded. If loading fails, the next call retries."""
 
     def __init__(self) -> None:
         self._definitions: dict[int, Definition] = {}
         self._loaded: dict[int | str, AnyFunction] = {}
 
     def add(self, call: Call) -> None:
-        """Take the definition that came with a call, if one did."""
+        """Keep the definition that came with a call, if any."""
         if call.definition is not None:
             self._definitions[call.definition_id] = _DEFINITION.decode(call.definition)
 
@@ -54,7 +52,7 @@ class Functions:
     def _load(self, definition_id: int) -> AnyFunction:
         definition = self._definitions.get(definition_id)
         if definition is None:
-            raise CannotCall(Reason.BAD_SPEC, f"job j{definition_id} brings no function")
+            raise CannotCall(Reason.BAD_SPEC, f"job j{definition_id} carries no function")
         if definition.python not in {None, PYTHON}:
             message = (
                 f"the function was pickled by Python {definition.python}, "

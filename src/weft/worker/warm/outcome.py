@@ -1,4 +1,4 @@
-"""Make a call, and turn what it returned or raised into bytes."""
+"""Make a call, and encode its result or exception."""
 
 import pickle
 import time
@@ -19,7 +19,7 @@ _PROTOCOL = 5
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """What became of a call."""
+    """The outcome of a call."""
 
     form: str = PICKLE
     value: bytes = b""
@@ -35,7 +35,7 @@ class Outcome:
         return int(bool(self.traceback))
 
     def parts(self) -> list[bytes]:
-        """Return the result as it is stored; nothing if nothing was called."""
+        """Return the result in its stored form; nothing if nothing was called."""
         if self.failure is not None:
             return []
         head = ResultHead(
@@ -45,9 +45,9 @@ class Outcome:
 
 
 def make_call(find: Callable[[], AnyFunction], body: CallBody, bytes_max: int) -> Outcome:
-    """Find the function and call it, with `each` once for each of its arguments until one raises.
+    """Find the function and call it; with `each`, once per argument until a call raises.
 
-    Whatever it raises is part of the outcome, `SystemExit` too.
+    Any exception is part of the outcome, including `SystemExit`.
     """
     form = JSON if body.call is not None and body.arguments is None else PICKLE
     values: list[Any] = []
@@ -68,7 +68,7 @@ def make_call(find: Callable[[], AnyFunction], body: CallBody, bytes_max: int) -
         return Outcome(form=form, value=_encode(value, form, bytes_max), seconds=seconds)
     except CannotCall as error:
         return Outcome(failure=error.reason, message=error.message)
-    except BaseException as error:  # noqa: BLE001 (the outer ring of a call)
+    except BaseException as error:  # noqa: BLE001 (the outermost handler of a call)
         seconds = time.perf_counter() - begun
         kept = _kept(values, bytes_max) if body.each else b""
         return _raised(error, kept, seconds, bytes_max)
@@ -89,7 +89,7 @@ def _raised(error: BaseException, value: bytes, seconds: float, bytes_max: int) 
 
 
 def _kept(values: list[Any], bytes_max: int) -> bytes:
-    """Return those of the values that can be kept, up to the first that cannot."""
+    """Return the values up to the first that cannot be kept."""
     try:
         return _dumps(values, bytes_max)
     except Exception:  # noqa: BLE001 (any class can refuse to be pickled, in any way)
@@ -110,8 +110,8 @@ def _encode(value: Any, form: str, bytes_max: int) -> bytes:  # noqa: ANN401 (wh
 
 
 def _dumps(value: Any, bytes_max: int) -> bytes:  # noqa: ANN401
-    """Pickle: by the fast way, and what that cannot (lambdas, classes of a notebook) by the
-    other.
+    """Pickle by the fast way; use cloudpickle for what that cannot do (lambdas, classes of a
+    notebook).
     """
     try:
         data = pickle.dumps(value, protocol=_PROTOCOL)

@@ -1,4 +1,4 @@
-"""The life of a warm process: one call after the other until the spawner closes the socket."""
+"""The life of a warm process: one call after another until the spawner closes the socket."""
 
 import contextlib
 import io
@@ -25,7 +25,7 @@ _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
 
 
 def serve(*, result_bytes_max: int) -> int:
-    """Make calls until the spawner wants no more; return the exit code."""
+    """Make calls until the spawner closes the socket; return the exit code."""
     control = socket.socket(fileno=CONTROL_FD)
     control.set_inheritable(False)  # programs that a call starts must not hold it
     _become_a_plain_program()
@@ -45,7 +45,7 @@ def serve(*, result_bytes_max: int) -> int:
 
 
 def _become_a_plain_program() -> None:
-    """Give functions a `__main__` that is not ours, and let what they print come out by lines."""
+    """Give functions a `__main__` that is not ours, and make their output line-buffered."""
     sys.argv[:] = [""]
     sys.modules["__main__"] = types.ModuleType("__main__")
     for stream in (sys.stdout, sys.stderr):
@@ -54,7 +54,7 @@ def _become_a_plain_program() -> None:
 
 
 def _messages(control: socket.socket) -> Iterator[bytes]:
-    """Yield what comes, until the other side closes."""
+    """Yield messages until the other side closes."""
     buffer = bytearray()
     while True:
         while len(buffer) >= HEADER.size:
@@ -81,7 +81,7 @@ def _make(
     entered: dict[str, str],
     result_bytes_max: int,
 ) -> Done:
-    """Make one call; whatever it does, an answer is returned."""
+    """Make one call; return an answer whatever it does."""
     usage.begin()
     body = _BODY.decode(call.body)
 
@@ -103,7 +103,7 @@ def _make(
 
 
 def _enter(call: Call, entered: dict[str, str]) -> None:
-    """`entered`: the variables of the calls before; most of a batch's jobs have the same."""
+    """`entered`: the variables of earlier calls; most jobs of a batch have the same."""
     for name, value in call.env.items():
         if entered.get(name) != value:
             os.environ[name] = entered[name] = value
@@ -132,7 +132,7 @@ def _done(outcome: Outcome, path: str, usage: Usage) -> Done:
 
 
 def _write(path: str, parts: list[bytes]) -> None:
-    """Write a file that is there whole or not at all."""
+    """Write a file atomically."""
     make_private(os.path.dirname(path))
     temporary = f"{path}~"
     fd = os.open(temporary, _FLAGS, 0o600)

@@ -1,4 +1,4 @@
-"""What calls use, as the kernel counts it."""
+"""The resources that calls use, as the kernel counts them."""
 
 import os
 import resource
@@ -17,7 +17,7 @@ class Usage:
         self._peak_bytes = 0
         self._held_bytes = 0
         self._floor_bytes = 0
-        """What the peak cannot fall below: that of the process from which this one began."""
+        """The lower bound of the peak: that of the process from which this one was started."""
 
     def begin(self) -> None:
         """Forget an older peak, if the process has shrunk since."""

@@ -1,9 +1,9 @@
-"""Callbacks by HTTP/1.1: a connection of its own for each, to an address that was checked.
+"""Callbacks by HTTP/1.1: each has its own connection, to an address that was checked.
 
 The name is resolved once, each address is checked (`core/addresses.py`), and the connection goes
-to one that passed, so a name that changes between the two gets nobody anywhere. TLS still asks for
-a certificate of the name. Of the answer only the head is read. Proxies named in the environment
-are not used.
+to one that passed, so changing the name in between achieves nothing. TLS still requires a
+certificate for the name. Only the head of the answer is read. Proxies named in the environment are
+not used.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from weft.ports.callback_sender import Answered
 READ_BYTES = 4096
 HEAD_BYTES_MAX = 16 << 10
 ADDRESSES_MAX = 4
-"""More of one name are not tried in one attempt."""
+"""One attempt tries at most this many addresses of a name."""
 _EARLY_HINTS_MAX = 8
 
 Resolve = Callable[[str, int], Awaitable[Sequence[Address]]]
@@ -40,10 +40,10 @@ class HttpCallbackSender:
     allowed: AllowedHosts
     connect_timeout_s: float
     timeout_s: float
-    """Of everything: name, connection, request, head of the answer."""
+    """The limit of everything together: name, connection, request, head of the answer."""
     resolve: Resolve = resolve
     tls: ssl.SSLContext | None = None
-    """None: trust whom the system trusts."""
+    """None: trust the system's certificate authorities."""
 
     async def send(self, url: str, headers: Mapping[str, str], body: bytes) -> Answered:
         """Send once."""
@@ -64,7 +64,7 @@ class HttpCallbackSender:
         except h11.ProtocolError as error:
             raise _NotSent("the answer is not HTTP") from error
         finally:
-            writer.transport.abort()  # whatever it still wants to send
+            writer.transport.abort()  # drops the rest of the answer
 
     async def _connect(self, target: Target) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         tls = (self.tls or _system_tls()) if target.scheme == "https" else None
@@ -90,14 +90,14 @@ class HttpCallbackSender:
             raise _NotSent(f"the name cannot be resolved: {_reason(error)}") from error
         good = [address for address in found if self.allowed.allow(target.host, address)]
         if found and not good:
-            # Which address it is, is a fact about our network.
+            # The address itself stays secret: it is a fact about our network.
             raise _NotSent("the address is private, and callback_private_hosts does not allow it")
         return good[:ADDRESSES_MAX]
 
 
 @cache
 def _system_tls() -> ssl.SSLContext:
-    """Return one context for all: it costs megabytes, and is made when it is first needed."""
+    """Return one context for all: it costs megabytes, so it is made on first use."""
     return ssl.create_default_context()
 
 
@@ -119,8 +119,8 @@ async def _exchange(
 ) -> int:
     """Send a request; return the status of the answer, whose body is not read.
 
-    What the kernel does not take at once, less than a megabyte, is sent while we read: so one who
-    answers before having read all of it is heard.
+    Bytes that the kernel does not take at once, less than a megabyte, are sent while we read, so a
+    receiver may answer before it has read the whole request.
     """
     protocol = h11.Connection(h11.CLIENT, max_incomplete_event_size=HEAD_BYTES_MAX)
     events = (request, h11.Data(data=body), h11.EndOfMessage())
@@ -135,18 +135,18 @@ async def _status(reader: asyncio.StreamReader, protocol: h11.Connection) -> int
         if event is h11.NEED_DATA:
             data = await reader.read(READ_BYTES)
             if not data:
-                raise EOFError("the receiver closed it without an answer")
+                raise EOFError("the receiver closed the connection without an answer")
             protocol.receive_data(data)
         elif isinstance(event, h11.Response):
             return event.status_code
         elif isinstance(event, h11.InformationalResponse) and hints < _EARLY_HINTS_MAX:
             hints += 1
         else:
-            raise h11.RemoteProtocolError("no answer after so many hints")
+            raise h11.RemoteProtocolError("too many interim responses and no answer")
 
 
 def _reason(error: Exception | None) -> str:
-    """Return why, for the one who owns the receiver: short, on one line, without an address."""
+    """Return the reason for the receiver's owner: short, on one line, without an address."""
     number = error.errno if isinstance(error, OSError) else None
     if number is not None and number > 0 and not isinstance(error, ssl.SSLError):
         return os.strerror(number)

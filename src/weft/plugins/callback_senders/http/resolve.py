@@ -1,9 +1,9 @@
-"""Names to addresses by the system's resolver, each in a thread of its own.
+"""Resolve names with the system's resolver, each in its own thread.
 
-The resolver may take half a minute for a name whose servers are silent, and cannot be told to
-stop. In asyncio's few shared threads such names would hold up all others; a thread that nobody
-waits for any more must not hold up the end of the process either, so it is a daemon. There are
-never more of them than attempts that run or were given up within the last half minute.
+The resolver may take half a minute for a name whose servers are silent, and cannot be interrupted.
+In asyncio's few shared threads such names would hold up all others. The threads are daemons, so
+that an abandoned one does not hold up the end of the process. There are never more of them than
+attempts that run or were given up within the last half minute.
 """
 
 import asyncio

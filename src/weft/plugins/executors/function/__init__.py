@@ -19,7 +19,7 @@ from weft.wire.spec import INDEX_VARIABLE, JobSpec
 
 _ENCODE = msgspec.msgpack.Encoder().encode
 _PROGRAM = (sys.executable, "-P", "-X", "faulthandler", "-m", "weft.worker.warm")
-"""With faulthandler the log of a job that crashes shows where it was."""
+"""With faulthandler, the log of a crashed job shows where it crashed."""
 _ENVIRONMENTS_KEPT = 256
 _Key = tuple[int, frozenset[tuple[str, str]]]
 
@@ -32,11 +32,11 @@ class FunctionExecutor:
     def __init__(self) -> None:
         self._environment = small_environment()
         self._merged: OrderedDict[_Key, tuple[dict[str, str], dict[str, str]]] = OrderedDict()
-        """Environments of jobs with variables of their own, beside those they were made from."""
+        """Environments of jobs with their own variables, beside the ones they were made from."""
 
     def environment_of(self, spec: JobSpec) -> dict[str, str]:
-        """Return the environment of the process: the job's own variables are part of it, because
-        many are read when an interpreter starts; but not the index of an array's job.
+        """Return the environment of the process. It includes the job's own variables, because many
+        are read when an interpreter starts, but not the index of an array's job.
         """
         base = self._environment if spec.inherit_env is None else spec.inherit_env
         own = {name: value for name, value in (spec.env or {}).items() if name != INDEX_VARIABLE}
@@ -72,7 +72,7 @@ class FunctionExecutor:
         if function is None:
             raise WeftError("the job has no function")
         if function.call is None and definition is None:
-            raise WeftError("the job that should bring the function has none")
+            raise WeftError("the job that should carry the function has none")
         body = CallBody(
             function.call, function.args, function.kwargs, function.arguments, function.each
         )

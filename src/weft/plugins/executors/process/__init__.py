@@ -12,7 +12,7 @@ from weft.wire.spawner import StartProcess
 from weft.wire.spec import JobSpec
 
 _ARGUMENT_BYTES_MAX = 100_000
-"""A longer script becomes a file: the kernel takes 128 KiB as one argument."""
+"""A longer script becomes a file: the kernel limits one argument to 128 KiB."""
 
 
 class ProcessExecutor:
@@ -24,11 +24,11 @@ class ProcessExecutor:
         self._environment = small_environment()
 
     def environment_of(self, spec: JobSpec) -> dict[str, str]:
-        """Return the caller's environment if the job inherits it, else the small one."""
+        """Return the caller's environment if the job inherits it, else the minimal one."""
         return self._environment if spec.inherit_env is None else spec.inherit_env
 
     def definition_of(self, spec: JobSpec) -> bytes | None:  # noqa: ARG002 (of the port)
-        """Share nothing more."""
+        """Return None: jobs share nothing else."""
         return None
 
     def start_of(
@@ -41,7 +41,7 @@ class ProcessExecutor:
         environment: int,
         definition: int | None,  # noqa: ARG002 (of the port)
     ) -> StartProcess:
-        """Return the process: the command itself, or the script by its own interpreter or sh."""
+        """Return the process: the command, or the script run by its own interpreter or sh."""
         argv, script = _program_of(spec)
         variables = variables_of(key, spec)
         return StartProcess(

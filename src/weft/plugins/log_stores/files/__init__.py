@@ -1,6 +1,6 @@
-"""The log store `files`: what the runners of this host have written.
+"""The log store `files`: output that the runners of this host have written.
 
-It reads in threads and never polls. It must not know who wrote, or why.
+It reads in threads and never polls. It must not know the writer, or its purpose.
 """
 
 import asyncio
@@ -27,13 +27,13 @@ class FileLogStore:
         self._watches = Watches()
 
     async def pieces(self, log: AttemptLog, after: int) -> AsyncIterator[Sequence[Piece]]:
-        """Yield what is stored now."""
+        """Yield the stored pieces."""
         pieces = self._reader.pieces(log, after)
         while some := await asyncio.to_thread(_some_of, pieces):
             yield some
 
     async def read_all(self, logs: Sequence[AttemptLog]) -> Sequence[Sequence[Piece]]:
-        """Return all pieces of each."""
+        """Return all pieces of each log."""
         return await asyncio.to_thread(lambda: [list(self._reader.pieces(log, 0)) for log in logs])
 
     async def size(self, log: AttemptLog, stream: int) -> int:
@@ -45,7 +45,7 @@ class FileLogStore:
         return await asyncio.to_thread(self._reader.read, log, stream, start, stop)
 
     async def follow(self, log: AttemptLog, after: int) -> AsyncIterator[Sequence[Piece]]:
-        """Yield pieces as they come: the kernel tells when the file has grown."""
+        """Yield pieces as they arrive: the kernel reports when the file has grown."""
         own = self._reader.own(log)
         reader = PartReader(own, after)
         reading: asyncio.Future[list[Piece]] | None = None
@@ -77,8 +77,8 @@ class FileLogStore:
 
 
 def _close_after(reading: asyncio.Future[list[Piece]] | None, reader: PartReader) -> None:
-    """Close the file, but not while a thread that nobody waits for any more is reading it: that
-    would open it again.
+    """Close the file, but not while an abandoned thread is still reading it: that thread would
+    open it again.
     """
 
     def close(done: asyncio.Future[list[Piece]]) -> None:
@@ -93,7 +93,7 @@ def _close_after(reading: asyncio.Future[list[Piece]] | None, reader: PartReader
 
 
 def _some_of(pieces: Iterator[Piece]) -> list[Piece]:
-    """Read what is there, about as much as one message takes."""
+    """Read what exists, up to about the size of one message."""
     found: list[Piece] = []
     size = 0
     for piece in pieces:
@@ -105,7 +105,7 @@ def _some_of(pieces: Iterator[Piece]) -> list[Piece]:
 
 
 def _first_blocks(results: Iterator[tuple[AttemptLog, Iterator[bytes]]]) -> list[_Found]:
-    """Read the first blocks of some results; the last of them may be the only one with more."""
+    """Read the first blocks of some results; only the last of these may have more blocks."""
     found: list[_Found] = []
     size = 0
     for log, blocks in results:

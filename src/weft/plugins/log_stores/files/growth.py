@@ -1,4 +1,4 @@
-"""Be told when a file of an attempt has grown: the kernel says it (inotify), nobody looks."""
+"""Wait until a file of an attempt has grown: the kernel reports it (inotify), without polling."""
 
 import asyncio
 import ctypes
@@ -15,7 +15,7 @@ _READ_BYTES = 1 << 16
 
 
 class Grown:
-    """One follower's view of one file, which may come into being later."""
+    """One follower's view of one file, which may be created later."""
 
     def __init__(self, watches: "Watches", own: Path) -> None:
         self._watches = watches
@@ -23,10 +23,10 @@ class Grown:
         self._changed = asyncio.Event()
         self._watch: int | None = None
         self.name = ""
-        """What must change in the watched directory."""
+        """The name that must change in the watched directory."""
 
     def begin(self) -> None:
-        """From now on note what changes; call it before looking at the file."""
+        """Note changes from now on; call this before looking at the file."""
         self._changed.clear()
         if self._watch is None or self.name != self._own.name:
             self.end()
@@ -40,24 +40,24 @@ class Grown:
             await self._changed.wait()
 
     def tell(self, name: str) -> None:
-        """Note an event of the watched directory; "": any may be missing."""
+        """Note an event of the watched directory; "": events may be missing."""
         if not name or name == self.name or name.startswith(f"{self.name}."):
             self._changed.set()
 
     def lose(self) -> None:
-        """The watched directory is gone."""
+        """Note that the watched directory is gone."""
         self._watch = None
         self._changed.set()
 
     def end(self) -> None:
-        """Watch no more."""
+        """Stop watching."""
         if self._watch is not None:
             self._watches.remove(self, self._watch)
             self._watch = None
 
 
 class Watches:
-    """The directories that followers of this process watch, with one handle for all."""
+    """The directories that this process's followers watch, with one handle for all."""
 
     def __init__(self) -> None:
         self._libc = ctypes.CDLL(None, use_errno=True)
@@ -74,12 +74,12 @@ class Watches:
             grown.end()
 
     def add(self, grown: Grown, own: Path) -> int | None:
-        """Watch the file's directory, or the deepest one above it that is there. None: the kernel
-        has no watches left.
+        """Watch the file's directory, or its deepest existing parent. None: the kernel has no
+        watches left.
         """
         if self._handle < 0 and not self._open():
             return None
-        # A directory may be made while the one above it is being watched: then go down again.
+        # A directory may be made while its parent is being watched: then go down again.
         path = own
         while True:
             directory = path.parent
@@ -99,7 +99,7 @@ class Watches:
                 return None
 
     def remove(self, grown: Grown, watch: int) -> None:
-        """Forget one follower, and the watch with the last one."""
+        """Forget one follower; with the last one, remove the watch."""
         followers = self._followers.get(watch)
         if followers is not None:
             followers.discard(grown)

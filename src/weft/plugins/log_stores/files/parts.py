@@ -18,7 +18,7 @@ from weft.wire.log_format import (
 
 
 def own_parts(own: Path) -> list[int]:
-    """Return the numbers of the first pieces of the parts that are there, in order."""
+    """Return the numbers of the first pieces of the existing parts, in order."""
     try:
         names = os.listdir(own.parent)  # noqa: PTH208 (a directory may hold a thousand names)
     except FileNotFoundError:
@@ -33,15 +33,15 @@ def own_parts(own: Path) -> list[int]:
 
 
 class PartReader:
-    """Read on from where it stands. The numbers of the pieces that it yields have no gap: a cut
-    stands for as many as are missing.
+    """Read on from the current position. The numbers of the yielded pieces have no gap: a cut
+    counts for the pieces that are missing.
     """
 
     def __init__(self, own: Path, after: int) -> None:
         self._own = own
         self._after = after
         self._number = 0
-        """Of the next piece."""
+        """Position of the next piece."""
         self._told = after
         """The number of the piece that the reader expects next."""
         self._has_begun = after == 0
@@ -49,18 +49,18 @@ class PartReader:
         self._file: BinaryIO | None = None
 
     def read(self) -> Iterator[Piece]:
-        """Yield what is there now and was not yielded before."""
+        """Yield the pieces that exist now and were not yielded yet."""
         while True:
             yield from self._read_part()
             following = [first for first in own_parts(self._own) if first > self._part]
             if not following:
                 return
-            # What was appended before the next part was begun.
+            # Pieces that were appended before the next part was begun.
             yield from self._read_part()
             self._open(self._part_to_begin_with(following))
 
     def _part_to_begin_with(self, following: list[int]) -> int:
-        """Pass over parts that hold only what is known already."""
+        """Skip parts that hold only known pieces."""
         known = [first for first in following if first <= self._after]
         return known[-1] if known else following[0]
 
@@ -75,7 +75,7 @@ class PartReader:
         try:
             self._file = open(part_path(str(self._own), first_piece), "rb")  # noqa: SIM115 (read on later)
         except FileNotFoundError:
-            # Shortened away since it was listed.
+            # Removed by shortening since it was listed.
             self._part = first_piece
             return
         self._part = self._number = first_piece
@@ -87,7 +87,7 @@ class PartReader:
             begin = self._number
             self._number = end = begin + count_pieces(piece)
             gap, self._told = begin - self._told, max(end, self._told)
-            # Known already. Later nothing is: a cut may stand for no piece, or for less than none.
+            # Known already. Nothing later is: a cut may count for no piece, or for less than none.
             if end <= begin - gap and not self._has_begun:
                 continue
             self._has_begun = True

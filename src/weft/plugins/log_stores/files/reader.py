@@ -1,4 +1,4 @@
-"""Read segments and attempt files, in the thread that asks."""
+"""Read segments and attempt files, in the caller's thread."""
 
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
@@ -26,7 +26,7 @@ _KEPT_READERS = 64
 
 
 class _Reached(NamedTuple):
-    """Where a reader of one stream stands: the next range usually begins there."""
+    """The position of a reader of one stream: the next range usually begins there."""
 
     position: int
     rest: bytes
@@ -41,7 +41,7 @@ class FileReader:
         self._reached: OrderedDict[tuple[AttemptLog, int, int], _Reached] = OrderedDict()
 
     def pieces(self, log: AttemptLog, after: int) -> Iterator[Piece]:
-        """Yield what is stored now; see the port."""
+        """Yield the stored pieces; see the port."""
         if log.location is not None:
             pieces = decode_pieces(self._record(log))
             yield from _skip((piece for piece in pieces if piece.kind != RESULT), after)
@@ -97,7 +97,7 @@ class FileReader:
         return own_path(self._root, log.batch_id, log.job_id, log.attempt)
 
     def _record(self, log: AttemptLog) -> bytes:
-        """Return a record's pieces; nothing if the segment is gone or says another attempt."""
+        """Return a record's pieces; nothing if the segment is gone or names another attempt."""
         assert log.location is not None
         segment, offset = decode_location(log.location)
         try:
@@ -115,7 +115,7 @@ class FileReader:
 
 
 def _skip(pieces: Iterator[Piece], after: int) -> Iterator[Piece]:
-    """Leave out the first `after` pieces; a cut at the beginning is no piece, but is kept."""
+    """Skip the first `after` pieces; a cut at the beginning does not count, but is kept."""
     number = 0
     for piece in pieces:
         end = number + count_pieces(piece)

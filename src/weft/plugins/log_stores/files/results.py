@@ -1,4 +1,4 @@
-"""Read what functions returned: records of segments, thousands of them, and files of their own."""
+"""Read the results of functions: thousands of records in segments, and separate files."""
 
 import os
 from collections.abc import Iterator
@@ -17,12 +17,12 @@ from weft.wire.log_format import (
 )
 
 _GUESS_BYTES = 4096
-"""Most records are shorter, so one read is all."""
+"""Most records are shorter, so one read is enough."""
 BLOCK_BYTES = 1 << 18
 
 
 class ResultReader:
-    """Read one result after the other. Neighbours stand in the same segment, which stays open."""
+    """Read one result after another. Neighbours are in the same segment, which stays open."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
@@ -51,7 +51,7 @@ class ResultReader:
             return
 
     def _record(self, log: AttemptLog) -> bytes:
-        """Return a record's pieces; nothing if the segment is gone or says another attempt."""
+        """Return a record's pieces; nothing if the segment is gone or names another attempt."""
         assert log.location is not None
         segment, offset = decode_location(log.location)
         if not self._open(segment):

@@ -10,17 +10,17 @@ from weft.wire.log_format import Piece, count_pieces, encode_piece, own_path, re
 
 
 class FileLogWriter:
-    """Append to attempt files; see the port for the methods. One writer has an attempt."""
+    """Append to attempt files; see the port for the methods. An attempt has one writer."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
 
     async def append(self, key: AttemptKey, pieces: Sequence[Piece], *, after: int) -> None:
-        """Append what is not there yet."""
+        """Append the pieces that are not stored yet."""
         await asyncio.to_thread(self._append, key, pieces, after)
 
     async def finish(self, key: AttemptKey) -> LogLocation | None:
-        """Return nothing: the file is found by the attempt."""
+        """Return nothing: the attempt alone identifies the file."""
         del key
         return None
 

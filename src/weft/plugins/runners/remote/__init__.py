@@ -1,4 +1,4 @@
-"""What all remote runners share: durable handles, names, adoption (ADR 21).
+"""The common part of all remote runners: durable handles, names, adoption (ADR 21).
 
 A remote runner is a `RemoteRunner` with an `Engine`. This package must not know any engine.
 """
@@ -33,37 +33,37 @@ _END_S = 10.0
 
 
 class Status(msgspec.Struct, frozen=True):
-    """What an engine says of one attempt."""
+    """An engine's status of one attempt."""
 
     phase: Phase
     """`queued_remote` until it runs, then `executing`, `collecting` …"""
     started_s_ago: float | None = None
     ended_s_ago: float | None = None
-    """None: it has not ended."""
+    """None: the attempt has not ended."""
     exit_code: int | None = None
     signal: int | None = None
     message: str = ""
 
 
 class Engine(Protocol):
-    """What runs attempts elsewhere. Every call may raise `Unavailable`."""
+    """A system that runs attempts elsewhere. Every call may raise `Unavailable`."""
 
     async def submit(self, name: str, assignment: Assignment) -> None:
-        """Take one attempt; a name that is known already is the same attempt. Raise `WeftError`
-        if it can never run.
+        """Take one attempt; a known name means the same attempt. Raise `WeftError` if it can never
+        run.
         """
 
     async def statuses(self, names: Sequence[str]) -> Mapping[str, Status]:
-        """Return what is known of these; what the engine was never given is left out."""
+        """Return the statuses of these attempts, without those the engine was never given."""
 
     async def stop(self, name: str, *, grace_ms: int) -> None:
-        """End one, at once if it has not begun; unknown names are ignored."""
+        """End an attempt, at once if it has not begun; unknown names are ignored."""
 
     async def output(self, name: str) -> Sequence[Piece]:
-        """Return all that one wrote that has ended."""
+        """Return the whole output of an ended attempt."""
 
     async def forget(self, name: str) -> None:
-        """Drop what is kept of one that has ended."""
+        """Drop everything that is kept about an ended attempt."""
 
     async def changed(self) -> None:
         """Return when a status may have changed."""
@@ -78,17 +78,17 @@ class RemoteRunner:
         self._logs = logs
         self._held: dict[AttemptKey, Handle] = {}
         self._unsubmitted: dict[AttemptKey, Handle] = {}
-        """Adopted with a handle, and the engine does not know them."""
+        """Attempts adopted by their handles that the engine does not know."""
         self._told: dict[AttemptKey, Phase | None] = {}
-        """The last phase that was told of each; None: its end."""
+        """The last reported phase of each attempt; None: its end was reported."""
         self._withdrawing: set[AttemptKey] = set()
         self._own: list[Happened] = []
-        """What happened without the engine."""
+        """Events that did not come from the engine."""
         self._wake = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def adopt(self) -> Known:
-        """Ask the engine for all that has a handle."""
+        """Ask the engine about every attempt with a handle."""
         self._handles.hold()
         self._held = {one.assignment.key: one for one in self._handles.all()}
         self._told.clear()
@@ -103,11 +103,11 @@ class RemoteRunner:
                 live.append(Started(key, _at_ns(status.started_s_ago)))
         known = {one.key for one in live} | {one.key for one in ended}
         waiting = [key for key in self._held if key not in known]
-        # What an older incarnation had was stopped before this one began: see `end`.
+        # The attempts of an older incarnation were stopped before this one began: see `end`.
         return Known(self._handles.incarnation(), True, waiting, live, ended)  # noqa: FBT003
 
     async def submit(self, assignments: Sequence[Assignment]) -> None:
-        """Write a handle for each, then give them to the engine."""
+        """Write a handle for each attempt, then give them to the engine."""
         new = [Handle(one) for one in assignments if one.key not in self._held]
         for handle in new:
             self._handles.put(handle)
@@ -117,13 +117,13 @@ class RemoteRunner:
         self._wake.set()
 
     def withdraw(self, keys: Sequence[AttemptKey]) -> None:
-        """Stop those that have not begun."""
+        """Stop the attempts that have not begun."""
         mine = [key for key in keys if key in self._held]
         self._withdrawing.update(mine)
         self._later(self._withdraw(mine))
 
     def stop(self, keys: Sequence[AttemptKey], *, reason: Reason, grace_ms: int) -> None:
-        """Note why, durably, and tell the engine."""
+        """Record the reason durably, then tell the engine."""
         for key in keys:
             handle = self._held.get(key)
             if handle is None or self._told.get(key, Phase.ASSIGNED) is None:
@@ -137,17 +137,17 @@ class RemoteRunner:
                 self._later(self._engine.stop(key.name, grace_ms=grace_ms))
 
     def acknowledge(self, keys: Sequence[AttemptKey]) -> None:
-        """Remove the handles, and what the engine keeps."""
+        """Remove the handles, and the engine's data."""
         for key in keys:
             if self._held.pop(key, None) is not None:
                 self._later(self._forget(key))
             self._told.pop(key, None)
 
     def keep_until(self, until_ns: int, *, database: str = "", return_ns: int = 0) -> None:
-        """Go on: the engine has a limit of its own (ADR 21)."""
+        """Do nothing: the engine has its own limit (ADR 21)."""
 
     async def happened(self) -> AsyncIterator[Happened]:
-        """Submit what an earlier agent could not, then yield what the engine tells."""
+        """Submit what an earlier agent could not submit, then yield the engine's news."""
         for handle in list(self._unsubmitted.values()):
             await self._give(handle.assignment)
         self._unsubmitted.clear()
@@ -170,7 +170,7 @@ class RemoteRunner:
                 await self._change()
 
     async def end(self) -> None:
-        """Stop everything, wait until the engine says that it is gone, then drop the name."""
+        """Stop everything, wait until the engine confirms that, then drop the name."""
         keys = list(self._held)
         try:
             async with asyncio.timeout(_END_S):
@@ -185,7 +185,7 @@ class RemoteRunner:
         self._handles.end_incarnation()
 
     def leave(self) -> None:
-        """Let go of the state directory."""
+        """Release the state directory."""
         for task in self._tasks:
             task.cancel()
         self._handles.let_go()
@@ -246,7 +246,7 @@ class RemoteRunner:
                 if key in self._withdrawing and status.started_s_ago is None:
                     withdrawn.append(key)
                 else:
-                    # Another call than the statuses: it may fail, and then this end comes again.
+                    # A separate call, which may fail: then this end comes again.
                     with suppress(Unavailable):
                         ended.append(await self._end_of(key, status))
                         self._told[key] = None
@@ -263,7 +263,7 @@ class RemoteRunner:
         return Happened(started, entered, ended, withdrawn)
 
     async def _end_of(self, key: AttemptKey, status: Status) -> Ended:
-        """Collect the output, again if an earlier agent did, and return the end."""
+        """Collect the output, even if an earlier agent already did, and return the end."""
         assert status.ended_s_ago is not None
         pieces = () if status.started_s_ago is None else await self._engine.output(key.name)
         location = None
@@ -292,7 +292,7 @@ class RemoteRunner:
         self._wake.set()
 
     async def _change(self) -> None:
-        """Wait for the engine or for ourselves."""
+        """Wait for a change in the engine or in this runner."""
         waits = {
             asyncio.ensure_future(self._engine.changed()),
             asyncio.ensure_future(self._wake.wait()),
@@ -304,8 +304,8 @@ class RemoteRunner:
                 one.cancel()
 
     def _later(self, work: Coroutine[None, None, None]) -> None:
-        """Do what the caller need not wait for; a call that fails is made again at the next
-        `adopt`, because its handle says what is wanted.
+        """Make a call in the background. If it fails, the next `adopt` repeats it, because the
+        handle records what is wanted.
         """
         task = asyncio.ensure_future(work)
         self._tasks.add(task)

@@ -1,7 +1,7 @@
-"""What a remote runner must remember: its incarnation, and a handle for each attempt.
+"""The durable state of a remote runner: its incarnation, and a handle for each attempt.
 
-A handle is written, and is on the disk, before its attempt is submitted; it goes when the end is
-acknowledged. The form of a handle is an interface: another release adopts it.
+A handle is on the disk before its attempt is submitted, and is removed when the end is
+acknowledged. The format of a handle is an interface: other releases adopt it.
 """
 
 import fcntl
@@ -24,11 +24,11 @@ class RunnerHeld(Conflict):
 
 
 class Handle(msgspec.Struct, frozen=True):
-    """What was, or is about to be, submitted."""
+    """An attempt that was, or is about to be, submitted."""
 
     assignment: Assignment
     stop_reason: int | None = None
-    """`core.states.Reason`: why it is to end; None: it is not."""
+    """`core.states.Reason`: why it must end; None: it need not."""
 
 
 _ENCODE = msgspec.msgpack.Encoder().encode
@@ -61,20 +61,20 @@ class Handles:
         self._lock = lock
 
     def let_go(self) -> None:
-        """Leave the directory to the next agent."""
+        """Release the directory for the next agent."""
         if self._lock >= 0:
             os.close(self._lock)
             self._lock = -1
 
     def incarnation(self) -> str:
-        """Return the runner's name, which is made once."""
+        """Return the runner's name, which is created once."""
         path = self._state / "incarnation"
         if not path.exists():
             self._write(path, secrets.token_hex(16).encode())
         return path.read_text()
 
     def end_incarnation(self) -> None:
-        """Forget the runner's name: the next one is new."""
+        """Forget the runner's name, so that the next one is new."""
         (self._state / "incarnation").unlink(missing_ok=True)
 
     def put(self, handle: Handle) -> None:

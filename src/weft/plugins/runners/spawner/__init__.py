@@ -75,7 +75,7 @@ class SpawnerRunner:
         self._link: SpawnerLink | None = None
 
     async def adopt(self) -> Known:
-        """Find the spawner, or start one once the older one is proved gone."""
+        """Find the spawner, or start one after proof that the older one is gone."""
         if self._link is not None:
             await wait_gone(self._files)
         while True:
@@ -98,7 +98,7 @@ class SpawnerRunner:
             await wait_gone(self._files)
 
     async def submit(self, assignments: Sequence[Assignment]) -> None:
-        """Send them, in messages of a bounded size."""
+        """Send the attempts in messages of a bounded size."""
         outgoing = Outgoing(self._send, self._executors, self._limits)
         refused = []
         for one in assignments:
@@ -118,15 +118,15 @@ class SpawnerRunner:
             self._link.tell(Happened(ended=refused))
 
     def withdraw(self, keys: Sequence[AttemptKey]) -> None:
-        """Ask for what was not started."""
+        """Ask for the attempts that were not started."""
         self._send(wire.Withdraw(list(keys)))
 
     def stop(self, keys: Sequence[AttemptKey], *, reason: Reason, grace_ms: int) -> None:
-        """Have them killed."""
+        """Tell the spawner to kill the attempts."""
         self._send(wire.Kill(list(keys), reason, grace_ms))
 
     def acknowledge(self, keys: Sequence[AttemptKey]) -> None:
-        """Let the spawner forget them."""
+        """Tell the spawner to forget the ends."""
         self._send(wire.Acknowledge(list(keys)))
 
     def keep_until(self, until_ns: int, *, database: str = "", return_ns: int = 0) -> None:
@@ -145,7 +145,7 @@ class SpawnerRunner:
             raise
 
     async def end(self) -> None:
-        """Tell the spawner to kill everything and to go."""
+        """Tell the spawner to kill everything and to exit."""
         if self._link is None:
             return
         self._link.send(wire.Quit())
@@ -168,7 +168,7 @@ class SpawnerRunner:
 def _known(welcome: wire.Welcome) -> Known:
     return Known(
         welcome.incarnation,
-        True,  # noqa: FBT003 (find_or_start begins no spawner before the older one is proved gone)
+        True,  # noqa: FBT003 (find_or_start starts none before the older one is proved gone)
         welcome.queued,
         [Started(one.key, one.started_ns) for one in welcome.live],
         [_ended(one) for one in welcome.ended],

@@ -1,11 +1,11 @@
 """Processes that a dead spawner left on this host.
 
-They are killed by their mark only: the name of the spawner's incarnation, which is random, in the
+They are identified only by their mark: the random name of the spawner's incarnation in the
 environment of each process that it started. Process ids and inode numbers prove nothing, because
-the kernel reuses both: whatever has them now may belong to a container or to another home.
+the kernel reuses both: their present owner may belong to a container or to another home.
 
-In a PID namespace of its own the spawner takes everything with it. Without one, a process that
-has cleared its environment and fled its process group is not found.
+A spawner with its own PID namespace takes everything with it. Without one, a process that has
+cleared its environment and left its process group is not found.
 """
 
 import os
@@ -56,7 +56,7 @@ def _is_marked(entry: Path, incarnation: str) -> bool:
 
 
 def _kill(entry: Path, incarnation: str) -> bool:
-    """Kill a process unless its id was given to another one after we looked."""
+    """Kill a process, unless its id was reused after we looked."""
     try:
         handle = os.pidfd_open(int(entry.name))
     except OSError:
@@ -86,7 +86,7 @@ def _is_spawner(entry: Path, dead: SpawnerLock) -> bool:
 
 
 def _innermost_pid(entry: Path) -> int:
-    """Return its id in its own PID namespace."""
+    """Return the id of a process in its own PID namespace."""
     for line in (entry / "status").read_text().splitlines():
         if line.startswith("NSpid:"):
             return int(line.split()[-1])

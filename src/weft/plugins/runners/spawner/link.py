@@ -15,7 +15,7 @@ _WELCOME_WITHIN_S = 10.0
 
 
 class SpawnerLink(asyncio.Protocol):
-    """Send messages and keep reports, in the order in which they come."""
+    """Send messages and keep reports in order of arrival."""
 
     def __init__(self) -> None:
         loop = asyncio.get_running_loop()
@@ -33,7 +33,7 @@ class SpawnerLink(asyncio.Protocol):
         self._transport = transport
 
     def data_received(self, data: bytes) -> None:
-        """Take what has come."""
+        """Take bytes that have arrived."""
         for body in self._framer.feed(data):
             message = self._decoder.decode(body)
             if isinstance(message, Report):
@@ -42,12 +42,12 @@ class SpawnerLink(asyncio.Protocol):
                 self.welcome.set_result(message)
 
     def tell(self, report: Report | Happened) -> None:
-        """Add a report: the spawner's, or one of our own beside them."""
+        """Add a report: one from the spawner, or one of our own."""
         self._reports.append(report)
         self._told.set()
 
     async def next_report(self) -> Report | Happened:
-        """Return the next report, from the welcome on. Raise `RunnerGone` after the last one."""
+        """Return the next report after the welcome. Raise `RunnerGone` after the last one."""
         while not self._reports:
             if self.gone.done():
                 raise RunnerGone
@@ -64,21 +64,21 @@ class SpawnerLink(asyncio.Protocol):
             self.gone.set_result(None)
         if not self.welcome.done():
             self.welcome.set_exception(RunnerGone())
-            self.welcome.exception()  # nobody may wait for it any more
+            self.welcome.exception()  # perhaps no task waits for it any more
 
     def send(self, message: AgentMessage) -> None:
-        """Send; after the end of the connection it is dropped, the next agent is told anyway."""
+        """Send; after the end of the connection, drop the message: the next agent catches up."""
         if self._transport is not None:
             self._transport.write(frame(message))
 
     def close(self) -> None:
-        """Close the connection; the spawner goes on."""
+        """Close the connection; the spawner continues."""
         if self._transport is not None:
             self._transport.close()
 
 
 async def connect(path: Path) -> SpawnerLink | None:
-    """Connect to a spawner's socket, whose path may be of any length; `None`: nobody listens."""
+    """Connect to a spawner's socket, whose path may have any length; `None`: no listener."""
     try:
         directory = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except FileNotFoundError:
@@ -97,7 +97,7 @@ async def connect(path: Path) -> SpawnerLink | None:
 
 
 async def greet(link: SpawnerLink, hello: Hello) -> Welcome:
-    """Say hello and return the answer. Raises `RunnerGone`, also if none comes."""
+    """Say hello and return the answer. Raises `RunnerGone`, also if there is no answer."""
     link.send(hello)
     try:
         async with asyncio.timeout(_WELCOME_WITHIN_S):

@@ -12,7 +12,7 @@ MESSAGE_BYTES: Final = 8 << 20
 
 
 class Outgoing:
-    """Messages that are being filled. What many processes share stands in each message once."""
+    """Messages that are being filled. Data that many processes share is in each message once."""
 
     def __init__(
         self,
@@ -45,7 +45,7 @@ class Outgoing:
             self.send()
 
     def send(self) -> None:
-        """Send what is there."""
+        """Send the message that is being filled."""
         if self._message.processes:
             self._send(self._message)
             self._begin()
@@ -64,7 +64,7 @@ class Outgoing:
         return index
 
     def _definition(self, executor: SpawnerExecutor, one: Assignment) -> int | None:
-        """Return the index of what the job shares, or brings itself."""
+        """Return the index of the definition that the job shares, or carries itself."""
         found = executor.definition_of(one.spec) if one.spec.shares is None else None
         if one.spec.shares is None and found is None:
             return None
@@ -80,6 +80,6 @@ class Outgoing:
 
 
 def _size_of(process: StartProcess) -> int:
-    """Return about how long the long fields are."""
+    """Return the approximate size of the long fields."""
     texts = len(process.stdin or "") + len(process.script or "") + sum(map(len, process.argv))
     return texts + (len(process.warm.body) if process.warm else 0)

@@ -1,4 +1,4 @@
-"""Find the spawner of this worker, or start one once the older one is proved gone."""
+"""Find this worker's spawner, or start one after proof that the older one is gone."""
 
 import asyncio
 import fcntl
@@ -40,7 +40,7 @@ class AgentReplaced(Conflict):
 
 @dataclass(frozen=True)
 class SpawnerFiles:
-    """Where a worker's spawner has its files."""
+    """The paths of a spawner's files."""
 
     socket: Path
     lock: Path
@@ -50,7 +50,7 @@ class SpawnerFiles:
 
 
 async def find_or_start(files: SpawnerFiles) -> SpawnerLink:
-    """Return a connection to the live spawner, else to a new one. Not greeted yet."""
+    """Return a connection to the live spawner, else to a new one, before any greeting."""
     async with asyncio.timeout(_READY_WITHIN_S):
         while True:
             link = await connect(files.socket)
@@ -63,7 +63,7 @@ async def find_or_start(files: SpawnerFiles) -> SpawnerLink:
 
 
 def is_locked(path: Path) -> bool:
-    """Say whether a spawner lives: it holds the lock as long as it does."""
+    """Say whether a spawner lives: it holds the lock all its life."""
     try:
         fd = os.open(path, os.O_RDWR | os.O_CLOEXEC)
     except FileNotFoundError:
@@ -78,7 +78,7 @@ def is_locked(path: Path) -> bool:
 
 
 async def clear_away(files: SpawnerFiles) -> None:
-    """Kill what is left of a dead spawner's jobs and wait until it is gone: see `leftovers`."""
+    """Kill what is left of a dead spawner's jobs and wait until that is gone: see `leftovers`."""
     try:
         dead = msgspec.json.decode(files.lock.read_bytes(), type=SpawnerLock)
     except (FileNotFoundError, msgspec.MsgspecError):
@@ -99,7 +99,7 @@ async def wait_gone(files: SpawnerFiles) -> None:
     """
     try:
         async with asyncio.timeout(_GONE_WITHIN_S):
-            # A lock has no event to wait for; this ends with the spawner.
+            # A lock has no event to wait for; the loop ends with the spawner.
             while is_locked(files.lock):  # noqa: ASYNC110
                 await asyncio.sleep(_STEP_S)
     except TimeoutError as error:
@@ -170,7 +170,7 @@ def _settle(future: asyncio.Future[None]) -> None:
 
 
 def _reap_later(pid: int) -> None:
-    """Take the exit code when it ends, so that no zombie stays while this agent lives."""
+    """Reap the process when it ends, so that no zombie stays while this agent lives."""
     loop = asyncio.get_running_loop()
     pidfd = os.pidfd_open(pid)
 
@@ -183,7 +183,7 @@ def _reap_later(pid: int) -> None:
 
 
 def _namespace_words() -> Sequence[str]:
-    """Return the command that gives the spawner a PID namespace; nothing where the kernel or the
+    """Return the command that gives the spawner a PID namespace; nothing if the kernel or our
     rights do not allow one.
     """
     if shutil.which("unshare") is None:

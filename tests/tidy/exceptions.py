@@ -47,9 +47,6 @@ UNPROVOKED: frozenset[str] = frozenset(
 
 UNIDIOMATIC: dict[str, int] = {
     "src/weft/client": 1,
-    "src/weft/ports": 2,
-    "src/weft/sql": 2,
-    "src/weft/store": 3,
     "tests/api": 1,
     "tests/callbacks": 2,
     "tests/faults": 3,

@@ -2,7 +2,7 @@
 
 `migrations/` change tables, once each: `NNNN_pre_*` before this program runs, `NNNN_post_*` when
 all older ones are gone. `functions/` and `views/` are replaced where they changed, so the body of
-a function has one home; `owner/` is what the owner of the database runs before that; `catalog/`
+each function has one file; the owner of the database runs `owner/` before that; `catalog/`
 asks the database what it has; `audit/` are queries that return no row when all is well.
 Functions stand in folders by subject; the name of a file is unique among all of its kind.
 Must not: hold text of a query, or know how to connect.
@@ -29,13 +29,13 @@ class SqlFile:
 
     @property
     def checksum(self) -> str:
-        """Return what tells that the text was changed."""
+        """Return a checksum that changes with the text."""
         return hashlib.sha256(self.text.encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True)
 class Rights:
-    """Who owns a function and who may call it."""
+    """The owner of a function and the roles that may call it."""
 
     owner: str
     granted_to: tuple[str, ...]

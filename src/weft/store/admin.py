@@ -1,4 +1,4 @@
-"""What only the owner of the database does: migrate, set passwords, make the local user, audit."""
+"""Work of the database's owner: migrate, set passwords, make the local user, audit."""
 
 import hashlib
 from collections.abc import AsyncIterator, Mapping
@@ -22,7 +22,7 @@ FINDING_ROWS_MAX = 100
 class AuditFinding:
     """One check of the audit.
 
-    Its name, what it says, and the rows that contradict it (none: all is well).
+    Its name, its sentence, and the rows that contradict it (none: all is well).
     """
 
     check: str
@@ -45,7 +45,7 @@ class Admin:
         return await migrate(self._connection)
 
     async def contract(self, *, force: bool = False) -> list[str]:
-        """Take away what only older programs use.
+        """Remove everything that only older programs use.
 
         Return what was done. Raises `SchemaNotExpanded`, `OlderProgramsConnected`.
         """
@@ -117,7 +117,7 @@ class Admin:
 async def open_admin(dsn: str) -> AsyncIterator[Admin]:
     """Connect as the owner of the database. Raises `Unavailable`, `LoginRefused`.
 
-    What the database refuses while the connection is held is translated, too.
+    Database errors are translated while the connection is held, too.
     """
     try:
         connection = await asyncpg.connect(

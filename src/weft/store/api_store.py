@@ -24,7 +24,7 @@ API_TIMEOUT_S = 60.0
 
 
 class PostgresApiStore(Queries, SubmissionCalls, SetGroups, Edits, Billing):
-    """What the api asks its database. The methods are documented at the port."""
+    """The api's calls to its database. The methods are documented at the port."""
 
     notices: PostgresNotices
     _listener_id: uuid.UUID
@@ -38,7 +38,7 @@ class PostgresApiStore(Queries, SubmissionCalls, SetGroups, Edits, Billing):
         await self._database.call("events_now")
 
     async def authenticate(self, token: str) -> Caller | None:
-        """Return who holds this token."""
+        """Return the holder of this token."""
         rows = await self._database.call(
             "authenticate", token_hash=hashlib.sha256(token.encode()).digest()
         )
@@ -233,14 +233,14 @@ class PostgresApiStore(Queries, SubmissionCalls, SetGroups, Edits, Billing):
         return [dict(row) for row in rows], position
 
     async def wait_for_events(self, *, waits: bool = True) -> bool:
-        """Tell the writers whether somebody waits; return whether events are withheld."""
+        """Tell the writers whether a listener waits; return whether events are withheld."""
         found = await self._database.value(
             "wait_for_events", listener_id=self._listener_id, waits=waits
         )
         return bool(found)
 
     async def pool_offers(self, caller: Caller) -> Sequence[Row]:  # noqa: ARG002 (pools of a tenant come with queues)
-        """Return what workers have, largest first."""
+        """Return the offers of workers, largest first."""
         return [dict(row) for row in await self._database.call("pool_offers")]
 
     async def overview(self, caller: Caller) -> Row:

@@ -1,4 +1,4 @@
-"""The part of `ApiStore` that tells costs and prices."""
+"""The part of `ApiStore` for costs and prices."""
 
 from collections.abc import Sequence
 from datetime import date
@@ -8,7 +8,7 @@ from weft.store.database import Database
 
 
 class Billing:
-    """What the api asks about money. The methods are documented at the port."""
+    """The api's calls about costs and prices. The methods are documented at the port."""
 
     _database: Database
 
@@ -22,7 +22,7 @@ class Billing:
     async def list_project_days(
         self, caller: Caller, name: str, *, before: date | None, limit: int
     ) -> Sequence[Row]:
-        """Return what a project cost by date."""
+        """Return a project's costs by date."""
         rows = await self._database.call(
             "list_project_days",
             tenant_id=caller.tenant_id,

@@ -1,4 +1,4 @@
-"""The contract step: take away what only older programs use. Run by command, later.
+"""The contract step: remove everything that only older programs use. Run later, by command.
 
 `post` migrations and functions that this program does not have wait until every older program is
 gone; a migration run leaves them in place.
@@ -33,10 +33,10 @@ class ProgramSession:
     """The address it came from; None: a socket of the server's host, or hidden."""
     connected_at: datetime | None
     program: int | None
-    """The schema that it was made for; None: it is from before programs told."""
+    """The schema that it was made for; None: the program is too old to report it."""
 
     def __str__(self) -> str:
-        """Say who it is in a line."""
+        """Describe the session in one line."""
         made_for = "an earlier release" if self.program is None else f"schema {self.program}"
         return (
             f"{self.login} from {self.client or 'this host'}, pid {self.pid}, made for {made_for}"
@@ -57,12 +57,12 @@ async def refuse_older_programs(connection: asyncpg.Connection) -> None:
             f"{len(found)} connections of older programs use the database",
             detail="; ".join(str(one) for one in found[:_SHOWN]) + ".",
             hint="Replace these programs first; `weft db status` lists them. "
-            "`weft db contract --force` goes on, and their calls will fail.",
+            "`weft db contract --force` continues, and their calls will fail.",
         )
 
 
 async def stop_serving_older_programs(connection: asyncpg.Connection) -> None:
-    """Let no older program start any more."""
+    """Refuse older programs from now on."""
     await connection.execute(text_of("catalog", "refuse_older_programs"), program_schema())
 
 

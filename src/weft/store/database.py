@@ -114,7 +114,7 @@ async def fetch_on(
 
 
 def session_name(purpose: str = "") -> str:
-    """Return the application_name: people and `weft db contract` see by it who is connected."""
+    """Return the application_name: it shows people and `weft db contract` who is connected."""
     return f"weft{purpose and ' '}{purpose} (schema {program_schema()})"
 
 

@@ -1,4 +1,4 @@
-"""Documents as the database makes them, and what is written otherwise for people."""
+"""Documents as the database makes them, with some fields rewritten for people."""
 
 from typing import Any
 

@@ -25,7 +25,7 @@ HEARTBEAT_TIMEOUT_S = 10.0
 
 
 class PostgresDriverStore(Operations):
-    """What a driver asks its database. The methods are documented at the port."""
+    """A driver's calls to its database. The methods are documented at the port."""
 
     def __init__(self, database: Database, notices: PostgresNotices, dsn: str) -> None:
         self._database = database
@@ -76,7 +76,7 @@ class PostgresDriverStore(Operations):
             self._leading = None
 
     async def fold_deltas(self, epoch: int) -> Folded:
-        """Fold what is visible."""
+        """Fold the visible deltas."""
         (row,) = await self._database.call("fold_deltas", epoch=epoch)
         return Folded(row["n_deltas"], row["loops"])
 
@@ -102,7 +102,7 @@ class PostgresDriverStore(Operations):
         return None if distance is None else datetime.now(UTC) + distance
 
     async def beat(self, epoch: int, grace_s: float) -> Beat:
-        """Say whether the leader may sleep on, and what a lost notice should have told."""
+        """Return whether the leader may keep sleeping, and when each loop is due."""
         (row,) = await self._database.call("beat_driver", epoch=epoch, grace_s=grace_s)
         now = datetime.now(UTC)
         due = {
@@ -116,7 +116,7 @@ class PostgresDriverStore(Operations):
         return bool(await self._database.value("idle_driver", epoch=epoch))
 
     async def remove_old(self, epoch: int, *, events_keep_s: float, updates_keep_s: float) -> int:
-        """Remove what is past its retention."""
+        """Remove rows that are past their retention."""
         return int(
             await self._database.value(
                 "remove_old",

@@ -1,4 +1,4 @@
-"""The part of `ApiStore` that changes what is there."""
+"""The part of `ApiStore` that changes existing batches, groups and jobs."""
 
 from collections.abc import Mapping, Sequence
 
@@ -7,7 +7,7 @@ from weft.store.database import Database
 
 
 class Edits:
-    """What the api asks to change. The methods are documented at the port."""
+    """The api's calls that change things. The methods are documented at the port."""
 
     _database: Database
 

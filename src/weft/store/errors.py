@@ -1,6 +1,6 @@
-"""What the database reports, as the errors that the rest of weft knows.
+"""Translate database errors to weft's errors.
 
-No other layer sees asyncpg's.
+No other layer sees asyncpg's errors.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ AWAY = (
     asyncpg.QueryCanceledError,
     asyncpg.InvalidCatalogNameError,
 )
-"""The database is away, full or starting. What was asked may have been done or not."""
+"""The database is away, full or starting. The call may or may not have taken effect."""
 
 
 class LoginRefused(errors.Unavailable):
@@ -51,7 +51,7 @@ class DatabaseMissing(errors.Unavailable):
 
 
 class RightsMissing(errors.Forbidden):
-    """The owner of the database may not do what a migration needs."""
+    """The owner of the database lacks a right that a migration needs."""
 
     code = "STORE.RIGHTS_MISSING"
 
@@ -63,7 +63,7 @@ class SchemaMissing(errors.Conflict):
 
 
 def translated(error: Exception) -> errors.WeftError:
-    """Return the error that stands for what asyncpg raised."""
+    """Return weft's error for an asyncpg exception."""
     if isinstance(error, asyncpg.InvalidAuthorizationSpecificationError):
         return LoginRefused(
             "the database refused the login",

@@ -1,4 +1,4 @@
-"""The part of `ApiStore` that makes sets, fills them, and tells how operations go."""
+"""The part of `ApiStore` that makes and fills sets and reports on operations."""
 
 import asyncio
 import random
@@ -14,7 +14,7 @@ ROUND_S = 0.02
 
 
 class SetGroups:
-    """What the api asks about sets and operations. The methods are documented at the port."""
+    """The api's calls for sets and operations. The methods are documented at the port."""
 
     _database: Database
     _limits: GroupLimits
@@ -46,7 +46,7 @@ class SetGroups:
         idempotency_key: str | None,
         digest: bytes,
     ) -> int:
-        """Begin to fill a set with what a query finds."""
+        """Begin to fill a set with the jobs that a query finds."""
         return int(
             await self._database.value(
                 "create_query_set",
@@ -93,7 +93,7 @@ class SetGroups:
     async def add_members(
         self, caller: Caller, batch_id: int, group_id: int, job_ids: Sequence[int]
     ) -> int:
-        """Put jobs into a set; those whose rows somebody has are tried again."""
+        """Put jobs into a set; retry those whose rows are locked."""
         left, added = list(job_ids), 0
         for _ in range(ROUNDS_MAX):
             (row,) = await self._database.call(

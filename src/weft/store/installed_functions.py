@@ -1,7 +1,7 @@
 """The functions of the schema: made, replaced when their file changed, and dropped at the end.
 
 A function that has not changed is left alone, and one that has is replaced in place, so calls of
-older programs go on. The comment of a function holds the checksum of its file.
+older programs continue to work. The comment of a function holds the checksum of its file.
 """
 
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ async def functions_current(connection: asyncpg.Connection) -> bool:
 async def install_functions(connection: asyncpg.Connection) -> None:
     """Make or replace each function that changed, with its rights, in one transaction.
 
-    No caller sees half of them. What this program no longer has stays for older ones.
+    No caller sees only some of them. Functions that this program lacks stay for older ones.
     """
     async with connection.transaction():
         # Bodies name functions that come later in the alphabet.

@@ -61,11 +61,11 @@ class MigrationStatus:
     """The newest applied migration; None: an empty database."""
     program_version: str
     pending: tuple[str, ...]
-    """What `migrate` would apply, besides the functions."""
+    """The migrations that `migrate` would apply, besides the functions."""
     to_contract: tuple[str, ...]
-    """What `contract` would apply and drop."""
+    """The steps and drops that `contract` would do."""
     older_programs: tuple[ProgramSession, ...]
-    """Who keeps `contract` from doing so."""
+    """The sessions that keep `contract` from running."""
     functions_current: bool
     server_version: str
     problem: str | None
@@ -100,10 +100,10 @@ def _problem_of(applied: dict[str, str]) -> str | None:
 
 
 async def migrate(connection: asyncpg.Connection) -> list[str]:
-    """Apply what is missing, each migration in a transaction of its own.
+    """Apply the missing migrations, each in its own transaction.
 
     Return the names of what was done. `post` migrations are applied to an empty database only,
-    which no older program uses; else they are left to `contract`.
+    which no older program uses; otherwise they are left to `contract`.
 
     Safe to repeat and to run twice at once: a lock lets one run at a time.
     Raises `SchemaTooNew`, `MigrationChanged` or `ServerTooOld`; then nothing was changed.
@@ -125,7 +125,7 @@ async def migrate(connection: asyncpg.Connection) -> list[str]:
 
 
 async def contract(connection: asyncpg.Connection, *, force: bool = False) -> list[str]:
-    """Take away what only older programs use; return the names of what was done.
+    """Remove everything that only older programs use; return the names of the steps.
 
     Safe to repeat. Raises `SchemaNotExpanded`, and `OlderProgramsConnected` unless forced; then
     nothing was changed.

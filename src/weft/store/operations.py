@@ -11,7 +11,7 @@ PAGE_OPERATIONS = 100
 
 
 class Operations:
-    """What a driver asks about operations. The methods are documented at the port."""
+    """A driver's calls for operations. The methods are documented at the port."""
 
     _database: Database
 

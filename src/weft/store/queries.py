@@ -18,7 +18,7 @@ from weft.store.query_sql import Statement, select_batches, select_jobs
 
 Result = TypeVar("Result")
 QUERIES_AT_ONCE: Final = 4
-"""Of one process: half of its connections are left for what is quick."""
+"""Per process: half of its connections stay free for quick calls."""
 NEWEST: Final = (1 << 63) - 1
 
 
@@ -125,7 +125,7 @@ async def job_ids(
 async def _job_statement(
     connection: asyncpg.Connection, tenant_id: int, batch_id: int, wanted: JobQuery
 ) -> Statement:
-    """Prepare the transaction, and refuse what would read too much."""
+    """Prepare the transaction, and refuse a query that would read too much."""
     by_path = isinstance(wanted.group, str)
     (row,) = await call_on(
         connection,
@@ -164,7 +164,7 @@ async def _batch_statement(
 
 
 async def _explain(connection: asyncpg.Connection, statement: Statement) -> dict[str, Any]:
-    """Return the plan; without costs, which would tell of other tenants' rows."""
+    """Return the plan without costs, which would reveal other tenants' rows."""
     text = f"EXPLAIN (COSTS OFF) {statement.text}"
     rows = await fetch_on(connection, "explain_query", text, statement.values)
     return {"sql": statement.text, "plan": [row[0] for row in rows]}

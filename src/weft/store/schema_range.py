@@ -13,13 +13,13 @@ from weft.store.database import Database
 
 
 class SchemaTooOld(Conflict):
-    """The database was not migrated to what this program needs."""
+    """The database was not migrated to a schema that this program can use."""
 
     code = "STORE.SCHEMA_TOO_OLD"
 
 
 class ProgramTooOld(Conflict):
-    """The schema no longer has what this program calls."""
+    """The schema no longer has functions that this program calls."""
 
     code = "STORE.PROGRAM_TOO_OLD"
 

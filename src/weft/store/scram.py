@@ -1,7 +1,7 @@
-"""What PostgreSQL stores of a password, made here, so that the password itself never travels.
+"""Compute the verifier that PostgreSQL stores for a password, so the password never travels.
 
 A statement with a password in clear would stand in the server's log, if statements are logged, and
-in `pg_stat_statements`; what is made here proves a password and tells nothing about it.
+in `pg_stat_statements`; the verifier proves a password and reveals nothing about it.
 Source: RFC 5802 and RFC 7677; the form is that of `pg_authid.rolpassword`.
 """
 

@@ -11,7 +11,7 @@ from weft.wire.spec import decode_chunk
 
 
 class SubmissionCalls:
-    """What the api asks to create. The methods are documented at the port."""
+    """The api's calls that create things. The methods are documented at the port."""
 
     def __init__(self, database: Database, limits: GroupLimits) -> None:
         self._database = database
@@ -83,7 +83,7 @@ class SubmissionCalls:
         return _reserved(row), row["is_new"]
 
     async def get_update(self, caller: Caller, batch_id: int, update_id: int) -> Reserved:
-        """Return what an update reserved."""
+        """Return the numbers that an update reserved."""
         (row,) = await self._database.call(
             "get_update", tenant_id=caller.tenant_id, batch_id=batch_id, of_update_id=update_id
         )

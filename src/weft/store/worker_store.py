@@ -29,7 +29,7 @@ MESSAGE_MAX = 4096
 
 
 class PostgresWorkerStore:
-    """What a worker's agent asks its database. The methods are documented at the port."""
+    """A worker agent's calls to its database. The methods are documented at the port."""
 
     def __init__(
         self, database: Database, notices: PostgresNotices, *, grace_s: float = GRACE_S
@@ -121,7 +121,7 @@ class PostgresWorkerStore:
     async def record_phases(
         self, incarnation_id: int, reports: Sequence[PhaseReport]
     ) -> Sequence[str]:
-        """Record what attempts are doing."""
+        """Record the phases of attempts."""
         batch_ids, job_ids, attempts, phases = columns(
             reports, "batch_id", "job_id", "attempt", "phase"
         )
@@ -220,11 +220,11 @@ _USUAL = MappingProxyType(
         "stderr_bytess": 0,
     }
 )
-"""What complete_attempts takes a column for that is not given."""
+"""The values that complete_attempts assumes for columns that are not sent."""
 
 
 def _ends(reports: Sequence[EndReport]) -> dict[str, Any]:
-    """Return reports as they are sent: with their ages of that moment."""
+    """Return reports as they are sent, with their ages at that moment."""
     ends: dict[str, Any] = dict(end_columns(reports))
     for ages in ("start_ages_us", "end_ages_us"):
         ends[ages] = _growing(ends[ages])
@@ -263,7 +263,7 @@ def _growing(ages_us: Sequence[int | None]) -> Callable[[], list[int | None]]:
 
 
 def _text(message: str) -> str | None:
-    """Return what PostgreSQL can keep: no NUL, no half of a character (file names hold both)."""
+    """Return storable text: no NUL, no lone surrogate (file names may hold both)."""
     kept = message[:MESSAGE_MAX].replace("\0", "\N{REPLACEMENT CHARACTER}")
     return kept.encode("utf-8", "replace").decode("utf-8") or None
 

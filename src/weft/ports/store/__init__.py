@@ -1,4 +1,4 @@
-"""The port `store`: what weft asks its database, by caller.
+"""The port `store`: weft's calls to its database, by caller.
 
 One method is one SQL function of the same name; the header of `sql/functions/*/NAME.sql` gives
 its locks and its plan.

@@ -1,4 +1,4 @@
-"""What the api asks."""
+"""The calls of the api."""
 
 from collections.abc import Mapping, Sequence
 from typing import Protocol
@@ -14,16 +14,16 @@ from weft.ports.store.submitted import JobRows, NewBatch, NewGroup, Reserved
 
 
 class ApiStore(SetGroupStore, EditStore, QueryStore, BillingStore, Protocol):
-    """What the api may ask.
+    """The calls of the api.
 
-    Everything is seen through the caller's tenant; what it may not see does not exist.
+    Each call sees only the caller's tenant; anything else does not exist for it.
     """
 
     async def ready(self) -> None:
-        """Return if the database answers, else raise `Unavailable`."""
+        """Return if the database answers; otherwise raise `Unavailable`."""
 
     async def authenticate(self, token: str) -> Caller | None:
-        """Return who holds this token; `None` for an unknown or expired one."""
+        """Return the holder of this token; `None` for an unknown or expired one."""
 
     async def create_batch(
         self, caller: Caller, new: NewBatch, *, idempotency_key: str | None, digest: bytes
@@ -45,15 +45,13 @@ class ApiStore(SetGroupStore, EditStore, QueryStore, BillingStore, Protocol):
         digest: bytes,
         trace_id: str,
     ) -> tuple[int, Reserved, bool]:
-        """Create a batch (or take the batch of that number), add one update with these groups and
-        jobs, commit it.
+        """Create a batch (or use an existing one), add one update with these groups and jobs,
+        and commit it.
 
         One transaction. Numbers of groups, jobs and parents in `groups` and `jobs` are relative to
-        the update: 1 is
-        its first; references to earlier jobs are negative absolute numbers (-7 is j7), group 0 is
-        the root, an
-        earlier group is a negative number. Return the batch, what was reserved and whether it is
-        new.
+        the update and start at 1. An earlier job or group is referred to by its negative number
+        (-7 is j7); group 0 is the root. Return the batch, the reserved numbers and whether the
+        batch or update is new.
         """
 
     async def create_update(
@@ -70,7 +68,7 @@ class ApiStore(SetGroupStore, EditStore, QueryStore, BillingStore, Protocol):
         """Reserve contiguous numbers for jobs and groups."""
 
     async def get_update(self, caller: Caller, batch_id: int, update_id: int) -> Reserved:
-        """Return what an update reserved. Raise `UpdateNotFound`."""
+        """Return the numbers that an update reserved. Raise `UpdateNotFound`."""
 
     async def add_groups(
         self,
@@ -84,8 +82,8 @@ class ApiStore(SetGroupStore, EditStore, QueryStore, BillingStore, Protocol):
     ) -> bool:
         """Add groups to an open update; return whether any of them is new.
 
-        Numbers are relative as in `submit`. A repeat does nothing. Raise `IdempotencyConflict` for
-        a key that came with another digest, `BunchDiffers` if another group has a number.
+        Numbers are relative as in `submit`. A repeat does nothing. Raise `IdempotencyConflict` if
+        the key was used with another digest, `BunchDiffers` if a number belongs to another group.
         """
 
     async def add_jobs(
@@ -100,15 +98,15 @@ class ApiStore(SetGroupStore, EditStore, QueryStore, BillingStore, Protocol):
     ) -> bool | None:
         """Add a bunch to an open update; return True.
 
-        Numbers relative as in `submit`. A repeat of the same jobs from the same body (`digest`)
-        does nothing and returns False; None: another body has filled these numbers, see
-        `get_bunch`. Raise `IdempotencyConflict` for a key that came with another digest.
+        Numbers are relative as in `submit`. A repeat of the same jobs from the same body
+        (`digest`) does nothing and returns False; None: another body has filled these numbers,
+        see `get_bunch`. Raise `IdempotencyConflict` if the key was used with another digest.
         """
 
     async def get_bunch(
         self, caller: Caller, batch_id: int, update_id: int, *, first_job: int, n_jobs: int
     ) -> Sequence[Row]:
-        """Return what an update holds from a position on, job by job: `cpu_m, memory_mib,
+        """Return the jobs of an update from a position on, one row per job: `cpu_m, memory_mib,
         storage_mib, gpu, group, groups, priority, always_run, max_attempts, retry_on, name,
         attributes, parents` with absolute numbers, and `spec`.
         """
@@ -116,7 +114,7 @@ class ApiStore(SetGroupStore, EditStore, QueryStore, BillingStore, Protocol):
     async def commit_update(self, caller: Caller, batch_id: int, update_id: int) -> Reserved:
         """Make the update visible and runnable.
 
-        Repeat: same answer. Raise `UpdateIncomplete` with what is missing.
+        A repeat gives the same answer. Raise `UpdateIncomplete`, which lists what is missing.
         """
 
     async def get_batch(self, caller: Caller, batch_id: int) -> Row:
@@ -133,9 +131,9 @@ class ApiStore(SetGroupStore, EditStore, QueryStore, BillingStore, Protocol):
     async def list_groups(
         self, caller: Caller, batch_id: int, *, after: int, limit: int
     ) -> Sequence[Row]:
-        """Return group documents in order of their numbers above `after` (-1.
+        """Return group documents in order of their numbers, those above `after`.
 
-        From the root on).
+        -1 starts at the root.
         """
 
     async def get_group(self, caller: Caller, batch_id: int, group: int | str) -> Row:
@@ -147,10 +145,10 @@ class ApiStore(SetGroupStore, EditStore, QueryStore, BillingStore, Protocol):
         """Return delivery documents of a batch and its groups, ids above `after`, in order."""
 
     async def redeliver_callback(self, caller: Caller, batch_id: int, delivery: int | UUID) -> Row:
-        """Let a delivery that its receiver has not be tried at once; return its document.
+        """Make an undelivered callback due at once; return its document.
 
-        By number or name. A repeat changes nothing. Raise `CallbackNotFound` or
-        `CallbackDelivered`.
+        The delivery is given by number or name. A repeat changes nothing. Raise
+        `CallbackNotFound` or `CallbackDelivered`.
         """
 
     async def list_jobs(
@@ -176,17 +174,17 @@ class ApiStore(SetGroupStore, EditStore, QueryStore, BillingStore, Protocol):
     async def list_attempt_logs(
         self, caller: Caller, batch_id: int, job_ids: Sequence[int], attempt: int | None
     ) -> Sequence[AttemptLog]:
-        """Return where the output of these jobs is.
+        """Return where the output of these jobs is stored.
 
-        Of this attempt, or of the last one that has started.
+        For this attempt, or for the last one that has started.
         """
 
     async def cancel_group(
         self, caller: Caller, batch_id: int, group_id: int, *, force: bool
     ) -> bool:
-        """Cancel a group with all below (0.
+        """Cancel a group with everything below it (0: the batch).
 
-        The batch). Return False if it was cancelled before.
+        Return False if it was already cancelled.
         """
 
     async def cancel_jobs(
@@ -194,8 +192,8 @@ class ApiStore(SetGroupStore, EditStore, QueryStore, BillingStore, Protocol):
     ) -> Mapping[int, str]:
         """Cancel single jobs.
 
-        Return per job `cancelled` (ended now), `cancelling` (its worker is told) or the word of
-        the terminal state it has already. Raise `JobNotFound`.
+        Return per job `cancelled` (ended now), `cancelling` (its worker is notified) or the word
+        of its terminal state. Raise `JobNotFound`.
         """
 
     async def events_now(self) -> tuple[int, int]:
@@ -204,19 +202,19 @@ class ApiStore(SetGroupStore, EditStore, QueryStore, BillingStore, Protocol):
     async def list_events(
         self, caller: Caller, *, after: tuple[int, int], batch_id: int | None, limit: int
     ) -> tuple[Sequence[Row], tuple[int, int]]:
-        """Return events after a position and the position reached, in the order of `Last-Event-
-        ID`.
+        """Return events after a position, in the order of `Last-Event-ID`, and the position
+        reached.
 
-        Raise `EventsGone` if older events were removed already. Only events older than every open
-        writer are given.
+        Only events older than every open writer are returned. Raise `EventsGone` if events after
+        the position were removed.
         """
 
     async def wait_for_events(self, *, waits: bool = True) -> bool:
-        """Tell the writers whether somebody waits (call, then list once more, then await
+        """Tell the writers whether a listener waits (call, then list once more, then await
         `notices`).
 
-        Return whether committed events are withheld because an older writer is open: look again
-        soon.
+        Return whether committed events are withheld because an older writer is open; if so, list
+        again soon.
         """
 
     async def pool_offers(self, caller: Caller) -> Sequence[Row]:

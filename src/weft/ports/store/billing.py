@@ -1,4 +1,4 @@
-"""What the api asks about money."""
+"""The calls of the api about costs and prices."""
 
 from collections.abc import Sequence
 from datetime import date
@@ -13,7 +13,7 @@ class BillingStore(Protocol):
     async def list_projects(self, caller: Caller, name: str | None) -> Sequence[Row]:
         """Return `name, cost, cost_by_resource, members` of the caller's projects, by name.
 
-        Of one project, if a name is given; then raise `ProjectNotFound`.
+        If a name is given: of that project, or raise `ProjectNotFound`.
         """
 
     async def list_project_days(

@@ -24,7 +24,7 @@ class DueCallback(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DeliveryReport(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of one attempt. Not delivered and no `retry_in_s`: it is given up."""
+    """The outcome of one attempt. Not delivered and no `retry_in_s`: the delivery is given up."""
 
     delivery_id: int
     delivered: bool

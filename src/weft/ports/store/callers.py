@@ -1,4 +1,4 @@
-"""Who asks the store for something, and the rows that answer."""
+"""Callers of the store, and the rows it returns."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Caller:
-    """Who asks: a user of a tenant."""
+    """A user of a tenant who makes a call."""
 
     tenant_id: int
     user_id: int

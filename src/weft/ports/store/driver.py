@@ -1,4 +1,4 @@
-"""What a driver asks."""
+"""The calls of a driver."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -11,28 +11,28 @@ from weft.ports.store.queries import JobQuery
 
 
 class Beat(NamedTuple):
-    """The answer to the heartbeat of a leader that sleeps: what a lost notice should have told."""
+    """The answer to a sleeping leader's heartbeat; it makes up for lost notices."""
 
     idle: bool
     due: Mapping[str, datetime] = {}
-    """By loop: when it has something to do next, by this host's clock."""
+    """By loop: when its next work is due, by this host's clock."""
 
     @property
     def overdue(self) -> Sequence[str]:
-        """The loops whose date has passed."""
+        """The loops that are overdue."""
         now = datetime.now(UTC)
         return [loop for loop, due_at in self.due.items() if due_at <= now]
 
 
 class Folded(NamedTuple):
-    """What a fold found: how many deltas, and the names of the loops that have work."""
+    """The result of a fold: the number of deltas, and the names of the loops that have work."""
 
     deltas: int
     loops: Sequence[str] = ()
 
 
 class DriverStore(Protocol):
-    """What a driver may ask.
+    """The calls of a driver.
 
     Every call carries the leader's epoch; a stale one raises `EpochStale`.
     """
@@ -44,19 +44,19 @@ class DriverStore(Protocol):
         """
 
     async def configure(self, epoch: int, *, losses_max: int) -> None:
-        """Store the leader's settings that the database itself follows."""
+        """Store the leader's settings that SQL functions follow."""
 
     async def still_lead(self) -> bool:
-        """Say whether the connection that holds the lock is alive; the driver's own heartbeat."""
+        """Return whether the connection that holds the lock is alive: the driver's heartbeat."""
 
     async def fold_deltas(self, epoch: int) -> Folded:
-        """Fold what is visible into the sums, settle completions."""
+        """Fold the visible deltas into the sums and settle completions."""
 
     async def sweep(self, function: str, epoch: int, *, limit_jobs: int) -> int:
-        """Call a SQL function that does one bounded set of what a loop has to do.
+        """Call a SQL function that does one bounded step of a loop.
 
         Such a function takes `(epoch, limit_jobs)`, is safe to repeat, and returns how many jobs
-        it dealt with; 0: nothing is left.
+        it handled; 0: nothing is left.
         """
 
     async def lose_workers(self, epoch: int, grace_s: float) -> Sequence[Row]:
@@ -66,12 +66,12 @@ class DriverStore(Protocol):
         """Return when the next worker would be lost; None: there is no worker."""
 
     async def beat(self, epoch: int, grace_s: float) -> Beat:
-        """Say whether the leader may sleep on (`idle_driver`), and when each loop is due."""
+        """Return whether the leader may sleep on (`idle_driver`), and when each loop is due."""
 
     async def idle_driver(self, epoch: int) -> bool:
-        """Say that this driver goes to sleep.
+        """Let this driver go to sleep.
 
-        False: there is something to do; True: a notice on `driver` will come.
+        False: there is work; True: a notice on `driver` will follow.
         """
 
     async def remove_old(self, epoch: int, *, events_keep_s: float, updates_keep_s: float) -> int:
@@ -96,9 +96,9 @@ class DriverStore(Protocol):
         looked_upto: int,
         sets_max: int,
     ) -> bool:
-        """Add jobs to the set of an operation, which has examined all up to a number.
+        """Add jobs to the set of an operation that has examined all jobs up to a number.
 
-        Return False if rows were locked: then the same step is due again.
+        Return False if rows were locked: repeat the same step.
         """
 
     async def matching_jobs(
@@ -109,7 +109,7 @@ class DriverStore(Protocol):
     async def fail_operation(
         self, epoch: int, operation_id: int, problem: Mapping[str, Any]
     ) -> None:
-        """End an operation with what went wrong, as a problem document."""
+        """End an operation with an error, given as a problem document."""
 
     async def due_callbacks(
         self,
@@ -120,9 +120,9 @@ class DriverStore(Protocol):
         limit_tenant: int,
         limit_host: int,
     ) -> Sequence[DueCallback]:
-        """Return the callbacks to be sent now, within limits that count those on their way.
+        """Return the callbacks to send now, within limits that include those under way.
 
-        `busy`: the deliveries on their way; they are not returned again.
+        `busy`: the deliveries under way; they are not returned again.
         """
 
     async def next_callback(self, epoch: int) -> float | None:

@@ -1,4 +1,4 @@
-"""What the api asks about changes that people make of what is there."""
+"""The calls of the api that change existing batches, groups and jobs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class EditLimits:
 
 
 class EditStore(Protocol):
-    """Edits and holds. Each is dated, with who made it."""
+    """Edits and holds. Each is recorded with its time and actor."""
 
     async def edit_group(
         self, caller: Caller, batch_id: int, group_id: int, *, patch: Patch, limits: EditLimits
@@ -38,7 +38,7 @@ class EditStore(Protocol):
     ) -> int:  # fmt: skip
         """Begin to give the jobs of a group and below it (0: of the batch) another priority.
 
-        What else the patch names is changed at once. Return the operation. Raise as `edit_group`.
+        Other fields of the patch change at once. Return the operation. Raise as `edit_group`.
         """
 
     async def edit_job(
@@ -51,13 +51,13 @@ class EditStore(Protocol):
         """
 
     async def hold_group(self, caller: Caller, batch_id: int, group_id: int) -> bool:
-        """Hold a group with all below it (0: the batch): no claim of it commits any more.
+        """Hold a group with everything below it (0: the batch): no claim of it commits afterwards.
 
-        What runs goes on. Return False if it was held before.
+        Running jobs continue. Return False if it was already held.
         """
 
     async def release_group(self, caller: Caller, batch_id: int, group_id: int) -> bool:
-        """Let a group's jobs be claimed, unless they are held otherwise.
+        """Release a group; its jobs may be claimed unless another hold applies.
 
         Return False if it was not held.
         """
@@ -76,11 +76,11 @@ class EditStore(Protocol):
     ) -> Mapping[int, str]:
         """Release single jobs.
 
-        Return per job `released`, `held` (by a group of it) or the word of its terminal state.
+        Return per job `released`, `held` (by one of its groups) or the word of its terminal state.
         Raise `JobNotFound`.
         """
 
     async def group_history(
         self, caller: Caller, batch_id: int, group_id: int, *, before: int | None, limit: int
     ) -> Sequence[Row]:
-        """Return what people changed of a group, newest first, with numbers below `before`."""
+        """Return the changes that people made to a group, newest first, numbers below `before`."""

@@ -1,4 +1,4 @@
-"""What the api asks about sets and operations."""
+"""The calls of the api for sets and operations."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -8,7 +8,7 @@ from weft.ports.store.submitted import NewSet
 
 
 class SetGroupStore(Protocol):
-    """Sets: groups that are filled by hand or by a query; operations: what goes on by itself."""
+    """Sets: groups filled by hand or by a query; operations: work in the background."""
 
     async def create_set(self, caller: Caller, batch_id: int, new: NewSet) -> tuple[int, bool]:
         """Create an empty set; return its number and whether it is new.
@@ -29,9 +29,9 @@ class SetGroupStore(Protocol):
         idempotency_key: str | None,
         digest: bytes,
     ) -> int:
-        """Begin to fill a set with the jobs that are there now and that the query finds.
+        """Begin to fill a set with the existing jobs that the query finds.
 
-        Return the operation. The set is seen when it is whole. Raises as `create_set`.
+        Return the operation. The set becomes visible when it is complete. Raises as `create_set`.
         """
 
     async def delete_batch(
@@ -44,7 +44,7 @@ class SetGroupStore(Protocol):
         digest: bytes,
     ) -> int:
         """Begin to remove a batch, and return the operation. From now on there is no such batch;
-        what runs of it is stopped.
+        its running jobs are stopped.
 
         A repeat with the same key returns the same operation; another one raises
         `BatchNotFound`.

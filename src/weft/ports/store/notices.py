@@ -1,4 +1,4 @@
-"""What wakes those who wait."""
+"""Notices that wake waiting programs."""
 
 from collections.abc import AsyncIterator
 from typing import Protocol

@@ -7,7 +7,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Operation:
-    """Work on a whole batch that the driver goes on with."""
+    """Work on a whole batch that the driver continues."""
 
     operation_id: int
     tenant_id: int
@@ -15,6 +15,6 @@ class Operation:
     kind: str
     arguments: Mapping[str, Any]
     position: int
-    """Where its next step goes on; the meaning is the kind's."""
+    """Where its next step continues; the meaning depends on the kind."""
     n_total: int
     trace_id: str

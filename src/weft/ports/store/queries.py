@@ -10,16 +10,16 @@ from weft.ports.store.callers import Caller, Row
 
 @dataclass(frozen=True)
 class QueryLimits:
-    """What a query may cost."""
+    """Limits on the cost of a query."""
 
     timeout_s: float
     scan_jobs_max: int
-    """Jobs that may be read for a query that no index answers."""
+    """How many jobs a query without a suitable index may read."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class JobQuery:
-    """Which jobs of a batch are asked for: a page in order of their numbers above `after`."""
+    """A query for jobs of a batch: a page in order of their numbers above `after`."""
 
     query: Node = EVERYTHING
     group: int | str | None = None
@@ -31,7 +31,7 @@ class JobQuery:
 
 @dataclass(frozen=True, kw_only=True)
 class BatchQuery:
-    """Which batches are asked for: a page, newest first, of those below `before`."""
+    """A query for batches: a page, newest first, of those below `before`."""
 
     query: Node = EVERYTHING
     before: int | None = None

@@ -1,4 +1,4 @@
-"""What the api hands to its store to be created, and what the store reserved for it."""
+"""Batches, groups and jobs that the api submits, and the numbers reserved for them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ import msgspec
 
 
 class NewBatch(msgspec.Struct, frozen=True, kw_only=True):
-    """A batch to be created. All limits are checked already."""
+    """A batch to create. All limits were already checked."""
 
     name: str | None = None
     billing_project: str = "default"
@@ -20,7 +20,7 @@ class NewBatch(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True)
 class GroupLimits:
-    """How many groups there may be. Settings of the same names, but for the prefix."""
+    """Limits on groups. Settings of the same names, apart from the prefix."""
 
     depth_max: int = 16
     """Levels of the tree."""
@@ -29,11 +29,11 @@ class GroupLimits:
 
 
 class NewGroup(msgspec.Struct, frozen=True, kw_only=True):
-    """A group to be created in an update: of the tree, with its parent's number, or a set."""
+    """A group to create in an update: in the tree, with its parent's number, or a set."""
 
     group_id: int
     parent_id: int = 0
-    """Of no meaning for a set."""
+    """Ignored for a set."""
     name: str
     is_set: bool = False
     attributes: Mapping[str, str] = {}
@@ -44,7 +44,7 @@ class NewGroup(msgspec.Struct, frozen=True, kw_only=True):
 class Shape(msgspec.Struct, frozen=True, kw_only=True):
     """A distinct request for resources.
 
-    Jobs refer to shapes, because many jobs ask for the same.
+    Jobs refer to shapes because many jobs request the same resources.
     """
 
     cpu_m: int = 1000
@@ -52,13 +52,13 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
     storage_mib: int = 0
     gpu: int = 0
     countables: tuple[tuple[str, int], ...] = ()
-    """Amounts of what else workers offer, such as licences; sorted by name, none is 0."""
+    """Amounts of other resources, such as licences; sorted by name, none is 0."""
     words: tuple[tuple[str, str], ...] = ()
-    """What a worker has to offer by word, such as its executor unless that is `process`."""
+    """Words that a worker must offer, such as its executor unless that is `process`."""
 
 
 class ArrayRow(msgspec.Struct, frozen=True, kw_only=True):
-    """What the jobs of an array share besides their spec."""
+    """Fields that the jobs of an array share, besides their spec."""
 
     first_job: int
     n_jobs: int
@@ -71,7 +71,7 @@ class ArrayRow(msgspec.Struct, frozen=True, kw_only=True):
 class JobRows:
     """The jobs of one bunch in columns, in order of their numbers.
 
-    The first is `first_job` (a position in its update, as all numbers here that are positive).
+    The first is `first_job`. Positive numbers here are positions in the update.
 
     Lists of one element stand for "the same in all jobs". Parents are below their children;
     -7 is job 7 of the batch.
@@ -101,7 +101,7 @@ class JobRows:
     chunk_n: list[int] = field(default_factory=list)
     chunk_body: list[bytes] = field(default_factory=list)
     entry_n: list[int] = field(default_factory=list)
-    """Only if there are arrays: of how many jobs each entry consists. Then the columns above have
+    """Only if there are arrays: the number of jobs of each entry. Then the columns above have
     one element for each entry, and `edge_child` is the first job of one.
     """
     edge_parent_n: list[int] = field(default_factory=list)
@@ -110,10 +110,10 @@ class JobRows:
 
 
 class NewSet(msgspec.Struct, frozen=True, kw_only=True):
-    """A set group to be created by itself."""
+    """A set group to create outside an update."""
 
     name: str | None = None
-    """None: the database names it."""
+    """None: the database chooses a name."""
     attributes: Mapping[str, str] = {}
     cancel_after_n_failures: int | None = None
     callback: str | None = None
@@ -121,7 +121,7 @@ class NewSet(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True)
 class Reserved:
-    """What an update reserved: contiguous numbers from `first_*` on."""
+    """The contiguous numbers that an update reserved, starting at `first_*`."""
 
     update_id: int
     first_job: int

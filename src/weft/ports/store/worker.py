@@ -1,4 +1,4 @@
-"""What a worker's agent asks, and what it reports."""
+"""The calls and reports of a worker's agent."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,21 +10,20 @@ from weft.core.offers import Offer
 
 @dataclass(frozen=True, kw_only=True)
 class ClaimRequest:
-    """How much to claim, and what the worker knows of its earlier claims."""
+    """The size of a claim, and hints from the worker's earlier claims."""
 
     budget_cpu_m: int
     budget_memory_mib: int
     limit_jobs: int
     call: int = 0
-    """Number of this claim, which no other claim of the incarnation has; 0: it is never
-    confirmed."""
+    """Number of this claim, unique in the incarnation; 0: the claim is never confirmed."""
     hints: Mapping[int, int] = field(default_factory=dict)
-    """By `Claimed.runnable_id`: the last job that was claimed of it. Only a hint."""
+    """By `Claimed.runnable_id`: the last job claimed from that range. Only a hint."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Claimed:
-    """One attempt that this worker owns now."""
+    """An attempt that this worker owns now."""
 
     batch_id: int
     job_id: int
@@ -34,16 +33,16 @@ class Claimed:
     storage_mib: int
     gpu: int
     chunk_first: int
-    """Its spec is number `job_id - chunk_first` of that chunk."""
+    """First job of its chunk; its spec is number `job_id - chunk_first` in the chunk."""
     chunk: bytes | None = field(default=None, compare=False)
-    """The chunk, if the claim has brought it; else `get_chunks` does."""
+    """The chunk, if the claim returned it; otherwise call `get_chunks`."""
     runnable_id: int = field(default=0, compare=False)
-    """The range of jobs of which it was claimed; 0: none."""
+    """The range of jobs from which it was claimed; 0: none."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class StartReport:
-    """An attempt began to run, so many microseconds ago by a monotonic clock."""
+    """An attempt began to run `age_us` microseconds ago by a monotonic clock."""
 
     batch_id: int
     job_id: int
@@ -74,8 +73,8 @@ class EndReport:
     reason: int | None
     """`Reason`.
 
-    None: success. PREEMPTED gives the job back to the queue (drain), without a start it is a lease
-    handed back.
+    None: success. PREEMPTED returns the job to the queue (drain); without a start it hands back a
+    lease.
     """
     exit_code: int | None
     signal: int | None
@@ -85,40 +84,38 @@ class EndReport:
     stderr_bytes: int
     truncated: bool
     location: LogLocation | None
-    """Where the log store has put the output; None: it finds it by the attempt."""
+    """Where the log store put the output; None: the log store finds it by the attempt."""
     message: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class Registered:
-    """What the database knows of this worker after `register_worker`."""
+    """The database's view of this worker after `register_worker`."""
 
     worker_id: int
     incarnation_id: int
     pool_id: int
     live: Sequence[Claimed]
-    """Attempts of this very incarnation that the database holds for live.
+    """Attempts of this incarnation that are live in the database.
 
-    Adopt those that the spawner has, end the
-    others. Attempts of older incarnations are ended as `lost` by the call."""
+    Adopt those that the spawner has and end the others. The call ends attempts of older
+    incarnations as `lost`."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class HeartbeatAnswer:
-    """What the worker must know."""
+    """The answer to a heartbeat."""
 
     alive: bool
-    """False.
-
-    The worker was declared lost; stop all its processes and register again with a new incarnation.
-    """
+    """False: the worker was declared lost; stop all its processes and register again with a new
+    incarnation."""
     to_stop: Sequence[tuple[int, int, int]]
     """(batch, job, attempt) of this worker that must be stopped."""
     has_work: bool
 
 
 class WorkerStore(Protocol):
-    """What a worker's agent may ask."""
+    """The calls of a worker's agent."""
 
     async def register_worker(
         self,
@@ -135,14 +132,14 @@ class WorkerStore(Protocol):
         version: str,
         same_host_proved_gone: bool,
     ) -> Registered:
-        """Say that this worker is here. Repeats are harmless."""
+        """Register this worker. Repeats are harmless."""
 
     async def claim_jobs(self, incarnation_id: int, request: ClaimRequest) -> Sequence[Claimed]:
         """Take ready jobs.
 
-        Fair share, then priority, then age. The first may exceed the budget if the worker as a
-        whole can hold it; after it the sums stay within. Empty: nothing to do, call
-        `wait_for_work`.
+        They are chosen by fair share, then priority, then age. The first may exceed the budget if
+        the whole worker can hold it; otherwise the totals stay within the budget. Empty: there is
+        no work, call `wait_for_work`.
         """
 
     async def get_chunks(
@@ -151,41 +148,41 @@ class WorkerStore(Protocol):
         """Return spec chunks by (batch, first job)."""
 
     async def wait_for_work(self, incarnation_id: int) -> bool:
-        """Say that this worker waits.
+        """Record that this worker waits.
 
-        True: there is work, claim again; False: a notice on `work` will come.
+        True: there is work, claim again; False: a notice on `work` will follow.
         """
 
     async def start_attempts(
         self, incarnation_id: int, reports: Sequence[StartReport]
     ) -> Sequence[str]:
-        """Record starts; per row `ok` or `stale`."""
+        """Record starts; return `ok` or `stale` per row."""
 
     async def record_phases(
         self, incarnation_id: int, reports: Sequence[PhaseReport]
     ) -> Sequence[str]:
-        """Record what attempts are doing; per row `ok` or `stale`."""
+        """Record phases of attempts; return `ok` or `stale` per row."""
 
     async def complete_attempts(
         self, incarnation_id: int, reports: Sequence[EndReport]
     ) -> Sequence[str]:
         """Record ends.
 
-        Per row `ok` (also for a repeat) or `stale` (not its owner any more: forget it).
+        Return per row `ok` (also for a repeat) or `stale` (no longer the owner: forget it).
         """
 
     async def complete_and_claim(
         self, incarnation_id: int, reports: Sequence[EndReport], request: ClaimRequest
     ) -> tuple[Sequence[str], Sequence[Claimed]]:
-        """Do both in one transaction, which costs little more than one of the two."""
+        """Do both in one transaction, at little more than the cost of one."""
 
     async def list_to_stop(
         self, incarnation_id: int, attempts: Sequence[tuple[int, int, int]]
     ) -> Sequence[tuple[int, int, int]]:
         """Return which of these (batch, job, attempt) must be stopped: they are cancelled, or
-        this incarnation does not own them any more.
+        this incarnation no longer owns them.
 
-        Asked on each notice on `cancel`. Source: `list_cancelled.sql`.
+        Called on each notice on `cancel`. Implemented by `list_cancelled.sql`.
         """
 
     async def heartbeat(
@@ -197,13 +194,13 @@ class WorkerStore(Protocol):
         claiming: bool = False,
         heard: Sequence[int] = (),
     ) -> HeartbeatAnswer:
-        """Say that the worker lives and which attempts it has; usage is rolled up.
+        """Report that the worker lives and which attempts it has; roll up usage.
 
-        `attempts`: all that were claimed and whose end is not recorded, each one from the moment
-        at which its claim returns. A lease that is missing is handed back, unless `claiming`: a
-        claim is under way, whose attempts the list lacks.
+        `attempts`: all claimed attempts whose end is not recorded, from the moment the claim
+        returns. A missing lease is handed back, unless `claiming`: a claim is under way, and the
+        list lacks its attempts.
         `heard`: numbers of claims whose replies have arrived (`ClaimRequest.call`).
         """
 
     async def leave(self, incarnation_id: int) -> None:
-        """Say that the worker goes and has no attempts left; what it still has is lost at once."""
+        """Unregister the worker; attempts that it still has are lost at once."""

@@ -35,7 +35,7 @@ class Account:
 
 
 def server_account(data_dir: Path) -> Account:
-    """Return who runs the server: we are it, unless we are root.
+    """Return the account that runs the server: ours, unless we are root.
 
     For root: the owner of the data directory, if there is one, else a user made for servers.
     """

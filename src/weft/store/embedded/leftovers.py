@@ -1,4 +1,4 @@
-"""Servers of a data directory that survived whoever started them.
+"""Servers of a data directory that outlived their parent process.
 
 A postmaster writes its pid into `postmaster.pid`. That alone proves nothing: after a restart of
 the machine another process may have the number, and PostgreSQL then refuses to start. So the

@@ -59,7 +59,7 @@ class EmbeddedServer:
 
     @property
     def pid(self) -> int | None:
-        """Return the live postmaster's pid, whoever started it."""
+        """Return the live postmaster's pid, whichever process started it."""
         return postmaster_pid(self.data_dir)
 
     def dsn(self, user: str, password: str, database: str = DATABASE) -> str:
@@ -120,7 +120,7 @@ class EmbeddedServer:
     def spawn(
         self, *, log: Path | None = None, options: tuple[str, ...] = ()
     ) -> subprocess.Popen[bytes]:
-        """Start the server as our child. What an earlier server left is ended first.
+        """Start the server as our child. Leftovers of an earlier server are stopped first.
 
         It leads a session of its own, so Ctrl-C at our terminal does not reach it. If the thread
         that calls this ends, the server takes no more sessions and ends with the last one
@@ -200,7 +200,7 @@ class EmbeddedServer:
                 raise EmbeddedServerFailed(
                     f"the embedded PostgreSQL was not ready after {timeout_s:.0f} s",
                     detail=self._said() or "It may be recovering from a crash on a slow disk.",
-                    hint="Start again; what was recovered is kept.",
+                    hint="Start again; the recovered part is kept.",
                 )
             time.sleep(_READY_STEP_S)
 
@@ -218,7 +218,7 @@ class EmbeddedServer:
         return lines[status_line].strip() == "ready"
 
     def stop(self, *, fast: bool = True, timeout_s: float = 30.0) -> None:
-        """Stop our server. `fast`: end sessions, write everything out; else as in a crash."""
+        """Stop our server. `fast`: end sessions, write all data; otherwise as in a crash."""
         process, self._process = self._process, None
         if process is None:
             end_leftovers(self.data_dir, stop_s=timeout_s)
@@ -258,7 +258,7 @@ def _dying_with_parent() -> list[str]:
 
 
 def _environment() -> dict[str, str]:
-    """Return what the server's processes may know: neither our PG* variables nor our secrets."""
+    """Return the environment of the server's processes, without PG* variables and secrets."""
     return {"PATH": os.defpath, "LC_ALL": "C", "TZ": "UTC"}
 
 

@@ -1,4 +1,4 @@
-"""What statements about jobs and about batches share.
+"""Fragments that statements about jobs and about batches share.
 
 A term about something that has no value is NULL, which `and` and `or` treat as false; `not` says
 so (IS NOT TRUE). So a term and its `not` share out all there is.
@@ -42,7 +42,7 @@ PRICE: Final = """WITH price AS MATERIALIZED (
 """
 PRICED: Final = """(h.cpu_m * p.cpu + h.memory_mib * p.memory + h.storage_mib * p.storage
         + h.gpu * p.gpu)"""
-"""What a millisecond of shape h costs at the prices p, times 3,600,000."""
+"""The cost of a millisecond of shape h at the prices p, times 3,600,000."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Statement:
 
 @dataclass
 class Parameters:
-    """The values that were bound so far, and what the fragments want joined."""
+    """The values bound so far, and the joins that the fragments need."""
 
     values: list[Any] = field(default_factory=list)
     _wanted: set[str] = field(default_factory=set)
@@ -78,11 +78,11 @@ class Parameters:
         return self.bind(value, "timestamptz")
 
     def number(self, value: float) -> str:
-        """Bind a number as it was written: 0.1 is not what a float holds."""
+        """Bind a number as written: a float cannot hold 0.1 exactly."""
         return self.bind(Decimal(repr(value)), "numeric")
 
     def want(self, *joins: str) -> None:
-        """Note what the statement must join for a fragment."""
+        """Note a join that a fragment needs."""
         self._wanted.update(joins)
 
     def joins(self, *known: str) -> str:

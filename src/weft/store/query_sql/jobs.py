@@ -35,7 +35,7 @@ from weft.store.query_sql.fragments import (
 )
 from weft.store.query_sql.ranges import COMMITTED, ranges_of
 
-# Each join is a look-up by the whole key: OFFSET 0 keeps the planner, who may have no statistics
+# Each join is a look-up by the whole key: OFFSET 0 keeps the planner, which may have no statistics
 # yet, from reading all rows of the batch for each job instead.
 _LABEL: Final = """
     LEFT JOIN LATERAL (

@@ -24,7 +24,7 @@ _UPDATES: Final = """
         ORDER BY b.first_job DESC LIMIT 1)
     ORDER BY u.first_job OFFSET 0"""
 """Jobs are numbered by updates without gaps: the walk begins with the update that holds `first`,
-and passes over what is not committed.
+and skips uncommitted jobs.
 """
 _NAMED: Final = """
     (SELECT n.job_id AS first_job, n.job_id AS last_job FROM weft.job_label n
@@ -93,7 +93,7 @@ _CLIPPED: Final = """
         c.last_job
     FROM ({union}) c
     ORDER BY c.first_job OFFSET 0"""
-"""What an earlier range holds is cut off a later one."""
+"""Later ranges exclude the jobs of earlier ones."""
 
 
 def ranges_of(reach: Reach, places: dict[str, str], parameters: Parameters) -> str:

@@ -6,6 +6,6 @@ AS $$
 BEGIN
     IF NOT EXISTS (SELECT FROM weft.batch b WHERE b.batch_id = of_batch_id AND b.deleted_at IS NULL) THEN
         PERFORM weft._fail('WF101', format('batch b%s does not exist', of_batch_id),
-                           'There is no batch of this number that you may see.', 'List your batches with `weft ls`.');
+                           'No batch with this number is visible to you.', 'List your batches with `weft ls`.');
     END IF;
 END $$;

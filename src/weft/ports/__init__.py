@@ -1,5 +1,5 @@
 """One Protocol per thing that can be swapped: store, executor, log store.
 
-Owns what the roles may ask for and what they may rely on. Must not know any adapter: those are in
-`store/` and `plugins/`, and `run/` picks them.
+Defines what the roles may call and rely on. Must not know any adapter: those are in `store/` and
+`plugins/`, and `run/` chooses them.
 """

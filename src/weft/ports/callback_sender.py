@@ -1,7 +1,7 @@
-"""The port `callback_sender`: one POST to a receiver that nobody here trusts.
+"""The port `callback_sender`: one POST to an untrusted receiver.
 
-A sender bounds what a receiver can cost: time, memory, and where it may be. It follows no
-redirection and shows nothing of the answer's body to anybody.
+A sender limits a receiver's cost in time and memory, and its address. It follows no redirection
+and never exposes the answer's body.
 """
 
 from collections.abc import Mapping
@@ -11,14 +11,14 @@ from typing import Protocol
 
 @dataclass(frozen=True)
 class Answered:
-    """What became of one attempt: a status, or in a few words why there is none."""
+    """The outcome of one attempt: a status, or a short reason why there is none."""
 
     status: int | None = None
     error: str | None = None
 
 
 class CallbackSender(Protocol):
-    """What sends callbacks."""
+    """Sends callbacks."""
 
     async def send(self, url: str, headers: Mapping[str, str], body: bytes) -> Answered:
-        """Send once. Whatever the receiver does is an answer, never an exception."""
+        """Send once. Anything the receiver does is an answer, never an exception."""

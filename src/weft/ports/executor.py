@@ -14,7 +14,7 @@ from weft.wire.spec import JobSpec
 
 @dataclass(frozen=True, kw_only=True)
 class ExecutorLimits:
-    """What the settings allow one attempt."""
+    """The limits that the settings put on one attempt."""
 
     grace_ms: int
     stream_bytes_max: int
@@ -39,19 +39,19 @@ class Executor(Protocol):
 
 
 class SpawnerExecutor(Executor, Protocol):
-    """An executor that says which process the spawner is to start."""
+    """An executor that describes the process that the spawner must start."""
 
     def environment_of(self, spec: JobSpec) -> dict[str, str]:
-        """Return the variables that the job shares with many others, as one object for all.
+        """Return the variables that the job shares with many others, as one common object.
 
         They are sent once for many processes.
         """
 
     def definition_of(self, spec: JobSpec) -> bytes | None:
-        """Return what the job shares with others beside its environment; None: nothing.
+        """Return what the job shares with others besides its environment; None: nothing.
 
-        `spec`: its own, or that of the job which it `shares`. One object for all that share it:
-        it is sent once for many processes.
+        `spec`: its own, or that of the job in its field `shares`. All that share it get the same
+        object, which is sent once for many processes.
         """
 
     def start_of(
@@ -64,7 +64,7 @@ class SpawnerExecutor(Executor, Protocol):
         environment: int,
         definition: int | None,
     ) -> StartProcess:
-        """Return what the spawner is told to start.
+        """Return the process that the spawner must start.
 
         Raise `WeftError` (reason `bad_spec`) if the spec cannot be run.
         `environment` and `definition` are the indices of `environment_of` and `definition_of` in

@@ -24,7 +24,7 @@ class AttemptLog:
     attempt: int
     ended: bool
     location: LogLocation | None
-    """None: the log store finds it by the attempt."""
+    """None: the attempt alone identifies it."""
     stdout_bytes: int
     stderr_bytes: int
     truncated: bool
@@ -37,10 +37,10 @@ class AttemptLog:
 
 
 class LogStore(Protocol):
-    """Where the output of attempts is: the half that reads."""
+    """The output of attempts: the reading half."""
 
     def pieces(self, log: AttemptLog, after: int) -> AsyncIterator[Sequence[Piece]]:
-        """Yield what is stored now, in the order of reading, without the first `after` pieces."""
+        """Yield the stored pieces in reading order, without the first `after` pieces."""
 
     async def read_all(self, logs: Sequence[AttemptLog]) -> Sequence[Sequence[Piece]]:
         """Return all pieces of each of these logs, whose outputs are short."""
@@ -52,28 +52,28 @@ class LogStore(Protocol):
         """Return bytes of one stream; fewer if it ends before `stop`."""
 
     def follow(self, log: AttemptLog, after: int) -> AsyncIterator[Sequence[Piece]]:
-        """Yield pieces as they come, until the iterator is closed. Whoever keeps the output tells
-        that it has grown; nothing is polled.
+        """Yield pieces as they arrive, until the iterator is closed. Whatever stores the output
+        reports its growth; nothing is polled.
         """
 
     def results(
         self, logs: Iterable[AttemptLog]
     ) -> AsyncIterator[tuple[AttemptLog, AsyncIterator[bytes]]]:
-        """Yield for each log the blocks of what its function returned (`wire/function.py`); no
-        block: there is nothing. They must be read before the next log is asked for.
+        """Yield for each log the blocks of its function's result (`wire/function.py`); no blocks:
+        there is no result. Read them before asking for the next log.
         """
 
 
 class LogWriter(Protocol):
-    """The half that writes: for runners that collect output from elsewhere.
+    """The writing half: for runners that collect output from elsewhere.
 
     The spawner writes for itself, in the form of the log store `files`.
     """
 
     async def append(self, key: AttemptKey, pieces: Sequence[Piece], *, after: int) -> None:
-        """Add pieces, of which the first has the number `after`. What is stored already is left
-        out, so a runner may collect again what it collected before it was killed.
+        """Add pieces; the first has the number `after`. Pieces that are stored already are
+        skipped, so a runner that was killed may collect the same pieces again.
         """
 
     async def finish(self, key: AttemptKey) -> LogLocation | None:
-        """Return where the output is; nothing is appended any more."""
+        """Return the location of the output; nothing may be appended after this."""

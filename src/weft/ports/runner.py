@@ -1,13 +1,12 @@
-"""The port `runner`: where attempts run, and what has become of them.
+"""The port `runner`: it runs attempts and reports their ends.
 
 A worker has one runner, and the runner's incarnation is the worker's: the fence of its attempts
-(ADR 21). A runner may outlive the agent. The next agent calls `adopt` and learns what waits, what
-lives and what has ended; an end is kept until it is acknowledged. One agent has a runner at a
+(ADR 21). A runner may outlive the agent. The next agent calls `adopt` and learns which attempts
+wait, run and have ended; an end is kept until it is acknowledged. A runner has one agent at a
 time: the newest.
 
 A remote runner, whose engine runs attempts elsewhere, writes a durable handle before it submits an
-attempt, under a name that no other attempt has (`AttemptKey.name`): a second submission is the
-same one.
+attempt under a unique name (`AttemptKey.name`), so a second submission has no effect.
 
 All times are `CLOCK_MONOTONIC` of the agent's host, in nanoseconds. Built in: `spawner`. Loaded
 by the entry points `weft.runners`; each is called with a `RunnerSite`.
@@ -34,7 +33,7 @@ class RunnerGone(Exception):
 
 
 class Assignment(msgspec.Struct, frozen=True):
-    """One attempt that the runner is to run."""
+    """One attempt for the runner to run."""
 
     key: AttemptKey
     spec: JobSpec
@@ -42,9 +41,9 @@ class Assignment(msgspec.Struct, frozen=True):
     """Reserved while it runs."""
     memory_mib: int
     definer: tuple[int, int]
-    """Batch and job that bring what this job shares with others: itself or another one."""
+    """Batch and job that carry what this job shares with others: itself or another job."""
     shared: JobSpec | None = None
-    """The spec of that other job; None: the job brings it itself, or the other one is gone."""
+    """The spec of that other job; None: the job carries it itself, or the other job is gone."""
 
 
 class Started(msgspec.Struct, frozen=True):
@@ -62,22 +61,22 @@ class Entered(msgspec.Struct, frozen=True):
 
 
 class Ended(msgspec.Struct, frozen=True):
-    """An attempt that ended, or was never started."""
+    """An attempt that has ended, or was never started."""
 
     key: AttemptKey
     started_ns: int
-    """0: it never was."""
+    """0: it was never started."""
     ended_ns: int
     reason: int | None = None
     """`core.states.Reason`; None: it succeeded."""
     exit_code: int | None = None
     signal: int | None = None
     message: str = ""
-    """What a person should know: the missing program's name, the file system that is full."""
+    """Details for people, such as the name of a missing program or of a full file system."""
     cpu_ms: int = 0
     memory_peak_bytes: int = 0
     stdout_bytes: int = 0
-    """How much the job wrote, also what was cut."""
+    """How much the job wrote, including bytes that were cut."""
     stderr_bytes: int = 0
     truncated: bool = False
     location: LogLocation | None = None
@@ -92,7 +91,7 @@ class Happened(msgspec.Struct, frozen=True):
     """What happened since the last report."""
 
     started: Sequence[Started] = ()
-    """Attempts that have run long enough to be worth telling; short ones are in `ended` only."""
+    """Attempts that have run long enough to be worth a report; short ones are in `ended` only."""
     entered: Sequence[Entered] = ()
     ended: Sequence[Ended] = ()
     withdrawn: Sequence[AttemptKey] = ()
@@ -100,40 +99,40 @@ class Happened(msgspec.Struct, frozen=True):
 
 
 class Known(msgspec.Struct, frozen=True):
-    """What a runner knows when an agent finds it."""
+    """The attempts that a runner knows when an agent adopts it."""
 
     incarnation: str
-    """Its name. A new one means: whatever an older incarnation had is lost."""
+    """The incarnation's name. A new name means that all attempts of older ones are lost."""
     older_are_gone: bool
-    """It is proved that nothing of an older incarnation runs any more."""
+    """Whether it is proved that no attempt of an older incarnation runs any more."""
     waiting: Sequence[AttemptKey] = ()
-    """Submitted and not started, in order."""
+    """Attempts submitted and not started, in order."""
     live: Sequence[Started] = ()
     ended: Sequence[Ended] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunnerSite:
-    """What a runner is given: its worker's name, its directories, its limits."""
+    """The environment of a runner: its worker's name, its directories, its limits."""
 
     worker: str
     file_name: str
-    """The worker's name as it may stand in the name of a file."""
+    """The worker's name in a form that is valid in file names."""
     run: Path
     """For sockets and locks."""
     state: Path
-    """For what must outlive the agent and the host's reboot: handles, the incarnation."""
+    """For data that must survive the agent and a reboot of the host: handles, the incarnation."""
     scratch: Path
     logs: Path
     log_writer: LogWriter
     """For output that is collected from elsewhere."""
     role_logs: Path
-    """For what the runner says itself."""
+    """For the runner's own messages."""
     cpu_m: int
     memory_mib: int
     limits: ExecutorLimits
     executors: Mapping[str, Executor]
-    """By name: those that translate for this runner."""
+    """The executors that translate for this runner, by name."""
     warm: WarmLimits = field(default_factory=WarmLimits)
 
 
@@ -141,23 +140,23 @@ class Runner(Protocol):
     """Where attempts run."""
 
     async def adopt(self) -> Known:
-        """Find what an earlier agent left, or begin anew once it is proved gone. Call it first,
-        and again after `RunnerGone` or `end`.
+        """Find what an earlier agent left, or start afresh after proof that it is gone. Call this
+        first, and again after `RunnerGone` or `end`.
 
-        Nothing is started that an earlier agent only asked for before `happened` is read, so that
-        the caller can `stop` what the database does not know.
+        Attempts that an earlier agent submitted but that have not begun do not start before
+        `happened` is read, so that the caller can `stop` those that the database does not know.
         """
 
     async def submit(self, assignments: Sequence[Assignment]) -> None:
-        """Run these in order, each as soon as what it reserves is free. A key that is known
-        already is ignored. One that cannot be run ends with the reason `bad_spec`.
+        """Run these in order, each as soon as its reservation is free. A known key is ignored. An
+        attempt that cannot be run ends with the reason `bad_spec`.
         """
 
     def withdraw(self, keys: Sequence[AttemptKey]) -> None:
-        """Forget those that have not begun; `Happened.withdrawn` says which those were."""
+        """Forget the attempts that have not begun; `Happened.withdrawn` lists those."""
 
     def stop(self, keys: Sequence[AttemptKey], *, reason: Reason, grace_ms: int) -> None:
-        """End these: politely, and after the grace by force. Unknown keys are ignored. Each ends
+        """End these attempts, by force after the grace period. Unknown keys are ignored. Each ends
         with this reason unless it ended by itself.
         """
 
@@ -165,25 +164,25 @@ class Runner(Protocol):
         """Forget these ends: the database has recorded them."""
 
     def keep_until(self, until_ns: int, *, database: str = "", return_ns: int = 0) -> None:
-        """Go on: the database knew this worker just now. Unless that is said again before
-        `until_ns`, everything must stop, because it may run elsewhere by then; 0: go on for ever.
+        """Continue: the database has just confirmed this worker. Without another call before
+        `until_ns` everything must stop, because it may run elsewhere by then; 0: no limit.
 
-        `database`: the socket of a server on this host. While it is away, nobody is given
-        anything, so attempts may go on, and for `return_ns` after it is back.
+        `database`: the socket of a server on this host. While the server is down, it reassigns
+        nothing, so attempts may continue until `return_ns` after it is back.
         """
 
     def happened(self) -> AsyncIterator[Happened]:
-        """Yield what happens from `adopt` on. Raises `RunnerGone`."""
+        """Yield what happens after `adopt`. Raises `RunnerGone`."""
 
     async def end(self) -> None:
         """Stop everything at once and end this incarnation; return soon, proved or not."""
 
     def leave(self) -> None:
-        """Let go of the runner, which goes on: another agent will adopt it."""
+        """Release the runner, which continues: another agent will adopt it."""
 
 
 class RunnerFactory(Protocol):
-    """What an entry point of `weft.runners` names."""
+    """The type of the entry points `weft.runners`."""
 
     def __call__(self, site: RunnerSite) -> Runner:
         """Make the runner of one worker. It does nothing before `adopt`."""

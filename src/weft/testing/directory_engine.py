@@ -67,7 +67,7 @@ class DirectoryEngine:
         (self._root / name).unlink(missing_ok=True)
 
     async def changed(self) -> None:
-        """Wait a moment: a fake has nobody who tells."""
+        """Wait a moment: nothing reports changes of a fake."""
         await asyncio.sleep(_LOOK_S)
 
     def _status(self, job: Mapping[str, Any]) -> Status:

@@ -1,6 +1,6 @@
 """What every adapter of the port `WorkerStore` must do: a suite that an author subclasses.
 
-What a worker remembers of its claims is not the adapter's business: the agent passes it in.
+The adapter does not remember claims: the agent passes in what it remembers.
 """
 
 from collections.abc import Sequence

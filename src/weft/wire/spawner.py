@@ -5,11 +5,11 @@ the spawner, a `SpawnerMessage` back. All times are `CLOCK_MONOTONIC` in nanosec
 processes share.
 
 The spawner keeps every `Ended` until the agent acknowledges it, so an agent may die at any moment:
-the next one says `Hello` and is told what waits, what lives and what has ended.
+the next one says `Hello` and learns which attempts wait, run and have ended.
 
-The agent sends processes ahead of need. They wait in the spawner, which starts them in the order
-in which they came, as soon as what they reserve is free: between the end of one process and the
-start of the next nobody else is asked.
+The agent sends processes ahead of need. They wait in the spawner, which starts them in order of
+arrival, as soon as their reservations are free: between the end of one process and the start of
+the next it asks nobody.
 """
 
 import struct
@@ -50,8 +50,8 @@ class StartProcess(msgspec.Struct, frozen=True, array_like=True):
     """A longer stream keeps its first `stream_head_bytes` and its last bytes."""
     stream_head_bytes: int
     cpu_m: int = 0
-    """Reserved while it runs, of what `Hello` says that there is. More than that: it runs
-    alone."""
+    """Reserved while it runs, out of the capacity in `Hello`. If it is more than that, the
+    process runs alone."""
     memory_mib: int = 0
     environment: int = 0
     """Which of the message's `environments` it starts from."""
@@ -66,7 +66,7 @@ class WarmLimits(msgspec.Struct, frozen=True, array_like=True):
 
     calls_max: int = 10_000
     memory_mib_max: int = 1024
-    """One that holds more after a call is not used again."""
+    """A process that holds more after a call is not reused."""
     idle_ms: int = 30_000
 
 
@@ -76,7 +76,7 @@ class Hello(msgspec.Struct, frozen=True, tag="hello"):
     """
 
     cpu_m: int
-    """What all processes together may reserve, from now on."""
+    """The capacity that all processes together may reserve from now on."""
     memory_mib: int
     version: int = PROTOCOL_VERSION
     warm: WarmLimits = WarmLimits()
@@ -124,17 +124,17 @@ class Acknowledge(msgspec.Struct, frozen=True, tag="ack"):
 
 
 class Renew(msgspec.Struct, frozen=True, tag="renew"):
-    """The database knew this worker just now. Unless that is said again before `until_ns`, kill
+    """The database has just confirmed this worker. Without another `Renew` before `until_ns`, kill
     everything and start nothing: by then the jobs may run elsewhere.
     """
 
     until_ns: int
-    """0: jobs may go on for ever."""
+    """0: no limit."""
     database: str = ""
-    """The socket of a PostgreSQL on this host. While it is away, jobs go on: nobody else is given
-    them."""
+    """The socket of a PostgreSQL on this host. While that is down, jobs continue: it reassigns
+    none."""
     return_ns: int = 0
-    """How long the agent may take to be heard again when that is back."""
+    """How long the agent may take to reach the database again once it is back."""
 
 
 class Quit(msgspec.Struct, frozen=True, tag="quit"):
@@ -142,7 +142,7 @@ class Quit(msgspec.Struct, frozen=True, tag="quit"):
 
 
 class Started(msgspec.Struct, frozen=True, array_like=True):
-    """A process that lives."""
+    """A live process."""
 
     key: AttemptKey
     pid: int
@@ -158,7 +158,7 @@ class Ended(msgspec.Struct, frozen=True, array_like=True):
 
     key: AttemptKey
     started_ns: int
-    """0: it never was."""
+    """0: it was never started."""
     ended_ns: int
     exit_code: int | None = None
     signal: int | None = None
@@ -166,14 +166,14 @@ class Ended(msgspec.Struct, frozen=True, array_like=True):
     """`core.states.Reason` if it could not be started or kept: NO_PROGRAM, BAD_SPEC, DISK,
     SYSTEM."""
     message: str = ""
-    """What a person should know: the missing program's name, the file system that is full."""
+    """Details for people, such as the name of a missing program or of a full file system."""
     killed_for: int | None = None
     """`core.states.Reason` if the spawner or a `Kill` ended it: TIMEOUT, CANCELLED, PREEMPTED,
     LOST."""
     cpu_ms: int = 0
     memory_peak_bytes: int = 0
     stdout_bytes: int = 0
-    """How much the job wrote, also what was cut."""
+    """How much the job wrote, including bytes that were cut."""
     stderr_bytes: int = 0
     truncated: bool = False
     segment: int | None = None
@@ -203,7 +203,7 @@ class Report(msgspec.Struct, frozen=True, tag="report"):
     """
 
     started: list[Started]
-    """Processes that have lived long enough to be worth telling; short ones are in `ended`
+    """Processes that have run long enough to be worth a report; short ones are in `ended`
     only."""
     ended: list[Ended]
     withdrawn: list[AttemptKey] = []

@@ -17,16 +17,16 @@ setup: ## make .venv from the pinned requirements (done by the others when neede
 demo: setup ## run the example pipeline on a throw-away server and compare its result
 	@$(BIN)/python examples/stdlib/demo.py
 
-test: setup ## run the tests, but those marked heavy or fault
+test: setup ## run the tests, except those marked heavy or fault
 	@tools/test_twice.sh -n $(JOBS) -m 'not heavy and not fault' --cov --cov-report=term:skip-covered --no-cov-on-fail $(ARGS)
 
-test-faults: setup ## kill real processes and audit what is left
+test-faults: setup ## kill real processes and audit the remaining state
 	@tools/test_twice.sh tests/faults -n $(JOBS) --dist loadscope --timeout 300 $(ARGS)
 
-test-full: test ## run every test, also those that take minutes, and on Debian's PostgreSQL
+test-full: test ## run every test, including the slow ones, also on Debian's PostgreSQL
 	@JOBS=$(JOBS) tools/test_full.sh $(ARGS)
 
-fmt: setup ## lay out the code
+fmt: setup ## format the code
 	@$(BIN)/ruff format src tests examples tools
 	@$(BIN)/ruff check --fix-only --quiet src tests examples tools
 
@@ -37,10 +37,10 @@ lint: setup ## look for mistakes and bad habits
 types: setup ## check the types, strictly
 	@$(BIN)/mypy
 
-arch: setup ## check who imports whom
+arch: setup ## check the rules for imports
 	@$(BIN)/lint-imports --no-logo 2>/dev/null || $(BIN)/lint-imports
 
-bench: setup ## measure, each beside its reference
+bench: setup ## run the benchmarks, each beside its reference
 	@for name in $(BENCHES); do $(BIN)/weft bench $$name; done
 
 verify: setup ## check that generated files are fresh
@@ -54,8 +54,8 @@ snapshot: setup ## write sql/schema.snapshot.sql from the migrations
 errors: setup ## write docs/errors.md from the classes of errors
 	@$(BIN)/python tools/generate_errors.py
 
-check: lint types arch verify ## all checks that are not tests
+check: lint types arch verify ## run all checks except the tests
 
-clean: ## remove what can be made again
+clean: ## remove generated files
 	@rm -rf .venv .tools .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .coverage .coverage.* dist build
 	@find src tests examples tools -name __pycache__ -prune -exec rm -rf {} +

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Print the folder of the programs of the newest PostgreSQL (15 or newer) that the distribution installed.
-# Where there is none, root installs Debian's package by apt; everybody else is told why there is none.
+# Where there is none, root installs Debian's package by apt; for other users it says why there is none.
 set -euo pipefail
 
 found() {

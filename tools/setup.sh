@@ -10,7 +10,7 @@ if [ "$(cat "$stamp" 2>/dev/null)" = "$wanted $PWD" ] && .venv/bin/python -c 'im
     exit 0
 fi
 
-# Two at once would write into each other's environment.
+# Two runs at once would write into each other's environment.
 mkdir -p .tools
 exec 9>.tools/.lock
 flock 9

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Every test that `make test` leaves out: those that take minutes, those that kill processes, and all tests that
-# talk to a database once more on the distribution's PostgreSQL. What cannot run here is said, with the reason.
+# talk to a database once more on the distribution's PostgreSQL. It names the parts that cannot run here, with the reason.
 # WEFT_FULL_S bounds each of the parts, WEFT_FULL_FAULTS chooses among the faults (as `pytest -k`; empty: none),
 # WEFT_FULL_DATABASE among the tests on that server; JOBS is the number of processes of pytest where tests may run side
 # by side.

@@ -106,7 +106,7 @@ async def test_too_large_an_array_says_how_to_send_it(http: httpx.AsyncClient) -
 
 
 async def test_two_arrays_that_wait_for_each_other_are_refused(http: httpx.AsyncClient) -> None:
-    """Each of the second for each of the first: so many pairs do not help anybody."""
+    """Each of the second for each of the first: that is too many pairs."""
     answer = await create(http, {**ARRAY, "count": 2000}, {"count": 2000, "parents": ["each"]})
     problem = answer.json()
 

@@ -72,7 +72,7 @@ class Receiver:
         return f"http://127.0.0.1:{self.port}/hook?key=1"
 
     async def until(self, count: int) -> list[Received]:
-        """Wait until so many requests have come; return all."""
+        """Wait until `count` requests have come; return all."""
         async with asyncio.timeout(DEADLINE_S), self.changed:
             await self.changed.wait_for(lambda: len(self.received) >= count)
         return list(self.received)

@@ -77,7 +77,7 @@ class Live:
         return [dict(one) for one in found]
 
     async def until(self, batch: int, state: str, count: int = 1) -> list[dict[str, Any]]:
-        """Wait until so many deliveries are in a state; return all."""
+        """Wait until `count` deliveries are in a state; return all."""
         async with asyncio.timeout(DEADLINE_S):
             while True:
                 rows = await self.rows(batch)

@@ -101,7 +101,7 @@ class Siege:
         return document
 
     def until_ran(self, batch: Batch, share: float) -> None:
-        """Wait until so much of the batch has run, by what the jobs wrote down."""
+        """Wait until this share of the batch has run, by the jobs' own notes."""
         wanted = sum(len(job.words) for job in batch.jobs) * share
         until(
             lambda: batch.evidence.count >= wanted,

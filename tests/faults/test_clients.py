@@ -28,7 +28,7 @@ def strike(siege: Siege, part: str) -> None:
 
 
 def until_printed(command: Command, count: int) -> None:
-    """Wait until a command has printed so many lines."""
+    """Wait until a command has printed `count` lines."""
     until(
         lambda: len(command.lines) >= count,
         f"{count} lines are printed",

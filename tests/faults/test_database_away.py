@@ -15,7 +15,7 @@ AWAY_S = 20.0
 LOST_AFTER_S = "15"
 """Less than that: silence while the database is away must be held against nobody."""
 SLACK_S = 3.0
-"""By so much a job on a busy machine may sleep longer than it wants, and reports be late."""
+"""On a busy machine a job may oversleep, and a report be late, by this much."""
 JOBS = 1000
 LONG_S = (8.0, 8.0, AWAY_S + 5, AWAY_S + 5)
 """How long the first jobs run: some end while the database is away, some after."""

@@ -196,7 +196,7 @@ class Machine(DeleteRules, PriorityRules):
         self._taken(owner, limit, self.run(self.workers[owner].claim(limit)))
 
     def _taken(self, owner: int, limit: int, claimed: Sequence[Claimed]) -> None:
-        """Check what a claim of so many took, and note it."""
+        """Check and note what a claim of `limit` jobs took."""
         possible = sorted(
             (-model.jobs[number].priority, self.ids[which])
             for which, model in enumerate(self.models)
@@ -250,7 +250,7 @@ class Machine(DeleteRules, PriorityRules):
         ran: bool,
         limit: int,
     ) -> None:
-        """End some attempts; with a limit also claim so many, in the same call."""
+        """End some attempts; with a limit also claim that many, in the same call."""
         some = self._some(owner, choices)
         if not some:
             return

@@ -187,7 +187,7 @@ async def test_cancel_waits_for_claims_under_way(world: World) -> None:
         cancelling = asyncio.create_task(cancel(world, batch))
         await world.until_somebody_waits()
         assert not cancelling.done()
-        # Who comes while the cancel waits takes nothing and does not wait either.
+        # A claim during the cancel's wait takes nothing and does not wait either.
         async with asyncio.timeout(30):
             assert await worker.claim() == []
 

@@ -1,4 +1,4 @@
-"""Who gets which jobs, in which order, and how many."""
+"""Claims: which worker gets which jobs, in which order, and how many."""
 
 import asyncio
 from secrets import token_hex

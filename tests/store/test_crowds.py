@@ -15,7 +15,7 @@ from weft.testing.builders import end_report, job_rows
 
 pytestmark = pytest.mark.slow
 N = 1500
-"""More than 1,000: the end of a parent is noted while so many others have not ended."""
+"""More than 1,000: the end of a parent is only noted while that many others have not ended."""
 CHILD = N + 1
 
 

@@ -160,7 +160,7 @@ async def test_removed_events_are_said_to_be_gone(own_world: World) -> None:
     assert len(kept[0]) == len(events) == 2
     with pytest.raises(errors.EventsGone):
         await read(world, start)
-    # Who has read the last one has missed nothing.
+    # A reader that has read the last event has missed nothing.
     assert await read(world, end) == ([], end)
     await world.submit(1)
     assert len((await read(world, end))[0]) == 1

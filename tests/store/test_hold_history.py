@@ -1,4 +1,4 @@
-"""Who held what, and when."""
+"""The history of holds: their authors, targets and times."""
 
 import pytest
 

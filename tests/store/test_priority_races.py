@@ -122,7 +122,7 @@ async def test_claims_and_changes_at_once_lose_and_double_nothing(world: World) 
 async def test_child_that_got_a_priority_while_it_was_told_does_not_hide_in_a_range(
     world: World,
 ) -> None:
-    n_children = 1100  # so many are told by the driver, as neighbours in one range
+    n_children = 1100  # the driver updates that many, as neighbours in one range
     parents = {child: [1] for child in range(2, n_children + 2)}
     batch = await world.submit(job_rows(n_children + 1, parents=parents))
     worker = await world.worker()

@@ -47,11 +47,5 @@ UNPROVOKED: frozenset[str] = frozenset(
 
 UNIDIOMATIC: dict[str, int] = {
     "src/weft/client": 1,
-    "tests/api": 1,
-    "tests/callbacks": 2,
-    "tests/faults": 3,
-    "tests/properties": 2,
-    "tests/store": 6,
-    "tests/worker": 6,
 }
 """Folder and number of phrases that `test_words` would not let in today."""

@@ -75,7 +75,7 @@ class FakeStore:
             queue.put_nowait((channel, payload))
 
     async def until(self, count: int, seconds: float = 20.0) -> list[EndReport]:
-        """Wait until so many jobs are over; return the last report of each job that has one."""
+        """Wait until `count` jobs are over; return the last report of each job that has one."""
         async with asyncio.timeout(seconds):
             while sum(job.is_over for job in self.jobs) < count:
                 self._changed.clear()
@@ -83,14 +83,14 @@ class FakeStore:
         return [job.ends[-1] for job in self.jobs if job.ends]
 
     async def until_heartbeats(self, count: int, seconds: float = 20.0) -> None:
-        """Wait until so many heartbeats have come."""
+        """Wait until `count` heartbeats have come."""
         async with asyncio.timeout(seconds):
             while self.heartbeats < count:
                 self._changed.clear()
                 await self._changed.wait()
 
     async def until_ended(self, count: int, seconds: float = 20.0) -> list[EndReport]:
-        """Wait until so many ends were reported, of whatever kind."""
+        """Wait until `count` ends were reported, of whatever kind."""
         async with asyncio.timeout(seconds):
             while len(ends := [end for job in self.jobs for end in job.ends]) < count:
                 self._changed.clear()
@@ -98,7 +98,7 @@ class FakeStore:
         return ends
 
     async def until_handed_back(self, count: int, seconds: float = 20.0) -> list[EndReport]:
-        """Wait until so many leases were handed back."""
+        """Wait until `count` leases were handed back."""
         async with asyncio.timeout(seconds):
             while True:
                 found = [
@@ -113,7 +113,7 @@ class FakeStore:
                 await self._changed.wait()
 
     async def until_started(self, count: int, seconds: float = 60.0) -> None:
-        """Wait until so many starts were reported."""
+        """Wait until `count` starts were reported."""
         async with asyncio.timeout(seconds):
             while len(self.starts) < count:
                 self._changed.clear()

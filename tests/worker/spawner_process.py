@@ -202,7 +202,7 @@ class Agent:
         return next(one for one in self.started if one.key == key_of(job_id))
 
     def until_withdrawn(self, count: int) -> list[AttemptKey]:
-        """Wait until so many attempts were given up."""
+        """Wait until `count` attempts were withdrawn."""
         self._until(lambda: len(self.withdrawn) >= count)
         return self.withdrawn
 

@@ -24,7 +24,7 @@ class AgentProcess:
 
     def start(self) -> None:
         """Start it and wait until it says that it is ready."""
-        ready = self.home.run / "worker.ready"
+        ready = self.home.run / "worker-w.ready"
         ready.unlink(missing_ok=True)
         with (self.home.role_logs / "worker.log").open("ab") as log:
             self.process = subprocess.Popen(

@@ -4,6 +4,8 @@ import atexit
 import concurrent.futures
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import CancelledError
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, ParamSpec, TypeVar
 
@@ -142,7 +144,8 @@ class Executor(concurrent.futures.Executor):
         if cancel_futures:
             self._runner.post(self._calls.cancel_unclaimed)
         if wait:
-            self._runner.wait(self._finish())
+            with suppress(CancelledError):  # an earlier `shutdown(wait=False)` has just finished
+                self._runner.wait(self._finish())
             self._runner.close()
         else:
             self._runner.start(self._finish_and_close())

@@ -7,9 +7,11 @@ checkers and `help()` see them.
 
 import asyncio
 import functools
+import inspect
 import threading
 import weakref
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
+from concurrent.futures import CancelledError, Future
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 
 from weft.client.http.listing import Document, Listing
@@ -38,7 +40,10 @@ class Runner:
     def __init__(self) -> None:
         loop = asyncio.new_event_loop()
         # A daemon: it does not keep alive a program that never closes its client.
-        thread = threading.Thread(target=_serve, args=(loop,), name="weft-client", daemon=True)
+        self._waited: set[Future[Any]] = set()
+        thread = threading.Thread(
+            target=_serve, args=(loop, self._waited), name="weft-client", daemon=True
+        )
         thread.start()
         self._loop, self._thread = loop, thread
         self._end = weakref.finalize(self, _end, loop, thread)
@@ -70,12 +75,23 @@ class Runner:
                 detail="It was closed, or this process was forked from the one that made it.",
                 hint="Make a client of its own with `weft.Client()`.",
             )
-        future = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+        try:
+            future = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+        except RuntimeError as error:  # the loop was closed just now
+            coroutine.close()
+            raise CancelledError from error
+        self._waited.add(future)
+        if self._loop.is_closed():  # before it could cancel this one
+            future.cancel()
         try:
             return future.result()
         except KeyboardInterrupt:
             future.cancel()
             raise
+        finally:
+            self._waited.discard(future)
+            if self._loop.is_closed() and _never_ran(coroutine):
+                coroutine.close()
 
     def iterate(self, items: AsyncGenerator[Result, None]) -> Iterator[Result]:
         """Yield what an asynchronous generator yields; it is closed when this is."""
@@ -165,13 +181,22 @@ def lists(
     return call
 
 
-def _serve(loop: asyncio.AbstractEventLoop) -> None:
+def _serve(loop: asyncio.AbstractEventLoop, waited: set[Future[Any]]) -> None:
     try:
         loop.run_forever()
     finally:
         loop.run_until_complete(_cancel_tasks())
         loop.run_until_complete(loop.shutdown_asyncgens())
+        while asyncio.all_tasks(loop):  # calls that came with the turns above
+            loop.run_until_complete(_cancel_tasks())
         loop.close()
+        # Calls that were scheduled after the last turn of the loop never run.
+        for future in list(waited):
+            future.cancel()
+
+
+def _never_ran(coroutine: Coroutine[Any, Any, Any]) -> bool:
+    return inspect.getcoroutinestate(coroutine) == inspect.CORO_CREATED
 
 
 async def _cancel_tasks() -> None:

@@ -1,0 +1,33 @@
+"""The loop in a thread, at its end."""
+
+import asyncio
+import threading
+from concurrent.futures import CancelledError
+from contextlib import suppress
+
+import pytest
+
+from weft.client.objects.runner import ClientClosed, Runner
+
+
+async def forever() -> None:
+    await asyncio.Event().wait()
+
+
+def test_nobody_waits_for_a_loop_that_is_closed_meanwhile() -> None:
+    """Whatever moment the close meets: before the loop runs the call, while it ends, or after."""
+    for _ in range(300):
+        runner = Runner()
+        closer = threading.Thread(target=runner.close)
+        closer.start()
+        with suppress(CancelledError, ClientClosed):
+            runner.wait(forever())
+        closer.join()
+
+
+def test_a_closed_runner_says_so() -> None:
+    runner = Runner()
+    runner.close()
+
+    with pytest.raises(ClientClosed):
+        runner.wait(forever())

@@ -77,7 +77,7 @@ def test_no_line_of_sql_is_too_long() -> None:
         f"{folder}/{file.name}:{number}"
         for folder in ("functions", "views", "audit", "catalog", "owner")
         for file in files_of(folder)
-        for number, line in enumerate(file.text.splitlines(), 1)
+        for number, line in enumerate(file.source.splitlines(), 1)
         if len(line) > SQL_LINE_MAX
     ]
 

@@ -4,6 +4,7 @@
 all older ones are gone. `functions/` and `views/` are replaced where they changed, so the body of
 each function has one file; the owner of the database runs `owner/` before that; `catalog/`
 asks the database what it has; `audit/` are queries that return no row when all is well.
+States, phases and reasons are written by name (`numbers.py`).
 Functions stand in folders by subject; the name of a file is unique among all of its kind.
 Must not: hold text of a query, or know how to connect.
 """
@@ -12,20 +13,27 @@ import hashlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from itertools import pairwise
+
+from weft.sql.numbers import with_numbers
 
 _RIGHTS = re.compile(r"^-- Owner: (\w+)\.(?:\s+Granted to: ([\w, ]+)\.)?$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class SqlFile:
-    """One file of SQL. `name` is the file's name without `.sql`."""
+    """One file of SQL: its name without `.sql`, and its text as it stands in the file."""
 
     name: str
-    text: str
+    source: str
+
+    @cached_property
+    def text(self) -> str:
+        """Return the text for the database: names of states and reasons are numbers there."""
+        return with_numbers(self.source)
 
     @property
     def checksum(self) -> str:

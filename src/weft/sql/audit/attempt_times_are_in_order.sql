@@ -3,7 +3,7 @@ SELECT x.* FROM (
 SELECT a.batch_id, a.job_id, a.attempt, a.claimed_at, a.started_at, a.ended_at
 FROM weft.attempt a WHERE a.claimed_at > a.ended_at OR a.claimed_at > a.started_at OR a.started_at > a.ended_at
 UNION ALL
-SELECT j.batch_id, j.job_id, j.attempt, NULL, NULL, NULL FROM weft.job j WHERE j.state NOT BETWEEN 0 AND 9
+SELECT j.batch_id, j.job_id, j.attempt, NULL, NULL, NULL FROM weft.job j WHERE j.state NOT BETWEEN STATE_PENDING AND STATE_CANCELLED
 ) x
 -- A batch that is being removed is incomplete.
 WHERE NOT EXISTS (SELECT FROM weft.batch d WHERE d.batch_id = x.batch_id AND d.removing)

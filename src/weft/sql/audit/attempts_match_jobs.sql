@@ -4,10 +4,10 @@ SELECT j.batch_id, j.job_id, j.state, j.attempt, count(a.attempt) AS n_attempts,
     AND a.attempt IS NOT NULL) AS n_succeeded
 FROM weft.job j LEFT JOIN weft.attempt a ON a.batch_id = j.batch_id AND a.job_id = j.job_id
 GROUP BY j.batch_id, j.job_id
-HAVING count(a.attempt) + (j.state = 4)::int <> j.attempt
-    OR (j.state = 6) <> (count(*) FILTER (WHERE a.reason IS NULL AND a.attempt IS NOT NULL) = 1)
-    OR (j.state = 6 AND max(a.attempt) FILTER (WHERE a.reason IS NULL) <> j.attempt)
-    OR (j.state = 4) <> (j.incarnation_id IS NOT NULL)
+HAVING count(a.attempt) + (j.state = STATE_RUNNING)::int <> j.attempt
+    OR (j.state = STATE_SUCCESS) <> (count(*) FILTER (WHERE a.reason IS NULL AND a.attempt IS NOT NULL) = 1)
+    OR (j.state = STATE_SUCCESS AND max(a.attempt) FILTER (WHERE a.reason IS NULL) <> j.attempt)
+    OR (j.state = STATE_RUNNING) <> (j.incarnation_id IS NOT NULL)
 ) x
 -- A batch that is being removed is incomplete.
 WHERE NOT EXISTS (SELECT FROM weft.batch d WHERE d.batch_id = x.batch_id AND d.removing)

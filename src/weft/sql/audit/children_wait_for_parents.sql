@@ -6,10 +6,10 @@ JOIN LATERAL (
     SELECT min(x.claimed_at) AS claimed_at FROM (
         SELECT t.claimed_at FROM weft.attempt t WHERE t.batch_id = e.batch_id AND t.job_id = e.child_id
         UNION ALL SELECT j.claimed_at FROM weft.job j WHERE j.batch_id = e.batch_id AND j.job_id = e.child_id
-            AND j.state = 4) x) c ON c.claimed_at IS NOT NULL
+            AND j.state = STATE_RUNNING) x) c ON c.claimed_at IS NOT NULL
 JOIN weft.job p ON p.batch_id = e.batch_id AND p.job_id = e.parent_id
 LEFT JOIN weft.attempt a ON a.batch_id = p.batch_id AND a.job_id = p.job_id AND a.attempt = p.attempt AND p.cancelled_at IS NULL
-WHERE p.state < 6 OR coalesce(a.ended_at, p.cancelled_at) > c.claimed_at
+WHERE p.state < STATE_SUCCESS OR coalesce(a.ended_at, p.cancelled_at) > c.claimed_at
 ) x
 -- A batch that is being removed is incomplete.
 WHERE NOT EXISTS (SELECT FROM weft.batch d WHERE d.batch_id = x.batch_id AND d.removing)

@@ -5,7 +5,7 @@ WITH job_end AS (
     FROM weft.job j
     JOIN weft.batch_update u ON u.batch_id = j.batch_id AND u.update_id = j.update_id AND u.committed_at IS NOT NULL
     LEFT JOIN weft.attempt a ON a.batch_id = j.batch_id AND a.job_id = j.job_id AND a.attempt = j.attempt
-    WHERE j.state >= 6 GROUP BY 1, 2),
+    WHERE j.state >= STATE_SUCCESS GROUP BY 1, 2),
 group_end AS (
     SELECT e.batch_id, n.ancestor_id AS group_id, max(e.ended_at) AS ended_at
     FROM job_end e JOIN weft.group_ancestor n ON n.batch_id = e.batch_id AND n.group_id = e.group_id GROUP BY 1, 2),

@@ -1,6 +1,6 @@
 -- A waiting job counts its parents that have not ended, and knows whether one failed; except ends that are noted or in work.
 SELECT x.* FROM (
-SELECT j.batch_id, j.job_id, j.state, j.n_unfinished, count(*) FILTER (WHERE p.state < 6) AS n_not_ended
+SELECT j.batch_id, j.job_id, j.state, j.n_unfinished, count(*) FILTER (WHERE p.state < STATE_SUCCESS) AS n_not_ended
 FROM weft.job j
 JOIN weft.batch_update u ON u.batch_id = j.batch_id AND u.update_id = j.update_id AND u.committed_at IS NOT NULL
 JOIN weft.edge e ON e.batch_id = j.batch_id AND e.child_id = j.job_id
@@ -8,10 +8,10 @@ JOIN weft.job p ON p.batch_id = e.batch_id AND p.job_id = e.parent_id
 LEFT JOIN weft.cascade c ON c.batch_id = e.batch_id AND c.job_id = e.parent_id AND c.next_child < e.child_id
 LEFT JOIN (SELECT x.batch_id, x.child_id, sum(x.n) AS n, bool_or(x.bad) AS bad FROM weft.parent_end x GROUP BY 1, 2) d
     ON d.batch_id = j.batch_id AND d.child_id = j.job_id
-WHERE j.state = 0
+WHERE j.state = STATE_PENDING
 GROUP BY j.batch_id, j.job_id, d.n, d.bad
-HAVING j.n_unfinished - coalesce(d.n, 0) <> count(*) FILTER (WHERE p.state < 6 OR c.job_id IS NOT NULL) OR j.n_unfinished = 0
-    OR (j.bad_parent OR coalesce(d.bad, false)) <> coalesce(bool_or(p.state > 6) FILTER (WHERE c.job_id IS NULL), false)
+HAVING j.n_unfinished - coalesce(d.n, 0) <> count(*) FILTER (WHERE p.state < STATE_SUCCESS OR c.job_id IS NOT NULL) OR j.n_unfinished = 0
+    OR (j.bad_parent OR coalesce(d.bad, false)) <> coalesce(bool_or(p.state > STATE_SUCCESS) FILTER (WHERE c.job_id IS NULL), false)
 ) x
 -- A batch that is being removed is incomplete.
 WHERE NOT EXISTS (SELECT FROM weft.batch d WHERE d.batch_id = x.batch_id AND d.removing)

@@ -2,7 +2,7 @@
 SELECT x.* FROM (
 SELECT j.batch_id, j.job_id, j.state
 FROM weft.job j
-WHERE j.state IN (7, 8) AND NOT EXISTS (
+WHERE j.state IN (STATE_FAILED, STATE_ERROR) AND NOT EXISTS (
     SELECT FROM weft.attempt a WHERE a.batch_id = j.batch_id AND a.job_id = j.job_id AND a.reason IS NOT NULL)
 ) x
 -- A batch that is being removed is incomplete.

@@ -5,10 +5,10 @@ SELECT q.batch_id, q.job_id, q.gate_set_id FROM (
     UNION ALL
     SELECT r.batch_id, j.job_id, r.gate_set_id FROM weft.runnable r CROSS JOIN LATERAL (
         SELECT y.job_id FROM weft.job y
-        WHERE y.batch_id = r.batch_id AND y.job_id BETWEEN r.low_job AND r.last_job AND y.state = 1 AND NOT y.listed
+        WHERE y.batch_id = r.batch_id AND y.job_id BETWEEN r.low_job AND r.last_job AND y.state = STATE_READY AND NOT y.listed
             AND y.lane_id = r.lane_id ORDER BY y.job_id LIMIT 1) j
     WHERE r.gate_set_id > 1) q
-JOIN weft.job j ON j.batch_id = q.batch_id AND j.job_id = q.job_id AND j.state = 1
+JOIN weft.job j ON j.batch_id = q.batch_id AND j.job_id = q.job_id AND j.state = STATE_READY
 WHERE NOT EXISTS (
     SELECT FROM weft.gate_member m JOIN weft.gate g USING (gate_id)
     WHERE m.gate_set_id = q.gate_set_id

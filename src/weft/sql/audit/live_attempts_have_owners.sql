@@ -2,7 +2,7 @@
 SELECT x.* FROM (
 SELECT j.batch_id, j.job_id, j.attempt, j.incarnation_id, i.ended_at
 FROM weft.job j LEFT JOIN weft.worker_incarnation i ON i.incarnation_id = j.incarnation_id
-WHERE j.state = 4 AND (i.incarnation_id IS NULL OR i.ended_at IS NOT NULL
+WHERE j.state = STATE_RUNNING AND (i.incarnation_id IS NULL OR i.ended_at IS NOT NULL
     OR NOT EXISTS (SELECT FROM weft.claim c WHERE c.incarnation_id = j.incarnation_id AND c.batch_id = j.batch_id
         AND j.job_id = ANY (c.jobs)))
 ) x

@@ -19,7 +19,7 @@ CROSS JOIN LATERAL (
         AND r.lane_id = j.lane_id
       AND r.pool_id = q.pool_id AND r.user_id = b.user_id
     UNION ALL SELECT NULL ORDER BY 1 NULLS LAST LIMIT 1) p
-WHERE j.state = 1 AND NOT CASE
+WHERE j.state = STATE_READY AND NOT CASE
     WHEN p.gate_set_id = 0 THEN coalesce(s.active, false)
     WHEN p.gate_set_id = 1 THEN weft._is_closed(j.batch_id, j.group_id, j.job_id)
                             OR EXISTS (SELECT FROM weft.group_hold h WHERE h.batch_id = j.batch_id AND h.released_at IS NOT NULL
@@ -28,7 +28,7 @@ WHERE j.state = 1 AND NOT CASE
         SELECT DISTINCT m.gate_id FROM weft.gate_member m WHERE m.gate_set_id IN (b.gate_set_id, j.gate_set_id) ORDER BY 1), false) END
 UNION ALL
 SELECT r.batch_id, r.job_id, NULL, NULL FROM weft.ready_job r LEFT JOIN weft.job j ON j.batch_id = r.batch_id AND j.job_id = r.job_id
-WHERE j.state IS DISTINCT FROM 1 OR r.rank <> -j.priority OR r.lane_id <> j.lane_id
+WHERE j.state IS DISTINCT FROM STATE_READY OR r.rank <> -j.priority OR r.lane_id <> j.lane_id
 ) x
 -- A batch that is being removed is incomplete.
 WHERE NOT EXISTS (SELECT FROM weft.batch d WHERE d.batch_id = x.batch_id AND d.removing)

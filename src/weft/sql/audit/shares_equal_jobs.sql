@@ -10,7 +10,7 @@ recounted AS (
     SELECT q.pool_id, b.user_id, sum(h.cpu_m) AS running_m
     FROM weft.job j JOIN weft.batch b ON b.batch_id = j.batch_id JOIN weft.queue q ON q.queue_id = b.queue_id
         JOIN weft.shape h ON h.shape_id = j.shape_id
-    WHERE j.state = 4 GROUP BY 1, 2)
+    WHERE j.state = STATE_RUNNING GROUP BY 1, 2)
 SELECT coalesce(c.pool_id, r.pool_id) AS pool_id, coalesce(c.user_id, r.user_id) AS user_id, c.running_m AS counted,
     r.running_m AS recounted
 FROM counted c FULL JOIN recounted r ON r.pool_id = c.pool_id AND r.user_id = c.user_id

@@ -4,7 +4,7 @@ WITH part AS (
     SELECT a.batch_id, a.job_id, a.rate_card_id, a.shape_id, coalesce(date_part('epoch', a.ended_at - a.started_at) * 1000, 0)::bigint AS ms
         FROM weft.attempt a
     WHERE NOT EXISTS (SELECT FROM weft.batch d WHERE d.batch_id = a.batch_id AND d.removing)
-    UNION ALL SELECT j.batch_id, j.job_id, j.rate_card_id, j.shape_id, j.billed_ms FROM weft.job j WHERE j.state = 4),
+    UNION ALL SELECT j.batch_id, j.job_id, j.rate_card_id, j.shape_id, j.billed_ms FROM weft.job j WHERE j.state = STATE_RUNNING),
 recounted AS (
     SELECT 'group' AS kind, p.batch_id AS id, n.ancestor_id AS group_id, p.rate_card_id, p.shape_id, sum(p.ms) AS ms
     FROM part p JOIN weft.job j ON j.batch_id = p.batch_id AND j.job_id = p.job_id

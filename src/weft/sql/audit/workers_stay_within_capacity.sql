@@ -4,7 +4,7 @@ WITH run AS (
     SELECT a.incarnation_id, a.shape_id, a.started_at + interval '1 second' AS started_at, a.ended_at
     FROM weft.attempt a WHERE a.started_at IS NOT NULL AND a.started_at + interval '1 second' < a.ended_at
     UNION ALL
-    SELECT j.incarnation_id, j.shape_id, j.started_at, NULL FROM weft.job j WHERE j.state = 4 AND j.started_at IS NOT NULL),
+    SELECT j.incarnation_id, j.shape_id, j.started_at, NULL FROM weft.job j WHERE j.state = STATE_RUNNING AND j.started_at IS NOT NULL),
 asked AS (
     SELECT s.shape_id, x.name, x.amount FROM weft.shape s
     CROSS JOIN LATERAL (VALUES ('cpu_m', s.cpu_m), ('memory_mib', s.memory_mib)) x (name, amount)

@@ -21,6 +21,7 @@ from weft.core.query.tree import (
     TextTerm,
     TimeTerm,
 )
+from weft.sql.numbers import with_numbers
 from weft.store.query_sql.fragments import (
     COMPARED,
     PRICE,
@@ -50,7 +51,7 @@ _LAST_ATTEMPT: Final = """
     LEFT JOIN LATERAL (
         SELECT y.exit_code, y.started_at, y.ended_at FROM weft.attempt y
         WHERE y.batch_id = j.batch_id AND y.job_id = j.job_id AND y.attempt = j.attempt
-          AND j.state <> 4 OFFSET 0) a ON true"""
+          AND j.state <> STATE_RUNNING OFFSET 0) a ON true"""
 _DURATION: Final = milliseconds(
     "coalesce(a.started_at, j.started_at)", "coalesce(a.ended_at, clock_timestamp())"
 )
@@ -62,7 +63,7 @@ _COST: Final = f"""(CASE WHEN j.attempt = 0 THEN 0 ELSE (
         WHERE e.batch_id = j.batch_id AND e.job_id = j.job_id AND e.started_at IS NOT NULL
         UNION ALL
         SELECT j.rate_card_id, {milliseconds("j.started_at", "clock_timestamp()")}
-        WHERE j.state = 4 AND j.started_at IS NOT NULL) x
+        WHERE j.state = STATE_RUNNING AND j.started_at IS NOT NULL) x
     JOIN price p ON p.rate_card_id = x.rate_card_id
     JOIN weft.shape h ON h.shape_id = j.shape_id) END)"""
 _SOME_ATTEMPT: Final = """(j.attempt > 0 AND EXISTS (
@@ -76,10 +77,10 @@ _IN_POOL: Final = """EXISTS (
     JOIN weft.pool p ON p.pool_id = q.pool_id WHERE b.batch_id = j.batch_id AND {0})"""
 _TIMES: Final = MappingProxyType(
     {
-        Field.START_TIME: "(j.state = 4 AND j.started_at {0} OR "
+        Field.START_TIME: "(j.state = STATE_RUNNING AND j.started_at {0} OR "
         + _SOME_ATTEMPT.format("t.started_at {0}")
         + ")",
-        Field.END_TIME: "(j.state >= 6 AND j.cancelled_at {0} OR "
+        Field.END_TIME: "(j.state >= STATE_SUCCESS AND j.cancelled_at {0} OR "
         + _SOME_ATTEMPT.format("t.ended_at {0}")
         + ")",
     }
@@ -118,7 +119,7 @@ def select_jobs(node: Node, reach: Reach, *, batch_id: int, after: int, limit: i
         joins=parameters.joins(COMMITTED, _LABEL, _LAST_ATTEMPT),
         prices=parameters.joins(PRICE),
     )
-    return Statement(text, tuple(parameters.values))
+    return Statement(with_numbers(text), tuple(parameters.values))
 
 
 def _term(term: Term, parameters: Parameters) -> str:

@@ -15,10 +15,10 @@ AS $$
     SELECT j.* FROM (
         SELECT y.batch_id, y.job_id FROM part p CROSS JOIN LATERAL (
             SELECT y.batch_id, y.job_id FROM weft.job y WHERE y.batch_id = p.batch_id AND y.job_id BETWEEN p.first_job AND p.last_job
-              AND y.state = 4 AND y.incarnation_id = of_incarnation_id OFFSET 0) y
+              AND y.state = STATE_RUNNING AND y.incarnation_id = of_incarnation_id OFFSET 0) y
         WHERE p.is_dense
         UNION
         SELECT p.batch_id, x FROM part p CROSS JOIN unnest(p.jobs) x WHERE NOT p.is_dense) t
     CROSS JOIN LATERAL (SELECT y.* FROM weft.job y WHERE y.batch_id = t.batch_id AND y.job_id = t.job_id OFFSET 0) j
-    WHERE j.state = 4 AND j.incarnation_id = of_incarnation_id
+    WHERE j.state = STATE_RUNNING AND j.incarnation_id = of_incarnation_id
 $$;

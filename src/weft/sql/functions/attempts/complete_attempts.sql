@@ -37,19 +37,21 @@ BEGIN
         -- attempt make the job ready again; after `losses_max` losses it is an error.
         UPDATE weft.job j SET
             state = CASE
-                WHEN r.reason IS NULL THEN 6
-                WHEN r.reason = 9 THEN 9
-                WHEN r.reason IN (10, 11) THEN CASE WHEN r.start_age_us IS NOT NULL
-                    AND j.n_lost >= (SELECT d.losses_max FROM weft.driver_state d) THEN 8 ELSE 1 END  -- read only for a loss
-                WHEN j.attempt - j.n_uncounted < j.max_attempts AND (j.retry_on >> r.reason) & 1 = 1 THEN 1
-                WHEN r.reason IN (3, 4, 5, 6, 7, 8, 12, 13) THEN 8
-                ELSE 7 END,
-            n_uncounted = j.n_uncounted + (r.reason IS NOT NULL AND r.reason IN (10, 11))::int,
-            n_lost = j.n_lost + (r.reason IS NOT NULL AND r.reason IN (10, 11) AND r.start_age_us IS NOT NULL)::int,
+                WHEN r.reason IS NULL THEN STATE_SUCCESS
+                WHEN r.reason = REASON_CANCELLED THEN STATE_CANCELLED
+                WHEN r.reason IN (REASON_PREEMPTED, REASON_LOST) THEN CASE
+                    WHEN r.start_age_us IS NOT NULL AND j.n_lost >= (SELECT d.losses_max FROM weft.driver_state d)  -- read only for a loss
+                    THEN STATE_ERROR ELSE STATE_READY END
+                WHEN j.attempt - j.n_uncounted < j.max_attempts AND (j.retry_on >> r.reason) & 1 = 1 THEN STATE_READY
+                WHEN r.reason IN (REASON_TIMEOUT, REASON_OOM, REASON_DISK, REASON_NO_PROGRAM, REASON_NO_IMAGE, REASON_BAD_SPEC,
+                    REASON_LOG_LIMIT, REASON_SYSTEM) THEN STATE_ERROR
+                ELSE STATE_FAILED END,
+            n_uncounted = j.n_uncounted + (r.reason IS NOT NULL AND r.reason IN (REASON_PREEMPTED, REASON_LOST))::int,
+            n_lost = j.n_lost + (r.reason IS NOT NULL AND r.reason IN (REASON_PREEMPTED, REASON_LOST) AND r.start_age_us IS NOT NULL)::int,
             phase = NULL, incarnation_id = NULL,
-            listed = j.listed OR coalesce(r.reason, 0) NOT IN (0, 9)
+            listed = j.listed OR coalesce(r.reason, 0) NOT IN (0, REASON_CANCELLED)
         FROM report r
-        WHERE j.batch_id = r.batch_id AND j.job_id = r.job_id AND j.attempt = r.attempt AND j.state = 4
+        WHERE j.batch_id = r.batch_id AND j.job_id = r.job_id AND j.attempt = r.attempt AND j.state = STATE_RUNNING
           AND j.incarnation_id = complete_attempts.incarnation_id
         RETURNING r.n, j.batch_id, j.job_id, j.attempt, j.tenant_id, j.group_id, j.shape_id, j.lane_id, j.state, j.rate_card_id,
             j.claimed_at, j.billed_ms,
@@ -75,17 +77,20 @@ BEGIN
             n_running, n_ready, n_succeeded, n_failed, n_errored, n_cancelled, last_ended_at)
         SELECT u.tenant_id, u.batch_id, u.group_id, u.shape_id, v_pool, u.rate_card_id, (complete_attempts.at AT TIME ZONE 'UTC')::date,
             sum(coalesce(weft._ms_between(u.started_at, u.ended_at), 0) - u.billed_ms), -count(*),
-            count(*) FILTER (WHERE u.state = 1), count(*) FILTER (WHERE u.state = 6), count(*) FILTER (WHERE u.state = 7),
-            count(*) FILTER (WHERE u.state = 8), count(*) FILTER (WHERE u.state = 9),
+            count(*) FILTER (WHERE u.state = STATE_READY), count(*) FILTER (WHERE u.state = STATE_SUCCESS),
+            count(*) FILTER (WHERE u.state = STATE_FAILED),
+            count(*) FILTER (WHERE u.state = STATE_ERROR), count(*) FILTER (WHERE u.state = STATE_CANCELLED),
             max(u.ended_at)  -- a job that is ready again will end later
         FROM upd u GROUP BY u.tenant_id, u.batch_id, u.group_id, u.shape_id, u.rate_card_id),
     eve AS (
         INSERT INTO weft.event (at, tenant_id, batch_id, kind, from_state, to_state, jobs)
-        SELECT complete_attempts.at, u.tenant_id, u.batch_id, 'jobs.' || (SELECT s.word FROM weft.job_state s WHERE s.state = u.state), 4,
+        SELECT complete_attempts.at, u.tenant_id, u.batch_id, 'jobs.' || (SELECT s.word FROM weft.job_state s WHERE s.state = u.state),
+            STATE_RUNNING,
             u.state, array_agg(u.job_id)
         FROM upd u GROUP BY u.tenant_id, u.batch_id, u.state)
     SELECT array_agg(u.n), array_agg(u.batch_id), array_agg(u.job_id), array_agg(u.state),
-           bool_or(u.state = 1), bool_or(u.lane_id <> 0), bool_or(u.state IN (7, 8)), greatest(complete_attempts.at, max(u.ended_at))
+           bool_or(u.state = STATE_READY), bool_or(u.lane_id <> 0), bool_or(u.state IN (STATE_FAILED, STATE_ERROR)),
+               greatest(complete_attempts.at, max(u.ended_at))
     INTO v_n, v_batch, v_job, v_state, v_again, v_frees, v_failed, v_at FROM upd u;
 
     IF v_n IS NOT NULL THEN

@@ -32,7 +32,7 @@ BEGIN
             UNION
             SELECT t.b, y.lane_id, t.j FROM unnest(heartbeat.batch_ids, heartbeat.job_ids, heartbeat.attempts) t (b, j, a)
             CROSS JOIN LATERAL (SELECT y.* FROM weft.job y WHERE y.batch_id = t.b AND y.job_id = t.j OFFSET 0) y
-            WHERE y.state = 4 AND y.incarnation_id = heartbeat.incarnation_id AND y.attempt = t.a) l;
+            WHERE y.state = STATE_RUNNING AND y.incarnation_id = heartbeat.incarnation_id AND y.attempt = t.a) l;
         DELETE FROM weft.claim c WHERE c.incarnation_id = heartbeat.incarnation_id AND c.claim_id = ANY (v_seen);
         INSERT INTO weft.claim (incarnation_id, batch_id, lane_id, jobs)
         SELECT heartbeat.incarnation_id, l.b, l.a, array_agg(l.j) FROM unnest(v_batch, v_lane, v_job) l (b, a, j) GROUP BY l.b, l.a;
@@ -43,7 +43,7 @@ BEGIN
             SELECT j.* FROM live l CROSS JOIN LATERAL (
                 SELECT y.ctid AS tid, y.batch_id, y.job_id, y.tenant_id, y.group_id, y.shape_id, y.rate_card_id, y.billed_ms,
                     weft._ms_between(y.started_at, heartbeat.at) AS ms
-                FROM weft.job y WHERE y.batch_id = l.batch_id AND y.job_id = l.job_id AND y.state = 4
+                FROM weft.job y WHERE y.batch_id = l.batch_id AND y.job_id = l.job_id AND y.state = STATE_RUNNING
                     AND y.incarnation_id = heartbeat.incarnation_id
                 FOR NO KEY UPDATE) j),
         upd AS (
@@ -57,12 +57,13 @@ BEGIN
         v_usage_changed := FOUND;
         SELECT array_agg(l.batch_id), array_agg(l.job_id), array_agg(l.attempt), count(*) INTO v_batch, v_job, v_attempt, v_n
         FROM (SELECT * FROM weft._live_attempts(heartbeat.incarnation_id) x ORDER BY x.batch_id, x.job_id) l
-        WHERE NOT heartbeat.claiming AND l.started_at IS NULL AND l.phase = 1 AND l.claimed_at < heartbeat.at - interval '5 seconds'
+        WHERE NOT heartbeat.claiming AND l.started_at IS NULL AND l.phase = PHASE_ASSIGNED
+            AND l.claimed_at < heartbeat.at - interval '5 seconds'
           AND (l.batch_id, l.job_id, l.attempt) NOT IN (
             SELECT t.b, t.j, t.a FROM unnest(heartbeat.batch_ids, heartbeat.job_ids, heartbeat.attempts) t (b, j, a));
         IF v_n > 0 THEN
             PERFORM weft.complete_attempts(heartbeat.incarnation_id, v_batch, v_job, v_attempt, array_fill(NULL::bigint, ARRAY[v_n]),
-                array_fill(0::bigint, ARRAY[v_n]), array_fill(10::smallint, ARRAY[v_n]), array_fill(NULL::int, ARRAY[v_n]),
+                array_fill(0::bigint, ARRAY[v_n]), array_fill(REASON_PREEMPTED::smallint, ARRAY[v_n]), array_fill(NULL::int, ARRAY[v_n]),
                 array_fill(NULL::smallint, ARRAY[v_n]), array_fill(0::bigint, ARRAY[v_n]), array_fill(0::bigint, ARRAY[v_n]),
                 array_fill(0::bigint, ARRAY[v_n]), array_fill(0::bigint, ARRAY[v_n]), array_fill(false, ARRAY[v_n]),
                 array_fill(NULL::int, ARRAY[v_n]), array_fill(NULL::bigint, ARRAY[v_n]),

@@ -7,7 +7,7 @@ RETURNS TABLE (batch_id bigint, job_id int, attempt smallint) LANGUAGE sql STABL
 AS $$
     SELECT t.b, t.j, t.a FROM unnest(list_cancelled.batch_ids, list_cancelled.job_ids, list_cancelled.attempts) t (b, j, a)
     CROSS JOIN LATERAL (SELECT y.* FROM weft.job y WHERE y.batch_id = t.b AND y.job_id = t.j OFFSET 0) j
-    WHERE j.state <> 4 OR j.attempt <> t.a OR j.incarnation_id IS DISTINCT FROM list_cancelled.incarnation_id
+    WHERE j.state <> STATE_RUNNING OR j.attempt <> t.a OR j.incarnation_id IS DISTINCT FROM list_cancelled.incarnation_id
        OR weft._is_cancelled(t.b, j.group_id, j.always_run)
        OR EXISTS (SELECT FROM weft.job_cancel c WHERE c.batch_id = t.b AND c.job_id = t.j)
 $$;

@@ -17,7 +17,7 @@ BEGIN
         ORDER BY batch_id, job_id),
     upd AS (
         UPDATE weft.job j SET phase = r.phase FROM report r
-        WHERE j.batch_id = r.batch_id AND j.job_id = r.job_id AND j.attempt = r.attempt AND j.state = 4
+        WHERE j.batch_id = r.batch_id AND j.job_id = r.job_id AND j.attempt = r.attempt AND j.state = STATE_RUNNING
           AND j.incarnation_id = record_phases.incarnation_id
         RETURNING r.n)
     SELECT array_agg(u.n) INTO v_n FROM upd u;

@@ -18,10 +18,10 @@ BEGIN
         ORDER BY batch_id, job_id),
     upd AS (
         UPDATE weft.job j
-        SET phase = 6, started_at = coalesce(j.started_at,
+        SET phase = PHASE_EXECUTING, started_at = coalesce(j.started_at,
             greatest(j.claimed_at, least(start_attempts.at, start_attempts.at - r.age_us * interval '1 microsecond')))
         FROM report r
-        WHERE j.batch_id = r.batch_id AND j.job_id = r.job_id AND j.attempt = r.attempt AND j.state = 4
+        WHERE j.batch_id = r.batch_id AND j.job_id = r.job_id AND j.attempt = r.attempt AND j.state = STATE_RUNNING
           AND j.incarnation_id = start_attempts.incarnation_id
         RETURNING r.n)
     SELECT array_agg(u.n) INTO v_n FROM upd u;

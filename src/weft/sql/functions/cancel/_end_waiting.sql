@@ -8,11 +8,12 @@ AS $$
 DECLARE
     v_tid tid[]; v_state smallint[]; v_listed int[]; v_job int[]; v_tenant int; v_edges boolean; v_pool int; v_gated boolean; v_set int;
 BEGIN
-    SELECT array_agg(l.tid), array_agg(l.state), array_agg(l.job_id) FILTER (WHERE l.listed AND l.state = 1) INTO v_tid, v_state, v_listed
+    SELECT array_agg(l.tid), array_agg(l.state), array_agg(l.job_id) FILTER (WHERE l.listed AND l.state = STATE_READY)
+    INTO v_tid, v_state, v_listed
     FROM (SELECT x FROM unnest(of_job_ids) x ORDER BY 1) d
     CROSS JOIN LATERAL (
         SELECT j.ctid AS tid, j.job_id, j.state, j.listed FROM weft.job j WHERE j.batch_id = of_batch_id AND j.job_id = d.x FOR UPDATE) l
-    WHERE l.state IN (0, 1, 2, 3, 5);
+    WHERE l.state IN (STATE_PENDING, STATE_READY, STATE_QUEUED, STATE_CREATING, STATE_BLOCKED);
     IF v_tid IS NULL THEN
         RETURN 0;
     END IF;
@@ -23,7 +24,8 @@ BEGIN
         DELETE FROM weft.ready_job q WHERE q.batch_id = of_batch_id AND q.job_id = ANY (v_listed);
     END IF;
     WITH upd AS (
-        UPDATE weft.job j SET state = 9, cancelled_at = _end_waiting.at, ready_at = CASE WHEN o.state > 0 THEN j.ready_at END
+        UPDATE weft.job j SET state = STATE_CANCELLED, cancelled_at = _end_waiting.at,
+            ready_at = CASE WHEN o.state > STATE_PENDING THEN j.ready_at END
         FROM unnest(v_tid, v_state) o (tid, state)
         WHERE j.ctid = o.tid  -- locked above, so the rows are where they were
         RETURNING j.job_id, j.group_id, j.shape_id, o.state AS old_state),
@@ -31,13 +33,13 @@ BEGIN
         INSERT INTO weft.job_delta (tenant_id, batch_id, group_id, shape_id,
             pool_id, n_pending, n_ready, n_queued, n_creating, n_blocked, n_cancelled, last_ended_at)
         SELECT v_tenant, of_batch_id, u.group_id, u.shape_id,
-            v_pool, -count(*) FILTER (WHERE u.old_state = 0), -count(*) FILTER (WHERE u.old_state = 1),
-               -count(*) FILTER (WHERE u.old_state = 2), -count(*) FILTER (WHERE u.old_state = 3),
-                   -count(*) FILTER (WHERE u.old_state = 5), count(*), _end_waiting.at
+            v_pool, -count(*) FILTER (WHERE u.old_state = STATE_PENDING), -count(*) FILTER (WHERE u.old_state = STATE_READY),
+               -count(*) FILTER (WHERE u.old_state = STATE_QUEUED), -count(*) FILTER (WHERE u.old_state = STATE_CREATING),
+                   -count(*) FILTER (WHERE u.old_state = STATE_BLOCKED), count(*), _end_waiting.at
         FROM upd u GROUP BY u.group_id, u.shape_id),
     eve AS (
         INSERT INTO weft.event (at, tenant_id, batch_id, kind, from_state, to_state, jobs)
-        SELECT _end_waiting.at, v_tenant, of_batch_id, 'jobs.cancelled', u.old_state, 9, array_agg(u.job_id) FROM upd u
+        SELECT _end_waiting.at, v_tenant, of_batch_id, 'jobs.cancelled', u.old_state, STATE_CANCELLED, array_agg(u.job_id) FROM upd u
             GROUP BY u.old_state)
     SELECT array_agg(u.job_id) INTO v_job FROM upd u;
     IF v_gated THEN

@@ -13,10 +13,11 @@ DECLARE
 BEGIN
     PERFORM weft._as_tenant(cancel_jobs.tenant_id);
     PERFORM weft._lock_jobs(cancel_jobs.batch_id, cancel_jobs.job_ids);
-    SELECT array_agg(j.job_id) FILTER (WHERE j.state < 6 AND j.state <> 4), array_agg(j.job_id) FILTER (WHERE j.state = 4)
+    SELECT array_agg(j.job_id) FILTER (WHERE j.state < STATE_SUCCESS AND j.state <> STATE_RUNNING),
+           array_agg(j.job_id) FILTER (WHERE j.state = STATE_RUNNING)
     INTO v_waiting, v_running FROM weft.job j WHERE j.batch_id = cancel_jobs.batch_id AND j.job_id = ANY (cancel_jobs.job_ids);
     INSERT INTO weft.job_change (batch_id, job_id, tenant_id, at, from_state, to_state, actor, message)
-    SELECT j.batch_id, j.job_id, j.tenant_id, cancel_jobs.at, j.state, 9, cancel_jobs.actor, 'cancelled by its user'
+    SELECT j.batch_id, j.job_id, j.tenant_id, cancel_jobs.at, j.state, STATE_CANCELLED, cancel_jobs.actor, 'cancelled by its user'
     FROM weft.job j WHERE j.batch_id = cancel_jobs.batch_id AND j.job_id = ANY (v_waiting);
     PERFORM weft._end_waiting(cancel_jobs.batch_id, v_waiting, cancel_jobs.at);
     INSERT INTO weft.job_cancel (batch_id, job_id, tenant_id, cancelled_at, actor)
@@ -26,7 +27,8 @@ BEGIN
         PERFORM pg_notify('cancel', cancel_jobs.batch_id::text);
     END IF;
     PERFORM weft._announce();
-    RETURN QUERY SELECT j.job_id, CASE WHEN j.job_id = ANY (v_waiting) THEN 'cancelled' WHEN j.state = 4 THEN 'cancelling' ELSE s.word END
+    RETURN QUERY SELECT j.job_id, CASE WHEN j.job_id = ANY (v_waiting) THEN 'cancelled' WHEN j.state = STATE_RUNNING THEN 'cancelling'
+        ELSE s.word END
     FROM weft.job j JOIN weft.job_state s USING (state) WHERE j.batch_id = cancel_jobs.batch_id AND j.job_id = ANY (cancel_jobs.job_ids)
         ORDER BY 1;
 END $$;

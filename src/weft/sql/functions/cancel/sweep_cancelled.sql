@@ -23,7 +23,8 @@ BEGIN
         v_limit := limit_jobs - v_n;
         SELECT s.* INTO v_span FROM weft._next_span(v_cancel.batch_id, v_cancel.group_id, v_cancel.sweep_job) s;
         SELECT array_agg(x.job_id ORDER BY x.job_id) FILTER (WHERE x.hit), max(x.job_id), count(*) INTO v_job, v_last, v_looked FROM (
-            SELECT j.job_id, j.state IN (0, 1, 2, 3, 5) AND (v_cancel.force OR NOT j.always_run) AND a.ancestor_id IS NOT NULL
+            SELECT j.job_id, j.state IN (STATE_PENDING, STATE_READY, STATE_QUEUED, STATE_CREATING, STATE_BLOCKED)
+                AND (v_cancel.force OR NOT j.always_run) AND a.ancestor_id IS NOT NULL
                 AND u.committed_at IS NOT NULL AS hit
             FROM weft.job j
             LEFT JOIN weft.group_ancestor a ON a.batch_id = j.batch_id AND a.group_id = j.group_id AND a.ancestor_id = v_cancel.group_id

@@ -20,6 +20,6 @@ BEGIN
     PERFORM FROM (
         SELECT t.x FROM (SELECT DISTINCT x FROM unnest(of_job_ids) x) t
         LEFT JOIN LATERAL (SELECT j.state FROM weft.job j WHERE j.batch_id = of_batch_id AND j.job_id = t.x OFFSET 0) s ON true
-        ORDER BY s.state IS DISTINCT FROM 4, t.x) d
+        ORDER BY s.state IS DISTINCT FROM STATE_RUNNING, t.x) d
     CROSS JOIN LATERAL (SELECT FROM weft.job j WHERE j.batch_id = of_batch_id AND j.job_id = d.x FOR UPDATE) l;
 END $$;

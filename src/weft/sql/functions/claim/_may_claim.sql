@@ -9,7 +9,7 @@ CREATE OR REPLACE FUNCTION weft._may_claim(
 ) RETURNS TABLE (yes boolean) LANGUAGE sql STABLE
 AS $$
     SELECT true
-    WHERE (job).state = 1 AND (job).cpu_m <= has_cpu_m AND (job).memory_mib <= has_memory_mib
+    WHERE (job).state = STATE_READY AND (job).cpu_m <= has_cpu_m AND (job).memory_mib <= has_memory_mib
       AND (NOT has_cancel
            OR NOT (NOT (job).always_run AND (job).group_id <@ (SELECT weft._cancelled_groups(of_batch_id))
                    OR weft._is_cancelled(of_batch_id, (job).group_id, (job).always_run)))

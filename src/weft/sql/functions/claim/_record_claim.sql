@@ -27,7 +27,8 @@ BEGIN
     -- back, the parents' ends (ready_at) and the previous attempt still come first.
     RETURN QUERY
     WITH upd AS (
-        UPDATE weft.job j SET state = 4, phase = 1, attempt = j.attempt + 1, incarnation_id = _record_claim.incarnation_id,
+        UPDATE weft.job j SET state = STATE_RUNNING, phase = PHASE_ASSIGNED, attempt = j.attempt + 1,
+            incarnation_id = _record_claim.incarnation_id,
                claimed_at = greatest(_record_claim.at, (SELECT clock_timestamp()), j.ready_at, CASE WHEN j.attempt > 0 THEN (
                    SELECT a.ended_at FROM weft.attempt a
                    WHERE a.batch_id = j.batch_id AND a.job_id = j.job_id AND a.attempt = j.attempt) END),
@@ -39,7 +40,7 @@ BEGIN
         VALUES (_record_claim.incarnation_id, offer.batch_id, offer.lane_id, picked.job_ids, _record_claim.call)),
     eve AS (
         INSERT INTO weft.event (at, tenant_id, batch_id, kind, from_state, to_state, jobs)
-        VALUES (_record_claim.at, offer.tenant_id, offer.batch_id, 'jobs.running', 1, 4, picked.job_ids)),
+        VALUES (_record_claim.at, offer.tenant_id, offer.batch_id, 'jobs.running', STATE_READY, STATE_RUNNING, picked.job_ids)),
     del AS (
         INSERT INTO weft.job_delta (tenant_id, batch_id, group_id, shape_id, pool_id, n_ready, n_running)
         SELECT offer.tenant_id, offer.batch_id, u.group_id, u.shape_id, _record_claim.pool_id, -count(*), count(*)

@@ -28,7 +28,7 @@ BEGIN
         FOR UPDATE SKIP LOCKED;
     SELECT (SELECT a.ended_at FROM weft.attempt a WHERE a.batch_id = j.batch_id AND a.job_id = j.job_id AND a.attempt = j.attempt)
         INTO v_ended_at
-    FROM weft.job j WHERE j.batch_id = v_parent.batch_id AND j.job_id = v_parent.job_id AND j.state = 6;
+    FROM weft.job j WHERE j.batch_id = v_parent.batch_id AND j.job_id = v_parent.job_id AND j.state = STATE_SUCCESS;
     IF FOUND THEN
         v_limit := CASE v_parent.next_child WHEN 0 THEN limit_jobs ELSE 2 * limit_jobs END;
         SELECT o.* INTO v_told FROM weft._open_neighbours(v_parent.batch_id, v_parent.job_id, v_parent.next_child, v_limit,
@@ -50,7 +50,7 @@ BEGIN
             v_n := v_n + cardinality(v_child);
         ELSE
             FOR v_parent IN
-                SELECT c.batch_id, c.job_id, c.next_child, j.state = 6 AS ok, coalesce(j.cancelled_at, (
+                SELECT c.batch_id, c.job_id, c.next_child, j.state = STATE_SUCCESS AS ok, coalesce(j.cancelled_at, (
                     SELECT a.ended_at FROM weft.attempt a WHERE a.batch_id = j.batch_id AND a.job_id = j.job_id
                         AND a.attempt = j.attempt)) AS ended_at
                 FROM weft.cascade c

@@ -14,15 +14,17 @@ AS $$
                x.cpu_ms, x.memory_peak_bytes, x.stdout_bytes, x.stderr_bytes, x.truncated, x.message, x.shape_id, x.rate_card_id
         FROM weft.attempt x WHERE x.batch_id = of_batch_id AND x.job_id = of_job_id
         UNION ALL
-        SELECT j.attempt, j.incarnation_id, 4::smallint, j.phase, NULL, NULL, NULL, j.claimed_at, j.started_at, NULL, 0, 0, 0, 0, false,
+        SELECT j.attempt, j.incarnation_id, STATE_RUNNING::smallint, j.phase, NULL, NULL, NULL, j.claimed_at, j.started_at, NULL, 0, 0,
+            0, 0, false,
             NULL, j.shape_id, j.rate_card_id
-        FROM weft.job j WHERE j.batch_id = of_batch_id AND j.job_id = of_job_id AND j.state = 4),
+        FROM weft.job j WHERE j.batch_id = of_batch_id AND j.job_id = of_job_id AND j.state = STATE_RUNNING),
     used AS (
         SELECT array_agg(a.attempt::bigint) AS owners, array_agg(a.rate_card_id) AS cards, array_agg(a.shape_id) AS shapes,
                array_agg(coalesce(weft._ms_between(a.started_at, coalesce(a.ended_at, clock_timestamp())), 0)::numeric) AS mss
         FROM a),
     costs AS (SELECT c.* FROM used u CROSS JOIN LATERAL weft._costs_of_usage(u.owners, u.cards, u.shapes, u.mss) c)
-    SELECT a.attempt, w.name, CASE WHEN a.to_state = 1 THEN CASE WHEN a.reason IN (10, 11) THEN 'error' ELSE 'failed' END ELSE s.word END,
+    SELECT a.attempt, w.name, CASE WHEN a.to_state = STATE_READY THEN CASE WHEN a.reason IN (REASON_PREEMPTED, REASON_LOST) THEN 'error'
+        ELSE 'failed' END ELSE s.word END,
         a.to_state, a.phase, a.reason,
            a.exit_code, a.signal, a.claimed_at, a.started_at, a.ended_at, a.cpu_ms, a.memory_peak_bytes, a.stdout_bytes, a.stderr_bytes,
                a.truncated, a.message,

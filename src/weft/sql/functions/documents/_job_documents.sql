@@ -8,15 +8,16 @@ AS $$
         'batch_id', j.batch_id, 'job_id', j.job_id, 'name', CASE WHEN l.job_id IS NULL THEN r.name ELSE l.name END,
             'index', r.first_index + j.job_id - r.first_job, 'group_id', coalesce(m.group_id, j.group_id), 'groups', coalesce(m.sets,
             '[]'), 'state', s.word, 'phase', j.phase, 'reason', a.reason,
-        'exit_code', a.exit_code, 'signal', a.signal, 'message', coalesce(a.message, CASE WHEN j.state = 9 AND j.bad_parent
+        'exit_code', a.exit_code, 'signal', a.signal, 'message', coalesce(a.message, CASE WHEN j.state = STATE_CANCELLED AND j.bad_parent
             AND a.attempt IS NULL THEN weft._bad_parent(j.batch_id, j.job_id, true) END), 'attempt', j.attempt, 'user', u.name,
             'queue', q.name, 'priority', j.priority,
-        'always_run', j.always_run, 'held', j.state < 6 AND o.has_hold AND weft._is_held(j.batch_id, j.group_id, j.job_id),
+        'always_run', j.always_run, 'held', j.state < STATE_SUCCESS AND o.has_hold AND weft._is_held(j.batch_id, j.group_id, j.job_id),
             'cost', round(c.cost, 12),
         'duration_ms', weft._ms_between(coalesce(a.started_at, j.started_at), coalesce(a.ended_at, clock_timestamp())),
-        'ready_at', CASE WHEN j.state <> 0 AND (j.cancelled_at IS NULL OR j.n_unfinished = 0 AND NOT j.bad_parent)
+        'ready_at', CASE WHEN j.state <> STATE_PENDING AND (j.cancelled_at IS NULL OR j.n_unfinished = 0 AND NOT j.bad_parent)
             THEN coalesce(j.ready_at, p.committed_at) END,
-        'started_at', CASE WHEN j.state = 4 THEN j.started_at ELSE a.started_at END, 'ended_at', CASE WHEN j.state >= 6
+        'started_at', CASE WHEN j.state = STATE_RUNNING THEN j.started_at ELSE a.started_at END, 'ended_at', CASE
+            WHEN j.state >= STATE_SUCCESS
             THEN greatest(a.ended_at, j.cancelled_at) END,
         'attributes', coalesce(CASE WHEN l.job_id IS NULL THEN r.attributes ELSE l.attributes END, '{}'))
     FROM (SELECT EXISTS (SELECT FROM weft.group_hold x WHERE x.batch_id = of_batch_id) OR EXISTS (SELECT FROM weft.job_hold x
@@ -36,12 +37,12 @@ AS $$
         FROM weft.membership x WHERE j.group_id < 0 AND x.batch_id = j.batch_id AND x.membership_id = j.group_id) m ON true
     LEFT JOIN weft.job_label l ON l.batch_id = j.batch_id AND l.job_id = j.job_id
     LEFT JOIN weft.job_array r ON r.batch_id = j.batch_id AND r.first_job = j.spec_first
-    LEFT JOIN weft.attempt a ON a.batch_id = j.batch_id AND a.job_id = j.job_id AND a.attempt = j.attempt AND j.state <> 4
+    LEFT JOIN weft.attempt a ON a.batch_id = j.batch_id AND a.job_id = j.job_id AND a.attempt = j.attempt AND j.state <> STATE_RUNNING
     CROSS JOIN LATERAL (
         SELECT coalesce(sum(x.ms * v.quantity * r.price_per_unit_hour), 0) / 3600000 AS cost
         FROM (SELECT e.rate_card_id, weft._ms_between(e.started_at, e.ended_at) AS ms FROM weft.attempt e WHERE e.batch_id = j.batch_id
             AND e.job_id = j.job_id AND e.started_at IS NOT NULL
-              UNION ALL SELECT j.rate_card_id, weft._ms_between(j.started_at, clock_timestamp()) WHERE j.state = 4
+              UNION ALL SELECT j.rate_card_id, weft._ms_between(j.started_at, clock_timestamp()) WHERE j.state = STATE_RUNNING
                   AND j.started_at IS NOT NULL) x
         CROSS JOIN (VALUES (1::smallint, h.cpu_m), (2::smallint, h.memory_mib), (3::smallint, h.storage_mib),
             (4::smallint, h.gpu::bigint)) v (resource_id, quantity)

@@ -19,7 +19,8 @@ BEGIN
             'times', (
                 -- The time axis: waiting until claimed (leases that came to nothing included), starting, running.
                 SELECT jsonb_build_object(
-                    'waiting_ms', greatest(coalesce(weft._ms_between(coalesce(CASE WHEN j.state <> 0 THEN j.ready_at END, u.committed_at),
+                    'waiting_ms', greatest(coalesce(weft._ms_between(coalesce(CASE WHEN j.state <> STATE_PENDING THEN j.ready_at END,
+                        u.committed_at),
                         coalesce(max(a.ended_at), j.cancelled_at, clock_timestamp())), 0)
                         - coalesce(sum(weft._ms_between(a.claimed_at,
                             coalesce(a.ended_at, clock_timestamp()))) FILTER (WHERE a.started_at IS NOT NULL), 0), 0),

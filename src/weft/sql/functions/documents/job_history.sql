@@ -16,28 +16,34 @@ BEGIN
     WITH change AS (
     SELECT x.*, row_number() OVER (ORDER BY x.at, x.part, x.attempt) AS n
     FROM (
-        SELECT 1 AS part, u.committed_at AS at, NULL::smallint AS from_state, CASE WHEN v_parents THEN 0 ELSE 1 END::smallint AS to_state,
+        SELECT 1 AS part, u.committed_at AS at, NULL::smallint AS from_state, CASE WHEN v_parents THEN STATE_PENDING
+            ELSE STATE_READY END::smallint AS to_state,
                NULL::smallint AS phase, NULL::smallint AS attempt, 'user ' || x.name AS actor, 'update ' || u.update_id AS subtype,
                    NULL::text AS message
         FROM weft.batch_update u JOIN weft.tenant_user x ON x.user_id = u.user_id WHERE u.batch_id = v_job.batch_id
             AND u.update_id = v_job.update_id
         UNION ALL
-        SELECT 2, v_job.ready_at, 0, 1, NULL, NULL, 'weft', 'parents ended', NULL WHERE v_parents AND v_job.ready_at IS NOT NULL
-            AND v_job.state <> 0 AND (v_job.state <> 9 OR NOT v_job.bad_parent OR v_job.always_run)
+        SELECT 2, v_job.ready_at, STATE_PENDING, STATE_READY, NULL, NULL, 'weft', 'parents ended', NULL WHERE v_parents
+            AND v_job.ready_at IS NOT NULL
+            AND v_job.state <> STATE_PENDING AND (v_job.state <> STATE_CANCELLED OR NOT v_job.bad_parent OR v_job.always_run)
         UNION ALL
-        SELECT 3, a.claimed_at, 1, 4, 1, a.attempt, 'worker ' || a.worker, NULL, NULL FROM weft._attempts(v_job.batch_id, v_job.job_id) a
+        SELECT 3, a.claimed_at, STATE_READY, STATE_RUNNING, PHASE_ASSIGNED, a.attempt, 'worker ' || a.worker, NULL, NULL
+            FROM weft._attempts(v_job.batch_id, v_job.job_id) a
         UNION ALL
-        SELECT 4, a.started_at, 4, 4, 6, a.attempt, 'worker ' || a.worker, NULL, NULL FROM weft._attempts(v_job.batch_id, v_job.job_id) a
+        SELECT 4, a.started_at, STATE_RUNNING, STATE_RUNNING, PHASE_EXECUTING, a.attempt, 'worker ' || a.worker, NULL, NULL
+            FROM weft._attempts(v_job.batch_id, v_job.job_id) a
             WHERE a.started_at IS NOT NULL
         UNION ALL
-        SELECT 5, a.ended_at, 4, a.to_state, NULL, a.attempt, CASE a.reason WHEN 11 THEN 'weft' ELSE 'worker ' || a.worker END,
+        SELECT 5, a.ended_at, STATE_RUNNING, a.to_state, NULL, a.attempt, CASE a.reason WHEN REASON_LOST THEN 'weft'
+            ELSE 'worker ' || a.worker END,
             (SELECT r.word FROM weft.attempt_reason r WHERE r.reason = a.reason), a.message
         FROM weft._attempts(v_job.batch_id, v_job.job_id) a WHERE a.ended_at IS NOT NULL
         UNION ALL
         SELECT 6, c.at, c.from_state, c.to_state, NULL, c.attempt, c.actor, c.subtype, c.message FROM weft.job_change c
         WHERE c.batch_id = v_job.batch_id AND c.job_id = v_job.job_id
         UNION ALL
-        SELECT 7, v_job.cancelled_at, CASE WHEN v_job.ready_at IS NOT NULL AND NOT v_job.bad_parent OR NOT v_parents THEN 1 ELSE 0 END, 9,
+        SELECT 7, v_job.cancelled_at, CASE WHEN v_job.ready_at IS NOT NULL AND NOT v_job.bad_parent OR NOT v_parents THEN STATE_READY
+            ELSE STATE_PENDING END, STATE_CANCELLED,
             NULL, NULL,
                coalesce(x.actor, 'weft'), CASE WHEN v_job.bad_parent AND x.path IS NULL THEN 'parent did not succeed'
                    ELSE 'group ' || x.path END,
@@ -49,7 +55,7 @@ BEGIN
             WHERE n.batch_id = v_job.batch_id AND n.group_id = v_job.group_id AND c.cancelled_at <= v_job.cancelled_at
                 ORDER BY c.cancelled_at LIMIT 1) x ON true
         WHERE v_job.cancelled_at IS NOT NULL AND NOT EXISTS (SELECT FROM weft.job_change c WHERE c.batch_id = v_job.batch_id
-            AND c.job_id = v_job.job_id AND c.to_state = 9)
+            AND c.job_id = v_job.job_id AND c.to_state = STATE_CANCELLED)
         UNION ALL
         -- A hold or a priority of a group is dated once for all its jobs; the state of this one did not change then.
         SELECT 8, greatest(c.at, u.committed_at), NULL, NULL, NULL, NULL, c.actor, c.kind,
@@ -63,7 +69,7 @@ BEGIN
           AND (c.at >= u.committed_at OR c.kind = 'held' AND NOT EXISTS (
                 SELECT FROM weft.group_change r WHERE r.batch_id = c.batch_id AND r.group_id = c.group_id AND r.kind = 'released'
                   AND r.change_id > c.change_id AND r.at < u.committed_at))
-          AND (v_job.state < 6 OR c.at < coalesce(v_job.cancelled_at, (
+          AND (v_job.state < STATE_SUCCESS OR c.at < coalesce(v_job.cancelled_at, (
                 SELECT max(a.ended_at) FROM weft.attempt a WHERE a.batch_id = v_job.batch_id AND a.job_id = v_job.job_id)))
     ) x)
     SELECT jsonb_build_object('at', h.at, 'from', CASE WHEN h.to_state IS NULL THEN t.word ELSE f.word END, 'to', t.word, 'phase', h.phase,

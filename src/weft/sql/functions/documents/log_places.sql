@@ -13,7 +13,8 @@ BEGIN
     PERFORM weft._as_tenant(log_places.tenant_id);
     PERFORM weft._check_batch(of_batch_id);
     RETURN QUERY
-    SELECT j.batch_id, j.job_id, coalesce(a.attempt, j.attempt), a.attempt IS NOT NULL OR j.state >= 6, a.log_segment, a.log_offset,
+    SELECT j.batch_id, j.job_id, coalesce(a.attempt, j.attempt), a.attempt IS NOT NULL OR j.state >= STATE_SUCCESS, a.log_segment,
+        a.log_offset,
         coalesce(a.stdout_bytes, 0), coalesce(a.stderr_bytes, 0),
            coalesce(a.truncated, false), s.word, a.reason, a.exit_code, a.signal, a.message
     FROM unnest(log_places.job_ids) t
@@ -25,10 +26,10 @@ BEGIN
     LEFT JOIN LATERAL (
         SELECT x.* FROM weft.attempt x
         WHERE x.batch_id = j.batch_id AND x.job_id = j.job_id
-          AND CASE WHEN of_attempt IS NOT NULL THEN x.attempt = of_attempt ELSE j.state <> 4 AND (x.started_at IS NOT NULL
+          AND CASE WHEN of_attempt IS NOT NULL THEN x.attempt = of_attempt ELSE j.state <> STATE_RUNNING AND (x.started_at IS NOT NULL
               OR x.attempt = j.attempt) END
         ORDER BY x.started_at IS NOT NULL DESC, x.attempt DESC LIMIT 1) a ON true
-    WHERE a.attempt IS NOT NULL OR j.state >= 6 OR (j.state = 4 AND (of_attempt IS NULL OR of_attempt = j.attempt))
-        OR (of_attempt IS NULL AND j.state < 4)
+    WHERE a.attempt IS NOT NULL OR j.state >= STATE_SUCCESS OR (j.state = STATE_RUNNING AND (of_attempt IS NULL OR of_attempt = j.attempt))
+        OR (of_attempt IS NULL AND j.state < STATE_RUNNING)
     ORDER BY j.job_id;
 END $$;

@@ -19,7 +19,7 @@ BEGIN
     FROM unnest(_admit_jobs.gate_set_ids, _admit_jobs.batch_ids, _admit_jobs.job_ids, _admit_jobs.ranges) t (s, b, j, r)
     CROSS JOIN LATERAL (
         SELECT y.ctid AS tid FROM weft.job y
-        WHERE y.batch_id = t.b AND y.job_id = t.j AND y.state = 1 AND y.listed = (t.r IS NULL)
+        WHERE y.batch_id = t.b AND y.job_id = t.j AND y.state = STATE_READY AND y.listed = (t.r IS NULL)
           AND weft._may_pass(y.batch_id, y.group_id, y.job_id, y.always_run) FOR NO KEY UPDATE SKIP LOCKED) l
     WHERE t.b = ANY (v_batch);
     IF v_tid IS NULL THEN
@@ -51,7 +51,8 @@ BEGIN
           CROSS JOIN LATERAL (
               SELECT y.ctid AS tid FROM weft.runnable y
               WHERE y.runnable_id = t.r AND NOT EXISTS (
-                  SELECT FROM weft.job j WHERE j.batch_id = y.batch_id AND j.job_id BETWEEN y.low_job AND t.last_job AND j.state = 1
+                  SELECT FROM weft.job j WHERE j.batch_id = y.batch_id AND j.job_id BETWEEN y.low_job AND t.last_job
+                      AND j.state = STATE_READY
                       AND NOT j.listed
                     AND j.lane_id = y.lane_id)
               FOR NO KEY UPDATE SKIP LOCKED) l) x

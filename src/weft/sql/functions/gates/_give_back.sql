@@ -13,7 +13,7 @@ BEGIN
     SELECT array_agg(t.b), array_agg(t.j), array_agg(weft._job_gates(b.gate_set_id, l.gate_set_id)) INTO v_batch, v_job, v_set
     FROM unnest(_give_back.batch_ids, _give_back.job_ids) t (b, j)
     CROSS JOIN LATERAL (
-        SELECT y.gate_set_id FROM weft.job y WHERE y.batch_id = t.b AND y.job_id = t.j AND y.state = 1
+        SELECT y.gate_set_id FROM weft.job y WHERE y.batch_id = t.b AND y.job_id = t.j AND y.state = STATE_READY
             AND y.listed FOR NO KEY UPDATE SKIP LOCKED) l
     CROSS JOIN LATERAL (
         SELECT q.job_id FROM weft.ready_job q WHERE q.batch_id = t.b AND q.job_id = t.j

@@ -16,7 +16,7 @@ BEGIN
         (SELECT q.gate_set_id, q.rank, q.batch_id, false AS is_ranged, q.job_id, j.shape_id, NULL::bigint
          FROM weft.ready_job q CROSS JOIN LATERAL (
              SELECT y.shape_id FROM weft.job y
-             WHERE y.batch_id = q.batch_id AND y.job_id = q.job_id AND y.state = 1
+             WHERE y.batch_id = q.batch_id AND y.job_id = q.job_id AND y.state = STATE_READY
                  AND weft._may_pass(y.batch_id, y.group_id, y.job_id, y.always_run) OFFSET 0) j
          WHERE q.gate_set_id = s AND q.pool_id = of_pool_id AND q.user_id = of_user_id
            AND (with_paused OR NOT weft._is_paused(s, of_pool_id, j.shape_id, _waiting_jobs.at))
@@ -31,7 +31,7 @@ BEGIN
              SELECT y.job_id, y.shape_id FROM weft.job y
              WHERE y.batch_id = r.batch_id AND y.job_id >= r.low_job
                  AND y.job_id <= least(r.last_job, CASE WHEN b.is_strict THEN r.low_job::bigint + 5000 END)
-               AND y.state = 1 AND NOT y.listed AND y.lane_id = r.lane_id AND (NOT b.is_strict
+               AND y.state = STATE_READY AND NOT y.listed AND y.lane_id = r.lane_id AND (NOT b.is_strict
                    OR weft._may_pass(y.batch_id, y.group_id, y.job_id, y.always_run))
                AND (with_paused OR NOT weft._is_paused(s, of_pool_id, y.shape_id, _waiting_jobs.at))
              ORDER BY y.job_id LIMIT limit_jobs) j

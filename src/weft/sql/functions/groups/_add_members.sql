@@ -58,7 +58,7 @@ BEGIN
     INSERT INTO weft.held_ready (batch_id, job_id, tenant_id)
     SELECT j.batch_id, j.job_id, j.tenant_id FROM unnest(v_job) x
     CROSS JOIN LATERAL (SELECT y.* FROM weft.job y WHERE y.batch_id = of_batch_id AND y.job_id = x OFFSET 0) j
-    WHERE j.state = 1 AND EXISTS (SELECT FROM weft.group_hold h WHERE h.batch_id = of_batch_id AND h.group_id = set_id
+    WHERE j.state = STATE_READY AND EXISTS (SELECT FROM weft.group_hold h WHERE h.batch_id = of_batch_id AND h.group_id = set_id
         AND h.released_at IS NULL)
     ON CONFLICT DO NOTHING;
     IF v_failed > 0 THEN

@@ -16,12 +16,12 @@ BEGIN
     WITH new AS (
         INSERT INTO weft.job_hold (batch_id, job_id, tenant_id, held_at)
         SELECT j.batch_id, j.job_id, j.tenant_id, hold_jobs.at FROM weft.job j
-        WHERE j.batch_id = hold_jobs.batch_id AND j.job_id = ANY (hold_jobs.job_ids) AND j.state < 6
+        WHERE j.batch_id = hold_jobs.batch_id AND j.job_id = ANY (hold_jobs.job_ids) AND j.state < STATE_SUCCESS
         ON CONFLICT DO NOTHING RETURNING job_id)
     SELECT array_agg(n.job_id ORDER BY n.job_id) INTO v_job FROM new n;
     PERFORM weft._record_hold(hold_jobs.batch_id, v_job, 'held', hold_jobs.actor, hold_jobs.at);
     PERFORM weft._park_jobs(hold_jobs.batch_id, v_job);
-    RETURN QUERY SELECT j.job_id, CASE WHEN j.state < 6 THEN 'held' ELSE s.word END
+    RETURN QUERY SELECT j.job_id, CASE WHEN j.state < STATE_SUCCESS THEN 'held' ELSE s.word END
     FROM weft.job j JOIN weft.job_state s USING (state) WHERE j.batch_id = hold_jobs.batch_id AND j.job_id = ANY (hold_jobs.job_ids)
         ORDER BY 1;
 END $$;

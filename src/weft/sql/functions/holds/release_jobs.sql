@@ -25,7 +25,8 @@ BEGIN
     END IF;
     PERFORM weft._announce(ARRAY[q.pool_id], ARRAY[b.user_id]) FROM weft.batch b JOIN weft.queue q USING (queue_id)
         WHERE b.batch_id = release_jobs.batch_id;
-    RETURN QUERY SELECT j.job_id, CASE WHEN j.state >= 6 THEN s.word WHEN weft._is_held(j.batch_id, j.group_id, j.job_id) THEN 'held'
+    RETURN QUERY SELECT j.job_id, CASE WHEN j.state >= STATE_SUCCESS THEN s.word WHEN weft._is_held(j.batch_id, j.group_id, j.job_id)
+        THEN 'held'
         ELSE 'released' END
     FROM weft.job j JOIN weft.job_state s USING (state) WHERE j.batch_id = release_jobs.batch_id AND j.job_id = ANY (release_jobs.job_ids)
         ORDER BY 1;

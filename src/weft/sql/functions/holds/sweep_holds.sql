@@ -44,7 +44,7 @@ BEGIN
         SELECT array_agg(x.job_id) INTO v_all FROM (
             SELECT j.job_id FROM weft.job j
             WHERE j.batch_id = v_hold.batch_id AND j.job_id > v_hold.sweep_job AND j.job_id <= v_to
-              AND j.state = 1 AND (j.listed OR v_hold.group_id <> 0)
+              AND j.state = STATE_READY AND (j.listed OR v_hold.group_id <> 0)
               AND EXISTS (SELECT FROM weft.group_ancestor a WHERE a.batch_id = j.batch_id AND a.group_id = j.group_id
                   AND a.ancestor_id = v_hold.group_id)
               AND EXISTS (SELECT FROM weft.batch_update u WHERE u.batch_id = j.batch_id AND u.update_id = j.update_id

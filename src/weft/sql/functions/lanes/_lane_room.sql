@@ -31,7 +31,8 @@ BEGIN
                 CROSS JOIN LATERAL unnest(c.jobs) x
                 CROSS JOIN LATERAL (
                     SELECT y.lane_id FROM weft.job y
-                    WHERE y.batch_id = c.batch_id AND y.job_id = x AND y.state = 4 AND y.incarnation_id = of_incarnation_id OFFSET 0) j
+                    WHERE y.batch_id = c.batch_id AND y.job_id = x AND y.state = STATE_RUNNING
+                        AND y.incarnation_id = of_incarnation_id OFFSET 0) j
                 WHERE c.incarnation_id = of_incarnation_id AND c.lane_id IS DISTINCT FROM 0
                 GROUP BY j.lane_id) g
             JOIN weft.lane l ON l.lane_id = g.lane_id

@@ -13,7 +13,7 @@ BEGIN
     END IF;
     SELECT j.state, j.priority, s.word INTO v_job FROM weft.job j JOIN weft.job_state s USING (state)
     WHERE j.batch_id = of_batch_id AND j.job_id = of_job_id;
-    IF v_job.state < 6 THEN
+    IF v_job.state < STATE_SUCCESS THEN
         RETURN cardinality(weft._set_priority(of_batch_id, ARRAY[of_job_id], new_priority)) > 0
             OR EXISTS (SELECT FROM weft.operation o WHERE o.batch_id = of_batch_id AND o.kind = 'set_priority' AND o.state = 'running');
     ELSIF v_job.priority <> new_priority THEN

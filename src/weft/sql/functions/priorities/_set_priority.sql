@@ -17,8 +17,8 @@ BEGIN
     -- A release lists parked jobs without their rows; others leave these rows alone while we have the jobs'.
     PERFORM FROM weft.ready_job q WHERE q.batch_id = of_batch_id AND q.job_id = ANY (of_job_ids) ORDER BY q.job_id FOR UPDATE;
     WITH old AS MATERIALIZED (
-        SELECT j.job_id, j.state = 1 AND NOT j.listed AS is_ranged FROM unnest(of_job_ids) x
-        CROSS JOIN LATERAL (SELECT y.* FROM weft.job y WHERE y.batch_id = of_batch_id AND y.job_id = x AND y.state < 6
+        SELECT j.job_id, j.state = STATE_READY AND NOT j.listed AS is_ranged FROM unnest(of_job_ids) x
+        CROSS JOIN LATERAL (SELECT y.* FROM weft.job y WHERE y.batch_id = of_batch_id AND y.job_id = x AND y.state < STATE_SUCCESS
             AND y.priority <> new_priority OFFSET 0) j),
     upd AS (
         UPDATE weft.job j SET priority = new_priority, listed = j.listed OR o.is_ranged FROM old o

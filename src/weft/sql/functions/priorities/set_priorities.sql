@@ -30,7 +30,8 @@ BEGIN
     v_to := least(v_span.last_job, v_operation.n_total, v_span.first_job::bigint + 9999);
     SELECT coalesce(array_agg(x.job_id), '{}') INTO v_all FROM (
         SELECT j.job_id FROM weft.job j
-        WHERE j.batch_id = v_operation.batch_id AND j.job_id BETWEEN v_span.first_job AND v_to AND j.state < 6 AND j.priority <> v_priority
+        WHERE j.batch_id = v_operation.batch_id AND j.job_id BETWEEN v_span.first_job AND v_to AND j.state < STATE_SUCCESS
+            AND j.priority <> v_priority
           AND EXISTS (SELECT FROM weft.group_ancestor a WHERE a.batch_id = j.batch_id AND a.group_id = j.group_id
               AND a.ancestor_id = v_group)
           AND EXISTS (SELECT FROM weft.batch_update u WHERE u.batch_id = j.batch_id AND u.update_id = j.update_id

@@ -14,7 +14,7 @@ AS $$
         WHERE x.batch_id = of_batch_id AND x.update_id = of_update_id AND x.n_ranged > 0
           AND (coalesce(cardinality(x.lane_ids), 1) = 1 OR EXISTS (
               SELECT FROM weft.job j
-              WHERE j.batch_id = x.batch_id AND j.job_id BETWEEN s.first_job AND s.last_job AND j.state = 1 AND NOT j.listed)))
+              WHERE j.batch_id = x.batch_id AND j.job_id BETWEEN s.first_job AND s.last_job AND j.state = STATE_READY AND NOT j.listed)))
     INSERT INTO weft.runnable (gate_set_id, pool_id, user_id, tenant_id, batch_id, update_id, lane_id, first_job, last_job, low_job)
     SELECT b.gate_set_id, _add_update_ranges.pool_id, _add_update_ranges.user_id, u.tenant_id, of_batch_id, of_update_id, s.lane_id,
         s.first_job,

@@ -43,7 +43,7 @@ BEGIN
         WHERE t.s = 1 GROUP BY c.batch_id ORDER BY c.batch_id
     LOOP
         INSERT INTO weft.job_change (batch_id, job_id, tenant_id, at, from_state, to_state, actor, message)
-        SELECT c.batch_id, c.job_id, c.tenant_id, _list_ready.at, 1, 9, c.actor, 'cancelled by its user'
+        SELECT c.batch_id, c.job_id, c.tenant_id, _list_ready.at, STATE_READY, STATE_CANCELLED, c.actor, 'cancelled by its user'
         FROM weft.job_cancel c WHERE c.batch_id = v_cancelled.batch_id AND c.job_id = ANY (v_cancelled.jobs);
         PERFORM weft._end_waiting(v_cancelled.batch_id, v_cancelled.jobs, _list_ready.at);
     END LOOP;

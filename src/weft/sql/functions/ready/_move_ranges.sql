@@ -14,7 +14,7 @@ BEGIN
                 SELECT y.job_id, y.state, y.listed, y.lane_id FROM weft.job y
                 WHERE y.batch_id = r.batch_id AND y.job_id >= r.low_job AND y.job_id <= least(r.last_job::bigint,
                     r.low_job::bigint + 200000) ORDER BY y.job_id) j
-            WHERE j.state = 1 AND NOT j.listed AND j.lane_id = r.lane_id ORDER BY j.job_id LIMIT 1), least(r.last_job::bigint,
+            WHERE j.state = STATE_READY AND NOT j.listed AND j.lane_id = r.lane_id ORDER BY j.job_id LIMIT 1), least(r.last_job::bigint,
                 r.low_job::bigint + 200000) + 1) AS new_low
         FROM weft.runnable r WHERE r.batch_id = ANY (_move_ranges.batch_ids)) x
     WHERE r.runnable_id = x.runnable_id AND x.new_low > r.low_job;

@@ -22,7 +22,8 @@ BEGIN
     IF v_n < 100 OR last_child - v_first >= v_n THEN
         RETURN;
     END IF;
-    SELECT count(*) FILTER (WHERE j.state = 0 AND j.n_unfinished = 1 AND NOT j.staged AND j.priority = 0 AND NOT j.always_run) AS n_opening,
+    SELECT count(*) FILTER (WHERE j.state = STATE_PENDING AND j.n_unfinished = 1 AND NOT j.staged AND j.priority = 0
+        AND NOT j.always_run) AS n_opening,
            bool_or(j.crowded OR j.bad_parent) AS is_special, min(j.update_id) AS update_id, max(j.update_id) AS last_update_id,
                min(j.lane_id) AS lane_id, max(j.lane_id) AS last_lane_id
     INTO v_found FROM weft.job j WHERE j.batch_id = of_batch_id AND j.job_id BETWEEN v_first AND last_child;
@@ -34,22 +35,24 @@ BEGIN
     END IF;
     WITH upd AS (
         UPDATE weft.job j SET n_unfinished = j.n_unfinished - 1,
-            listed = NOT (j.state = 0 AND j.n_unfinished = 1 AND NOT j.staged AND j.priority = 0 AND NOT j.always_run),
-            state = CASE WHEN j.state = 0 AND j.n_unfinished = 1 AND NOT j.staged THEN 1 ELSE j.state END,
-            ready_at = CASE WHEN j.state = 0 THEN greatest(j.ready_at, _open_neighbours.at) ELSE j.ready_at END
+            listed = NOT (j.state = STATE_PENDING AND j.n_unfinished = 1 AND NOT j.staged AND j.priority = 0 AND NOT j.always_run),
+            state = CASE WHEN j.state = STATE_PENDING AND j.n_unfinished = 1 AND NOT j.staged THEN STATE_READY ELSE j.state END,
+            ready_at = CASE WHEN j.state = STATE_PENDING THEN greatest(j.ready_at, _open_neighbours.at) ELSE j.ready_at END
         WHERE j.batch_id = of_batch_id AND j.job_id BETWEEN v_first AND last_child AND NOT (j.crowded OR j.bad_parent)
         RETURNING j.job_id, j.tenant_id, j.group_id, j.shape_id, j.state, j.listed),
     -- Jobs with an unfinished parent were not ready.
     del AS (
         INSERT INTO weft.job_delta (tenant_id, batch_id, group_id, shape_id, pool_id, n_pending, n_ready)
         SELECT u.tenant_id, of_batch_id, u.group_id, u.shape_id, q.pool_id, -u.n, u.n
-        FROM (SELECT tenant_id, group_id, shape_id, count(*) AS n FROM upd WHERE state = 1 GROUP BY 1, 2, 3) u
+        FROM (SELECT tenant_id, group_id, shape_id, count(*) AS n FROM upd WHERE state = STATE_READY GROUP BY 1, 2, 3) u
         JOIN weft.batch b ON b.batch_id = of_batch_id JOIN weft.queue q ON q.queue_id = b.queue_id),
     eve AS (
         INSERT INTO weft.event (at, tenant_id, batch_id, kind, from_state, to_state, jobs)
-        SELECT _open_neighbours.at, u.tenant_id, of_batch_id, 'jobs.ready', 0, 1, array_agg(u.job_id) FROM upd u WHERE u.state = 1
+        SELECT _open_neighbours.at, u.tenant_id, of_batch_id, 'jobs.ready', STATE_PENDING, STATE_READY, array_agg(u.job_id) FROM upd u
+            WHERE u.state = STATE_READY
             GROUP BY u.tenant_id)
-    SELECT count(*), array_agg(u.job_id) FILTER (WHERE u.state = 1 AND u.listed), CASE WHEN count(*) < v_n THEN array_agg(u.job_id) END
+    SELECT count(*), array_agg(u.job_id) FILTER (WHERE u.state = STATE_READY AND u.listed), CASE WHEN count(*) < v_n
+        THEN array_agg(u.job_id) END
     INTO n_told, v_ready, v_left FROM upd u;
     IF n_told < v_n THEN
         SELECT array_agg(x) INTO v_left FROM generate_series(v_first, last_child) x WHERE x <> ALL (coalesce(v_left, '{}'));
@@ -65,7 +68,7 @@ BEGIN
     PERFORM weft._add_ranges(ARRAY[of_batch_id], ARRAY[v_found.update_id], ARRAY[v_found.lane_id], ARRAY[v_first], ARRAY[last_child]);
     IF v_ready IS NOT NULL THEN
         PERFORM weft._list_ready(array_fill(of_batch_id, ARRAY[cardinality(v_ready)]), v_ready,
-            array_fill(1::smallint, ARRAY[cardinality(v_ready)]),
+            array_fill(STATE_READY::smallint, ARRAY[cardinality(v_ready)]),
                                  _open_neighbours.at);
     END IF;
 END $$;

@@ -13,7 +13,7 @@ BEGIN
         WHERE b.batch_id = of_batch_id;
     -- The rows are locked, so what is held in this statement's snapshot is released after us, and then listed again.
     SELECT array_agg(j.job_id ORDER BY j.job_id) INTO v_job FROM unnest(of_job_ids) x
-    CROSS JOIN LATERAL (SELECT y.* FROM weft.job y WHERE y.batch_id = of_batch_id AND y.job_id = x AND y.state = 1 OFFSET 0) j
+    CROSS JOIN LATERAL (SELECT y.* FROM weft.job y WHERE y.batch_id = of_batch_id AND y.job_id = x AND y.state = STATE_READY OFFSET 0) j
     WHERE weft._is_closed(of_batch_id, j.group_id, j.job_id);
     IF v_job IS NULL THEN
         RETURN;

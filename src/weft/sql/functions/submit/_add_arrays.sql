@@ -31,8 +31,8 @@ BEGIN
         FROM unnest(edge_children, edge_parents, edge_parent_ns) AS t (child, parent, n)),
     waiting AS (
         -- As in add_jobs. If the sweep works on a parent, its cursor is not among our jobs, so it settles all jobs of an entry or none.
-        SELECT l.child_id, sum(CASE WHEN NOT l.is_cross THEN l.n WHEN p.state < 6 OR p.is_told_later THEN 1 ELSE 0 END) AS n,
-               coalesce(bool_or(p.state > 6 AND NOT p.is_told_later), false) AS bad, bool_or(l.is_cross) AS is_cross
+        SELECT l.child_id, sum(CASE WHEN NOT l.is_cross THEN l.n WHEN p.state < STATE_SUCCESS OR p.is_told_later THEN 1 ELSE 0 END) AS n,
+               coalesce(bool_or(p.state > STATE_SUCCESS AND NOT p.is_told_later), false) AS bad, bool_or(l.is_cross) AS is_cross
         FROM link l LEFT JOIN LATERAL (
             SELECT j.state, EXISTS (SELECT FROM weft.cascade c WHERE c.batch_id = of_batch_id AND c.job_id = l.parent_id
                 AND c.next_child < l.child_id) AS is_told_later
@@ -52,7 +52,7 @@ BEGIN
                               bad_parent, crowded, always_run, priority, max_attempts, retry_on)
         SELECT of_batch_id, r.first_job + generate_series(0, r.n - 1), of_tenant_id, of_update_id, r.group_id, r.shape_id,
                shape_cpu_ms[r.shape], shape_memory_mibs[r.shape],
-               r.lane_id, r.spec_first, CASE WHEN r.is_ready THEN 1 ELSE 0 END,
+               r.lane_id, r.spec_first, CASE WHEN r.is_ready THEN STATE_READY ELSE STATE_PENDING END,
                r.n_unfinished, r.listed, r.is_cross, r.bad, r.n_unfinished > 1000, r.always_run, r.priority, r.tries, r.retry_on
         FROM ready r),
     edges AS (

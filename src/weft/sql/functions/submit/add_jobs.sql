@@ -91,7 +91,7 @@ BEGIN
         PERFORM FROM (
             SELECT d.p FROM (SELECT DISTINCT -p AS p FROM unnest(edge_parents) p WHERE p <= 0) d
             LEFT JOIN LATERAL (SELECT j.state FROM weft.job j WHERE j.batch_id = add_jobs.batch_id AND j.job_id = d.p OFFSET 0) s ON true
-            ORDER BY s.state IS DISTINCT FROM 4, d.p) e
+            ORDER BY s.state IS DISTINCT FROM STATE_RUNNING, d.p) e
         CROSS JOIN LATERAL (SELECT FROM weft.job j WHERE j.batch_id = add_jobs.batch_id AND j.job_id = e.p FOR SHARE) l;
         PERFORM FROM (SELECT DISTINCT -p AS p FROM unnest(edge_parents) p WHERE p < 0 ORDER BY 1) e
         CROSS JOIN LATERAL (SELECT FROM weft.cascade c WHERE c.batch_id = add_jobs.batch_id AND c.job_id = e.p FOR SHARE) l;
@@ -130,8 +130,9 @@ BEGIN
                 INSERT INTO weft.edge (batch_id, parent_id, child_id, tenant_id) SELECT add_jobs.batch_id, e.parent, e.child,
                     add_jobs.tenant_id FROM e),
             counted AS (
-                SELECT e.child, count(*) FILTER (WHERE j.state IS NULL OR j.state < 6 OR c.job_id IS NOT NULL) AS n,
-                       coalesce(bool_or(j.state > 6 AND c.job_id IS NULL), false) AS bad, bool_or(e.parent <= v_base) AS is_cross
+                SELECT e.child, count(*) FILTER (WHERE j.state IS NULL OR j.state < STATE_SUCCESS OR c.job_id IS NOT NULL) AS n,
+                       coalesce(bool_or(j.state > STATE_SUCCESS AND c.job_id IS NULL), false) AS bad,
+                           bool_or(e.parent <= v_base) AS is_cross
                 FROM e LEFT JOIN weft.job j ON j.batch_id = add_jobs.batch_id AND j.job_id = e.parent AND e.parent <= v_base
                 LEFT JOIN weft.cascade c ON c.batch_id = j.batch_id AND c.job_id = j.job_id AND c.next_child < e.child
                 GROUP BY e.child)
@@ -153,7 +154,7 @@ BEGIN
             SELECT add_jobs.batch_id, v_base + add_jobs.first_job - 1 + t.n, add_jobs.tenant_id, add_jobs.update_id,
                    coalesce(t.g, group_ids[1]),
                    v_shapes[t.s + 1], shape_cpu_ms[t.s + 1], shape_memory_mibs[t.s + 1], v_lanes[t.s + 1], t.spec_first,
-                   CASE WHEN coalesce(t.np, -1) < 0 THEN 1 ELSE 0 END, greatest(coalesce(t.np, 0), 0),
+                   CASE WHEN coalesce(t.np, -1) < 0 THEN STATE_READY ELSE STATE_PENDING END, greatest(coalesce(t.np, 0), 0),
                    coalesce(t.np, -1) >= 0 OR coalesce(t.priority, priorities[1]) <> 0 OR coalesce(t.always_run, always_runs[1])
                        OR (cardinality(v_section_lanes) > 1 OR v_lanes[t.s + 1] <> v_section_lanes[1])
                           AND v_lanes[t.s + 1] <> v_section_lanes[width_bucket(t.n, v_lane_firsts)],
@@ -170,12 +171,13 @@ BEGIN
         counts AS (
             INSERT INTO weft.bunch_count (batch_id, update_id, first_job, group_id, shape_id, tenant_id, n_pending, n_ready)
             SELECT add_jobs.batch_id, add_jobs.update_id, v_base + add_jobs.first_job, n.group_id, n.shape_id, add_jobs.tenant_id,
-                   count(*) FILTER (WHERE n.state = 0), count(*) FILTER (WHERE n.state = 1)
+                   count(*) FILTER (WHERE n.state = STATE_PENDING), count(*) FILTER (WHERE n.state = STATE_READY)
             FROM new n GROUP BY n.group_id, n.shape_id)
         INSERT INTO weft.bunch (batch_id, update_id, first_job, n_jobs, tenant_id, n_ranged, n_listed, has_cross, idempotency_key, digest,
             lane_firsts, lane_ids)
         SELECT add_jobs.batch_id, add_jobs.update_id, v_base + add_jobs.first_job, add_jobs.n_jobs, add_jobs.tenant_id,
-               count(*) FILTER (WHERE n.state = 1 AND NOT n.listed), count(*) FILTER (WHERE n.state = 1 AND n.listed), v_has_cross,
+               count(*) FILTER (WHERE n.state = STATE_READY AND NOT n.listed), count(*) FILTER (WHERE n.state = STATE_READY
+                   AND n.listed), v_has_cross,
                add_jobs.idempotency_key, add_jobs.digest, ARRAY(SELECT v_base + add_jobs.first_job - 1 + f FROM unnest(v_lane_firsts) f),
                    v_section_lanes
         FROM new n;

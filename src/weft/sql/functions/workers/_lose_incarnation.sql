@@ -22,7 +22,7 @@ BEGIN
     FROM (SELECT * FROM weft._live_attempts(of_incarnation_id) j ORDER BY j.batch_id, j.job_id) j;
     IF v_n > 0 THEN
         PERFORM weft.complete_attempts(of_incarnation_id, v_batch, v_job, v_attempt, v_start_age, v_end_age,
-            array_fill(11::smallint, ARRAY[v_n]), array_fill(NULL::int, ARRAY[v_n]), array_fill(NULL::smallint, ARRAY[v_n]),
+            array_fill(REASON_LOST::smallint, ARRAY[v_n]), array_fill(NULL::int, ARRAY[v_n]), array_fill(NULL::smallint, ARRAY[v_n]),
             array_fill(0::bigint, ARRAY[v_n]), array_fill(0::bigint, ARRAY[v_n]), array_fill(0::bigint, ARRAY[v_n]),
                 array_fill(0::bigint, ARRAY[v_n]),
             array_fill(false, ARRAY[v_n]), array_fill(NULL::int, ARRAY[v_n]), array_fill(NULL::bigint, ARRAY[v_n]),

@@ -1,0 +1,28 @@
+"""Names of states, phases and reasons in SQL, and the numbers that stand for them in the database.
+
+A file says `j.state = STATE_RUNNING`; PostgreSQL gets `j.state = 4/*RUNNING*/`, a constant that
+it compares with the predicates of indexes and shows in EXPLAIN. The numbers never change their
+meaning (`weft.core.states`), so migrations, which are never edited, write the numbers themselves.
+"""
+
+import re
+from enum import IntEnum
+from typing import Final
+
+from weft.core.states import JobState, Phase, Reason
+
+_KINDS: Final[dict[str, type[IntEnum]]] = {"STATE": JobState, "PHASE": Phase, "REASON": Reason}
+_NAME = re.compile(rf"\b({'|'.join(_KINDS)})_([A-Z_]+)\b")
+
+
+def with_numbers(source: str) -> str:
+    """Return the text with each name replaced by its number and a comment that says the name.
+
+    Raises KeyError for a name that is none.
+    """
+    return _NAME.sub(_number, source)
+
+
+def _number(match: re.Match[str]) -> str:
+    kind, name = match.groups()
+    return f"{_KINDS[kind][name].value}/*{name}*/"

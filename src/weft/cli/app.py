@@ -1,6 +1,7 @@
 """The entry of the command line: the list of commands, and the exit code."""
 
 import sys
+from enum import Enum
 from typing import TYPE_CHECKING
 
 from weft import __version__
@@ -121,7 +122,7 @@ def build_app(*, is_overview: bool = False) -> "App":
 
     `is_overview`: with one sentence about each.
     """
-    from cyclopts import App  # noqa: PLC0415
+    from cyclopts import App, Parameter  # noqa: PLC0415
 
     app = App(
         name="weft",
@@ -129,6 +130,7 @@ def build_app(*, is_overview: bool = False) -> "App":
         version=__version__,
         version_flags=["--version", "-V"],
         help_format="plaintext",
+        default_parameter=Parameter(show_default=_shown_default),
         result_action="return_value",
         exit_on_error=False,
         print_error=False,
@@ -137,6 +139,13 @@ def build_app(*, is_overview: bool = False) -> "App":
         # A command's own page shows its docstring; a sentence here would replace that.
         app.command(place, name=name, help=sentence if is_overview else None, sort_key=position)
     return app
+
+
+def _shown_default(value: object) -> str | None:
+    """Return what help shows as an option's default: nothing for a flag that is off."""
+    if isinstance(value, Enum):
+        return value.name.lower()
+    return None if value in (None, False, "", ()) else str(value)
 
 
 def _dispatch(arguments: list[str]) -> int:

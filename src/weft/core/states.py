@@ -14,7 +14,7 @@ from typing import Final
 
 
 class JobState(IntEnum):
-    """The state of a job (DESIGN section 3)."""
+    """The state of a job."""
 
     PENDING = 0
     READY = 1

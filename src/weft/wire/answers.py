@@ -1,4 +1,4 @@
-"""The documents that the API replies with (DESIGN section 8), for its description.
+"""The documents that the API replies with, for its description.
 
 The rows come from the database unchanged; nothing is built from these structs. A test compares the
 replies with them field by field, so `/openapi.json` and the replies cannot differ.

@@ -1,4 +1,4 @@
-"""The documents that clients send (DESIGN section 8), as JSON or msgpack.
+"""The documents that clients send, as JSON or msgpack.
 
 The decoder checks types and plain ranges as declared here; `api/translation/` checks what depends
 on settings, on other jobs or on the workers. An unknown field is an error in every document.

@@ -35,7 +35,7 @@ def encode_event(row: Row) -> bytes:
 
 
 def event_document(row: Row) -> Mapping[str, Any]:
-    """Return the document of an event (DESIGN section 8)."""
+    """Return the document of an event."""
     return {
         "id": f"{row['xid']}-{row['event_id']}",
         "at": row["at"],

@@ -1,4 +1,4 @@
-"""One method per route of the api (DESIGN section 8). Documents are plain mappings, as the api
+"""One method per route of the api. Documents are plain mappings, as the api
 sends them.
 """
 

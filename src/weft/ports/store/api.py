@@ -118,7 +118,7 @@ class ApiStore(SetGroupStore, EditStore, QueryStore, BillingStore, Protocol):
         """
 
     async def get_batch(self, caller: Caller, batch_id: int) -> Row:
-        """Return the batch document (DESIGN section 8). Raise `BatchNotFound`."""
+        """Return the batch document. Raise `BatchNotFound`."""
 
     async def list_batches(
         self, caller: Caller, *, before: int | None, limit: int, name: str | None

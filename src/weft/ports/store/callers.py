@@ -16,4 +16,4 @@ class Caller:
 
 
 Row = Mapping[str, Any]
-"""A row as the SQL function returns it; the names are those of DESIGN section 8."""
+"""A row as the SQL function returns it; the names are those of the documents."""

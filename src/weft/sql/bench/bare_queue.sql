@@ -1,4 +1,4 @@
--- bare_queue: the reference of `weft bench statemachine`: one table, nothing but the state of a job (DESIGN section 6).
+-- bare_queue: the reference of `weft bench statemachine`: one table, nothing but the state of a job.
 DROP SCHEMA IF EXISTS bare CASCADE;
 CREATE SCHEMA bare;
 CREATE TABLE bare.queue (id bigint PRIMARY KEY, state smallint NOT NULL, payload int) WITH (fillfactor = 80);

@@ -1,9 +1,9 @@
--- _costs_of_usage: money and usage by resource of milliseconds that shapes ran at the prices of cards, of many at once; computed when read.
+-- _costs_of_usage: cost and usage by resource, from the milliseconds that shapes ran and the rates of rate cards; computed when read.
 -- Called by: _group_costs, _attempts; list_projects, list_project_days.   Safe to repeat: yes, it only reads.   Plan: shapes and rates by
 --   key.
--- Arguments: rows of equal length; `owners` says whose each row is, in numbers of the caller. Numeric: what a project used times a shape's
---   memory does not fit a bigint for ever.
--- Returns: one row per owner that has rows: the cost, and the resources in their order as the documents show them.
+-- Arguments: rows of equal length; `owners` numbers the owner of each row as the caller likes. Numeric, because a project's usage times a
+--   shape's memory may exceed a bigint.
+-- Returns: one row per owner: the cost, and the resources in the order of the documents.
 -- Owner: weft_tenant.  Granted to: weft_system.
 CREATE OR REPLACE FUNCTION weft._costs_of_usage(owners bigint[], rate_card_ids smallint[], shape_ids int[], usage_mss numeric[])
 RETURNS TABLE (owner bigint, cost numeric, cost_by_resource jsonb) LANGUAGE sql STABLE

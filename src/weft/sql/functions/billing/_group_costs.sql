@@ -1,4 +1,4 @@
--- _group_costs: usage and cost by resource of these groups, exact in this statement's snapshot; money is computed here, when read.
+-- _group_costs: usage and cost of these groups by resource, exact in this statement's snapshot; costs are computed when read.
 -- `folded`: as of the last fold.
 -- Called by: the readers of the api; _record_callbacks.   Safe to repeat: yes, it only reads.
 -- Plan: as _group_counts.

@@ -1,6 +1,6 @@
--- list_project_days: what a billing project cost on each date (UTC) on which something was used, newest first, below `before`.
+-- list_project_days: the cost of a billing project on each date (UTC) with usage, before `before`, newest first.
 -- Called by: Store.list_project_days (api).   Safe to repeat: yes, it only reads.   Plan: usage of the project by key.   Raises WF105.
--- Usage counts on the date of the report or heartbeat that brought it.
+-- Usage counts on the date of the report or heartbeat that reported it.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_project_days(tenant_id int, of_user_id int, of_name text, before date, limit_rows int)
     RETURNS SETOF jsonb

@@ -1,4 +1,4 @@
--- list_projects: documents of the billing projects that a user is a member of, in order of their names; of this name, if one is given.
+-- list_projects: documents of the billing projects that a user is a member of, by name; only the one of this name, if given.
 -- Called by: Store.list_projects (api).   Safe to repeat: yes, it only reads.   Plan: projects of the user; usage by key.   Raises WF105.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_projects(tenant_id int, of_user_id int, of_name text) RETURNS SETOF jsonb

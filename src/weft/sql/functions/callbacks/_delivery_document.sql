@@ -1,4 +1,4 @@
--- _delivery_document: a callback's delivery as clients see it. Without a date of the next attempt it was delivered or given up.
+-- _delivery_document: the document of a callback's delivery. A delivery without a next attempt was delivered or given up.
 -- Called by: list_callbacks, redeliver_callback.   Safe to repeat: yes, it only reads.
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._delivery_document(delivery weft.callback_delivery) RETURNS jsonb LANGUAGE sql STABLE

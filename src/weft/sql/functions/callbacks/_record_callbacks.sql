@@ -1,7 +1,7 @@
--- _record_callbacks: record that somebody must be told of the completions that these groups have just had.
--- Called by: _settle_groups, in the transaction that records the completions.   Safe to repeat: yes, one delivery for a completion.
+-- _record_callbacks: record the callbacks to send for groups that have just completed.
+-- Called by: _settle_groups, in the transaction that records the completions.   Safe to repeat: yes, one delivery per completion.
 -- Locks: none but new rows.   Plan: by key; documents only of groups that have a callback.
--- The document is that of the sums that were just folded: what was committed since is not in it.
+-- The document shows the sums just folded, without what was committed since.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._record_callbacks(batch_ids bigint[], group_ids int[], at timestamptz) RETURNS void LANGUAGE plpgsql
 AS $$

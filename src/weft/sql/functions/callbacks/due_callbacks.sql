@@ -1,7 +1,7 @@
--- due_callbacks: the callbacks to be sent now, beside those that are on their way (`busy`).
--- Called by: DriverStore.due_callbacks.   Safe to repeat: yes, it only reads: who dies while sending leaves the delivery due.
--- Plan: from one (tenant, host) to the next by index, the first few of each; so neither a host that hangs nor a tenant with
---   many such hosts stands before the others. Hosts and tenants have at most their limit on the way.
+-- due_callbacks: the callbacks to send now, besides those being sent (`busy`).
+-- Called by: DriverStore.due_callbacks.   Safe to repeat: yes, it only reads: a driver that dies while sending leaves the delivery due.
+-- Plan: from one (tenant, host) to the next by index, the first few of each, so that neither a host that hangs nor a tenant with
+--   many such hosts blocks the others. Hosts and tenants have at most their limit being sent.
 -- Returns: deliveries, tenants in turn, the longest due first.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.due_callbacks(epoch bigint, busy bigint[], limit_all int, limit_tenant int, limit_host int,

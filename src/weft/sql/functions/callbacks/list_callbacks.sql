@@ -1,4 +1,4 @@
--- list_callbacks: documents of the callbacks of a batch and its groups, in the order of the completions.
+-- list_callbacks: documents of the callbacks of a batch and its groups, in order of completion.
 -- Called by: Store.list_callbacks (api).   Safe to repeat: yes, it only reads.   Plan: by key.   Raises WF101.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_callbacks(tenant_id int, batch_id bigint, after bigint, limit_rows int) RETURNS SETOF jsonb

@@ -1,4 +1,4 @@
--- next_callback: how long until another callback is due; those that are due already wait for others to end.
+-- next_callback: the time until another callback is due, apart from those that are due already and wait for others to end.
 -- Called by: DriverStore.next_callback.   Safe to repeat: yes, it only reads.   Plan: by the index of dates.
 -- Returns: NULL if there is none.
 -- Owner: weft_system.  Granted to: weft_driver.

@@ -1,9 +1,9 @@
--- redeliver_callback: let a callback that was not delivered be tried again at once, also one that was given up. An attempt that fails is
---   followed by others as long as the limits of age and number allow.
--- Called by: Store.redeliver_callback (api).   Safe to repeat: yes, what is due already or on its way is left as it is.
+-- redeliver_callback: try an undelivered callback again at once, even if it was given up. If the attempt fails, others follow within the
+--   limits of age and number.
+-- Called by: Store.redeliver_callback (api).   Safe to repeat: yes, a callback that is due or being sent is left as it is.
 -- Locks: delivery.   Plan: by key, or by name among those of the batch.
--- Arguments: the number of the delivery, or its name.
--- Returns: its document.  Raises WF101, WF108 (no such delivery), WF217 (delivered already).
+-- Arguments: the delivery's number or name.
+-- Returns: its document.  Raises WF101, WF108 (no such delivery), WF217 (already delivered).
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.redeliver_callback(
     tenant_id int, batch_id bigint, of_delivery_id bigint, of_name uuid, actor text, at timestamptz DEFAULT clock_timestamp()

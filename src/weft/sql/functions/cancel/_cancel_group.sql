@@ -1,4 +1,4 @@
--- _cancel_group: mark a group cancelled, after every claim that is under way.
+-- _cancel_group: mark a group cancelled, after every claim in progress.
 -- Called by: cancel_group, _count_failures, which announce it.   Safe to repeat: yes.   Returns: whether this call cancelled it.
 -- Locks: batch (exclusive). Claims hold it shared, so no claim commits after this commit (invariant 6).
 -- Owner: weft_system.  Granted to: weft_tenant.

@@ -1,5 +1,5 @@
--- _end_waiting: end jobs of one batch that wait, as cancelled; their children are left to the sweep.
--- Called by: cancel_jobs, sweep_cancelled.   Safe to repeat: yes, only jobs that wait are changed.   Returns: how many it ended.
+-- _end_waiting: end waiting jobs of one batch as cancelled; their children are left to the sweep.
+-- Called by: cancel_jobs, sweep_cancelled.   Safe to repeat: yes, only waiting jobs are changed.   Returns: how many it ended.
 -- Locks: job (by the caller, or here in key order); place (with the job).   Plan: jobs by key.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._end_waiting(of_batch_id bigint, of_job_ids int[], at timestamptz) RETURNS bigint LANGUAGE plpgsql

@@ -1,6 +1,6 @@
--- sweep_cancelled: settle, in one bounded set, jobs of cancelled groups that wait. Their children are left to settle_children.
+-- sweep_cancelled: end waiting jobs of cancelled groups, in one bounded set. Their children are left to settle_children.
 -- Called by: DriverStore.sweep, again and again until it returns 0.   Safe to repeat: yes.
--- Locks: cancel_row (SKIP LOCKED); job (in key order). Work that would go back in lock order is left to the next call.
+-- Locks: cancel_row (SKIP LOCKED); job (in key order). Jobs that would break the lock order are left to the next call.
 -- Plan: by the cursors of group_cancel; jobs by key, only where the group has some.
 -- Returns: how many jobs were examined.
 -- Owner: weft_system.  Granted to: weft_driver.

@@ -1,4 +1,4 @@
--- _fail: raise an error that the store turns into the class with this code (weft.store.errors).
+-- _fail: raise the error with this code, which the store turns into its class (weft.store.errors).
 -- Called by: functions of the api.   Safe to repeat: yes.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._fail(code text, message text, detail text, hint text) RETURNS void LANGUAGE plpgsql

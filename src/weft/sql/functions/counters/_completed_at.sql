@@ -1,6 +1,6 @@
--- _completed_at: when a group was complete: at the last end of its jobs, but not before it was there, as a set of jobs that have ended.
+-- _completed_at: when a group completed: when its last job ended, but not before the group existed (a set may be made of ended jobs).
 -- Called by: _settle_groups, _group_documents.   Safe to repeat: yes.
--- `recorded`: what is known of ends that were counted before deltas carried them.
+-- `recorded`: the last end that is known from before deltas carried ends.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._completed_at(created_at timestamptz, last_ended_at timestamptz, recorded timestamptz) RETURNS timestamptz
     LANGUAGE sql IMMUTABLE

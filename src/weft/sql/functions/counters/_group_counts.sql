@@ -1,7 +1,7 @@
--- _group_counts: the number of jobs in each state of these groups and the last end of one, exact in this statement's snapshot.
+-- _group_counts: the number of jobs in each state and the last end of a job, for these groups; exact in this statement's snapshot.
 -- `folded`: as of the last fold.
 -- Called by: the readers of the api; _record_callbacks.   Safe to repeat: yes, it only reads.
--- Plan: sums by key; the deltas that are not folded (of about half a second) once, added up before their groups are looked up.
+-- Plan: sums by key; the unfolded deltas (about half a second's) once, added up before their groups are looked up.
 -- Owner: weft_tenant.  Granted to: weft_system.
 CREATE OR REPLACE FUNCTION weft._group_counts(batch_ids bigint[], group_ids int[], folded boolean DEFAULT false)
 RETURNS TABLE (batch_id bigint, group_id int, n_pending bigint, n_ready bigint, n_queued bigint, n_creating bigint, n_running bigint,

@@ -1,7 +1,7 @@
--- _settle_groups: record completions of these groups, with who is to be told, and that new jobs made a complete one incomplete. One that
---   was complete, has grown and is complete again was incomplete between two folds: that is another completion. A set that is still being
---   filled does not exist for readers, and completes when it is shown.
--- Called by: fold_deltas, after the sums were moved, so it depends on no process that reported; fill_set.   Safe to repeat: yes.
+-- _settle_groups: record which of these groups completed, with the callbacks to send, and which became incomplete again through new jobs. A
+--   group that grew and completed again between two folds counts as another completion. A set that is still being filled is invisible to
+--   readers, and completes when it is shown.
+-- Called by: fold_deltas, after it has moved the sums, so that no reporting process is needed; fill_set.   Safe to repeat: yes.
 -- Locks: sums.   Plan: by key.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._settle_groups(batch_ids bigint[], group_ids int[], have_grown boolean[], at timestamptz) RETURNS void

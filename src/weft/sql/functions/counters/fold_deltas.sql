@@ -1,9 +1,9 @@
--- fold_deltas: move the sums from the stored snapshot to the present one, then settle what this completed.
+-- fold_deltas: move the sums from the stored snapshot to the current one, then settle the groups that completed.
 -- Called by: DriverStore.fold_deltas.   Safe to repeat: yes.
 -- Locks: as _check_epoch; fold; sums.   Plan: deltas by xid range.
--- Exactly once, as PgQ's ticks: a delta counts if it is visible in the new snapshot and was not in the old one, in whatever
---   order the transactions committed. A reader adds what is not visible in the stored snapshot.
--- Returns: how many deltas were folded, and the names of other loops that have work: a driver that is awake gets no notices.
+-- Each delta counts exactly once, as with PgQ's ticks: if it is visible in the new snapshot and was not in the old one, whatever the
+--   order of commits. A reader adds the deltas that the stored snapshot does not see.
+-- Returns: how many deltas were folded, and the names of other loops that have work, because a driver that is awake gets no notices.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.fold_deltas(epoch bigint, at timestamptz DEFAULT clock_timestamp())
 RETURNS TABLE (n_deltas bigint, loops text[])

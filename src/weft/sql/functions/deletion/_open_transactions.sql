@@ -1,6 +1,6 @@
--- _open_transactions: the virtual numbers of the transactions of weft's processes that are under way in this database, but for this one.
+-- _open_transactions: the virtual ids of other open transactions of weft's processes in this database.
 -- Called by: remove_batch.   Safe to repeat: yes, it only reads.
--- Later transactions see all that was committed before this call; once these have ended, no transaction is left that does not.
+-- Later transactions see everything committed before this call; once these have ended, every transaction does.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._open_transactions() RETURNS text[] LANGUAGE sql VOLATILE
 AS $$

@@ -1,4 +1,4 @@
--- remove_old: remove events past their retention, updates that were never committed, and listeners that are gone; in bounded sets.
+-- remove_old: remove, in bounded sets, events past their retention, updates never committed, and listeners that are gone.
 -- Called by: DriverStore.remove_old.   Safe to repeat: yes.   Returns: how many rows.
 -- Locks: as _check_epoch; update (SKIP LOCKED).   Plan: events by key from the oldest on; open updates by their index.
 -- Owner: weft_system.  Granted to: weft_driver.

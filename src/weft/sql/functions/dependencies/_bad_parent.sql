@@ -1,4 +1,4 @@
--- _bad_parent: which parent's end cancelled this job, in words; NULL if it was not for that.
+-- _bad_parent: the parent whose end cancelled this job, in words; NULL if no parent did.
 -- Called by: _job_documents, job_history.   Safe to repeat: yes, it only reads.   Plan: edges by child, jobs by key.
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._bad_parent(of_batch_id bigint, of_job_id int, it_was boolean) RETURNS text LANGUAGE sql STABLE

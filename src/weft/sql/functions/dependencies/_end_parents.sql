@@ -1,10 +1,11 @@
--- _end_parents: for each row one parent of this child has ended, well (`ok`) or not; with `noted` each row asks to count what was noted.
+-- _end_parents: record for each row that one parent of the child has ended, with success (`ok`) or not. With `noted`, count instead the
+--   ends that were only noted before.
 -- Called by: _settle_children, settle_children, count_parent_ends.   Safe to repeat: no.
 -- Locks: child (in key order).   Plan: jobs by key, then by ctid.
--- A child with many parents would be a row for which all reports queue up. While it waits for many more, their ends are only noted
---   (weft.parent_end); who comes near the last one, and the driver now and then, counts what was noted (invariant 9).
--- by_range: runs of neighbours that become ready get a range of their own instead of being listed one by one (ADR 7).
--- Returns: jobs that this has cancelled and that have children, which are still to be told.
+-- All reports would queue up for the row of a child with many parents. While many parents are left, their ends are only noted
+--   (weft.parent_end); the notes are counted when few parents are left, and now and then by the driver (invariant 9).
+-- by_range: consecutive jobs that become ready get a range of their own instead of being listed one by one (ADR 7).
+-- Returns: the jobs cancelled here that have children; those children are still to be told.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._end_parents(
     batch_ids bigint[], child_ids int[], oks boolean[], by_range boolean, noted boolean, at timestamptz, OUT ended_batches bigint[],

@@ -1,4 +1,4 @@
--- _move_cascade: note to which child all have been told that this parent has ended; NULL: all have.
+-- _move_cascade: record the last child that was told of this parent's end; NULL: all were.
 -- Called by: settle_children.   Safe to repeat: yes.   Locks: cascade (by the caller).   Plan: by key.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._move_cascade(of_batch_id bigint, of_job_id int, to_child int) RETURNS void LANGUAGE plpgsql

@@ -1,8 +1,9 @@
--- _settle_children: tell the children of ended jobs: one parent less; the last makes them ready, or cancelled if one did not succeed.
+-- _settle_children: tell the children of ended jobs that one parent fewer is left. The last parent makes a child ready, or cancelled if a
+--   parent did not succeed.
 -- Called by: complete_attempts; settle_children works through the rest.   Safe to repeat: no; once per ended job.
 -- Locks: child (in key order, before they are changed).   Plan: edges by parent, jobs by key.
--- A job with many children is left to the driver, which does it in bounded sets, and is told: awake it would look only after its
---   next fold. So are the children of the children it cancels.
+-- A job with many children is left to the driver, which works in bounded sets and is notified, because otherwise it would look only
+--   after its next fold. The same holds for the children of children that are cancelled here.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._settle_children(batch_ids bigint[], job_ids int[], states smallint[], at timestamptz)
 RETURNS void LANGUAGE plpgsql

@@ -1,7 +1,7 @@
--- count_parent_ends: count, for up to limit_jobs children with many parents, the ends of parents that were only noted.
+-- count_parent_ends: count the noted ends of parents for up to limit_jobs children with many parents.
 -- Called by: DriverStore.sweep, again and again until it returns 0.   Safe to repeat: yes.
 -- Locks: as _check_epoch; child (in key order).   Plan: by key.
--- Returns: how many children it looked at.
+-- Returns: how many children it examined.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.count_parent_ends(epoch bigint, limit_jobs int, at timestamptz DEFAULT clock_timestamp())
 RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp

@@ -1,13 +1,13 @@
--- settle_children: tell up to limit_jobs children of jobs that ended elsewhere than in a report, or with too many of them, that a parent
---   has ended; also the children of the jobs that this cancels.
+-- settle_children: tell up to limit_jobs children that a parent has ended: of jobs that did not end in a report or have too many children,
+--   and of the jobs that are cancelled here.
 -- Called by: DriverStore.sweep, again and again until it returns 0.   Safe to repeat: yes; each ended parent has a cursor.
--- Locks: as _check_epoch; cascade (SKIP LOCKED); child (in key order, only above what earlier rounds have locked).
+-- Locks: as _check_epoch; cascade (SKIP LOCKED); child (in key order, only above what earlier rounds locked).
 -- Plan: edges by parent from the cursor on.
--- A round tells the children of the jobs that the round before has cancelled, else those of the next rows of cascade. A long chain is
---   many small rounds, so they end after a tenth of a second, too.
--- Neighbours below one parent are told in one walk, which costs half as much: after the first set, for which workers may wait, twice as
---   many.
--- Returns: how many children were told; those of a parent that would turn back are left to the next call.
+-- A round tells the children of the jobs that the previous round cancelled, or else those of the next rows of cascade. A long chain
+--   takes many small rounds, so a call also ends after a tenth of a second.
+-- Consecutive children of one parent are told in one walk, which costs half as much. Workers may wait for the first set; later sets
+--   are twice as large.
+-- Returns: how many children were told; children with numbers below those already locked are left to the next call.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.settle_children(epoch bigint, limit_jobs int, at timestamptz DEFAULT clock_timestamp())
 RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp

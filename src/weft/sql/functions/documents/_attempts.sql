@@ -1,4 +1,4 @@
--- _attempts: all attempts of one job, ended and live, with their cost.
+-- _attempts: all attempts of one job with their costs, including a live one.
 -- Called by: list_attempts, job_history, get_job.   Safe to repeat: yes, it only reads.   Plan: by key.
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._attempts(of_batch_id bigint, of_job_id int)

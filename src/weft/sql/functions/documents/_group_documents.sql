@@ -1,4 +1,4 @@
--- _group_documents: the documents of groups; of a batch that is its root group's with the batch's own fields.
+-- _group_documents: the documents of groups. A batch's document is that of its root group with the batch's own fields.
 -- `folded`: as of the last fold.
 -- Called by: get_batch, list_batches, get_group, list_groups; _record_callbacks.   Safe to repeat: yes, it only reads.   Plan: everything
 --   by key.

@@ -1,5 +1,5 @@
--- get_jobs: documents of these jobs of a batch that are committed, in order of their numbers.
--- Called by: Store.query_jobs (api), after the statement of a query, whose settings for plans do not fit here.
+-- get_jobs: documents of these jobs of a batch, as far as they are committed, in order of their numbers.
+-- Called by: Store.query_jobs (api), after the statement of a query, whose plan settings do not suit this one.
 -- Safe to repeat: yes, it only reads.   Plan: everything by key.   Raises WF101.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.get_jobs(tenant_id int, batch_id bigint, job_ids int[]) RETURNS SETOF jsonb

@@ -1,4 +1,4 @@
--- group_history: the dated changes of a group that people made, newest first; of group 0: of its batch.
+-- group_history: the changes that people made to a group (group 0: the batch), with their times, newest first.
 -- Called by: Store.group_history (api).   Safe to repeat: yes, it only reads.   Plan: by key.   Raises WF101, WF103.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.group_history(tenant_id int, batch_id bigint, group_id int, before bigint, limit_rows int)

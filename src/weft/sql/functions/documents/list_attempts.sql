@@ -1,4 +1,4 @@
--- list_attempts: documents of a job's attempts, oldest first, the live one included.
+-- list_attempts: documents of a job's attempts, oldest first, including a live one.
 -- Called by: Store.list_attempts (api).   Safe to repeat: yes, it only reads.   Plan: by key.   Raises WF101, WF102.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_attempts(tenant_id int, batch_id bigint, job_id int) RETURNS SETOF jsonb

@@ -1,4 +1,4 @@
--- list_batches: documents of batches, newest first, with numbers below `before`; of this name, if one is given.
+-- list_batches: documents of batches with numbers below `before`, newest first; of one name, if given.
 -- Called by: Store.list_batches (api).   Safe to repeat: yes, it only reads.   Plan: batches by tenant or name and number.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_batches(tenant_id int, before bigint, limit_rows int, of_name text) RETURNS SETOF jsonb

@@ -1,4 +1,4 @@
--- list_groups: documents of a batch's committed groups, in order of their numbers above `after`.
+-- list_groups: documents of a batch's committed groups, with numbers above `after`, in order.
 -- Called by: Store.list_groups (api).   Safe to repeat: yes, it only reads.   Plan: by key.   Raises WF101.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_groups(tenant_id int, batch_id bigint, after int, limit_rows int) RETURNS SETOF jsonb

@@ -1,4 +1,4 @@
--- list_jobs: documents of a batch's committed jobs, in order of their numbers above `after`; only in these states, if some are given.
+-- list_jobs: documents of a batch's committed jobs, with numbers above `after`, in order; only in these states, if any are given.
 -- Called by: Store.list_jobs (api).   Safe to repeat: yes, it only reads.   Plan: jobs by key from `after` on.   Raises WF101.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_jobs(tenant_id int, batch_id bigint, after int, limit_rows int, states smallint[]) RETURNS SETOF jsonb

@@ -1,4 +1,4 @@
--- log_places: where the output of these jobs is kept: of this attempt, or of the last one that has started.
+-- log_places: where the output of these jobs is kept: of this attempt, or of the last attempt that started.
 -- Called by: Store.log_places (api).   Safe to repeat: yes, it only reads.   Plan: by key.   Raises WF101.
 -- Returns: a row per job that has such an attempt.
 -- Owner: weft_tenant.  Granted to: weft_api.

@@ -1,5 +1,5 @@
--- overview: workers, and how many jobs wait and run; for people who watch and for metrics.
--- Called by: Store.overview (api).   Safe to repeat: yes, it only reads.   Plan: small tables; the deltas that are not folded.
+-- overview: workers, and how many jobs wait and run; for `weft top` and for metrics.
+-- Called by: Store.overview (api).   Safe to repeat: yes, it only reads.   Plan: small tables; the unfolded deltas.
 -- Owner: weft_system.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.overview(tenant_id int) RETURNS jsonb LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog,
     pg_temp

@@ -1,4 +1,4 @@
--- _patched: in words, which fields a merge patch names; of attributes the keys, never values; shortened.
+-- _patched: the names of the fields in a merge patch, as words; keys of attributes, never values; shortened.
 -- Called by: edit_group, edit_job, for the history.   Safe to repeat: yes.
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._patched(patch jsonb) RETURNS text LANGUAGE sql IMMUTABLE

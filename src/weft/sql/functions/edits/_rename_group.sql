@@ -1,7 +1,7 @@
--- _rename_group: give a group another name; that of a tree group is a part of its path and of the paths below.
+-- _rename_group: rename a group. The name of a tree group is part of its path and of the paths below.
 -- Called by: edit_group.   Safe to repeat: yes.
--- Locks: group (and all below it, in key order). Whoever adds a group holds the row of its parent, shared (add_groups):
---   so no group is added below meanwhile with the old path.   Plan: ancestors by key.
+-- Locks: group (and all below it, in key order). add_groups holds the parent's row, shared, so no group is added below with the old
+--   path meanwhile.   Plan: ancestors by key.
 -- Raises WF209 (name taken), WF232 (too many groups below).
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._rename_group(of_batch_id bigint, of_group_id int, new_name text, groups_max int) RETURNS void

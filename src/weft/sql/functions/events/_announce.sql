@@ -1,6 +1,6 @@
--- _announce: wake who waits for what this transaction did, and make users with new ready work visible to claimers. Ready work is told by
---   pool, user and lane; of workers only those are woken that serve the lane (NULL: any lane). The notice names the pool, and the
---   incarnations that it is for unless it is for all of the pool; older programs hear of pools only.
+-- _announce: wake everyone who waits for what this transaction did, and make users with new ready work visible to claimers. Ready work is
+--   announced by pool, user and lane, and only workers that serve the lane are woken (NULL: any lane). The notice names the pool and,
+--   unless it is for the whole pool, the incarnations; older programs read the pool only.
 -- Called by: every function that changes a state, as its last act.   Safe to repeat: yes.
 -- Locks: announcements (shared, until the commit). Whoever goes to sleep takes it exclusively, so no wake-up is lost.
 -- Owner: weft_system.  Granted to: weft_tenant.

@@ -1,7 +1,7 @@
--- list_events: events after a position, in the order of their ids, only older than every open writer: no gap and no repeat.
+-- list_events: events after a position, in the order of their ids, without gaps and repeats: only those older than every open writer.
 -- Called by: Store.list_events (api).   Safe to repeat: yes.
 -- Locks: none.   Plan: events by key from the position on.
--- Returns: events in order. The position of the last one is the next `after`.  Raises WF304 if older ones are gone.
+-- Returns: events in order; the position of the last one is the next `after`.  Raises WF304 if events after the position were removed.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_events(tenant_id int, after_xid bigint, after_event bigint, of_batch_id bigint, limit_rows int)
 RETURNS TABLE (xid bigint, event_id bigint, at timestamptz, kind text, batch_id bigint, from_state smallint, to_state smallint, jobs int[],

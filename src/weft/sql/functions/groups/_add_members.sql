@@ -1,10 +1,10 @@
--- _add_members: put committed jobs into a set: they move to the membership that has the set, too, and the set gets their counts and usage.
--- Called by: add_members, fill_set.   Safe to repeat: yes, members are left as they are.
--- Locks: batch (shared, by the caller); failure_count (that of the set); job (SKIP LOCKED); membership (new). It never waits for a report
---   that waits for it; and a cancel of the set waits or is seen.
+-- _add_members: put committed jobs into a set: they move to the membership that includes the set, and the set gets their counts and usage.
+-- Called by: add_members, fill_set.   Safe to repeat: yes, jobs that are members already are left.
+-- Locks: batch (shared, by the caller); failure_count (of the set); job (SKIP LOCKED); membership (new). It never waits for a report
+--   that waits for it; a cancel of the set waits or is seen.
 -- Plan: jobs and attempts by key.
--- What is locked cannot change its state, so the deltas say what the rows said; a report that waits for a row counts it in its new place.
--- Returns: how many were added, and which were not because somebody else had their rows: ask again for those.
+-- Locked jobs cannot change state, so the deltas match the rows; a report that waits for a row counts it in its new groups.
+-- Returns: how many jobs were added, and those that were not because their rows were locked: call again for them.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._add_members(tenant_id int, of_batch_id bigint, set_id int, of_job_ids int[], sets_max int, at timestamptz,
                                              OUT n_added int, OUT busy int[]) LANGUAGE plpgsql

@@ -1,6 +1,6 @@
--- _add_tree_group: the rows of a new group of the tree, below a parent that is there.
+-- _add_tree_group: the rows of a new tree group below an existing parent.
 -- Called by: add_groups.   Safe to repeat: yes.
--- Locks: group (the parent, its key shared). It gets no other path meanwhile.   Plan: by key.
+-- Locks: group (the parent, its key shared). Its path cannot change meanwhile.   Plan: by key.
 -- Raises WF103 (parent group), WF209 (path taken), WF211 (too deep).
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._add_tree_group(

@@ -1,4 +1,4 @@
--- _member_groups: what stands as group in the rows of jobs of which some are in sets: memberships, or the tree group alone.
+-- _member_groups: the group numbers for the rows of jobs, some of which are in sets: a membership, or the tree group alone.
 -- Called by: add_jobs.   Safe to repeat: yes.   Locks: as _membership_ids.   Columns: as add_jobs; tree groups are absolute numbers.
 -- Returns: one number per job.  Raises WF103 (no such set).
 -- Owner: weft_tenant.

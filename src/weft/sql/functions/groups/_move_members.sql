@@ -1,5 +1,5 @@
--- _move_members: let jobs stand in other groups, and move their counts and usage there. Returns: how many of them had failed.
--- Called by: _add_members, whose settings it runs with.   Safe to repeat: no.
+-- _move_members: move jobs to other groups, with their counts and usage. Returns: how many of them had failed.
+-- Called by: _add_members, with its settings.   Safe to repeat: no.
 -- Locks: job (by the caller).   Plan: jobs by ctid, attempts by key.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._move_members(tenant_id int, of_batch_id bigint, of_pool_id int, job_tids tid[], new_groups int[],

@@ -1,5 +1,4 @@
--- create_query_set: make a set that the driver fills with the jobs that a query finds among those that are there now. Until it is whole
---   nobody sees it.
+-- create_query_set: make a set that the driver fills with the existing jobs that match a query. The set is invisible until it is complete.
 -- Called by: Store.create_query_set (api).   Safe to repeat: yes with an idempotency key.
 -- Locks: as create_set.   Plan: by key.   Returns: the operation.  Raises as create_set, and WF201 (key used with another body).
 -- Owner: weft_tenant.  Granted to: weft_api.

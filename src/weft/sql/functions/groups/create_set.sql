@@ -1,5 +1,6 @@
 -- create_set: add an empty set group to a batch.
--- Called by: Store.create_set (api), create_query_set.   Safe to repeat: yes with the same name and definition: the set that is there.
+-- Called by: Store.create_set (api), create_query_set.   Safe to repeat: yes with the same name and definition; it returns the existing
+--   set.
 -- Locks: batch_row (shortly).   Plan: by key.
 -- Returns: its number and whether it is new.  Raises WF101 (batch), WF204 (batch cancelled), WF209 (name taken), WF212 (too many groups).
 -- Owner: weft_tenant.  Granted to: weft_api.

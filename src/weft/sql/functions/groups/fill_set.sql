@@ -1,7 +1,7 @@
--- fill_set: one step of a set by query: these jobs match, and all up to this number were looked at. The last step shows the set.
--- Called by: DriverStore.fill_set.   Safe to repeat: yes, members are left as they are.
+-- fill_set: one step of filling a set by query: these jobs match, and all up to this number were examined. The last step shows the set.
+-- Called by: DriverStore.fill_set.   Safe to repeat: yes, jobs that are members already are left.
 -- Locks: as _check_epoch; operation; batch (shared); as _add_members; as _show_set.   Plan: by key.
--- Returns: whether the step is done; else some rows were in use: take the same step again.
+-- Returns: whether the step is done; if not, some rows were locked: repeat the step.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.fill_set(epoch bigint, of_operation_id bigint, job_ids int[], looked_upto bigint, sets_max int,
     at timestamptz DEFAULT clock_timestamp())

@@ -1,4 +1,4 @@
--- ensure_local_user: make the tenant, user, project, queue and token of a home, as far as they are missing.
+-- ensure_local_user: make the missing ones of a home's tenant, user, project, queue and token.
 -- Called by: Admin.ensure_local_user (weft up).   Safe to repeat: yes.
 -- Locks: none but new rows.
 -- Owner: weft_system.

@@ -1,5 +1,5 @@
--- _create_operation: the row of a new operation, and a word to the driver.
--- Called by: functions of the api that begin something long.   Safe to repeat: no, see _find_operation.   Returns: its number.
+-- _create_operation: add the row of a new operation and notify the driver.
+-- Called by: functions of the api that start long work.   Safe to repeat: no, see _find_operation.   Returns: its number.
 -- Locks: none but its row.
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._create_operation(

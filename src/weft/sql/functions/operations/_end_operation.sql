@@ -1,5 +1,5 @@
--- _end_operation: an operation has come to its end; who waits for it hears of it.
--- Called by: the steps of the driver, fail_operation.   Safe to repeat: yes, an ended one is left.
+-- _end_operation: end an operation and notify those who wait for it.
+-- Called by: the steps of the driver, fail_operation.   Safe to repeat: yes, an operation that has ended is left as it is.
 -- Locks: operation.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._end_operation(of_operation_id bigint, error jsonb, result jsonb, at timestamptz) RETURNS void

@@ -1,4 +1,4 @@
--- _operation_document: an operation as clients see it.
+-- _operation_document: the document of an operation.
 -- Called by: get_operation, list_operations.   Safe to repeat: yes, it only reads.
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._operation_document(operation weft.operation) RETURNS jsonb LANGUAGE sql STABLE

@@ -1,4 +1,4 @@
--- list_operations: documents of operations, newest first, with numbers below `before`; of this batch, if one is given.
+-- list_operations: documents of operations with numbers below `before`, newest first; of one batch, if given.
 -- Called by: Store.list_operations (api).   Safe to repeat: yes, it only reads.   Plan: by tenant or batch and number.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_operations(tenant_id int, before bigint, limit_rows int, of_batch_id bigint) RETURNS SETOF jsonb

@@ -1,6 +1,6 @@
--- _prioritize_job: give one job another priority; NULL: leave it as it is.
+-- _prioritize_job: change the priority of one job; NULL: leave it.
 -- Called by: edit_job.   Safe to repeat: yes.   Locks: job (by the caller); as _set_priority.   Plan: by key.
--- Returns: whether that is to be dated: also if it has it already, but an operation under way is about to take it away.
+-- Returns: whether to record the change: also if the job has this priority already, but a running operation would change it.
 -- Raises WF216 (the job has ended).
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._prioritize_job(of_batch_id bigint, of_job_id int, new_priority smallint) RETURNS boolean LANGUAGE plpgsql

@@ -1,9 +1,9 @@
--- _set_priority: give jobs that have not ended another priority. Ready ones are moved to their new rank, or listed if a range holds them;
---   those that are parked or wait before gates stay so. Running ones keep it for their next attempt, pending ones until they are ready.
+-- _set_priority: change the priority of jobs that have not ended. Ready jobs move to their new rank, or are listed if a range holds them;
+--   parked jobs and jobs before gates stay there. For running jobs it counts from their next attempt, for pending jobs once they are ready.
 -- Called by: edit_job, set_priorities, which announce.   Safe to repeat: yes.
 -- Locks: batch (shared, by the caller); job (by the caller); ready_job (in key order); gate (tried). A hold waits or is seen.
 -- Plan: jobs and ready_job by key.
--- Returns: those that had another one.
+-- Returns: the jobs that had another priority.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._set_priority(of_batch_id bigint, of_job_ids int[], new_priority smallint) RETURNS int[] LANGUAGE plpgsql
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off

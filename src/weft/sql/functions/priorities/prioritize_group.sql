@@ -1,7 +1,7 @@
--- prioritize_group: begin to give the jobs of a group, and of those below it, another priority; of group 0: those of its batch. What else
---   the patch names is changed at once, or nothing is.
+-- prioritize_group: start to change the priority of all jobs in a group and the groups below it (group 0: the whole batch). The other
+--   fields of the patch are changed at once, or nothing is.
 -- Called by: Store.prioritize_group (api).   Safe to repeat: yes, as a new operation that finds nothing to do.
--- Locks: as edit_group. Only if the patch names more than the priority.   Plan: by key.   One insert, however many jobs there are.
+-- Locks: as edit_group. Only if the patch has more than the priority.   Plan: by key.   One insert, whatever the number of jobs.
 -- Returns: the operation.  Raises as edit_group.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.prioritize_group(

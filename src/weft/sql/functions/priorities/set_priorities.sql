@@ -1,9 +1,9 @@
--- set_priorities: one bounded step of a new priority of a group: its next jobs get it, unless they have ended, were committed later, or
---   were given one of their own since it was asked for.
+-- set_priorities: one bounded step of changing a group's priority: its next jobs get it, unless they have ended, were committed later, or
+--   got a priority of their own since the request.
 -- Called by: DriverStore.step.   Safe to repeat: yes, its position moves with the work.
 -- Locks: as _check_epoch; operation; batch (shared); job (SKIP LOCKED); as _set_priority.
--- Plan: jobs by key, at most 10,000 numbers a call, only where the group has some.
--- Returns: moved; busy: somebody had rows, which are next; waits: another one of this batch was asked for before, so it comes first.
+-- Plan: jobs by key, at most 10,000 numbers per call, only where the group has some.
+-- Returns: moved; busy: some rows were locked and come next; waits: an earlier operation of this batch goes first.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.set_priorities(epoch bigint, of_operation_id bigint, limit_rows int,
     at timestamptz DEFAULT clock_timestamp()) RETURNS text

@@ -1,4 +1,4 @@
--- _add_ranges: let claimers find ready jobs in these ranges, or put the ranges before the gates of their batches. Announces.
+-- _add_ranges: show these ranges of ready jobs to claimers, or put them before the gates of their batches. Announces.
 -- Called by: _open_ranges, _open_neighbours.   Safe to repeat: no.
 -- Locks: gate (tried); as _announce.   Plan: by key.
 -- Owner: weft_system.  Granted to: weft_tenant.

@@ -1,4 +1,4 @@
--- _add_update_ranges: describe the ready jobs of an update that are not listed: one range for each stretch of bunches of one lane.
+-- _add_update_ranges: add ranges for the ready jobs of an update that are not listed: one for each stretch of bunches of one lane.
 -- Called by: commit_update.   Safe to repeat: no.   Locks: none but its inserts.
 -- Plan: bunches by key; where a bunch has several lanes, jobs by key up to the first that is in the range.
 -- Owner: weft_tenant.

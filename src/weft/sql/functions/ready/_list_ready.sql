@@ -1,7 +1,7 @@
--- _list_ready: put jobs that are ready (again) into ready_job, before their gates if they have some. Those whose own cancel was
---   acknowledged while they ran end here; for those of cancelled groups the sweep is woken, those of held groups are noted for it.
+-- _list_ready: put jobs that are ready (again) into ready_job, before their gates if they have some. Jobs whose own cancel was
+--   acknowledged while they ran end here; the sweep is woken for jobs of cancelled groups, and jobs of held groups are noted for it.
 --   Announces.
--- Called by: whatever makes single jobs ready.   Safe to repeat: yes.
+-- Called by: every function that makes single jobs ready.   Safe to repeat: yes.
 -- Locks: job (by the caller); gate (tried).   Plan: job, batch and queue by key.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._list_ready(batch_ids bigint[], job_ids int[], states smallint[], at timestamptz)

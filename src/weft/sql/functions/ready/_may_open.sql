@@ -1,4 +1,4 @@
--- _may_open: lock these batches against cancels and holds, and return those in which ready jobs may stand in a range of their own.
+-- _may_open: lock these batches against cancels and holds, and return those in which ready jobs may get a range of their own.
 -- Called by: _open_ranges, _open_neighbours.   Safe to repeat: yes.
 -- Locks: batch (shared, tried). A concurrent cancel or hold must find the jobs listed.   Plan: by key.
 -- If part of a batch is cancelled or held, its sweeps expect listed jobs only.

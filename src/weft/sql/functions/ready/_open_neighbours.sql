@@ -1,11 +1,11 @@
--- _open_neighbours: tell the next children of a parent that ended well, if they are neighbours of which most become ready by it: one walk
---   over their rows and one range for claimers (ADR 7, ADR 14).
+-- _open_neighbours: tell the next children of a parent that succeeded, if they are consecutive and most become ready: one walk over their
+--   rows and one range for claimers (ADR 7, ADR 14).
 -- Called by: settle_children, before it does anything else.   Safe to repeat: no; the caller moves the parent's cursor.
--- Locks: batch (shared, tried); child (in key order). Those that turned bad since they were looked at come
---   after the others, by key again: PostgreSQL finds that deadlock, and the store repeats the call.
+-- Locks: batch (shared, tried); child (in key order). Children found bad only after they were examined
+--   are locked after the others, by key again: PostgreSQL resolves such a deadlock, and the store repeats the call.
 -- Plan: edges of the parent from the cursor on; jobs by key from the first child to the last one.
 -- A child that waits for more parents is told in the same walk. Crowded ones and those with a bad parent are left to _end_parents.
--- Returns: how many children were told, 0 if they are not such neighbours; the last of them.
+-- Returns: how many children were told (0 if they do not qualify), and the last of them.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._open_neighbours(
     of_batch_id bigint, of_job_id int, after_child int, limit_jobs int, at timestamptz, OUT n_told int, OUT last_child int

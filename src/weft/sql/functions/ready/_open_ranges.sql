@@ -1,8 +1,8 @@
--- _open_ranges: give runs of neighbours that are about to become ready (`opens`) a range of their own, in which claimers find them.
+-- _open_ranges: give consecutive jobs that are about to become ready (`opens`) a range of their own, in which claimers find them.
 -- Called by: _end_parents, which holds their rows; the caller then sets them ready and not listed.   Safe to repeat: no.
 -- Locks: batch (shared, tried).   Plan: by key.
--- A range of their own, although that of their update may reach over them: its low mark may have passed them already.
--- Returns: for each row whether it is in such a range.
+-- The range of their update may cover them, but its low mark may have passed them already.
+-- Returns: for each row, whether it is in such a range.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._open_ranges(batch_ids bigint[], job_ids int[], update_ids int[], lane_ids int[], opens boolean[])
     RETURNS boolean[] LANGUAGE plpgsql

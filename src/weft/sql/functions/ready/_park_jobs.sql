@@ -1,5 +1,5 @@
--- _park_jobs: take those of these jobs that are ready, and for which a switch is closed, out of the sight of claimers and gates: they are
---   listed before gate set 1, and lose their places. The mark of their range can pass them then.
+-- _park_jobs: hide from claimers and gates those of these jobs that are ready and have a closed switch: they are listed before gate set 1
+--   and lose their places. The low mark of their range can then pass them.
 -- Called by: hold_jobs, sweep_holds.   Safe to repeat: yes.
 -- Locks: job (by the caller); ready_job (SKIP LOCKED); place (with the job).   Plan: jobs by key.
 -- Owner: weft_system.  Granted to: weft_tenant.

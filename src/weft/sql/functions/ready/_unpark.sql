@@ -1,5 +1,5 @@
 -- _unpark: offer these parked jobs again, or put them before their gates.
--- Called by: _unpark_jobs, release_jobs.   Safe to repeat: yes.   Returns: the sets of gates before which some wait, or NULL.
+-- Called by: _unpark_jobs, release_jobs.   Safe to repeat: yes.   Returns: the sets of gates before which jobs now wait, or NULL.
 -- Locks: ready_job.   Plan: ready_job and jobs by key.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._unpark(of_batch_id bigint, of_job_ids int[]) RETURNS int[] LANGUAGE sql

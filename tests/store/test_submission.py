@@ -171,7 +171,7 @@ async def test_incomplete_commit_says_what_is_missing(world: World) -> None:
 
     with pytest.raises(errors.UpdateIncomplete) as caught:
         await world.api.commit_update(world.caller, batch, update.update_id)
-    assert "missing are the jobs 1 to 2, 5 to 7, 9 to 10 of the update" in caught.value.detail
+    assert "jobs 1 to 2, 5 to 7, 9 to 10 of the update are missing" in caught.value.detail
 
 
 async def test_commit_without_reserved_groups_is_refused(world: World) -> None:
@@ -181,9 +181,9 @@ async def test_commit_without_reserved_groups_is_refused(world: World) -> None:
         world.caller, batch, update.update_id, [NewGroup(group_id=1, parent_id=0, name="a")]
     )
 
-    with pytest.raises(errors.UpdateIncomplete, match="not complete") as caught:
+    with pytest.raises(errors.UpdateIncomplete, match="incomplete") as caught:
         await world.api.commit_update(world.caller, batch, update.update_id)
-    assert "2 groups, 1 are there" in caught.value.detail
+    assert "2 groups, 1 were sent" in caught.value.detail
 
 
 async def test_uncommitted_update_does_not_exist_for_readers_and_claimers(world: World) -> None:

@@ -72,7 +72,7 @@ async def test_name_is_taken_while_its_worker_is_heard_of(world: World) -> None:
     worker = await world.worker()
 
     for more in ({"host": "there"}, {"host": "there", "gone": True}, {}):
-        with pytest.raises(errors.WorkerAlive, match="lives already"):
+        with pytest.raises(errors.WorkerAlive, match="already running"):
             await world.worker(incarnation="new", **more)
     await was_silent(world, worker, GRACE_S + 1)
     assert (await world.worker(incarnation="new2", host="there")).id != worker.id

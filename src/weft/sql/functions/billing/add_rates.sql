@@ -12,9 +12,9 @@ DECLARE
 BEGIN
     LOCK TABLE weft.rate_card IN SHARE ROW EXCLUSIVE MODE;
     IF v_from < add_rates.at OR EXISTS (SELECT FROM weft.rate_card c WHERE c.valid_from >= v_from) THEN
-        PERFORM weft._fail('WF107', format('prices cannot hold from %s', v_from),
-                           'That moment has passed, or later prices are known already.',
-                               'Name a moment after the newest card, or none for now.');
+        PERFORM weft._fail('WF107', format('prices cannot start at %s', v_from),
+                           'That time has passed, or later prices exist.',
+                               'Give a time after the newest prices, or none to start now.');
     END IF;
     SELECT c.rate_card_id INTO v_before FROM weft.rate_card c ORDER BY c.valid_from DESC LIMIT 1;
     INSERT INTO weft.rate_card (valid_from) VALUES (v_from) RETURNING rate_card_id INTO v_card;

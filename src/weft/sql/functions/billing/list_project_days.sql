@@ -15,7 +15,7 @@ BEGIN
     WHERE m.user_id = of_user_id AND p.name = of_name;
     IF NOT FOUND THEN
         PERFORM weft._fail('WF105', format('billing project "%s" does not exist', of_name),
-                           'There is no billing project of this name that you are a member of.',
+                           'There is no such billing project, or you are not a member of it.',
                                'List yours with GET /v1/billing-projects.');
     END IF;
     RETURN QUERY

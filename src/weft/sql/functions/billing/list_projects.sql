@@ -24,7 +24,7 @@ BEGIN
     ORDER BY m.name;
     IF NOT FOUND AND of_name IS NOT NULL THEN
         PERFORM weft._fail('WF105', format('billing project "%s" does not exist', of_name),
-                           'There is no billing project of this name that you are a member of.',
+                           'There is no such billing project, or you are not a member of it.',
                                'List yours with GET /v1/billing-projects.');
     END IF;
 END $$;

@@ -25,7 +25,7 @@ BEGIN
     ELSIF v_delivery.delivered_at IS NOT NULL THEN
         PERFORM weft._fail('WF217', format('callback %s of batch b%s was delivered', v_delivery.delivery_id, v_delivery.batch_id),
                            format('Its receiver answered %s.', v_delivery.last_status),
-                               'What it was told is the status of the batch or group, which you may read.');
+                               'It got the status of the batch or group, which you can read.');
     ELSIF v_delivery.next_at <= redeliver_callback.at THEN
         RETURN weft._delivery_document(v_delivery);
     END IF;

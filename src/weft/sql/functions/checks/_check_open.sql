@@ -13,6 +13,6 @@ BEGIN
     IF v_path IS NOT NULL THEN
         PERFORM weft._fail('WF204', CASE v_path WHEN '/' THEN format('batch b%s was cancelled', of_batch_id)
                                     ELSE format('group %s of batch b%s was cancelled', v_path, of_batch_id) END,
-                           'Nothing can be added to what was cancelled.', 'Submit the jobs to a new batch.');
+                           'A cancelled batch or group takes no new jobs or groups.', 'Submit the jobs to a new batch.');
     END IF;
 END $$;

@@ -9,7 +9,7 @@ DECLARE
 BEGIN
     SELECT d.epoch INTO v_epoch FROM weft.driver_state d FOR KEY SHARE;
     IF v_epoch <> of_epoch THEN
-        PERFORM weft._fail('WF401', 'another driver leads', format('This one has term %s, the present term is %s.', of_epoch, v_epoch),
+        PERFORM weft._fail('WF401', 'another driver leads', format('This driver has term %s, the current term is %s.', of_epoch, v_epoch),
             'Nothing was changed; this driver stands by.');
     END IF;
 END $$;

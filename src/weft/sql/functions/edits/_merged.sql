@@ -15,7 +15,7 @@ BEGIN
     SELECT count(*) INTO v_n FROM jsonb_object_keys(v_new);
     IF v_n > attributes_max AND v_n > (SELECT count(*) FROM jsonb_object_keys(attributes)) THEN
         PERFORM weft._fail('WF231', 'there would be too many attributes', format('It would be %s, the limit is %s.', v_n, attributes_max),
-                           'Remove some in the same request: the value null removes one.');
+                           'Remove some in the same request: null removes an attribute.');
     END IF;
     RETURN v_new;
 END $$;

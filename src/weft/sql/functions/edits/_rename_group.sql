@@ -20,7 +20,7 @@ BEGIN
             ORDER BY g.group_id FOR UPDATE) l;
         IF cardinality(v_below) > groups_max THEN
             PERFORM weft._fail('WF232', format('group %s of batch b%s has too many groups below', of_group_id, of_batch_id),
-                format('A new name changes the paths of all of them, at most %s.', groups_max),
+                format('A rename changes the paths of all groups below; the limit is %s.', groups_max),
                     'Rename the groups below it, or use an attribute instead.');
         END IF;
         EXIT WHEN cardinality(v_below) = v_n;
@@ -33,7 +33,7 @@ BEGIN
             name = CASE WHEN g.group_id = of_group_id THEN new_name ELSE g.name END
         WHERE g.batch_id = of_batch_id AND g.group_id = ANY (v_below);
     EXCEPTION WHEN unique_violation THEN
-        PERFORM weft._fail('WF209', format('group %s of batch b%s exists already', coalesce(v_path, new_name), of_batch_id),
+        PERFORM weft._fail('WF209', format('group %s of batch b%s already exists', coalesce(v_path, new_name), of_batch_id),
                            'Names are unique within a group.', 'Choose another name.');
     END;
 END $$;

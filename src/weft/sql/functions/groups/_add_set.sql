@@ -18,8 +18,8 @@ BEGIN
     ON CONFLICT DO NOTHING;
     GET DIAGNOSTICS v_n = ROW_COUNT;
     IF v_n = 0 THEN
-        PERFORM weft._fail('WF209', format('set %s of batch b%s exists already', _add_set.name, _add_set.batch_id),
-                           'Names of sets are unique within a batch.', 'Choose another name, or put the jobs into the set that is there.');
+        PERFORM weft._fail('WF209', format('set %s of batch b%s already exists', _add_set.name, _add_set.batch_id),
+                           'Names of sets are unique within a batch.', 'Choose another name, or put the jobs into the existing set.');
     END IF;
     INSERT INTO weft.group_ancestor (batch_id, group_id, ancestor_id, tenant_id)
     VALUES (_add_set.batch_id, _add_set.group_id, _add_set.group_id, _add_set.tenant_id);

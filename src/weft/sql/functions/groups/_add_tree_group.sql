@@ -16,10 +16,10 @@ BEGIN
                       AND u.update_id <> of_update_id AND u.committed_at IS NULL) FOR KEY SHARE;
     IF NOT FOUND THEN
         PERFORM weft._fail('WF103', format('group %s of batch b%s does not exist', of_parent_id, of_batch_id),
-            'A group needs a parent that is there.', 'Add the parent first, or name 0, the root.');
+            'The parent of a group must exist.', 'Add the parent first, or name 0, the root.');
     END IF;
     IF v_parent.depth >= depth_max THEN
-        PERFORM weft._fail('WF211', 'the tree of groups is too deep', format('Group %s would stand at depth %s, the limit is %s.',
+        PERFORM weft._fail('WF211', 'the tree of groups is too deep', format('Group %s would be at depth %s, the limit is %s.',
             new_name, v_parent.depth + 1, depth_max), 'Use fewer levels.');
     END IF;
     v_path := CASE v_parent.path WHEN '/' THEN '' ELSE v_parent.path END || '/' || new_name;
@@ -35,8 +35,8 @@ BEGIN
             AND g.path = v_path) THEN
             RETURN;
         END IF;
-        PERFORM weft._fail('WF209', format('group %s of batch b%s exists already', v_path, of_batch_id),
-            'Names are unique within a group.', 'Choose another name, or put the jobs into the group that is there.');
+        PERFORM weft._fail('WF209', format('group %s of batch b%s already exists', v_path, of_batch_id),
+            'Names are unique within a group.', 'Choose another name, or put the jobs into the existing group.');
     END IF;
     INSERT INTO weft.group_ancestor (batch_id, group_id, ancestor_id, tenant_id)
     SELECT of_batch_id, of_group_id, a.ancestor_id, of_tenant_id FROM weft.group_ancestor a

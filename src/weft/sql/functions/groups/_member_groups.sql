@@ -16,7 +16,7 @@ BEGIN
         LIMIT 1;
     IF v_wrong IS NOT NULL THEN
         PERFORM weft._fail('WF103', format('set %s of batch b%s does not exist', v_wrong, of_batch_id),
-                           'A job is put into sets that are there.', 'Add the set to the update before its jobs.');
+                           'A job can only be put into existing sets.', 'Add the set to the update before its jobs.');
     END IF;
     v_tree := CASE WHEN cardinality(tree_ids) = n_jobs THEN tree_ids ELSE array_fill(tree_ids[1], ARRAY[n_jobs]) END;
     v_combo := CASE WHEN cardinality(combo_indexes) = n_jobs THEN combo_indexes ELSE array_fill(combo_indexes[1], ARRAY[n_jobs]) END;

@@ -17,8 +17,8 @@ BEGIN
     PERFORM pg_advisory_xact_lock_shared(add_members.batch_id);
     PERFORM weft._check_batch(add_members.batch_id);
     IF NOT (SELECT g.is_set FROM weft.job_group g WHERE g.batch_id = add_members.batch_id AND g.group_id = add_members.group_id) THEN
-        PERFORM weft._fail('WF214', format('group %s of batch b%s is no set', add_members.group_id, add_members.batch_id),
-                           'A job sits in one tree group from its creation on.',
+        PERFORM weft._fail('WF214', format('group %s of batch b%s is not a set', add_members.group_id, add_members.batch_id),
+                           'A job stays in the tree group in which it was created.',
                                'Create a set with POST /v1/batches/{b}/groups and add the jobs to it.');
     END IF;
     PERFORM weft._check_open(add_members.batch_id, add_members.group_id);

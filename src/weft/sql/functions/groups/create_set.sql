@@ -28,9 +28,9 @@ BEGIN
            OR v_old.cancel_after_n_failures IS DISTINCT FROM create_set.cancel_after
            OR EXISTS (SELECT FROM weft.batch_update u WHERE u.batch_id = v_old.batch_id AND u.update_id = v_old.update_id
                AND u.committed_at IS NULL) THEN
-            PERFORM weft._fail('WF209', format('set %s of batch b%s exists already', v_name, create_set.batch_id),
-                               'Names of sets are unique within a batch, and that one was made otherwise.',
-                                   'Choose another name, or use the set that is there.');
+            PERFORM weft._fail('WF209', format('set %s of batch b%s already exists', v_name, create_set.batch_id),
+                               'Names of sets are unique within a batch, and that set has another definition.',
+                                   'Choose another name, or use the existing set.');
         END IF;
         RETURN QUERY SELECT v_old.group_id, false;
         RETURN;

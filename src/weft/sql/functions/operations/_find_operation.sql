@@ -9,7 +9,7 @@ BEGIN
     SELECT o.* INTO v_old FROM weft.operation o WHERE o.user_id = of_user_id AND o.idempotency_key = of_key;
     IF FOUND AND v_old.digest IS DISTINCT FROM of_digest THEN
         PERFORM weft._fail('WF201', 'the idempotency key was used for another request',
-                           format('It made operation %s from a different body.', v_old.operation_id),
+                           format('It created operation %s from a different body.', v_old.operation_id),
                                'Send the same body again, or choose a new key.');
     END IF;
     RETURN v_old.operation_id;

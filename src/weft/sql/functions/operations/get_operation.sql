@@ -12,7 +12,7 @@ BEGIN
       AND (o.kind = 'delete_batch' OR EXISTS (SELECT FROM weft.batch b WHERE b.batch_id = o.batch_id AND b.deleted_at IS NULL));
     IF NOT FOUND THEN
         PERFORM weft._fail('WF106', format('operation %s does not exist', of_operation_id),
-                           'There is no operation of this number that you may see.', 'List them with GET /v1/operations.');
+                           'No operation with this number is visible to you.', 'List them with GET /v1/operations.');
     END IF;
     RETURN weft._operation_document(v_operation);
 END $$;

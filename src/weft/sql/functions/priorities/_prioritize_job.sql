@@ -18,8 +18,8 @@ BEGIN
             OR EXISTS (SELECT FROM weft.operation o WHERE o.batch_id = of_batch_id AND o.kind = 'set_priority' AND o.state = 'running');
     ELSIF v_job.priority <> new_priority THEN
         PERFORM weft._fail('WF216', format('job b%s.j%s has ended', of_batch_id, of_job_id),
-            format('Its state is %s: a priority says what is started first.', v_job.word),
-                'Nothing was changed. Leave `priority` out to change what else there is.');
+            format('Its state is %s; a priority only affects which job starts first.', v_job.word),
+                'Nothing was changed. Leave out `priority` to change other fields.');
     END IF;
     RETURN false;
 END $$;

@@ -15,7 +15,7 @@ AS $$
 BEGIN
     IF (SELECT sum(n) FROM unnest(entry_ns) n) <> total_jobs THEN
         PERFORM weft._fail('WF207', 'the jobs do not fit into their update', format('The entries do not add up to %s jobs.', total_jobs),
-            'Send as many jobs as you say.');
+            'Make the sizes of the entries add up to the number of jobs.');
     END IF;
     WITH entry AS MATERIALIZED (
         SELECT (base + first_position + sum(t.n) OVER (ORDER BY t.place) - t.n)::int AS first_job, t.n,

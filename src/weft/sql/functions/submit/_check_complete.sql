@@ -16,14 +16,14 @@ BEGIN
             FROM (SELECT b.first_job, b.n_jobs FROM weft.bunch b WHERE b.batch_id = of_batch_id AND b.update_id = of_update_id
                   UNION ALL SELECT v_update.first_job + v_update.n_jobs, 0) x
             LIMIT 1000000) gap WHERE gap.from_job <= gap.to_job LIMIT 1;
-        PERFORM weft._fail('WF202', format('update %s of batch b%s is not complete', of_update_id, of_batch_id),
-            format('It reserved %s jobs, %s are there; missing are the jobs %s of the update.', v_update.n_jobs, v_jobs, v_missing),
+        PERFORM weft._fail('WF202', format('update %s of batch b%s is incomplete', of_update_id, of_batch_id),
+            format('It reserved %s jobs, %s were sent; jobs %s of the update are missing.', v_update.n_jobs, v_jobs, v_missing),
                 'Send the missing jobs, then commit again.');
     END IF;
     SELECT count(*) INTO v_groups FROM weft.job_group g WHERE g.batch_id = of_batch_id
       AND g.group_id BETWEEN v_update.first_group AND v_update.first_group + v_update.n_groups - 1;
     IF v_groups <> v_update.n_groups THEN
-        PERFORM weft._fail('WF202', format('update %s of batch b%s is not complete', of_update_id, of_batch_id),
-            format('It reserved %s groups, %s are there.', v_update.n_groups, v_groups), 'Send the missing groups, then commit again.');
+        PERFORM weft._fail('WF202', format('update %s of batch b%s is incomplete', of_update_id, of_batch_id),
+            format('It reserved %s groups, %s were sent.', v_update.n_groups, v_groups), 'Send the missing groups, then commit again.');
     END IF;
 END $$;

@@ -27,7 +27,7 @@ BEGIN
         IF EXISTS (SELECT FROM weft.group_bunch x WHERE x.batch_id = add_groups.batch_id AND x.update_id = add_groups.update_id
                      AND x.idempotency_key = add_groups.idempotency_key AND x.digest <> add_groups.digest) THEN
             PERFORM weft._fail('WF201', 'the idempotency key was used for another request',
-                format('It brought groups to update %s of batch b%s from a different body.', v_update.update_id, v_update.batch_id),
+                format('It added groups to update %s of batch b%s from a different body.', v_update.update_id, v_update.batch_id),
                 'Send the same body again, or choose a new key.');
         END IF;
     END IF;
@@ -37,7 +37,8 @@ BEGIN
     LOOP
         IF v_new.g < 1 OR v_new.g > v_update.n_groups OR v_new.p >= v_new.g THEN
             PERFORM weft._fail('WF207', format('group %s does not fit into its update', v_new.g),
-                format('The update reserved %s groups, and a parent''s number is below its child''s (here %s).', v_update.n_groups,
+                format('The update reserved %s groups, and a parent''s number must be below its child''s (here it is %s).',
+                    v_update.n_groups,
                     v_new.p), 'Number the groups of an update from 1 on.');
         END IF;
         v_id := v_update.first_group - 1 + v_new.g;
@@ -50,9 +51,9 @@ BEGIN
         IF FOUND THEN
             -- A group may have been changed since the commit.
             IF v_update.committed_at IS NULL AND NOT v_old.is_same THEN
-                PERFORM weft._fail('WF215', format('group %s of the update was filled with another', v_new.g),
-                    format('"%s" is there, and "%s" was sent, or one with other fields.', v_old.name, v_new.name),
-                    'Two clients fill the same update: let each have its own.');
+                PERFORM weft._fail('WF215', format('group %s of the update differs from the one already added', v_new.g),
+                    format('"%s" was added before, and "%s" was sent now, or its other fields differ.', v_old.name, v_new.name),
+                    'Two clients fill the same update; give each its own.');
             END IF;
             CONTINUE;
         END IF;

@@ -49,7 +49,7 @@ BEGIN
     IF EXISTS (SELECT FROM weft.bunch x WHERE x.batch_id = add_jobs.batch_id AND x.update_id = add_jobs.update_id
                  AND x.idempotency_key = add_jobs.idempotency_key AND x.digest <> add_jobs.digest) THEN
         PERFORM weft._fail('WF201', 'the idempotency key was used for another request',
-            format('It brought jobs to update %s of batch b%s from a different body.', v_update.update_id, v_update.batch_id),
+            format('It added jobs to update %s of batch b%s from a different body.', v_update.update_id, v_update.batch_id),
             'Send the same body again, or choose a new key.');
     END IF;
     v_is_same := weft._is_same_bunch(add_jobs.batch_id, add_jobs.update_id, v_base + add_jobs.first_job, add_jobs.n_jobs, add_jobs.digest);
@@ -71,7 +71,7 @@ BEGIN
                         AND (x.update_id IS NULL OR x.update_id = add_jobs.update_id OR u.committed_at IS NOT NULL)) LIMIT 1;
     IF v_wrong IS NOT NULL THEN
         PERFORM weft._fail('WF103', format('group %s of batch b%s does not exist', v_wrong, add_jobs.batch_id),
-            'A job needs a group that is there.', 'Add the group to the update before its jobs.');
+            'The group of a job must exist.', 'Add the group to the update before its jobs.');
     END IF;
     SELECT s.shape_ids, s.lane_ids INTO v_shapes, v_lanes
     FROM weft._shape_ids(shape_cpu_ms, shape_memory_mibs, shape_storage_mibs, shape_gpus, shape_countables) s;

@@ -19,7 +19,7 @@ BEGIN
     WHERE p.name = create_batch.billing_project AND m.user_id = create_batch.user_id;
     IF v_project IS NULL THEN
         PERFORM weft._fail('WF105', format('billing project "%s" does not exist', create_batch.billing_project),
-                           'There is no billing project of this name that you are a member of.', 'Leave it out to use "default".');
+                           'There is no such billing project, or you are not a member of it.', 'Leave it out to use "default".');
     END IF;
     INSERT INTO weft.batch (tenant_id, user_id, project_id, queue_id, name, attributes, callback, cancel_after_n_failures, max_running,
                             trace_id, idempotency_key, digest, created_at)
@@ -35,7 +35,7 @@ BEGIN
         WHERE b.user_id = create_batch.user_id AND b.idempotency_key = create_batch.idempotency_key;
         IF v_digest IS DISTINCT FROM create_batch.digest THEN
             PERFORM weft._fail('WF201', 'the idempotency key was used for another request',
-                               format('It made batch b%s from a different body.', v_batch),
+                               format('It created batch b%s from a different body.', v_batch),
                                    'Send the same body again, or choose a new key.');
         END IF;
         RETURN QUERY SELECT v_batch, false;

@@ -22,7 +22,7 @@ BEGIN
         IF FOUND THEN
             IF v_old.digest IS DISTINCT FROM create_update.digest THEN
                 PERFORM weft._fail('WF201', 'the idempotency key was used for another request',
-                    format('It made update %s of batch b%s from a different body.', v_old.update_id, v_old.batch_id),
+                    format('It created update %s of batch b%s from a different body.', v_old.update_id, v_old.batch_id),
                     'Send the same body again, or choose a new key.');
             END IF;
             RETURN QUERY SELECT v_old.update_id, v_old.first_job, v_old.first_group, v_old.n_jobs, v_old.n_groups,

@@ -18,7 +18,7 @@ DECLARE
 BEGIN
     SELECT p.pool_id INTO v_pool FROM weft.pool p WHERE p.name = register_worker_v2.pool;
     IF v_pool IS NULL THEN
-        PERFORM weft._fail('WF302', format('pool "%s" does not exist', register_worker_v2.pool), 'A worker joins one pool.',
+        PERFORM weft._fail('WF302', format('pool "%s" does not exist', register_worker_v2.pool), 'There is no pool of this name.',
             'Start it with --pool default.');
     END IF;
     -- This comes first: the processes of an ended incarnation must stop, whichever worker lives now.
@@ -33,10 +33,11 @@ BEGIN
     IF FOUND AND v_old.name <> register_worker_v2.incarnation THEN
         IF v_old.heartbeat_at > register_worker_v2.at - register_worker_v2.grace_s * interval '1 second'
            AND NOT (v_worker.host = register_worker_v2.host AND register_worker_v2.proved_gone) THEN
-            PERFORM weft._fail('WF301', format('worker "%s" lives already', register_worker_v2.name),
-                format('It was heard of %s s ago on host %s.', round(date_part('epoch', register_worker_v2.at - v_old.heartbeat_at)),
+            PERFORM weft._fail('WF301', format('worker "%s" is already running', register_worker_v2.name),
+                format('Its last heartbeat was %s s ago, on host %s.',
+                    round(date_part('epoch', register_worker_v2.at - v_old.heartbeat_at)),
                     v_worker.host),
-                'Give this worker another name, or wait until the other is lost.');
+                'Give this worker another name, or wait until the other one is declared lost.');
         END IF;
         PERFORM weft._lose_incarnation(v_old.incarnation_id, register_worker_v2.at);
         v_old := NULL;

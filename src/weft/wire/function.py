@@ -1,9 +1,9 @@
-"""Calls of Python functions: what a spawner and its warm processes say to each other, and the
-form of a stored result.
+"""Calls of Python functions: the messages between a spawner and its warm processes, and the
+format of a stored result.
 
 A *warm process* is a Python interpreter that the spawner keeps between jobs of one batch. Both
-sides speak over one Unix stream socket, in messages of four bytes of length (big endian) and that
-many bytes of msgpack: a `Call` to the process, a `Done` back, one at a time. Pickled
+sides use one Unix stream socket. A message is a length of four bytes (big endian) and that many
+bytes of msgpack: a `Call` to the process, a `Done` back, one at a time. Pickled
 values travel as bytes: only the warm process unpickles functions and arguments, and only the
 client unpickles results.
 
@@ -18,13 +18,13 @@ import msgspec
 
 HEADER = struct.Struct("!I")
 CONTROL_FD = 3
-"""Where a warm process finds its socket."""
+"""The descriptor of a warm process's socket."""
 RESULT_INLINE_BYTES_MAX = 32 * 1024
 """A longer result is a file of its own, which the warm process writes."""
 DONE_BYTES_MAX = 256 * 1024
 TRACEBACK_CHARS_MAX = 16 * 1024
 PICKLE, JSON = "pickle", "json"
-"""Forms of a value: as its arguments came."""
+"""Formats of a value; a result has the format of its arguments."""
 
 
 class Definition(msgspec.Struct, frozen=True, array_like=True):

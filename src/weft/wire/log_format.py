@@ -1,12 +1,13 @@
-"""The form of stored output.
+"""The format of stored output.
 
-Both kinds of file are rows of *pieces*: a header (stream, length, milliseconds since the attempt's
-start by a monotonic clock) and that many bytes. A short output, complete within `FLUSH_MS`, stands
-in a *segment* file behind a record header that names its attempt; a longer one has a file of its
-own, in parts. The order of the pieces is the order in which the spawner read them.
+Both kinds of file are sequences of *pieces*: a header (stream, length, milliseconds since the
+attempt's start by a monotonic clock) and that many bytes. A short output, complete within
+`FLUSH_MS`, is stored in a *segment* file behind a record header that names its attempt; a longer
+one has files of its own, called parts. Pieces are stored in the order in which the spawner read
+them.
 
-Pieces are numbered from 0. What is left out of the middle of a long output keeps its numbers: the
-name of a part says the number of its first piece, and a CUT how many pieces it stands for.
+Pieces are numbered from 0. Pieces left out of the middle of a long output keep their numbers: the
+name of a part gives the number of its first piece, and a CUT the number of pieces it replaces.
 """
 
 import struct
@@ -17,8 +18,8 @@ from typing import BinaryIO, NamedTuple
 from weft.core.log_location import LogLocation
 
 STDOUT, STDERR, CUT, RESULT = 1, 2, 3, 4
-"""Kinds of piece. CUT: bytes of a stream were left out here (`CUT_BODY`). RESULT: what a function
-returned (`wire/function.py`), the last piece of a record, no part of the output."""
+"""Kinds of piece. CUT: some bytes of a stream were left out here (`CUT_BODY`). RESULT: what a
+function returned (`wire/function.py`), the last piece of a record, not part of the output."""
 FLUSH_MS = 200
 FLUSH_BYTES = 64 * 1024
 PIECE = struct.Struct("!BIQ")

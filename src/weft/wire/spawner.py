@@ -1,15 +1,15 @@
 """Messages between a worker's agent and its spawner, over one Unix stream socket.
 
-A message is four bytes of length (big endian) and that many bytes of msgpack: an `AgentMessage` to
-the spawner, a `SpawnerMessage` back. All times are `CLOCK_MONOTONIC` in nanoseconds, which both
+A message is a length of four bytes (big endian) and that many bytes of msgpack: an `AgentMessage`
+to the spawner, a `SpawnerMessage` back. All times are nanoseconds of `CLOCK_MONOTONIC`, which both
 processes share.
 
 The spawner keeps every `Ended` until the agent acknowledges it, so an agent may die at any moment:
-the next one says `Hello` and learns which attempts wait, run and have ended.
+the next one sends `Hello` and learns which attempts wait, run or have ended.
 
-The agent sends processes ahead of need. They wait in the spawner, which starts them in order of
-arrival, as soon as their reservations are free: between the end of one process and the start of
-the next it asks nobody.
+The agent sends processes in advance. They wait in the spawner, which starts them in order of
+arrival as soon as their reservations fit: between the end of one process and the start of the
+next, it asks nobody.
 """
 
 import struct

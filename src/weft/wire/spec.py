@@ -1,8 +1,8 @@
-"""The specification of one job as it is stored and as the worker reads it.
+"""The specification of a job, as it is stored and as the worker reads it.
 
 A spec never changes after submission. Many specs are stored together in one compressed value,
 a *chunk* (`weft.job_spec`). The chunk of an array holds one template for all its jobs. Only this
-module knows the form of a chunk.
+module knows the format of a chunk.
 """
 
 import re
@@ -24,7 +24,7 @@ class FunctionSpec(msgspec.Struct, frozen=True, omit_defaults=True):
     args: tuple[Any, ...] = ()
     kwargs: dict[str, Any] = {}
     pickle: bytes | None = None
-    """The function itself. Neither this nor `call`: that of the job that `JobSpec.shares`."""
+    """The function itself. Without this and `call` it is that of the job `JobSpec.shares`."""
     arguments: bytes | None = None
     """Pickled `(args, kwargs)`; with `each` a list of `args`."""
     each: bool = False
@@ -52,8 +52,8 @@ class JobSpec(msgspec.Struct, frozen=True, omit_defaults=True, array_like=False)
     trace_id: str | None = None
     function: FunctionSpec | None = None
     shares: int | None = None
-    """The job of the batch whose spec holds what this one leaves out: its number, or how many
-    jobs before this one if that is negative. It is the first of its chunk.
+    """The job of the batch whose spec holds what this one leaves out: its number or, if negative,
+    how many jobs before this one it is. It is the first of its chunk.
     """
 
 

@@ -12,6 +12,7 @@ import pytest
 from up.external_server import INSTALLED, external_server
 from up.weft_up import get, post, processes_of, run_weft, up
 from weft.run.database import BadDsn, external_secrets, password_of, with_login
+from weft.run.home import Home
 
 slow = pytest.mark.slow
 installed = pytest.mark.skipif(not INSTALLED, reason="no PostgreSQL of the distribution")
@@ -105,12 +106,41 @@ def test_each_role_gets_a_login_with_a_password_of_its_own() -> None:
     assert secrets["weft_api"].endswith("@db.example:6432/weft?sslmode=require")
 
 
-def test_passwords_are_kept_when_the_server_moves() -> None:
+def test_passwords_are_kept_when_the_owner_changes() -> None:
     before = external_secrets("postgresql://me:a@one/weft", {})
-    after = external_secrets("postgresql://me:b@two/weft", before)
+    after = external_secrets("postgresql://you:b@one/weft?sslmode=require", before)
 
     assert password_of(after["weft_driver"]) == password_of(before["weft_driver"])
-    assert "@two/" in after["weft_driver"]
+    assert "sslmode=require" in after["weft_driver"]
+
+
+@slow
+@installed
+def test_embedded_database_is_found_again_after_another_one(home: Path, dsn: str) -> None:
+    """`--database` does not touch its logins, whether the other one was reached or not."""
+    with up(home) as weft:
+        weft.until_ready()
+        batch = post(home, "/v1/batches", {"name": "embedded"})
+    before = (home / "secrets.json").read_text()
+    refused = run_weft(
+        "up", "--home", str(home), "--port", "0", "--database", "postgresql://u:p@127.0.0.1:1/x"
+    )
+    after_refusal = (home / "secrets.json").read_text()
+    with up(home, WEFT_DATABASE=dsn) as weft:
+        weft.until_ready()
+        others = [one["name"] for one in get(home, "/v1/batches")["items"]]
+        status = run_weft("db", "status", "--home", str(home))
+        in_use = Home(home).secrets()["admin"]
+    with up(home) as weft:
+        weft.until_ready()
+        found = get(home, f"/v1/batches/{batch['id']}")
+
+    assert refused.returncode == 3
+    assert after_refusal == before
+    assert "embedded" not in others
+    assert status.returncode == 0
+    assert in_use == dsn
+    assert found["name"] == "embedded"
 
 
 @pytest.mark.parametrize("dsn", ["", "host=db", "mysql://db/x", "db:5432"])

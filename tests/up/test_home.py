@@ -14,6 +14,7 @@ from up.weft_up import run_weft
 from weft.run.database import EmbeddedDatabase, SecretsLost
 from weft.run.home import Home, HomeInUse, HomeNotUsable, explained, write_private
 from weft.run.login import NoDatabase, login_dsn
+from weft.run.secrets_file import EMBEDDED
 from weft.settings import Settings
 
 HOLD = """
@@ -48,6 +49,34 @@ def test_secrets_and_client_file_can_be_read_by_us_only(home: Home) -> None:
     assert home.token() == "a token"
     assert home.secrets_file.stat().st_mode & 0o777 == 0o600
     assert home.client_file.stat().st_mode & 0o777 == 0o600
+
+
+def test_logins_are_kept_apart_for_each_database(home: Home) -> None:
+    other = "db.example/weft"
+    home.write_secrets({"admin": "postgresql://embedded"})
+    home.write_secrets({"admin": "postgresql://other"}, other, in_use=False)
+    kept_only = home.secrets()
+    home.write_secrets({"admin": "postgresql://other"}, other)
+
+    assert kept_only == {"admin": "postgresql://embedded"}
+    assert home.secrets() == home.secrets(other) == {"admin": "postgresql://other"}
+    assert home.secrets(EMBEDDED) == {"admin": "postgresql://embedded"}
+
+
+@pytest.mark.parametrize(
+    ("dsn", "name"),
+    [
+        ("postgresql://postgres:pw@/postgres?host=%2Fhome%2Frun%2Fpg", EMBEDDED),
+        ("postgresql://me:pw@DB.example:5432/weft?sslmode=require", "db.example/weft"),
+        ("postgresql://me@%2Frun%2Fpg", "/run/pg/me"),
+    ],
+)
+def test_logins_written_by_an_earlier_release_are_found(home: Home, dsn: str, name: str) -> None:
+    home.secrets_file.write_text(json.dumps({"admin": dsn}))
+    home.write_secrets({"admin": "postgresql://new"}, "new/weft")
+
+    assert home.secrets(name) == {"admin": dsn}
+    assert home.secrets() == {"admin": "postgresql://new"}
 
 
 def test_lost_passwords_are_told_with_the_way_out(home: Home) -> None:

@@ -1,6 +1,5 @@
 """A `weft up` that goes on whatever dies around it. All tests share one."""
 
-import json
 import os
 import signal
 from collections.abc import Iterator
@@ -18,6 +17,8 @@ from up.weft_up import (
     temporary_home,
     up,
 )
+from weft.run.database import password_of
+from weft.run.home import Home
 
 pytestmark = pytest.mark.slow
 
@@ -89,8 +90,7 @@ def test_two_homes_live_side_by_side(weft: Up) -> None:
 
 def test_no_secret_is_in_arguments_or_environment(weft: Up) -> None:
     home = weft.home
-    secrets = json.loads((home / "secrets.json").read_text())
-    passwords = [dsn.split(":")[2].split("@")[0] for dsn in secrets.values()]
+    passwords = [password_of(dsn) for dsn in Home(home).secrets().values()]
     for pid in processes_of(home):
         text = Path(f"/proc/{pid}/cmdline").read_text() + Path(f"/proc/{pid}/environ").read_text()
 

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from up.weft_up import get, post, processes_of, run_weft, up
+from weft.run.home import Home
 
 pytestmark = pytest.mark.slow
 
@@ -61,7 +62,7 @@ def content_of(path: Path) -> bytes:
 
 
 def secrets_of(home: Path) -> list[bytes]:
-    logins = json.loads((home / "secrets.json").read_text()).values()
+    logins = Home(home).secrets().values()
     token = json.loads((home / "client.json").read_text())["token"]
     key = json.loads((home / "callback.json").read_text())["key"]
     return [

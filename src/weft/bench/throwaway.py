@@ -85,9 +85,9 @@ async def running_database(home: Home) -> AsyncIterator[tuple[Mapping[str, str],
     token = secrets.token_urlsafe(32)
     await database.start()
     try:
-        database.write_logins()
-        logins = home.secrets()
+        logins = database.logins()
         await prepare_schema(logins["admin"], logins, user=TENANT_USER, token=token)
+        home.write_secrets(logins)
         yield logins, token
     finally:
         await database.stop(fast=True)

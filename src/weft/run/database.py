@@ -1,7 +1,7 @@
 """The database of a home: the embedded server or an external one, at this program's schema.
 
 Logins: the owner (`admin`), who migrates, and one per role, who may call that role's functions.
-Their passwords are random and kept in `secrets.json`.
+Their passwords are random and kept in `secrets.json`, apart for each database.
 """
 
 import asyncio
@@ -12,6 +12,7 @@ from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsp
 
 from weft.core.errors import Conflict, Invalid
 from weft.run.home import Home
+from weft.run.secrets_file import EMBEDDED
 from weft.store import OlderProgramsConnected, open_admin
 from weft.store.embedded import EmbeddedServer, new_password
 from weft.telemetry.log import get_logger
@@ -44,34 +45,28 @@ class EmbeddedDatabase:
 
     async def start(self) -> subprocess.Popen[bytes]:
         """Start the server as our child; create it the first time."""
-        secrets = self._secrets()
+        secrets = self.logins()
         if not self._server.is_initialised:
             # The passwords come first: a crash between the two must not lock us out.
-            self._home.write_secrets(secrets)
+            self._home.write_secrets(secrets, EMBEDDED, in_use=False)
             await asyncio.to_thread(self._server.initialise, password_of(secrets["admin"]))
         process = self._server.spawn(log=self.log_path)
         await asyncio.to_thread(self._server.wait_ready)
         return process
 
-    def _secrets(self) -> dict[str, str]:
+    def logins(self) -> dict[str, str]:
         """Return the logins with their kept passwords; the path of the socket may have changed."""
-        known = self._home.secrets()
+        known = self._home.secrets(EMBEDDED)
         if self._server.is_initialised and "admin" not in known:
             raise SecretsLost(
                 "cannot log in to the embedded database",
-                detail=f"{self._home.secrets_file} with its passwords is missing or damaged.",
+                detail=f"{self._home.secrets_file} is missing, damaged or without its passwords.",
                 hint=f"Restore it from a copy, or move {self._home.pg} away to start over.",
             )
         return {
             name: self._server.dsn(user, password_of(known.get(name, "")) or new_password())
             for name, user in (("admin", _SUPERUSER), *zip(LOGINS, LOGINS, strict=True))
         }
-
-    def write_logins(self) -> None:
-        """Record the current logins."""
-        secrets = self._secrets()
-        if secrets != self._home.secrets():
-            self._home.write_secrets(secrets)
 
     async def stop(self, *, fast: bool) -> None:
         """Stop the server."""

@@ -1,7 +1,7 @@
 """The home: the directory in which one weft keeps its database, its secrets and its logs.
 
     weft.toml       settings
-    secrets.json    DSN by login (0600)
+    secrets.json    DSN by login, for each database (0600)
     client.json     url and token for clients (0600)
     callback.json   the key with which callbacks are signed (0600)
     pg/             data of the embedded server
@@ -30,6 +30,7 @@ from pathlib import Path
 from typing import Any
 
 from weft.core.errors import Conflict
+from weft.run.secrets_file import EMBEDDED, logins_in, with_logins
 from weft.store.embedded import fits_socket
 
 _LOOKS = 10
@@ -157,13 +158,21 @@ class Home:
         pid = _pid_in(handle)
         return pid if pid is not None and self.is_held_by(pid) else None
 
-    def secrets(self) -> dict[str, str]:
-        """Return DSN by login (`admin`, `weft_api`, …); empty before the first start."""
-        return {name: str(value) for name, value in _read_json(self.secrets_file).items()}
+    def secrets(self, database: str | None = None) -> dict[str, str]:
+        """Return DSN by login (`admin`, `weft_api`, …) for a database; None: for the one in use.
 
-    def write_secrets(self, secrets: Mapping[str, str]) -> None:
-        """Replace the secrets."""
-        write_private(self.secrets_file, dict(secrets))
+        Empty: it was never started here.
+        """
+        return logins_in(_read_json(self.secrets_file), database)
+
+    def write_secrets(
+        self, logins: Mapping[str, str], database: str = EMBEDDED, *, in_use: bool = True
+    ) -> None:
+        """Record the logins of a database, and that it is in use now; keep those of others."""
+        known = _read_json(self.secrets_file)
+        wanted = with_logins(known, database, logins, in_use=in_use)
+        if wanted != known:
+            write_private(self.secrets_file, wanted)
 
     def callback_key(self) -> str | None:
         """Return the key with which callbacks are signed, if there is one."""

@@ -27,6 +27,7 @@ from weft.run.leftovers import end_roles, end_spawners
 from weft.run.log_rotation import keep_small
 from weft.run.role_environment import role_environment
 from weft.run.role_process import RoleProcess, describe_end, until_exit
+from weft.run.secrets_file import EMBEDDED, database_name
 from weft.run.sleepers import end_sleepers
 from weft.run.worker_name import file_name_of
 from weft.settings import Settings
@@ -89,24 +90,28 @@ class Supervisor:
             log.warning("up.reclaimed", ended=ended)
 
     async def _start_database(self) -> None:
-        if self.settings.database is None:
-            self._database = EmbeddedDatabase(self.home)
-            begun = time.monotonic()
-            postgres = await self._database.start()
-            log.info("up.database_ready", ms=round((time.monotonic() - begun) * 1000))
-            self._database.write_logins()
-            self._keepers.append(
-                asyncio.create_task(self._keep_database(self._database, postgres))
-            )
-        else:
-            self.home.write_secrets(external_secrets(self.settings.database, self.home.secrets()))
-        logins = self.home.secrets()
+        database, logins = await self._find_database()
         self._token = self.home.token() or secrets.token_urlsafe(32)
         self.home.ensure_callback_key()
         await prepare_schema(
             logins["admin"], logins, user=_user_name(), token=self._token,
             only_ours=self._database is not None,
         )  # fmt: skip
+        # Not before they have worked: until then the former database stays the one in use.
+        self.home.write_secrets(logins, database)
+
+    async def _find_database(self) -> tuple[str, Mapping[str, str]]:
+        """Return the name of the database and its logins; start the embedded one."""
+        dsn = self.settings.database
+        if dsn is not None:
+            name = database_name(dsn)
+            return name, external_secrets(dsn, self.home.secrets(name))
+        self._database = EmbeddedDatabase(self.home)
+        begun = time.monotonic()
+        postgres = await self._database.start()
+        log.info("up.database_ready", ms=round((time.monotonic() - begun) * 1000))
+        self._keepers.append(asyncio.create_task(self._keep_database(self._database, postgres)))
+        return EMBEDDED, self._database.logins()
 
     async def _keep_database(
         self, database: EmbeddedDatabase, process: subprocess.Popen[bytes]

@@ -5,7 +5,7 @@
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
-from weft.core.errors import BatchNotFound, Unavailable
+from weft.core.errors import BatchNotFound, GroupNotFound, Unavailable
 from weft.ports.store import Caller, JobRows, NewBatch, NewGroup, Reserved, Row
 
 TOKEN = "a-good-token"
@@ -63,6 +63,10 @@ class RecordingStore:
         if batch_id != 1:
             raise BatchNotFound(batch_id)
         return {"id": batch_id, "trace_id": "0" * 32}
+
+    async def get_group(self, caller: Caller, batch_id: int, group: int | str) -> Row:
+        assert "\0" not in str(group)
+        raise GroupNotFound(batch_id, group)
 
     async def list_batches(self, caller: Caller, **_: object) -> Sequence[Row]:
         raise ZeroDivisionError("a mistake of ours")

@@ -8,7 +8,7 @@ import asyncpg
 import pytest
 
 import weft.sql
-from weft.core.errors import Internal, StoreUnavailable, error_classes
+from weft.core.errors import Internal, NulCharacter, StoreUnavailable, error_classes
 from weft.store.errors import translated
 
 
@@ -26,6 +26,19 @@ from weft.store.errors import translated
 )
 def test_database_that_is_away_may_be_asked_again(error: Exception) -> None:
     assert isinstance(translated(error), StoreUnavailable)
+
+
+@pytest.mark.parametrize("text", ["a\0b", '{"a\\u0000b": null}'])
+async def test_nul_that_no_check_found_is_a_mistake_of_the_caller(
+    database: dict[str, str], text: str
+) -> None:
+    connection = await asyncpg.connect(database["weft_api"])
+    statement = "SELECT $1::text::jsonb" if "{" in text else "SELECT $1::text"
+    with pytest.raises(asyncpg.PostgresError) as refused:
+        await connection.fetchval(statement, text)
+    await connection.close()
+
+    assert isinstance(translated(refused.value), NulCharacter)
 
 
 def test_mistake_of_ours_is_no_absence() -> None:

@@ -14,6 +14,15 @@ def wrong_name(name: str, *, chars_max: int) -> str | None:
     return None
 
 
+def wrong_key(key: str) -> str | None:
+    """Return why this cannot be the key of an attribute, or None."""
+    if "\0" in key:
+        return "a key cannot contain a NUL character"
+    if not key or not key.isprintable():
+        return "a key has printable characters and at least one"
+    return None
+
+
 def wrong_attributes(
     attributes: Mapping[str, str], *, count_max: int, bytes_max: int
 ) -> tuple[str | None, str] | None:
@@ -21,8 +30,8 @@ def wrong_attributes(
     if len(attributes) > count_max:
         return None, f"{len(attributes)} attributes, at most {count_max}"
     for key, value in attributes.items():
-        if not key or not key.isprintable():
-            return key, "a key has printable characters and at least one"
+        if wrong := wrong_key(key):
+            return key, wrong
         if "\0" in value:
             return key, "a value cannot contain a NUL character"
         # A character has at most four bytes, so most need not be encoded to be measured.

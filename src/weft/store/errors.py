@@ -36,6 +36,8 @@ AWAY = (
     asyncpg.InvalidCatalogNameError,
 )
 """The database is away, full or starting. The call may or may not have taken effect."""
+NUL = (asyncpg.CharacterNotInRepertoireError, asyncpg.UntranslatableCharacterError)
+"""A text has a NUL that no check found. Everything else in a Python string can be stored."""
 
 
 class LoginRefused(errors.Unavailable):
@@ -76,6 +78,10 @@ def translated(error: Exception) -> errors.WeftError:
             "the database does not exist",
             detail=f"{error}.",
             hint="Make it (`CREATE DATABASE …`), or correct its name in the DSN.",
+        )
+    if isinstance(error, NUL):
+        return errors.NulCharacter(
+            errors.NulCharacter.fact, detail="The database cannot store it in a text or a key."
         )
     if isinstance(error, AWAY):
         return errors.StoreUnavailable(

@@ -1,11 +1,11 @@
 """Check the texts of jobs: commands, environments, names, attributes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from weft.core.errors import EmptyCommand, InvalidValue, NulCharacter
 from weft.core.problems import Problems, pointer_of
-from weft.core.texts import wrong_attributes, wrong_name
+from weft.core.texts import wrong_attributes, wrong_key, wrong_name
 from weft.settings import Settings
 from weft.wire.documents import JobDocument
 
@@ -60,15 +60,27 @@ def check_name(name: str | None, settings: Settings, problems: Problems, pointer
 def check_attributes(
     attributes: Mapping[str, str] | None, settings: Settings, problems: Problems, pointer: str
 ) -> None:
-    """Note attributes that are too many or too long."""
-    wrong = attributes and wrong_attributes(
+    """Note attributes that are too many, too long or not text."""
+    if not attributes:
+        return
+    wrong = wrong_attributes(
         attributes,
         count_max=settings.attributes_max,
         bytes_max=settings.attribute_bytes_max,
     )
     if wrong:
         key, message = wrong
-        problems.add(InvalidValue, pointer + (pointer_of(key) if key is not None else ""), message)
+        has_nul = key is not None and "\0" in key + attributes[key]
+        kind = NulCharacter if has_nul else InvalidValue
+        problems.add(kind, pointer + (pointer_of(key) if key is not None else ""), message)
+
+
+def check_removed(keys: Iterable[str], problems: Problems, pointer: str) -> None:
+    """Note keys to be removed that no attribute can have: the database cannot take all of them."""
+    for key in keys:
+        if wrong := wrong_key(key):
+            kind = NulCharacter if "\0" in key else InvalidValue
+            problems.add(kind, pointer + pointer_of(key), wrong)
 
 
 @dataclass(frozen=True)

@@ -21,14 +21,19 @@ def check_callback(url: str | None, settings: Settings, problems: Problems, poin
         problems.add(InvalidValue, pointer, wrong)
 
 
-def check_set_name(name: str, settings: Settings, problems: Problems, pointer: str) -> None:
-    """Note a name that a set cannot have, because in a URL it would mean something else."""
+def wrong_set_name(name: str, settings: Settings) -> str | None:
+    """Return why a set cannot have this name, for example because of its meaning in a URL."""
     wrong = wrong_name(name, chars_max=settings.name_chars_max)
     if not wrong and "/" in name:
-        wrong = "the name of a set cannot contain '/'"
-    elif not wrong and is_like_number(name):
-        wrong = "the name of a set cannot look like a number"
-    if wrong:
+        return "the name of a set cannot contain '/'"
+    if not wrong and is_like_number(name):
+        return "the name of a set cannot look like a number"
+    return wrong
+
+
+def check_set_name(name: str, settings: Settings, problems: Problems, pointer: str) -> None:
+    """Note a name that a set cannot have."""
+    if wrong := wrong_set_name(name, settings):
         problems.add(InvalidValue, pointer, wrong)
 
 
@@ -62,8 +67,10 @@ def named_groups(
         if wrong:
             problems.add(InvalidValue, pointer, wrong)
             del paths[path]
-    for name, pointer in sets.items():
-        check_set_name(name, settings, problems, pointer)
+    for name, pointer in list(sets.items()):
+        if wrong := wrong_set_name(name, settings):
+            problems.add(InvalidValue, pointer, wrong)
+            del sets[name]
     return list(paths), list(sets)
 
 

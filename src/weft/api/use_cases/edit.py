@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from msgspec import UNSET
 
 from weft.api.services import Answer, Origin, Services
-from weft.api.translation.check import check_attributes, check_name
+from weft.api.translation.check import check_attributes, check_name, check_removed
 from weft.api.translation.groups import check_set_name
 from weft.api.use_cases.read import get_job
 from weft.core.errors import FieldError, InvalidValue
@@ -85,8 +85,10 @@ def _patch(document: EditDocument, settings: Settings) -> Patch:
         check_name(document.name, settings, problems, "/name")
     if document.attributes is not UNSET:
         patch["attributes"] = document.attributes
-        given = {k: v for k, v in (document.attributes or {}).items() if v is not None}
-        check_attributes(given, settings, problems, "/attributes")
+        given = document.attributes or {}
+        kept = {key: value for key, value in given.items() if value is not None}
+        check_attributes(kept, settings, problems, "/attributes")
+        check_removed(given.keys() - kept.keys(), problems, "/attributes")
     if document.priority is not UNSET:
         patch["priority"] = document.priority
     problems.raise_any()

@@ -58,11 +58,11 @@ class EmptyCommand(InvalidDocument):
 
 
 class NulCharacter(InvalidDocument):
-    """A NUL where the operating system cannot take one."""
+    """A NUL where neither the operating system nor the database can take one."""
 
     code = "API.NUL_CHARACTER"
     fact = "a text contains a NUL character"
-    advice = "Pass such data in a file; arguments and environment cannot hold NUL."
+    advice = "Remove it, or pass such data in a file."
 
 
 class NoWorkerFits(InvalidDocument):

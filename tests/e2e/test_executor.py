@@ -1,6 +1,7 @@
 """`weft.Executor` on a real weft: results, exceptions, cancellation, ends of processes."""
 
 import asyncio
+import gc
 import operator
 import os
 import subprocess
@@ -8,9 +9,11 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import CancelledError, as_completed, wait
+from concurrent.futures import BrokenExecutor, CancelledError, as_completed, wait
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
+from queue import Queue
 from typing import Any
 
 import cloudpickle
@@ -18,6 +21,7 @@ import pytest
 
 import weft as weft_package
 from e2e.conftest import Weft
+from weft.client.functions.futures import WeftFuture
 from weft.client.functions.pickles import RemoteTraceback
 from weft.core.errors import CallDied, InvalidDocument
 
@@ -58,6 +62,17 @@ def begin_and_end(number: int) -> tuple[float, float]:
 
 def wait_for_ever() -> None:
     threading.Event().wait()
+
+
+WORDS: list[str] = []
+
+
+def prepare(word: str) -> None:
+    WORDS.append(word)
+
+
+def prepared() -> list[str]:
+    return WORDS
 
 
 def touch_and_wait(path: Path) -> None:
@@ -285,6 +300,58 @@ executor.submit(print, "called").add_done_callback(lambda one: print("ended", on
     assert (done.returncode, done.stdout) == (0, "ended None\n"), done.stderr
 
 
+OF_THE_PROGRAM = """
+import dataclasses, enum, weft
+
+class Colour(enum.Enum):
+    RED = 1
+
+class Wrong(Exception):
+    pass
+
+@dataclasses.dataclass(frozen=True)
+class Point:
+    x: int
+    colour: Colour = Colour.RED
+
+    def moved(self):
+        return Point(self.x + 1, self.colour)
+
+def move(point):
+    assert isinstance(point, Point) and point.colour is Colour.RED
+    return point.moved()
+
+def fail(point):
+    raise Wrong(point)
+
+def apply(function, value):
+    return function(value)
+
+moved = Point.moved
+with weft.Executor(resources={"cpu": 0.5, "memory": "32Mi"}) as executor:
+    print(executor.submit(move, Point(1)).result() == Point(2))
+    print(list(executor.map(move, [Point(1), Point(2)])) == [Point(2), Point(3)])
+    print(executor.submit(apply, move, Point(7)).result() == Point(8))
+    error = executor.submit(fail, Point(5)).exception()
+    print(type(error) is Wrong, error.args == (Point(5),))
+    print(executor.submit(move, Point(1)).result().colour is Colour.RED, Point.moved is moved)
+"""
+
+
+@pytest.mark.parametrize("given", [["script.py"], ["-c", OF_THE_PROGRAM]])
+def test_what_the_program_defines_goes_there_and_comes_back(
+    weft: Weft, tmp_path: Path, given: list[str]
+) -> None:
+    """In a script, and where there is no file, as in a notebook."""
+    (tmp_path / "script.py").write_text(OF_THE_PROGRAM)
+    done = subprocess.run(
+        [sys.executable, *given], cwd=tmp_path,
+        check=False, capture_output=True, text=True, timeout=WITHIN_S, env=weft.environment(),
+    )  # fmt: skip
+
+    assert done.stdout.split() == ["True"] * 7, done.stderr
+
+
 def test_what_is_shut_down_without_waiting_goes_on(make: MakeExecutor, tmp_path: Path) -> None:
     executor = make()
     future = executor.submit((tmp_path / "made").touch)
@@ -312,3 +379,107 @@ def test_a_changed_closure_is_another_function(make: MakeExecutor) -> None:
     after = executor.submit(scale, 10)
 
     assert (before.result(WITHIN_S), after.result(WITHIN_S)) == (10, 20)
+
+
+def test_an_executor_may_be_shut_down_by_a_callback(make: MakeExecutor) -> None:
+    executor = make()
+    future = executor.submit(square, 3)
+    others = [executor.submit(square, number) for number in range(5)]
+    is_shut = threading.Event()
+
+    def shut_down(_: object) -> None:
+        executor.shutdown()
+        is_shut.set()
+
+    future.add_done_callback(shut_down)
+
+    assert is_shut.wait(WITHIN_S)
+    assert [other.result(WITHIN_S) for other in others] == [0, 1, 4, 9, 16]
+
+
+def test_a_callback_that_would_wait_for_ever_is_told(make: MakeExecutor) -> None:
+    executor = make()
+    waits: list[Callable[[], object]] = [
+        lambda: executor.submit(square, 2).result(),
+        lambda: executor.submit(square, 2).exception(),
+        lambda: list(executor.map(square, [2])),
+    ]
+    told: Queue[str] = Queue()
+
+    def wait_in_callback(_: object, one: Callable[[], object]) -> None:
+        with pytest.raises(RuntimeError) as refused:
+            one()
+        told.put(str(refused.value))
+
+    for one in waits:
+        executor.submit(square, 1).add_done_callback(partial(wait_in_callback, one=one))
+
+    assert all("for ever" in told.get(timeout=WITHIN_S) for _ in waits)
+
+
+def test_executors_that_nobody_shuts_down_are_collected(weft: Weft) -> None:
+    def use_one() -> WeftFuture[int]:
+        executor = weft_package.Executor(home=weft.home, resources={"cpu": 0.5, "memory": "32Mi"})
+        future = executor.submit(square, 2)
+        assert list(executor.map(square, [1, 2])) == [1, 4]
+        assert future.result(WITHIN_S) == 4
+        return future
+
+    def n_threads() -> int:
+        return sum(thread.name == "weft-client" for thread in threading.enumerate())
+
+    def n_descriptors() -> int:
+        return sum(1 for _ in Path("/proc/self/fd").iterdir())
+
+    gc.collect()
+    before = n_threads(), n_descriptors()
+    kept = [use_one() for _ in range(3)]
+
+    until(lambda: gc.collect() >= 0 and n_threads() <= before[0])
+    assert n_descriptors() <= before[1]
+    assert [future.result() for future in kept] == [4, 4, 4]
+
+
+def test_calls_after_the_end_of_a_program_are_refused(weft: Weft) -> None:
+    program = """
+import atexit, weft
+atexit.register(lambda: executor.submit(print, "lost"))
+executor = weft.Executor()
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        check=False, capture_output=True, text=True, timeout=WITHIN_S, env=weft.environment(),
+    )  # fmt: skip
+
+    assert "RuntimeError: cannot schedule new futures after interpreter shutdown" in done.stderr
+
+
+def test_others_read_how_many_calls_run_at_once(make: MakeExecutor) -> None:
+    assert make(max_workers=3)._max_workers == 3
+    assert make(resources={"cpu": 0.5})._max_workers == 4
+    assert make(resources={"cpu": 2})._max_workers == 1
+
+
+def test_an_initializer_prepares_each_process(make: MakeExecutor) -> None:
+    executor = make(initializer=prepare, initargs=("ready",))
+
+    assert executor.submit(prepared).result(WITHIN_S) == ["ready"]
+    assert list(executor.map(lambda _: prepared(), range(3), chunksize=1)) == [["ready"]] * 3
+    assert make().submit(prepared).result(WITHIN_S) == []
+    with pytest.raises(TypeError, match="callable"):
+        make(initializer=7)
+
+
+@pytest.mark.parametrize("does_map", [True, False])
+def test_an_initializer_that_raises_breaks_the_executor(
+    make: MakeExecutor, *, does_map: bool
+) -> None:
+    executor = make(initializer=invert, initargs=(0,))
+    future = executor.submit(square, 1)
+    with pytest.raises(BrokenExecutor, match="division by zero") as broken:
+        list(executor.map(square, [2])) if does_map else future.result(WITHIN_S)
+
+    assert isinstance(broken.value.__cause__, RemoteTraceback)
+    with pytest.raises(BrokenExecutor, match="not usable"):
+        executor.submit(square, 3)
+    assert isinstance(future.exception(WITHIN_S), BrokenExecutor)

@@ -98,6 +98,11 @@ class Calls:
         self._tasks: set[asyncio.Task[None]] = set()
         self._failure: BaseException | None = None
 
+    @property
+    def n_live(self) -> int:
+        """Return how many jobs have not ended."""
+        return len(self._live)
+
     # ---- from the executor
 
     def accept(self, calls: Iterable[Call]) -> None:
@@ -144,6 +149,22 @@ class Calls:
         """Wait until all calls have ended and all that were dropped are cancelled."""
         await self._idle.wait()
         await self._cancels.join()
+
+    async def break_off(self, error: BaseException) -> None:
+        """Fail all calls, and cancel their jobs."""
+        if self._failure is not None:
+            return
+        self.enter(error)  # so that nobody closes the connections meanwhile
+        try:
+            self._fail(error)
+            await self.cancel_all()
+        finally:
+            self.leave(error)
+
+    async def cancel_all(self) -> None:
+        """Cancel all jobs, those that run included."""
+        if self.batch_id is not None:
+            await self._api.cancel_batch(self.batch_id)
 
     async def close(self) -> None:
         """End everything here; jobs go on."""

@@ -2,25 +2,38 @@
 
 import atexit
 import concurrent.futures
+import secrets
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import CancelledError
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import BrokenExecutor, CancelledError
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, ParamSpec, TypeVar
 
-from weft.client.api import Api
+from weft.client.api import Api, ResultRow
 from weft.client.functions.calls import Call, Calls, JobPlan
-from weft.client.functions.futures import WeftFuture
-from weft.client.functions.map import MapRun
-from weft.client.functions.pickles import own_path, pickle_arguments, pickle_function, value_of
+from weft.client.functions.futures import Link, WeftFuture
+from weft.client.functions.map import MapRun, Values
+from weft.client.functions.pickles import (
+    Function,
+    own_path,
+    pickle_arguments,
+    pickle_function,
+    value_of,
+    values_of,
+)
 from weft.client.objects.runner import Runner
+from weft.wire.initialized import Initialized, InitializerFailed
 
 P = ParamSpec("P")
 Result = TypeVar("Result")
 PATIENCE_S: Final = 300.0
 _AT_WORK: set["Executor"] = set()
 """Executors with unfinished calls: they stay alive even if the program drops them."""
+_EXIT = threading.Lock()
+"""Held to add to them, and while the program's end is noted."""
 
 
 class Executor(concurrent.futures.Executor):
@@ -38,6 +51,9 @@ class Executor(concurrent.futures.Executor):
 
     Args:
         max_workers: Jobs that run at once; default: as many as fit the workers.
+        initializer: Called in each process before its first call. If it raises, all calls fail
+            with `concurrent.futures.BrokenExecutor`.
+        initargs: Its arguments.
         name: Name of the batch.
         resources: What each job reserves: `{"cpu": 1, "memory": "512Mi"}`.
         timeout_s: How long a call may take.
@@ -52,6 +68,8 @@ class Executor(concurrent.futures.Executor):
         self,
         max_workers: int | None = None,
         *,
+        initializer: Callable[..., object] | None = None,
+        initargs: Sequence[Any] = (),
         name: str | None = None,
         resources: Mapping[str, Any] | None = None,
         timeout_s: float | None = None,
@@ -63,6 +81,8 @@ class Executor(concurrent.futures.Executor):
     ) -> None:
         if max_workers is not None and max_workers < 1:
             raise ValueError("max_workers must be greater than 0")
+        if initializer is not None and not callable(initializer):
+            raise TypeError("initializer must be a callable")
         plan = JobPlan(
             name=name, max_running=max_workers, resources=resources, timeout_s=timeout_s, env=env,
             path=own_path(),
@@ -70,11 +90,21 @@ class Executor(concurrent.futures.Executor):
         api = Api(url, token, home=home, patience_s=patience_s, wait_patience_s=patience_s)
         self.url = api.url
         """Where the server is. Asked now, so that it is said at once if there is none."""
-        self._calls = Calls(api, plan, on_idle=self._on_idle)
+        self._calls = Calls(api, plan, on_idle=_weakly(self._on_idle))
         self._runner = Runner()
+        self._link = Link(
+            post=_weakly(self._runner.post),
+            drop=_weakly(self._drop),
+            is_here=partial(_is_thread, self._runner.thread),
+        )
+        self._prepared = initializer and partial(
+            Initialized, key=secrets.token_hex(8), initializer=initializer, initargs=initargs
+        )
+        self._slots = max_workers
         self._lock = threading.Lock()
         self._accepted: list[Call] = []
         self._is_shut = False
+        self._failure: InitializerFailed | None = None
         _register_exit()
 
     @property
@@ -82,16 +112,22 @@ class Executor(concurrent.futures.Executor):
         """Return the number of its batch; None: nothing was sent yet."""
         return self._calls.batch_id
 
+    @property
+    def _max_workers(self) -> int:
+        """Return how many calls run side by side. Other libraries read it, as dask does."""
+        if self._slots is None:
+            self._slots = self._runner.wait(self._calls.slots())
+        return self._slots
+
     def submit(
         self, fn: Callable[P, Result], /, *args: P.args, **kwargs: P.kwargs
     ) -> WeftFuture[Result]:
         """Schedule a call; return its future at once."""
-        function, arguments = pickle_function(fn), pickle_arguments(args, kwargs)
-        future: WeftFuture[Result] = WeftFuture(value_of, self._drop)
+        function, arguments = self._pickled(fn), pickle_arguments(args, kwargs)
+        future: WeftFuture[Result] = WeftFuture(partial(_value_of, weakref.ref(self)), self._link)
         call = future.call_for(function, arguments)
         with self._lock:
-            self._refuse_if_shut()
-            _AT_WORK.add(self)
+            self._begin()
             self._accepted.append(call)
             is_first = len(self._accepted) == 1
         if is_first:
@@ -117,15 +153,14 @@ class Executor(concurrent.futures.Executor):
             raise ValueError("chunksize must be >= 1.")
         run = MapRun(
             self._calls,
-            pickle_function(fn),
+            self._pickled(fn),
             list(zip(*iterables, strict=False)),
             chunksize=chunksize,
-            post=self._runner.post,
-            drop=self._drop,
+            read=partial(_values_of, weakref.ref(self)),
+            link=self._link,
         )
         with self._lock:
-            self._refuse_if_shut()
-            _AT_WORK.add(self)
+            self._begin()
             self._runner.post(self._calls.enter, run)
             self._runner.start(run.start())
         return run.values(timeout)
@@ -134,7 +169,8 @@ class Executor(concurrent.futures.Executor):
         """Accept no more calls; wait for the present ones.
 
         Args:
-            wait: Return when all have ended; else they go on without anybody waiting.
+            wait: Return when all have ended; else, and in a callback of a future, they go on
+                without anybody waiting.
             cancel_futures: Cancel those that no worker has taken yet.
         """
         with self._lock:
@@ -143,7 +179,7 @@ class Executor(concurrent.futures.Executor):
             return
         if cancel_futures:
             self._runner.post(self._calls.cancel_unclaimed)
-        if wait:
+        if wait and not self._runner.is_here:
             with suppress(CancelledError):  # an earlier `shutdown(wait=False)` has just finished
                 self._runner.wait(self._finish())
             self._runner.close()
@@ -158,9 +194,29 @@ class Executor(concurrent.futures.Executor):
     def _drop(self, call: Call) -> None:
         self._runner.post(self._calls.drop, call)
 
-    def _refuse_if_shut(self) -> None:
+    def _pickled(self, function: Callable[..., Any]) -> Function:
+        if self._prepared is not None:
+            return pickle_function(self._prepared(function=function))
+        return pickle_function(function)
+
+    def _begin(self) -> None:
+        """Note that there is work now, or refuse it."""
+        if self._failure is not None:
+            raise BrokenExecutor(
+                f"{self._failure}: the executor is not usable anymore"
+            ) from self._failure.__cause__
         if self._is_shut:
             raise RuntimeError("cannot schedule new futures after shutdown")
+        with _EXIT:
+            if _has_ended:
+                raise RuntimeError("cannot schedule new futures after interpreter shutdown")
+            _AT_WORK.add(self)
+
+    def _break(self, error: InitializerFailed) -> None:
+        """Accept no calls any more, and fail those there are. Runs in the event loop."""
+        if self._failure is None:
+            self._failure = error
+            self._runner.start(self._calls.break_off(error))
 
     def _on_idle(self) -> None:
         with self._lock:
@@ -176,6 +232,41 @@ class Executor(concurrent.futures.Executor):
         self._runner.close()
 
 
+def _weakly(method: Callable[..., None]) -> Callable[..., None]:
+    """Return a function that calls a method as long as its object is there."""
+    found = weakref.WeakMethod(method)
+
+    def call(*args: object) -> None:
+        if (present := found()) is not None:
+            present(*args)
+
+    return call
+
+
+def _is_thread(thread: threading.Thread) -> bool:
+    return thread is threading.current_thread()
+
+
+def _value_of(executor: "weakref.ref[Executor]", row: ResultRow) -> Any:  # noqa: ANN401 (what the function returned)
+    try:
+        return value_of(row)
+    except InitializerFailed as error:
+        _note_failure(executor, error)
+        raise
+
+
+def _values_of(executor: "weakref.ref[Executor]", row: ResultRow) -> Values:
+    values, error = values_of(row)
+    if isinstance(error, InitializerFailed):
+        _note_failure(executor, error)
+    return values, error
+
+
+def _note_failure(executor: "weakref.ref[Executor]", error: InitializerFailed) -> None:
+    if (found := executor()) is not None:
+        found._break(error)  # noqa: SLF001 (of the same module)
+
+
 def _register_exit() -> None:
     """Wait for calls at exit, as other executors do.
 
@@ -188,8 +279,13 @@ def _register_exit() -> None:
 
 
 def _finish_all() -> None:
+    global _has_ended  # noqa: PLW0603 (once for the process)
+    with _EXIT:
+        _has_ended = True
     for executor in list(_AT_WORK):
         executor.shutdown()
 
 
 _is_registered = False
+_has_ended = False
+"""Nobody would wait for further calls."""

@@ -4,13 +4,27 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future, InvalidStateError
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import TypeVar
 
 from weft.client.api import ResultRow
 from weft.client.functions.calls import Call
 from weft.client.functions.pickles import Function
+from weft.client.objects.runner import waits_for_itself
 
 Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Link:
+    """How futures reach their executor. It does not keep the executor alive."""
+
+    post: Callable[..., None]
+    """Calls back in its event loop."""
+    drop: Callable[[Call], None]
+    """Cancels a call."""
+    is_here: Callable[[], bool]
+    """Says whether this is the thread of its event loop."""
 
 
 class WeftFuture(Future[Result]):
@@ -19,10 +33,10 @@ class WeftFuture(Future[Result]):
     It counts as running from the moment at which a worker has taken its job.
     """
 
-    def __init__(self, read: Callable[[ResultRow], Result], drop: Callable[[Call], None]) -> None:
+    def __init__(self, read: Callable[[ResultRow], Result], link: Link) -> None:
         super().__init__()
         self._read = read
-        self._drop = drop
+        self._link = link
         self._guard = threading.Lock()
         self._is_noted = False
         self._is_killed = False
@@ -53,17 +67,23 @@ class WeftFuture(Future[Result]):
         else:
             return False
         if self._call is not None:
-            self._drop(self._call)
+            self._link.drop(self._call)
         return True
 
     def cancelled(self) -> bool:
         """Return whether it was cancelled, also while it ran."""
         return self._is_killed or super().cancelled()
 
+    def result(self, timeout: float | None = None) -> Result:
+        """Return what the call returned. Raise what it raised."""
+        self._refuse_to_wait_for_itself()
+        return super().result(timeout)
+
     def exception(self, timeout: float | None = None) -> BaseException | None:
         """Return what the call raised; None: it returned. Raise `CancelledError` if it was
         cancelled.
         """
+        self._refuse_to_wait_for_itself()
         error = super().exception(timeout)
         if self._is_killed and error is not None:
             raise error
@@ -79,6 +99,10 @@ class WeftFuture(Future[Result]):
             cancel=self.cancel,
         )  # fmt: skip
         return self._call
+
+    def _refuse_to_wait_for_itself(self) -> None:
+        if not self.done() and self._link.is_here():
+            raise waits_for_itself()
 
     def _end(self, row: ResultRow) -> None:
         """Record the end of its job."""

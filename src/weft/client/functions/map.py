@@ -9,8 +9,9 @@ from typing import Any, Final
 
 from weft.client.api import ResultRow
 from weft.client.functions.calls import Call, Calls
-from weft.client.functions.futures import WeftFuture
-from weft.client.functions.pickles import Function, pickle_each, values_of
+from weft.client.functions.futures import Link, WeftFuture
+from weft.client.functions.pickles import Function, pickle_each
+from weft.client.objects.runner import waits_for_itself
 from weft.core.chunk_size import ChunkSizes
 
 CHUNK_BYTES: Final = 256 << 10
@@ -33,15 +34,15 @@ class MapRun:
         items: Sequence[Sequence[Any]],
         *,
         chunksize: int | None,
-        post: Callable[..., None],
-        drop: Callable[[Call], None],
+        read: Callable[[ResultRow], Values],
+        link: Link,
     ) -> None:
         self._calls = calls
         self._function = function
         self._items = items
         self._chunksize = chunksize
-        self._post = post
-        self._drop = drop
+        self._read = read
+        self._link = link
         self._next = 0
         self._out: set[Chunk] = set()
         self._sizes: ChunkSizes | None = None
@@ -68,9 +69,11 @@ class MapRun:
                 if error is not None:
                     raise error
         finally:
-            self._post(self._cancel)
+            self._link.post(self._cancel)
 
     def _next_chunk(self, left_s: Callable[[], float | None]) -> Chunk | None:
+        if self._link.is_here():
+            raise waits_for_itself()
         with self._changed:
             if not self._changed.wait_for(lambda: self._chunks or self._is_over, left_s()):
                 raise TimeoutError
@@ -90,7 +93,7 @@ class MapRun:
                 await asyncio.sleep(0)
             self._end_if_all_is_cut()
         except Exception as error:  # noqa: BLE001 (whatever it is, the caller has to know)
-            failed = Chunk(values_of, self._drop)
+            failed = Chunk(self._read, self._link)
             failed.set_exception(error)
             self._add([failed])
             self._cancel()
@@ -123,7 +126,7 @@ class MapRun:
         self._calls.accept(calls)
 
     def _call(self, arguments: bytes, count: int) -> tuple[Call, Chunk]:
-        future = Chunk(values_of, self._drop)
+        future = Chunk(self._read, self._link)
         call = future.call_for(self._function, arguments, calls=count, each=True)
         end, fail = call.on_end, call.on_failure
 

@@ -4,6 +4,7 @@ Only what this client's own jobs returned is unpickled: results of batches that 
 which take functions from their owner only.
 """
 
+import io
 import os
 import pickle
 import sys
@@ -13,6 +14,7 @@ from hashlib import sha256
 from typing import Any, Final, NamedTuple
 
 import cloudpickle
+from cloudpickle import cloudpickle as dynamic
 
 from weft.client.api import ResultRow
 from weft.core.errors import CallDied
@@ -56,14 +58,19 @@ def pickle_each(calls: Sequence[Sequence[Any]]) -> bytes:
 
 
 def _dumps(value: object) -> bytes:
-    """Pickle by the fast way, and what that cannot (lambdas, classes of a notebook) by the
-    other.
+    """Pickle by the fast way; use cloudpickle for what that cannot do (lambdas) or only names:
+    what the program itself or a notebook defines, which the worker does not have.
     """
-    try:
-        return pickle.dumps(value, protocol=PROTOCOL)
-    except Exception:  # noqa: BLE001 (any class can refuse to be pickled, in any way)
-        data: bytes = cloudpickle.dumps(value, protocol=PROTOCOL)
-        return data
+    if not cloudpickle.list_registry_pickle_by_value():
+        try:
+            data = pickle.dumps(value, protocol=PROTOCOL)
+        except Exception:  # noqa: BLE001, S110 (any class can refuse to be pickled, in any way)
+            pass
+        else:
+            if b"__main__" not in data:
+                return data
+    by_value: bytes = cloudpickle.dumps(value, protocol=PROTOCOL)
+    return by_value
 
 
 def own_path() -> tuple[str, ...]:
@@ -125,5 +132,33 @@ def _died(row: ResultRow) -> CallDied:
     )
 
 
+class _Unpickler(pickle.Unpickler):
+    """Loads classes that travelled by value as the ones that this program has, unchanged.
+
+    cloudpickle finds the class that was sent, but then gives it the methods and attributes of its
+    copy.
+    """
+
+    def __init__(self, data: bytes) -> None:
+        super().__init__(io.BytesIO(data))
+        self._own: frozenset[type] | None = None
+
+    def find_class(self, module_name: str, global_name: str, /) -> Any:  # noqa: ANN401 (as pickle has it)
+        found = super().find_class(module_name, global_name)
+        if (found is _CLASS or found is _ENUM) and self._own is None:
+            self._own = frozenset(dynamic._DYNAMIC_CLASS_TRACKER_BY_CLASS)  # noqa: SLF001
+        return self._complete if found is _COMPLETE else found
+
+    def _complete(self, cls: type, state: Any) -> type:  # noqa: ANN401 (as cloudpickle has it)
+        if self._own is not None and cls in self._own:
+            return cls
+        completed: type = _COMPLETE(cls, state)
+        return completed
+
+
+_CLASS, _ENUM = dynamic._make_skeleton_class, dynamic._make_skeleton_enum  # noqa: SLF001
+_COMPLETE = dynamic._class_setstate  # noqa: SLF001
+
+
 def _loads(data: bytes | None) -> Any:  # noqa: ANN401 (what was pickled)
-    return pickle.loads(data or b"")  # noqa: S301 (of the caller's own batch; see above)
+    return _Unpickler(data or b"").load()

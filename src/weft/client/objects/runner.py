@@ -45,7 +45,7 @@ class Runner:
             target=_serve, args=(loop, self._waited), name="weft-client", daemon=True
         )
         thread.start()
-        self._loop, self._thread = loop, thread
+        self._loop, self.thread = loop, thread
         self._end = weakref.finalize(self, _end, loop, thread)
 
     def close(self) -> None:
@@ -53,13 +53,18 @@ class Runner:
         self._end()
 
     @property
+    def is_here(self) -> bool:
+        """Say whether this is the thread of the loop: a callback of it cannot wait for it."""
+        return self.thread is threading.current_thread()
+
+    @property
     def is_alive(self) -> bool:
         """Say whether the loop runs, in this process."""
-        return self._thread.is_alive()
+        return self.thread.is_alive()
 
     def post(self, callback: Callable[..., object], *args: object) -> None:
         """Schedule a callback in the loop. After the loop has ended nothing happens."""
-        if self._thread.is_alive():
+        if self.thread.is_alive():
             self._loop.call_soon_threadsafe(callback, *args)
 
     def start(self, coroutine: Coroutine[Any, Any, None]) -> None:
@@ -68,7 +73,10 @@ class Runner:
 
     def wait(self, coroutine: Coroutine[Any, Any, Result]) -> Result:
         """Run it in the loop and return its result; Ctrl-C in this thread cancels it there."""
-        if not self._thread.is_alive():
+        if self.is_here:
+            coroutine.close()
+            raise waits_for_itself()
+        if not self.thread.is_alive():
             coroutine.close()
             raise ClientClosed(
                 "the client is closed",
@@ -104,13 +112,21 @@ class Runner:
             while (item := self.wait(step())) is not end:
                 yield item  # type: ignore[misc]
         finally:
-            if self._thread.is_alive():
+            if self.thread.is_alive():
                 self.wait(_close(items))
 
     def iterate_pages(self, listing: Listing) -> Iterator[Document]:
         """Yield the documents of a listing: one change of threads for each page."""
         while page := self.wait(listing.next_page()):
             yield from page
+
+
+def waits_for_itself() -> RuntimeError:
+    """Return the error of a callback that would wait for ever."""
+    return RuntimeError(
+        "a callback cannot wait for what its own thread has to do: it would wait for ever; "
+        "wait in another thread"
+    )
 
 
 class Twin(Generic[AsyncT_co]):

@@ -143,8 +143,8 @@ async def calls(large: Large) -> AsyncIterator[tuple[str, list[str]]]:
     yield await scanned("api", "list_jobs", **tenant, after=20_000, limit_rows=50, states=[])
     yield await scanned("api", "get_job", **tenant, job_id=20_000)
     yield await scanned("api", "job_history", **tenant, job_id=100)
-    yield await scanned("api", "log_places", tenant_id=world.caller.tenant_id, of_batch_id=batch,
-                        job_ids=[1, 20_000], of_attempt=None)  # fmt: skip
+    yield await scanned("api", "log_places_v2", tenant_id=world.caller.tenant_id,
+                        of_batch_id=batch, job_ids=[1, 20_000], of_attempt=None)  # fmt: skip
     yield await scanned("api", "cancel_jobs", **tenant, job_ids=[1, 30_000, 30_001], actor="x")
     yield await scanned("driver", "count_parent_ends", epoch=await world.lead(), limit_jobs=9)
     yield await scanned("driver", "sweep_cancelled", epoch=await world.lead(), limit_jobs=1000)
@@ -275,7 +275,7 @@ async def test_documents_read_what_they_show(
         ("job_history", {**mine, "job_id": 1}),
         ("list_jobs", {**mine, **page, "states": []}),
         ("get_jobs", {**mine, "job_ids": list(range(20_000, 20_050))}),
-        ("log_places", {**of_batch, "job_ids": [1, 20_000], "of_attempt": None}),
+        ("log_places_v2", {**of_batch, "job_ids": [1, 20_000], "of_attempt": None}),
         ("cancel_jobs", {**mine, "job_ids": [30_000], "actor": "x"}),
         ("get_batch", mine),
         ("get_group", {**mine, "group_id": 5, "path": None}),

@@ -124,9 +124,11 @@ class FakeStore:
     async def register_worker(
         self, *, name: str, host: str, pool: str, incarnation: str, cpu_m: int, memory_mib: int,
         storage_mib: int, gpu: int, offers: Mapping[str, Offer], version: str,
-        same_host_proved_gone: bool,
+        same_host_proved_gone: bool, log_place: str | None = None,
+        log_directory: str | None = None,
     ) -> Registered:  # fmt: skip
         del name, host, pool, cpu_m, memory_mib, storage_mib, gpu, offers, version
+        del log_place, log_directory
         assert same_host_proved_gone
         self._check()
         if incarnation in self.ended_incarnations:

@@ -77,6 +77,8 @@ class ResultRow(msgspec.Struct, kw_only=True):
     traceback: str | None
     value: bytes | None
     error: bytes | None
+    problem: dict[str, Any] | None = None
+    """Why the server cannot read its result, as a problem document."""
 
 
 _decode_result = msgspec.json.Decoder(ResultRow).decode
@@ -249,6 +251,8 @@ class Api(Routes):
     ) -> AsyncGenerator[LogEvent, None]:
         """Yield the output of a job while it is written. The last event is `end`: state, reason,
         exit code, signal.
+
+        Raise `OutputElsewhere` after the end if the server cannot read what the job wrote.
         """
         query: Query = {"stream": stream, "attempt": attempt, "follow": True}
         path = _log_path(batch_id, job_id)
@@ -259,7 +263,10 @@ class Api(Routes):
                 if event.kind in {"stdout", "stderr"}:
                     yield LogEvent(event.kind, base64.b64decode(event.data), {}, attempt)
                 else:
-                    yield LogEvent(event.kind, b"", msgspec.json.decode(event.data), attempt)
+                    facts = msgspec.json.decode(event.data)
+                    yield LogEvent(event.kind, b"", facts, attempt)
+                    if event.kind == "end" and "problem" in facts:
+                        raise to_error(0, facts["problem"])
 
     async def events(
         self,
@@ -287,7 +294,8 @@ class Api(Routes):
         """Yield the outputs of those jobs `first..last` (at most 1000) that have ended, in order.
 
         Keys: `job_id, attempt, state, reason, exit_code, signal, stdout, stderr, truncated`; the
-        streams are bytes. One job's output is in memory at a time.
+        streams are bytes. `problem`, a problem document, is there if the server cannot read what
+        the job wrote. One job's output is in memory at a time.
         """
         while first <= last:
             reply = await self._session.stream(

@@ -16,6 +16,16 @@ from weft.wire.log_format import Piece
 
 
 @dataclass(frozen=True)
+class LogPlace:
+    """The place in which a worker keeps output."""
+
+    name: str
+    """What tells it from other places: a random name."""
+    host: str
+    directory: str
+
+
+@dataclass(frozen=True)
 class AttemptLog:
     """The output of one attempt, as the database describes it."""
 
@@ -34,10 +44,17 @@ class AttemptLog:
     exit_code: int | None = None
     signal: int | None = None
     message: str | None = None
+    place: LogPlace | None = None
+    """None: the worker did not say; it shares the place of the api."""
 
 
 class LogStore(Protocol):
     """The output of attempts: the reading half."""
+
+    def can_read(self, place: LogPlace) -> bool:
+        """Say whether this store reads what is kept in a place. Elsewhere its methods find
+        nothing.
+        """
 
     def pieces(self, log: AttemptLog, after: int) -> AsyncIterator[Sequence[Piece]]:
         """Yield the stored pieces in reading order, without the first `after` pieces."""

@@ -16,6 +16,7 @@ from weft.core.errors import Invalid
 from weft.core.offers import parse_offers
 from weft.core.reaper_timer import first_look_s
 from weft.plugins.executors.function.settings import FunctionSettings
+from weft.plugins.log_stores.files.place import place_name
 from weft.plugins.log_stores.files.settings import FilesSettings
 from weft.plugins.log_stores.files.writer import FileLogWriter
 from weft.ports.executor import Executor, ExecutorLimits
@@ -147,6 +148,8 @@ def facts_of(settings: Settings, home: Home) -> WorkerFacts:
         storage_mib=shutil.disk_usage(home.path).free // _MIB,
         gpu=cast("int", offers.pop("gpu", 0)),
         offers={"executor": sorted(load_executors()), **offers},
+        log_place=place_name(home.logs),
+        log_directory=str(home.logs),
     )
 
 

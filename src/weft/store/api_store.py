@@ -6,7 +6,7 @@ import uuid
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 
-from weft.ports.log_store import AttemptLog
+from weft.ports.log_store import AttemptLog, LogPlace
 from weft.ports.store import Caller, GroupLimits, Row
 from weft.store.billing import Billing
 from weft.store.database import open_database
@@ -159,7 +159,7 @@ class PostgresApiStore(Queries, SubmissionCalls, SetGroups, Edits, Billing):
     ) -> Sequence[AttemptLog]:
         """Return where the output of these jobs is."""
         rows = await self._database.call(
-            "log_places",
+            "log_places_v2",
             tenant_id=caller.tenant_id,
             of_batch_id=batch_id,
             job_ids=list(job_ids),
@@ -180,6 +180,9 @@ class PostgresApiStore(Queries, SubmissionCalls, SetGroups, Edits, Billing):
                 exit_code=row["exit_code"],
                 signal=row["signal"],
                 message=row["message"],
+                place=LogPlace(row["log_place"], row["host"], row["log_directory"] or "")
+                if row["log_place"] is not None
+                else None,
             )
             for row in rows
         ]

@@ -56,6 +56,8 @@ class PostgresWorkerStore:
         offers: Mapping[str, Offer],
         version: str,
         same_host_proved_gone: bool,
+        log_place: str | None = None,
+        log_directory: str | None = None,
     ) -> Registered:
         """Say that this worker is here."""
         (row,) = await self._database.call(
@@ -72,6 +74,8 @@ class PostgresWorkerStore:
             version=version,
             proved_gone=same_host_proved_gone,
             grace_s=self._grace_s,
+            log_place=log_place,
+            log_directory=log_directory,
         )
         live = await self._database.call("list_live", incarnation_id=row["incarnation_id"])
         return Registered(

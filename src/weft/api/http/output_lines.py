@@ -7,6 +7,9 @@ from contextlib import aclosing
 from typing import Any, Final
 
 from weft.api.http.replies import encode
+from weft.api.use_cases.output import missing_output
+from weft.core.errors import OutputElsewhere
+from weft.core.problem_document import problem_document
 from weft.ports.log_store import AttemptLog, LogStore
 from weft.wire.log_format import CUT, STDERR, STDOUT, Piece
 
@@ -35,9 +38,10 @@ async def output_lines(
                 yield await _small_lines(logs, small)
 
 
-def head_of(log: AttemptLog) -> dict[str, Any]:
-    """Return how a job ended."""
-    return {
+def head_of(log: AttemptLog, missing: OutputElsewhere | None) -> dict[str, Any]:
+    """Return how a job ended, and why its output is missing."""
+    problem = {} if missing is None else {"problem": problem_document(missing, trace_id="")}
+    return problem | {
         "job_id": log.job_id,
         "attempt": log.attempt or None,
         "state": log.state,
@@ -53,12 +57,12 @@ async def _small_lines(logs: LogStore, some: Sequence[AttemptLog]) -> bytes:
     written = [log for log in some if log.stdout_bytes + log.stderr_bytes]
     pieces_of = dict(zip(written, await logs.read_all(written), strict=True))
     return await asyncio.to_thread(
-        lambda: b"".join(_small_line(log, pieces_of.get(log, ())) for log in some)
+        lambda: b"".join(_small_line(logs, log, pieces_of.get(log, ())) for log in some)
     )
 
 
-def _small_line(log: AttemptLog, pieces: Sequence[Piece]) -> bytes:
-    document = head_of(log)
+def _small_line(logs: LogStore, log: AttemptLog, pieces: Sequence[Piece]) -> bytes:
+    document = head_of(log, missing_output(logs, log))
     kept: dict[int, bytearray] = {STDOUT: bytearray(), STDERR: bytearray()}
     for piece in pieces:
         if piece.kind != CUT:
@@ -70,7 +74,7 @@ def _small_line(log: AttemptLog, pieces: Sequence[Piece]) -> bytes:
 
 async def _large_line(logs: LogStore, log: AttemptLog) -> AsyncIterator[bytes]:
     """Yield a line in parts, because it may have more than a hundred million bytes."""
-    yield encode(head_of(log))[:-1]
+    yield encode(head_of(log, missing_output(logs, log)))[:-1]
     for name, stream in (("stdout", STDOUT), ("stderr", STDERR)):
         yield b',"%s":"' % name.encode()
         size = await logs.size(log, stream)

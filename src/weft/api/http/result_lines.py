@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from weft.api.http.output_lines import BLOCK_BYTES, head_of
 from weft.api.http.replies import encode
+from weft.api.use_cases.output import elsewhere
 from weft.ports.log_store import AttemptLog, LogStore
 from weft.wire.function import ResultHead, decode_head
 
@@ -32,7 +33,7 @@ async def result_lines(
         async for some in ended:
             lines = bytearray()
             async for log, blocks in logs.results(some):
-                line = _line(log, await anext(blocks, b""), blocks)
+                line = _line(logs, log, await anext(blocks, b""), blocks)
                 if isinstance(line, bytes):
                     lines += line
                 if lines and (len(lines) > _LINES_BYTES or not isinstance(line, bytes)):
@@ -45,17 +46,20 @@ async def result_lines(
                 yield bytes(lines)
 
 
-def _line(log: AttemptLog, first: bytes, blocks: AsyncIterator[bytes]) -> bytes | _Long:
+def _line(
+    logs: LogStore, log: AttemptLog, first: bytes, blocks: AsyncIterator[bytes]
+) -> bytes | _Long:
     """Return the line of a short result."""
     try:
         head, begin = decode_head(first)
     except ValueError:  # the function returned nothing, or damaged its own result
-        return encode({**head_of(log), **_described(None), "value": None}) + b"\n"
+        head_of_line = head_of(log, elsewhere(logs, log))
+        return encode({**head_of_line, **_described(None), "value": None}) + b"\n"
     end = begin + head.value_bytes
     if len(first) < end + head.error_bytes:
         return _Long(log, head, first[begin:], blocks)
     document = {
-        **head_of(log),
+        **head_of(log, None),
         **_described(head, first[end : end + head.error_bytes]),
         "value": base64.b64encode(first[begin:end]).decode(),
     }
@@ -78,7 +82,7 @@ async def _long_line(long: _Long) -> AsyncIterator[bytes]:
     head = long.head
     described = _described(head)
     del described["error"]
-    yield encode({**head_of(long.log), **described})[:-1]
+    yield encode({**head_of(long.log, None), **described})[:-1]
     reader = _Reader(long.first, long.blocks)
     for name, length in (("value", head.value_bytes), ("error", head.error_bytes)):
         if name == "error" and not length:

@@ -10,8 +10,9 @@ from typing import Any, Final, NamedTuple
 
 from weft.api.feeds import Changes, Feed
 from weft.api.services import Services
-from weft.api.use_cases.output import Outputs
+from weft.api.use_cases.output import Outputs, missing_output
 from weft.core.errors import Unavailable
+from weft.core.problem_document import problem_document
 from weft.core.states import ENDED_WORDS
 from weft.ports.log_store import AttemptLog
 from weft.ports.store import Caller, Row
@@ -106,17 +107,33 @@ class Follower:
             if log.attempt != self._at.attempt:
                 self._at = FollowPosition(log.attempt)
             if not log.ended:
-                async for items in self._live(log, feed, changes):
-                    yield items
+                if not self._is_elsewhere(log):
+                    async for items in self._live(log, feed, changes):
+                        yield items
+                elif not await self._is_told(feed, changes):
+                    yield ()
                 return
-            async for items in self._stored(log):
-                yield items
+            if not self._is_elsewhere(log):
+                async for items in self._stored(log):
+                    yield items
         job = await self._store.get_job(self._caller, self._batch_id, self._job_id)
         if self._wanted is not None or job["state"] in ENDED_WORDS:
             if not await self._has_later(log, job):
-                yield [_end(log, job)]
+                yield [self._end(log, job)]
         elif not await self._is_told(feed, changes):
             yield ()
+
+    def _is_elsewhere(self, log: AttemptLog) -> bool:
+        return missing_output(self._logs, log) is not None
+
+    def _end(self, log: AttemptLog | None, job: Row) -> End:
+        facts = {name: job.get(name) for name in ("reason", "exit_code", "signal", "message")}
+        if log is None:
+            return End({"state": job["state"], "attempt": None, **facts})
+        facts = {name: getattr(log, name) for name in facts}
+        if (missing := missing_output(self._logs, log)) is not None:
+            facts["problem"] = problem_document(missing, trace_id="")
+        return End({"state": job["state"], "attempt": log.attempt, **facts})
 
     async def _has_later(self, log: AttemptLog | None, job: Row) -> bool:
         """Say whether the job has started (again) and ended since `log` was looked up."""
@@ -191,14 +208,6 @@ class Follower:
         if self._stream not in {None, name}:
             return ()
         return [Output(self._at, name, piece.data)]
-
-
-def _end(log: AttemptLog | None, job: Row) -> End:
-    facts = {name: job.get(name) for name in ("reason", "exit_code", "signal", "message")}
-    if log is not None:
-        facts = {name: getattr(log, name) for name in facts}
-    attempt = None if log is None else log.attempt
-    return End({"state": job["state"], "attempt": attempt, **facts})
 
 
 async def _end_task(task: asyncio.Future[Any]) -> None:

@@ -4,10 +4,10 @@ from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from typing import Final
 
 from weft.api.services import Services
-from weft.core.errors import AttemptNotFound
+from weft.core.errors import AttemptNotFound, OutputElsewhere
 from weft.core.ids import format_job_ref
 from weft.core.states import ENDED_WORDS
-from weft.ports.log_store import AttemptLog
+from weft.ports.log_store import AttemptLog, LogStore
 from weft.ports.store import Caller
 from weft.wire.log_format import CUT, STDERR, STDOUT
 
@@ -41,10 +41,14 @@ class Outputs:
         return None
 
     async def get(self, job_id: int, attempt: int | None) -> AttemptLog:
-        """Return what `find` returns. Raise `AttemptNotFound` also if the job has not started."""
+        """Return what `find` returns. Raise `AttemptNotFound` also if the job has not started, and
+        `OutputElsewhere`.
+        """
         found = await self.find(job_id, attempt)
         if found is None:
             raise _no_attempt(self._batch_id, job_id, "The job has not started.")
+        if (missing := missing_output(self._logs, found)) is not None:
+            raise missing
         return found
 
     async def size(self, log: AttemptLog, stream: str) -> int:
@@ -80,6 +84,26 @@ async def outputs_of(services: Services, caller: Caller, batch_id: int) -> Outpu
     """Return the outputs of a batch. Raise `BatchNotFound`."""
     await services.store.get_batch(caller, batch_id)
     return Outputs(services, caller, batch_id)
+
+
+def missing_output(logs: LogStore, log: AttemptLog) -> OutputElsewhere | None:
+    """Return why the api cannot read an output; None: it can, or the job wrote nothing."""
+    wrote = not log.ended or log.stdout_bytes + log.stderr_bytes > 0
+    return elsewhere(logs, log) if wrote else None
+
+
+def elsewhere(logs: LogStore, log: AttemptLog) -> OutputElsewhere | None:
+    """Return an error that names the place of an output; None: the api can read it."""
+    if log.place is None or logs.can_read(log.place):
+        return None
+    job, host = format_job_ref(log.batch_id, log.job_id), log.place.host
+    return OutputElsewhere(
+        f"the output of {job} is on host {host}",
+        detail=f"The worker that ran it keeps output in {log.place.directory} there, and this "
+        "server reads another directory.",
+        hint="Start an api with that worker's home on its host (`weft api --home …`) and ask it, "
+        "or give the workers and the server one home.",
+    )
 
 
 def _no_attempt(batch_id: int, job_id: int, why: str) -> AttemptNotFound:

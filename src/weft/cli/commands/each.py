@@ -145,7 +145,9 @@ class _Each:
         if self._is_output_closed:
             return BROKEN_PIPE
         self._sum_up(feed, is_interrupted=interrupts.count > 0)
-        return INTERRUPTED if interrupts.count else FAILED if self._ledger.n_failed else 0
+        if interrupts.count:
+            return INTERRUPTED
+        return FAILED if self._ledger.n_failed or self._ledger.n_missing else 0
 
     async def _feed(self, client: Api, reader: LineReader) -> Feed:
         resume = self._how.resume

@@ -1,7 +1,7 @@
 """`weft logs`: the output of a job."""
 
 import asyncio
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import Annotated
 
 from cyclopts import Parameter
@@ -11,6 +11,7 @@ from weft.cli.terminal.raw_output import STDERR, STDOUT, write_all
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json
 from weft.client.api import Api, Stream
+from weft.core.errors import OutputElsewhere
 from weft.core.ids import parse_job_ref
 from weft.core.states import ENDED_WORDS
 
@@ -81,9 +82,10 @@ async def _print_stream(
 
 
 async def _wait_for_end(client: Api, batch_id: int, job_id: int, attempt: int | None) -> None:
-    async with aclosing(client.follow_log(batch_id, job_id, attempt=attempt)) as events:
-        async for _ in events:
-            pass
+    with suppress(OutputElsewhere):  # reading it says so, too
+        async with aclosing(client.follow_log(batch_id, job_id, attempt=attempt)) as events:
+            async for _ in events:
+                pass
 
 
 async def _print_as_json(

@@ -20,10 +20,10 @@ from weft.cli.input.stdin_text import read_stdin
 from weft.cli.terminal.exit_code import exit_code_of, explain_end
 from weft.cli.terminal.interrupts import INTERRUPTED, Interrupts
 from weft.cli.terminal.raw_output import STDERR, STDOUT, OutputFailed, write_all
-from weft.cli.terminal.report import note
+from weft.cli.terminal.report import note, print_error
 from weft.cli.terminal.screen import print_json
 from weft.client.api import WAIT_PATIENCE_S, Api
-from weft.core.errors import Unavailable
+from weft.core.errors import OutputElsewhere, Unavailable
 from weft.core.ids import format_job_ref
 
 
@@ -70,7 +70,7 @@ async def _run(document: Mapping[str, Any], shared: Shared) -> int:
         with Interrupts(cancel, "") as interrupts:
             batch_id = await creation
             try:
-                end, output = await _follow(client, batch_id, keep=shared.json)
+                end, output, missing = await _follow(client, batch_id, keep=shared.json)
             except (BrokenPipeError, OutputFailed):
                 await cancel()
                 raise
@@ -81,7 +81,11 @@ async def _run(document: Mapping[str, Any], shared: Shared) -> int:
         print_json({"batch_id": batch_id, "job_id": 1, **end, **output})
     elif end["reason"] != "exit" and end["state"] != "success":
         _say_why(end, document["jobs"][0]["command"][0], format_job_ref(batch_id, 1))
-    return INTERRUPTED if interrupts.count else exit_code_of(end)
+    if missing is not None:
+        print_error(missing, as_json=shared.json)
+    if interrupts.count:
+        return INTERRUPTED
+    return exit_code_of(end) or (0 if missing is None else missing.exit_code)
 
 
 async def _create(client: Api, document: Mapping[str, Any]) -> int:
@@ -98,23 +102,29 @@ def _say_why(end: Mapping[str, Any], program: str, job: str) -> None:
 
 async def _follow(
     client: Api, batch_id: int, *, keep: bool
-) -> tuple[Mapping[str, Any], Mapping[str, str]]:
-    """Pass the output on or keep it until the job ends; return how it ended and what was kept."""
+) -> tuple[Mapping[str, Any], Mapping[str, str], OutputElsewhere | None]:
+    """Pass the output on or keep it until the job ends; return how it ended, what was kept, and
+    why nothing was there to read.
+    """
     kept: dict[str, list[bytes]] = {"stdout": [], "stderr": []}
     end: Mapping[str, Any] = {}
     attempt: int | None = None
-    async with aclosing(client.follow_log(batch_id, 1)) as events:
-        async for event in events:
-            if attempt not in {None, event.attempt} and event.kind != "end":
-                note("the job was started again; its output starts over")
-            attempt = event.attempt
-            if event.kind == "end":
-                end = event.facts
-            elif event.kind == "cut":
-                note(f"{event.facts['bytes']} bytes of {event.facts['stream']} were left out")
-            elif keep:
-                kept[event.kind].append(event.data)
-            else:
-                write_all(STDOUT if event.kind == "stdout" else STDERR, event.data)
+    missing: OutputElsewhere | None = None
+    try:
+        async with aclosing(client.follow_log(batch_id, 1)) as events:
+            async for event in events:
+                if attempt not in {None, event.attempt} and event.kind != "end":
+                    note("the job was started again; its output starts over")
+                attempt = event.attempt
+                if event.kind == "end":
+                    end = event.facts
+                elif event.kind == "cut":
+                    note(f"{event.facts['bytes']} bytes of {event.facts['stream']} were left out")
+                elif keep:
+                    kept[event.kind].append(event.data)
+                else:
+                    write_all(STDOUT if event.kind == "stdout" else STDERR, event.data)
+    except OutputElsewhere as error:
+        missing = error
     texts = {name: b"".join(parts).decode("utf-8", "replace") for name, parts in kept.items()}
-    return end, texts
+    return end, texts, missing

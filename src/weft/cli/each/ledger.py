@@ -32,6 +32,10 @@ class Ledger:
     n_succeeded: int = 0
     n_failed: int = 0
     n_skipped: int = 0
+    n_missing: int = 0
+    """Outputs that the server cannot read."""
+    missing: Mapping[str, Any] | None = None
+    """Why, as the problem document of the first one."""
     failures: list[Failure] = field(default_factory=list)
     """The first few failures."""
     is_input_done: bool = False
@@ -81,6 +85,9 @@ class Ledger:
         self.ended.discard(job_id)
         self.n_printed += 1
         self.room.set()
+        if "problem" in job:
+            self.n_missing += 1
+            self.missing = self.missing or job["problem"]
         if job["state"] == "success":
             self.n_succeeded += 1
         else:

@@ -8,7 +8,8 @@ import msgspec
 from weft.cli.each.ledger import Ledger
 from weft.cli.terminal.amounts import duration
 from weft.cli.terminal.plain import plain
-from weft.cli.terminal.report import note
+from weft.cli.terminal.report import note, print_error
+from weft.client.http.problems import to_error
 from weft.core.ids import format_batch_id, format_job_ref
 
 
@@ -29,6 +30,8 @@ def print_summary(ledger: Ledger, run: Run) -> None:
     for failure in ledger.failures:
         where = format_job_ref(run.batch_id or 0, failure.job_id) + "  " if failure.job_id else ""
         print(f"  {where}{plain(failure.line)}  {plain(failure.why)}", file=sys.stderr)
+    if ledger.missing is not None:
+        print_error(to_error(0, ledger.missing))
     rest = ledger.n_failed - len(ledger.failures)
     if rest > 0:
         print(f"  … and {rest:,} more: `weft status --limit 0 b{run.batch_id}`", file=sys.stderr)
@@ -48,6 +51,7 @@ def print_summary_as_json(ledger: Ledger, run: Run) -> None:
         "n_succeeded": ledger.n_succeeded,
         "n_failed": ledger.n_failed,
         "n_skipped": ledger.n_skipped,
+        "n_missing": ledger.n_missing,
         "failures": ledger.failures,
     }
     print(msgspec.json.encode(document).decode(), file=sys.stderr)
@@ -61,6 +65,8 @@ def _counts(ledger: Ledger, run: Run) -> str:
     parts = [f"{ledger.n_succeeded:,} succeeded"]
     if ledger.n_failed:
         parts.append(f"{ledger.n_failed:,} failed")
+    if ledger.n_missing:
+        parts.append(f"{ledger.n_missing:,} without their output")
     if unknown := ledger.n_submitted - ledger.n_printed:
         parts.append(f"{unknown:,} cancelled or not printed")
     if ledger.n_skipped:

@@ -1,7 +1,7 @@
 """Wait for a batch, a group or a job with a progress bar, and say how it ended."""
 
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import Any
 
 from weft.cli.terminal.exit_code import FAILED, explain_end
@@ -10,6 +10,7 @@ from weft.cli.terminal.progress import ProgressLine
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json
 from weft.client.api import Api, Document
+from weft.core.errors import OutputElsewhere
 from weft.core.ids import format_batch_id, format_job_ref
 
 
@@ -58,10 +59,11 @@ def _say_end(batch: Document, name: str) -> None:
 async def wait_for_job(client: Api, batch_id: int, job_id: int, *, as_json: bool) -> int:
     """Wait until the job has ended and say how; return 0 if it succeeded, else 1."""
     end: dict[str, Any] = {}
-    async with aclosing(client.follow_log(batch_id, job_id)) as events:
-        async for event in events:
-            if event.kind == "end":
-                end = dict(event.facts)
+    with suppress(OutputElsewhere):  # nobody asked for it
+        async with aclosing(client.follow_log(batch_id, job_id)) as events:
+            async for event in events:
+                if event.kind == "end":
+                    end = dict(event.facts)
     if as_json:
         print_json({"batch_id": batch_id, "job_id": job_id, **end})
     else:

@@ -17,6 +17,7 @@ import cloudpickle
 from cloudpickle import cloudpickle as dynamic
 
 from weft.client.api import ResultRow
+from weft.client.http.problems import to_error
 from weft.core.errors import CallDied
 
 PROTOCOL: Final = 5
@@ -119,6 +120,8 @@ def error_of(row: ResultRow) -> BaseException | None:
         return error
     if row.state == "success" and row.value is not None:
         return None
+    if row.problem is not None:
+        return to_error(0, row.problem)
     return _died(row)
 
 

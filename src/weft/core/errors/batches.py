@@ -52,6 +52,12 @@ class AttemptNotFound(NotFound):
     code = "API.ATTEMPT_NOT_FOUND"
 
 
+class OutputElsewhere(Conflict):
+    """The worker that ran the job keeps its output in a place that the api cannot read."""
+
+    code = "API.OUTPUT_ELSEWHERE"
+
+
 class OperationNotFound(NotFound):
     """The operation does not exist."""
 

@@ -131,8 +131,13 @@ class WorkerStore(Protocol):
         offers: Mapping[str, Offer],
         version: str,
         same_host_proved_gone: bool,
+        log_place: str | None = None,
+        log_directory: str | None = None,
     ) -> Registered:
-        """Register this worker. Repeats are harmless."""
+        """Register this worker. Repeats are harmless.
+
+        `log_place`, `log_directory`: see `LogPlace`; None: the place of the api.
+        """
 
     async def claim_jobs(self, incarnation_id: int, request: ClaimRequest) -> Sequence[Claimed]:
         """Take ready jobs.

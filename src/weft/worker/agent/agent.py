@@ -95,6 +95,8 @@ class Agent:
             offers=facts.offers,
             version=facts.version,
             same_host_proved_gone=known.older_are_gone,
+            log_place=facts.log_place,
+            log_directory=facts.log_directory,
         )
 
     async def stop(self) -> None:

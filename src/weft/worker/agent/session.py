@@ -34,6 +34,9 @@ class WorkerFacts:
     gpu: int
     offers: Mapping[str, Offer]
     """What else it offers: amounts by name, and labels such as the names of its executors."""
+    log_place: str | None = None
+    """The name of the place in which it keeps output; None: that of the api."""
+    log_directory: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

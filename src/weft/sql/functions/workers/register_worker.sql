@@ -7,5 +7,5 @@ CREATE OR REPLACE FUNCTION weft.register_worker(
 ) RETURNS TABLE (worker_id int, incarnation_id int, pool_id int) LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
     SELECT * FROM weft.register_worker_v2(name, host, pool, incarnation, cpu_m, memory_mib, storage_mib, gpu, NULL, version, proved_gone,
-        grace_s, at)
+        grace_s, at => at)
 $$;

@@ -3,13 +3,15 @@
 -- Locks: lanes; worker; as _lose_incarnation. A lane added meanwhile is seen.
 -- offers: resources beside cpu, memory, storage and gpus (weft.worker_incarnation.offers). Like the size, they never change for an
 --   incarnation.
+-- log_place, log_directory: what tells this worker's output from that of others, and where it is on its host.
 -- Returns: the worker's and the incarnation's numbers.  Raises WF301 if a worker of this name lives on another host, or reported on this
 --   host within the last 5 s and its processes are not proved to be gone.
 -- Owner: weft_system.  Granted to: weft_worker.
 CREATE OR REPLACE FUNCTION weft.register_worker_v2(
     name text, host text, pool text, incarnation text, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu int, offers jsonb,
         version text,
-    proved_gone boolean, grace_s double precision, at timestamptz DEFAULT clock_timestamp()
+    proved_gone boolean, grace_s double precision, log_place text DEFAULT NULL, log_directory text DEFAULT NULL,
+    at timestamptz DEFAULT clock_timestamp()
 ) RETURNS TABLE (worker_id int, incarnation_id int, pool_id int) LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
@@ -44,12 +46,14 @@ BEGIN
     END IF;
     UPDATE weft.worker w SET host = register_worker_v2.host WHERE w.worker_id = v_worker.worker_id AND w.host <> register_worker_v2.host;
     INSERT INTO weft.worker_incarnation AS i (worker_id, pool_id, name, version, cpu_m, memory_mib, storage_mib, gpu, offers,
-        registered_at, heartbeat_at)
+        log_place, log_directory, registered_at, heartbeat_at)
     VALUES (v_worker.worker_id, v_pool, register_worker_v2.incarnation, register_worker_v2.version, register_worker_v2.cpu_m,
         register_worker_v2.memory_mib,
-            register_worker_v2.storage_mib, register_worker_v2.gpu, register_worker_v2.offers, register_worker_v2.at, register_worker_v2.at)
+        register_worker_v2.storage_mib, register_worker_v2.gpu, register_worker_v2.offers, register_worker_v2.log_place,
+        register_worker_v2.log_directory, register_worker_v2.at, register_worker_v2.at)
     ON CONFLICT (name) DO UPDATE SET heartbeat_at = register_worker_v2.at, draining = false, waiting = false, version = excluded.version,
-        offers = coalesce(i.offers, excluded.offers)
+        offers = coalesce(i.offers, excluded.offers), log_place = coalesce(excluded.log_place, i.log_place),
+        log_directory = coalesce(excluded.log_directory, i.log_directory)
         WHERE i.ended_at IS NULL AND i.worker_id = v_worker.worker_id
     RETURNING i.incarnation_id INTO v_id;
     IF v_id IS NULL THEN

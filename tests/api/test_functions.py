@@ -133,12 +133,12 @@ def test_a_reference_has_to_be_to_a_job_that_brings_a_function() -> None:
 def test_what_was_pickled_is_not_shown() -> None:
     brings, calls = specs_of(rows_of([BRINGS, {"function": {"of": 1}}]))
 
-    shown = shown_spec(brings, 1)
+    shown = shown_spec(brings, 1, ())
     assert isinstance(shown, dict)
     assert shown["function"] == {
         "pickle_bytes": 7, "arguments_bytes": 7, "python": "3.12", "path": ("/a",),
     }  # fmt: skip
-    assert shown_spec(calls, 2) == {**shown, "function": {"of": "j1"}}
+    assert shown_spec(calls, 2, ()) == {**shown, "function": {"of": "j1"}}
 
 
 async def test_a_batch_takes_functions_from_its_owner_only(

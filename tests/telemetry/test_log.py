@@ -151,3 +151,16 @@ def test_line_that_cannot_be_written_is_counted_and_fails_nobody() -> None:
     os.close(writing)
 
     assert metrics.REGISTRY.get_sample_value("weft_log_lines_lost_total") == before + 1
+
+
+def test_a_traceback_on_the_console_shows_no_values(output: Output) -> None:
+    log.configure(level="info", format="console", role="api", fd=output.fd)
+    password = "hunter" + "2"
+    try:
+        int(password)
+    except ValueError:
+        log.get_logger().exception("role.failed")
+
+    text = output.path.read_text()
+    assert "Traceback" in text
+    assert "password = 'hunter2'" not in text

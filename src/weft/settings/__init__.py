@@ -15,6 +15,7 @@ from weft.settings.load import (
     default_home,
     explain_settings,
     load_settings,
+    secret_variables,
     values_of,
     variable_of,
 )
@@ -33,6 +34,7 @@ __all__ = [
     "default_home",
     "explain_settings",
     "load_settings",
+    "secret_variables",
     "setting",
     "values_of",
     "variable_of",

@@ -24,3 +24,8 @@ class ApiSettings:
     query_timeout_s: float = setting(
         10.0, "seconds after which a query is stopped", minimum=0.1, maximum=600
     )
+    masked_env: str = setting(
+        "*TOKEN*,*SECRET*,*PASSWORD*,*PASSWD*,*PASSPHRASE*,*CREDENTIAL*,"
+        "*_KEY,*_KEY_ID,*APIKEY*,*_PASS,*_PWD,*_AUTH,*COOKIE*",
+        "variables of jobs whose values are shown to nobody: names with * and ?, between commas",
+    )

@@ -13,3 +13,11 @@ class ClientSettings:
     token: str | None = setting(
         None, "token of the client; none: the one in the home's client.json", is_secret=True
     )
+    clean_env: bool = setting(
+        default=False,
+        help_="jobs of `weft run` and `weft each` do not get the caller's environment",
+    )
+    no_env: str = setting(
+        "",
+        "variables that `weft run` and `weft each` leave out: names with * and ?, between commas",
+    )

@@ -117,6 +117,11 @@ def values_of(settings: Settings) -> dict[str, Any]:  # settings have several ty
     return values
 
 
+def secret_variables() -> frozenset[str]:
+    """Return the environment variables of weft's own settings that are secret."""
+    return frozenset(variable_of(one.name) for one in _own() if one.is_secret)
+
+
 @cache
 def _own() -> tuple[Declared, ...]:
     return declared_in(Settings)

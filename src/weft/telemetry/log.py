@@ -127,7 +127,12 @@ class _Console:
     """Lines for people, as bytes."""
 
     def __init__(self, *, colors: bool) -> None:
-        self._render = structlog.dev.ConsoleRenderer(colors=colors, timestamp_key="at")
+        # Rich's traceback would print local variables, and so the secrets in them.
+        self._render = structlog.dev.ConsoleRenderer(
+            colors=colors,
+            timestamp_key="at",
+            exception_formatter=structlog.dev.plain_traceback,
+        )
 
     def __call__(self, logger: WrappedLogger, method: str, event: EventDict) -> bytes:
         return self._render(logger, method, event).encode("utf-8", "backslashreplace")

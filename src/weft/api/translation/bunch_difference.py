@@ -15,6 +15,8 @@ from weft.wire.spec import JobSpec, decode_chunk
 
 JOBS_MAX = 100_000
 """A larger bunch is not compared job by job."""
+_ENVIRONMENTS = frozenset({"env", "inherit_env"})
+_SHOWN_CHARS = 200
 Fields = Mapping[str, Any]  # fields have several types
 
 
@@ -28,7 +30,7 @@ def refuse_if_different(rows: JobRows, update: Reserved, stored: Sequence[Fields
     for index, (new, old) in enumerate(zip(_jobs_of(rows, update), stored, strict=True)):
         for field, value in new.items():
             if value != old[field]:
-                message = f"{_shown(value)} here, {_shown(old[field])} in the existing jobs"
+                message = _difference(field, value, old[field])
                 raise _differs(rows, FieldError(f"/jobs/{index}/{field}", message))
 
 
@@ -42,8 +44,20 @@ def _differs(rows: JobRows, error: FieldError) -> BunchDiffers:
     )
 
 
+def _difference(
+    field: str,
+    new: Any,  # noqa: ANN401 (fields have several types)
+    old: Any,  # noqa: ANN401 (same)
+) -> str:
+    if field not in _ENVIRONMENTS:
+        return f"{_shown(new)} here, {_shown(old)} in the existing jobs"
+    # Names only: values may be secret.
+    names = sorted(name for name, _ in (new or {}).items() ^ (old or {}).items())
+    return f"they differ in {', '.join(dict.fromkeys(names))}"[:_SHOWN_CHARS]
+
+
 def _shown(value: object) -> str:
-    return msgspec.json.encode(value).decode()[:200]
+    return msgspec.json.encode(value).decode()[:_SHOWN_CHARS]
 
 
 def _jobs_of(rows: JobRows, update: Reserved) -> Iterator[Fields]:

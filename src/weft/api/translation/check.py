@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from weft.core.errors import EmptyCommand, InvalidValue, NulCharacter
+from weft.core.errors import EmptyCommand, EnvironmentTooLarge, InvalidValue, NulCharacter
 from weft.core.problems import Problems, pointer_of
+from weft.core.secret_variables import MASK, is_masked
 from weft.core.texts import wrong_attributes, wrong_key, wrong_name
 from weft.settings import Settings
 from weft.wire.documents import JobDocument
@@ -165,9 +166,8 @@ def _inherited_bytes(
     _check_env(inherit_env, problems, "/inherit_env")
     size = sum(len(k.encode()) + len(v.encode()) + 2 for k, v in (inherit_env or {}).items())
     if size > settings.argv_bytes_max:
-        problems.add(
-            InvalidValue, "/inherit_env", f"{size} bytes, at most {settings.argv_bytes_max}"
-        )
+        message = f"the environment has {size} bytes, at most {settings.argv_bytes_max}"
+        problems.add(EnvironmentTooLarge, "/inherit_env", f"{message} (argv_bytes_max)")
         return 0
     return size
 
@@ -178,3 +178,6 @@ def _check_env(env: Mapping[str, str] | None, problems: Problems, at: str) -> No
             problems.add(NulCharacter, at + pointer_of(key), "the environment cannot contain NUL")
         elif not key or "=" in key:
             problems.add(InvalidValue, at + pointer_of(key), "not a valid variable name")
+        elif is_masked(value):
+            message = f"{MASK} stands for a value that is not shown; write the value itself"
+            problems.add(InvalidValue, at + pointer_of(key), message)

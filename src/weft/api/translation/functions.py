@@ -14,6 +14,7 @@ from weft.api.translation.context import DocumentContext
 from weft.core.errors import InvalidValue, ParentNotBelow, ParentNotFound
 from weft.core.positions import Positions
 from weft.core.problems import Problems
+from weft.core.secret_variables import masked
 from weft.settings import Settings
 from weft.wire.documents import FunctionDocument, JobDocument
 from weft.wire.spec import FunctionSpec, JobSpec
@@ -199,9 +200,20 @@ def with_functions(
     return found
 
 
-def shown_spec(spec: JobSpec | None, job_id: int) -> JobSpec | dict[str, Any] | None:
-    """Return a spec as users see it: pickled values as their lengths, and whose function it is."""
-    if spec is None or spec.function is None:
+def shown_spec(
+    spec: JobSpec | None, job_id: int, masks: tuple[str, ...]
+) -> JobSpec | dict[str, Any] | None:
+    """Return a spec as users see it: secrets masked, pickled values as their lengths, and whose
+    function it is. `masks`: patterns of variables whose values are not shown.
+    """
+    if spec is None:
+        return None
+    spec = msgspec.structs.replace(
+        spec,
+        env=None if spec.env is None else masked(spec.env, masks),
+        inherit_env=None if spec.inherit_env is None else masked(spec.inherit_env, masks),
+    )
+    if spec.function is None:
         return spec
     document: dict[str, Any] = msgspec.to_builtins(spec, builtin_types=(bytes,))
     function = document["function"]

@@ -7,6 +7,7 @@ from weft.api.services import Answer, Services
 from weft.api.translation.functions import shown_spec
 from weft.core.query import EVERYTHING, Node, Subject, all_of, parse_query
 from weft.core.query.tree import Field, Operator, StateTerm, TextTerm, any_of
+from weft.core.secret_variables import patterns_of
 from weft.core.states import JobState
 from weft.ports.store import BatchQuery, Caller, JobQuery, QueryLimits, Row
 from weft.settings import Settings
@@ -89,7 +90,8 @@ async def group_history(
 async def get_job(services: Services, caller: Caller, batch_id: int, job_id: int) -> Answer:
     """Return a job with its spec, parents and times."""
     job = await services.store.get_job(caller, batch_id, job_id)
-    return {**job, "spec": shown_spec(job["spec"], job_id)}
+    masks = patterns_of(services.settings.masked_env)
+    return {**job, "spec": shown_spec(job["spec"], job_id, masks)}
 
 
 async def list_jobs(

@@ -21,12 +21,12 @@ from weft.cli.input.job_document import (
     NO_OPTIONS,
     JobOptions,
     NoCommand,
-    caller_environment,
-    check_text,
     current_directory,
     option_fields,
+    request_fields,
 )
 from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.text import check_text
 from weft.cli.terminal.closed_output import watch_closed
 from weft.cli.terminal.interrupts import INTERRUPTED, Interrupts
 from weft.cli.terminal.progress import ProgressLine
@@ -162,7 +162,7 @@ class _Each:
             template=CommandTemplate(self._command),
             batch=batch if self._how.jobs is None else {**batch, "max_running": self._how.jobs},
             job_fields={"cwd": current_directory(), **option_fields(self._options)},
-            environment=caller_environment(),
+            request_fields=request_fields(self._options, self._shared.home),
         )
         if earlier is not None:
             feed.done_before = earlier.succeeded

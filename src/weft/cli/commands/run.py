@@ -11,8 +11,8 @@ from weft.cli.input.job_document import (
     NO_OPTIONS,
     JobOptions,
     NoCommand,
-    caller_environment,
     job_document,
+    request_fields,
     show_command,
 )
 from weft.cli.input.options import SHARED, Shared
@@ -54,7 +54,7 @@ def run(
     document = {
         "name": show_command(command),
         "jobs": [job],
-        "inherit_env": caller_environment(),
+        **request_fields(options, shared.home),
     }
     return asyncio.run(_run(document, shared))
 

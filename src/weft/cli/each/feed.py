@@ -10,7 +10,7 @@ from typing import Any
 
 from weft.cli.each.ledger import Ledger
 from weft.cli.each.lines import Item, LineReader, decode_line
-from weft.cli.input.job_document import NotUtf8
+from weft.cli.input.text import NotUtf8
 from weft.cli.terminal.plain import one_line
 from weft.client.api import Api
 from weft.core.errors import InvalidDocument
@@ -39,7 +39,8 @@ class Feed:
     """Fields of the batch document, without jobs."""
     job_fields: Mapping[str, Any]
     """Fields that all jobs share."""
-    environment: Mapping[str, str]
+    request_fields: Mapping[str, Any]
+    """Fields of every request beside its jobs."""
     done_before: Counter[str] = field(default_factory=Counter)
     """Names of jobs that need not run again, and the number of each."""
     batch_id: int | None = None
@@ -78,7 +79,7 @@ class Feed:
                 return
 
     async def _send(self, jobs: list[Job]) -> None:
-        request = {"jobs": [job for *_, job in jobs], "inherit_env": self.environment}
+        request = {"jobs": [job for *_, job in jobs], **self.request_fields}
         if self.batch_id is None:
             # Shielded: if the batch is created after a stop, it must be cancelled.
             self._creation = asyncio.create_task(self._create({**self.batch, **request}))

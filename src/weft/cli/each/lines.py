@@ -6,7 +6,7 @@ import threading
 from collections.abc import Sequence
 from concurrent.futures import CancelledError
 
-from weft.cli.input.job_document import NotUtf8
+from weft.cli.input.text import NotUtf8
 from weft.core.errors import Invalid
 from weft.core.input_lines import LineSplitter
 

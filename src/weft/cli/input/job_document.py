@@ -3,22 +3,17 @@
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from weft.cli.input.environment import given_variable, inherited_environment
+from weft.cli.input.text import check_text
 from weft.cli.terminal.plain import one_line
-from weft.cli.terminal.report import note
 from weft.core.errors import Invalid
 
 NAME_CHARS_MAX = 256
-
-
-class NotUtf8(Invalid):
-    """Bytes that are not valid UTF-8 text."""
-
-    code = "CLI.NOT_UTF8"
-    advice = "Pass such bytes in a file: arguments and standard input travel as UTF-8 text."
 
 
 class NoCommand(Invalid):
@@ -42,7 +37,13 @@ class JobOptions:
     """Seconds after which the job is killed."""
 
     env: Annotated[tuple[str, ...], Parameter(group="Job", negative="")] = ()
-    """Add a variable NAME=VALUE to the environment; may be repeated."""
+    """Set a variable NAME=VALUE, or pass on the variable NAME of this shell; may be repeated."""
+
+    clean_env: Annotated[bool, Parameter(group="Job", negative="")] = False
+    """Do not pass on this shell's environment; with --env only what is named."""
+
+    no_env: Annotated[tuple[str, ...], Parameter(group="Job", negative="")] = ()
+    """Leave out the variables of this pattern, such as 'AWS_*'; may be repeated."""
 
 
 NO_OPTIONS = JobOptions()
@@ -69,18 +70,13 @@ def option_fields(options: JobOptions) -> dict[str, Any]:
     if options.timeout is not None:
         fields["timeout_s"] = options.timeout
     if options.env:
-        fields["env"] = dict(_variable(text) for text in options.env)
+        fields["env"] = dict(given_variable(text) for text in options.env)
     return fields
 
 
-def caller_environment() -> Mapping[str, str]:
-    """Return this process's environment without weft's own token and without invalid UTF-8."""
-    whole = {name: value for name, value in os.environ.items() if name != "WEFT_TOKEN"}
-    sound = {name: value for name, value in whole.items() if is_utf8(name) and is_utf8(value)}
-    if len(sound) < len(whole):
-        names = ", ".join(repr(name) for name in whole.keys() - sound.keys())
-        note(f"left out of the job's environment (not valid UTF-8): {names}")
-    return sound
+def request_fields(options: JobOptions, home: Path | None) -> Mapping[str, Any]:
+    """Return the fields of a request that all its jobs share."""
+    return inherited_environment(home=home, clean=options.clean_env, left_out=options.no_env)
 
 
 def current_directory() -> str:
@@ -103,32 +99,7 @@ def current_directory() -> str:
     return real
 
 
-def check_text(texts: Sequence[str]) -> None:
-    """Raise `NotUtf8` if one of these came from bytes that are not UTF-8."""
-    for text in texts:
-        if not is_utf8(text):
-            shown = text.encode("utf-8", "backslashreplace").decode()
-            raise NotUtf8(
-                f"{shown!r} is not valid UTF-8",
-                detail="Commands must be valid UTF-8 text.",
-                hint="Rename the file, or use a pattern or a symbolic link to it.",
-            )
-
-
-def is_utf8(text: str) -> bool:
-    """Say whether text from the operating system was UTF-8 (PEP 383 marks what was not)."""
-    return not any("\udc80" <= character <= "\udcff" for character in text)
-
-
 def show_command(command: Sequence[str]) -> str:
     """Return a command as the name of its batch: printable, not empty, not too long."""
     line = one_line(" ".join(command), width=NAME_CHARS_MAX)
     return "".join(c if c.isprintable() else "\ufffd" for c in line) or "''"
-
-
-def _variable(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not equals or not name:
-        raise Invalid(f"{text!r} is not a variable", hint="Write it as --env NAME=VALUE.")
-    check_text([text])
-    return name, value

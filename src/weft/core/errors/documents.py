@@ -57,6 +57,17 @@ class EmptyCommand(InvalidDocument):
     advice = "Name a program first; leave `command` out for a job that does nothing."
 
 
+class EnvironmentTooLarge(InvalidDocument):
+    """A caller's environment that is larger than arguments and environment of a job may be."""
+
+    code = "API.ENVIRONMENT_TOO_LARGE"
+    fact = "the environment is too large"
+    advice = (
+        "Leave variables out: `--no-env PATTERN` or `--clean-env`, with `--env NAME` for those "
+        "that are needed; or raise the server's setting argv_bytes_max."
+    )
+
+
 class NulCharacter(InvalidDocument):
     """A NUL where neither the operating system nor the database can take one."""
 

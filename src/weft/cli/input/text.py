@@ -1,0 +1,29 @@
+"""Texts from the operating system that have to travel as UTF-8."""
+
+from collections.abc import Sequence
+
+from weft.core.errors import Invalid
+
+
+class NotUtf8(Invalid):
+    """Bytes that are not valid UTF-8 text."""
+
+    code = "CLI.NOT_UTF8"
+    advice = "Pass such bytes in a file: arguments and standard input travel as UTF-8 text."
+
+
+def check_text(texts: Sequence[str]) -> None:
+    """Raise `NotUtf8` if one of these came from bytes that are not UTF-8."""
+    for text in texts:
+        if not is_utf8(text):
+            shown = text.encode("utf-8", "backslashreplace").decode()
+            raise NotUtf8(
+                f"{shown!r} is not valid UTF-8",
+                detail="Commands must be valid UTF-8 text.",
+                hint="Rename the file, or use a pattern or a symbolic link to it.",
+            )
+
+
+def is_utf8(text: str) -> bool:
+    """Say whether text from the operating system was UTF-8 (PEP 383 marks what was not)."""
+    return not any("\udc80" <= character <= "\udcff" for character in text)

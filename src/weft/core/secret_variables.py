@@ -1,0 +1,39 @@
+"""Values of environment variables that nobody is shown, told by the names of the variables."""
+
+import re
+from collections.abc import Mapping
+from fnmatch import fnmatchcase
+from typing import Final
+
+MASK: Final = "<masked>"
+_PASSWORD_IN_URL = re.compile(r"(://[^/?#\s:@]*:)[^/?#\s@]+(?=@)")
+
+
+def patterns_of(text: str) -> tuple[str, ...]:
+    """Return the patterns of a setting or an option: names with `*` and `?`, between commas."""
+    return tuple(part for part in (one.strip() for one in text.split(",")) if part)
+
+
+def matches(name: str, patterns: tuple[str, ...]) -> bool:
+    """Say whether a variable has one of these names, in any case."""
+    upper = name.upper()
+    return any(fnmatchcase(upper, pattern.upper()) for pattern in patterns)
+
+
+def masked(environment: Mapping[str, str], patterns: tuple[str, ...]) -> dict[str, str]:
+    """Return an environment as it may be shown. A URL of any variable loses its password.
+
+    >>> masked({"A_TOKEN": "x", "B": "http://me:x@host"}, ("*TOKEN*",))
+    {'A_TOKEN': '<masked>', 'B': 'http://me:<masked>@host'}
+    """
+    return {
+        name: MASK
+        if value and matches(name, patterns)
+        else _PASSWORD_IN_URL.sub(rf"\g<1>{MASK}", value)
+        for name, value in environment.items()
+    }
+
+
+def is_masked(value: str) -> bool:
+    """Say whether this is what `masked` shows instead of a value."""
+    return value == MASK or f":{MASK}@" in value

@@ -1,7 +1,7 @@
 """Run the pipeline on a server of its own, and compare its report with the sequential one.
 
-Makes a throw-away home, starts `weft up` there, submits, waits, tells, and stops the server. The
-home with its logs stays until the next demo.
+Makes a throw-away home, starts `weft up` there, submits, kills weft in the middle, waits, prints
+what it took, audits, and stops the server. The home with its logs stays until the next demo.
 """
 
 import contextlib
@@ -9,6 +9,7 @@ import fcntl
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -17,12 +18,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from pipeline import make_pipeline
+from counting import PARTS
+from pipeline import FAILING_PART, make_pipeline
 
 HERE = Path(__file__).resolve().parent
 WEFT = Path(sys.executable).parent / "weft"
 PREFIX = f"weft-demo-{os.getuid()}-"
-LINES_SHOWN = 28
+LINES_SHOWN = 20
+LOOK_S = 0.2
+ROLES = ("api", "driver", "worker")
+FAILING_JOB = f"j{FAILING_PART + 1}"
 LOCKS = ("demo.lock", "run/up.lock")
 
 
@@ -103,15 +108,41 @@ def server(home: Path) -> Iterator[None]:
 
 
 def run_pipeline(home: Path) -> tuple[str, float]:
-    """Submit, wait and return the batch and the seconds it took."""
+    """Submit, kill weft in the middle, wait; return the batch and the seconds it took."""
     document = home / "pipeline.json"
     document.write_text(json.dumps(make_pipeline(home / "results"), indent=1))
     started = time.monotonic()
     say(f"$ weft submit {document}")
     batch = ask(home, "submit", str(document))["id"]
     name = batch if str(batch).startswith("b") else f"b{batch}"
-    weft(home, "wait", name)
+    say(f"$ weft wait {name}")
+    with subprocess.Popen([str(WEFT), "wait", name], env=_environment(home)) as waiting:
+        kill_in_the_middle(home, name)
+    if waiting.returncode != 0:
+        raise DemoFailed(f"`weft wait {name}` ended with exit code {waiting.returncode}")
     return name, time.monotonic() - started
+
+
+def kill_in_the_middle(home: Path, batch: str) -> None:
+    """Kill api, driver and worker when a quarter of the jobs has run; `weft up` restarts them."""
+    while (status := ask(home, "status", batch))["n_succeeded"] < PARTS // 4:
+        if status["state"] != "running":
+            return
+        time.sleep(LOOK_S)
+    for role in ROLES:
+        pid = role_pid(home, role)
+        say(f"$ kill -9 {pid}  # the {role}, with {status['n_succeeded']} jobs done")
+        os.kill(pid, signal.SIGKILL)
+
+
+def role_pid(home: Path, role: str) -> int:
+    """Return the process of a role: a child of the `weft up` that this demo has started."""
+    pid = int(json.loads((home / "run" / f"{role}.ready").read_text())["pid"])
+    supervisor = int((home / "run" / "up.lock").read_text())
+    parent = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    if parent != supervisor:
+        raise DemoFailed(f"process {pid} is not the {role} of this home")
+    return pid
 
 
 def run_sequentially(home: Path) -> tuple[Path, float]:
@@ -134,8 +165,11 @@ def tell(home: Path, batch: str, seconds: float, sequential_seconds: float) -> N
     """Print what it took and where to look."""
     status = ask(home, "status", batch)
     say()
+    factor = sequential_seconds / seconds
     say(f"  jobs        {status['n_succeeded']} of {status['n_jobs']} succeeded")
-    say(f"  wall time   {seconds:.1f} s (sequential: {sequential_seconds:.1f} s)")
+    say(f"  repeated    {batch}.{FAILING_JOB}, whose first attempt failed on purpose")
+    say(f"  wall time   {seconds:.1f} s, with the kill in the middle")
+    say(f"  sequential  {sequential_seconds:.1f} s, so {factor:.1f} times weft's time")
     say(f"  cost        {float(status['cost']):.6f}")
     say(f"  report      {home / 'results' / 'report.txt'}")
     say(f"  job output  {home / 'logs'}")
@@ -151,7 +185,13 @@ def tell_what_next(home: Path, batch: str) -> None:
     say()
     say(f"  export WEFT_HOME={home}")
     say(f"  {program} up --detach --port 0")
-    for arguments in (f"status {batch}", f"logs {batch}.j1", "ls", "run -- echo hello", "audit"):
+    for arguments in (
+        f"status {batch}",
+        f"logs {batch}.{FAILING_JOB} --attempt 1",
+        "ls",
+        "run -- echo hello",
+        "audit",
+    ):
         say(f"  {program} {arguments}")
     say(f"  {program} down")
 
@@ -168,6 +208,7 @@ def main() -> int:
                 say("\n".join(report.read_text().splitlines()[:LINES_SHOWN]))
                 say()
                 weft(home, "status", batch)
+                weft(home, "audit")
                 tell(home, batch, seconds, sequential_seconds)
                 compare(report, expected)
         except DemoFailed as error:

@@ -1,19 +1,19 @@
-"""Level 2: add up the packages of one letter. `merge.py LETTER DIRECTORY`."""
+"""Level 2: add up some parts. `merge.py NUMBER DIRECTORY`."""
 
 import sys
 from pathlib import Path
 
-from counting import letter_of, packages
+from pipeline import parts_of
 from results import read_counts, write_count
 
 
-def main(letter: str, directory: Path) -> None:
-    """Read what level 1 left for this letter and leave the sum."""
-    ours = [package for package in packages() if letter_of(package) == letter]
-    total = read_counts([directory / "count" / f"{package}.json" for package in ours])
-    write_count(directory / "merge" / f"{letter}.json", total)
-    print(f"{letter}: {len(ours)} packages, {total.lines} lines")
+def main(number: int, directory: Path) -> None:
+    """Read what level 1 left for these parts and leave the sum."""
+    parts = parts_of(number)
+    total = read_counts([directory / "measure" / f"{part}.json" for part in parts])
+    write_count(directory / "merge" / f"{number}.json", total)
+    print(f"merge {number}: {len(parts)} parts, {total.lines} lines")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], Path(sys.argv[2]))
+    main(int(sys.argv[1]), Path(sys.argv[2]))

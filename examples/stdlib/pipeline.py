@@ -2,11 +2,11 @@ r"""Write the document of the pipeline: `pipeline.py DIRECTORY > pipeline.json`.
 
 Three levels, each job named, children after their parents:
 
-    count:asyncio  count:ast ...    one job per package or module
+    measure:0  measure:8 ...    one job per part of the library
            \         /
-            merge:a  merge:b ...    one job per letter, its parents are its packages
+            merge:0  merge:1 ...    one job per eight parts, its parents
                  \   /
-                 report             one job, its parents are all letters
+                 report             one job, its parents are all merges
 """
 
 import json
@@ -14,10 +14,18 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from counting import letter_of, packages
+from counting import PARTS
 
 HERE = Path(__file__).resolve().parent
+MERGES = 6
+FAILING_PART = 7
+"""Its job fails at its first attempt, on purpose, and is repeated."""
 Job = dict[str, Any]
+
+
+def parts_of(number: int) -> list[int]:
+    """Return the parts that one job of the second level adds up."""
+    return list(range(number, PARTS, MERGES))
 
 
 def _job(name: str, group: str, *arguments: str, parents: list[str]) -> Job:
@@ -28,31 +36,34 @@ def _job(name: str, group: str, *arguments: str, parents: list[str]) -> Job:
         "command": [sys.executable, str(HERE / script), *rest],
         "parents": parents,
         "resources": {"cpu": 1, "memory": "128Mi"},
+        "max_attempts": 2,
     }
+
+
+def _measure(part: int, place: str) -> Job:
+    flags = ["--fail-first"] if part == FAILING_PART else []
+    name = f"measure:{part}"
+    return _job(name, "/measure", "measure.py", str(part), place, *flags, parents=[])
 
 
 def make_pipeline(directory: Path) -> dict[str, Any]:
     """Return the document of `POST /v1/batches`; results go to the directory."""
-    names = packages()
-    letters = sorted({letter_of(name) for name in names})
     place = str(directory)
-    counts = [
-        _job(f"count:{name}", "/count", "count.py", name, place, parents=[]) for name in names
-    ]
     merges = [
         _job(
-            f"merge:{letter}", "/merge", "merge.py", letter, place,
-            parents=[f"count:{name}" for name in names if letter_of(name) == letter],
+            f"merge:{number}", "/merge", "merge.py", str(number), place,
+            parents=[f"measure:{part}" for part in parts_of(number)],
         )
-        for letter in letters
+        for number in range(MERGES)
     ]  # fmt: skip
     report = _job(
-        "report", "/report", "report.py", place, parents=[f"merge:{letter}" for letter in letters]
-    )
+        "report", "/report", "report.py", place,
+        parents=[f"merge:{number}" for number in range(MERGES)],
+    )  # fmt: skip
     return {
         "name": "stdlib",
         "attributes": {"example": "stdlib"},
-        "jobs": [*counts, *merges, report],
+        "jobs": [*(_measure(part, place) for part in range(PARTS)), *merges, report],
     }
 
 

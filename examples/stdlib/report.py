@@ -3,14 +3,14 @@
 import sys
 from pathlib import Path
 
-from counting import letter_of, packages, render
+from counting import render
+from pipeline import MERGES
 from results import read_counts, write_whole
 
 
 def main(directory: Path) -> None:
     """Read what level 2 left and write `report.txt`."""
-    letters = sorted({letter_of(package) for package in packages()})
-    total = read_counts([directory / "merge" / f"{letter}.json" for letter in letters])
+    total = read_counts([directory / "merge" / f"{number}.json" for number in range(MERGES)])
     write_whole(directory / "report.txt", render(total))
     print(f"wrote {directory / 'report.txt'}")
 

@@ -3,15 +3,14 @@
 import sys
 from pathlib import Path
 
-from counting import STDLIB, Count, count_file, packages, render, source_files
+from counting import Count, measure_file, render, source_files
 
 
 def main(file: Path) -> None:
-    """Count everything and write the report."""
+    """Measure everything and write the report."""
     total = Count()
-    for package in packages():
-        for path in source_files(STDLIB / package):
-            total.add(count_file(package, path))
+    for path in source_files():
+        total.add(measure_file(path))
     file.write_text(render(total))
 
 

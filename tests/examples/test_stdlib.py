@@ -3,7 +3,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from counting import Count, count_file, letter_of, packages, render
+from counting import PARTS, STDLIB, Count, measure_file, part_of, render, source_files
 from hypothesis import given
 from hypothesis import strategies as st
 from pipeline import make_pipeline
@@ -16,6 +16,9 @@ counts = st.builds(
     tokens=st.integers(0, 999),
     names=st.builds(Counter, st.dictionaries(words, st.integers(1, 99))),
     lines_by_package=st.builds(Counter, st.dictionaries(words, st.integers(1, 99))),
+    clones=st.dictionaries(
+        words, st.tuples(st.integers(1, 9), st.tuples(words, st.integers(1, 99)), st.just(7))
+    ),
 )
 
 
@@ -39,39 +42,59 @@ def test_result_reads_back(count: Count) -> None:
     assert Count.from_document(json.loads(json.dumps(count.to_document()))) == count
 
 
-def test_file_is_counted(tmp_path: Path) -> None:
-    file = tmp_path / "module.py"
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a file of a library that has no other."""
+    monkeypatch.setattr("counting.STDLIB", tmp_path)
+    return tmp_path / "package" / "module.py"
+
+
+def test_file_is_measured(file: Path) -> None:
+    file.parent.mkdir()
     file.write_text("import os\n\nos.name = os.sep\n")
 
-    count = count_file("module", file)
+    count = measure_file(file)
 
-    assert (count.files, count.failures, count.lines) == (1, 0, 3)
+    assert (count.files, count.failures, count.lines, count.functions) == (1, 0, 3, 0)
     assert count.names == {"os": 3, "name": 1, "sep": 1}
-    assert count.lines_by_package == {"module": 3}
+    assert count.lines_by_package == {"package": 3}
+
+
+def test_functions_that_differ_in_names_only_are_twins(file: Path) -> None:
+    file.parent.mkdir()
+    body = "def {0}({1}):\n    if {1}:\n        return 1\n    a = {1}.x\n    b = a\n    return b\n"
+    file.write_text(
+        body.format("f", "one") + body.format("g", "two") + body.format("h", "x").replace("1", "2")
+    )
+
+    count = measure_file(file)
+
+    assert count.functions == 3
+    assert sorted(uses for uses, _, _ in count.clones.values()) == [1, 2]
+    assert (2, ("package/module.py", 1), 6) in count.clones.values()
 
 
 @pytest.mark.parametrize("content", [b"(\n", b"\xff\n", b"  x\n y\n", b'"""\n'])
 def test_file_that_is_no_python_counts_as_failure_with_its_lines(
-    tmp_path: Path, content: bytes
+    file: Path, content: bytes
 ) -> None:
-    file = tmp_path / "broken.py"
+    file.parent.mkdir()
     file.write_bytes(content)
 
-    count = count_file("broken", file)
+    count = measure_file(file)
 
     assert (count.failures, count.tokens, count.names) == (1, 0, {})
     assert count.lines == len(content.splitlines())
 
 
-def test_every_package_is_counted_once_and_merged_under_its_letter(tmp_path: Path) -> None:
+def test_every_file_is_measured_once_and_every_part_merged_once(tmp_path: Path) -> None:
     jobs = make_pipeline(tmp_path)["jobs"]
     parents = {job["name"]: job["parents"] for job in jobs}
 
-    letters = {letter_of(package) for package in packages()}
-    assert set(parents["report"]) == {f"merge:{letter}" for letter in letters}
-    merged = [parent for letter in letters for parent in parents[f"merge:{letter}"]]
-    assert sorted(merged) == [f"count:{package}" for package in packages()]
+    merged = [parent for merge in parents["report"] for parent in parents[merge]]
+    assert sorted(merged) == sorted(f"measure:{part}" for part in range(PARTS))
+    assert sorted(path for part in range(PARTS) for path in part_of(part)) == source_files()
 
 
-def test_neither_tests_nor_installed_packages_are_counted() -> None:
-    assert {"test", "site-packages"} & set(packages()) == set()
+def test_installed_packages_are_not_measured() -> None:
+    assert not any("site-packages" in path.relative_to(STDLIB).parts for path in source_files())

@@ -289,7 +289,8 @@ async def test_cancel(http: httpx.AsyncClient, worker: LiveWorker) -> None:
     assert group.json()["cancelled"] is True
     assert [c.job_id for c in claimed] == [2]
     assert running.json()["result"] == "cancelling"
-    assert batch.json() == {"batch_id": batch_id, "cancelled": True, "was_cancelled": False}
+    assert batch.json() == {"batch_id": batch_id, "cancelled": True, "was_cancelled": False,
+                            "had_ended": False}  # fmt: skip
     assert again.json()["was_cancelled"] is True
     late = await http.post(f"/v1/batches/{batch_id}/updates", json={"jobs": [{}]})
     assert (late.status_code, late.json()["code"]) == (409, "API.BATCH_CANCELLED")

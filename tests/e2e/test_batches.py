@@ -188,6 +188,26 @@ jobs:
     assert "3 cancelled" in waited.stderr.decode()
 
 
+def test_cancel_of_what_had_ended_changes_no_state(weft: Weft, tmp_path: Path) -> None:
+    batch = submit(weft, tmp_path)
+    weft.run("wait", batch)
+    cancelled = [weft.run("cancel", f"{batch}{part}") for part in (".j1", "/merge", "")]
+    status = as_json(weft, "status", batch)
+    answer = as_json(weft, "cancel", batch)
+
+    closed = "nothing to cancel; it is closed to new jobs"
+    assert [done.stderr.decode() for done in cancelled] == [
+        f"weft: {batch}.j1 had ended (success): nothing to cancel\n",
+        f"weft: {batch}/merge had ended: {closed}\n",
+        f"weft: {batch} had ended: {closed}\n",
+    ]
+    assert (status["state"], status["cancelled"]) == ("success", True)
+    assert (answer["was_cancelled"], answer["had_ended"]) == (True, True)
+    assert "success (closed to new jobs)" in weft.run("status", batch).stdout.decode()
+    assert weft.run("wait", batch).returncode == 0
+    assert weft.run("wait", f"{batch}/merge").returncode == 0
+
+
 @pytest.mark.parametrize(
     "arguments",
     [["status", "b999999"], ["wait", "b999999"], ["logs", "b999999.j1"], ["cancel", "b999999"]],

@@ -6,7 +6,7 @@ from end_states import state_of_end
 from weft.core.states import Reason
 from weft.settings import Settings
 
-P, R, RUN, S, C = 0, 1, 4, 6, 9
+P, R, RUN, S, F, E, C = 0, 1, 4, 6, 7, 8, 9
 LOSSES_MAX = Settings().losses_max
 
 
@@ -56,6 +56,8 @@ class Batch:
     jobs: dict[int, Job] = field(default_factory=dict)
     cancelled: dict[int, bool] = field(default_factory=dict)
     """Whether by force, by group."""
+    ended_before: dict[int, set[int]] = field(default_factory=dict)
+    """The jobs of the batch that had ended when a group was first cancelled."""
     held: set[int] = field(default_factory=set)
     """Groups that are held, with all below them."""
     held_jobs: set[int] = field(default_factory=set)
@@ -82,6 +84,23 @@ class Batch:
         """Say whether a cancel of a group forbids the job to run."""
         forces = [self.cancelled[g] for g in self.groups_of(job) if g in self.cancelled]
         return bool(forces) and (any(forces) or not job.always_run)
+
+    def cancel_group(self, group: int, *, force: bool) -> None:
+        """Cancel a group; what had ended keeps its state."""
+        if group not in self.cancelled:
+            self.ended_before[group] = {n for n, job in self.jobs.items() if job.state >= S}
+        self.cancelled[group] = self.cancelled.get(group, False) or force
+
+    def state_of(self, group: int) -> str:
+        """Return the state of a group, which a cancel does not change if it had ended."""
+        counts = self.counts(group)
+        jobs = {n for n, job in self.jobs.items() if group in self.groups_of(job)}
+        cancels = self.cancelled.keys() & {0, *self.ancestors(group)}
+        if counts.keys() & {F, E}:
+            return "failure"
+        if C in counts or any(not jobs or jobs - self.ended_before[one] for one in cancels):
+            return "cancelled"
+        return "success" if all(state >= S for state in counts) else "running"
 
     def is_held(self, job: Job) -> bool:
         """Say whether it or a group above it is held."""

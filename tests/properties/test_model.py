@@ -32,6 +32,10 @@ from weft.testing.builders import end_report, job_rows
 
 EXAMPLES = int(os.environ.get("MODEL_EXAMPLES", "0"))
 STEPS = 40
+AN_HOUR_US = 3_600_000_000
+"""Of microseconds: a job that is said to run that long ends when its end is reported, so that
+dates are in the order of the calls.
+"""
 WORKERS = (0, 1)
 TREE = (0, 1, 0)
 """Parents of the groups 1, 2 and 3."""
@@ -257,7 +261,7 @@ class Machine(DeleteRules, PriorityRules):
         reports, told = [], []
         for (which, one), reason in zip(some, reasons, strict=False):
             started = ran or self.models[which].jobs[one.job_id].started
-            reports.append(end_report(one, reason, start_age_us=1000 if started else None))
+            reports.append(end_report(one, reason, start_age_us=AN_HOUR_US if started else None))
             told.append((which, one, reason, started))
         # One of them twice: it counts once.
         worker, claimed = self.workers[owner], None
@@ -363,7 +367,7 @@ class Machine(DeleteRules, PriorityRules):
             self.world.api.cancel_group(self.world.caller, self.ids[which], group, force=force)
         )
         assert is_new == (group not in model.cancelled or (force and not model.cancelled[group]))
-        model.cancelled[group] = model.cancelled.get(group, False) or force
+        model.cancel_group(group, force=force)
 
     @rule(limit=st.sampled_from([1, 3, 1000]))
     def sweep(self, limit: int) -> None:
@@ -412,6 +416,7 @@ class Machine(DeleteRules, PriorityRules):
                 assert group["complete"] == all(state >= S for state in counts)
                 ancestors = model.ancestors(group["group_id"])
                 assert group["cancelled"] == bool(model.cancelled.keys() & {0, *ancestors})
+                assert group["state"] == model.state_of(group["group_id"])
                 assert group["held"] == bool(model.held & {0, *ancestors})
 
     def teardown(self) -> None:

@@ -17,6 +17,7 @@ TREE = [
     NewGroup(group_id=2, parent_id=1, name="b"),
     NewGroup(group_id=3, parent_id=0, name="c"),
 ]
+AN_HOUR_US = 3_600_000_000
 
 
 async def cancel(world: World, batch: int, group: int = 0, *, force: bool = False) -> bool:
@@ -303,3 +304,35 @@ async def test_cancel_notices_name_the_batch(world: World) -> None:
 
     assert heard == [("", ""), ("cancel", str(batch)), ("cancel", str(batch))]
     await world.sweep()
+
+
+async def test_what_had_ended_keeps_its_state_and_takes_no_more_jobs(world: World) -> None:
+    """Also below the cancelled group. What was cut short, or was still empty, is cancelled."""
+    groups = [*TREE, NewGroup(group_id=4, name="ended", is_set=True)]
+    batch = await world.submit(job_rows(2, group=[2, 0], sets={1: (4,)}), groups=groups)
+    worker = await world.worker()
+    ended, running = await worker.claim(2)
+    await worker.end(ended)
+    before = await states_of_groups(world, batch)
+    await cancel(world, batch, 1)
+    after = await states_of_groups(world, batch)
+    await cancel(world, batch)
+    await worker.start(running)
+    await worker.end(running, start_age_us=AN_HOUR_US)
+
+    assert before == {
+        "/": "running", "/a": "success", "/a/b": "success", "/c": "success", "ended": "success"
+    }  # fmt: skip
+    assert after == before
+    assert await states_of_groups(world, batch) == {
+        **before, "/": "cancelled", "/c": "cancelled"
+    }  # fmt: skip
+    document = await world.api.get_group(world.caller, batch, "/a/b")
+    assert (document["cancelled"], document["complete"]) == (True, True)
+    with pytest.raises(errors.BatchCancelled):
+        await world.submit(1, batch=batch)
+
+
+async def states_of_groups(world: World, batch: int) -> dict[str, str]:
+    groups = await world.api.list_groups(world.caller, batch, after=-1, limit=9)
+    return {group["path"] or group["name"]: group["state"] for group in groups}

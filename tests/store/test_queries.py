@@ -312,6 +312,22 @@ async def batches(world: World, query: str, *, before: int | None = None) -> lis
 
 
 @pytest.mark.parametrize("folded", [False, True])
+async def test_batch_that_was_cancelled_after_its_end_is_found_as_success(
+    world: World, folded: bool  # noqa: FBT001 (a parameter)
+) -> None:  # fmt: skip
+    batch = await world.submit(1)
+    await (await world.worker()).run()
+    await world.api.cancel_group(world.caller, batch, 0, force=False)
+    if folded:
+        await world.fold()
+    document = await world.api.get_batch(world.caller, batch)
+
+    assert (document["state"], document["cancelled"]) == ("success", True)
+    assert await batches(world, "state = success") == [batch]
+    assert await batches(world, "state = cancelled") == []
+
+
+@pytest.mark.parametrize("folded", [False, True])
 async def test_each_term_finds_its_batches(world: World, folded: bool) -> None:  # noqa: FBT001 (a parameter)
     """Also what is not folded yet counts."""
     word_by_id = {number: word for word, number in (await varied_batches(world)).items()}

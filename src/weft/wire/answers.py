@@ -378,6 +378,10 @@ class Cancelled(Struct, kw_only=True):
     group_id: int | UnsetType = UNSET
     cancelled: bool
     was_cancelled: Annotated[bool, Meta(description="before this request")]
+    had_ended: Annotated[
+        bool,
+        Meta(description="all its jobs had ended: it keeps its state, and takes no more jobs"),
+    ]
 
 
 class HoldChanged(Struct, kw_only=True):

@@ -1,7 +1,6 @@
 """Cancel a batch, a group or a job."""
 
 from weft.api.services import Answer, Services
-from weft.api.use_cases.read import find_group_id
 from weft.ports.store import Caller
 from weft.wire.documents import CancelDocument
 
@@ -12,8 +11,8 @@ async def cancel_batch(
     services: Services, caller: Caller, batch_id: int, document: CancelDocument
 ) -> Answer:
     """Cancel all jobs of a batch that have not ended."""
-    is_new = await services.store.cancel_group(caller, batch_id, ROOT_GROUP, force=document.force)
-    return {"batch_id": batch_id, "cancelled": True, "was_cancelled": not is_new}
+    answer = await cancel_group(services, caller, batch_id, ROOT_GROUP, document)
+    return {name: value for name, value in answer.items() if name != "group_id"}
 
 
 async def cancel_group(
@@ -24,13 +23,15 @@ async def cancel_group(
     document: CancelDocument,
 ) -> Answer:
     """Cancel all jobs of a group, and of the groups below it, that have not ended."""
-    group_id = await find_group_id(services, caller, batch_id, group)
+    row = await services.store.get_group(caller, batch_id, group)
+    group_id = int(row["group_id"])
     is_new = await services.store.cancel_group(caller, batch_id, group_id, force=document.force)
     return {
         "batch_id": batch_id,
         "group_id": group_id,
         "cancelled": True,
         "was_cancelled": not is_new,
+        "had_ended": row["completed_at"] is not None,
     }
 
 

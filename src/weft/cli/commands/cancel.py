@@ -10,6 +10,7 @@ from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.targets import Target, parse_target
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json
+from weft.core.states import ENDED_WORDS
 
 
 def cancel(
@@ -46,5 +47,14 @@ async def _cancel(targets: list[tuple[str, Target]], shared: Shared, *, force: b
             if shared.json:
                 print_json(answer)
             else:
-                note(f"{text}: cancelled")
+                note(_said(text, answer))
     return 0
+
+
+def _said(text: str, answer: Mapping[str, Any]) -> str:
+    """Return what the cancel did: what has ended keeps its state."""
+    if (result := answer.get("result", "cancelled")) in ENDED_WORDS - {"cancelled"}:
+        return f"{text} had ended ({result}): nothing to cancel"
+    if answer.get("had_ended"):
+        return f"{text} had ended: nothing to cancel; it is closed to new jobs"
+    return f"{text}: {result}"

@@ -91,7 +91,9 @@ async def _first_jobs(client: Api, batch_id: int, limit: int) -> list[Document]:
 def _print_counts(batch: Document, name: str, *, what: str = "Batch") -> None:
     counts = [f"{batch[f'n_{word}']:,} {word}" for word in STATES if batch[f"n_{word}"]]
     state = batch["state"]
-    if batch["cancelled"] and state != "cancelled":
+    if batch["cancelled"] and batch["complete"] and state == "success":
+        state += " (closed to new jobs)"
+    elif batch["cancelled"] and state != "cancelled":
         state += " (cancelled)"
     elif not batch["complete"] and state != "running":
         state += " (not complete)"

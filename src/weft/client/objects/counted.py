@@ -40,6 +40,8 @@ class Counted:
     async def cancel(self, *, force: bool = False) -> Document:
         """Cancel its jobs that have not ended, and no others. None of them starts afterwards.
 
+        If all had ended, it keeps its state (`had_ended` in the answer) and takes no more jobs.
+
         Args:
             force: Those with `always_run`, too.
         """

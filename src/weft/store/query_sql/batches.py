@@ -48,7 +48,9 @@ _STATES: Final = MappingProxyType(
         "success": f"{_N_OPEN} + {_N_BAD} + {_N_CANCELLED} = 0",
         "failure": f"{_N_BAD} > 0",
         "cancelled": f"""({_N_CANCELLED} > 0 OR EXISTS (
-    SELECT FROM weft.group_cancel g WHERE g.batch_id = b.batch_id AND g.group_id = 0))""",
+    SELECT FROM weft.group_cancel g WHERE g.batch_id = b.batch_id AND g.group_id = 0
+      AND ({_N_OPEN} = 0
+           AND greatest(c.last_ended_at, f.last_ended_at) <= g.cancelled_at) IS NOT TRUE))""",
     }
 )
 _COMPLETED_AT: Final = f"""(CASE WHEN {_N_OPEN} = 0 THEN (
@@ -71,7 +73,8 @@ LEFT JOIN (
     SELECT d.batch_id, sum(d.n_failed + d.n_errored) AS n_bad, sum(d.n_cancelled) AS n_cancelled,
         sum(d.n_succeeded) AS n_good,
         sum(d.n_pending + d.n_ready + d.n_queued + d.n_creating + d.n_running + d.n_blocked)
-            AS n_open
+            AS n_open,
+        max(d.last_ended_at) AS last_ended_at
     FROM weft.fold o JOIN weft.job_delta d
       ON d.xid >= pg_snapshot_xmin(o.upto) AND NOT pg_visible_in_snapshot(d.xid, o.upto)
     GROUP BY d.batch_id) f ON f.batch_id = b.batch_id"""

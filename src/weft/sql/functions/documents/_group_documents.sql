@@ -14,7 +14,7 @@ AS $$
             ELSE 'tree' END,
         'name', CASE WHEN g.group_id = 0 THEN b.name ELSE g.name END, 'user', u.name, 'billing_project', p.name,
         'state', CASE WHEN n.n_failed + n.n_errored > 0 THEN 'failure'
-                      WHEN n.n_cancelled > 0 OR x.cancelled THEN 'cancelled'
+                      WHEN n.n_cancelled > 0 OR x.cut_short THEN 'cancelled'
                       WHEN k.n_open = 0 THEN 'success' ELSE 'running' END,
         'complete', k.n_open = 0, 'cancelled', x.cancelled, 'held', weft._is_held(g.batch_id, g.group_id, 0) OR g.is_set
             AND weft._is_held(g.batch_id, 0, 0),
@@ -37,12 +37,17 @@ AS $$
     CROSS JOIN LATERAL (SELECT x.name FROM weft.billing_project x WHERE x.project_id = b.project_id OFFSET 0) p
     CROSS JOIN LATERAL (SELECT n.n_pending + n.n_ready + n.n_queued + n.n_creating + n.n_running + n.n_blocked AS n_open,
                                n.n_succeeded + n.n_failed + n.n_errored + n.n_cancelled AS n_done) k
-    CROSS JOIN LATERAL (SELECT EXISTS (
-        SELECT FROM weft.group_ancestor a JOIN weft.group_cancel gc ON gc.batch_id = a.batch_id AND gc.group_id = a.ancestor_id
-        WHERE a.batch_id = g.batch_id AND a.group_id = g.group_id)
-        -- A set stands below no group, but its jobs are the batch's.
-        OR g.is_set AND EXISTS (SELECT FROM weft.group_cancel gc WHERE gc.batch_id = g.batch_id AND gc.group_id = 0) AS cancelled) x
     CROSS JOIN LATERAL (SELECT CASE WHEN k.n_open = 0 AND k.n_done > 0 THEN weft._completed_at(g.created_at, n.last_ended_at, (
         SELECT max(gc.completed_at) FROM weft.group_completion gc WHERE gc.batch_id = g.batch_id
             AND gc.group_id = g.group_id)) END AS completed_at) e
+    CROSS JOIN LATERAL (
+        -- What had ended before its cancel keeps its state. What was empty had not: it waited for its first jobs.
+        SELECT count(*) > 0 AS cancelled,
+            coalesce(bool_or(e.completed_at IS NULL OR gc.cancelled_at < coalesce(n.last_ended_at, e.completed_at)), false) AS cut_short
+        FROM (SELECT c.cancelled_at FROM weft.group_ancestor a JOIN weft.group_cancel c ON c.batch_id = a.batch_id
+                  AND c.group_id = a.ancestor_id
+              WHERE a.batch_id = g.batch_id AND a.group_id = g.group_id
+              UNION ALL
+              -- A set stands below no group, but its jobs are the batch's.
+              SELECT c.cancelled_at FROM weft.group_cancel c WHERE g.is_set AND c.batch_id = g.batch_id AND c.group_id = 0) gc) x
 $$;

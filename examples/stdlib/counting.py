@@ -4,6 +4,7 @@ import ast
 import hashlib
 import io
 import keyword
+import os
 import platform
 import sysconfig
 import tokenize
@@ -11,6 +12,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any, Self
 
@@ -75,10 +77,14 @@ class Count:
         )
 
 
+@cache
 def source_files() -> list[Path]:
     """Return all sources of the library, its tests included, in a fixed order."""
-    found = (path for path in STDLIB.rglob("*.py") if path.is_file())
-    return sorted(path for path in found if "site-packages" not in path.relative_to(STDLIB).parts)
+    found = []
+    for directory, below, names in os.walk(STDLIB):
+        below[:] = [name for name in below if name != "site-packages"]
+        found += [Path(directory, name) for name in names if name.endswith(".py")]
+    return sorted(found)
 
 
 def part_of(part: int) -> list[Path]:

@@ -25,6 +25,8 @@ class FakeDriverStore:
         self.counted: deque[int] = deque()
         self.parked: deque[int] = deque()
         self.gated: deque[int] = deque()
+        self.next_gates: deque[float | None] = deque()
+        self.gates_due_at: datetime | None = None
         self.idle: deque[bool] = deque()
         self.due: deque[datetime | None] = deque()
         self.operations: deque[list[Operation]] = deque()
@@ -136,6 +138,10 @@ class FakeDriverStore:
         await self._ask("next_due", epoch)
         return self.due.popleft() if self.due else None
 
+    async def gates_due(self, epoch: int) -> float | None:
+        await self._ask("gates_due", epoch)
+        return self.next_gates.popleft() if self.next_gates else None
+
     async def beat(self, epoch: int, grace_s: float) -> Beat:
         assert grace_s > 0
         await self._ask("beat", epoch)
@@ -144,6 +150,8 @@ class FakeDriverStore:
         due_at = self.due.popleft() if self.due else None
         if due_at is not None:
             due["reaper"] = due_at
+        if self.gates_due_at is not None:
+            due["gates"] = self.gates_due_at
         if self.callbacks:
             due["callback"] = datetime.now(UTC)
         return Beat(idle, due)

@@ -198,6 +198,41 @@ async def test_reaper_waits_for_those_whom_an_absent_database_made_silent() -> N
     assert driver.store.calls["lose_workers"] == 0
 
 
+async def test_gates_are_passed_at_the_date_that_the_database_names() -> None:
+    driver = Running()
+    driver.store.next_gates.extend([0.01, None])
+    async with running(driver):
+        await driver.store.until("pass_gates", 2)
+        await driver.store.until("gates_due", 2)
+        await driver.settled()
+
+    assert driver.store.calls["pass_gates"] == 2
+
+
+async def test_heartbeat_brings_a_new_date_to_the_gates() -> None:
+    """A place may have become stuck since the loop asked."""
+    driver = Running(replace(SETTINGS, heartbeat_s=0.02))
+    async with running(driver):
+        await driver.store.until("idle_driver", 1)
+        await driver.settled()
+        passes = driver.store.calls["pass_gates"]
+        driver.store.gates_due_at = datetime.now(UTC) + timedelta(seconds=0.1)
+        await driver.store.until("pass_gates", passes + 1)
+
+
+async def test_gates_that_cannot_be_passed_yet_are_tried_again_after_a_pause() -> None:
+    """A row that is locked keeps a place overdue."""
+    driver = Running()
+    driver.store.next_gates.extend([-5.0, None])
+    async with running(driver):
+        await driver.store.until("gates_due", 1)
+        await driver.settled()
+        at_once = driver.store.calls["pass_gates"]
+        await driver.store.until("pass_gates", 2)
+
+    assert at_once == 1
+
+
 async def test_standby_waits_and_takes_over_when_a_leader_died() -> None:
     driver = Running()
     driver.store.lock_free = False

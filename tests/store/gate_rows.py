@@ -8,12 +8,17 @@ from store.world import World
 async def licence(
     world: World, n: int | None, *batches: int, name: str = "", **more: Any  # noqa: ANN401 (columns of a gate)
 ) -> int:  # fmt: skip
-    """Put empty batches behind a gate that they share, beside those that they have."""
+    """Put empty batches behind a gate that they share, beside those that they have.
+
+    A gate with a date rings the driver, as whoever interns one must.
+    """
     gate: int = await world.admin.fetchval(
         "INSERT INTO weft.gate (kind, key, max_places, opens_at) VALUES ('test', $1, $2, $3) "
         "ON CONFLICT (kind, key) DO UPDATE SET key = excluded.key RETURNING gate_id",
         f"{world.pool}-{name or batches}", n, more.get("opens_at"),
     )  # fmt: skip
+    if more.get("opens_at"):
+        await world.admin.execute("SELECT weft._ring_gates(ARRAY[$1::int])", gate)
     for batch in batches:
         await world.admin.execute(
             "UPDATE weft.batch SET gated = true, gate_set_id = weft._gate_set_id("

@@ -5,6 +5,7 @@ Nobody waits for a gate, and no place is lost.
 
 import asyncio
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -114,6 +115,35 @@ async def test_batch_that_is_being_held_admits_nobody(world: World) -> None:
     assert await places(world, batch) == []
     await release(world, batch)
     assert numbers(await worker.claim()) == [2]
+
+
+async def test_jobs_that_come_while_the_gate_opens_are_admitted(world: World) -> None:
+    """Their commit found the gate closed, and the driver opens it before it can see them."""
+    batch = await world.submit(0)
+    opens_at = datetime.now(UTC) + timedelta(hours=1)
+    await licence(world, None, batch, opens_at=opens_at)
+    await visit(world)
+    update, _is_new = await world.api.create_update(
+        world.caller, batch, n_jobs=2, n_groups=0, idempotency_key=None, digest=b"",
+        trace_id="0" * 32,
+    )  # fmt: skip
+    await world.api.add_jobs(world.caller, batch, update.update_id, job_rows(2))
+    connection, driver = await world.connect("weft_api"), await world.connect()
+    async with connection.transaction():
+        await call_on(
+            connection, "commit_update", tenant_id=world.caller.tenant_id, batch_id=batch,
+            of_update_id=update.update_id,
+        )  # fmt: skip
+        opening = asyncio.create_task(
+            call_on(driver, "pass_gates", epoch=await world.lead(), limit_jobs=100,
+                    at=opens_at + timedelta(seconds=1))
+        )  # fmt: skip
+        await world.until_somebody_waits()
+    async with asyncio.timeout(10):
+        await opening
+    await visit(world)
+
+    assert len(await (await world.worker()).claim()) == 2
 
 
 async def test_job_that_is_being_claimed_is_not_overtaken(world: World) -> None:

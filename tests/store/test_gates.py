@@ -206,11 +206,79 @@ async def test_gate_opens_at_its_date(world: World) -> None:
     await world.submit(2, batch=batch)
     worker = await world.worker()
     early = await worker.claim()
-    await world.admin.execute(
-        "INSERT INTO weft.gate_note (gate_id, n_freed) SELECT unnest(s.gate_ids), 0 "
-        "FROM weft.gate_set s JOIN weft.batch b USING (gate_set_id) WHERE b.batch_id = $1", batch,
-    )  # fmt: skip
+    await visit(world)
+    still_early = await worker.claim()
     await visit(world, in_s=3601)
 
-    assert early == []
+    assert early == still_early == []
     assert len(await worker.claim()) == 2
+    # Whoever comes later is not delayed.
+    await world.submit(1, batch=batch)
+    assert len(await worker.claim()) == 1
+
+
+async def test_audit_finds_a_gate_that_nobody_opened(world: World) -> None:
+    batch = await world.submit(0)
+    gate = await licence(world, None, batch, opens_at=datetime.now(UTC) + timedelta(hours=1))
+    await world.submit(2, batch=batch)
+    await visit(world)
+    await world.admin.execute(
+        "UPDATE weft.gate SET opens_at = now() - interval '2 minutes' WHERE gate_id = $1", gate
+    )
+    overdue = await world.findings()
+    await visit(world)
+
+    assert list(overdue) == ["free_places_are_used"]
+
+
+async def test_commit_behind_a_date_lists_nothing(world: World) -> None:
+    """However many jobs: they are one range until the gate opens."""
+    batch = await world.submit(0)
+    await licence(world, None, batch, opens_at=datetime.now(UTC) + timedelta(hours=1))
+    await world.submit(5000, batch=batch)
+    rows = await world.admin.fetchrow(
+        "SELECT (SELECT count(*) FROM weft.runnable WHERE batch_id = $1),"
+        " (SELECT count(*) FROM weft.ready_job WHERE batch_id = $1),"
+        " (SELECT count(*) FROM weft.job WHERE batch_id = $1 AND listed)", batch,
+    )  # fmt: skip
+
+    assert tuple(rows) == (1, 0, 0)
+
+
+async def test_job_behind_a_date_takes_no_place_from_others(world: World) -> None:
+    """It shares a licence with jobs that may start now; the licence is free for them."""
+    later, now = [await world.submit(0) for _ in range(2)]
+    await licence(world, 1, later, now)
+    opens_at = datetime.now(UTC) + timedelta(hours=1)
+    await licence(world, None, later, opens_at=opens_at)
+    for batch in (later, now):
+        await world.submit(job_rows(2, priority=5 if batch == later else 0), batch=batch)
+    worker = await world.worker()
+    first = await places(world, now)
+    done = [await worker.run() for _ in range(3)]
+    await visit(world, in_s=3601)
+
+    assert first == [1]
+    assert done == [[1], [2], []]
+    assert await places(world, later) == [1, 1]
+
+
+@pytest.mark.parametrize("obstacle", ["date", "limit"])
+async def test_place_is_kept_if_nobody_else_could_use_it(world: World, obstacle: str) -> None:
+    """Another job waits for the licence, and for something else: it would not start either."""
+    alone, served = await world.submit(0), await world.submit(0, max_running=1)
+    await world.admin.execute(_OTHER_POOL, world.pool, world.caller.tenant_id, alone)
+    await licence(world, 1 if obstacle == "date" else 2, alone, served)
+    await world.submit(1, batch=alone)
+    worker = await world.worker()
+    if obstacle == "date":
+        opens_at = datetime.now(UTC) + timedelta(hours=1)
+        await licence(world, None, served, opens_at=opens_at, name="date")
+        await world.submit(1, batch=served)
+    else:
+        await world.submit(2, batch=served)
+        assert len(await worker.claim()) == 1
+    await worker.waits()
+
+    assert await visit(world, in_s=5) == 0
+    assert await places(world, alone) == [1]

@@ -3,6 +3,7 @@
 import asyncio
 import itertools
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 from functools import partial
 
 from weft.core.errors import Unavailable
@@ -99,7 +100,7 @@ class Term:
         return [other.name for other in self._loops if loop.name in other.after]
 
     async def _beat(self) -> None:
-        """Check now and then that we lead, and catch up on lost notices.
+        """Check now and then that we lead, and catch up on lost notices and on dates.
 
         While the driver sleeps, asking for work proves the epoch too; the connection that holds
         the lock is then checked less often, to stay below one statement in 5 s.
@@ -108,16 +109,18 @@ class Term:
             doubted = await self._doubt.heard(self._settings.heartbeat_s)
             if doubted or not self._rest.is_asleep or beat % LOCK_EVERY_BEATS == 0:
                 await self._prove_lock()
-            if self._rest.is_asleep:
-                await self._ask_what_is_due()
+            await self._ask_what_is_due()
 
     async def _ask_what_is_due(self) -> None:
         answer = await self._store.beat(self._epoch, self._settings.lost_after_s)
-        if not answer.idle:
+        if self._rest.is_asleep and not answer.idle:
             self.wake_all()
+        now = datetime.now(UTC)
+        for name, bell in self._bells.items():
+            if (due_at := answer.due.get(name)) is not None:
+                bell.ring_in(max((due_at - now).total_seconds(), 0.0))
         for name, due_date in self._due_dates.items():
             due_date.move(answer.due.get(name))
-        self.wake_each(answer.overdue)
 
     async def _prove_lock(self) -> None:
         if not await self._store.still_lead():

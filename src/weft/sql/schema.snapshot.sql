@@ -223,6 +223,10 @@ CREATE FUNCTION weft._gate_set_id(of_gate_ids integer[]) RETURNS integer
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft._gate_set_id(of_gate_ids integer[]) OWNER TO weft_system;
 
+CREATE FUNCTION weft._gates_due() RETURNS interval
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._gates_due() OWNER TO weft_system;
+
 CREATE FUNCTION weft._give_back(locked_gate_ids integer[], batch_ids bigint[], job_ids integer[]) RETURNS integer
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._give_back(locked_gate_ids integer[], batch_ids bigint[], job_ids integer[]) OWNER TO weft_system;
@@ -459,6 +463,10 @@ CREATE FUNCTION weft._offers(i weft.worker_incarnation) RETURNS jsonb
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._offers(i weft.worker_incarnation) OWNER TO weft_system;
 
+CREATE FUNCTION weft._open_gates(at timestamp with time zone) RETURNS boolean
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._open_gates(at timestamp with time zone) OWNER TO weft_system;
+
 CREATE FUNCTION weft._open_neighbours(of_batch_id bigint, of_job_id integer, after_child integer, limit_jobs integer, at timestamp with time zone, OUT n_told integer, OUT last_child integer) RETURNS record
     LANGUAGE plpgsql
     SET enable_bitmapscan TO 'off';
@@ -494,6 +502,10 @@ ALTER TABLE weft.batch_update OWNER TO postgres;
 CREATE FUNCTION weft._open_update(of_batch_id bigint, of_update_id integer) RETURNS weft.batch_update
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._open_update(of_batch_id bigint, of_update_id integer) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._opens_later(of_gate_set_id integer, at timestamp with time zone) RETURNS boolean
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._opens_later(of_gate_set_id integer, at timestamp with time zone) OWNER TO weft_system;
 
 CREATE TABLE weft.operation (
     operation_id bigint NOT NULL,
@@ -594,9 +606,9 @@ CREATE FUNCTION weft._ring_gates(of_gate_ids integer[]) RETURNS void
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft._ring_gates(of_gate_ids integer[]) OWNER TO weft_system;
 
-CREATE FUNCTION weft._room(of_gate_set_id integer, locked_gate_ids integer[], at timestamp with time zone) RETURNS integer
+CREATE FUNCTION weft._room(of_gate_set_id integer, locked_gate_ids integer[]) RETURNS integer
     LANGUAGE sql STABLE;
-ALTER FUNCTION weft._room(of_gate_set_id integer, locked_gate_ids integer[], at timestamp with time zone) OWNER TO weft_system;
+ALTER FUNCTION weft._room(of_gate_set_id integer, locked_gate_ids integer[]) OWNER TO weft_system;
 
 CREATE FUNCTION weft._serve_lanes(of_incarnation_id integer) RETURNS void
     LANGUAGE sql;
@@ -646,7 +658,7 @@ CREATE FUNCTION weft._stop_batch(operation weft.operation, limit_rows integer, a
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._stop_batch(operation weft.operation, limit_rows integer, at timestamp with time zone) OWNER TO weft_system;
 
-CREATE FUNCTION weft._stuck_places(at timestamp with time zone) RETURNS TABLE(batch_id bigint, job_id integer, gate_id integer, pool_id integer, shape_id integer)
+CREATE FUNCTION weft._stuck_places(at timestamp with time zone, until timestamp with time zone) RETURNS TABLE(batch_id bigint, job_id integer, gate_id integer, pool_id integer, shape_id integer, stuck_at timestamp with time zone)
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -654,7 +666,7 @@ CREATE FUNCTION weft._stuck_places(at timestamp with time zone) RETURNS TABLE(ba
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     SET enable_bitmapscan TO 'off';
-ALTER FUNCTION weft._stuck_places(at timestamp with time zone) OWNER TO weft_system;
+ALTER FUNCTION weft._stuck_places(at timestamp with time zone, until timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft._switches(of_batch_id bigint) RETURNS TABLE(batch_id bigint)
     LANGUAGE sql STABLE;
@@ -691,6 +703,10 @@ ALTER FUNCTION weft._waiting_jobs(of_gate_set_ids integer[], of_pool_id integer,
 CREATE FUNCTION weft._waiting_sets() RETURNS SETOF integer
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._waiting_sets() OWNER TO weft_system;
+
+CREATE FUNCTION weft._would_pass(of_gate_set_id integer, of_batch_id bigint, of_job_id integer) RETURNS boolean
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._would_pass(of_gate_set_id integer, of_batch_id bigint, of_job_id integer) OWNER TO weft_system;
 
 CREATE FUNCTION weft.add_groups(tenant_id integer, batch_id bigint, update_id integer, group_ids integer[], parent_ids integer[], names text[], attributes jsonb[], cancel_afters integer[], callbacks text[], depth_max integer, are_sets boolean[] DEFAULT '{}'::boolean[], at timestamp with time zone DEFAULT clock_timestamp(), idempotency_key text DEFAULT NULL::text, digest bytea DEFAULT NULL::bytea) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
@@ -855,6 +871,11 @@ CREATE FUNCTION weft.fold_deltas(epoch bigint, at timestamp with time zone DEFAU
     SET enable_seqscan TO 'off'
     SET enable_mergejoin TO 'off';
 ALTER FUNCTION weft.fold_deltas(epoch bigint, at timestamp with time zone) OWNER TO weft_system;
+
+CREATE FUNCTION weft.gates_due(epoch bigint) RETURNS interval
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.gates_due(epoch bigint) OWNER TO weft_system;
 
 CREATE FUNCTION weft.get_batch(tenant_id integer, batch_id bigint) RETURNS jsonb
     LANGUAGE plpgsql SECURITY DEFINER
@@ -2383,6 +2404,8 @@ CREATE INDEX gate_member_batch_id_idx ON weft.gate_member USING btree (batch_id)
 
 CREATE INDEX gate_member_gate_set_id_idx ON weft.gate_member USING btree (gate_set_id, gate_id);
 
+CREATE INDEX gate_opens_at_idx ON weft.gate USING btree (opens_at) WHERE (opens_at IS NOT NULL);
+
 CREATE INDEX gate_set_batch_id_idx ON weft.gate_set USING btree (batch_id) WHERE (batch_id IS NOT NULL);
 
 CREATE INDEX group_ancestor_members_idx ON weft.group_ancestor USING btree (batch_id, ancestor_id, group_id);
@@ -2968,6 +2991,8 @@ GRANT ALL ON FUNCTION weft._free_places(batch_ids bigint[], job_ids integer[]) T
 REVOKE ALL ON FUNCTION weft._gate_set_id(of_gate_ids integer[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._gate_set_id(of_gate_ids integer[]) TO weft_tenant;
 
+REVOKE ALL ON FUNCTION weft._gates_due() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._give_back(locked_gate_ids integer[], batch_ids bigint[], job_ids integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._group_costs(batch_ids bigint[], group_ids integer[], folded boolean) FROM PUBLIC;
@@ -3070,6 +3095,8 @@ GRANT SELECT ON TABLE weft.worker_incarnation TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft._offers(i weft.worker_incarnation) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._open_gates(at timestamp with time zone) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._open_neighbours(of_batch_id bigint, of_job_id integer, after_child integer, limit_jobs integer, at timestamp with time zone, OUT n_told integer, OUT last_child integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._open_ranges(batch_ids bigint[], job_ids integer[], update_ids integer[], lane_ids integer[], opens boolean[]) FROM PUBLIC;
@@ -3083,6 +3110,8 @@ GRANT SELECT ON TABLE weft.batch_update TO weft_api;
 GRANT SELECT ON TABLE weft.batch_update TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft._open_update(of_batch_id bigint, of_update_id integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._opens_later(of_gate_set_id integer, at timestamp with time zone) FROM PUBLIC;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.operation TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.operation TO weft_system;
@@ -3126,7 +3155,7 @@ REVOKE ALL ON FUNCTION weft._rename_group(of_batch_id bigint, of_group_id intege
 REVOKE ALL ON FUNCTION weft._ring_gates(of_gate_ids integer[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._ring_gates(of_gate_ids integer[]) TO weft_tenant;
 
-REVOKE ALL ON FUNCTION weft._room(of_gate_set_id integer, locked_gate_ids integer[], at timestamp with time zone) FROM PUBLIC;
+REVOKE ALL ON FUNCTION weft._room(of_gate_set_id integer, locked_gate_ids integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._serve_lanes(of_incarnation_id integer) FROM PUBLIC;
 
@@ -3154,7 +3183,7 @@ REVOKE ALL ON FUNCTION weft._step_back(of_gate_ids integer[], of_gate_set_ids in
 
 REVOKE ALL ON FUNCTION weft._stop_batch(operation weft.operation, limit_rows integer, at timestamp with time zone) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION weft._stuck_places(at timestamp with time zone) FROM PUBLIC;
+REVOKE ALL ON FUNCTION weft._stuck_places(at timestamp with time zone, until timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._switches(of_batch_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._switches(of_batch_id bigint) TO weft_tenant;
@@ -3177,6 +3206,8 @@ REVOKE ALL ON FUNCTION weft._waiting_heads(of_gate_set_ids integer[]) FROM PUBLI
 REVOKE ALL ON FUNCTION weft._waiting_jobs(of_gate_set_ids integer[], of_pool_id integer, of_user_id integer, limit_jobs integer, with_paused boolean, at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._waiting_sets() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._would_pass(of_gate_set_id integer, of_batch_id bigint, of_job_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft.add_groups(tenant_id integer, batch_id bigint, update_id integer, group_ids integer[], parent_ids integer[], names text[], attributes jsonb[], cancel_afters integer[], callbacks text[], depth_max integer, are_sets boolean[], at timestamp with time zone, idempotency_key text, digest bytea) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.add_groups(tenant_id integer, batch_id bigint, update_id integer, group_ids integer[], parent_ids integer[], names text[], attributes jsonb[], cancel_afters integer[], callbacks text[], depth_max integer, are_sets boolean[], at timestamp with time zone, idempotency_key text, digest bytea) TO weft_api;
@@ -3263,6 +3294,9 @@ GRANT ALL ON FUNCTION weft.fill_set(epoch bigint, of_operation_id bigint, job_id
 
 REVOKE ALL ON FUNCTION weft.fold_deltas(epoch bigint, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.fold_deltas(epoch bigint, at timestamp with time zone) TO weft_driver;
+
+REVOKE ALL ON FUNCTION weft.gates_due(epoch bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.gates_due(epoch bigint) TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft.get_batch(tenant_id integer, batch_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.get_batch(tenant_id integer, batch_id bigint) TO weft_api;

@@ -8,10 +8,19 @@ class Bell:
 
     def __init__(self) -> None:
         self._rung = asyncio.Event()
+        self._alarm: asyncio.TimerHandle | None = None
 
     def ring(self) -> None:
         """Wake the loop now, or at its next wait."""
         self._rung.set()
+
+    def ring_in(self, delay_s: float | None) -> None:
+        """Ring it by itself after this time, instead of an earlier date; None: at no date."""
+        if self._alarm is not None:
+            self._alarm.cancel()
+        self._alarm = None
+        if delay_s is not None:
+            self._alarm = asyncio.get_running_loop().call_later(delay_s, self.ring)
 
     async def heard(self, timeout_s: float | None = None) -> bool:
         """Wait until it is rung; return False if the time runs out."""

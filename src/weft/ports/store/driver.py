@@ -1,7 +1,7 @@
 """The calls of a driver."""
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, NamedTuple, Protocol
 
 from weft.ports.store.callbacks import DeliveryReport, DueCallback
@@ -11,17 +11,11 @@ from weft.ports.store.queries import JobQuery
 
 
 class Beat(NamedTuple):
-    """The answer to a sleeping leader's heartbeat; it makes up for lost notices."""
+    """The answer to a leader's heartbeat; it makes up for lost notices."""
 
     idle: bool
     due: Mapping[str, datetime] = {}
     """By loop: when its next work is due, by this host's clock."""
-
-    @property
-    def overdue(self) -> Sequence[str]:
-        """The loops that are overdue."""
-        now = datetime.now(UTC)
-        return [loop for loop, due_at in self.due.items() if due_at <= now]
 
 
 class Folded(NamedTuple):
@@ -64,6 +58,12 @@ class DriverStore(Protocol):
 
     async def next_due(self, epoch: int, grace_s: float) -> datetime | None:
         """Return when the next worker would be lost; None: there is no worker."""
+
+    async def gates_due(self, epoch: int) -> float | None:
+        """Return in how many seconds a gate needs the driver if no notice comes before.
+
+        Negative: it is overdue; None: nothing will be due.
+        """
 
     async def beat(self, epoch: int, grace_s: float) -> Beat:
         """Return whether the leader may sleep on (`idle_driver`), and when each loop is due."""

@@ -1,4 +1,5 @@
--- No job waits before gates that all have a free place, unless a note tells the driver to look.
+-- No job waits before gates that are open and have a free place each, unless a note tells the driver to look.
+-- The driver has a minute to open a gate and leave the note when its date comes.
 -- Jobs that are cancelled, or for which a switch is closed, wait for a sweep.
 SELECT q.batch_id, q.job_id, q.gate_set_id FROM (
     SELECT q.batch_id, q.job_id, q.gate_set_id FROM weft.ready_job q WHERE q.gate_set_id > 1
@@ -12,6 +13,6 @@ JOIN weft.job j ON j.batch_id = q.batch_id AND j.job_id = q.job_id AND j.state =
 WHERE NOT EXISTS (
     SELECT FROM weft.gate_member m JOIN weft.gate g USING (gate_id)
     WHERE m.gate_set_id = q.gate_set_id
-      AND (g.n_taken >= g.max_places OR g.opens_at > clock_timestamp() OR EXISTS (SELECT FROM weft.gate_note n
+      AND (g.n_taken >= g.max_places OR g.opens_at > clock_timestamp() - interval '1 minute' OR EXISTS (SELECT FROM weft.gate_note n
           WHERE n.gate_id = g.gate_id)))
   AND weft._may_pass(j.batch_id, j.group_id, j.job_id, j.always_run)

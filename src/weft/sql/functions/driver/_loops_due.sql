@@ -1,6 +1,6 @@
 -- _loops_due: in how much time a loop of the driver has something to do that no notice tells. One SELECT for each (weft/driver/loops).
 -- Called by: beat_driver.   Safe to repeat: yes, it only reads.   Plan: incarnations that live; callbacks by the index of dates; as
---   _stuck_places.
+--   _gates_due.
 -- Returns: no row, or a NULL, for a loop that waits for no date; a negative time if the date has passed.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._loops_due(grace_s double precision) RETURNS TABLE (loop text, due_in interval) LANGUAGE sql STABLE
@@ -9,5 +9,5 @@ AS $$
     UNION ALL
     SELECT 'callback', min(d.next_at) - clock_timestamp() FROM weft.callback_delivery d
     UNION ALL
-    SELECT 'gates', interval '0' WHERE EXISTS (SELECT FROM weft._stuck_places(clock_timestamp()))
+    SELECT 'gates', weft._gates_due()
 $$;

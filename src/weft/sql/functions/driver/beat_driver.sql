@@ -1,4 +1,4 @@
--- beat_driver: the heartbeat of a leader that sleeps: is there something to do after all, and when is each loop due.
+-- beat_driver: the heartbeat of a leader: is there something to do after all, and when is each loop due.
 -- Called by: DriverStore.beat.   Safe to repeat: yes.   Locks: as idle_driver.   Plan: as idle_driver and _loops_due.
 -- Returns: whether it may sleep on; loops with a date, and in how much time it comes (negative: it has passed).
 -- Owner: weft_system.  Granted to: weft_driver.

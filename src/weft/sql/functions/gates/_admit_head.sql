@@ -16,7 +16,7 @@ BEGIN
     n := 0; is_left := false;
     LOOP
         SELECT array_agg(r.s), CASE count(*) WHEN 1 THEN least(min(r.room), limit_jobs - n) ELSE 1 END INTO v_sets, v_limit
-        FROM (SELECT s, weft._room(s, locked_gate_ids, _admit_head.at) AS room FROM unnest(of_gate_set_ids) s) r WHERE r.room > 0;
+        FROM (SELECT s, weft._room(s, locked_gate_ids) AS room FROM unnest(of_gate_set_ids) s) r WHERE r.room > 0;
         EXIT WHEN v_sets IS NULL OR n >= limit_jobs;
         SELECT array_agg(w.gate_set_id), array_agg(w.batch_id), array_agg(w.job_id), array_agg(w.runnable_id)
             INTO v_set, v_batch, v_job, v_range

@@ -25,7 +25,9 @@ BEGIN
     IF cardinality(v_gates) < cardinality(v_wanted) THEN
         PERFORM weft._ring_gates(ARRAY(SELECT x FROM unnest(v_wanted) x WHERE x <> ALL (v_gates)));
     END IF;
-    IF v_sets IS NULL OR v_gates = '{}' THEN
+    -- After the gates are locked: from here on nobody deletes a date that we have seen.
+    v_sets := ARRAY(SELECT s FROM unnest(v_sets) s WHERE NOT weft._opens_later(s, _pass_gates.at));
+    IF v_sets = '{}' OR v_gates = '{}' THEN
         RETURN 0;
     END IF;
     IF arrivals THEN

@@ -1,11 +1,11 @@
--- _stuck_places: jobs that were admitted long ago and not claimed, while a sleeping worker could run another job that waits at their gates;
---   it is better to give their places back.
--- Called by: pass_gates, _loops_due.   Safe to repeat: yes, it only reads.
+-- _stuck_places: jobs that were admitted long ago and not claimed, while a sleeping worker could run another job that waits for their
+--   places; it is better to give them back. `until`: those that are stuck by then if nothing happens.
+-- Called by: pass_gates, _gates_due.   Safe to repeat: yes, it only reads.
 -- Plan: sets at which jobs wait, from one to the next by key; at most 1,000 places of each of their gates; the first 100 jobs of each user
 --   that waits in a pool with a sleeping worker.
 -- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft._stuck_places(at timestamptz) RETURNS TABLE (batch_id bigint,
-job_id int, gate_id int, pool_id int, shape_id int)
+CREATE OR REPLACE FUNCTION weft._stuck_places(at timestamptz, until timestamptz) RETURNS TABLE (batch_id bigint,
+job_id int, gate_id int, pool_id int, shape_id int, stuck_at timestamptz)
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_generic_plan
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_bitmapscan = off
 AS $$
@@ -13,17 +13,17 @@ AS $$
 DECLARE
     v_sets int[];
 BEGIN
-    SELECT array_agg(s) INTO v_sets FROM weft._waiting_sets() s;
+    SELECT array_agg(s) INTO v_sets FROM weft._waiting_sets() s WHERE NOT weft._opens_later(s, _stuck_places.at);
     IF v_sets IS NULL THEN
         RETURN;
     END IF;
     RETURN QUERY
-    SELECT p.batch_id, p.job_id, p.gate_id, p.pool_id, p.shape_id
+    SELECT p.batch_id, p.job_id, p.gate_id, p.pool_id, p.shape_id, p.admitted_at + interval '3 seconds'
     FROM unnest(weft._set_gates(v_sets)) g
     CROSS JOIN LATERAL (
-        SELECT y.batch_id, y.job_id, y.gate_id, q.pool_id, j.shape_id FROM (
+        SELECT y.batch_id, y.job_id, y.gate_id, y.admitted_at, q.pool_id, j.shape_id FROM (
             SELECT x.* FROM weft.place x
-            WHERE x.gate_id = g AND x.admitted_at < _stuck_places.at - interval '3 seconds' ORDER BY x.admitted_at DESC LIMIT 1000) y
+            WHERE x.gate_id = g AND x.admitted_at <= _stuck_places.until - interval '3 seconds' ORDER BY x.admitted_at DESC LIMIT 1000) y
         JOIN weft.ready_job q ON q.batch_id = y.batch_id AND q.job_id = y.job_id AND q.gate_set_id = 0
         JOIN weft.job j ON j.batch_id = y.batch_id AND j.job_id = y.job_id) p
     WHERE EXISTS (
@@ -32,6 +32,7 @@ BEGIN
         JOIN weft.worker_incarnation i ON i.pool_id = h.pool_id AND i.ended_at IS NULL AND i.waiting AND NOT i.draining
         CROSS JOIN LATERAL weft._waiting_jobs(ARRAY[h.gate_set_id], h.pool_id, h.user_id, 100, false, _stuck_places.at) w
         JOIN weft.job j ON j.batch_id = w.batch_id AND j.job_id = w.job_id
-        WHERE (h.pool_id, w.shape_id) <> (p.pool_id, p.shape_id) AND j.cpu_m <= i.cpu_m AND j.memory_mib <= i.memory_mib
+        WHERE weft._would_pass(h.gate_set_id, p.batch_id, p.job_id)
+          AND (h.pool_id, w.shape_id) <> (p.pool_id, p.shape_id) AND j.cpu_m <= i.cpu_m AND j.memory_mib <= i.memory_mib
           AND EXISTS (SELECT FROM weft.worker_lane l WHERE l.incarnation_id = i.incarnation_id AND l.lane_id = j.lane_id));
 END $$;

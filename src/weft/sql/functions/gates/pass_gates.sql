@@ -1,7 +1,8 @@
--- pass_gates: one bounded step: admit jobs at gates that were locked when something changed; or let admitted jobs that no worker claims
---   give their places to others, and not try again for a minute.
+-- pass_gates: one bounded step: open gates whose date has come; or admit jobs at gates that were locked when something changed; or let
+--   admitted jobs that no worker claims give their places to others, and not try again for a minute.
 -- Called by: DriverStore.sweep, again and again until it returns 0.   Safe to repeat: yes.
--- Locks: as _check_epoch; gate (in order); as _pass_gates.   Plan: notes by key, at most 100 gates per call; as _stuck_places.
+-- Locks: as _check_epoch; gate (in order); as _pass_gates.   Plan: as _open_gates; notes by key, at most 100 gates per call; as
+--   _stuck_places.
 -- Returns: how many jobs it moved, at least 1 while work remains.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.pass_gates(epoch bigint, limit_jobs int, at timestamptz DEFAULT clock_timestamp()) RETURNS bigint
@@ -12,6 +13,10 @@ DECLARE
     v_gates int[]; v_stuck record; v_n int := 0;
 BEGIN
     PERFORM weft._check_epoch(pass_gates.epoch);
+    -- The next call passes them, so that each call locks its gates in one order.
+    IF weft._open_gates(pass_gates.at) THEN
+        RETURN 1;
+    END IF;
     SELECT array_agg(x.gate_id) INTO v_gates FROM (SELECT DISTINCT n.gate_id FROM weft.gate_note n ORDER BY 1 LIMIT 100) x;
     IF v_gates IS NOT NULL THEN
         v_n := weft._pass_gates(v_gates, true, true, limit_jobs, pass_gates.at);
@@ -21,7 +26,7 @@ BEGIN
     DELETE FROM weft.gate_pause u WHERE u.until_at <= pass_gates.at;
     SELECT array_agg(s.batch_id) AS batches, array_agg(s.job_id) AS jobs,
         array_agg(s.gate_id) AS gates, array_agg(s.pool_id) AS pools, array_agg(s.shape_id) AS shapes
-    INTO v_stuck FROM weft._stuck_places(pass_gates.at) s;
+    INTO v_stuck FROM weft._stuck_places(pass_gates.at, pass_gates.at) s;
     IF v_stuck.gates IS NULL THEN
         RETURN 0;
     END IF;

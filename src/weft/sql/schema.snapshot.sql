@@ -243,6 +243,38 @@ CREATE FUNCTION weft._group_documents(batch_ids bigint[], group_ids integer[], f
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._group_documents(batch_ids bigint[], group_ids integer[], folded boolean) OWNER TO weft_tenant;
 
+CREATE TABLE weft.worker_incarnation (
+    incarnation_id integer NOT NULL,
+    worker_id integer NOT NULL,
+    pool_id integer NOT NULL,
+    name text NOT NULL,
+    version text NOT NULL,
+    cpu_m bigint NOT NULL,
+    memory_mib bigint NOT NULL,
+    storage_mib bigint NOT NULL,
+    gpu integer NOT NULL,
+    registered_at timestamp with time zone NOT NULL,
+    heartbeat_at timestamp with time zone NOT NULL,
+    waiting boolean DEFAULT false NOT NULL,
+    draining boolean DEFAULT false NOT NULL,
+    ended_at timestamp with time zone,
+    offers jsonb,
+    CONSTRAINT worker_incarnation_cpu_m_check CHECK ((cpu_m > 0)),
+    CONSTRAINT worker_incarnation_gpu_check CHECK ((gpu >= 0)),
+    CONSTRAINT worker_incarnation_memory_mib_check CHECK ((memory_mib > 0)),
+    CONSTRAINT worker_incarnation_storage_mib_check CHECK ((storage_mib >= 0))
+)
+WITH (fillfactor='50');
+ALTER TABLE weft.worker_incarnation OWNER TO postgres;
+
+CREATE FUNCTION weft._has_claimable(offer weft.offer, worker weft.worker_incarnation, has_cancel boolean, has_switch boolean, lookahead_jobs integer) RETURNS boolean
+    LANGUAGE plpgsql STABLE;
+ALTER FUNCTION weft._has_claimable(offer weft.offer, worker weft.worker_incarnation, has_cancel boolean, has_switch boolean, lookahead_jobs integer) OWNER TO weft_system;
+
+CREATE FUNCTION weft._has_new_claims(of_pool_id integer, of_user_id integer) RETURNS boolean
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._has_new_claims(of_pool_id integer, of_user_id integer) OWNER TO weft_system;
+
 CREATE FUNCTION weft._has_switch(of_batch_id bigint) RETURNS boolean
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._has_switch(of_batch_id bigint) OWNER TO weft_system;
@@ -431,34 +463,6 @@ CREATE FUNCTION weft._next_span(of_batch_id bigint, of_group_id integer, after i
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._next_span(of_batch_id bigint, of_group_id integer, after integer) OWNER TO weft_system;
 
-CREATE TABLE weft.worker_incarnation (
-    incarnation_id integer NOT NULL,
-    worker_id integer NOT NULL,
-    pool_id integer NOT NULL,
-    name text NOT NULL,
-    version text NOT NULL,
-    cpu_m bigint NOT NULL,
-    memory_mib bigint NOT NULL,
-    storage_mib bigint NOT NULL,
-    gpu integer NOT NULL,
-    registered_at timestamp with time zone NOT NULL,
-    heartbeat_at timestamp with time zone NOT NULL,
-    waiting boolean DEFAULT false NOT NULL,
-    draining boolean DEFAULT false NOT NULL,
-    ended_at timestamp with time zone,
-    offers jsonb,
-    log_place text,
-    log_directory text,
-    CONSTRAINT worker_incarnation_cpu_m_check CHECK ((cpu_m > 0)),
-    CONSTRAINT worker_incarnation_gpu_check CHECK ((gpu >= 0)),
-    CONSTRAINT worker_incarnation_log_directory_check CHECK ((length(log_directory) <= 4096)),
-    CONSTRAINT worker_incarnation_log_place_check CHECK ((length(log_place) <= 64)),
-    CONSTRAINT worker_incarnation_memory_mib_check CHECK ((memory_mib > 0)),
-    CONSTRAINT worker_incarnation_storage_mib_check CHECK ((storage_mib >= 0))
-)
-WITH (fillfactor='50');
-ALTER TABLE weft.worker_incarnation OWNER TO postgres;
-
 CREATE FUNCTION weft._offers(i weft.worker_incarnation) RETURNS jsonb
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._offers(i weft.worker_incarnation) OWNER TO weft_system;
@@ -613,10 +617,6 @@ ALTER FUNCTION weft._room(of_gate_set_id integer, locked_gate_ids integer[]) OWN
 CREATE FUNCTION weft._serve_lanes(of_incarnation_id integer) RETURNS void
     LANGUAGE sql;
 ALTER FUNCTION weft._serve_lanes(of_incarnation_id integer) OWNER TO weft_system;
-
-CREATE FUNCTION weft._served_since_fold(of_pool_id integer, of_user_id integer) RETURNS boolean
-    LANGUAGE sql STABLE;
-ALTER FUNCTION weft._served_since_fold(of_pool_id integer, of_user_id integer) OWNER TO weft_system;
 
 CREATE FUNCTION weft._serves(offers jsonb, asks jsonb) RETURNS boolean
     LANGUAGE sql IMMUTABLE;
@@ -1058,14 +1058,9 @@ CREATE FUNCTION weft.live_jobs(of_batch_id bigint, first_job bigint, last_job bi
 ALTER FUNCTION weft.live_jobs(of_batch_id bigint, first_job bigint, last_job bigint) OWNER TO weft_system;
 
 CREATE FUNCTION weft.log_places(tenant_id integer, of_batch_id bigint, job_ids integer[], of_attempt smallint) RETURNS TABLE(batch_id bigint, job_id integer, attempt smallint, ended boolean, segment integer, log_offset bigint, stdout_bytes bigint, stderr_bytes bigint, truncated boolean, state text, reason smallint, exit_code integer, signal smallint, message text)
-    LANGUAGE sql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft.log_places(tenant_id integer, of_batch_id bigint, job_ids integer[], of_attempt smallint) OWNER TO weft_tenant;
-
-CREATE FUNCTION weft.log_places_v2(tenant_id integer, of_batch_id bigint, job_ids integer[], of_attempt smallint) RETURNS TABLE(batch_id bigint, job_id integer, attempt smallint, ended boolean, segment integer, log_offset bigint, stdout_bytes bigint, stderr_bytes bigint, truncated boolean, state text, reason smallint, exit_code integer, signal smallint, message text, log_place text, host text, log_directory text)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft.log_places_v2(tenant_id integer, of_batch_id bigint, job_ids integer[], of_attempt smallint) OWNER TO weft_tenant;
+ALTER FUNCTION weft.log_places(tenant_id integer, of_batch_id bigint, job_ids integer[], of_attempt smallint) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.lose_workers(epoch bigint, grace_s double precision, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(worker text, incarnation_id integer, n_attempts bigint, silent_s double precision)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -1133,10 +1128,10 @@ CREATE FUNCTION weft.register_worker(name text, host text, pool text, incarnatio
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.register_worker(name text, host text, pool text, incarnation text, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, version text, proved_gone boolean, grace_s double precision, at timestamp with time zone) OWNER TO weft_system;
 
-CREATE FUNCTION weft.register_worker_v2(name text, host text, pool text, incarnation text, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, offers jsonb, version text, proved_gone boolean, grace_s double precision, log_place text DEFAULT NULL::text, log_directory text DEFAULT NULL::text, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(worker_id integer, incarnation_id integer, pool_id integer)
+CREATE FUNCTION weft.register_worker_v2(name text, host text, pool text, incarnation text, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, offers jsonb, version text, proved_gone boolean, grace_s double precision, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(worker_id integer, incarnation_id integer, pool_id integer)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft.register_worker_v2(name text, host text, pool text, incarnation text, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, offers jsonb, version text, proved_gone boolean, grace_s double precision, log_place text, log_directory text, at timestamp with time zone) OWNER TO weft_system;
+ALTER FUNCTION weft.register_worker_v2(name text, host text, pool text, incarnation text, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, offers jsonb, version text, proved_gone boolean, grace_s double precision, at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft.release_group(tenant_id integer, batch_id bigint, group_id integer, actor text, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
@@ -3004,6 +2999,15 @@ GRANT ALL ON FUNCTION weft._group_counts(batch_ids bigint[], group_ids integer[]
 REVOKE ALL ON FUNCTION weft._group_documents(batch_ids bigint[], group_ids integer[], folded boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._group_documents(batch_ids bigint[], group_ids integer[], folded boolean) TO weft_system;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.worker_incarnation TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.worker_incarnation TO weft_system;
+GRANT SELECT ON TABLE weft.worker_incarnation TO weft_api;
+GRANT SELECT ON TABLE weft.worker_incarnation TO weft_driver;
+
+REVOKE ALL ON FUNCTION weft._has_claimable(offer weft.offer, worker weft.worker_incarnation, has_cancel boolean, has_switch boolean, lookahead_jobs integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._has_new_claims(of_pool_id integer, of_user_id integer) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._has_switch(of_batch_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._has_switch(of_batch_id bigint) TO weft_tenant;
 
@@ -3088,11 +3092,6 @@ REVOKE ALL ON FUNCTION weft._next_offer(last weft.offer, of_pool_id integer, lan
 
 REVOKE ALL ON FUNCTION weft._next_span(of_batch_id bigint, of_group_id integer, after integer) FROM PUBLIC;
 
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.worker_incarnation TO weft_tenant;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.worker_incarnation TO weft_system;
-GRANT SELECT ON TABLE weft.worker_incarnation TO weft_api;
-GRANT SELECT ON TABLE weft.worker_incarnation TO weft_driver;
-
 REVOKE ALL ON FUNCTION weft._offers(i weft.worker_incarnation) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._open_gates(at timestamp with time zone) FROM PUBLIC;
@@ -3158,8 +3157,6 @@ GRANT ALL ON FUNCTION weft._ring_gates(of_gate_ids integer[]) TO weft_tenant;
 REVOKE ALL ON FUNCTION weft._room(of_gate_set_id integer, locked_gate_ids integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._serve_lanes(of_incarnation_id integer) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION weft._served_since_fold(of_pool_id integer, of_user_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._serves(offers jsonb, asks jsonb) FROM PUBLIC;
 
@@ -3392,9 +3389,6 @@ GRANT ALL ON FUNCTION weft.live_jobs(of_batch_id bigint, first_job bigint, last_
 REVOKE ALL ON FUNCTION weft.log_places(tenant_id integer, of_batch_id bigint, job_ids integer[], of_attempt smallint) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.log_places(tenant_id integer, of_batch_id bigint, job_ids integer[], of_attempt smallint) TO weft_api;
 
-REVOKE ALL ON FUNCTION weft.log_places_v2(tenant_id integer, of_batch_id bigint, job_ids integer[], of_attempt smallint) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.log_places_v2(tenant_id integer, of_batch_id bigint, job_ids integer[], of_attempt smallint) TO weft_api;
-
 REVOKE ALL ON FUNCTION weft.lose_workers(epoch bigint, grace_s double precision, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.lose_workers(epoch bigint, grace_s double precision, at timestamp with time zone) TO weft_driver;
 
@@ -3431,8 +3425,8 @@ GRANT ALL ON FUNCTION weft.redeliver_callback(tenant_id integer, batch_id bigint
 REVOKE ALL ON FUNCTION weft.register_worker(name text, host text, pool text, incarnation text, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, version text, proved_gone boolean, grace_s double precision, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.register_worker(name text, host text, pool text, incarnation text, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, version text, proved_gone boolean, grace_s double precision, at timestamp with time zone) TO weft_worker;
 
-REVOKE ALL ON FUNCTION weft.register_worker_v2(name text, host text, pool text, incarnation text, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, offers jsonb, version text, proved_gone boolean, grace_s double precision, log_place text, log_directory text, at timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.register_worker_v2(name text, host text, pool text, incarnation text, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, offers jsonb, version text, proved_gone boolean, grace_s double precision, log_place text, log_directory text, at timestamp with time zone) TO weft_worker;
+REVOKE ALL ON FUNCTION weft.register_worker_v2(name text, host text, pool text, incarnation text, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, offers jsonb, version text, proved_gone boolean, grace_s double precision, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.register_worker_v2(name text, host text, pool text, incarnation text, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, offers jsonb, version text, proved_gone boolean, grace_s double precision, at timestamp with time zone) TO weft_worker;
 
 REVOKE ALL ON FUNCTION weft.release_group(tenant_id integer, batch_id bigint, group_id integer, actor text, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.release_group(tenant_id integer, batch_id bigint, group_id integer, actor text, at timestamp with time zone) TO weft_api;

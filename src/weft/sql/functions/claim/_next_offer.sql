@@ -44,7 +44,7 @@ BEGIN
         END IF;
         SELECT last.pass, s.load, s.user_id, s.tenant_id, -32768, 0, 0, 0, 0, 0, 0 INTO v_next FROM weft.user_share s
         WHERE s.pool_id = of_pool_id AND s.active AND (s.load, s.user_id) > (last.load, last.user_id)
-          AND (NOT fair OR (last.pass = 2) = weft._served_since_fold(of_pool_id, s.user_id))
+          AND (NOT fair OR (last.pass = 2) = weft._has_new_claims(of_pool_id, s.user_id))
         ORDER BY s.load, s.user_id LIMIT 1;
         IF FOUND THEN
             last := v_next;

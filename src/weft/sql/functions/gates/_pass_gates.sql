@@ -41,7 +41,7 @@ BEGIN
             SELECT h.pool_id, h.user_id, array_agg(h.gate_set_id) AS sets FROM weft._waiting_heads(v_sets) h
             LEFT JOIN weft.user_share s ON s.pool_id = h.pool_id AND s.user_id = h.user_id
             GROUP BY h.pool_id, h.user_id, s.load
-            ORDER BY CASE WHEN count(*) OVER () > 1 THEN weft._served_since_fold(h.pool_id, h.user_id) END, s.load, h.user_id, h.pool_id
+            ORDER BY CASE WHEN count(*) OVER () > 1 THEN weft._has_new_claims(h.pool_id, h.user_id) END, s.load, h.user_id, h.pool_id
         LOOP
             SELECT a.n, v_is_left OR a.is_left INTO v_n, v_is_left FROM weft._admit_head(v_head.sets,
                 v_head.pool_id, v_head.user_id, v_gates, v_left, v_round = v_rounds, _pass_gates.at) a;

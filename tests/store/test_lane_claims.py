@@ -9,7 +9,7 @@ import pytest
 
 from store.world import Worker, World
 from weft.core.states import Reason
-from weft.ports.store import Shape
+from weft.ports.store import NewGroup, Shape
 from weft.testing.builders import job_rows
 
 GPU = Shape(gpu=1)
@@ -127,6 +127,29 @@ async def test_a_job_that_needs_much_is_not_passed_by_others_for_ever(world: Wor
     assert first.batch_id == large
     await worker.end(first)
 
+    assert [one.batch_id for one in await worker.claim()] == [small]
+
+
+@pytest.mark.parametrize("why", ["held", "cancelled", "too large"])
+@pytest.mark.parametrize("n_jobs", [1, 200], ids=["listed", "range"])
+async def test_a_job_that_may_not_be_claimed_keeps_nothing_from_others(
+    world: World, why: str, n_jobs: int
+) -> None:
+    """It would come first and asks for more gpus than are free now."""
+    worker = await world.worker(gpu=2, cpu_m=1000)
+    await world.submit(job_rows(1, shapes=[GPU]))
+    assert len(await worker.claim()) == 1
+    shape = Shape(cpu_m=2000 if why == "too large" else 1000, gpu=2)
+    groups = [NewGroup(group_id=1, parent_id=0, name="g")]
+    rows = job_rows(n_jobs, shapes=[shape], group=[-1] * n_jobs, priority=int(n_jobs == 1))
+    large = await world.submit(rows, groups=groups)
+    if why == "held":
+        await world.api.hold_group(world.caller, large, 1)
+    elif why == "cancelled":
+        await world.api.cancel_group(world.caller, large, 1, force=False)
+    small = await world.submit(job_rows(1, shapes=[GPU]))
+
+    assert not await worker.waits()
     assert [one.batch_id for one in await worker.claim()] == [small]
 
 

@@ -259,8 +259,12 @@ CREATE TABLE weft.worker_incarnation (
     draining boolean DEFAULT false NOT NULL,
     ended_at timestamp with time zone,
     offers jsonb,
+    log_place text,
+    log_directory text,
     CONSTRAINT worker_incarnation_cpu_m_check CHECK ((cpu_m > 0)),
     CONSTRAINT worker_incarnation_gpu_check CHECK ((gpu >= 0)),
+    CONSTRAINT worker_incarnation_log_directory_check CHECK ((length(log_directory) <= 4096)),
+    CONSTRAINT worker_incarnation_log_place_check CHECK ((length(log_place) <= 64)),
     CONSTRAINT worker_incarnation_memory_mib_check CHECK ((memory_mib > 0)),
     CONSTRAINT worker_incarnation_storage_mib_check CHECK ((storage_mib >= 0))
 )
@@ -1058,9 +1062,14 @@ CREATE FUNCTION weft.live_jobs(of_batch_id bigint, first_job bigint, last_job bi
 ALTER FUNCTION weft.live_jobs(of_batch_id bigint, first_job bigint, last_job bigint) OWNER TO weft_system;
 
 CREATE FUNCTION weft.log_places(tenant_id integer, of_batch_id bigint, job_ids integer[], of_attempt smallint) RETURNS TABLE(batch_id bigint, job_id integer, attempt smallint, ended boolean, segment integer, log_offset bigint, stdout_bytes bigint, stderr_bytes bigint, truncated boolean, state text, reason smallint, exit_code integer, signal smallint, message text)
-    LANGUAGE plpgsql SECURITY DEFINER
+    LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.log_places(tenant_id integer, of_batch_id bigint, job_ids integer[], of_attempt smallint) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.log_places_v2(tenant_id integer, of_batch_id bigint, job_ids integer[], of_attempt smallint) RETURNS TABLE(batch_id bigint, job_id integer, attempt smallint, ended boolean, segment integer, log_offset bigint, stdout_bytes bigint, stderr_bytes bigint, truncated boolean, state text, reason smallint, exit_code integer, signal smallint, message text, log_place text, host text, log_directory text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.log_places_v2(tenant_id integer, of_batch_id bigint, job_ids integer[], of_attempt smallint) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.lose_workers(epoch bigint, grace_s double precision, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(worker text, incarnation_id integer, n_attempts bigint, silent_s double precision)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -1128,10 +1137,10 @@ CREATE FUNCTION weft.register_worker(name text, host text, pool text, incarnatio
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.register_worker(name text, host text, pool text, incarnation text, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, version text, proved_gone boolean, grace_s double precision, at timestamp with time zone) OWNER TO weft_system;
 
-CREATE FUNCTION weft.register_worker_v2(name text, host text, pool text, incarnation text, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, offers jsonb, version text, proved_gone boolean, grace_s double precision, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(worker_id integer, incarnation_id integer, pool_id integer)
+CREATE FUNCTION weft.register_worker_v2(name text, host text, pool text, incarnation text, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, offers jsonb, version text, proved_gone boolean, grace_s double precision, log_place text DEFAULT NULL::text, log_directory text DEFAULT NULL::text, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(worker_id integer, incarnation_id integer, pool_id integer)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft.register_worker_v2(name text, host text, pool text, incarnation text, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, offers jsonb, version text, proved_gone boolean, grace_s double precision, at timestamp with time zone) OWNER TO weft_system;
+ALTER FUNCTION weft.register_worker_v2(name text, host text, pool text, incarnation text, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, offers jsonb, version text, proved_gone boolean, grace_s double precision, log_place text, log_directory text, at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft.release_group(tenant_id integer, batch_id bigint, group_id integer, actor text, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
@@ -3389,6 +3398,9 @@ GRANT ALL ON FUNCTION weft.live_jobs(of_batch_id bigint, first_job bigint, last_
 REVOKE ALL ON FUNCTION weft.log_places(tenant_id integer, of_batch_id bigint, job_ids integer[], of_attempt smallint) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.log_places(tenant_id integer, of_batch_id bigint, job_ids integer[], of_attempt smallint) TO weft_api;
 
+REVOKE ALL ON FUNCTION weft.log_places_v2(tenant_id integer, of_batch_id bigint, job_ids integer[], of_attempt smallint) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.log_places_v2(tenant_id integer, of_batch_id bigint, job_ids integer[], of_attempt smallint) TO weft_api;
+
 REVOKE ALL ON FUNCTION weft.lose_workers(epoch bigint, grace_s double precision, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.lose_workers(epoch bigint, grace_s double precision, at timestamp with time zone) TO weft_driver;
 
@@ -3425,8 +3437,8 @@ GRANT ALL ON FUNCTION weft.redeliver_callback(tenant_id integer, batch_id bigint
 REVOKE ALL ON FUNCTION weft.register_worker(name text, host text, pool text, incarnation text, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, version text, proved_gone boolean, grace_s double precision, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.register_worker(name text, host text, pool text, incarnation text, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, version text, proved_gone boolean, grace_s double precision, at timestamp with time zone) TO weft_worker;
 
-REVOKE ALL ON FUNCTION weft.register_worker_v2(name text, host text, pool text, incarnation text, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, offers jsonb, version text, proved_gone boolean, grace_s double precision, at timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.register_worker_v2(name text, host text, pool text, incarnation text, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, offers jsonb, version text, proved_gone boolean, grace_s double precision, at timestamp with time zone) TO weft_worker;
+REVOKE ALL ON FUNCTION weft.register_worker_v2(name text, host text, pool text, incarnation text, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, offers jsonb, version text, proved_gone boolean, grace_s double precision, log_place text, log_directory text, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.register_worker_v2(name text, host text, pool text, incarnation text, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, offers jsonb, version text, proved_gone boolean, grace_s double precision, log_place text, log_directory text, at timestamp with time zone) TO weft_worker;
 
 REVOKE ALL ON FUNCTION weft.release_group(tenant_id integer, batch_id bigint, group_id integer, actor text, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.release_group(tenant_id integer, batch_id bigint, group_id integer, actor text, at timestamp with time zone) TO weft_api;

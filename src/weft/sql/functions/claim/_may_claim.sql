@@ -1,7 +1,7 @@
 -- _may_claim: whether a worker may claim a job of an offer now. No other code decides this. Returns one row if it may, else none.
--- Called by: _pick and _has_work, joined LATERAL to weft.job: it is inlined into their statements (a plan test proves it), so it has no
---   SET clause and its arguments are columns and variables. `has_cancel` and `has_switch` are the batch's terms. A walk over a million jobs
---   of cancelled groups looks up few of them: the group's number decides for most.
+-- Called by: _pick and _has_claimable, joined LATERAL to weft.job: it is inlined into their statements (a plan test proves it), so it has
+--   no SET clause and its arguments are columns and variables. `has_cancel` and `has_switch` are the batch's terms. A walk over a
+--   million jobs of cancelled groups looks up few of them: the group's number decides for most.
 -- Safe to repeat: yes, it only reads.   Plan: the caller has read the job; cancels and holds by key, in batches that have any.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._may_claim(

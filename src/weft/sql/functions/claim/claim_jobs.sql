@@ -3,7 +3,8 @@
 --   worker is lost or at a heartbeat: `call` numbers a worker's claims, and its heartbeat names those whose replies arrived.
 -- Locks: incarnation (shared, tried); batch (shared, tried); as _pick; incarnation (its row, SKIP LOCKED). It never waits.
 -- Plan: users by load, then their work by priority and age: ready_job and runnable by key, job by key from the hint on. Its steps
---   (_next_offer, _batch_terms, _pick, _fit_budget, _record_claim) run with the settings of this function and have none of their own.
+--   (_next_offer, _batch_terms, _has_claimable, _pick, _fit_budget, _record_claim) run with the settings of this function and have none of
+--   their own.
 -- Returns: one row per attempt, in queue order; no rows if nothing fits. The first four include their specs if these are small, which saves
 --   a call before a single job can start. The first job may exceed the budget if the whole worker can hold it; otherwise total cpu and
 --   memory stay within the budget.
@@ -52,7 +53,9 @@ BEGIN
         IF v_offer.lane_id <> 0 THEN
             v_limit := least(v_left, weft._lane_room(claim_jobs.incarnation_id, v_offer.lane_id, v_short));
             IF v_limit <= 0 THEN
-                v_short := v_short || v_offer.lane_id;
+                -- Only a job that may be claimed keeps later lanes from the amounts that it needs.
+                v_short := v_short || ARRAY(SELECT v_offer.lane_id WHERE weft._has_claimable(
+                    v_offer, v_worker.itself, v_terms.has_cancel, v_terms.has_switch, v_terms.lookahead_jobs));
                 CONTINUE;
             END IF;
         END IF;

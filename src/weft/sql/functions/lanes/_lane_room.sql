@@ -1,8 +1,8 @@
 -- _lane_room: how many more jobs of a lane an incarnation can run: its offered amounts minus those in use.
 -- Called by: claim_jobs, _has_work; not for lane 0, which takes nothing.   Safe to repeat: yes, it only reads; it includes this
 --   transaction's claims.
--- short_lanes: earlier lanes that found no room. Later lanes may not take the amounts that these ask for; otherwise a job that asks for two
---   gpus might never see two free at once.
+-- short_lanes: earlier lanes with a claimable job that found no room. Later lanes may not take the amounts that these ask for; otherwise a
+--   job that asks for two gpus might never see two free at once.
 -- Plan: claims of the incarnation in other lanes, then jobs by key; for a lane with only words, only the lane. It runs with its callers'
 --   settings.
 -- Owner: weft_system.

@@ -62,6 +62,64 @@ def test_exit_code_after_sigterm_is_still_a_timeout(agent: Agent) -> None:
     assert (ended.killed_for, ended.exit_code) == (Reason.TIMEOUT, 0)
 
 
+def _until_lines(path: Path, count: int) -> None:
+    deadline = time.monotonic() + DEADLINE_S
+    while not path.exists() or len(path.read_text().splitlines()) < count:
+        assert time.monotonic() < deadline
+
+
+CLEANER = """
+    trap "echo asked >> {said}" TERM; echo ready >> {said}
+    while [ ! -e {done} ]; do sleep 0.01; done
+"""
+
+
+def test_repeated_kill_asks_once(agent: Agent, tmp_path: Path) -> None:
+    """The order to cancel is repeated with each heartbeat; a second SIGTERM means "at once"."""
+    said, done = tmp_path / "said", tmp_path / "done"
+    agent.start(process(1, "sh", "-c", CLEANER.format(said=said, done=done)))
+    _until_lines(said, 1)
+    agent.kill(1, reason=Reason.CANCELLED, grace_ms=60_000)
+    _until_lines(said, 2)
+    agent.kill(1, reason=Reason.CANCELLED, grace_ms=60_000)
+    agent.run("true", job_id=2)
+    done.touch()
+
+    assert agent.until_ended(1).exit_code == 0
+    assert said.read_text() == "ready\nasked\n"
+
+
+def test_repeated_kill_can_shorten_the_grace(agent: Agent, tmp_path: Path) -> None:
+    said, done = tmp_path / "said", tmp_path / "done"
+    agent.start(process(1, "sh", "-c", CLEANER.format(said=said, done=done)))
+    _until_lines(said, 1)
+    agent.kill(1, reason=Reason.CANCELLED, grace_ms=600_000)
+    agent.kill(1, reason=Reason.PREEMPTED, grace_ms=50)
+    ended = agent.until_ended(1)
+
+    assert (ended.killed_for, ended.signal) == (Reason.CANCELLED, signal.SIGKILL)
+
+
+def test_process_that_cleans_up_behind_its_shell_is_asked_once(
+    agent: Agent, tmp_path: Path
+) -> None:
+    """The shell of `CMD & wait` ends at once; what it leaves has got the same SIGTERM."""
+    said, done = tmp_path / "said", tmp_path / "done"
+    script = f"({CLEANER.format(said=said, done=done)}) & wait"
+    agent.start(process(1, "sh", "-c", script, grace_ms=60_000))
+    _until_lines(said, 1)
+    agent.kill(1, reason=Reason.CANCELLED, grace_ms=60_000)
+    ended = agent.until_ended(1)
+    _until_lines(said, 2)
+    agent.run("true", job_id=2)
+    left = left_of(agent)
+    done.touch()
+    until_gone(*left)
+
+    assert ended.signal == signal.SIGTERM
+    assert said.read_text() == "ready\nasked\n"
+
+
 def test_kill_reaches_children_that_fled(agent: Agent) -> None:
     """A new session, an own environment, a double fork: all of them end with the attempt."""
     script = """

@@ -15,6 +15,7 @@ class Attempt:
     """An attempt from its arrival until its end is acknowledged."""
 
     __slots__ = (
+        "asked",
         "cpu_ms",
         "cwd",
         "definition",
@@ -24,6 +25,7 @@ class Attempt:
         "failure",
         "grace_over",
         "key",
+        "kill_due_ns",
         "kill_wanted",
         "killed_for",
         "memory_peak_bytes",
@@ -77,6 +79,10 @@ class Attempt:
         self.failure: int | None = None
         self.message = ""
         self.killed_for: int | None = None
+        self.kill_due_ns = 0
+        """When its processes are killed; 0: they are not."""
+        self.asked: set[int] = set()
+        """The processes that have got SIGTERM. A second one would end their clean-up."""
         self.grace_over = False
         self.cpu_ms = self.memory_peak_bytes = 0
         self.strays = 0

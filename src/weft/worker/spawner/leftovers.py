@@ -121,7 +121,8 @@ class Leftovers:
 
     def _dismiss(self) -> None:
         """Ask the strays whose jobs have all ended to end."""
-        told = set()
+        told: set[int] = set()
+        asked: set[int] = set()
         now_ns = time.monotonic_ns()
         due_first = None
         for pid, stray in self._strays.items():
@@ -131,9 +132,10 @@ class Leftovers:
                 )
                 due_first = min(due_first or stray.due_ns, stray.due_ns)
                 told.add(pid)
+                asked.update(*(owner.asked for owner in stray.owners))
         if not told:
             return
-        tree.ask_to_end(told | tree.descendants(tree.read_processes(), told))
+        tree.ask_to_end((told | tree.descendants(tree.read_processes(), told)) - asked)
         assert due_first is not None
         if due_first <= now_ns:
             self._kill_due()

@@ -4,7 +4,7 @@ import os
 import signal
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from weft.core.states import Reason
@@ -145,24 +145,37 @@ class Running:
             self._ask_for_oom(attempt)
 
     def kill(self, attempt: Attempt, reason: int, grace_ms: int) -> None:
-        """Ask a running attempt to end; after the grace period kill all its processes."""
+        """Ask a running attempt to end; after the grace period kill all its processes.
+
+        It is asked once: a repeated kill can only shorten the grace.
+        """
         if attempt.starting:
-            attempt.kill_wanted = (reason, grace_ms)
+            known_reason, known_ms = attempt.kill_wanted or (reason, grace_ms)
+            attempt.kill_wanted = (known_reason, min(known_ms, grace_ms))
             return
         if attempt.ended_ns or _has_ended(attempt.pid):
             return
         if attempt.killed_for is None:
             attempt.killed_for = reason
-        self._look_for_leftovers(())
-        if grace_ms > 0:
-            tree.send_group(attempt.pid, signal.SIGTERM)
-            tree.send_group(attempt.pid, signal.SIGCONT)
-            tree.ask_to_end(self._others_of(attempt))
         due_ns = time.monotonic_ns() + grace_ms * _MS
+        if attempt.kill_due_ns and attempt.kill_due_ns <= due_ns:
+            return
+        self._look_for_leftovers(())
+        if grace_ms > 0 and not attempt.kill_due_ns:
+            self._ask_to_end(attempt)
+        attempt.kill_due_ns = due_ns
         if grace_ms > 0:
             self._loop.at(due_ns, partial(self._kill_now, attempt))
         else:
             self._kill_now(attempt)
+
+    def _ask_to_end(self, attempt: Attempt) -> None:
+        table = tree.read_processes()
+        others = self._others_of(attempt, table)
+        attempt.asked = others | {pid for pid, one in table.items() if one.group == attempt.pid}
+        tree.send_group(attempt.pid, signal.SIGTERM)
+        tree.send_group(attempt.pid, signal.SIGCONT)
+        tree.ask_to_end(others)
 
     def due_ns(self) -> int | None:
         """Return when `settle` must be called next; None: not before something ends."""
@@ -263,15 +276,14 @@ class Running:
         attempt.grace_over = True
         if attempt.ended_ns:
             return
-        others = self._others_of(attempt)
+        others = self._others_of(attempt, tree.read_processes())
         tree.send_group(attempt.pid, signal.SIGKILL)
         tree.send(attempt.pid, signal.SIGKILL)
         for pid in others:
             tree.send(pid, signal.SIGKILL)
 
-    def _others_of(self, attempt: Attempt) -> set[int]:
+    def _others_of(self, attempt: Attempt, table: Mapping[int, tree.Process]) -> set[int]:
         """Return the attempt's processes that have left its process group."""
-        table = tree.read_processes()
         roots = {attempt.pid, *self.leftovers.of(attempt)}
         found = tree.descendants(table, roots) | roots
         return {pid for pid in found if pid in table and table[pid].group != attempt.pid}

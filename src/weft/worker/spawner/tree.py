@@ -2,6 +2,7 @@
 
 import os
 import signal
+from collections.abc import Mapping
 from typing import NamedTuple
 
 _PASSES_MAX = 10
@@ -36,7 +37,7 @@ def read_process(pid: int) -> Process | None:
     return Process(int(fields[1]), int(fields[2]), fields[0] in b"ZX")
 
 
-def descendants(table: dict[int, Process], roots: set[int]) -> set[int]:
+def descendants(table: Mapping[int, Process], roots: set[int]) -> set[int]:
     """Return the processes that descend from `roots`, without the roots."""
     children: dict[int, list[int]] = {}
     for pid, process in table.items():

@@ -16,8 +16,14 @@ class FieldError:
     message: str
 
 
+FIELDS_SHOWN = 20
+
+
 class WeftError(Exception):
-    """The base of all errors that are reported to a person."""
+    """The base of all errors that are reported to a person.
+
+    As text it is all that there is to say: message, detail or offending fields, hint.
+    """
 
     code: ClassVar[str] = "WEFT.INTERNAL"
     status: ClassVar[int] = 500
@@ -37,6 +43,18 @@ class WeftError(Exception):
         self.errors = tuple(errors)
         self.subject = ""
         """The one of many things in a call that the database refused, e.g. `j7`."""
+
+    def __str__(self) -> str:
+        return "\n  ".join([self.message, *self._reasons(), *self.hint.splitlines()])
+
+    def _reasons(self) -> Iterator[str]:
+        if len(self.errors) <= 1 and self.detail:
+            yield self.detail
+            return
+        for one in self.errors[:FIELDS_SHOWN]:
+            yield f"{one.pointer or '/'}: {one.message}"
+        if len(self.errors) > FIELDS_SHOWN:
+            yield f"… and {len(self.errors) - FIELDS_SHOWN} more"
 
 
 class Invalid(WeftError):

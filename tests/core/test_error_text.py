@@ -1,0 +1,32 @@
+"""What a person reads of an error that a program did not catch."""
+
+from weft.core.errors import CallDied, FieldError, InvalidDocument
+from weft.core.errors.kinds import FIELDS_SHOWN
+
+
+def test_an_error_as_text_says_what_why_and_what_to_do() -> None:
+    error = CallDied("job j3 ended without a result: bad_spec", detail="No such directory.")
+
+    assert str(error).splitlines() == [
+        "job j3 ended without a result: bad_spec",
+        "  No such directory.",
+        "  `weft logs` shows its output.",
+    ]
+
+
+def test_an_error_as_text_names_all_offending_fields() -> None:
+    wrong = [FieldError("/jobs/0/resources/cpu", "at least 0.001"), FieldError("", "no jobs")]
+    error = InvalidDocument("the document is wrong", detail="2 fields.", errors=wrong, hint="Fix.")
+
+    assert str(error).splitlines() == [
+        "the document is wrong", "  /jobs/0/resources/cpu: at least 0.001", "  /: no jobs",
+        "  Fix.",
+    ]  # fmt: skip
+
+
+def test_an_error_as_text_has_an_end() -> None:
+    wrong = [FieldError(f"/jobs/{number}", "too long") for number in range(1000)]
+    lines = str(InvalidDocument("wrong", errors=wrong)).splitlines()
+
+    assert f"  … and {1000 - FIELDS_SHOWN} more" in lines
+    assert len(lines) < FIELDS_SHOWN + 5

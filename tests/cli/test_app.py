@@ -190,7 +190,7 @@ def test_each_needs_room_for_a_job() -> None:
     done = weft("each", "-j", "0", "--", "echo")
 
     assert done.returncode == 2
-    assert done.stderr.startswith('weft: Invalid value "0" for -j. Must be >= 1.')
+    assert done.stderr.startswith("weft: -j must be at least 1, not '0'")
 
 
 def test_each_without_input_has_nothing_to_do_and_needs_no_server(tmp_path: Path) -> None:

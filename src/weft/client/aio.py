@@ -21,6 +21,7 @@ from weft.client.objects.group import JobGroup
 from weft.client.objects.job import Job
 from weft.client.progress import Progress
 from weft.client.submission.refs import JobRef, NotSubmitted
+from weft.core.errors import WeftError
 
 __all__ = [
     "Batch",
@@ -104,6 +105,12 @@ class Client(BuilderSource[BatchBuilder]):
             on_outage=on_outage,
         )
         super().__init__(self.api, lambda draft: BatchBuilder(self.api, draft))
+
+    def __repr__(self) -> str:
+        try:
+            return f"<Client of {self.api.url}>"
+        except WeftError as error:
+            return f"<Client: {error.message}>"
 
     async def __aenter__(self) -> Self:
         return self

@@ -34,8 +34,9 @@ def print_error(error: WeftError, *, as_json: bool = False) -> None:
 
 def print_usage_error(error: "CycloptsError") -> None:
     """Print the mistake in a command line."""
-    text = plain(str(error)).strip()
-    print(f"weft: {text}", file=sys.stderr)
+    from weft.cli.terminal.usage import explain_usage  # noqa: PLC0415 (imports cyclopts)
+
+    print(f"weft: {plain(explain_usage(error))}", file=sys.stderr)
     command = " ".join(("weft", *(error.command_chain or ())))
     print(f"  `{command} --help` lists its options.", file=sys.stderr)
     if command in {"weft run", "weft each"}:

@@ -25,6 +25,7 @@ from weft.client.functions.pickles import (
     values_of,
 )
 from weft.client.objects.runner import Runner
+from weft.core.ids import format_batch_id
 from weft.wire.initialized import Initialized, InitializerFailed
 
 P = ParamSpec("P")
@@ -106,6 +107,10 @@ class Executor(concurrent.futures.Executor):
         self._is_shut = False
         self._failure: InitializerFailed | None = None
         _register_exit()
+
+    def __repr__(self) -> str:
+        batch = "no calls yet" if self.batch_id is None else format_batch_id(self.batch_id)
+        return f"<weft.Executor of {self.url}: {batch}>"
 
     @property
     def batch_id(self) -> int | None:

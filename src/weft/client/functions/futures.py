@@ -42,6 +42,10 @@ class WeftFuture(Future[Result]):
         self._is_killed = False
         self._call: Call | None = None
 
+    def __repr__(self) -> str:
+        state = "cancelled" if self.cancelled() else self._state.lower().replace("_", " ")
+        return f"<WeftFuture of {f'j{self.job_id}' if self.job_id else 'a new job'}: {state}>"
+
     @property
     def job_id(self) -> int | None:
         """Return the number of its job in the executor's batch; None: it was not sent yet."""

@@ -21,6 +21,9 @@ class JobTree:
         self._api = api
         self._batch_id = batch_id
 
+    def __repr__(self) -> str:
+        return f"<JobTree of {format_batch_id(self._batch_id)}>"
+
     async def get_path(self, path: str) -> JobGroup:
         """Return the tree group of a path such as `/session1`. Raise `GroupNotFound`."""
         return JobGroup(self._api, await self._api.get_group(self._batch_id, path))

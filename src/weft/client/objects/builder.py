@@ -22,7 +22,7 @@ from weft.core.errors import (
     WrongType,
 )
 from weft.core.group_tree import ROOT, wrong_path
-from weft.core.ids import format_job_ref
+from weft.core.ids import format_batch_id, format_job_ref
 
 JobT = TypeVar("JobT")
 BuilderT = TypeVar("BuilderT")
@@ -53,6 +53,14 @@ class Draft:
         self.block = Block()
         self._spool = JobSpool()
         self._groups: dict[str, NewGroup] = {}
+
+    @property
+    def title(self) -> str:
+        """Return the name shown to a person."""
+        if self.batch_id is not None:
+            return format_batch_id(self.batch_id)
+        name = self._batch.get("name")
+        return f"new batch {name!r}" if name else "new batch"
 
     @property
     def n_jobs(self) -> int:
@@ -117,6 +125,11 @@ class GroupBuilder(Generic[JobT]):
         self._draft = draft
         self._make_job = make_job
         self._membership = membership
+
+    def __repr__(self) -> str:
+        path, sets = self._membership.path, self._membership.sets
+        place = " ".join([self._draft.title, *([path] if path != ROOT else []), *sets])
+        return f"<{type(self).__name__} of {place}, {self._draft.n_jobs:,} jobs not submitted yet>"
 
     @property
     def path(self) -> str:
@@ -223,6 +236,9 @@ class JobTreeBuilder(Generic[JobT]):
     def __init__(self, draft: Draft, make_job: Callable[[JobRef], JobT]) -> None:
         self._draft = draft
         self._make_job = make_job
+
+    def __repr__(self) -> str:
+        return f"<JobTreeBuilder of {self._draft.title}>"
 
     def create_path(
         self,

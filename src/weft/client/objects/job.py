@@ -30,7 +30,7 @@ class Job:
         self.ref = ref
 
     def __repr__(self) -> str:
-        return f"<Job {self.ref}>"
+        return f"<Job {self.ref.shown()}>"
 
     @property
     def job_id(self) -> int:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from weft.core.errors import Conflict
+from weft.core.ids import format_job_ref
 
 
 class NotSubmitted(Conflict):
@@ -43,6 +44,13 @@ class JobRef:
         if self.block.first_job is None:
             raise _not_submitted()
         return self.block.first_job + self.position - 1
+
+    def shown(self) -> str:
+        """Return what a person calls it: `b7.j3`, or `b7.j3-j12` for an array."""
+        if self.block.batch_id is None or self.block.first_job is None:
+            return "that is not submitted yet"
+        name = format_job_ref(self.batch_id, self.job_id)
+        return name if self.count == 1 else f"{name}-j{self.job_id + self.count - 1}"
 
 
 class HasRef(Protocol):

@@ -1,0 +1,87 @@
+"""Mistakes in a command line, in the words of the other messages."""
+
+from typing import Literal, get_args, get_origin
+
+from cyclopts import (
+    CoercionError,
+    CycloptsError,
+    MissingArgumentError,
+    RepeatArgumentError,
+    ValidationError,
+)
+from cyclopts.exceptions import UnknownCommandError, UnknownOptionError, UnusedCliTokensError
+
+_LIMITS = {">=": "at least", "<=": "at most", ">": "more than", "<": "less than"}
+_KINDS = {int: "a whole number", float: "a number", bool: "no value"}
+
+
+def explain_usage(error: CycloptsError) -> str:
+    """Say what is wrong with a command line."""
+    text = _explain(error)
+    return text if text is not None else _plainly(str(error))
+
+
+def _explain(error: CycloptsError) -> str | None:
+    if error.msg is not None:
+        return None
+    match error:
+        case UnknownOptionError():
+            option = error.token.keyword or error.token.value
+            return f"there is no option {option.partition('=')[0]}{_suggestion(error)}"
+        case UnusedCliTokensError() | UnknownCommandError() if error.unused_tokens:
+            if isinstance(error, UnknownCommandError):
+                return _no_command(error.unused_tokens[0], error)
+            command = " ".join(("weft", *(error.command_chain or ())))
+            return f"`{command}` takes no further arguments: {' '.join(error.unused_tokens)}"
+        case MissingArgumentError() if error.argument is not None:
+            given = [one.keyword for one in error.argument.tokens if one.keyword is not None]
+            name = error.keyword or (given[-1] if given else error.argument.name)
+            return f"{name} needs a value" if name.startswith("-") else f"{name} is missing"
+        case CoercionError() if error.token is not None and error.target_type is not None:
+            return _explain_value(error)
+        case ValidationError():
+            return _explain_limit(error)
+        case RepeatArgumentError():
+            return f"{error.token.keyword or error.token.value} is given twice"
+    return None
+
+
+def _no_command(word: str, error: CycloptsError) -> str:
+    kind = "option" if word.startswith("-") else "command"
+    return f"there is no {kind} {word}{_suggestion(error)}"
+
+
+def _explain_value(error: CoercionError) -> str | None:
+    token, target = error.token, error.target_type
+    assert token is not None
+    name = token.keyword
+    if name is None and error.argument is not None:
+        name = error.argument.name.lstrip("-").upper()
+    if get_origin(target) is Literal:
+        *others, last = map(str, get_args(target))
+        choices = f"{', '.join(others)} or {last}" if others else last
+        return f"{name} takes {choices}, not {token.value!r}"
+    kind = _KINDS.get(target) if isinstance(target, type) else None
+    return kind and f"{name} takes {kind}, not {token.value!r}"
+
+
+def _explain_limit(error: ValidationError) -> str | None:
+    tokens = error.argument.tokens if error.argument is not None else ()
+    if not tokens or not error.exception_message:
+        return None
+    rule = _plainly(error.exception_message)
+    for sign, words in _LIMITS.items():
+        rule = rule.replace(sign, words)
+    return f"{tokens[0].keyword or tokens[0].value} {rule}, not {tokens[0].value!r}"
+
+
+def _suggestion(error: CycloptsError) -> str:
+    """Return what cyclopts found that is like it."""
+    _, found, words = str(error).partition("Did you mean ")
+    word = words.partition("?")[0].strip('"')
+    return f"; did you mean {word}?" if found else ""
+
+
+def _plainly(text: str) -> str:
+    text = text.strip().removesuffix(".")
+    return f"{text[:1].lower()}{text[1:]}"

@@ -1,0 +1,28 @@
+"""Mistakes in a command line are told in the words of the other messages."""
+
+import pytest
+
+from weft.cli.app import USAGE, run_command
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("ls --bogus", "there is no option --bogus"),
+        ("ls --jsn", "there is no option --jsn; did you mean --json?"),
+        ("--bogus", "there is no option --bogus"),
+        ("stats b1", "there is no command stats; did you mean status?"),
+        ("down one two", "`weft down` takes no further arguments: one two"),
+        ("status", "TARGET is missing"),
+        ("run --memory", "--memory needs a value"),
+        ("up --port abc", "--port takes a whole number, not 'abc'"),
+        ("submit x --format xml", "--format takes yaml, toml or json, not 'xml'"),
+        ("ls --json=3", "--json takes no value, not '3'"),
+        ("ls --home a --home b", "--home is given twice"),
+    ],
+)
+def test_a_mistake_is_told(line: str, told: str, capsys: pytest.CaptureFixture[str]) -> None:
+    exit_code = run_command(line.split())
+
+    assert exit_code == USAGE
+    assert capsys.readouterr().err.splitlines()[0] == f"weft: {told}"

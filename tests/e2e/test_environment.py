@@ -1,6 +1,7 @@
 """What of the caller's environment a job of `weft run` and `weft each` gets, and who sees it."""
 
 import json
+import os
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -98,3 +99,17 @@ def test_an_environment_over_the_limit_is_refused_with_its_size(weft: Weft, comm
     assert b"bytes, at most 131072 (argv_bytes_max)" in done.stderr
     assert b"--no-env" in done.stderr
     assert weft.run(command, "--no-env", "LARGE_*", "--", "true", env=large).returncode == 0
+
+
+@pytest.mark.parametrize("command", ["run", "each"])
+def test_files_have_the_modes_of_the_callers_umask(
+    weft: Weft, command: str, tmp_path: Path
+) -> None:
+    before = os.umask(0o077)
+    try:
+        done = weft.run(command, "--", "sh", "-c", "touch made; umask", cwd=tmp_path, stdin=b"x\n")
+    finally:
+        os.umask(before)
+
+    assert done.stdout == b"0077\n"
+    assert (tmp_path / "made").stat().st_mode & 0o777 == 0o600

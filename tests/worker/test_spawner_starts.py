@@ -1,8 +1,9 @@
 """What comes while a process is being started."""
 
 import fcntl
+import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -98,3 +99,33 @@ def test_what_was_prepared_is_undone_when_it_is_taken_back(tmp_path: Path) -> No
 
 def open_files(spawner: SpawnerProcess) -> int:
     return len(list(Path(f"/proc/{spawner.pid}/fd").iterdir()))
+
+
+def umasks_of(program: Sequence[str], tmp_path: Path, masks: Sequence[int | None]) -> list[int]:
+    """Start processes with these umasks at the same time; return the umask each of them had."""
+    spawner = SpawnerProcess(tmp_path, program=tuple(program))
+    try:
+        agent = spawner.connect(cpu_m=64_000)
+        files = {n: tmp_path / f"umask-{n}" for n in range(1, len(masks) + 1)}
+        agent.start(
+            *(
+                process(n, "/bin/sh", "-c", f"umask > {file}", cpu_m=100, umask=mask)
+                for (n, file), mask in zip(files.items(), masks, strict=True)
+            )
+        )
+        for n in files:
+            agent.until_ended(n)
+        return [int(file.read_text(), 8) for file in files.values()]
+    finally:
+        spawner.stop()
+
+
+@pytest.mark.parametrize("program", ["threads_spawner.py", "shared_umask_spawner.py"])
+def test_each_process_has_its_own_umask(tmp_path: Path, program: str) -> None:
+    masks = [0o077, None, 0o007, 0o022, None] * 8
+    ours = os.umask(0o022)
+    os.umask(ours)
+
+    found = umasks_of((str(Path(__file__).with_name(program)),), tmp_path, masks)
+
+    assert found == [ours if mask is None else mask for mask in masks]

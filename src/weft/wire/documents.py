@@ -22,6 +22,7 @@ Index = Annotated[int, Meta(ge=0, le=2_000_000_000)]
 Priority = Annotated[int, Meta(ge=-1000, le=1000)]
 MaxAttempts = Annotated[int, Meta(ge=1, le=100)]
 Seconds = Annotated[float, Meta(gt=0, le=31_536_000)]
+Umask = Annotated[str, Meta(pattern="^0?[0-7]{3}$")]
 GroupKind = Literal["tree", "set"]
 RelativeNumber = Annotated[int, Meta(ge=-2_000_000_000, le=2_000_000_000)]
 
@@ -91,6 +92,8 @@ class JobDocument(Struct, forbid_unknown_fields=True, omit_defaults=True, gc=Fal
     """
     index_from: Index = 0
     """Index of the first job of the array."""
+    umask: Umask | None = None
+    """File mode mask in octal, such as `"0077"`; default: the worker's."""
 
 
 class GroupDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):

@@ -59,6 +59,8 @@ class StartProcess(msgspec.Struct, frozen=True, array_like=True):
     """A program to be written to a file and run, with `argv` as its arguments."""
     warm: WarmCall | None = None
     """Call a function instead; `env` holds for the call, `environment` for the process."""
+    umask: int | None = None
+    """The file mode mask of the process; None: the spawner's."""
 
 
 class WarmLimits(msgspec.Struct, frozen=True, array_like=True):

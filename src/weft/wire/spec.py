@@ -55,6 +55,8 @@ class JobSpec(msgspec.Struct, frozen=True, omit_defaults=True, array_like=False)
     """The job of the batch whose spec holds what this one leaves out: its number or, if negative,
     how many jobs before this one it is. It is the first of its chunk.
     """
+    umask: str | None = None
+    """File mode mask in octal; None: the worker's."""
 
 
 class ArrayRange(NamedTuple):

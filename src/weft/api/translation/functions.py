@@ -88,8 +88,8 @@ def _check_function(
     if job.executor not in {None, FUNCTION}:
         message = "a job with a function has the executor `function`"
         problems.add(InvalidValue, f"{at}/executor", message)
-    for name, field in {"command": job.command, "script": job.script, "stdin": job.stdin}.items():
-        if field is not None:
+    for name in ("command", "script", "stdin", "umask"):
+        if getattr(job, name) is not None:
             problems.add(InvalidValue, f"{at}/{name}", "not allowed in a job with a function")
     _check_origin(function, f"{at}/function", problems)
     _check_arguments(function, f"{at}/function", settings, problems)

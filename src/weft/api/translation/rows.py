@@ -86,6 +86,7 @@ def fill_chunks(
             job.timeout_s,
             job.executor or "process",
             context.trace_id,
+            umask=job.umask,
         )
         for job in jobs
     ]

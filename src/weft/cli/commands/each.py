@@ -21,8 +21,8 @@ from weft.cli.input.job_document import (
     NO_OPTIONS,
     JobOptions,
     NoCommand,
-    current_directory,
     option_fields,
+    place_fields,
     request_fields,
 )
 from weft.cli.input.options import SHARED, Shared
@@ -161,7 +161,7 @@ class _Each:
             ledger=self._ledger,
             template=CommandTemplate(self._command),
             batch=batch if self._how.jobs is None else {**batch, "max_running": self._how.jobs},
-            job_fields={"cwd": current_directory(), **option_fields(self._options)},
+            job_fields={**place_fields(), **option_fields(self._options)},
             request_fields=request_fields(self._options, self._shared.home),
         )
         if earlier is not None:

@@ -54,10 +54,17 @@ def job_document(
 ) -> dict[str, Any]:
     """Return the document of one job. Raise `NotUtf8` if the command cannot travel as text."""
     check_text(command)
-    job: dict[str, Any] = {"command": list(command), "cwd": current_directory()}
+    job: dict[str, Any] = {"command": list(command), **place_fields()}
     if stdin is not None:
         job["stdin"] = stdin
     return job | option_fields(options)
+
+
+def place_fields() -> dict[str, Any]:
+    """Return the fields of a job that runs as if in this shell: its directory and umask."""
+    umask = os.umask(0o077)
+    os.umask(umask)
+    return {"cwd": current_directory(), "umask": f"{umask:04o}"}
 
 
 def option_fields(options: JobOptions) -> dict[str, Any]:

@@ -157,6 +157,7 @@ class GroupBuilder(Generic[JobT]):
         executor: str | None = None,
         count: int | None = None,
         index_from: int | None = None,
+        umask: str | None = None,
     ) -> JobT:
         """Create a job here, or an array of jobs; it runs when the builder was submitted.
 
@@ -180,6 +181,7 @@ class GroupBuilder(Generic[JobT]):
             executor: The executor that runs it; default: `process`.
             count: Number of jobs of an array; each knows its index as `$WEFT_INDEX`.
             index_from: Index of the first one; default: 0.
+            umask: File mode mask in octal, such as `"0077"`; default: the worker's.
         """
         fields = {
             "command": self._checked(command), "name": name, "script": script, "env": env,
@@ -187,7 +189,7 @@ class GroupBuilder(Generic[JobT]):
             "always_run": always_run or None, "priority": priority, "attributes": attributes,
             "parents": [name for parent in parents for name in self._parent(parent)] or None,
             "max_attempts": max_attempts, "retry_on": retry_on, "executor": executor,
-            "count": count, "index_from": index_from,
+            "count": count, "index_from": index_from, "umask": umask,
         }  # fmt: skip
         return self._make_job(self._draft.add_job(self._membership_with(groups), _given(fields)))
 

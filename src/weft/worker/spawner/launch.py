@@ -65,8 +65,10 @@ class Prepared:
         env: Mapping[str, str],
         given: Sequence[tuple[int, int]],
         cwd: str,
+        umask: int | None = None,
     ) -> None:
         """Make the pipes; `given`: our descriptors and their numbers in the process."""
+        self.umask = umask
         self._path = path
         self._cwd = cwd
         self._ours: list[int] = []
@@ -88,6 +90,15 @@ class Prepared:
 
     def run(self) -> StartedProcess:
         """Start it. Raises `OSError`, and `CannotStart` if the program stays busy."""
+        if self.umask is None:
+            return self._run()
+        ours = os.umask(self.umask)
+        try:
+            return self._run()
+        finally:
+            os.umask(ours)
+
+    def _run(self) -> StartedProcess:
         for _ in range(_BUSY_TRIES):
             started_ns = time.monotonic_ns()
             try:
@@ -221,7 +232,7 @@ class Launcher:
         stdin = self._null
         if attempt.request.stdin is not None:
             stdin = attempt.stdin_fd = _memory_file(attempt.request.stdin)
-        return Prepared(path, argv, env, [(stdin, 0)], cwd)
+        return Prepared(path, argv, env, [(stdin, 0)], cwd, attempt.request.umask)
 
     def start_warm(
         self, argv: tuple[str, ...], env: dict[str, str], batch_id: int, control: int

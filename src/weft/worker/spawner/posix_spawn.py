@@ -15,7 +15,14 @@ _SETPGROUP, _SETSIGDEF = 0x02, 0x04
 _ATTRIBUTES_BYTES, _ACTIONS_BYTES, _SIGNAL_SET_BYTES = 1024, 512, 256
 _ROUNDED_TO = 16
 
+_CLONE_FS = 0x200
+
 _libc = ctypes.CDLL(None)
+
+
+def own_umask() -> bool:
+    """Give the calling thread a file mode mask and directory of its own, if the system lets it."""
+    return bool(_libc.unshare(_CLONE_FS) == 0)
 
 
 class Spawn:

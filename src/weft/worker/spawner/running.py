@@ -79,7 +79,11 @@ class Running:
         prepared = attempt.prepared or self._launcher.prepare(attempt)
         attempt.prepared = None
         attempt.starting = True
-        self._starter.begin(prepared.run, partial(self._on_started, attempt, prepared))
+        self._starter.begin(
+            prepared.run,
+            partial(self._on_started, attempt, prepared),
+            sets_umask=prepared.umask is not None,
+        )
 
     def finish_starts(self) -> None:
         """Wait some milliseconds for the processes that are being started."""

@@ -12,6 +12,7 @@ from queue import SimpleQueue
 from typing import Generic, TypeVar
 
 from weft.worker.spawner.loop import Loop
+from weft.worker.spawner.posix_spawn import own_umask
 
 _QUICK_NS = 700_000
 _LONGEST_NS = 5_000_000
@@ -32,15 +33,22 @@ class Starter(Generic[Result]):
         """The recent average duration of a start."""
         self.count = 0
         """The number of starts under way in threads."""
+        self._shares_umask = not own_umask()
         loop.watch(self._wake, self._on_wake)
         for _ in range(threads):
             threading.Thread(target=self._serve, daemon=True).start()
 
-    def begin(self, work: Work[Result], on_end: OnEnd[Result]) -> None:
+    def begin(
+        self, work: Work[Result], on_end: OnEnd[Result], *, sets_umask: bool = False
+    ) -> None:
         """Do the work and call back on the loop's thread with its result or exception: at once, or
-        after another thread has done it.
+        after another thread has done it. `sets_umask`: the work changes the file mode mask, which
+        no start beside it may see.
         """
-        if self._takes_ns > _QUICK_NS:
+        is_alone = sets_umask and self._shares_umask
+        if is_alone:
+            self.finish()
+        if self._takes_ns > _QUICK_NS and not is_alone:
             self.count += 1
             self._work.put((work, on_end))
         else:
@@ -54,6 +62,7 @@ class Starter(Generic[Result]):
             self._take_done()
 
     def _serve(self) -> None:
+        own_umask()
         while True:
             work, on_end = self._work.get()
             self._done.put((on_end, *_timed(work)))

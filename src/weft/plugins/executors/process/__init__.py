@@ -58,6 +58,7 @@ class ProcessExecutor:
             reserved.memory_mib,
             environment,
             script,
+            umask=None if spec.umask is None else int(spec.umask, 8),
         )
 
 

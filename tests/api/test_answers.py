@@ -212,5 +212,5 @@ async def test_key_of_a_bunch_of_groups_stands_for_its_body(http: httpx.AsyncCli
     assert (other.status_code, other.json()["code"]) == (409, "API.IDEMPOTENCY_CONFLICT")
     for refused in (differs, renamed):
         assert (refused.status_code, refused.json()["code"]) == (409, "API.BUNCH_DIFFERS")
-    assert '"a" is there, and "c" was sent' in renamed.json()["detail"]
+    assert '"a" was added before, and "c" was sent' in renamed.json()["detail"]
     assert listed == 201

@@ -1,5 +1,8 @@
 """hold and release, with a real driver and a real worker."""
 
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -81,3 +84,66 @@ def test_what_is_submitted_to_a_held_batch_starts_when_it_is_released(
     weft.run("release", batch)
     assert weft.run("wait", batch).returncode == 0
     assert as_json(weft, "status", batch)["n_succeeded"] == 51
+
+
+@contextmanager
+def full_worker(weft: Weft, tmp_path: Path) -> Iterator[str]:
+    """Give a batch whose first job has all of the worker, and whose second waits for it."""
+    cpu = as_json(weft, "top")["workers"][0]["cpu"]
+    all_of_it = f"{{command: [sleep, '1000'], name: whole, resources: {{cpu: {cpu}}}}}"
+    batch = submit(weft, tmp_path, f"jobs:\n  - {all_of_it}\n  - {{command: [date]}}")
+    try:
+        with weft.started("logs", "-f", f"{batch}.j1"):
+            while as_json(weft, "status", f"{batch}.j1")["state"] != "running":
+                pass
+            yield batch
+    finally:
+        weft.run("cancel", batch)
+
+
+def first_line(process: "subprocess.Popen[bytes]") -> str:
+    assert process.stderr is not None
+    return process.stderr.readline().decode()
+
+
+def test_a_hold_is_seen_wherever_the_batch_is(weft: Weft, tmp_path: Path) -> None:
+    with full_worker(weft, tmp_path) as batch:
+        weft.run("hold", batch)
+        shown = {
+            name: weft.run(*words).stdout.decode()
+            for name, words in {
+                "ls": ["ls", "-n", "1"], "jobs": ["jobs", batch], "status": ["status", batch],
+                "job": ["status", f"{batch}.j2"], "top": ["top"],
+            }.items()
+        }  # fmt: skip
+        with weft.started("wait", f"{batch}.j2") as waiting:
+            told = first_line(waiting)
+        weft.run("release", batch)
+
+    for name in ("ls", "status", "top"):
+        assert "running (held)" in shown[name], name
+    assert "ready (held)" in shown["jobs"]
+    assert "ready (held)" in shown["job"]
+    (change,) = (line for line in shown["job"].splitlines() if "held: batch" in line)
+    assert "ready" not in change
+    assert told == (
+        f"weft: {batch}.j2 waits: {batch} is held; `weft release {batch}` lets it start\n"
+    )
+
+
+def test_who_waits_for_a_full_worker_is_told_so(weft: Weft, tmp_path: Path) -> None:
+    with full_worker(weft, tmp_path) as batch:
+        (worker,) = as_json(weft, "top")["workers"]
+        top = weft.run("top").stdout.decode()
+        with weft.started("run", "--", "date") as running:
+            told = first_line(running)
+            running.send_signal(2)
+            running.wait()
+        with weft.started("wait", f"{batch}.j2") as waiting:
+            waits = first_line(waiting)
+
+    assert (worker["cpu_used"], worker["n_running"]) == (worker["cpu"], 1)
+    assert [(f"b{job['batch_id']}", job["name"]) for job in worker["jobs"]] == [(batch, "whole")]
+    assert "waits for a worker with room: 1 running" in told
+    assert waits.startswith(f"weft: {batch}.j2 waits for a worker with room: 1 running")
+    assert f"{batch}.j1  whole" in top

@@ -708,6 +708,10 @@ CREATE FUNCTION weft._waiting_sets() RETURNS SETOF integer
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._waiting_sets() OWNER TO weft_system;
 
+CREATE FUNCTION weft._worker_loads(of_tenant_id integer, claimed_max integer DEFAULT 10000, shown_max integer DEFAULT 10) RETURNS TABLE(incarnation_id integer, n_running bigint, cpu_m bigint, memory_mib bigint, jobs jsonb)
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._worker_loads(of_tenant_id integer, claimed_max integer, shown_max integer) OWNER TO weft_system;
+
 CREATE FUNCTION weft._would_pass(of_gate_set_id integer, of_batch_id bigint, of_job_id integer) RETURNS boolean
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._would_pass(of_gate_set_id integer, of_batch_id bigint, of_job_id integer) OWNER TO weft_system;
@@ -3212,6 +3216,8 @@ REVOKE ALL ON FUNCTION weft._waiting_heads(of_gate_set_ids integer[]) FROM PUBLI
 REVOKE ALL ON FUNCTION weft._waiting_jobs(of_gate_set_ids integer[], of_pool_id integer, of_user_id integer, limit_jobs integer, with_paused boolean, at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._waiting_sets() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._worker_loads(of_tenant_id integer, claimed_max integer, shown_max integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._would_pass(of_gate_set_id integer, of_batch_id bigint, of_job_id integer) FROM PUBLIC;
 

@@ -296,6 +296,19 @@ class Plan(Struct, kw_only=True):
     plan: list[str]
 
 
+class WorkerJob(Struct, kw_only=True):
+    """A job that a worker runs."""
+
+    batch_id: int
+    job_id: int
+    name: str | None
+    index: Annotated[int | None, Meta(description="in an array")]
+    user: str
+
+
+_UNCOUNTED = "null: its jobs come and go too fast to count them"
+
+
 class Worker(Struct, kw_only=True):
     """A live worker."""
 
@@ -309,6 +322,16 @@ class Worker(Struct, kw_only=True):
     draining: bool
     waiting: bool
     version: str
+    n_running: Annotated[Count | None, Meta(description=f"jobs; {_UNCOUNTED}")]
+    cpu_used: Annotated[
+        float | None, Meta(description=f"cores that its jobs have reserved; {_UNCOUNTED}")
+    ]
+    memory_used: Annotated[
+        int | None, Meta(description=f"bytes that its jobs have reserved; {_UNCOUNTED}")
+    ]
+    jobs: Annotated[
+        list[WorkerJob], Meta(description="at most ten of the caller's jobs, oldest first")
+    ]
 
 
 class Overview(Struct, kw_only=True):

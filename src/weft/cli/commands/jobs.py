@@ -10,7 +10,7 @@ from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.targets import parse_target
 from weft.cli.terminal.amounts import duration, moment, money
 from weft.cli.terminal.exit_code import explain_end
-from weft.cli.terminal.names import job_name
+from weft.cli.terminal.names import job_name, state_words
 from weft.cli.terminal.plans import print_plan
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import JsonItems, TableRows
@@ -19,7 +19,7 @@ from weft.core.ids import format_job_ref
 
 Document = Mapping[str, Any]
 HEADER = ("Job", "Name", "State", "Why", "Cost", "Started", "Took")
-WIDTHS = (10, 20, 9, 12, 8, 19, 8)
+WIDTHS = (10, 20, 12, 12, 8, 19, 8)
 NUMBERS = ("Cost", "Took")
 PAGE_ROWS = 1000
 SHOWN = 50
@@ -107,7 +107,7 @@ def _row(job: Document) -> tuple[object, ...]:
     return (
         format_job_ref(job["batch_id"], job["job_id"]),
         job_name(job, width=50),
-        job["state"],
+        state_words(job),
         explain_end(job) if ended else job.get("phase"),
         money(job["cost"]),
         moment(job.get("started_at")),

@@ -8,6 +8,7 @@ from cyclopts import Parameter
 
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.terminal.amounts import duration, moment, money
+from weft.cli.terminal.names import state_words
 from weft.cli.terminal.plain import one_line
 from weft.cli.terminal.plans import print_plan
 from weft.cli.terminal.report import note
@@ -70,7 +71,7 @@ def _row(batch: Mapping[str, Any]) -> tuple[object, ...]:
     return (
         format_batch_id(batch["id"]),
         one_line(batch["name"] or "", width=40),
-        batch["state"],
+        state_words(batch),
         f"{batch['n_jobs']:,}",
         f"{batch['n_completed']:,}",
         f"{batch['n_failed'] + batch['n_errored']:,}",

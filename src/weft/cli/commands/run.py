@@ -22,6 +22,7 @@ from weft.cli.terminal.interrupts import INTERRUPTED, Interrupts
 from weft.cli.terminal.raw_output import STDERR, STDOUT, OutputFailed, write_all
 from weft.cli.terminal.report import note, print_error
 from weft.cli.terminal.screen import print_json
+from weft.cli.terminal.waits import waits_told
 from weft.client.api import WAIT_PATIENCE_S, Api
 from weft.core.errors import OutputElsewhere, Unavailable
 from weft.core.ids import format_job_ref
@@ -111,7 +112,8 @@ async def _follow(
     attempt: int | None = None
     missing: OutputElsewhere | None = None
     try:
-        async with aclosing(client.follow_log(batch_id, 1)) as events:
+        telling = waits_told(client, lambda: client.get_job(batch_id, 1))
+        async with telling, aclosing(client.follow_log(batch_id, 1)) as events:
             async for event in events:
                 if attempt not in {None, event.attempt} and event.kind != "end":
                     note("the job was started again; its output starts over")

@@ -10,7 +10,7 @@ from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.targets import Target, parse_target
 from weft.cli.terminal.amounts import duration, moment, money, size
 from weft.cli.terminal.exit_code import explain_end
-from weft.cli.terminal.names import group_name, job_name
+from weft.cli.terminal.names import group_name, job_name, number_ranges, state_words
 from weft.cli.terminal.plain import one_line
 from weft.cli.terminal.screen import print_facts, print_json, print_table
 from weft.client.api import Api
@@ -90,12 +90,12 @@ async def _first_jobs(client: Api, batch_id: int, limit: int) -> list[Document]:
 
 def _print_counts(batch: Document, name: str, *, what: str = "Batch") -> None:
     counts = [f"{batch[f'n_{word}']:,} {word}" for word in STATES if batch[f"n_{word}"]]
-    state = batch["state"]
+    state = state_words(batch)
     if batch["cancelled"] and batch["complete"] and state == "success":
         state += " (closed to new jobs)"
-    elif batch["cancelled"] and state != "cancelled":
+    elif batch["cancelled"] and batch["state"] != "cancelled":
         state += " (cancelled)"
-    elif not batch["complete"] and state != "running":
+    elif not batch["complete"] and batch["state"] != "running":
         state += " (not complete)"
     print_facts(
         {
@@ -138,19 +138,19 @@ async def _show_job(client: Api, batch_id: int, job_id: int, *, as_json: bool) -
             right=("Attempt", "Took", "CPU", "Memory", "Output"),
         )
     print()
-    print_table(("At", "From", "To", "Attempt", "By", "Message"), map(_change_row, history))
+    print_table(("At", "From", "To", "Attempt", "By", "What"), map(_change_row, history))
 
 
 def _print_job(job: Document) -> None:
     spec = job.get("spec") or {}
     command = spec.get("command")
-    parents = ", ".join(f"j{parent}" for parent in job.get("parents") or ())
+    parents = number_ranges(job.get("parents") or ())
     ended = job["state"] in ENDED_WORDS
     print_facts(
         {
             "Job": format_job_ref(job["batch_id"], job["job_id"]),
             "Name": job_name(job, width=200) or None,
-            "State": job["state"],
+            "State": state_words(job),
             "Why": explain_end(job) if ended and job["state"] != "success" else None,
             "Phase": job.get("phase"),
             "Command": one_line(" ".join(command), width=500) if command else None,
@@ -189,11 +189,13 @@ def _between(start: str | None, end: str | None) -> float | None:
 
 
 def _change_row(change: Document) -> tuple[object, ...]:
+    is_move = change.get("from") != change.get("to") or change.get("phase") is not None
+    what = ": ".join(text for text in (change.get("subtype"), change.get("message")) if text)
     return (
         moment(change["at"]),
-        change.get("from"),
-        change.get("to"),
+        change.get("from") if is_move else None,
+        change.get("to") if is_move else None,
         change.get("attempt"),
         change.get("actor"),
-        one_line(change.get("message") or "", width=80),
+        one_line(what or change.get("phase") or "", width=80),
     )

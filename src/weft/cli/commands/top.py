@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.terminal.amounts import duration, money, size
 from weft.cli.terminal.interrupts import Interrupts
+from weft.cli.terminal.names import job_name, state_words
 from weft.cli.terminal.plain import one_line, plain
 from weft.cli.terminal.screen import STATE_STYLES, print_json
 from weft.client.api import Api
-from weft.core.ids import format_batch_id
+from weft.core.ids import format_batch_id, format_job_ref
 
 if TYPE_CHECKING:
     from rich.console import JustifyMethod, RenderableType
@@ -26,6 +27,8 @@ REFRESH_S = 1.0
 BATCHES_MAX = 100
 COUNTS = ("running", "ready", "queued", "pending", "blocked")
 WORKER_HEADER = ("Worker", "Pool", "Host", "CPU", "Memory", "State")
+JOB_HEADER = ("Job", "Name", "By", "Worker")
+JOBS_SHOWN = 10
 BATCH_HEADER = ("Batch", "Name", "User", "State", "Progress", "Running", "Failed", "Cost", "Took")
 RIGHT = frozenset({"CPU", "Memory", "Running", "Failed", "Cost", "Took"})
 SPARE = ("User", "Cost", "Host", "Pool")
@@ -145,7 +148,13 @@ def _render(
     head = Text.assemble(("weft ", "bold"), plain(url), "   jobs: ", (counts, "bold cyan"))
     workers = _table(WORKER_HEADER, [_worker_row(worker) for worker in overview["workers"]], width)
     rows = _table(BATCH_HEADER, [_batch_row(batch) for batch in batches], width)
-    return Group(head, Text(), workers, Text(), rows)
+    running = [_job_row(worker, job) for worker in overview["workers"] for job in worker["jobs"]]
+    if not running:
+        return Group(head, Text(), workers, Text(), rows)
+    jobs = _table(JOB_HEADER, running[:JOBS_SHOWN], width)
+    more = overview["running"] - len(running[:JOBS_SHOWN])
+    rest = Text(f"… and {more:,} more") if more > 0 else Text()
+    return Group(head, Text(), workers, Text(), jobs, rest, rows)
 
 
 def _table(header: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> "Table":
@@ -163,7 +172,9 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> 
         table.add_column(name, no_wrap=True, justify=justify, min_width=room, max_width=room)
     for row in rows:
         cells = (cell for name, cell in zip(header, row, strict=True) if name in shown)
-        table.add_row(*(Text(cell, style=STATE_STYLES.get(cell, "")) for cell in cells))
+        table.add_row(
+            *(Text(cell, style=STATE_STYLES.get(cell.split(" ")[0], "")) for cell in cells)
+        )
     return table
 
 
@@ -195,8 +206,8 @@ def _worker_row(worker: Document) -> tuple[str, ...]:
         one_line(worker["worker"], width=30),
         one_line(worker["pool"], width=20),
         one_line(worker["host"], width=30),
-        f"{worker['cpu']:g}",
-        size(worker["memory"]),
+        f"{_used(worker, 'cpu_used', '{:g}'.format)}{worker['cpu']:g}",
+        f"{_used(worker, 'memory_used', size)}{size(worker['memory'])}",
         state,
     )
 
@@ -208,10 +219,25 @@ def _batch_row(batch: Document) -> tuple[str, ...]:
         format_batch_id(batch["id"]),
         one_line(batch["name"] or "", width=30),
         one_line(batch["user"], width=16),
-        batch["state"],
+        state_words(batch),
         f"{done:,}/{total:,}{share}",
         f"{batch['n_running']:,}",
         f"{batch['n_failed'] + batch['n_errored']:,}",
         money(batch["cost"]),
         duration(batch["duration_ms"]),
     )
+
+
+def _job_row(worker: Document, job: Document) -> tuple[str, ...]:
+    return (
+        format_job_ref(job["batch_id"], job["job_id"]),
+        job_name(job, width=30),
+        one_line(job["user"], width=16),
+        one_line(worker["worker"], width=30),
+    )
+
+
+def _used(worker: Document, name: str, write: Callable[[float], str]) -> str:
+    """Return what its jobs have reserved, before what the worker has: `1.5/`."""
+    used = worker.get(name)
+    return "" if used is None else f"{write(used)}/"

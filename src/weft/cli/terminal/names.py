@@ -1,10 +1,11 @@
-"""Names of jobs and groups as tables and messages show them."""
+"""Names and states of jobs and groups as tables and messages show them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from weft.cli.terminal.plain import one_line
 from weft.core.ids import format_batch_id
+from weft.core.states import ENDED_WORDS
 
 Document = Mapping[str, Any]
 
@@ -18,3 +19,27 @@ def job_name(job: Document, *, width: int) -> str:
     """Return the name of a job; in an array with its index: `resize[17]`."""
     index = job.get("index")
     return one_line(job.get("name") or "", width=width) + ("" if index is None else f"[{index}]")
+
+
+def state_words(document: Document) -> str:
+    """Return the state of a job, batch or group, and whether a hold keeps it from starting."""
+    state = str(document["state"])
+    if "n_jobs" in document:
+        may_start = not document["complete"]
+    else:
+        may_start = state not in ENDED_WORDS and state != "running"
+    return f"{state} (held)" if document.get("held") and may_start else state
+
+
+def number_ranges(numbers: Iterable[int], prefix: str = "j") -> str:
+    """Return ascending numbers as ranges: `j2–j1001, j1005`."""
+    parts: list[tuple[int, int]] = []
+    for number in numbers:
+        if parts and number == parts[-1][1] + 1:
+            parts[-1] = parts[-1][0], number
+        else:
+            parts.append((number, number))
+    return ", ".join(
+        f"{prefix}{first}" if first == last else f"{prefix}{first}–{prefix}{last}"
+        for first, last in parts
+    )

@@ -118,7 +118,8 @@ def _cell(name: str, value: object) -> "Text":
     from rich.text import Text  # noqa: PLC0415
 
     text = "" if value is None else plain(value)
-    return Text(text, style=STATE_STYLES.get(text, "") if name.lower() == "state" else "")
+    word = text.split(" ")[0] if name.lower() == "state" else ""
+    return Text(text, style=STATE_STYLES.get(word, ""))
 
 
 def _console() -> "Console":

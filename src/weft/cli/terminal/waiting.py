@@ -1,6 +1,6 @@
 """Wait for a batch, a group or a job with a progress bar, and say how it ended."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import Awaitable, Callable
 from contextlib import aclosing, suppress
 from typing import Any
 
@@ -9,6 +9,7 @@ from weft.cli.terminal.names import group_name
 from weft.cli.terminal.progress import ProgressLine
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json
+from weft.cli.terminal.waits import waits_told
 from weft.client.api import Api, Document
 from weft.core.errors import OutputElsewhere
 from weft.core.ids import format_batch_id, format_job_ref
@@ -16,24 +17,42 @@ from weft.core.ids import format_batch_id, format_job_ref
 
 async def wait_for_batch(client: Api, batch_id: int, *, as_json: bool) -> int:
     """Show progress until the batch is complete; return 0 if it succeeded, else 1."""
-    documents = client.watch_batch(batch_id)
-    return await _wait_for_all(documents, format_batch_id(batch_id), as_json=as_json)
+    name = format_batch_id(batch_id)
+    return await _wait_for_all(
+        client, batch_id, lambda: client.get_batch(batch_id), name, as_json=as_json
+    )
 
 
 async def wait_for_group(client: Api, group: Document, *, as_json: bool) -> int:
     """Show progress until the group is complete; return 0 if it succeeded, else 1."""
     batch_id, group_id = int(group["batch_id"]), int(group["group_id"])
-    documents = client.watch(batch_id, lambda: client.get_group(batch_id, group_id))
-    return await _wait_for_all(documents, group_name(group), as_json=as_json)
+    return await _wait_for_all(
+        client,
+        batch_id,
+        lambda: client.get_group(batch_id, group_id),
+        group_name(group),
+        as_json=as_json,
+    )
 
 
 async def _wait_for_all(
-    documents: AsyncGenerator[Document, None], name: str, *, as_json: bool
+    client: Api,
+    batch_id: int,
+    look: Callable[[], Awaitable[Document]],
+    name: str,
+    *,
+    as_json: bool,
 ) -> int:
-    """Show progress until the last document; return the exit code."""
+    """Show progress until all jobs have ended, and what is waited for; return the exit code."""
     last: Document = {}
     with ProgressLine(name) as progress:
-        async with aclosing(documents):
+
+        def say(reason: str) -> None:
+            progress.hide()
+            note(reason)
+
+        documents = client.watch(batch_id, look)
+        async with waits_told(client, look, say=say), aclosing(documents):
             async for last in documents:
                 progress.update(last)
     if as_json:
@@ -59,8 +78,9 @@ def _say_end(batch: Document, name: str) -> None:
 async def wait_for_job(client: Api, batch_id: int, job_id: int, *, as_json: bool) -> int:
     """Wait until the job has ended and say how; return 0 if it succeeded, else 1."""
     end: dict[str, Any] = {}
+    telling = waits_told(client, lambda: client.get_job(batch_id, job_id))
     with suppress(OutputElsewhere):  # nobody asked for it
-        async with aclosing(client.follow_log(batch_id, job_id)) as events:
+        async with telling, aclosing(client.follow_log(batch_id, job_id)) as events:
             async for event in events:
                 if event.kind == "end":
                     end = dict(event.facts)

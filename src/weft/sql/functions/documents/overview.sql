@@ -1,4 +1,4 @@
--- overview: workers, and how many jobs wait and run; for `weft top` and for metrics.
+-- overview: workers with what runs there, and how many jobs wait and run; for `weft top` and for metrics.
 -- Called by: Store.overview (api).   Safe to repeat: yes, it only reads.   Plan: small tables; the unfolded deltas.
 -- Owner: weft_system.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.overview(tenant_id int) RETURNS jsonb LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog,
@@ -18,7 +18,9 @@ AS $$
         'workers', (SELECT coalesce(jsonb_agg(jsonb_build_object('worker', w.name, 'pool', p.name, 'host', w.host, 'cpu', i.cpu_m / 1000.0,
             'memory', i.memory_mib * 1048576,
                 'registered_at', i.registered_at, 'heartbeat_at', i.heartbeat_at, 'draining', i.draining, 'waiting', i.waiting,
-                    'version', i.version) ORDER BY w.name), '[]')
+                    'version', i.version, 'n_running', l.n_running, 'cpu_used', l.cpu_m / 1000.0, 'memory_used', l.memory_mib * 1048576,
+                    'jobs', coalesce(l.jobs, '[]')) ORDER BY w.name), '[]')
             FROM weft.worker_incarnation i JOIN weft.worker w USING (worker_id) JOIN weft.pool p ON p.pool_id = i.pool_id
-                WHERE i.ended_at IS NULL))
+            LEFT JOIN weft._worker_loads(overview.tenant_id) l ON l.incarnation_id = i.incarnation_id
+            WHERE i.ended_at IS NULL))
 $$;

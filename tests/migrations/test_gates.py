@@ -5,18 +5,10 @@ from collections.abc import AsyncIterator, Mapping
 import asyncpg
 import pytest
 
-from weft.sql import files_of
+from migrations.older_schema import older_schema
 from weft.store import open_admin
 
-BEFORE = [file for file in files_of("migrations") if file.name < "0021_pre_gates"]
 _ROWS = """
-    INSERT INTO weft.pool (name) VALUES ('p');
-    INSERT INTO weft.tenant (name) VALUES ('t');
-    INSERT INTO weft.tenant_user (tenant_id, name) VALUES (1, 'ada');
-    INSERT INTO weft.billing_project (tenant_id, name) VALUES (1, 'default');
-    INSERT INTO weft.queue (tenant_id, pool_id, name) VALUES (1, 1, 'default');
-    INSERT INTO weft.user_share (pool_id, user_id, tenant_id, active, weight)
-    VALUES (1, 1, 1, true, 1);
     INSERT INTO weft.batch (tenant_id, user_id, project_id, queue_id, max_running, trace_id,
                             created_at, next_job)
     SELECT 1, 1, 1, 1, n, '', now(), 6 FROM unnest(ARRAY[2, NULL]) n;
@@ -47,25 +39,13 @@ CHECKS = ("places_are_counted", "places_have_jobs", "ready_jobs_are_reachable",
 
 @pytest.fixture
 async def owner(empty_database: Mapping[str, str]) -> AsyncIterator[asyncpg.Connection]:
-    connection = await asyncpg.connect(empty_database["admin"])
-    yield connection
-    await connection.close()
+    async with older_schema(empty_database["admin"], "0021_pre_gates", _ROWS) as connection:
+        yield connection
 
 
 async def test_queue_stands_before_its_gates(
     empty_database: Mapping[str, str], owner: asyncpg.Connection
 ) -> None:
-    await owner.execute("CREATE SCHEMA weft")
-    await owner.execute(
-        "CREATE TABLE weft.migration (name text PRIMARY KEY, checksum text NOT NULL, "
-        "applied_at timestamptz NOT NULL DEFAULT clock_timestamp())"
-    )
-    for file in BEFORE:
-        await owner.execute(file.text)
-        await owner.execute(
-            "INSERT INTO weft.migration (name, checksum) VALUES ($1, $2)", file.name, file.checksum
-        )
-    await owner.execute(_ROWS)
     async with open_admin(empty_database["admin"]) as admin:
         await admin.migrate()
         findings = {one.check: one.rows for one in await admin.audit()}

@@ -255,3 +255,58 @@ def test_logs_as_json_follow_a_job_to_its_end(weft: Weft) -> None:
 
     assert as_json(weft, "logs", "-f", f"{batch}.j1")["stdout"] == "one\ntwo\n"
     assert "stdout" not in as_json(weft, "logs", "--stream", "stderr", f"{batch}.j1")
+
+
+FAILING = """
+jobs:
+  - {command: [sh, -c, "echo one; printf half; echo no >&2; exit 3"], group: /g}
+  - {command: [sh, -c, "exit 3"], group: /g, name: boom}
+  - {command: [no-such-program], group: /g}
+  - {command: [echo, never], group: /g, parents: [boom]}
+  - {command: [echo, fine]}
+"""
+
+
+def test_logs_of_many_jobs_and_why_they_failed(weft: Weft, tmp_path: Path) -> None:
+    batch = submit(weft, tmp_path, FAILING)
+    weft.run("wait", batch)
+    failed = weft.run("logs", batch, "--failed")
+    found = weft.run("logs", batch, "--q", "exit_code = 3", "--json")
+    group = weft.run("logs", f"{batch}/g", "--stream", "stdout")
+    shown = {where: weft.run("status", where).stdout.decode() for where in (batch, f"{batch}/g")}
+
+    half = f"{batch}.j1: one\n{batch}.j1: half\n".encode()
+    assert failed.stdout == group.stdout == half
+    assert f"{batch}.j1: no\n" in failed.stderr.decode()
+    assert f"{batch}.j2 wrote nothing: exit code 3\n" in failed.stderr.decode()
+    assert f"{batch}.j3 wrote nothing: program not found" in failed.stderr.decode()
+    assert "1 of 4 jobs never started" in group.stderr.decode()
+    assert [(one["job_id"], one["stdout"]) for one in json.loads(found.stdout)] == [
+        (1, "one\nhalf"), (2, ""),
+    ]  # fmt: skip
+    for text in shown.values():
+        assert "exit code 3: 2, program not found: 1" in text
+    assert as_json(weft, "status", batch)["reasons"] == {
+        "exit code 3": 2, "program not found": 1,
+    }  # fmt: skip
+
+
+def test_logs_that_are_not_there_are_an_error(weft: Weft, tmp_path: Path) -> None:
+    batch = submit(weft, tmp_path, FAILING)
+    weft.run("wait", batch)
+    later = weft.run("logs", f"{batch}.j1", "--attempt", "5")
+    never = weft.run("logs", f"{batch}.j4")
+    followed = weft.run("logs", "-f", f"{batch}.j1", "--attempt", "5")
+    mixed = [
+        weft.run("logs", *words, "--json")
+        for words in ([f"{batch}.j1", "--failed"], [batch, "-f"])
+    ]
+
+    for done in (later, followed):
+        assert done.returncode == 2
+        assert "There is no attempt 5; the last one is 1." in done.stderr.decode()
+    assert never.returncode == 2
+    assert "It never started: cancelled" in never.stderr.decode()
+    for done in mixed:
+        assert done.returncode == 2
+        assert "CLI.ONE_JOB_ONLY" in done.stderr.decode()

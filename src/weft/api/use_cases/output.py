@@ -33,11 +33,17 @@ class Outputs:
         found = await self._store.list_attempt_logs(
             self._caller, self._batch_id, [job_id], attempt
         )
-        if found and found[0].attempt:
+        if found and found[0].attempt and attempt in {None, found[0].attempt}:
             return found[0]
-        await self._store.get_job(self._caller, self._batch_id, job_id)
+        job = await self._store.get_job(self._caller, self._batch_id, job_id)
         if attempt is not None:
-            raise _no_attempt(self._batch_id, job_id, f"Attempt {attempt} has not started.")
+            last = job.get("attempt") or 0
+            raise _no_attempt(
+                self._batch_id,
+                job_id,
+                f"There is no attempt {attempt}; the last one is {last}.",
+                hint=f"`weft status {format_job_ref(self._batch_id, job_id)}` lists them.",
+            )
         return None
 
     async def get(self, job_id: int, attempt: int | None) -> AttemptLog:
@@ -106,9 +112,15 @@ def elsewhere(logs: LogStore, log: AttemptLog) -> OutputElsewhere | None:
     )
 
 
-def _no_attempt(batch_id: int, job_id: int, why: str) -> AttemptNotFound:
+def _no_attempt(
+    batch_id: int,
+    job_id: int,
+    why: str,
+    *,
+    hint: str = "Wait for it with `follow=true`, or `weft logs -f`.",
+) -> AttemptNotFound:
     return AttemptNotFound(
         f"job {format_job_ref(batch_id, job_id)} has no such output",
         detail=why,
-        hint="Wait for it with `follow=true`, or `weft logs -f`.",
+        hint=hint,
     )

@@ -1,54 +1,138 @@
-"""`weft logs`: the output of a job."""
+"""`weft logs`: the output of a job, or of many."""
 
 import asyncio
+from collections.abc import Mapping
 from contextlib import aclosing, suppress
-from typing import Annotated
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 
 from weft.cli.input.options import SHARED, Shared
-from weft.cli.terminal.raw_output import STDERR, STDOUT, write_all
-from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import print_json
-from weft.client.api import Api, Stream
-from weft.core.errors import OutputElsewhere
-from weft.core.ids import parse_job_ref
+from weft.cli.input.targets import Target, parse_target
+from weft.cli.terminal.exit_code import explain_end
+from weft.cli.terminal.raw_output import STDERR, STDOUT, write_all, write_prefixed
+from weft.cli.terminal.report import note, print_error
+from weft.cli.terminal.screen import JsonItems, print_json
+from weft.client.api import Api, LogEvent, Stream
+from weft.core.errors import AttemptNotFound, Invalid, OutputElsewhere
+from weft.core.ids import format_job_ref
 from weft.core.states import ENDED_WORDS
+
+FAILED = ("failed", "error")
+
+
+class OneJobOnly(Invalid):
+    """An option that concerns one job was given for many, or the other way round."""
+
+    code = "CLI.ONE_JOB_ONLY"
 
 
 def logs(
-    job: str,
+    target: str,
     /,
     *,
+    failed: Annotated[bool, Parameter(negative="")] = False,
+    q: str | None = None,
     follow: Annotated[bool, Parameter(name=["--follow", "-f"], negative="")] = False,
     stream: Stream = "both",
     attempt: int | None = None,
     shared: Shared = SHARED,
 ) -> int:
     """Print the output of a job: what it wrote to standard output there, what to standard error
-    here, too.
+    here, too. Of a batch or group: that of each job, with its number before each line.
 
         weft logs b12.j7 --follow
+        weft logs b12 --failed
 
     Args:
-        job: A job, `b12.j7`.
+        target: A job `b12.j7`, a batch `b12` or a group `b12/stage1`.
+        failed: Only jobs of the batch or group that failed or errored.
+        q: Only jobs of the batch or group that this query finds.
         follow: Go on until the job has ended; with `--json`, then print all its output.
         stream: Print only this stream.
         attempt: Print the output of this attempt instead of the last.
         shared: Options of every command.
     """
-    return asyncio.run(_logs(job, shared, follow=follow, stream=stream, attempt=attempt))
+    which = parse_target(target)
+    if which.job_id is None:
+        if follow or attempt is not None:
+            raise OneJobOnly(
+                f"{target} is not a job",
+                detail="`--follow` and `--attempt` concern one job.",
+                hint=f"`weft jobs {target}` lists its jobs.",
+            )
+        return asyncio.run(_logs_of_many(which, shared, failed=failed, q=q, stream=stream))
+    if failed or q is not None:
+        raise OneJobOnly(
+            f"{target} is one job",
+            detail="`--failed` and `--q` choose among the jobs of a batch or group.",
+            hint=f"Name the batch: `weft logs b{which.batch_id} --failed`.",
+        )
+    return asyncio.run(
+        _logs(which.batch_id, which.job_id, shared, follow=follow, stream=stream, attempt=attempt)
+    )
+
+
+async def _logs_of_many(
+    which: Target, shared: Shared, *, failed: bool, q: str | None, stream: Stream
+) -> int:
+    """Print the output of jobs one after the other; return the exit code of the last error."""
+    code = n_jobs = n_waiting = 0
+    items = JsonItems()
+    async with shared.client() as client:
+        states = FAILED if failed else ()
+        found = client.list_jobs(which.batch_id, q, group=which.group, states=states)
+        async for job in found:
+            n_jobs += 1
+            if not job.get("attempt"):
+                n_waiting += 1
+                continue
+            try:
+                if shared.json:
+                    items.print([await _output(client, which.batch_id, job["job_id"], stream)])
+                else:
+                    await _print_prefixed(client, job, stream)
+            except OutputElsewhere as error:
+                print_error(error, as_json=shared.json)
+                code = error.exit_code
+    if shared.json:
+        items.end()
+    elif not n_jobs:
+        note("no job matches")
+    if n_waiting:
+        note(f"{n_waiting:,} of {n_jobs:,} jobs never started, or have not yet")
+    return code
+
+
+async def _print_prefixed(client: Api, job: Mapping[str, Any], stream: Stream) -> None:
+    """Print what a job has written so far, with its name before each line."""
+    ref = format_job_ref(job["batch_id"], job["job_id"])
+    streams: tuple[Stream, ...] = ("stdout", "stderr") if stream == "both" else (stream,)
+    n_bytes = 0
+    for one in streams:
+        chunks = client.read_log(job["batch_id"], job["job_id"], stream=one)
+        n_bytes += await write_prefixed(
+            STDERR if one == "stderr" else STDOUT, f"{ref}: ".encode(), chunks
+        )
+    if not n_bytes and job["state"] in ENDED_WORDS and job["state"] != "success":
+        note(f"{ref} wrote nothing: {explain_end(job)}")
 
 
 async def _logs(
-    text: str, shared: Shared, *, follow: bool, stream: Stream, attempt: int | None
+    batch_id: int,
+    job_id: int,
+    shared: Shared,
+    *,
+    follow: bool,
+    stream: Stream,
+    attempt: int | None,
 ) -> int:
-    batch_id, job_id = parse_job_ref(text)
     async with shared.client() as client:
         if shared.json:
             if follow:
                 await _wait_for_end(client, batch_id, job_id, attempt)
-            return await _print_as_json(client, batch_id, job_id, stream, attempt)
+            print_json(await _output(client, batch_id, job_id, stream, attempt))
+            return 0
         if not follow:
             # An ended job's pieces come in the order in which they were written, then the stream
             # ends by itself.
@@ -65,12 +149,30 @@ async def _follow(
     client: Api, batch_id: int, job_id: int, stream: Stream, attempt: int | None
 ) -> None:
     events = client.follow_log(batch_id, job_id, stream=stream, attempt=attempt)
+    is_silent = True
     async with aclosing(events):
         async for event in events:
+            if event.kind == "end":
+                _say_end(event, batch_id, job_id, is_silent=is_silent)
+                continue
+            is_silent = False
             if event.kind == "cut":
                 note(f"{event.facts['bytes']} bytes of {event.facts['stream']} were left out")
-            elif event.kind != "end":
+            else:
                 write_all(STDOUT if event.kind == "stdout" else STDERR, event.data)
+
+
+def _say_end(event: LogEvent, batch_id: int, job_id: int, *, is_silent: bool) -> None:
+    """Say why there is no output; raise `AttemptNotFound` if the job never started."""
+    ref, end = format_job_ref(batch_id, job_id), explain_end(event.facts)
+    if event.facts.get("attempt") is None:
+        raise AttemptNotFound(
+            f"job {ref} has no output",
+            detail=f"It never started: {end}.",
+            hint=f"`weft status {ref}` shows its history.",
+        )
+    if is_silent and event.facts["state"] != "success":
+        note(f"{ref} wrote nothing: {end}")
 
 
 async def _print_stream(
@@ -88,13 +190,13 @@ async def _wait_for_end(client: Api, batch_id: int, job_id: int, attempt: int | 
                 pass
 
 
-async def _print_as_json(
-    client: Api, batch_id: int, job_id: int, stream: Stream, attempt: int | None
-) -> int:
+async def _output(
+    client: Api, batch_id: int, job_id: int, stream: Stream, attempt: int | None = None
+) -> Mapping[str, Any]:
+    """Return what a job has written so far, by stream."""
     texts: dict[str, str] = {}
     streams: tuple[Stream, ...] = ("stdout", "stderr") if stream == "both" else (stream,)
     for one in streams:
         chunks = client.read_log(batch_id, job_id, stream=one, attempt=attempt)
         texts[one] = b"".join([c async for c in chunks]).decode("utf-8", "replace")
-    print_json({"batch_id": batch_id, "job_id": job_id, "attempt": attempt, **texts})
-    return 0
+    return {"batch_id": batch_id, "job_id": job_id, "attempt": attempt, **texts}

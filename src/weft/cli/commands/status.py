@@ -1,6 +1,7 @@
 """`weft status`: the state of a batch, a job or a group."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Mapping
 from typing import Annotated, Any
 
@@ -9,7 +10,7 @@ from cyclopts import Parameter
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.targets import Target, parse_target
 from weft.cli.terminal.amounts import duration, moment, money, size
-from weft.cli.terminal.exit_code import explain_end
+from weft.cli.terminal.exit_code import explain_end, explain_reason
 from weft.cli.terminal.names import group_name, job_name, number_ranges, state_words
 from weft.cli.terminal.plain import one_line
 from weft.cli.terminal.screen import print_facts, print_json, print_table
@@ -24,6 +25,8 @@ STATES = (
 )  # fmt: skip
 JOBS_SHOWN = 20
 PAGE_ROWS = 1000
+COUNTED_MAX = 5000
+"""Failed jobs whose reasons are counted."""
 NOT_SUCCEEDED = ("failed", "error")
 
 
@@ -50,45 +53,59 @@ async def _status(target: Target, shared: Shared, limit: int) -> int:
     async with shared.client() as client:
         if target.job_id is not None:
             await _show_job(client, target.batch_id, target.job_id, as_json=shared.json)
-        elif target.group is not None:
-            group = await client.get_group(target.batch_id, target.group)
-            if shared.json:
-                print_json(group)
-            else:
-                _print_counts(group, group_name(group), what="Group")
         else:
-            await _show_batch(client, target.batch_id, limit, as_json=shared.json)
+            await _show_counted(client, target, limit, as_json=shared.json)
     return 0
 
 
-async def _show_batch(client: Api, batch_id: int, limit: int, *, as_json: bool) -> None:
-    batch = await client.get_batch(batch_id)
+async def _show_counted(client: Api, target: Target, limit: int, *, as_json: bool) -> None:
+    """Show a batch or a group, with why jobs of it failed."""
+    if target.group is None:
+        document = await client.get_batch(target.batch_id)
+        name, what = format_batch_id(target.batch_id), "Batch"
+    else:
+        document = await client.get_group(target.batch_id, target.group)
+        name, what = group_name(document), "Group"
+    n_failed = document["n_failed"] + document["n_errored"]
+    jobs = await _failed_jobs(client, target, limit) if n_failed else []
+    reasons = Counter(explain_reason(job) for job in jobs)
     if as_json:
-        print_json(batch)
+        print_json({**document, "reasons": reasons})
         return
-    _print_counts(batch, format_batch_id(batch_id))
-    n_failed = batch["n_failed"] + batch["n_errored"]
-    if n_failed:
-        jobs = await _first_jobs(client, batch_id, limit)
-        print()
-        print_table(("Job", "Name", "State", "Why", "Ended"), [_job_row(job) for job in jobs])
-        if n_failed > len(jobs):
-            print(f"… and {n_failed - len(jobs):,} more: `weft status --limit 0 b{batch_id}`")
-        first = format_job_ref(batch_id, jobs[0]["job_id"]) if jobs else ""
-        print(f"\n`weft logs {first}` shows the output of the first")
+    _print_counts(document, name, what=what, reasons=_counted(reasons, n_failed))
+    if not jobs:
+        return
+    shown = jobs[: limit or None]
+    print()
+    print_table(("Job", "Name", "State", "Why", "Ended"), [_job_row(job) for job in shown])
+    if n_failed > len(shown):
+        print(f"… and {n_failed - len(shown):,} more: `weft status --limit 0 {name}`")
+    print(f"\n`weft logs {name} --failed` shows their output")
 
 
-async def _first_jobs(client: Api, batch_id: int, limit: int) -> list[Document]:
+async def _failed_jobs(client: Api, target: Target, limit: int) -> list[Document]:
+    """Return as many as are shown, and more for the counts by reason."""
     found: list[Document] = []
-    page_rows = min(limit or PAGE_ROWS, PAGE_ROWS)
-    async for job in client.list_jobs(batch_id, states=NOT_SUCCEEDED, page_rows=page_rows):
+    listing = client.list_jobs(
+        target.batch_id, group=target.group, states=NOT_SUCCEEDED, page_rows=PAGE_ROWS
+    )
+    async for job in listing:
         found.append(job)
-        if len(found) == limit:
+        if limit and len(found) == max(limit, COUNTED_MAX):
             break
     return found
 
 
-def _print_counts(batch: Document, name: str, *, what: str = "Batch") -> None:
+def _counted(reasons: Counter[str], n_failed: int) -> str | None:
+    """Return how often each reason is there: `exit code 1: 40, out of memory: 2`."""
+    if not reasons:
+        return None
+    text = ", ".join(f"{reason}: {count:,}" for reason, count in reasons.most_common())
+    counted = reasons.total()
+    return text if counted >= n_failed else f"{text} (of the first {counted:,})"
+
+
+def _print_counts(batch: Document, name: str, *, what: str, reasons: str | None) -> None:
     counts = [f"{batch[f'n_{word}']:,} {word}" for word in STATES if batch[f"n_{word}"]]
     state = state_words(batch)
     if batch["cancelled"] and batch["complete"] and state == "success":
@@ -103,6 +120,7 @@ def _print_counts(batch: Document, name: str, *, what: str = "Batch") -> None:
             "Name": batch["name"] and one_line(batch["name"], width=200),
             "State": state,
             "Jobs": f"{batch['n_jobs']:,}" + (f": {', '.join(counts)}" if counts else ""),
+            "Why": reasons,
             "Cost": money(batch["cost"]),
             "Created": moment(batch.get("created_at")) or None,
             "Completed": moment(batch.get("completed_at")) or None,

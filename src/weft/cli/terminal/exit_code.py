@@ -30,7 +30,15 @@ def exit_code_of(job: Mapping[str, Any]) -> int:
 
 
 def explain_end(job: Mapping[str, Any]) -> str:
-    """Return in a few words how a job ended."""
+    """Return in a few words how a job ended, with its message."""
+    end = explain_reason(job)
+    if str(job["state"]) == "success" or not job.get("message"):
+        return end
+    return end if job.get("reason") in {"exit", "signal"} else f"{end} ({job['message']})"
+
+
+def explain_reason(job: Mapping[str, Any]) -> str:
+    """Return in a few words why a job ended: the same for all with the same reason."""
     reason, state = job.get("reason"), str(job["state"])
     if state == "success":
         return "succeeded"
@@ -47,8 +55,7 @@ def explain_end(job: Mapping[str, Any]) -> str:
         "log_limit": "wrote more output than allowed",
         "cancelled": "cancelled",
     }
-    end = words.get(str(reason), state if reason is None else f"{state}: {reason}")
-    return f"{end} ({job['message']})" if job.get("message") else end
+    return words.get(str(reason), state if reason is None else f"{state}: {reason}")
 
 
 def _signal_name(number: int) -> str:

@@ -15,7 +15,7 @@ by the entry points `weft.runners`; each is called with a `RunnerSite`.
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol
 
 import msgspec
 
@@ -134,6 +134,8 @@ class RunnerSite:
     executors: Mapping[str, Executor]
     """The executors that translate for this runner, by name."""
     warm: WarmLimits = field(default_factory=WarmLimits)
+    job_namespace: Literal["auto", "always", "never"] = "auto"
+    """Whether processes that it starts on this host get a PID namespace."""
 
 
 class Runner(Protocol):

@@ -23,6 +23,7 @@ from weft import __version__
 from weft.client.api import Api
 from weft.client.http.address import Locator, NotRunning
 from weft.core.errors import WeftError
+from weft.plugins.runners.spawner.namespace import find_namespace
 from weft.run.admin import NoDatabase, run_status
 from weft.run.home import Home
 from weft.settings import FILE_NAME, Settings, explain_settings
@@ -35,6 +36,8 @@ FILES_MIN = 1024
 SKEW_MAX_S = 5.0
 ANSWER_SLOW_S = 0.5
 ROLES = ("api", "driver", "worker")
+SEARCHED = "A process that flees its job is searched for, which may miss one."
+ALLOW = "Allow user namespaces (sysctl kernel.unprivileged_userns_clone=1), or run as root."
 
 
 @dataclass(frozen=True)
@@ -229,22 +232,19 @@ def _roles(settings: Settings) -> Iterator[Finding]:
         yield Finding("roles", "ok", f"{', '.join(ROLES)} are ready")
 
 
-def _namespaces(_: Settings) -> Iterator[Finding]:
-    unshare = shutil.which("unshare")
-    advice = (
-        "Without them a process that flees its job is searched for, which may miss one. "
-        "Allow user namespaces (sysctl kernel.unprivileged_userns_clone=1), or run as root."
-    )
-    if unshare is None:
-        yield Finding("namespaces", "warning", "`unshare` is missing", advice)
+def _namespaces(settings: Settings) -> Iterator[Finding]:
+    found = find_namespace(settings.job_namespace)
+    if found.words:
+        yield Finding("namespaces", "ok", "jobs run in one and cannot outlive the spawner")
         return
-    user = [] if os.geteuid() == 0 else ["--user", "--map-current-user"]
-    done = _run([unshare, *user, "--pid", "--fork", "--kill-child", "--mount-proc", "true"])
-    if done.returncode == 0:
-        yield Finding("namespaces", "ok", "jobs cannot outlive the worker's spawner")
+    what = f"jobs run in none: {found.why_not}"
+    if found.is_chosen:
+        advice = f"{SEARCHED} `job_namespace = always` gives them one."
+        yield Finding("namespaces", "ok", what, advice)
     else:
-        found = f"the kernel allows none: {done.stderr.strip()[:120]}"
-        yield Finding("namespaces", "warning", found, advice)
+        advice = f"{SEARCHED} {ALLOW}"
+        verdict: Verdict = "wrong" if settings.job_namespace == "always" else "warning"
+        yield Finding("namespaces", verdict, what, advice)
 
 
 def _limits(_: Settings) -> Iterator[Finding]:

@@ -119,6 +119,7 @@ def make_runner(settings: Settings, home: Home) -> Runner:
                 name: one for name, one in executors.items() if one.runner == settings.runner
             },
             warm=warm_limits_of(settings),
+            job_namespace=settings.job_namespace,
         )
     )
 

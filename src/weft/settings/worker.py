@@ -1,7 +1,7 @@
 """Settings of workers."""
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Literal
 
 from weft.core.offers import parse_offers
 from weft.settings.declare import Bytes, Checked, setting
@@ -32,5 +32,9 @@ class WorkerSettings:
     )
     detach_jobs: bool = setting(
         default=False, help_="leave running jobs alone when the worker stops"
+    )
+    job_namespace: Literal["auto", "always", "never"] = setting(
+        "auto",
+        "PID namespace for jobs; auto: where the kernel permits one that leaves them all groups",
     )
     grace_s: float = setting(10.0, "seconds from SIGTERM to SIGKILL", minimum=0, maximum=3600)

@@ -43,6 +43,7 @@ def open_spawner(site: RunnerSite) -> "SpawnerRunner":
         logs=site.logs,
         scratch=site.scratch,
         own_log=site.role_logs / f"spawner-{site.file_name}.log",
+        namespace=site.job_namespace,
     )
     return SpawnerRunner(
         files,

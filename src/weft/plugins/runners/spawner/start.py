@@ -3,10 +3,7 @@
 import asyncio
 import fcntl
 import os
-import shutil
-import subprocess
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +12,7 @@ import msgspec
 from weft.core.errors import Conflict, Internal
 from weft.plugins.runners.spawner.leftovers import is_dying, kill_marked, read_boot_id
 from weft.plugins.runners.spawner.link import SpawnerLink, connect
+from weft.plugins.runners.spawner.namespace import Wanted, namespace_words
 from weft.telemetry.log import get_logger
 from weft.wire.spawner import SpawnerLock
 
@@ -40,13 +38,15 @@ class AgentReplaced(Conflict):
 
 @dataclass(frozen=True)
 class SpawnerFiles:
-    """The paths of a spawner's files."""
+    """The paths of a spawner's files, and where it runs."""
 
     socket: Path
     lock: Path
     logs: Path
     scratch: Path
     own_log: Path
+    namespace: Wanted = "auto"
+    """Whether the spawner gets a PID namespace."""
 
 
 async def find_or_start(files: SpawnerFiles) -> SpawnerLink:
@@ -139,7 +139,8 @@ async def _start(files: SpawnerFiles) -> None:
 def _spawn(files: SpawnerFiles, ready_fd: int) -> int:
     """Start it in a session of its own, so that it outlives this agent; return its process id."""
     words = [
-        *_namespace_words(), sys.executable, "-X", "utf8", "-P", "-m", "weft.worker.spawner",
+        *namespace_words(files.namespace),
+        sys.executable, "-X", "utf8", "-P", "-m", "weft.worker.spawner",
         str(files.socket), str(files.lock), str(files.logs), str(files.scratch), str(_READY_FD),
     ]  # fmt: skip
     appending = os.O_WRONLY | os.O_CREAT | os.O_APPEND
@@ -180,23 +181,3 @@ def _reap_later(pid: int) -> None:
         os.waitpid(pid, os.WNOHANG)
 
     loop.add_reader(pidfd, on_exit)
-
-
-def _namespace_words() -> Sequence[str]:
-    """Return the command that gives the spawner a PID namespace; nothing if the kernel or our
-    rights do not allow one.
-    """
-    if shutil.which("unshare") is None:
-        return ()
-    common = ("--pid", "--fork", "--kill-child", "--mount-proc", "--propagation", "slave")
-    as_root = ("unshare", *common)
-    as_user = ("unshare", "--user", "--map-current-user", *common)
-    for words in (as_root,) if os.geteuid() == 0 else (as_user,):
-        # The shell proves that the namespace works: it sees itself as the first process.
-        probe = subprocess.run(
-            [*words, "/bin/sh", "-c", '[ "$$" = 1 ] && [ -e /proc/1/stat ]'],
-            check=False, capture_output=True, stdin=subprocess.DEVNULL, timeout=10,
-        )  # fmt: skip
-        if probe.returncode == 0:
-            return words
-    return ()

@@ -88,7 +88,7 @@ WRONG_JOBS = [
     ({"callback": "http://[x"}, "API.INVALID_VALUE", "/callback"),
     ({"billing_project": ""}, "API.INVALID_VALUE", "/billing_project"),
     ({"max_running": 0}, "API.WRONG_TYPE", "/max_running"),
-    ({"inherit_env": {"A": "x" * (128 << 10)}}, "API.INVALID_VALUE", "/inherit_env"),
+    ({"inherit_env": {"A": "x" * (128 << 10)}}, "API.ENVIRONMENT_TOO_LARGE", "/inherit_env"),
     ({"groups": [{"path": "/a"}, {"path": "/a"}]}, "API.INVALID_VALUE", "/groups/1/path"),
     ({"groups": [{"path": "/"}]}, "API.INVALID_VALUE", "/groups/0/path"),
     ({"groups": [{}]}, "API.WRONG_TYPE", "/groups/0/path"),

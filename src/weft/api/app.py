@@ -13,7 +13,7 @@ from litestar.types import ControllerRouterHandler
 from weft.api.feeds import Feeds
 from weft.api.http.event_stream import encode_event
 from weft.api.http.identity import Identities
-from weft.api.http.middleware import App, Receive, Scope, Send, add_middleware
+from weft.api.http.middleware import AnswerOptions, App, Receive, Scope, Send, add_middleware
 from weft.api.http.problem_documents import as_weft_error, encode_problem
 from weft.api.http.requests import AnyRequest, ClientGone
 from weft.api.routes import system
@@ -63,7 +63,8 @@ class Application:
         self.litestar = litestar
         self.services = services
         app: App = litestar  # type: ignore[assignment]  # Litestar has types of its own for ASGI
-        self._app = add_middleware(app, Identities(services.store))
+        options = AnswerOptions(app, partial(_methods, litestar))
+        self._app = add_middleware(options, Identities(services.store))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one connection (ASGI)."""

@@ -9,13 +9,13 @@ BatchId = NewType("BatchId", int)
 UpdateId = NewType("UpdateId", int)
 JobId = NewType("JobId", int)
 
-_BATCH = re.compile(r"b?([1-9][0-9]{0,17})")
-_JOB = re.compile(r"(?:b?([1-9][0-9]{0,17})\.)?j?([1-9][0-9]{0,8})")
+BATCH = re.compile(r"b?([1-9][0-9]{0,17})")
+JOB = re.compile(r"(?:b?([1-9][0-9]{0,17})\.)?j?([1-9][0-9]{0,8})")
 
 
 def parse_batch_id(text: str) -> BatchId:
     """Read `b12` or `12`. Raise `BadId` for anything else."""
-    match = _BATCH.fullmatch(text)
+    match = BATCH.fullmatch(text)
     if match is None:
         raise BadId(text, expected="a batch is written b12 or 12")
     return BatchId(int(match[1]))
@@ -23,7 +23,7 @@ def parse_batch_id(text: str) -> BatchId:
 
 def parse_job_id(text: str) -> JobId:
     """Read the number of a job within its batch: `j7` or `7`. Raise `BadId` for anything else."""
-    match = _JOB.fullmatch(text)
+    match = JOB.fullmatch(text)
     if match is None or match[1]:
         raise BadId(text, expected="a job within its batch is written j7 or 7")
     return JobId(int(match[2]))
@@ -31,7 +31,7 @@ def parse_job_id(text: str) -> JobId:
 
 def parse_job_ref(text: str) -> tuple[BatchId, JobId]:
     """Read `b12.j7` (or `12.7`). Raise `BadId` for anything else."""
-    match = _JOB.fullmatch(text)
+    match = JOB.fullmatch(text)
     if match is None or not match[1]:
         raise BadId(text, expected="a job is written b12.j7")
     return BatchId(int(match[1])), JobId(int(match[2]))

@@ -455,6 +455,12 @@ class DayCost(Struct, kw_only=True):
     cost_by_resource: list[ResourceCost]
 
 
+class Health(Struct, kw_only=True):
+    """Whether this process is alive, and whether it can serve requests."""
+
+    status: Literal["alive", "ready"]
+
+
 class Rate(Struct, kw_only=True):
     """The price of one resource."""
 

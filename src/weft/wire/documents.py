@@ -2,16 +2,68 @@
 
 The decoder checks types and plain ranges as declared here; `api/translation/` checks what depends
 on settings, on other jobs or on the workers. An unknown field is an error in every document.
+`docs/reference/documents.md` and `/openapi.json` are made from these classes: `says` gives a field
+its line there.
 """
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
+
+def says(text: str, *examples: object, unit: str | None = None) -> Meta:
+    """Describe a field: what it means, examples, and the unit of a number."""
+    return Meta(
+        description=text,
+        examples=list(examples) or None,
+        extra_json_schema={"x-unit": unit} if unit else None,
+    )
+
+
+_AMOUNT: dict[str, Any] = {"type": ["number", "string"]}
+RESOURCES_SCHEMA: dict[str, Any] = {
+    "type": ["object", "null"],
+    "description": "What the job reserves while it runs.",
+    "examples": [{"cpu": 2, "memory": "4Gi"}],
+    "properties": {
+        "cpu": {
+            **_AMOUNT,
+            "description": 'Above 0; `"250m"` is a quarter of a core.',
+            "default": 1,
+            "examples": [2, 0.25, "250m"],
+            "x-unit": "cores",
+        },
+        "memory": {
+            **_AMOUNT,
+            "description": "A number with a unit as text; a bare number counts bytes.",
+            "default": "512Mi",
+            "examples": ["4Gi", "500M", 1073741824],
+            "x-unit": "bytes",
+        },
+        "storage": {
+            **_AMOUNT,
+            "description": "Space on the worker's disk, written like `memory`.",
+            "default": 0,
+            "examples": ["10Gi"],
+            "x-unit": "bytes",
+        },
+        "gpu": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "Whole devices.",
+            "default": 0,
+            "examples": [1],
+        },
+    },
+    "additionalProperties": {
+        "type": ["integer", "string"],
+        "description": "What workers offer by name in `worker_offers`: an amount or a word.",
+    },
+}
 if TYPE_CHECKING:
     Resources = Any
 else:
-    Resources = Raw
+    Resources = Annotated[Raw, Meta(extra_json_schema=RESOURCES_SCHEMA)]
 """Raw on the wire: thousands of jobs ask for the same, which is then decoded once."""
 
 PositiveInt = Annotated[int, Meta(ge=1, le=2_000_000_000)]
@@ -26,28 +78,46 @@ Umask = Annotated[str, Meta(pattern="^0?[0-7]{3}$")]
 GroupKind = Literal["tree", "set"]
 RelativeNumber = Annotated[int, Meta(ge=-2_000_000_000, le=2_000_000_000)]
 
+_ATTRIBUTES = says(
+    "Labels by which queries find it: text keys and text values.", {"cohort": "scz1"}
+)
+_CALLBACK = says(
+    "URL that gets a POST with the document whenever the last job has ended.",
+    "https://example.org/done",
+)
+_CANCEL_AFTER = says("Cancel what is left as soon as this number of jobs has failed.", 10)
+_INHERIT_ENV = says(
+    "The environment of the caller's shell, for all jobs of this request.", {"PATH": "/usr/bin"}
+)
+_GROUPS = says("Groups with options; a path that jobs merely name needs no entry.")
+_GROUP_KIND = says("`tree` for a path, `set` for a name; may be left out.", "set")
+
 
 class FunctionDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
     """A Python function: `call` names it, `pickle` holds it, or another job carries it (`of`)."""
 
-    call: str | None = None
-    """`package.module:name`."""
-    args: tuple[Any, ...] = ()
-    kwargs: dict[str, Any] = {}
-    pickle: bytes | None = None
-    """A function pickled by cloudpickle; in JSON as base64."""
-    of: int | str | None = None
-    """The job that carries the pickled function, as in `parents`: its number within the update, or
-    `"j7"`.
-    """
-    arguments: bytes | None = None
-    """Pickled `(args, kwargs)`, instead of both; in JSON as base64."""
-    each: bool = False
-    """`arguments` is a pickled list of `args`: call once for each of them."""
-    python: str | None = None
-    """The Python version that pickled, such as `3.12`; other versions refuse it."""
-    path: tuple[str, ...] = ()
-    """Directories of its modules, searched last."""
+    call: Annotated[str | None, says("Names an importable function.", "math:factorial")] = None
+    args: Annotated[tuple[Any, ...], says("Positional arguments, as JSON.", [20])] = ()
+    kwargs: Annotated[dict[str, Any], says("Keyword arguments, as JSON.", {"base": 2})] = {}
+    pickle: Annotated[
+        bytes | None, says("A function pickled by cloudpickle; in JSON as base64.")
+    ] = None
+    of: Annotated[
+        int | str | None,
+        says("The job that carries the pickled function: its position, or `j7`.", 1, "j7"),
+    ] = None
+    arguments: Annotated[
+        bytes | None, says("Pickled `(args, kwargs)`, instead of both; in JSON as base64.")
+    ] = None
+    each: Annotated[
+        bool, says("`arguments` is a pickled list of `args`: call once for each of them.")
+    ] = False
+    python: Annotated[
+        str | None, says("The Python version that pickled; other versions refuse it.", "3.12")
+    ] = None
+    path: Annotated[
+        tuple[str, ...], says("Directories of its modules, searched last.", ["/opt/project"])
+    ] = ()
 
 
 class JobDocument(Struct, forbid_unknown_fields=True, omit_defaults=True, gc=False):
@@ -55,45 +125,94 @@ class JobDocument(Struct, forbid_unknown_fields=True, omit_defaults=True, gc=Fal
     a no-op that succeeds.
     """
 
-    command: tuple[str, ...] | None = None
-    """Program and arguments."""
-    script: str | None = None
-    """Text for the shell, instead of a command."""
-    name: str | None = None
-    env: dict[str, str] | None = None
-    cwd: str | None = None
-    """Absolute path; default: an empty directory of its own."""
-    stdin: str | None = None
+    command: Annotated[
+        tuple[str, ...] | None,
+        says("Program and arguments; no shell looks at them.", ["sort", "-n", "input.txt"]),
+    ] = None
+    script: Annotated[
+        str | None,
+        says(
+            "Text that `/bin/sh` runs, or the interpreter that its first line `#!` names; "
+            "instead of `command`.",
+            "sort -n input.txt | uniq -c > counts.txt",
+        ),
+    ] = None
+    name: Annotated[
+        str | None, says("For people, for queries and for `parents`.", "count words")
+    ] = None
+    env: Annotated[
+        dict[str, str] | None,
+        says("Variables added to the environment; all values are text.", {"THREADS": "4"}),
+    ] = None
+    cwd: Annotated[
+        str | None,
+        says(
+            "Absolute path of the directory; without it an empty one of its own, removed at the "
+            "end.",
+            "/data/run1",
+        ),
+    ] = None
+    stdin: Annotated[str | None, says("Text on standard input; without it nothing.")] = None
     resources: Resources = None
-    """`{cpu, memory, storage, gpu}`."""
-    timeout_s: Seconds | None = None
-    always_run: bool = False
-    parents: tuple[int | str | tuple[int, int], ...] = ()
-    """Numbers within the update, `[first, last]` for a range of them, `"j7"` for an existing job
-    of the batch, or names within the document. The name of an array means all its jobs.
-    """
-    group: int | str | None = None
-    """The tree group: a path, or in a bunch a number."""
-    groups: tuple[int | str, ...] = ()
-    """Sets: names, or in a bunch numbers."""
-    priority: Priority = 0
-    attributes: dict[str, str] | None = None
-    max_attempts: MaxAttempts = 1
-    retry_on: tuple[str, ...] | None = None
-    """Reasons of failure after which another attempt is made; default: all that another attempt
-    may cure.
-    """
-    executor: str | None = None
-    """None: `function` if there is one, else `process`."""
-    function: FunctionDocument | None = None
-    count: PositiveInt | None = None
-    """An array of this many jobs with consecutive numbers. Each job has its index as `WEFT_INDEX`,
-    which is also replaced in `command` and in values of `env`.
-    """
-    index_from: Index = 0
-    """Index of the first job of the array."""
-    umask: Umask | None = None
-    """File mode mask in octal, such as `"0077"`; default: the worker's."""
+    timeout_s: Annotated[
+        Seconds | None,
+        says("Time after which an attempt is stopped; without it never.", 3600, unit="seconds"),
+    ] = None
+    always_run: Annotated[
+        bool, says("Run even if a parent failed or the batch was cancelled.")
+    ] = False
+    parents: Annotated[
+        tuple[int | str | tuple[int, int], ...],
+        says(
+            "Jobs that must end first: names in this document, positions from 1 on, `[first, "
+            "last]` for a range of positions, `j7` for an existing job of the batch. The name of "
+            "an array means all its jobs.",
+            ["prepare"],
+            [1, [2, 501]],
+        ),
+    ] = ()
+    group: Annotated[
+        int | str | None,
+        says("The tree group: a path, or in a bunch a number.", "/stage1/part2"),
+    ] = None
+    groups: Annotated[
+        tuple[int | str, ...], says("Sets: names, or in a bunch numbers.", ["pca"])
+    ] = ()
+    priority: Annotated[
+        Priority, says("Among the jobs of one user, a higher one starts first.", 5)
+    ] = 0
+    attributes: Annotated[dict[str, str] | None, _ATTRIBUTES] = None
+    max_attempts: Annotated[
+        MaxAttempts,
+        says("Attempts in all. Those that were lost or preempted are repeated besides.", 3),
+    ] = 1
+    retry_on: Annotated[
+        tuple[str, ...] | None,
+        says(
+            "Reasons after which another attempt is made; without it `exit`, `signal`, "
+            "`timeout`, `oom`, `disk` and `system`.",
+            ["oom", "timeout"],
+        ),
+    ] = None
+    executor: Annotated[
+        str | None,
+        says("`process` or `function`; without it `function` if there is one, else `process`."),
+    ] = None
+    function: Annotated[
+        FunctionDocument | None, says("A Python function, instead of `command`.")
+    ] = None
+    count: Annotated[
+        PositiveInt | None,
+        says(
+            "Makes this an array of that many jobs with consecutive numbers. Each has its index "
+            "as `WEFT_INDEX`, also replaced in `command` and in values of `env`.",
+            1000,
+        ),
+    ] = None
+    index_from: Annotated[Index, says("Index of the first job of the array.", 1)] = 0
+    umask: Annotated[
+        Umask | None, says("File mode mask in octal; without it the worker's.", "0077")
+    ] = None
 
 
 class GroupDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
@@ -101,88 +220,88 @@ class GroupDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
     missing ancestors are created, or `name` for a set.
     """
 
-    path: str | None = None
-    name: str | None = None
-    kind: GroupKind | None = None
-    attributes: dict[str, str] = {}
-    cancel_after_n_failures: PositiveInt | None = None
-    callback: str | None = None
+    path: Annotated[str | None, says("Of a tree group, from the root.", "/stage1/part2")] = None
+    name: Annotated[str | None, says("Of a set.", "pca")] = None
+    kind: Annotated[GroupKind | None, _GROUP_KIND] = None
+    attributes: Annotated[dict[str, str], _ATTRIBUTES] = {}
+    cancel_after_n_failures: Annotated[PositiveInt | None, _CANCEL_AFTER] = None
+    callback: Annotated[str | None, _CALLBACK] = None
 
 
 class GroupInBunch(Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """A group in a bunch. `parent`: a number within the update, 0 the root, -3 the existing group
-    3; a set has none.
-    """
+    """A group in a bunch."""
 
-    name: str
-    parent: RelativeNumber = 0
-    kind: GroupKind = "tree"
-    attributes: dict[str, str] = {}
-    cancel_after_n_failures: PositiveInt | None = None
-    callback: str | None = None
+    name: Annotated[str, says("Of the group, unique below its parent.", "stage1")]
+    parent: Annotated[
+        RelativeNumber,
+        says("A number within the update, 0 the root, -3 the existing group 3; a set has none."),
+    ] = 0
+    kind: Annotated[GroupKind, says("A tree group or a set.", "set")] = "tree"
+    attributes: Annotated[dict[str, str], _ATTRIBUTES] = {}
+    cancel_after_n_failures: Annotated[PositiveInt | None, _CANCEL_AFTER] = None
+    callback: Annotated[str | None, _CALLBACK] = None
 
 
 class QuerySetDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
     """`POST …/groups?q=…`: the set that the query fills."""
 
-    name: str | None = None
-    attributes: dict[str, str] = {}
-    cancel_after_n_failures: PositiveInt | None = None
-    callback: str | None = None
+    name: Annotated[str | None, says("Of the set.", "pca")] = None
+    attributes: Annotated[dict[str, str], _ATTRIBUTES] = {}
+    cancel_after_n_failures: Annotated[PositiveInt | None, _CANCEL_AFTER] = None
+    callback: Annotated[str | None, _CALLBACK] = None
 
 
 class MembersDocument(Struct, forbid_unknown_fields=True):
-    """`POST …/groups/{g}/members`: jobs of the batch, by their numbers."""
+    """`POST …/groups/{g}/members`: jobs of the batch."""
 
-    jobs: list[PositiveInt]
+    jobs: Annotated[list[PositiveInt], says("Their numbers.", [1, 2, 7])]
 
 
 class BatchDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
     """`POST /v1/batches`: a batch, optionally with its first groups and jobs, committed."""
 
-    name: str | None = None
-    billing_project: str = "default"
-    attributes: dict[str, str] = {}
-    callback: str | None = None
-    cancel_after_n_failures: PositiveInt | None = None
-    max_running: PositiveInt | None = None
-    groups: list[GroupDocument] = []
-    jobs: list[JobDocument] = []
-    inherit_env: dict[str, str] | None = None
-    """The environment of the caller's shell, for all jobs of this request."""
+    name: Annotated[str | None, says("For people and for queries.", "nightly")] = None
+    billing_project: Annotated[str, says("Project that pays.", "genomics")] = "default"
+    attributes: Annotated[dict[str, str], _ATTRIBUTES] = {}
+    callback: Annotated[str | None, _CALLBACK] = None
+    cancel_after_n_failures: Annotated[PositiveInt | None, _CANCEL_AFTER] = None
+    max_running: Annotated[
+        PositiveInt | None, says("At most this number of its jobs run at the same time.", 50)
+    ] = None
+    groups: Annotated[list[GroupDocument], _GROUPS] = []
+    jobs: Annotated[list[JobDocument], says("The jobs, in any order if parents are named.")] = []
+    inherit_env: Annotated[dict[str, str] | None, _INHERIT_ENV] = None
 
 
 class UpdateDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
     """`POST …/updates`: either numbers to reserve, or groups and jobs to commit."""
 
-    n_jobs: JobCount = 0
-    n_groups: GroupCount = 0
-    groups: list[GroupDocument] = []
-    jobs: list[JobDocument] = []
-    inherit_env: dict[str, str] | None = None
+    n_jobs: Annotated[JobCount, says("Numbers of jobs to reserve.", 20_000)] = 0
+    n_groups: Annotated[GroupCount, says("Numbers of groups to reserve.", 3)] = 0
+    groups: Annotated[list[GroupDocument], _GROUPS] = []
+    jobs: Annotated[list[JobDocument], says("Jobs to commit at once.")] = []
+    inherit_env: Annotated[dict[str, str] | None, _INHERIT_ENV] = None
 
 
 class JobBunch(Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """`POST …/updates/{u}/jobs`: consecutive jobs, the first is number `first` of the update."""
+    """`POST …/updates/{u}/jobs`: consecutive jobs."""
 
-    first: PositiveInt
-    jobs: list[JobDocument]
-    inherit_env: dict[str, str] | None = None
+    first: Annotated[PositiveInt, says("Position of the first job in the update.", 1)]
+    jobs: Annotated[list[JobDocument], says("At least one job.")]
+    inherit_env: Annotated[dict[str, str] | None, _INHERIT_ENV] = None
 
 
 class GroupBunch(Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """`POST …/updates/{u}/groups`: consecutive groups, the first of them number `first` of
-    the update.
-    """
+    """`POST …/updates/{u}/groups`: consecutive groups."""
 
-    first: PositiveInt
-    groups: list[GroupInBunch]
+    first: Annotated[PositiveInt, says("Number of the first group in the update.", 1)]
+    groups: Annotated[list[GroupInBunch], says("Groups, parents before their children.")]
 
 
 class CancelDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """`POST …/cancel`. `force`: also jobs with `always_run`."""
+    """`POST …/cancel`."""
 
-    force: bool = False
+    force: Annotated[bool, says("Cancel jobs with `always_run`, too.")] = False
 
 
 class EditDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
@@ -190,12 +309,19 @@ class EditDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
     unchanged, null removes.
     """
 
-    name: str | UnsetType | None = UNSET
-    attributes: dict[str, str | None] | UnsetType | None = UNSET
-    priority: Priority | UnsetType = UNSET
-    """Of a job that has not ended, or of all such jobs that a batch or group has now. Jobs that
-    are added later have their own.
-    """
+    name: Annotated[str | UnsetType | None, says("The new name.", "nightly")] = UNSET
+    attributes: Annotated[
+        dict[str, str | None] | UnsetType | None,
+        says("Attributes to set; null removes one.", {"cohort": "scz1", "draft": None}),
+    ] = UNSET
+    priority: Annotated[
+        Priority | UnsetType,
+        says(
+            "Of a job that has not ended, or of all such jobs that a batch or group has now. Jobs "
+            "that are added later have their own.",
+            5,
+        ),
+    ] = UNSET
 
 
 class Empty(Struct, forbid_unknown_fields=True):

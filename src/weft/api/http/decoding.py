@@ -99,7 +99,7 @@ def _check(value: object, kind: Kind, pointer: str, problems: Problems) -> None:
     if problems.is_full:
         return
     bare = _without_none(kind)
-    if value is None and type(None) in get_args(kind):
+    if value is None and type(None) in get_args(_undescribed(kind)):
         return
     container: object = get_origin(bare)
     if isinstance(bare, type) and issubclass(bare, msgspec.Struct):
@@ -143,12 +143,18 @@ def _fields(kind: type[msgspec.Struct]) -> dict[str, msgspec.structs.FieldInfo]:
 
 
 def _without_none(kind: Kind) -> Kind:
-    """Return X for `X | None` and `X | None | UnsetType`, anything else unchanged."""
+    """Return X for `X | None` and `X | None | UnsetType`, anything else without description."""
+    kind = _undescribed(kind)
     if isinstance(kind, UnionType):
         rest = [one for one in get_args(kind) if one not in {type(None), msgspec.UnsetType}]
         if len(rest) == 1:
-            return rest[0]
+            return _undescribed(rest[0])
     return kind
+
+
+def _undescribed(kind: Kind) -> Kind:
+    """Return X for `Annotated[X, …]`."""
+    return kind.__origin__ if hasattr(kind, "__metadata__") else kind
 
 
 def _pointer_of_path(path: str) -> str:

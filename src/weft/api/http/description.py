@@ -3,7 +3,9 @@ read and reply with.
 """
 
 import html
+import inspect
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, Final
 
@@ -12,15 +14,32 @@ from litestar import Litestar
 from litestar.handlers import HTTPRouteHandler
 
 import weft
-from weft.api.http.decoding import JSON, MSGPACK
+from weft.api.http.decoding import JSON, MERGE_PATCH, MSGPACK
+from weft.api.http.parameter_schemas import parameter
 from weft.api.http.problem_documents import MEDIA
 from weft.wire.answers import Problem
+from weft.wire.schema_words import describe_kind
 
 Object = dict[str, Any]  # a part of an OpenAPI document
 _DOCUMENTS: Final = ("body", "answer", "accepted", "page", "explained", "stream")
 """Keys of a route's `opt` that name structs: what it reads and what it replies with."""
 _REF: Final = "#/components/schemas/{name}"
 STREAM: Final = "text/event-stream"
+_REFUSALS: Final = {
+    400: "the request makes no sense",
+    401: "no token, or one that is not valid",
+    403: "the caller may not do this",
+    404: "it does not exist, or the caller may not see it",
+    408: "the body did not arrive in time",
+    409: "the request conflicts with the present state",
+    410: "events after that position were removed",
+    413: "the body is too large",
+    415: "the body has an unsupported media type",
+    416: "the range is outside the output",
+    422: "the query would have to look at too many jobs",
+    500: "a defect of the server",
+    503: "try again later",
+}
 
 
 @lru_cache(maxsize=1)
@@ -55,41 +74,82 @@ def describe(app: Litestar) -> Object:
 
 
 def _operation(path: str, handler: HTTPRouteHandler) -> Object:
-    parameters = [
-        {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
-        for name in re.findall(r"{(\w+)}", path)
-    ] + [
-        {"name": name, "in": place, "schema": {"type": "string"}}
-        for place, names in (("query", _query_of(handler)), ("header", _headers_of(handler)))
-        for name in names
-    ]
-    problem = {MEDIA: {"schema": _reference(Problem)}}
+    places = {
+        "path": re.findall(r"{(\w+)}", path),
+        "query": handler.opt.get("query", ()),
+        "header": _headers_of(handler),
+    }
+    summary, _, rest = (
+        inspect.cleandoc(handler.fn.__doc__ or "").replace("\n", " ").partition(". ")
+    )
     operation: Object = {
         "operationId": handler.fn.__name__,
-        "summary": (handler.fn.__doc__ or "").strip(),
-        "parameters": parameters,
-        "responses": {
-            **_done(handler),
-            **_accepted(handler),
-            "default": {"description": "a problem document", "content": problem},
-        },
+        "summary": summary.rstrip("."),
+        "parameters": [
+            parameter(name, place) for place, names in places.items() for name in names
+        ],
+        "responses": {**_done(handler), **_accepted(handler), **_refused(path, handler)},
     }
+    if rest:
+        operation["description"] = rest
     if "body" in handler.opt:
-        schema = {"schema": _reference(handler.opt["body"])}
-        operation["requestBody"] = {"content": {JSON: schema, MSGPACK: schema}}
-    if path in {"/healthz", "/readyz"}:
+        body = handler.opt["body"]
+        schema = {"schema": _reference(body)}
+        operation["requestBody"] = {
+            "content": {JSON: schema, MSGPACK: schema},
+            "required": any(field.required for field in msgspec.structs.fields(body)),
+        }
+        if "PATCH" in handler.http_methods:
+            operation["requestBody"]["content"][MERGE_PATCH] = schema
+    if handler.opt.get("is_open"):
         operation["security"] = []
     return operation
+
+
+def _refused(path: str, handler: HTTPRouteHandler) -> Object:
+    """Describe a problem document for each status that an error of this operation can have."""
+    statuses = {400, 500, 503}
+    if not handler.opt.get("is_open"):
+        statuses.add(401)
+    if path.startswith("/v1/"):
+        statuses |= {403, 404}
+    if "body" in handler.opt:
+        statuses |= {408, 409, 413, 415}
+    if "q" in handler.opt.get("query", ()):
+        statuses.add(422)
+    statuses |= set(handler.opt.get("refuses", ()))
+    content = {MEDIA: {"schema": _reference(Problem)}}
+    return {
+        str(status): {"description": _REFUSALS[status], "content": content}
+        for status in sorted(statuses)
+    }
 
 
 def _done(handler: HTTPRouteHandler) -> Object:
     if "accepted" in handler.opt and "answer" not in handler.opt:
         return {}  # its work always goes on
-    return {"201" if handler.opt.get("creates") else "200": _answer(handler)}
+    found = {"201" if handler.opt.get("creates") else "200": _answer(handler)}
+    if "partial" in handler.opt:
+        found["206"] = {"description": "the range", "content": _bytes(handler.opt["partial"])}
+    return found
+
+
+def _bytes(*media: str) -> Object:
+    """Describe what is text or bytes to its reader, whatever is in it."""
+    schemas: Object = {JSON: {}, STREAM: _message({"type": "string"})}
+    return {one: {"schema": schemas.get(one, {"type": "string"})} for one in media}
+
+
+def _message(data: Object) -> Object:
+    """Describe one message of a stream of server-sent events."""
+    text = {"type": "string"}
+    return {"type": "object", "properties": {"id": text, "event": text, "data": data}}
 
 
 def _answer(handler: HTTPRouteHandler) -> Object:
     """Describe the reply of a request that succeeded."""
+    if "bytes" in handler.opt:
+        return {"description": "done", "content": _bytes(*handler.opt["bytes"])}
     if "page" in handler.opt:
         items = {"type": "array", "items": _reference(handler.opt["page"])}
         cursor = {
@@ -105,15 +165,12 @@ def _answer(handler: HTTPRouteHandler) -> Object:
             schema = {"oneOf": [schema, _reference(handler.opt["explained"])]}
         return {"description": "a page", "content": {JSON: {"schema": schema}}}
     if "stream" in handler.opt:
-        schema = _reference(handler.opt["stream"])
-        return {
-            "description": "messages with this document as data",
-            "content": {STREAM: {"schema": schema}},
-        }
-    if "answer" in handler.opt:
-        schema = _reference(handler.opt["answer"])
-        return {"description": "done", "content": {JSON: {"schema": schema}}}
-    return {"description": "done"}
+        document = {"contentMediaType": JSON, "contentSchema": _reference(handler.opt["stream"])}
+        schema = _message({"type": "string", **document})
+        description = "messages with this document as data"
+        return {"description": description, "content": {STREAM: {"schema": schema}}}
+    schema = _reference(handler.opt["answer"])
+    return {"description": "done", "content": {JSON: {"schema": schema}}}
 
 
 def _accepted(handler: HTTPRouteHandler) -> Object:
@@ -128,51 +185,96 @@ def _reference(kind: type[msgspec.Struct]) -> Object:
     return {"$ref": _REF.format(name=kind.__name__)}
 
 
-def _query_of(handler: HTTPRouteHandler) -> tuple[str, ...]:
-    return tuple(handler.opt.get("query", ()))
-
-
 def _headers_of(handler: HTTPRouteHandler) -> tuple[str, ...]:
     return ("Idempotency-Key",) if handler.opt.get("creates") else handler.opt.get("headers", ())
 
 
-def render_page(document: Object) -> str:
+@lru_cache(maxsize=1)
+def render_page(app: Litestar) -> bytes:
     """Return the description as one self-contained page."""
-    rows = [
-        f"<h2><code>{method.upper()} {html.escape(path)}</code></h2>"
-        f"<p>{html.escape(operation['summary'])}</p>{_details(operation)}"
-        for path, operations in document["paths"].items()
-        for method, operation in operations.items()
+    document = describe(app)
+    operations = [
+        (f"{method.upper()} {path}", operation)
+        for path, methods in document["paths"].items()
+        for method, operation in methods.items()
     ]
-    schemas = [
+    index = "".join(
+        f"<li><a href='#{html.escape(operation['operationId'])}'><code>{html.escape(title)}</code>"
+        f"</a> {_prose(operation['summary'])}"
+        for title, operation in operations
+    )
+    schemas = "".join(
         f"<h2 id='{html.escape(name)}'>{html.escape(name)}</h2>"
-        f"<pre>{html.escape(msgspec.json.format(msgspec.json.encode(schema)).decode())}</pre>"
+        f"<p>{_prose(schema.get('description', ''))}</p>{_fields(schema)}"
         for name, schema in document["components"]["schemas"].items()
-    ]
+    )
+    version = html.escape(document["info"]["version"])
     return (
-        "<!doctype html><meta charset=utf-8><title>weft API</title>"
+        "<!doctype html><html lang=en><meta charset=utf-8><title>weft API</title>"
+        "<meta name=viewport content='width=device-width'>"
         "<style>body{font:16px/1.5 system-ui;max-width:60em;margin:2em auto;padding:0 1em}"
-        "h2{font-size:1em;margin:1.5em 0 0}"
-        "pre{background:#f4f4f4;padding:1em;overflow:auto}</style>"
-        f"<h1>weft API {html.escape(document['info']['version'])}</h1>"
+        "h2{font-size:1em;margin:2em 0 0}p{margin:.3em 0}table{border-collapse:collapse}"
+        "td,th{padding:.2em .8em .2em 0;text-align:left;vertical-align:top}</style>"
+        f"<h1>weft API {version}</h1>"
         "<p>Every request carries <code>Authorization: Bearer TOKEN</code>. "
         "The same description as <a href=/openapi.json>OpenAPI</a>.</p>"
-        f"{''.join(rows)}<h1>Documents</h1>{''.join(schemas)}"
-    )
+        f"<ul>{index}</ul>{''.join(_section(*pair) for pair in operations)}"
+        f"<h1>Documents</h1>{schemas}"
+    ).encode()
 
 
-def _details(operation: Object) -> str:
-    names = [p["name"] for p in operation["parameters"] if p["in"] == "query"]
-    text = f"<p>Query: {', '.join(f'<code>{n}</code>' for n in names)}</p>" if names else ""
+def _section(title: str, operation: Object) -> str:
+    """Return what the page says about one operation."""
+    name = html.escape(operation["operationId"])
+    text = f"<h2 id='{name}'><code>{html.escape(title)}</code></h2>"
+    text += f"<p>{_prose(operation['summary'])}. {_prose(operation.get('description', ''))}</p>"
+    if operation["parameters"]:
+        rows = [
+            (one["name"], one["in"], describe_kind(one["schema"]), one["description"])
+            for one in operation["parameters"]
+        ]
+        text += _table(("parameter", "in", "form", ""), rows)
     if "requestBody" in operation:
-        name = operation["requestBody"]["content"][JSON]["schema"]["$ref"].rpartition("/")[2]
-        text += f"<p>Body: <a href='#{name}'>{name}</a></p>"
+        body = operation["requestBody"]["content"][JSON]["schema"]["$ref"].rpartition("/")[2]
+        text += f"<p>Body: <a href='#{body}'>{body}</a></p>"
     for status, answer in operation["responses"].items():
-        if status != "default":
-            text += "".join(
-                f"<p>{status}: <a href='#{name}'>{name}</a></p>" for name in _names_in(answer)
-            )
+        links = [f"<a href='#{one}'>{one}</a>" for one in _names_in(answer)]
+        text += f"<p>{status}: {_prose(answer['description'])} {' '.join(links)}</p>"
     return text
+
+
+def _fields(schema: Object) -> str:
+    required = schema.get("required", ())
+    rows = [
+        (
+            name,
+            describe_kind(field),
+            "required" if name in required else _shown_default(field),
+            field.get("description", ""),
+        )
+        for name, field in schema.get("properties", {}).items()
+    ]
+    return _table(("field", "form", "default", ""), rows) if rows else ""
+
+
+def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    head = "".join(f"<th>{html.escape(name)}</th>" for name in header)
+    body = "".join(
+        "<tr><td><code>{}</code></td>{}</tr>".format(
+            html.escape(row[0]), "".join(f"<td>{_prose(cell)}</td>" for cell in row[1:])
+        )
+        for row in rows
+    )
+    return f"<table><tr>{head}</tr>{body}</table>"
+
+
+def _prose(text: str) -> str:
+    """Return text as HTML, with what is in backticks as code."""
+    return re.sub("`([^`]+)`", r"<code>\1</code>", html.escape(text))
+
+
+def _shown_default(schema: Object) -> str:
+    return f"`{msgspec.json.encode(schema['default']).decode()}`" if "default" in schema else ""
 
 
 def _names_in(answer: Object) -> list[str]:

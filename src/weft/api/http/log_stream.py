@@ -11,14 +11,14 @@ from weft.api.http.sse import KEEP_ALIVE, message
 from weft.api.use_cases.follow import End, Followed, FollowPosition, Gap
 from weft.telemetry import metrics
 
-_POSITION: Final = re.compile(r"([1-9][0-9]{0,8})\.([0-9]{1,12})")
+LOG_POSITION: Final = re.compile(r"([1-9][0-9]{0,8})\.([0-9]{1,12})")
 
 
 def follow_position(last_id: str | None) -> FollowPosition:
     """Return where a client resumes with this Last-Event-ID header."""
     if last_id is None:
         return FollowPosition()
-    match = _POSITION.fullmatch(last_id)
+    match = LOG_POSITION.fullmatch(last_id)
     if match is None:
         raise wrong_parameter("Last-Event-ID", f"{last_id[:40]!r} is not the id of a log event")
     return FollowPosition(int(match[1]), int(match[2]))

@@ -7,7 +7,7 @@ to strangers, as well.
 import asyncio
 import contextlib
 import time
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from typing import Any, Final, cast
 from urllib.parse import unquote
 
@@ -30,7 +30,8 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-OPEN_PATHS: Final = frozenset({"/healthz", "/readyz"})
+OPEN_PATHS: Final = frozenset({"/healthz", "/readyz", "/openapi.json", "/docs"})
+"""Whoever opens the description in a browser has no way to send a token; it holds no secret."""
 DRAIN_S: Final = 10.0
 """How long the rest of a refused body is read and dropped, so that its sender sees the reply."""
 SERVER_ERROR: Final = 500
@@ -150,6 +151,27 @@ class _Exchange:
             async with asyncio.timeout(DRAIN_S):
                 while not self._body_read:
                     await self.receive()
+
+
+class AnswerOptions:
+    """Say which methods a path supports: for a path with several routes Litestar names only some.
+
+    `methods` returns them; none: no such path.
+    """
+
+    def __init__(self, app: App, methods: Callable[[str], Sequence[str]]) -> None:
+        self._app = app
+        self._methods = methods
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request (ASGI)."""
+        is_asked = scope["type"] == "http" and scope["method"] == "OPTIONS"
+        if not is_asked or not (methods := self._methods(scope["path"])):
+            await self._app(scope, receive, send)
+            return
+        headers = [(b"allow", ", ".join(methods).encode())]
+        await send({"type": "http.response.start", "status": 204, "headers": headers})
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
 class Authenticate:

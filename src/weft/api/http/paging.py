@@ -12,6 +12,7 @@ from weft.ports.store import Row
 from weft.settings import Settings
 
 LIMIT_MAX: Final = 1000
+CURSOR_CHARS_MAX: Final = 64
 PAGE: Final = ("limit", "cursor")
 
 
@@ -40,7 +41,9 @@ def cursor_text(query: Query, kind: str) -> str | None:
         return None
     try:
         found, _, last = (
-            base64.urlsafe_b64decode(text[:64].encode()).decode("ascii").partition(":")
+            base64.urlsafe_b64decode(text[:CURSOR_CHARS_MAX].encode())
+            .decode("ascii")
+            .partition(":")
         )
     except (ValueError, binascii.Error) as error:
         raise wrong_cursor() from error

@@ -11,8 +11,8 @@ from weft.core.group_tree import wrong_path
 from weft.core.ids import BatchId, JobId, UpdateId, parse_batch_id, parse_job_id
 from weft.settings import Settings
 
-_UPDATE = re.compile(r"u?([1-9][0-9]{0,8})")
-_LARGE_NUMBER = re.compile(r"[1-9][0-9]{0,17}")
+UPDATE = re.compile(r"u?([1-9][0-9]{0,8})")
+NUMBER = re.compile(r"[1-9][0-9]{0,17}")
 _GROUP = re.compile(r"g?(0|[1-9][0-9]{0,8})")
 
 
@@ -29,7 +29,7 @@ def job_id_of(request: AnyRequest) -> JobId:
 def update_id_of(request: AnyRequest) -> UpdateId:
     """Return the number of an update within its batch. Raise `BadId` for anything else."""
     text = _segment(request, "u")
-    match = _UPDATE.fullmatch(text)
+    match = UPDATE.fullmatch(text)
     if match is None:
         raise BadId(text, expected="an update is written as a number from 1 on, or as u3")
     return UpdateId(int(match[1]))
@@ -38,7 +38,7 @@ def update_id_of(request: AnyRequest) -> UpdateId:
 def operation_id_of(request: AnyRequest) -> int:
     """Return the number of an operation. Raise `BadId` for anything else."""
     text = _segment(request, "o")
-    if not _LARGE_NUMBER.fullmatch(text):
+    if not NUMBER.fullmatch(text):
         raise BadId(text, expected="an operation is written as a number from 1 on")
     return int(text)
 
@@ -46,7 +46,7 @@ def operation_id_of(request: AnyRequest) -> int:
 def delivery_of(request: AnyRequest) -> int | UUID:
     """Return the number or the name of a callback delivery. Raise `BadId` for anything else."""
     text = _segment(request, "d")
-    if _LARGE_NUMBER.fullmatch(text):
+    if NUMBER.fullmatch(text):
         return int(text)
     try:
         return UUID(text)

@@ -16,7 +16,7 @@ from weft.ports.store import Caller
 AnyRequest = Request[Any, Any, Any]  # user and state come from `caller_of` and `services_of`
 BODY_S: Final = 60.0
 """A body that takes longer is not worth waiting for."""
-_KEY: Final = re.compile(r"[\x21-\x7e]{1,200}")
+KEY: Final = re.compile(r"[\x21-\x7e]{1,200}")
 
 
 def services_of(request: AnyRequest) -> Services:
@@ -155,7 +155,7 @@ def _too_large(fact: str, limit: int) -> TooLarge:
 def _idempotency_key(request: AnyRequest) -> str | None:
     """Return the header `Idempotency-Key`. Raise `InvalidParameter` for what is not a key."""
     key = request.headers.get("idempotency-key")
-    if key is not None and not _KEY.fullmatch(key):
+    if key is not None and not KEY.fullmatch(key):
         raise InvalidParameter(
             "the Idempotency-Key header is malformed",
             detail="A key has 1 to 200 printable ASCII characters and no spaces.",

@@ -13,18 +13,19 @@ from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.services import Services
 from weft.core.errors import Unavailable
 from weft.telemetry import metrics
+from weft.wire.answers import Health
 
 _COUNTED: Final = ("pending", "ready", "running")
 
 
-@get("/healthz")
+@get("/healthz", opt={"answer": Health, "is_open": True})
 async def healthz(request: AnyRequest) -> Response[bytes]:
     """Tell whether this process is alive."""
     Query(request, ())
     return reply({"status": "alive"})
 
 
-@get("/readyz")
+@get("/readyz", opt={"answer": Health, "is_open": True})
 async def readyz(request: AnyRequest) -> Response[bytes]:
     """Tell whether requests can be served: the database answers."""
     Query(request, ())
@@ -32,7 +33,7 @@ async def readyz(request: AnyRequest) -> Response[bytes]:
     return reply({"status": "ready"})
 
 
-@get("/metrics")
+@get("/metrics", opt={"bytes": (metrics.CONTENT_TYPE.partition(";")[0],)})
 async def show_metrics(request: AnyRequest) -> Response[bytes]:
     """Get the metrics of the roles on this host, in the text format of Prometheus."""
     Query(request, ())
@@ -53,19 +54,18 @@ def _snapshots(services: Services) -> dict[str, str]:
     return metrics.read_snapshots(services.settings.home / "run")
 
 
-@get("/openapi.json")
+@get("/openapi.json", opt={"bytes": ("application/json",), "is_open": True})
 async def openapi(request: AnyRequest) -> Response[bytes]:
     """Get the description of this API (OpenAPI 3.1)."""
     Query(request, ())
     return Response(encode(describe(request.app)), media_type="application/json")
 
 
-@get("/docs")
+@get("/docs", opt={"bytes": ("text/html",), "is_open": True})
 async def docs(request: AnyRequest) -> Response[bytes]:
     """Get the description of this API as a page."""
     Query(request, ())
-    page = render_page(describe(request.app)).encode()
-    return Response(page, media_type="text/html; charset=utf-8")
+    return Response(render_page(request.app), media_type="text/html")
 
 
 ROUTES = (healthz, readyz, show_metrics, openapi, docs)

@@ -1,12 +1,10 @@
 """`/v1/events`: what happens, as server-sent events that can be resumed."""
 
-import re
-from typing import Final
-
 from litestar import get
 from litestar.response import Stream
 
 from weft.api.http.event_stream import event_messages
+from weft.api.http.parameter_schemas import EVENT_POSITION
 from weft.api.http.parameters import Query, wrong_parameter
 from weft.api.http.requests import AnyRequest, caller_of, services_of, trace_id_of
 from weft.api.http.sse import stream_reply
@@ -14,11 +12,15 @@ from weft.api.use_cases.watch import watch_events
 from weft.core.ids import parse_batch_id
 from weft.wire.answers import Event
 
-_POSITION: Final = re.compile(r"([0-9]{1,18})-([0-9]{1,18})")
-
 
 @get(
-    "/v1/events", opt={"stream": Event, "query": ("batch", "since"), "headers": ("Last-Event-ID",)}
+    "/v1/events",
+    opt={
+        "stream": Event,
+        "query": ("batch", "since"),
+        "headers": ("Last-Event-ID",),
+        "refuses": (410,),
+    },
 )
 async def stream_events(request: AnyRequest) -> Stream:
     """Stream events of one batch or of all: after the event of the Last-Event-ID header, else
@@ -42,7 +44,7 @@ async def stream_events(request: AnyRequest) -> Stream:
 def _position(name: str, text: str | None) -> tuple[int, int] | None:
     if text is None:
         return None
-    match = _POSITION.fullmatch(text)
+    match = EVENT_POSITION.fullmatch(text)
     if match is None:
         raise wrong_parameter(name, f"{text[:40]!r} is not the id of an event")
     return int(match[1]), int(match[2])

@@ -9,6 +9,7 @@ from litestar.response import Stream
 
 from weft.api.http.log_stream import follow_position, log_messages
 from weft.api.http.output_lines import output_lines
+from weft.api.http.parameter_schemas import ATTEMPTS_MAX, LAST_JOB, OUTPUTS_MAX, STREAMS
 from weft.api.http.parameters import Query, wrong_parameter
 from weft.api.http.path_ids import batch_id_of, job_id_of
 from weft.api.http.ranges import span_of
@@ -21,14 +22,18 @@ from weft.core.number_ranges import parse_ranges
 
 BYTES: Final = "application/octet-stream"
 LINES: Final = "application/x-ndjson"
-OUTPUTS_MAX: Final = 1000
-ATTEMPTS_MAX: Final = 2**15 - 1
 _LOG: Final = ("stream", "attempt", "follow")
 
 
 @get(
     "/v1/batches/{b:str}/jobs/{j:str}/log",
-    opt={"query": _LOG, "headers": ("Range", "Last-Event-ID")},
+    opt={
+        "bytes": (BYTES, "text/event-stream"),
+        "partial": BYTES,
+        "refuses": (416,),
+        "query": _LOG,
+        "headers": ("Range", "Last-Event-ID"),
+    },
 )
 async def read_log(request: AnyRequest) -> Stream:
     """Read what a job wrote. A single stream also in ranges; with `follow=true` as events while
@@ -36,7 +41,7 @@ async def read_log(request: AnyRequest) -> Stream:
     """
     query = Query(request, _LOG)
     batch_id, job_id = batch_id_of(request), job_id_of(request)
-    stream = query.choice("stream", ("both", "stdout", "stderr"))
+    stream = query.choice("stream", STREAMS)
     attempt = query.integer("attempt", default=None, least=1, most=ATTEMPTS_MAX)
     services, caller = services_of(request), caller_of(request)
     outputs = Outputs(services, caller, batch_id)
@@ -70,13 +75,13 @@ async def read_log(request: AnyRequest) -> Stream:
     return stream_reply(pieces, media=BYTES, status=206 if span else 200, headers=facts)
 
 
-@get("/v1/batches/{b:str}/outputs", opt={"query": ("first", "last")})
+@get("/v1/batches/{b:str}/outputs", opt={"bytes": (LINES,), "query": ("first", "last")})
 async def read_outputs(request: AnyRequest) -> Response[bytes] | Stream:
     """Read the outputs of the jobs `first` to `last` that have ended, one line of JSON each."""
     query = Query(request, ("first", "last"))
     batch_id = batch_id_of(request)
-    first = query.integer("first", default=1, least=1, most=999_999_999) or 1
-    last = query.integer("last", default=first + OUTPUTS_MAX - 1, least=1, most=999_999_999) or 1
+    first = query.integer("first", default=1, least=1, most=LAST_JOB) or 1
+    last = query.integer("last", default=first + OUTPUTS_MAX - 1, least=1, most=LAST_JOB) or 1
     if last - first >= OUTPUTS_MAX:
         raise wrong_parameter("last", f"at most {OUTPUTS_MAX} jobs per request")
     services = services_of(request)
@@ -85,7 +90,7 @@ async def read_outputs(request: AnyRequest) -> Response[bytes] | Stream:
     return stream_reply(lines, media=LINES)
 
 
-@get("/v1/batches/{b:str}/results", opt={"query": ("jobs",)})
+@get("/v1/batches/{b:str}/results", opt={"bytes": (LINES,), "query": ("jobs",)})
 async def read_results(request: AnyRequest) -> Response[bytes] | Stream:
     """Read what the functions of these jobs returned, one line of JSON for each job that has
     ended; `jobs` as in `1-20,25`, at most 1000.

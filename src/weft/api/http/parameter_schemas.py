@@ -1,0 +1,98 @@
+"""The forms and limits of parameters, for those who read them and for the description."""
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from weft.api.http.log_stream import LOG_POSITION
+from weft.api.http.paging import CURSOR_CHARS_MAX, LIMIT_MAX
+from weft.api.http.path_ids import NUMBER, UPDATE
+from weft.api.http.requests import KEY
+from weft.core.ids import BATCH
+from weft.core.query.reach import JOB_ID_MAX
+from weft.core.states import JobState
+
+Schema = Mapping[str, Any]  # a part of an OpenAPI document
+ATTEMPTS_MAX: Final = 2**15 - 1
+LAST_JOB: Final = 999_999_999
+OUTPUTS_MAX: Final = 1000
+STREAMS: Final = ("both", "stdout", "stderr")
+EVENT_POSITION: Final = re.compile(r"([0-9]{1,18})-([0-9]{1,18})")
+_UUID: Final = "[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"
+
+
+def _whole(pattern: str) -> dict[str, Any]:
+    return {"type": "string", "pattern": f"^(?:{pattern})$"}
+
+
+def _integer(least: int, most: int, default: int | None = None) -> dict[str, Any]:
+    limits: dict[str, Any] = {"type": "integer", "minimum": least, "maximum": most}
+    return limits if default is None else {**limits, "default": default}
+
+
+_TEXT: Final[Schema] = _whole(r"[^\x00]*")
+_JOBS: Final = "[1-9][0-9]{0,8}(?:-[1-9][0-9]{0,8})?"
+PATH: Final[Mapping[str, tuple[str, Schema]]] = {
+    "b": ("A batch: 12 or b12.", _whole(BATCH.pattern)),
+    "j": ("A job of the batch: 7 or j7.", _whole("j?[1-9][0-9]{0,8}")),
+    "g": (
+        "A group: its number 3 or g3, its path with each slash as %2F, or the name of a set.",
+        {"type": "string", "minLength": 1},
+    ),
+    "u": ("An update of the batch: 3 or u3.", _whole(UPDATE.pattern)),
+    "o": ("The number of an operation.", _whole(NUMBER.pattern)),
+    "d": (
+        "A delivery: its number, or its name in the Weft-Delivery header.",
+        _whole(f"{NUMBER.pattern}|{_UUID}"),
+    ),
+    "p": ("The name of a billing project.", _whole(r"[^\x00]+")),
+}
+QUERY: Final[Mapping[str, tuple[str, Schema]]] = {
+    "limit": ("Rows of a page.", _integer(1, LIMIT_MAX)),
+    "cursor": (
+        "The `cursor` of the previous page of the same list.",
+        {"type": "string", "maxLength": CURSOR_CHARS_MAX},
+    ),
+    "name": ("Exactly this name.", _TEXT),
+    "q": ("A query, such as `state = failed and cost > 5`.", _TEXT),
+    "explain": ("Show how the query would run instead.", {"type": "boolean", "default": False}),
+    "state": (
+        "A state; may be repeated.",
+        {
+            "type": "array",
+            "items": {"type": "string", "enum": [state.word for state in JobState]},
+        },
+    ),
+    "group": ("A group: its number, its path or the name of a set.", {**_TEXT, "minLength": 1}),
+    "after": ("Only jobs with a larger number.", _integer(0, JOB_ID_MAX, 0)),
+    "batch": ("Only of this batch: 12 or b12.", _whole(BATCH.pattern)),
+    "since": ("The id of an event after which the stream begins.", _whole(EVENT_POSITION.pattern)),
+    "before": ("Only dates before this one.", {"type": "string", "format": "date"}),
+    "stream": ("One stream, or both as they were written.", {"enum": list(STREAMS)}),
+    "attempt": ("An attempt; without it the last one.", _integer(1, ATTEMPTS_MAX)),
+    "follow": ("Stream the output while the job runs.", {"type": "boolean", "default": False}),
+    "first": ("The first job.", _integer(1, LAST_JOB, 1)),
+    "last": (f"The last job; at most {OUTPUTS_MAX} jobs.", _integer(1, LAST_JOB)),
+    "jobs": (
+        f"Numbers of jobs, at most {OUTPUTS_MAX}, as in `1-20,25`.",
+        _whole(f"{_JOBS}(?:,{_JOBS})*"),
+    ),
+}
+HEADERS: Final[Mapping[str, tuple[str, Schema]]] = {
+    "Idempotency-Key": (
+        "A random name: a repeat with the same key does nothing and gets the same reply.",
+        _whole(KEY.pattern),
+    ),
+    "Last-Event-ID": (
+        "The id of the event after which a stream resumes.",
+        _whole(f"{EVENT_POSITION.pattern}|{LOG_POSITION.pattern}"),
+    ),
+    "Range": ("Bytes of a single stream, as in `bytes=0-99`; others are ignored.", _TEXT),
+}
+
+
+def parameter(name: str, place: str) -> dict[str, Any]:
+    """Return the description of a parameter of the path, the query or the head."""
+    text, schema = {"path": PATH, "query": QUERY, "header": HEADERS}[place][name]
+    found = {"name": name, "in": place, "description": text, "schema": schema}
+    return {**found, "required": True} if place == "path" else found

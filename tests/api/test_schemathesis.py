@@ -1,0 +1,54 @@
+"""The description is true: schemathesis, with all its checks, finds no reply that differs."""
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+
+import httpx
+import pytest
+
+from api.live import TOKEN, LiveApi
+
+HERE = Path(__file__).parent
+DOCUMENT = {
+    "name": "one",
+    "groups": [{"path": "/a"}, {"name": "pca"}],
+    "jobs": [{"command": ["true"], "group": "/a", "groups": ["pca"]}, {"count": 3}],
+}
+
+
+@pytest.mark.heavy
+@pytest.mark.timeout(1200)
+async def test_every_reply_is_the_one_described(
+    api: LiveApi, http: httpx.AsyncClient, tmp_path: Path
+) -> None:
+    batch = (await http.post("/v1/batches", json=DOCUMENT)).json()["id"]
+    await http.post(f"/v1/batches/{batch}/updates", json={"n_jobs": 5, "n_groups": 2})
+    # Beside the interpreter, where the environment's programs are.
+    program = Path(sys.executable).with_name("schemathesis")
+    process = await asyncio.create_subprocess_exec(
+        program,
+        "--config-file",
+        HERE / "schemathesis.toml",
+        "--no-color",
+        "run",
+        f"{api.url}/openapi.json",
+        "--checks=all",
+        "--phases=examples,coverage,fuzzing",
+        "--max-examples=5",
+        "--seed=1",
+        "--continue-on-failure",
+        cwd=tmp_path,
+        env={
+            **os.environ,
+            "SCHEMATHESIS_HOOKS": "schemathesis_hooks",
+            "PYTHONPATH": str(HERE),
+            "WEFT_TEST_TOKEN": TOKEN,
+        },
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+    )
+    text, _ = await process.communicate()
+
+    assert process.returncode == 0, text.decode()

@@ -209,6 +209,10 @@ CREATE FUNCTION weft._fit_budget(picked weft.picked, budget_cpu_m bigint, budget
     LANGUAGE sql IMMUTABLE;
 ALTER FUNCTION weft._fit_budget(picked weft.picked, budget_cpu_m bigint, budget_memory_mib bigint, at_least integer) OWNER TO weft_system;
 
+CREATE FUNCTION weft._follow_ends(incarnation_id integer, batch_ids bigint[], job_ids integer[], states smallint[], again boolean, failed boolean, frees boolean, at timestamp with time zone, ended_at timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._follow_ends(incarnation_id integer, batch_ids bigint[], job_ids integer[], states smallint[], again boolean, failed boolean, frees boolean, at timestamp with time zone, ended_at timestamp with time zone) OWNER TO weft_system;
+
 CREATE FUNCTION weft._free_places(batch_ids bigint[], job_ids integer[]) RETURNS integer[]
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -654,6 +658,10 @@ CREATE FUNCTION weft._show_set(tenant_id integer, of_batch_id bigint, set_id int
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._show_set(tenant_id integer, of_batch_id bigint, set_id integer, at timestamp with time zone) OWNER TO weft_system;
 
+CREATE FUNCTION weft._state_after_end(reason smallint, has_started boolean, n_lost integer, counted integer, max_attempts integer, retry_on integer, losses_max integer) RETURNS smallint
+    LANGUAGE sql IMMUTABLE;
+ALTER FUNCTION weft._state_after_end(reason smallint, has_started boolean, n_lost integer, counted integer, max_attempts integer, retry_on integer, losses_max integer) OWNER TO weft_system;
+
 CREATE FUNCTION weft._step_back(of_gate_ids integer[], of_gate_set_ids integer[], at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._step_back(of_gate_ids integer[], of_gate_set_ids integer[], at timestamp with time zone) OWNER TO weft_system;
@@ -695,6 +703,10 @@ ALTER FUNCTION weft._unpark_jobs(of_batch_id bigint, after_job integer, limit_jo
 CREATE FUNCTION weft._unstage(of_batch_id bigint, from_job integer, to_job integer, pool_id integer, at timestamp with time zone) RETURNS integer[]
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._unstage(of_batch_id bigint, from_job integer, to_job integer, pool_id integer, at timestamp with time zone) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._verdicts_on_ends(of_incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], reasons smallint[], recorded bigint[]) RETURNS text[]
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._verdicts_on_ends(of_incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], reasons smallint[], recorded bigint[]) OWNER TO weft_system;
 
 CREATE FUNCTION weft._waiting_heads(of_gate_set_ids integer[]) RETURNS TABLE(gate_set_id integer, pool_id integer, user_id integer)
     LANGUAGE sql STABLE;
@@ -2993,6 +3005,8 @@ REVOKE ALL ON FUNCTION weft._find_operation(of_user_id integer, of_key text, of_
 
 REVOKE ALL ON FUNCTION weft._fit_budget(picked weft.picked, budget_cpu_m bigint, budget_memory_mib bigint, at_least integer) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._follow_ends(incarnation_id integer, batch_ids bigint[], job_ids integer[], states smallint[], again boolean, failed boolean, frees boolean, at timestamp with time zone, ended_at timestamp with time zone) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._free_places(batch_ids bigint[], job_ids integer[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._free_places(batch_ids bigint[], job_ids integer[]) TO weft_tenant;
 
@@ -3189,6 +3203,8 @@ GRANT ALL ON FUNCTION weft._shape_ids(cpu_ms bigint[], memory_mibs bigint[], sto
 
 REVOKE ALL ON FUNCTION weft._show_set(tenant_id integer, of_batch_id bigint, set_id integer, at timestamp with time zone) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._state_after_end(reason smallint, has_started boolean, n_lost integer, counted integer, max_attempts integer, retry_on integer, losses_max integer) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._step_back(of_gate_ids integer[], of_gate_set_ids integer[], at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._stop_batch(operation weft.operation, limit_rows integer, at timestamp with time zone) FROM PUBLIC;
@@ -3210,6 +3226,8 @@ REVOKE ALL ON FUNCTION weft._unpark_jobs(of_batch_id bigint, after_job integer, 
 GRANT ALL ON FUNCTION weft._unpark_jobs(of_batch_id bigint, after_job integer, limit_jobs integer) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._unstage(of_batch_id bigint, from_job integer, to_job integer, pool_id integer, at timestamp with time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._verdicts_on_ends(of_incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], reasons smallint[], recorded bigint[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._waiting_heads(of_gate_set_ids integer[]) FROM PUBLIC;
 

@@ -1,6 +1,6 @@
 -- complete_attempts: record ends of attempts: job, attempt, usage, counters, children, failures, event.
 -- Called by: Store.complete_attempts (worker agent).   Safe to repeat: yes, a repeated report is answered ok and changes nothing.
--- Locks: job (in key order); place (with the job); as _count_failures; as _settle_children; gate (tried); as _announce.
+-- Locks: job (in key order); as _follow_ends.
 -- Plan: job by key for each report; edges by parent, only in batches that have any.
 -- A NULL column stands for the default: no reason, no signal, no message, not truncated, nothing on stderr.
 -- Returns: one verdict per report, in order: ok; or stale if the reporter does not own the attempt, or it ended differently.
@@ -16,12 +16,9 @@ SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SE
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_n bigint[]; v_batch bigint[]; v_job int[]; v_state smallint[]; v_verdicts text[];
-    v_pool int;
-    v_again boolean; v_edges boolean; v_failed boolean; v_gated boolean;
-    v_frees boolean;          -- a job's lane takes more than cpu and memory
-    v_gates int[];            -- gates whose places become free
-    v_at timestamptz;
+    v_n bigint[]; v_batch bigint[]; v_job int[]; v_state smallint[];
+    v_pool int; v_at timestamptz; v_again boolean; v_failed boolean;
+    v_frees boolean;  -- a job's lane takes more than cpu and memory
 BEGIN
     SELECT i.pool_id INTO STRICT v_pool FROM weft.worker_incarnation i WHERE i.incarnation_id = complete_attempts.incarnation_id;
     WITH report AS (  -- sorted, so that rows are locked in the order of their keys
@@ -33,19 +30,9 @@ BEGIN
                                    stdout_bytes, stderr_bytes, truncated, segment, log_offset, message, n)
         ORDER BY t.batch_id, t.job_id),
     upd AS (
-        -- The next state, by reason: a failure with tries left and a lost, preempted or returned
-        -- attempt make the job ready again; after `losses_max` losses it is an error.
         UPDATE weft.job j SET
-            state = CASE
-                WHEN r.reason IS NULL THEN STATE_SUCCESS
-                WHEN r.reason = REASON_CANCELLED THEN STATE_CANCELLED
-                WHEN r.reason IN (REASON_PREEMPTED, REASON_LOST) THEN CASE
-                    WHEN r.start_age_us IS NOT NULL AND j.n_lost >= (SELECT d.losses_max FROM weft.driver_state d)  -- read only for a loss
-                    THEN STATE_ERROR ELSE STATE_READY END
-                WHEN j.attempt - j.n_uncounted < j.max_attempts AND (j.retry_on >> r.reason) & 1 = 1 THEN STATE_READY
-                WHEN r.reason IN (REASON_TIMEOUT, REASON_OOM, REASON_DISK, REASON_NO_PROGRAM, REASON_NO_IMAGE, REASON_BAD_SPEC,
-                    REASON_LOG_LIMIT, REASON_SYSTEM) THEN STATE_ERROR
-                ELSE STATE_FAILED END,
+            state = weft._state_after_end(r.reason, r.start_age_us IS NOT NULL, j.n_lost, j.attempt - j.n_uncounted, j.max_attempts,
+                j.retry_on, (SELECT d.losses_max FROM weft.driver_state d)),  -- read only for a loss
             n_uncounted = j.n_uncounted + (r.reason IS NOT NULL AND r.reason IN (REASON_PREEMPTED, REASON_LOST))::int,
             n_lost = j.n_lost + (r.reason IS NOT NULL AND r.reason IN (REASON_PREEMPTED, REASON_LOST) AND r.start_age_us IS NOT NULL)::int,
             phase = NULL, incarnation_id = NULL,
@@ -54,9 +41,8 @@ BEGIN
         WHERE j.batch_id = r.batch_id AND j.job_id = r.job_id AND j.attempt = r.attempt AND j.state = STATE_RUNNING
           AND j.incarnation_id = complete_attempts.incarnation_id
         RETURNING r.n, j.batch_id, j.job_id, j.attempt, j.tenant_id, j.group_id, j.shape_id, j.lane_id, j.state, j.rate_card_id,
-            j.claimed_at, j.billed_ms,
-            r.reason, r.exit_code, r.signal, r.cpu_ms, r.memory_peak, r.stdout_bytes, coalesce(r.stderr_bytes, 0) AS stderr_bytes,
-            coalesce(r.truncated, false) AS truncated, r.segment, r.log_offset, r.message,
+            j.claimed_at, j.billed_ms, r.reason, r.exit_code, r.signal, r.cpu_ms, r.memory_peak, r.stdout_bytes,
+            coalesce(r.stderr_bytes, 0) AS stderr_bytes, coalesce(r.truncated, false) AS truncated, r.segment, r.log_offset, r.message,
             -- Invariant 12: claim <= start <= end, whatever ages are reported.
             CASE WHEN j.started_at IS NOT NULL THEN j.started_at
                  WHEN r.start_age_us IS NULL THEN NULL ELSE greatest(j.claimed_at, r.start_at) END AS started_at,
@@ -68,9 +54,8 @@ BEGIN
             signal, claimed_at, started_at, ended_at, cpu_ms, memory_peak_bytes, stdout_bytes, stderr_bytes, truncated, log_segment,
             log_offset, message)
         SELECT u.batch_id, u.job_id, u.attempt, u.tenant_id, complete_attempts.incarnation_id, u.shape_id, u.rate_card_id, u.state,
-            u.reason,
-            u.exit_code, u.signal, u.claimed_at, u.started_at, u.ended_at, u.cpu_ms, u.memory_peak, u.stdout_bytes, u.stderr_bytes,
-            u.truncated, u.segment, u.log_offset, u.message
+            u.reason, u.exit_code, u.signal, u.claimed_at, u.started_at, u.ended_at, u.cpu_ms, u.memory_peak, u.stdout_bytes,
+            u.stderr_bytes, u.truncated, u.segment, u.log_offset, u.message
         FROM upd u),
     del AS (
         INSERT INTO weft.job_delta (tenant_id, batch_id, group_id, shape_id, pool_id, rate_card_id, usage_on, usage_ms,
@@ -78,55 +63,24 @@ BEGIN
         SELECT u.tenant_id, u.batch_id, u.group_id, u.shape_id, v_pool, u.rate_card_id, (complete_attempts.at AT TIME ZONE 'UTC')::date,
             sum(coalesce(weft._ms_between(u.started_at, u.ended_at), 0) - u.billed_ms), -count(*),
             count(*) FILTER (WHERE u.state = STATE_READY), count(*) FILTER (WHERE u.state = STATE_SUCCESS),
-            count(*) FILTER (WHERE u.state = STATE_FAILED),
-            count(*) FILTER (WHERE u.state = STATE_ERROR), count(*) FILTER (WHERE u.state = STATE_CANCELLED),
+            count(*) FILTER (WHERE u.state = STATE_FAILED), count(*) FILTER (WHERE u.state = STATE_ERROR),
+            count(*) FILTER (WHERE u.state = STATE_CANCELLED),
             max(u.ended_at)  -- a job that is ready again will end later
         FROM upd u GROUP BY u.tenant_id, u.batch_id, u.group_id, u.shape_id, u.rate_card_id),
     eve AS (
         INSERT INTO weft.event (at, tenant_id, batch_id, kind, from_state, to_state, jobs)
         SELECT complete_attempts.at, u.tenant_id, u.batch_id, 'jobs.' || (SELECT s.word FROM weft.job_state s WHERE s.state = u.state),
-            STATE_RUNNING,
-            u.state, array_agg(u.job_id)
+            STATE_RUNNING, u.state, array_agg(u.job_id)
         FROM upd u GROUP BY u.tenant_id, u.batch_id, u.state)
     SELECT array_agg(u.n), array_agg(u.batch_id), array_agg(u.job_id), array_agg(u.state),
            bool_or(u.state = STATE_READY), bool_or(u.lane_id <> 0), bool_or(u.state IN (STATE_FAILED, STATE_ERROR)),
-               greatest(complete_attempts.at, max(u.ended_at))
+           greatest(complete_attempts.at, max(u.ended_at))
     INTO v_n, v_batch, v_job, v_state, v_again, v_frees, v_failed, v_at FROM upd u;
 
     IF v_n IS NOT NULL THEN
-        -- The flag is read after the rows were changed, so a transaction that adds an edge now waits for us and sees the end (add_jobs).
-        SELECT bool_or(b.has_edges), v_failed AND bool_or(EXISTS (SELECT FROM weft.failure_count f WHERE f.batch_id = b.batch_id)),
-               bool_or(b.gated)
-        INTO v_edges, v_failed, v_gated FROM (SELECT DISTINCT x FROM unnest(v_batch) x) d JOIN weft.batch b ON b.batch_id = d.x;
-        -- Before any announcement: this may wait for claims, and claims announce (lock order, ADR 0008).
-        IF v_failed THEN
-            PERFORM weft._count_failures(v_batch, v_job, v_state, complete_attempts.at);
-        END IF;
-        IF v_gated THEN
-            v_gates := weft._free_places(v_batch, v_job);
-        END IF;
-        IF v_edges THEN
-            PERFORM weft._settle_children(v_batch, v_job, v_state, v_at);
-        END IF;
-        IF v_again THEN
-            PERFORM weft._list_ready(v_batch, v_job, v_state, complete_attempts.at);
-        ELSE
-            PERFORM weft._announce();
-        END IF;
-        IF v_frees THEN
-            PERFORM weft._tell_room(complete_attempts.incarnation_id);
-        END IF;
-        IF v_gates IS NOT NULL THEN
-            PERFORM weft._pass_gates(v_gates, false);  -- last, and without waiting (ADR 20)
-        END IF;
-        IF cardinality(v_n) = cardinality(job_ids) THEN
-            RETURN array_fill('ok'::text, ARRAY[cardinality(job_ids)]);
-        END IF;
+        PERFORM weft._follow_ends(complete_attempts.incarnation_id, v_batch, v_job, v_state, v_again, v_failed, v_frees,
+            complete_attempts.at, v_at);
     END IF;
-    SELECT array_agg(CASE WHEN t.n = ANY (v_n) OR EXISTS (
-            SELECT FROM weft.attempt a WHERE a.batch_id = t.batch_id AND a.job_id = t.job_id AND a.attempt = t.attempt
-              AND a.incarnation_id = complete_attempts.incarnation_id AND a.reason IS NOT DISTINCT FROM t.reason) THEN 'ok' ELSE 'stale' END
-                  ORDER BY t.n)
-    INTO v_verdicts FROM unnest(batch_ids, job_ids, attempts, reasons) WITH ORDINALITY AS t (batch_id, job_id, attempt, reason, n);
-    RETURN coalesce(v_verdicts, '{}');
+    RETURN CASE WHEN cardinality(v_n) = cardinality(job_ids) THEN array_fill('ok'::text, ARRAY[cardinality(job_ids)])
+        ELSE weft._verdicts_on_ends(complete_attempts.incarnation_id, batch_ids, job_ids, attempts, reasons, v_n) END;
 END $$;

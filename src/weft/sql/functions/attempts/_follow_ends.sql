@@ -1,0 +1,43 @@
+-- _follow_ends: what follows from ends that were just recorded: failures of groups, places, children, ready jobs, announcements.
+-- Called by: complete_attempts, with its settings.   Safe to repeat: no.
+-- Locks: place (with the job); as _count_failures; as _settle_children; gate (tried); as _announce.
+-- again, failed, frees: whether one of the jobs is ready again, did not succeed, or took more than cpu and memory. at: of the report;
+--   ended_at: of the latest end.
+-- Owner: weft_system.
+CREATE OR REPLACE FUNCTION weft._follow_ends(
+    incarnation_id int, batch_ids bigint[], job_ids int[], states smallint[], again boolean, failed boolean, frees boolean,
+    at timestamptz, ended_at timestamptz
+) RETURNS void LANGUAGE plpgsql
+AS $$
+#variable_conflict use_column
+DECLARE
+    v_edges boolean; v_counts boolean; v_gated boolean;
+    v_gates int[];  -- gates whose places become free
+BEGIN
+    -- The flag is read after the rows were changed, so a transaction that adds an edge now waits for us and sees the end (add_jobs).
+    SELECT bool_or(b.has_edges),
+           _follow_ends.failed AND bool_or(EXISTS (SELECT FROM weft.failure_count f WHERE f.batch_id = b.batch_id)), bool_or(b.gated)
+    INTO v_edges, v_counts, v_gated
+    FROM (SELECT DISTINCT x FROM unnest(_follow_ends.batch_ids) x) d JOIN weft.batch b ON b.batch_id = d.x;
+    -- Before any announcement: this may wait for claims, and claims announce (lock order, ADR 0008).
+    IF v_counts THEN
+        PERFORM weft._count_failures(_follow_ends.batch_ids, _follow_ends.job_ids, states, _follow_ends.at);
+    END IF;
+    IF v_gated THEN
+        v_gates := weft._free_places(_follow_ends.batch_ids, _follow_ends.job_ids);
+    END IF;
+    IF v_edges THEN
+        PERFORM weft._settle_children(_follow_ends.batch_ids, _follow_ends.job_ids, states, _follow_ends.ended_at);
+    END IF;
+    IF again THEN
+        PERFORM weft._list_ready(_follow_ends.batch_ids, _follow_ends.job_ids, states, _follow_ends.at);
+    ELSE
+        PERFORM weft._announce();
+    END IF;
+    IF frees THEN
+        PERFORM weft._tell_room(_follow_ends.incarnation_id);
+    END IF;
+    IF v_gates IS NOT NULL THEN
+        PERFORM weft._pass_gates(v_gates, false);  -- last, and without waiting (ADR 20)
+    END IF;
+END $$;

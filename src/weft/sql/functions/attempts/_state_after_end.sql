@@ -1,0 +1,18 @@
+-- _state_after_end: the next state of a job whose attempt ended for this reason. A failure with tries left and a lost, preempted or
+-- returned attempt make it ready again; after losses_max losses it is an error.
+-- Called by: complete_attempts, into which PostgreSQL puts its text: it must stay one expression, without SET, that uses losses_max once.
+-- Owner: weft_system.
+CREATE OR REPLACE FUNCTION weft._state_after_end(
+    reason smallint, has_started boolean, n_lost int, counted int, max_attempts int, retry_on int, losses_max int
+) RETURNS smallint LANGUAGE sql IMMUTABLE
+AS $$
+    SELECT (CASE
+        WHEN reason IS NULL THEN STATE_SUCCESS
+        WHEN reason = REASON_CANCELLED THEN STATE_CANCELLED
+        WHEN reason IN (REASON_PREEMPTED, REASON_LOST) THEN
+            CASE WHEN has_started AND n_lost >= losses_max THEN STATE_ERROR ELSE STATE_READY END
+        WHEN counted < max_attempts AND (retry_on >> reason) & 1 = 1 THEN STATE_READY
+        WHEN reason IN (REASON_TIMEOUT, REASON_OOM, REASON_DISK, REASON_NO_PROGRAM, REASON_NO_IMAGE, REASON_BAD_SPEC,
+            REASON_LOG_LIMIT, REASON_SYSTEM) THEN STATE_ERROR
+        ELSE STATE_FAILED END)::smallint
+$$;

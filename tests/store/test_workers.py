@@ -78,6 +78,21 @@ async def test_name_is_taken_while_its_worker_is_heard_of(world: World) -> None:
     assert (await world.worker(incarnation="new2", host="there")).id != worker.id
 
 
+async def test_proof_about_one_home_says_nothing_about_another(world: World) -> None:
+    """Two machines may have the same host name, and so do two homes of one machine."""
+    facts = {"log_place": "one home", "log_directory": "/one/logs"}
+    old = await world.worker()
+    await old.store.register_worker(**{**old.facts, **facts})
+    other = {**old.facts, "incarnation": f"new {old.id}", "same_host_proved_gone": True}
+
+    with pytest.raises(errors.WorkerAlive) as refused:
+        await old.store.register_worker(**{**other, **facts, "log_place": "another home"})
+    assert "on host here in /one/logs" in refused.value.detail
+    assert (await old.beat()).alive
+    assert (await old.store.register_worker(**{**other, **facts})).incarnation_id != old.id
+    assert not (await old.beat()).alive
+
+
 async def test_same_host_takes_over_at_once_when_the_processes_are_gone(world: World) -> None:
     batch = await world.submit(3)
     old = await world.worker()

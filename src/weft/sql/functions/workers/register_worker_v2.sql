@@ -4,8 +4,8 @@
 -- offers: resources beside cpu, memory, storage and gpus (weft.worker_incarnation.offers). Like the size, they never change for an
 --   incarnation.
 -- log_place, log_directory: what tells this worker's output from that of others, and where it is on its host.
--- Returns: the worker's and the incarnation's numbers.  Raises WF301 if a worker of this name lives on another host, or reported on this
---   host within the last 5 s and its processes are not proved to be gone.
+-- Returns: the worker's and the incarnation's numbers.  Raises WF301 if a worker of this name has reported within grace_s, unless
+--   it is proved to be gone: by a worker of the same host and the same log_place, that is of the same home.
 -- Owner: weft_system.  Granted to: weft_worker.
 CREATE OR REPLACE FUNCTION weft.register_worker_v2(
     name text, host text, pool text, incarnation text, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu int, offers jsonb,
@@ -34,11 +34,13 @@ BEGIN
     SELECT i.* INTO v_old FROM weft.worker_incarnation i WHERE i.worker_id = v_worker.worker_id AND i.ended_at IS NULL;
     IF FOUND AND v_old.name <> register_worker_v2.incarnation THEN
         IF v_old.heartbeat_at > register_worker_v2.at - register_worker_v2.grace_s * interval '1 second'
-           AND NOT (v_worker.host = register_worker_v2.host AND register_worker_v2.proved_gone) THEN
+           -- The proof is about one home. Hosts may have the same name, and a host may have several homes.
+           AND NOT (register_worker_v2.proved_gone AND v_worker.host = register_worker_v2.host
+                    AND coalesce(v_old.log_place = register_worker_v2.log_place, true)) THEN
             PERFORM weft._fail('WF301', format('worker "%s" is already running', register_worker_v2.name),
-                format('Its last heartbeat was %s s ago, on host %s.',
-                    round(date_part('epoch', register_worker_v2.at - v_old.heartbeat_at)),
-                    v_worker.host),
+                format('Its last heartbeat was %s s ago, on host %s%s.',
+                    round(date_part('epoch', register_worker_v2.at - v_old.heartbeat_at)), v_worker.host,
+                    ' in ' || v_old.log_directory),
                 'Give this worker another name, or wait until the other one is declared lost.');
         END IF;
         PERFORM weft._lose_incarnation(v_old.incarnation_id, register_worker_v2.at);

@@ -1,4 +1,5 @@
 import asyncio
+import fcntl
 import json
 import re
 import socket
@@ -256,6 +257,25 @@ def test_the_home_says_where_the_server_is(tmp_path: Path) -> None:
 
     assert caught.value.exit_code == 3
     assert "weft up" in caught.value.hint
+
+
+async def test_a_token_is_not_sent_to_whoever_has_the_port_of_a_dead_server(
+    tmp_path: Path,
+) -> None:
+    """The server of a home holds its lock; when it is killed, others may get its port."""
+    (tmp_path / "run").mkdir()
+    async with serving(answer(200, BATCH, close=True)) as server:
+        (tmp_path / "client.json").write_text(json.dumps({"url": server.url, "token": "secret"}))
+        with (tmp_path / "run" / "up.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            async with Api(home=tmp_path, patience_s=0) as client:
+                assert (await client.get_batch(1))["id"] == 1
+                fcntl.flock(lock, fcntl.LOCK_UN)
+                with pytest.raises(NotReachable) as caught:
+                    await client.get_batch(1)
+
+    assert len(server.requests) == 1
+    assert caught.value.detail == "No server is running in this home."
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,9 @@
 """The server's address and token."""
 
+import fcntl
 import json
-from dataclasses import dataclass
+import os
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -33,6 +35,27 @@ class Endpoint:
     path: str
     """What stands before `/v1`; empty, or begins with a slash and does not end with one."""
     token: str | None
+    lock: Path | None = None
+    """The file that the server of this home keeps locked, if the address is from its home."""
+
+    def is_gone(self) -> bool:
+        """Say whether the server of the home has ended, so that whoever listens at its address is
+        somebody else: the port of a server that was killed may be anybody's by now.
+        """
+        if self.lock is None:
+            return False
+        try:
+            handle = os.open(self.lock, os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:
+            return False  # nothing is known
+        try:
+            fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except OSError:
+            return False  # it is held, or this file system has no locks
+        else:
+            return True
+        finally:
+            os.close(handle)
 
     @property
     def url(self) -> str:
@@ -60,7 +83,8 @@ class Locator:
         url, token = settings.url, settings.token
         if url is None:
             stored = _read_client_file(settings.home / "client.json")
-            url, token = stored["url"], token or stored["token"]
+            endpoint = parse_url(stored["url"], token or stored["token"])
+            return replace(endpoint, lock=settings.home / "run" / "up.lock")
         return parse_url(url, token)
 
 

@@ -177,6 +177,8 @@ class Pool:
             self._guard = self._close_at_end()
             await anext(self._guard)
         place = self.endpoint
+        if place.is_gone():  # before a token is sent
+            raise CouldNotConnect("no server is running in this home")
         try:
             async with asyncio.timeout(CONNECT_TIMEOUT_S):
                 reader, writer = await asyncio.open_connection(

@@ -18,9 +18,11 @@ async def test_file_is_there_while_the_role_lives(tmp_path: Path) -> None:
     async with leaving_metrics(home, "driver", every_s=60):
         await _until_there(home.run / "driver.prom")
 
-        assert "weft_store_call_seconds" in metrics.read_snapshots(home.run)["driver"]
+        assert (
+            "weft_store_call_seconds" in metrics.read_snapshots(home.run, age_max_s=60)["driver"]
+        )
 
-    assert metrics.read_snapshots(home.run) == {}
+    assert metrics.read_snapshots(home.run, age_max_s=60) == {}
 
 
 async def test_directory_that_has_gone_ends_nobody(tmp_path: Path) -> None:

@@ -1,3 +1,5 @@
+import os
+import time
 from pathlib import Path
 
 from weft.telemetry import metrics
@@ -41,7 +43,7 @@ def test_page_shows_each_role_once(tmp_path: Path) -> None:
     metrics.observe_call("heartbeat", 0.001, failed=False)
     metrics.write_snapshot(tmp_path / "worker.prom")
 
-    page = metrics.render("api", metrics.read_snapshots(tmp_path)).decode()
+    page = metrics.render("api", metrics.read_snapshots(tmp_path, age_max_s=60)).decode()
 
     counts = [
         line
@@ -50,3 +52,13 @@ def test_page_shows_each_role_once(tmp_path: Path) -> None:
     ]
     assert sorted('role="worker"' in line for line in counts) == [False, True]
     assert page.count("# TYPE weft_store_call_seconds ") == 1
+
+
+def test_metrics_of_a_role_that_was_killed_are_left_out(tmp_path: Path) -> None:
+    for role, age_s in (("driver", 10), ("worker", 100)):
+        file = tmp_path / f"{role}.prom"
+        metrics.write_snapshot(file)
+        written_at = time.time() - age_s
+        os.utime(file, (written_at, written_at))
+
+    assert list(metrics.read_snapshots(tmp_path, age_max_s=60)) == ["driver"]

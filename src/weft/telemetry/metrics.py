@@ -5,6 +5,7 @@ which leave theirs in a file (`write_snapshot`); a label `role` tells them apart
 """
 
 import os
+import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
@@ -128,12 +129,15 @@ def render(role: str, snapshots: Mapping[str, str] | None = None) -> bytes:
     return generate_latest(_Merged(pages))
 
 
-def read_snapshots(directory: Path) -> dict[str, str]:
-    """Return what `write_snapshot` left in a directory as `<role>.prom`, by role."""
+def read_snapshots(directory: Path, *, age_max_s: float) -> dict[str, str]:
+    """Return what `write_snapshot` left in a directory as `<role>.prom`, by role. Older files are
+    left out: their roles were killed.
+    """
     pages = {}
     for path in sorted(directory.glob("*.prom")):
         try:
-            pages[path.stem] = path.read_text()
+            if path.stat().st_mtime > time.time() - age_max_s:
+                pages[path.stem] = path.read_text()
         except FileNotFoundError:
             continue  # its role has just ended
     return pages

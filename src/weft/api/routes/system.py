@@ -16,6 +16,8 @@ from weft.telemetry import metrics
 from weft.wire.answers import Health
 
 _COUNTED: Final = ("pending", "ready", "running")
+_SNAPSHOT_AGE_MIN_S: Final = 30.0
+"""A role may be this late with its metrics on a busy host."""
 
 
 @get("/healthz", opt={"answer": Health, "is_open": True})
@@ -51,7 +53,9 @@ def _set_counts(found: Mapping[str, Any]) -> None:
 
 
 def _snapshots(services: Services) -> dict[str, str]:
-    return metrics.read_snapshots(services.settings.home / "run")
+    settings = services.settings
+    age_max_s = max(_SNAPSHOT_AGE_MIN_S, 3 * settings.heartbeat_s)
+    return metrics.read_snapshots(settings.home / "run", age_max_s=age_max_s)
 
 
 @get("/openapi.json", opt={"bytes": ("application/json",), "is_open": True})

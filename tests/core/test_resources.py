@@ -1,4 +1,5 @@
 import contextlib
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
@@ -11,6 +12,7 @@ from weft.core.resources import (
     parse_bytes,
     parse_cpu_m,
     parse_mebibytes,
+    parse_memory_mib,
 )
 
 
@@ -22,6 +24,9 @@ from weft.core.resources import (
         ("4GiB", 4 * 2**30),
         ("1.5G", 1_500_000_000),
         ("100 k", 100_000),
+        ("4gi", 4 * 2**30),
+        ("4g", 4_000_000_000),
+        ("512mb", 512_000_000),
         ("1073741824", 2**30),
         ("0", 0),
         (0, 0),
@@ -48,7 +53,33 @@ def test_every_whole_number_of_bytes_reads_back(size: int) -> None:
     assert parse_bytes(str(size)) == size
 
 
-@given(st.integers(0, BYTES_MAX))
+@pytest.mark.parametrize("value", [1000, "1000", " 4 ", 0.5e6])
+def test_number_that_cannot_count_bytes_is_asked_back(value: str | float) -> None:
+    with pytest.raises(ValueError, match="has no unit: write"):
+        parse_mebibytes(value)
+
+
+@pytest.mark.parametrize(
+    ("parse", "value", "message"),
+    [
+        (parse_memory_mib, 0, "no memory"),
+        (parse_memory_mib, "0Mi", "no memory"),
+        (parse_memory_mib, "-4Gi", "negative"),
+        (parse_memory_mib, -1, "negative"),
+        (parse_cpu_m, 0, "no cores"),
+        (parse_cpu_m, "0m", "no cores"),
+        (parse_cpu_m, -1, "cores cannot be negative"),
+        (parse_cpu_m, "-250m", "cores cannot be negative"),
+    ],
+)
+def test_zero_and_less_have_a_message_each(
+    parse: Callable[[str | float], int], value: str | float, message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        parse(value)
+
+
+@given(st.integers(MIB, BYTES_MAX))
 def test_mebibytes_are_rounded_up(size: int) -> None:
     mebibytes = parse_mebibytes(size)
 

@@ -10,7 +10,7 @@ from weft.api.translation.check import EXECUTORS
 from weft.core.errors import InvalidValue, NoWorkerFits, UnknownField, WrongType
 from weft.core.offers import RESERVED, Ask, serves
 from weft.core.problems import Problems, pointer_of
-from weft.core.resources import parse_cpu_m, parse_mebibytes
+from weft.core.resources import parse_cpu_m, parse_mebibytes, parse_memory_mib
 from weft.ports.store import Row, Shape
 from weft.wire.documents import JobDocument
 
@@ -160,14 +160,16 @@ def _parse_gpu(value: float | str) -> int:
 
 
 def _parse_count(value: float | str) -> int:
-    if not isinstance(value, int) or not 0 <= value <= 1_000_000_000:  # noqa: PLR2004 (fits the database's integer)
+    if not isinstance(value, str) and value < 0:
+        raise ValueError(f"an amount cannot be negative: {value!r}")
+    if not isinstance(value, int) or value > 1_000_000_000:  # noqa: PLR2004 (fits the database's integer)
         raise ValueError(f"{value!r} is not a whole number from 0 on")
     return value
 
 
 _READERS: Final[Mapping[str, tuple[str, Callable[[Any], int]]]] = {
     "cpu": ("cpu_m", parse_cpu_m),
-    "memory": ("memory_mib", parse_mebibytes),
+    "memory": ("memory_mib", parse_memory_mib),
     "storage": ("storage_mib", parse_mebibytes),
     "gpu": ("gpu", _parse_gpu),
 }

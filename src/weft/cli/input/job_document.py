@@ -1,7 +1,7 @@
 """The document of a job that runs in the caller's directory and environment."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,9 +11,17 @@ from cyclopts import Parameter
 from weft.cli.input.environment import given_variable, inherited_environment
 from weft.cli.input.text import check_text
 from weft.cli.terminal.plain import one_line
+from weft.core.durations import parse_seconds
 from weft.core.errors import Invalid
+from weft.core.resources import parse_cpu_m, parse_memory_mib
 
 NAME_CHARS_MAX = 256
+
+
+class WrongOption(Invalid):
+    """An option with an impossible value."""
+
+    code = "CLI.WRONG_OPTION"
 
 
 class NoCommand(Invalid):
@@ -31,10 +39,10 @@ class JobOptions:
     """Cores, such as 2, 0.25 or 250m (default 1)."""
 
     memory: Annotated[str | None, Parameter(group="Job")] = None
-    """Memory, such as 512Mi or 4Gi (default 512Mi)."""
+    """Memory with its unit, such as 512Mi or 4G (default 512Mi)."""
 
-    timeout: Annotated[float | None, Parameter(group="Job")] = None
-    """Seconds after which the job is killed."""
+    timeout: Annotated[str | None, Parameter(group="Job")] = None
+    """Time after which the job is stopped: seconds, or 10m, 1h30m, 1-12:00:00."""
 
     env: Annotated[tuple[str, ...], Parameter(group="Job", negative="")] = ()
     """Set a variable NAME=VALUE, or pass on the variable NAME of this shell; may be repeated."""
@@ -67,15 +75,31 @@ def place_fields() -> dict[str, Any]:
     return {"cwd": current_directory(), "umask": f"{umask:04o}"}
 
 
+def _read(option: str, text: str, parse: Callable[[str], float]) -> float:
+    """Return the value of an option. Raise `WrongOption` with its name."""
+    try:
+        return parse(text)
+    except ValueError as error:
+        raise WrongOption(
+            f"the value of {option} is wrong",
+            detail=f"{str(error)[:1].upper()}{str(error)[1:]}.",
+            hint="`--help` shows the form of each option.",
+        ) from error
+
+
 def option_fields(options: JobOptions) -> dict[str, Any]:
     """Return the fields of a job document that the options of the command line set."""
     resources = {"cpu": options.cpu, "memory": options.memory}
     given = {name: value for name, value in resources.items() if value is not None}
+    if options.cpu is not None:
+        _read("--cpu", options.cpu, parse_cpu_m)
+    if options.memory is not None:
+        _read("--memory", options.memory, parse_memory_mib)
     fields: dict[str, Any] = {}
     if given:
         fields["resources"] = given
     if options.timeout is not None:
-        fields["timeout_s"] = options.timeout
+        fields["timeout_s"] = _read("--timeout", options.timeout, parse_seconds)
     if options.env:
         fields["env"] = dict(given_variable(text) for text in options.env)
     return fields

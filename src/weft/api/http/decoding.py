@@ -1,6 +1,5 @@
 """Decode the bytes of a request into a typed document; every wrong field is named."""
 
-import difflib
 from collections.abc import Callable, Mapping
 from functools import cache
 from types import UnionType
@@ -10,6 +9,7 @@ import msgspec
 
 from weft.core.errors import MalformedBody, UnknownField, UnsupportedMedia, WrongType
 from weft.core.problems import Problems, pointer_of
+from weft.wire.synonyms import nearest_field
 
 JSON: Final = "application/json"
 MSGPACK: Final = "application/msgpack"
@@ -127,8 +127,8 @@ def _check_struct(
     known = _fields(kind)
     for key in value:
         if key not in known:
-            near = difflib.get_close_matches(str(key), known, n=1)
-            hint = f", did you mean {near[0]!r}?" if near else ""
+            near = nearest_field(str(key), known)
+            hint = f", did you mean {near!r}?" if near else ""
             problems.add(UnknownField, pointer + pointer_of(str(key)), f"no such field{hint}")
     for name, field in known.items():
         if name in value:

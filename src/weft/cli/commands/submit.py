@@ -8,11 +8,18 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from weft.cli.input.documents import Format, UnreadableDocument, format_of, parse_document
+from weft.cli.input.job_file import expand
 from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.places import place_errors
+from weft.cli.terminal.progress import ProgressLine
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json
 from weft.cli.terminal.waiting import wait_for_batch
+from weft.core.errors import FieldError, Invalid, WrongType
 from weft.core.ids import format_batch_id
+
+LARGE_BYTES = 1_000_000
+"""A larger file takes a noticeable time to read."""
 
 
 def submit(
@@ -21,6 +28,7 @@ def submit(
     form: Annotated[Format | None, Parameter(name="--format")] = None,
     name: str | None = None,
     wait: Annotated[bool, Parameter(negative="")] = False,
+    dry_run: Annotated[bool, Parameter(negative="")] = False,
     shared: Shared = SHARED,
 ) -> int:
     """Submit the jobs of a file as a batch, and print its id.
@@ -32,33 +40,84 @@ def submit(
         form: Format of the file, if its extension does not tell.
         name: Name of the batch, instead of the name in the file.
         wait: Wait until the batch is complete; exit code 1 if it did not succeed.
+        dry_run: Only check the file and say what would be submitted; --json prints the document.
         shared: Options of every command.
     """
-    document = _read(file, form)
-    if name is not None:
-        document["name"] = name
-    return asyncio.run(_submit(document, shared, wait=wait))
+    body, chosen = _read(file, form)
+    if len(body) > LARGE_BYTES and sys.stderr.isatty():
+        note(f"reading {len(body) / 1e6:,.0f} MB of {chosen.upper()}")
+    shown = "standard input" if file == "-" else file
+    given = parse_document(body, chosen, name=shown)
+    try:
+        document = expand(given)
+        if name is not None:
+            document["name"] = name
+        if dry_run:
+            return _show(document, as_json=shared.json)
+        return asyncio.run(_submit(document, shared, wait=wait))
+    except Invalid as error:
+        if not shared.json:  # a program finds a field by its pointer
+            place_errors(error, file=shown, body=body, document=given)
+        raise
 
 
-def _read(file: str, form: Format | None) -> dict[str, Any]:
+def _read(file: str, form: Format | None) -> tuple[bytes, Format]:
     if file == "-":
-        body = sys.stdin.buffer.read()
-        return parse_document(body, form or "yaml", name="standard input")
+        return sys.stdin.buffer.read(), form or "yaml"
     chosen = form or format_of(file)
     try:
-        body = Path(file).read_bytes()
+        return Path(file).read_bytes(), chosen
     except OSError as error:
         raise UnreadableDocument(
             f"cannot read {file!r}",
             detail=f"{error.strerror}.",
             hint="Name a readable file, or - for standard input.",
         ) from error
-    return parse_document(body, chosen, name=file)
+
+
+def _show(document: dict[str, Any], *, as_json: bool) -> int:
+    """Check what can be checked without the server, and show what would be submitted."""
+    import msgspec  # noqa: PLC0415
+
+    from weft.client.submission.document import plan_submission  # noqa: PLC0415
+    from weft.wire.documents import BatchDocument  # noqa: PLC0415
+
+    try:
+        checked = msgspec.json.decode(msgspec.json.encode(document), type=BatchDocument)
+    except msgspec.ValidationError as error:
+        message, _, path = str(error).partition(" - at ")
+        pointer = path.strip("`").removeprefix("$").replace("[...]", "")
+        pointer = pointer.replace("[", "/").replace("]", "").replace(".", "/")
+        raise WrongType.of([FieldError(pointer, f"{message[:1].lower()}{message[1:]}")]) from error
+    plan = plan_submission({"jobs": [], **document})
+    if as_json:
+        print_json(document)
+        return 0
+    name = "a batch without a name" if checked.name is None else f"the batch {checked.name!r}"
+    note(f"would submit {name} with {plan.n_jobs:,} jobs in {len(plan.groups):,} groups")
+    return 0
+
+
+def _count_jobs(document: dict[str, Any]) -> int | None:
+    """Return the number of jobs, those of arrays counted one by one; None: it is malformed."""
+    jobs = document.get("jobs") or ()
+    try:
+        return sum(job.get("count") or 1 for job in jobs)
+    except (AttributeError, TypeError):
+        return None
 
 
 async def _submit(document: dict[str, Any], shared: Shared, *, wait: bool) -> int:
     async with shared.client() as client:
-        answer = await client.submit(document)
+        with ProgressLine("submitting") as line:
+            total, n_sent = _count_jobs(document), 0
+
+            def show(n_jobs: int) -> None:
+                nonlocal n_sent
+                n_sent += n_jobs
+                line.draw(n_sent, total)
+
+            answer = await client.submit(document, on_sent=show)
         batch_id = int(answer["id"])
         if shared.json and not wait:
             print_json(answer)

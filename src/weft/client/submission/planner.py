@@ -1,5 +1,6 @@
 """How jobs travel: in one request if they are few, else in bunches of one update."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Final, NamedTuple
 
@@ -48,7 +49,7 @@ async def fill_in_bunches(
 
     `batch_id` None: the batch is created first, idempotently if `key` is given. If the server
     refuses a bunch, a new batch is cancelled; if the server is away, only where the caller cannot
-    resume.
+    resume. If the caller is interrupted and cannot resume, a new batch is deleted.
     """
     created: Document = {}
     number = batch_id
@@ -62,5 +63,9 @@ async def fill_in_bunches(
         is_resumable = may_resume and isinstance(error, Unavailable)
         if batch_id is None and not is_resumable:
             await api.cancel_batch(number, force=True)
+        raise
+    except asyncio.CancelledError:  # somebody pressed Ctrl-C
+        if batch_id is None and not may_resume:
+            await api.delete_batch(number)
         raise
     return Filled(number, created, update)

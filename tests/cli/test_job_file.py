@@ -1,0 +1,129 @@
+"""Job files: what they may say besides a document, and where their mistakes are."""
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from weft.cli.commands.submit import submit
+from weft.cli.input.documents import parse_document
+from weft.cli.input.job_file import expand
+from weft.cli.input.places import place_errors
+from weft.client.submission.planner import fill_in_bunches
+from weft.core.errors import FieldError, InvalidDocument, InvalidValue, WrongType
+
+FILE = """name: p
+x-common: &common {THREADS: "4"}
+defaults:
+  timeout_s: 1h30m
+  env: *common
+  command: [sort]
+jobs:
+  - name: one
+    script: echo
+    env: {MORE: 5}
+  - {name: two, x-note: mine}
+"""
+
+
+def test_defaults_give_way_and_own_keys_are_left_out() -> None:
+    one, two = expand(parse_document(FILE.encode(), "yaml", name="p"))["jobs"]
+
+    assert one == {
+        "name": "one", "script": "echo", "timeout_s": 5400, "env": {"THREADS": "4", "MORE": 5},
+    }  # fmt: skip
+    assert two == {
+        "name": "two", "command": ["sort"], "timeout_s": 5400, "env": {"THREADS": "4"},
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("document", "pointer"),
+    [
+        ({"defaults": [1], "jobs": []}, "/defaults"),
+        ({"jobs": [{}, {"timeout_s": "soon"}]}, "/jobs/1/timeout_s"),
+    ],
+)
+def test_wrong_defaults_and_durations_are_refused(document: dict[str, Any], pointer: str) -> None:
+    with pytest.raises((WrongType, InvalidValue)) as refused:
+        expand(document)
+
+    assert [one.pointer for one in refused.value.errors] == [pointer]
+
+
+@pytest.mark.parametrize(
+    ("pointer", "message", "shown"),
+    [
+        ("/jobs/0/env/MORE", "expected `str`, got `int`",
+         'p.yaml:10: job \'one\', env.MORE: 5 is a number, and text is needed: write "5".'),
+        ("/jobs/1/timeout_s", "too long", "p.yaml:11: job 'two', timeout_s: too long."),
+        ("/jobs/1", "wrong", "p.yaml:11: job 'two': wrong."),
+        ("/name", "empty", "p.yaml:1: name: empty."),
+        ("", "empty", "p.yaml:1: empty."),
+    ],
+)  # fmt: skip
+def test_mistake_has_its_line_its_job_and_its_field(
+    pointer: str, message: str, shown: str
+) -> None:
+    error = InvalidDocument.of([FieldError(pointer, message)])
+    body = FILE.encode()
+    place_errors(error, file="p.yaml", body=body, document=parse_document(body, "yaml", name="p"))
+
+    assert error.detail == shown
+
+
+def test_mistake_in_toml_has_its_job() -> None:
+    body = b'[[jobs]]\nname = "a"\n[[jobs]]\ntimeout_s = 0\n'
+    error = InvalidDocument.of([FieldError("/jobs/1/timeout_s", "wrong")])
+    place_errors(error, file="p.toml", body=body, document=parse_document(body, "toml", name="p"))
+
+    assert error.detail == "p.toml: job 2, timeout_s: wrong."
+
+
+def test_dry_run_checks_the_file_and_sends_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "p.yaml"
+    file.write_text("name: p\njobs:\n- {name: a, count: 3}\n- {name: b, parents: [a]}\n")
+    assert submit(str(file), dry_run=True) == 0
+    assert "would submit the batch 'p' with 4 jobs" in capsys.readouterr().err
+
+    file.write_text("jobs:\n- {name: b, parents: [c]}\n")
+    with pytest.raises(InvalidDocument, match=r"p.yaml:2: job 'b', parents.0"):
+        submit(str(file), dry_run=True)
+    file.write_text(json.dumps({"jobs": [{"priority": "high"}]}))
+    with pytest.raises(WrongType, match=r"p.yaml:1: job 1, priority"):
+        submit(str(file), dry_run=True)
+
+
+class _Server:
+    """Creates a batch and then waits for ever."""
+
+    def __init__(self) -> None:
+        self.deleted: list[int] = []
+
+    async def create_batch(self, _batch: object, *, key: str | None) -> dict[str, Any]:
+        assert key is None
+        return {"id": 7}
+
+    async def delete_batch(self, batch_id: int) -> None:
+        self.deleted.append(batch_id)
+
+
+async def test_interrupted_submission_leaves_no_batch() -> None:
+    server, planning = _Server(), asyncio.Event()
+
+    async def plan(_batch_id: int) -> Any:  # noqa: ANN401 (never returns)
+        planning.set()
+        await asyncio.Event().wait()
+
+    api: Any = server
+    task = asyncio.create_task(fill_in_bunches(api, plan, batch={}))
+    await planning.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+    assert server.deleted == [7]

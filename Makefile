@@ -6,7 +6,7 @@ BIN := .venv/bin
 JOBS ?= 2
 BENCHES := processes statemachine submit latency idle groups functions
 
-.PHONY: help setup demo test test-full test-faults fmt lint types arch bench verify errors snapshot check clean
+.PHONY: help setup demo test test-full test-faults fmt lint types arch bench verify errors reference snapshot check clean
 
 help: ## list these commands
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name text; do printf '  %-12s %s\n' "$$name" "$$text"; done
@@ -45,6 +45,7 @@ bench: setup ## run the benchmarks, each beside its reference
 
 verify: setup ## check that generated files are fresh
 	@$(BIN)/python tools/generate_errors.py --check
+	@$(BIN)/python tools/generate_reference.py --check
 	@$(BIN)/python tools/check_requirements.py
 	@$(BIN)/python tools/schema_snapshot.py --check
 
@@ -53,6 +54,9 @@ snapshot: setup ## write sql/schema.snapshot.sql from the migrations
 
 errors: setup ## write docs/errors.md from the classes of errors
 	@$(BIN)/python tools/generate_errors.py
+
+reference: setup ## write docs/reference/ from the documents and the settings
+	@$(BIN)/python tools/generate_reference.py
 
 check: lint types arch verify ## run all checks except the tests
 

@@ -1,0 +1,117 @@
+"""Write docs/reference/ from the schema of documents and the declared settings; with `--check`,
+only say if the pages are fresh.
+"""
+
+import inspect
+import json
+import sys
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from weft.settings import all_declared
+from weft.wire import documents
+from weft.wire.schema_words import describe_kind
+
+FOLDER = Path(__file__).resolve().parents[1] / "docs" / "reference"
+MADE = "Made by `tools/generate_reference.py`; do not edit.\n"
+DOCUMENTS = (
+    documents.BatchDocument,
+    documents.JobDocument,
+    documents.FunctionDocument,
+    documents.GroupDocument,
+    documents.UpdateDocument,
+    documents.JobBunch,
+    documents.GroupBunch,
+    documents.GroupInBunch,
+    documents.QuerySetDocument,
+    documents.MembersDocument,
+    documents.EditDocument,
+    documents.CancelDocument,
+)
+HEAD = f"""# Documents
+
+{MADE}
+The documents that clients send, as JSON or msgpack.
+`weft submit` reads a `BatchDocument` from YAML, TOML or JSON.
+An unknown field is an error.
+[guides/jobs.md](../guides/jobs.md) shows how sizes and durations are written.
+[guides/command-line.md](../guides/command-line.md) shows what a job file may have besides.
+"""
+TABLE = "| field | type | unit | default | meaning | example |\n|---|---|---|---|---|---|\n"
+SETTINGS_HEAD = f"""# Settings
+
+{MADE}
+`weft config` shows the value of each and where it comes from:
+an option, `WEFT_NAME` in the environment, or `name = value` in `weft.toml` in the home.
+
+| setting | default | meaning |
+|---|---|---|
+"""
+
+
+def _documents() -> str:
+    _, schemas = msgspec.json.schema_components(DOCUMENTS, ref_template="#/{name}")
+    return HEAD + "".join(_section(kind.__name__, kind, schemas) for kind in DOCUMENTS)
+
+
+def _section(name: str, kind: type, schemas: Mapping[str, Any]) -> str:
+    schema = schemas[name]
+    about = inspect.cleandoc(kind.__doc__ or "").replace("\n", " ")
+    rows = "".join(_rows(schema["properties"], schema.get("required", ())))
+    return f"\n## {name}\n\n{about}\n\n{TABLE}{rows}"
+
+
+def _rows(fields: Mapping[str, Any], required: Collection[str], within: str = "") -> Iterator[str]:
+    for name, field in fields.items():
+        default = "required" if name in required else _code(field.get("default"))
+        examples = ", ".join(_code(one) for one in field.get("examples", ()))
+        cells = (
+            f"`{within}{name}`",
+            describe_kind(field),
+            field.get("x-unit", ""),
+            default,
+            field.get("description", ""),
+            examples,
+        )
+        yield "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n"
+        yield from _rows(field.get("properties", {}), (), f"{within}{name}.")
+
+
+def _code(value: object) -> str:
+    return "" if value is None else f"`{json.dumps(value, ensure_ascii=False)}`"
+
+
+def _settings() -> str:
+    rows = []
+    for one in all_declared().values():
+        limits = [
+            f"{word} {end:,}"
+            for word, end in (("at least", one.minimum), ("at most", one.maximum))
+            if end is not None
+        ]
+        rest = ", ".join([*(f"`{choice}`" for choice in one.choices), *limits])
+        # A path or a number of cores depends on the machine.
+        default = _code(one.default) if isinstance(one.default, str | int | float) else ""
+        meaning = f"{one.help} ({rest})" if rest else one.help
+        rows.append(f"| `{one.name}` | {default} | {meaning.replace('|', chr(92) + '|')} |\n")
+    return SETTINGS_HEAD + "".join(rows)
+
+
+def main() -> int:
+    """Write or check; the exit code is 1 if a page is not fresh."""
+    stale = False
+    for name, text in (("documents.md", _documents()), ("settings.md", _settings())):
+        file = FOLDER / name
+        if "--check" not in sys.argv[1:]:
+            file.write_text(text)
+        elif not file.exists() or file.read_text() != text:
+            print(f"docs/reference/{name} is stale: run `make reference` and commit it.")
+            stale = True
+    return int(stale)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

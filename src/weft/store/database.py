@@ -6,6 +6,7 @@ Timed, counted, retried where that is safe, errors translated.
 import asyncio
 import itertools
 import random
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import cache
@@ -24,6 +25,8 @@ log = get_logger()
 
 TRIES_MAX = 5
 CONNECT_TIMEOUT_S = 5.0
+_FORM = re.compile(r"_v\d+$")
+_JSONB_VERSION = b"\x01"
 Result = TypeVar("Result")
 
 
@@ -35,6 +38,12 @@ def call_text(function: str, parameters: tuple[str, ...]) -> str:
     """
     arguments = ", ".join(f"{name} => ${place}" for place, name in enumerate(parameters, 1))
     return f"SELECT * FROM weft.{function}({arguments})"  # noqa: S608 (names of our own)
+
+
+@cache
+def call_name(function: str) -> str:
+    """Return the name of a function for logs and metrics: the same in all its forms."""
+    return _FORM.sub("", function)
 
 
 class Database:
@@ -91,7 +100,9 @@ async def call_on(
 ) -> list[asyncpg.Record]:
     """Call a function on a connection that the caller holds. Raises what asyncpg raises."""
     values = [value() if callable(value) else value for value in arguments.values()]
-    return await fetch_on(connection, function, call_text(function, tuple(arguments)), values)
+    return await fetch_on(
+        connection, call_name(function), call_text(function, tuple(arguments)), values
+    )
 
 
 async def fetch_on(
@@ -119,14 +130,21 @@ def session_name(purpose: str = "") -> str:
 
 
 async def prepare_connection(connection: asyncpg.Connection) -> None:
-    """Read and write jsonb as Python values."""
+    """Read and write jsonb as Python values.
+
+    In the binary format, the only one that asyncpg takes within composite types.
+    """
     await connection.set_type_codec(
-        "jsonb", schema="pg_catalog", encoder=_to_json, decoder=msgspec.json.decode, format="text"
+        "jsonb", schema="pg_catalog", encoder=_to_jsonb, decoder=_from_jsonb, format="binary"
     )
 
 
-def _to_json(value: Any) -> str:  # noqa: ANN401
-    return msgspec.json.encode(value).decode()
+def _to_jsonb(value: Any) -> bytes:  # noqa: ANN401
+    return _JSONB_VERSION + msgspec.json.encode(value)
+
+
+def _from_jsonb(value: bytes) -> Any:  # noqa: ANN401
+    return msgspec.json.decode(value[1:])
 
 
 async def _keep(connection: asyncpg.Connection) -> None:

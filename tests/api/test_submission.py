@@ -5,8 +5,10 @@ from typing import Any
 
 import httpx
 import msgspec
+import pytest
 
 from api.live import LiveApi, LiveWorker
+from api.test_bad_input import assert_problem
 
 MSGPACK = {"content-type": "application/msgpack"}
 
@@ -408,3 +410,22 @@ async def test_missing_parent_is_pointed_at_among_others(http: httpx.AsyncClient
     for refused in (whole, bunch):
         assert refused.json()["code"] == "API.PARENT_NOT_FOUND"
         assert [one["pointer"] for one in refused.json()["errors"]] == ["/jobs/1/parents/1"]
+
+
+async def test_bunch_with_another_rare_field_differs(
+    http: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There is no such field yet, so another one stands in for it."""
+    batch_id = (await http.post("/v1/batches", json={})).json()["id"]
+    updates = f"/v1/batches/{batch_id}/updates"
+    update_id = (await http.post(updates, json={"n_jobs": 2})).json()["update_id"]
+    bunch = {"first": 1, "jobs": [{}, {"cwd": "/tmp"}]}
+    path = f"{updates}/{update_id}/jobs"
+    first = await http.post(path, json=bunch)
+    same = await http.post(path, content=msgspec.msgpack.encode(bunch), headers=MSGPACK)
+    monkeypatch.setattr("weft.api.translation.rows.RARE_JOB_FIELDS", ("cwd",))
+    spaced = msgspec.json.format(msgspec.json.encode(bunch))
+    other = await http.post(path, content=spaced, headers={"content-type": "application/json"})
+
+    assert (first.status_code, same.status_code) == (201, 201)
+    assert_problem(other, 409, "API.BUNCH_DIFFERS", "/jobs/1/rare_fields")

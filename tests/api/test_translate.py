@@ -1,17 +1,20 @@
 """Documents of jobs as columns."""
 
+import json
 from typing import Any
 
 import msgspec
 import pytest
 
 from weft.api.http.decoding import JSON, decode, may_hold_nul
+from weft.api.translation import gates
+from weft.api.translation import rows as rows_module
 from weft.api.translation.context import DocumentContext
 from weft.api.translation.jobs import translate
 from weft.core.problems import Problems
-from weft.ports.store import JobRows, Row, Shape
+from weft.ports.store import Gate, JobRows, Row, Shape
 from weft.settings import Settings
-from weft.wire.documents import JobBunch
+from weft.wire.documents import BatchDocument, JobBunch
 from weft.wire.spec import CHUNK_BYTES_MAX, CHUNK_JOBS_MAX, decode_chunk
 
 SMALL: Row = {
@@ -115,3 +118,25 @@ def test_every_job_has_a_spec(n_jobs: int) -> None:
     rows = rows_of([{}] * n_jobs)
 
     assert sum(rows.chunk_n) == n_jobs == sum(len(decode_chunk(b)) for b in rows.chunk_body)
+
+
+def test_rare_fields_and_the_gates_made_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """There is no such field yet, so another one stands in for it."""
+    gate = {"kind": "directory", "key": "/b", "max_places": 1}
+    monkeypatch.setattr(rows_module, "RARE_JOB_FIELDS", ("cwd",))
+    monkeypatch.setattr(
+        gates, "JOB_GATES",
+        {"cwd": lambda value: Gate(kind="directory", key=value, max_places=1)},
+    )  # fmt: skip
+    rows = rows_of([{}, {"cwd": "/a", "count": 3}, {"cwd": "/b"}], first=7)
+
+    assert rows.rare_job == [8, 11]
+    assert rows.rare_fields[1] == {"cwd": "/b", "gates": [gate]}
+    assert json.dumps(rows.rare_fields)
+
+
+def test_batches_say_their_gates() -> None:
+    document = BatchDocument(max_running=3)
+
+    assert gates.batch_gates(document) == [Gate(kind="max_running", max_places=3)]
+    assert gates.batch_gates(BatchDocument()) == []

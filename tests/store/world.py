@@ -15,6 +15,7 @@ from weft.ports.store import (
     Caller,
     Claimed,
     EndReport,
+    Gate,
     HeartbeatAnswer,
     JobRows,
     NewBatch,
@@ -226,12 +227,14 @@ class World:
 
     async def submit(
         self, jobs: JobRows | int = 1, *, batch: int | None = None,
-        groups: Sequence[NewGroup] = (), caller: Caller | None = None, **new: Any,  # noqa: ANN401 (fields of NewBatch)
+        groups: Sequence[NewGroup] = (), caller: Caller | None = None,
+        max_running: int | None = None, **new: Any,  # noqa: ANN401 (fields of NewBatch)
     ) -> int:  # fmt: skip
         """Submit and commit jobs; return their batch."""
+        gates = [Gate(kind="max_running", max_places=max_running)] if max_running else []
         batch_id, _reserved, _is_new = await self.api.submit(
             caller or self.caller,
-            NewBatch(trace_id="0" * 32, **new) if batch is None else batch,
+            NewBatch(trace_id="0" * 32, **{"gates": gates, **new}) if batch is None else batch,
             groups,
             job_rows(jobs) if isinstance(jobs, int) else jobs,
             idempotency_key=None, digest=b"", trace_id="0" * 32,

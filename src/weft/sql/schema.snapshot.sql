@@ -4,6 +4,52 @@
 CREATE SCHEMA weft;
 ALTER SCHEMA weft OWNER TO postgres;
 
+CREATE TYPE weft.group_columns AS (
+	group_ids integer[],
+	parent_ids integer[],
+	names text[],
+	attributes jsonb[],
+	cancel_afters integer[],
+	callbacks text[],
+	are_sets boolean[]
+);
+ALTER TYPE weft.group_columns OWNER TO postgres;
+
+CREATE TYPE weft.job_columns AS (
+	shape_cpu_ms bigint[],
+	shape_memory_mibs bigint[],
+	shape_storage_mibs bigint[],
+	shape_gpus integer[],
+	shape_countables jsonb[],
+	shape_indexes integer[],
+	group_ids integer[],
+	priorities smallint[],
+	always_runs boolean[],
+	max_attempts smallint[],
+	retry_ons integer[],
+	edge_children integer[],
+	edge_parents integer[],
+	edge_parent_ns integer[],
+	combo_indexes integer[],
+	combo_numbers integer[],
+	combo_sets integer[],
+	entry_ns integer[],
+	array_firsts integer[],
+	array_ns integer[],
+	array_indexes integer[],
+	array_names text[],
+	array_attributes jsonb[],
+	label_jobs integer[],
+	label_names text[],
+	label_attributes jsonb[],
+	rare_jobs integer[],
+	rare_fields jsonb[],
+	chunk_firsts integer[],
+	chunk_ns integer[],
+	chunk_bodies bytea[]
+);
+ALTER TYPE weft.job_columns OWNER TO postgres;
+
 CREATE TYPE weft.offer AS (
 	pass integer,
 	load double precision,
@@ -30,9 +76,33 @@ CREATE TYPE weft.picked AS (
 );
 ALTER TYPE weft.picked OWNER TO postgres;
 
-CREATE FUNCTION weft._add_arrays(of_tenant_id integer, of_batch_id bigint, of_update_id integer, base integer, first_position integer, total_jobs integer, entry_ns integer[], shape_ids integer[], shape_lanes integer[], lane_firsts integer[], section_lanes integer[], shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_indexes integer[], group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], edge_parent_ns integer[], chunk_firsts integer[], of_key text, of_digest bytea) RETURNS void
+CREATE TABLE weft.bunch (
+    batch_id bigint NOT NULL,
+    update_id integer NOT NULL,
+    first_job integer NOT NULL,
+    n_jobs integer NOT NULL,
+    tenant_id integer NOT NULL,
+    n_ranged integer NOT NULL,
+    n_listed integer NOT NULL,
+    has_cross boolean NOT NULL,
+    idempotency_key text,
+    digest bytea,
+    lane_firsts integer[],
+    lane_ids integer[]
+);
+ALTER TABLE weft.bunch OWNER TO postgres;
+
+CREATE FUNCTION weft._add_arrays(bunch weft.bunch, base integer, jobs weft.job_columns, shape_ids integer[], shape_lanes integer[], gate_sets integer[]) RETURNS void
     LANGUAGE plpgsql;
-ALTER FUNCTION weft._add_arrays(of_tenant_id integer, of_batch_id bigint, of_update_id integer, base integer, first_position integer, total_jobs integer, entry_ns integer[], shape_ids integer[], shape_lanes integer[], lane_firsts integer[], section_lanes integer[], shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_indexes integer[], group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], edge_parent_ns integer[], chunk_firsts integer[], of_key text, of_digest bytea) OWNER TO weft_tenant;
+ALTER FUNCTION weft._add_arrays(bunch weft.bunch, base integer, jobs weft.job_columns, shape_ids integer[], shape_lanes integer[], gate_sets integer[]) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._add_details(bunch weft.bunch, base integer, jobs weft.job_columns) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._add_details(bunch weft.bunch, base integer, jobs weft.job_columns) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._add_edges(bunch weft.bunch, base integer, edge_children integer[], edge_parents integer[], OUT n_parents integer[], OUT bad_children integer[], OUT cross_children integer[]) RETURNS record
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._add_edges(bunch weft.bunch, base integer, edge_children integer[], edge_parents integer[], OUT n_parents integer[], OUT bad_children integer[], OUT cross_children integer[]) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft._add_failures(batch_ids bigint[], group_ids integer[], ns integer[], at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql;
@@ -48,6 +118,10 @@ ALTER FUNCTION weft._add_members(tenant_id integer, of_batch_id bigint, set_id i
 CREATE FUNCTION weft._add_ranges(batch_ids bigint[], update_ids integer[], lane_ids integer[], first_jobs integer[], last_jobs integer[]) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._add_ranges(batch_ids bigint[], update_ids integer[], lane_ids integer[], first_jobs integer[], last_jobs integer[]) OWNER TO weft_system;
+
+CREATE FUNCTION weft._add_rows(bunch weft.bunch, base integer, jobs weft.job_columns, shape_ids integer[], shape_lanes integer[], gate_sets integer[]) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._add_rows(bunch weft.bunch, base integer, jobs weft.job_columns, shape_ids integer[], shape_lanes integer[], gate_sets integer[]) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft._add_set(tenant_id integer, batch_id bigint, group_id integer, update_id integer, name text, attributes jsonb, cancel_after integer, callback text, hidden boolean, at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql;
@@ -92,6 +166,10 @@ CREATE FUNCTION weft._batch_terms(of_batch_id bigint, ranged boolean) RETURNS TA
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._batch_terms(of_batch_id bigint, ranged boolean) OWNER TO weft_system;
 
+CREATE FUNCTION weft._bunch_lanes(shape_lanes integer[], shape_indexes integer[], entry_ns integer[], OUT firsts integer[], OUT lane_ids integer[]) RETURNS record
+    LANGUAGE plpgsql IMMUTABLE;
+ALTER FUNCTION weft._bunch_lanes(shape_lanes integer[], shape_indexes integer[], entry_ns integer[], OUT firsts integer[], OUT lane_ids integer[]) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft._cancel_group(batch_id bigint, group_id integer, actor text, force boolean, at timestamp with time zone) RETURNS boolean
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._cancel_group(batch_id bigint, group_id integer, actor text, force boolean, at timestamp with time zone) OWNER TO weft_system;
@@ -103,6 +181,29 @@ ALTER FUNCTION weft._cancelled_groups(of_batch_id bigint) OWNER TO weft_system;
 CREATE FUNCTION weft._check_batch(of_batch_id bigint) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._check_batch(of_batch_id bigint) OWNER TO weft_tenant;
+
+CREATE TABLE weft.batch_update (
+    batch_id bigint NOT NULL,
+    update_id integer NOT NULL,
+    tenant_id integer NOT NULL,
+    user_id integer NOT NULL,
+    first_job integer NOT NULL,
+    n_jobs integer NOT NULL,
+    first_group integer NOT NULL,
+    n_groups integer NOT NULL,
+    idempotency_key text,
+    digest bytea,
+    trace_id text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    committed_at timestamp with time zone,
+    CONSTRAINT batch_update_n_groups_check CHECK ((n_groups >= 0)),
+    CONSTRAINT batch_update_n_jobs_check CHECK ((n_jobs >= 0))
+);
+ALTER TABLE weft.batch_update OWNER TO postgres;
+
+CREATE FUNCTION weft._check_bunch(of_update weft.batch_update, bunch weft.bunch) RETURNS boolean
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._check_bunch(of_update weft.batch_update, bunch weft.bunch) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft._check_complete(of_batch_id bigint, of_update_id integer) RETURNS void
     LANGUAGE plpgsql;
@@ -222,6 +323,11 @@ CREATE FUNCTION weft._free_places(batch_ids bigint[], job_ids integer[]) RETURNS
     SET enable_bitmapscan TO 'off';
 ALTER FUNCTION weft._free_places(batch_ids bigint[], job_ids integer[]) OWNER TO weft_system;
 
+CREATE FUNCTION weft._gate_fields(of_batch_id bigint) RETURNS jsonb
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft._gate_fields(of_batch_id bigint) OWNER TO weft_system;
+
 CREATE FUNCTION weft._gate_set_id(of_gate_ids integer[]) RETURNS integer
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -297,6 +403,11 @@ CREATE FUNCTION weft._has_work(of_incarnation_id integer) RETURNS boolean
     SET enable_bitmapscan TO 'off';
 ALTER FUNCTION weft._has_work(of_incarnation_id integer) OWNER TO weft_system;
 
+CREATE FUNCTION weft._intern_gates(of_tenant_id integer, of_batch_id bigint, lists jsonb[]) RETURNS integer[]
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft._intern_gates(of_tenant_id integer, of_batch_id bigint, lists jsonb[]) OWNER TO weft_system;
+
 CREATE FUNCTION weft._is_cancelled(of_batch_id bigint, of_group_id integer, always_run boolean) RETURNS boolean
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._is_cancelled(of_batch_id bigint, of_group_id integer, always_run boolean) OWNER TO weft_system;
@@ -320,6 +431,10 @@ ALTER FUNCTION weft._is_same_bunch(of_batch_id bigint, of_update_id integer, of_
 CREATE FUNCTION weft._job_documents(of_batch_id bigint, of_job_ids integer[]) RETURNS TABLE(job_id integer, document jsonb)
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._job_documents(of_batch_id bigint, of_job_ids integer[]) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._job_gate_sets(bunch weft.bunch, base integer, jobs weft.job_columns) RETURNS integer[]
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._job_gate_sets(bunch weft.bunch, base integer, jobs weft.job_columns) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft._job_gates(of_batch_set integer, of_job_set integer) RETURNS integer
     LANGUAGE sql SECURITY DEFINER
@@ -407,6 +522,10 @@ CREATE FUNCTION weft._lock_jobs(of_batch_id bigint, of_job_ids integer[]) RETURN
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._lock_jobs(of_batch_id bigint, of_job_ids integer[]) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft._lock_parents(of_batch_id bigint, base integer, edge_parents integer[]) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._lock_parents(of_batch_id bigint, base integer, edge_parents integer[]) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft._lookahead_jobs(of_batch_id bigint) RETURNS integer
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._lookahead_jobs(of_batch_id bigint) OWNER TO weft_system;
@@ -491,25 +610,6 @@ ALTER FUNCTION weft._open_ranges(batch_ids bigint[], job_ids integer[], update_i
 CREATE FUNCTION weft._open_transactions() RETURNS text[]
     LANGUAGE sql;
 ALTER FUNCTION weft._open_transactions() OWNER TO weft_system;
-
-CREATE TABLE weft.batch_update (
-    batch_id bigint NOT NULL,
-    update_id integer NOT NULL,
-    tenant_id integer NOT NULL,
-    user_id integer NOT NULL,
-    first_job integer NOT NULL,
-    n_jobs integer NOT NULL,
-    first_group integer NOT NULL,
-    n_groups integer NOT NULL,
-    idempotency_key text,
-    digest bytea,
-    trace_id text NOT NULL,
-    created_at timestamp with time zone NOT NULL,
-    committed_at timestamp with time zone,
-    CONSTRAINT batch_update_n_groups_check CHECK ((n_groups >= 0)),
-    CONSTRAINT batch_update_n_jobs_check CHECK ((n_jobs >= 0))
-);
-ALTER TABLE weft.batch_update OWNER TO postgres;
 
 CREATE FUNCTION weft._open_update(of_batch_id bigint, of_update_id integer) RETURNS weft.batch_update
     LANGUAGE plpgsql;
@@ -622,6 +722,10 @@ CREATE FUNCTION weft._room(of_gate_set_id integer, locked_gate_ids integer[]) RE
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._room(of_gate_set_id integer, locked_gate_ids integer[]) OWNER TO weft_system;
 
+CREATE FUNCTION weft._running_gate(max_running integer) RETURNS jsonb
+    LANGUAGE sql IMMUTABLE;
+ALTER FUNCTION weft._running_gate(max_running integer) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft._serve_lanes(of_incarnation_id integer) RETURNS void
     LANGUAGE sql;
 ALTER FUNCTION weft._serve_lanes(of_incarnation_id integer) OWNER TO weft_system;
@@ -688,6 +792,10 @@ CREATE FUNCTION weft._tell_room(of_incarnation_id integer) RETURNS void
     LANGUAGE sql;
 ALTER FUNCTION weft._tell_room(of_incarnation_id integer) OWNER TO weft_system;
 
+CREATE FUNCTION weft._tree_groups(of_update weft.batch_update, group_ids integer[], combo_sets integer[]) RETURNS integer[]
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._tree_groups(of_update weft.batch_update, group_ids integer[], combo_sets integer[]) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft._turn_ranges(of_batch_id bigint, hidden boolean) RETURNS boolean
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._turn_ranges(of_batch_id bigint, hidden boolean) OWNER TO weft_system;
@@ -734,9 +842,14 @@ CREATE FUNCTION weft.add_groups(tenant_id integer, batch_id bigint, update_id in
 ALTER FUNCTION weft.add_groups(tenant_id integer, batch_id bigint, update_id integer, group_ids integer[], parent_ids integer[], names text[], attributes jsonb[], cancel_afters integer[], callbacks text[], depth_max integer, are_sets boolean[], at timestamp with time zone, idempotency_key text, digest bytea) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.add_jobs(tenant_id integer, batch_id bigint, update_id integer, first_job integer, n_jobs integer, shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus integer[], shape_countables jsonb[], shape_indexes integer[], group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], label_jobs integer[], label_names text[], label_attributes jsonb[], chunk_firsts integer[], chunk_ns integer[], chunk_bodies bytea[], combo_indexes integer[] DEFAULT '{}'::integer[], combo_numbers integer[] DEFAULT '{}'::integer[], combo_sets integer[] DEFAULT '{}'::integer[], idempotency_key text DEFAULT NULL::text, digest bytea DEFAULT NULL::bytea, entry_ns integer[] DEFAULT '{}'::integer[], edge_parent_ns integer[] DEFAULT '{}'::integer[], array_firsts integer[] DEFAULT '{}'::integer[], array_ns integer[] DEFAULT '{}'::integer[], array_indexes integer[] DEFAULT '{}'::integer[], array_names text[] DEFAULT '{}'::text[], array_attributes jsonb[] DEFAULT '{}'::jsonb[]) RETURNS boolean
-    LANGUAGE plpgsql SECURITY DEFINER
+    LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.add_jobs(tenant_id integer, batch_id bigint, update_id integer, first_job integer, n_jobs integer, shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus integer[], shape_countables jsonb[], shape_indexes integer[], group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], label_jobs integer[], label_names text[], label_attributes jsonb[], chunk_firsts integer[], chunk_ns integer[], chunk_bodies bytea[], combo_indexes integer[], combo_numbers integer[], combo_sets integer[], idempotency_key text, digest bytea, entry_ns integer[], edge_parent_ns integer[], array_firsts integer[], array_ns integer[], array_indexes integer[], array_names text[], array_attributes jsonb[]) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.add_jobs_v2(tenant_id integer, batch_id bigint, update_id integer, first_job integer, n_jobs integer, jobs weft.job_columns, idempotency_key text DEFAULT NULL::text, digest bytea DEFAULT NULL::bytea) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.add_jobs_v2(tenant_id integer, batch_id bigint, update_id integer, first_job integer, n_jobs integer, jobs weft.job_columns, idempotency_key text, digest bytea) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.add_members(tenant_id integer, batch_id bigint, group_id integer, job_ids integer[], sets_max integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(n_added integer, busy integer[])
     LANGUAGE plpgsql SECURITY DEFINER
@@ -822,9 +935,14 @@ CREATE FUNCTION weft.count_parent_ends(epoch bigint, limit_jobs integer, at time
 ALTER FUNCTION weft.count_parent_ends(epoch bigint, limit_jobs integer, at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft.create_batch(tenant_id integer, user_id integer, name text, billing_project text, attributes jsonb, callback text, cancel_after_n_failures integer, max_running integer, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(batch_id bigint, is_new boolean)
-    LANGUAGE plpgsql SECURITY DEFINER
+    LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.create_batch(tenant_id integer, user_id integer, name text, billing_project text, attributes jsonb, callback text, cancel_after_n_failures integer, max_running integer, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.create_batch_v2(tenant_id integer, user_id integer, batch jsonb, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(batch_id bigint, is_new boolean)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.create_batch_v2(tenant_id integer, user_id integer, batch jsonb, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.create_query_set(tenant_id integer, user_id integer, batch_id bigint, name text, attributes jsonb, cancel_after integer, callback text, query text, within_group integer, groups_max integer, sets_max integer, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -914,9 +1032,14 @@ CREATE FUNCTION weft.get_batches(tenant_id integer, batch_ids bigint[]) RETURNS 
 ALTER FUNCTION weft.get_batches(tenant_id integer, batch_ids bigint[]) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.get_bunch(tenant_id integer, of_batch_id bigint, of_update_id integer, first_position integer, n_jobs integer) RETURNS TABLE(job_id integer, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, group_id integer, set_ids integer[], priority smallint, always_run boolean, max_attempts smallint, retry_on integer, name text, attributes jsonb, parents integer[], spec_first integer)
-    LANGUAGE plpgsql SECURITY DEFINER
+    LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.get_bunch(tenant_id integer, of_batch_id bigint, of_update_id integer, first_position integer, n_jobs integer) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.get_bunch_v2(tenant_id integer, of_batch_id bigint, of_update_id integer, first_position integer, n_jobs integer) RETURNS TABLE(job_id integer, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, group_id integer, set_ids integer[], priority smallint, always_run boolean, max_attempts smallint, retry_on integer, name text, attributes jsonb, parents integer[], spec_first integer, rare_fields jsonb)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.get_bunch_v2(tenant_id integer, of_batch_id bigint, of_update_id integer, first_position integer, n_jobs integer) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.get_chunks(batch_ids bigint[], first_jobs integer[]) RETURNS TABLE(batch_id bigint, first_job integer, body bytea)
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -1218,9 +1341,14 @@ CREATE FUNCTION weft.start_attempts(incarnation_id integer, batch_ids bigint[], 
 ALTER FUNCTION weft.start_attempts(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], ages_us bigint[], at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft.submit(tenant_id integer, user_id integer, of_batch_id bigint, trace_id text, idempotency_key text, digest bytea, batch_name text, batch_billing_project text, batch_attributes jsonb, batch_callback text, batch_cancel_after integer, batch_max_running integer, group_ids integer[], parent_ids integer[], group_names text[], group_attributes jsonb[], cancel_afters integer[], callbacks text[], are_sets boolean[], depth_max integer, groups_max integer, new_jobs integer, shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus integer[], shape_countables jsonb[], shape_indexes integer[], job_group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], label_jobs integer[], label_names text[], label_attributes jsonb[], chunk_firsts integer[], chunk_ns integer[], chunk_bodies bytea[], combo_indexes integer[], combo_numbers integer[], combo_sets integer[], entry_ns integer[] DEFAULT '{}'::integer[], edge_parent_ns integer[] DEFAULT '{}'::integer[], array_firsts integer[] DEFAULT '{}'::integer[], array_ns integer[] DEFAULT '{}'::integer[], array_indexes integer[] DEFAULT '{}'::integer[], array_names text[] DEFAULT '{}'::text[], array_attributes jsonb[] DEFAULT '{}'::jsonb[], at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(batch_id bigint, update_id integer, first_job integer, first_group integer, n_jobs integer, n_groups integer, committed boolean, is_new boolean)
-    LANGUAGE plpgsql SECURITY DEFINER
+    LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.submit(tenant_id integer, user_id integer, of_batch_id bigint, trace_id text, idempotency_key text, digest bytea, batch_name text, batch_billing_project text, batch_attributes jsonb, batch_callback text, batch_cancel_after integer, batch_max_running integer, group_ids integer[], parent_ids integer[], group_names text[], group_attributes jsonb[], cancel_afters integer[], callbacks text[], are_sets boolean[], depth_max integer, groups_max integer, new_jobs integer, shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus integer[], shape_countables jsonb[], shape_indexes integer[], job_group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], label_jobs integer[], label_names text[], label_attributes jsonb[], chunk_firsts integer[], chunk_ns integer[], chunk_bodies bytea[], combo_indexes integer[], combo_numbers integer[], combo_sets integer[], entry_ns integer[], edge_parent_ns integer[], array_firsts integer[], array_ns integer[], array_indexes integer[], array_names text[], array_attributes jsonb[], at timestamp with time zone) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.submit_v2(tenant_id integer, user_id integer, of_batch_id bigint, batch jsonb, groups weft.group_columns, new_jobs integer, jobs weft.job_columns, depth_max integer, groups_max integer, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(batch_id bigint, update_id integer, first_job integer, first_group integer, n_jobs integer, n_groups integer, committed boolean, is_new boolean)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.submit_v2(tenant_id integer, user_id integer, of_batch_id bigint, batch jsonb, groups weft.group_columns, new_jobs integer, jobs weft.job_columns, depth_max integer, groups_max integer, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.sweep_cancelled(epoch bigint, limit_jobs integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -1345,22 +1473,6 @@ ALTER TABLE weft.billing_project ALTER COLUMN project_id ADD GENERATED ALWAYS AS
     NO MAXVALUE
     CACHE 1
 );
-
-CREATE TABLE weft.bunch (
-    batch_id bigint NOT NULL,
-    update_id integer NOT NULL,
-    first_job integer NOT NULL,
-    n_jobs integer NOT NULL,
-    tenant_id integer NOT NULL,
-    n_ranged integer NOT NULL,
-    n_listed integer NOT NULL,
-    has_cross boolean NOT NULL,
-    idempotency_key text,
-    digest bytea,
-    lane_firsts integer[],
-    lane_ids integer[]
-);
-ALTER TABLE weft.bunch OWNER TO postgres;
 
 CREATE TABLE weft.bunch_count (
     batch_id bigint NOT NULL,
@@ -1678,6 +1790,7 @@ CREATE TABLE weft.job_array (
     first_index integer NOT NULL,
     name text,
     attributes jsonb,
+    rare_fields jsonb,
     CONSTRAINT job_array_first_index_check CHECK ((first_index >= 0)),
     CONSTRAINT job_array_n_jobs_check CHECK ((n_jobs > 0)),
     CONSTRAINT job_array_name_check CHECK ((length(name) <= 1024))
@@ -1775,6 +1888,7 @@ CREATE TABLE weft.job_label (
     tenant_id integer NOT NULL,
     name text,
     attributes jsonb,
+    rare_fields jsonb,
     CONSTRAINT job_label_name_check CHECK ((length(name) <= 1024))
 );
 ALTER TABLE weft.job_label OWNER TO postgres;
@@ -2915,7 +3029,16 @@ GRANT USAGE ON SCHEMA weft TO weft_api;
 GRANT USAGE ON SCHEMA weft TO weft_driver;
 GRANT USAGE ON SCHEMA weft TO weft_worker;
 
-REVOKE ALL ON FUNCTION weft._add_arrays(of_tenant_id integer, of_batch_id bigint, of_update_id integer, base integer, first_position integer, total_jobs integer, entry_ns integer[], shape_ids integer[], shape_lanes integer[], lane_firsts integer[], section_lanes integer[], shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_indexes integer[], group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], edge_parent_ns integer[], chunk_firsts integer[], of_key text, of_digest bytea) FROM PUBLIC;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.bunch TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.bunch TO weft_system;
+GRANT SELECT ON TABLE weft.bunch TO weft_api;
+GRANT SELECT ON TABLE weft.bunch TO weft_driver;
+
+REVOKE ALL ON FUNCTION weft._add_arrays(bunch weft.bunch, base integer, jobs weft.job_columns, shape_ids integer[], shape_lanes integer[], gate_sets integer[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._add_details(bunch weft.bunch, base integer, jobs weft.job_columns) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._add_edges(bunch weft.bunch, base integer, edge_children integer[], edge_parents integer[], OUT n_parents integer[], OUT bad_children integer[], OUT cross_children integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._add_failures(batch_ids bigint[], group_ids integer[], ns integer[], at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._add_failures(batch_ids bigint[], group_ids integer[], ns integer[], at timestamp with time zone) TO weft_tenant;
@@ -2925,6 +3048,8 @@ GRANT ALL ON FUNCTION weft._add_members(tenant_id integer, of_batch_id bigint, s
 
 REVOKE ALL ON FUNCTION weft._add_ranges(batch_ids bigint[], update_ids integer[], lane_ids integer[], first_jobs integer[], last_jobs integer[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._add_ranges(batch_ids bigint[], update_ids integer[], lane_ids integer[], first_jobs integer[], last_jobs integer[]) TO weft_tenant;
+
+REVOKE ALL ON FUNCTION weft._add_rows(bunch weft.bunch, base integer, jobs weft.job_columns, shape_ids integer[], shape_lanes integer[], gate_sets integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._add_set(tenant_id integer, batch_id bigint, group_id integer, update_id integer, name text, attributes jsonb, cancel_after integer, callback text, hidden boolean, at timestamp with time zone) FROM PUBLIC;
 
@@ -2948,12 +3073,21 @@ REVOKE ALL ON FUNCTION weft._bad_parent(of_batch_id bigint, of_job_id integer, i
 
 REVOKE ALL ON FUNCTION weft._batch_terms(of_batch_id bigint, ranged boolean) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._bunch_lanes(shape_lanes integer[], shape_indexes integer[], entry_ns integer[], OUT firsts integer[], OUT lane_ids integer[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._cancel_group(batch_id bigint, group_id integer, actor text, force boolean, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._cancel_group(batch_id bigint, group_id integer, actor text, force boolean, at timestamp with time zone) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._cancelled_groups(of_batch_id bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._check_batch(of_batch_id bigint) FROM PUBLIC;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.batch_update TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.batch_update TO weft_system;
+GRANT SELECT ON TABLE weft.batch_update TO weft_api;
+GRANT SELECT ON TABLE weft.batch_update TO weft_driver;
+
+REVOKE ALL ON FUNCTION weft._check_bunch(of_update weft.batch_update, bunch weft.bunch) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._check_complete(of_batch_id bigint, of_update_id integer) FROM PUBLIC;
 
@@ -3010,6 +3144,9 @@ REVOKE ALL ON FUNCTION weft._follow_ends(incarnation_id integer, batch_ids bigin
 REVOKE ALL ON FUNCTION weft._free_places(batch_ids bigint[], job_ids integer[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._free_places(batch_ids bigint[], job_ids integer[]) TO weft_tenant;
 
+REVOKE ALL ON FUNCTION weft._gate_fields(of_batch_id bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._gate_fields(of_batch_id bigint) TO weft_tenant;
+
 REVOKE ALL ON FUNCTION weft._gate_set_id(of_gate_ids integer[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._gate_set_id(of_gate_ids integer[]) TO weft_tenant;
 
@@ -3040,6 +3177,9 @@ GRANT ALL ON FUNCTION weft._has_switch(of_batch_id bigint) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._has_work(of_incarnation_id integer) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._intern_gates(of_tenant_id integer, of_batch_id bigint, lists jsonb[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._intern_gates(of_tenant_id integer, of_batch_id bigint, lists jsonb[]) TO weft_tenant;
+
 REVOKE ALL ON FUNCTION weft._is_cancelled(of_batch_id bigint, of_group_id integer, always_run boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._is_closed(of_batch_id bigint, of_group_id integer, of_job_id integer) FROM PUBLIC;
@@ -3053,6 +3193,8 @@ REVOKE ALL ON FUNCTION weft._is_paused(of_gate_set_id integer, of_pool_id intege
 REVOKE ALL ON FUNCTION weft._is_same_bunch(of_batch_id bigint, of_update_id integer, of_first_job integer, of_n_jobs integer, of_digest bytea) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._job_documents(of_batch_id bigint, of_job_ids integer[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._job_gate_sets(bunch weft.bunch, base integer, jobs weft.job_columns) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._job_gates(of_batch_set integer, of_job_set integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._job_gates(of_batch_set integer, of_job_set integer) TO weft_tenant;
@@ -3082,6 +3224,8 @@ REVOKE ALL ON FUNCTION weft._live_attempts(of_incarnation_id integer) FROM PUBLI
 REVOKE ALL ON FUNCTION weft._lock_gates(of_gate_ids integer[], waits boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._lock_jobs(of_batch_id bigint, of_job_ids integer[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._lock_parents(of_batch_id bigint, base integer, edge_parents integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._lookahead_jobs(of_batch_id bigint) FROM PUBLIC;
 
@@ -3129,11 +3273,6 @@ REVOKE ALL ON FUNCTION weft._open_ranges(batch_ids bigint[], job_ids integer[], 
 GRANT ALL ON FUNCTION weft._open_ranges(batch_ids bigint[], job_ids integer[], update_ids integer[], lane_ids integer[], opens boolean[]) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._open_transactions() FROM PUBLIC;
-
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.batch_update TO weft_tenant;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.batch_update TO weft_system;
-GRANT SELECT ON TABLE weft.batch_update TO weft_api;
-GRANT SELECT ON TABLE weft.batch_update TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft._open_update(of_batch_id bigint, of_update_id integer) FROM PUBLIC;
 
@@ -3183,6 +3322,8 @@ GRANT ALL ON FUNCTION weft._ring_gates(of_gate_ids integer[]) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._room(of_gate_set_id integer, locked_gate_ids integer[]) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._running_gate(max_running integer) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._serve_lanes(of_incarnation_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._serves(offers jsonb, asks jsonb) FROM PUBLIC;
@@ -3216,6 +3357,8 @@ GRANT ALL ON FUNCTION weft._switches(of_batch_id bigint) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._tell_room(of_incarnation_id integer) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._tree_groups(of_update weft.batch_update, group_ids integer[], combo_sets integer[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._turn_ranges(of_batch_id bigint, hidden boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._turn_ranges(of_batch_id bigint, hidden boolean) TO weft_tenant;
 
@@ -3244,6 +3387,9 @@ GRANT ALL ON FUNCTION weft.add_groups(tenant_id integer, batch_id bigint, update
 
 REVOKE ALL ON FUNCTION weft.add_jobs(tenant_id integer, batch_id bigint, update_id integer, first_job integer, n_jobs integer, shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus integer[], shape_countables jsonb[], shape_indexes integer[], group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], label_jobs integer[], label_names text[], label_attributes jsonb[], chunk_firsts integer[], chunk_ns integer[], chunk_bodies bytea[], combo_indexes integer[], combo_numbers integer[], combo_sets integer[], idempotency_key text, digest bytea, entry_ns integer[], edge_parent_ns integer[], array_firsts integer[], array_ns integer[], array_indexes integer[], array_names text[], array_attributes jsonb[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.add_jobs(tenant_id integer, batch_id bigint, update_id integer, first_job integer, n_jobs integer, shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus integer[], shape_countables jsonb[], shape_indexes integer[], group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], label_jobs integer[], label_names text[], label_attributes jsonb[], chunk_firsts integer[], chunk_ns integer[], chunk_bodies bytea[], combo_indexes integer[], combo_numbers integer[], combo_sets integer[], idempotency_key text, digest bytea, entry_ns integer[], edge_parent_ns integer[], array_firsts integer[], array_ns integer[], array_indexes integer[], array_names text[], array_attributes jsonb[]) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.add_jobs_v2(tenant_id integer, batch_id bigint, update_id integer, first_job integer, n_jobs integer, jobs weft.job_columns, idempotency_key text, digest bytea) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.add_jobs_v2(tenant_id integer, batch_id bigint, update_id integer, first_job integer, n_jobs integer, jobs weft.job_columns, idempotency_key text, digest bytea) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.add_members(tenant_id integer, batch_id bigint, group_id integer, job_ids integer[], sets_max integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.add_members(tenant_id integer, batch_id bigint, group_id integer, job_ids integer[], sets_max integer, at timestamp with time zone) TO weft_api;
@@ -3289,6 +3435,9 @@ GRANT ALL ON FUNCTION weft.count_parent_ends(epoch bigint, limit_jobs integer, a
 
 REVOKE ALL ON FUNCTION weft.create_batch(tenant_id integer, user_id integer, name text, billing_project text, attributes jsonb, callback text, cancel_after_n_failures integer, max_running integer, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.create_batch(tenant_id integer, user_id integer, name text, billing_project text, attributes jsonb, callback text, cancel_after_n_failures integer, max_running integer, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.create_batch_v2(tenant_id integer, user_id integer, batch jsonb, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.create_batch_v2(tenant_id integer, user_id integer, batch jsonb, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.create_query_set(tenant_id integer, user_id integer, batch_id bigint, name text, attributes jsonb, cancel_after integer, callback text, query text, within_group integer, groups_max integer, sets_max integer, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.create_query_set(tenant_id integer, user_id integer, batch_id bigint, name text, attributes jsonb, cancel_after integer, callback text, query text, within_group integer, groups_max integer, sets_max integer, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) TO weft_api;
@@ -3336,6 +3485,9 @@ GRANT ALL ON FUNCTION weft.get_batches(tenant_id integer, batch_ids bigint[]) TO
 
 REVOKE ALL ON FUNCTION weft.get_bunch(tenant_id integer, of_batch_id bigint, of_update_id integer, first_position integer, n_jobs integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.get_bunch(tenant_id integer, of_batch_id bigint, of_update_id integer, first_position integer, n_jobs integer) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.get_bunch_v2(tenant_id integer, of_batch_id bigint, of_update_id integer, first_position integer, n_jobs integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.get_bunch_v2(tenant_id integer, of_batch_id bigint, of_update_id integer, first_position integer, n_jobs integer) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.get_chunks(batch_ids bigint[], first_jobs integer[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.get_chunks(batch_ids bigint[], first_jobs integer[]) TO weft_worker;
@@ -3496,6 +3648,9 @@ GRANT ALL ON FUNCTION weft.start_attempts(incarnation_id integer, batch_ids bigi
 REVOKE ALL ON FUNCTION weft.submit(tenant_id integer, user_id integer, of_batch_id bigint, trace_id text, idempotency_key text, digest bytea, batch_name text, batch_billing_project text, batch_attributes jsonb, batch_callback text, batch_cancel_after integer, batch_max_running integer, group_ids integer[], parent_ids integer[], group_names text[], group_attributes jsonb[], cancel_afters integer[], callbacks text[], are_sets boolean[], depth_max integer, groups_max integer, new_jobs integer, shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus integer[], shape_countables jsonb[], shape_indexes integer[], job_group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], label_jobs integer[], label_names text[], label_attributes jsonb[], chunk_firsts integer[], chunk_ns integer[], chunk_bodies bytea[], combo_indexes integer[], combo_numbers integer[], combo_sets integer[], entry_ns integer[], edge_parent_ns integer[], array_firsts integer[], array_ns integer[], array_indexes integer[], array_names text[], array_attributes jsonb[], at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.submit(tenant_id integer, user_id integer, of_batch_id bigint, trace_id text, idempotency_key text, digest bytea, batch_name text, batch_billing_project text, batch_attributes jsonb, batch_callback text, batch_cancel_after integer, batch_max_running integer, group_ids integer[], parent_ids integer[], group_names text[], group_attributes jsonb[], cancel_afters integer[], callbacks text[], are_sets boolean[], depth_max integer, groups_max integer, new_jobs integer, shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus integer[], shape_countables jsonb[], shape_indexes integer[], job_group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], label_jobs integer[], label_names text[], label_attributes jsonb[], chunk_firsts integer[], chunk_ns integer[], chunk_bodies bytea[], combo_indexes integer[], combo_numbers integer[], combo_sets integer[], entry_ns integer[], edge_parent_ns integer[], array_firsts integer[], array_ns integer[], array_indexes integer[], array_names text[], array_attributes jsonb[], at timestamp with time zone) TO weft_api;
 
+REVOKE ALL ON FUNCTION weft.submit_v2(tenant_id integer, user_id integer, of_batch_id bigint, batch jsonb, groups weft.group_columns, new_jobs integer, jobs weft.job_columns, depth_max integer, groups_max integer, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.submit_v2(tenant_id integer, user_id integer, of_batch_id bigint, batch jsonb, groups weft.group_columns, new_jobs integer, jobs weft.job_columns, depth_max integer, groups_max integer, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) TO weft_api;
+
 REVOKE ALL ON FUNCTION weft.sweep_cancelled(epoch bigint, limit_jobs integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.sweep_cancelled(epoch bigint, limit_jobs integer, at timestamp with time zone) TO weft_driver;
 
@@ -3537,11 +3692,6 @@ GRANT SELECT ON TABLE weft.billing_project TO weft_driver;
 
 GRANT USAGE ON SEQUENCE weft.billing_project_project_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.billing_project_project_id_seq TO weft_system;
-
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.bunch TO weft_tenant;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.bunch TO weft_system;
-GRANT SELECT ON TABLE weft.bunch TO weft_api;
-GRANT SELECT ON TABLE weft.bunch TO weft_driver;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.bunch_count TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.bunch_count TO weft_system;

@@ -22,7 +22,13 @@ class SubmissionCalls:
     ) -> tuple[int, bool]:
         """Create an empty batch."""
         (row,) = await self._database.call(
-            "create_batch", **_batch(caller, new, idempotency_key, digest)
+            "create_batch_v2",
+            tenant_id=caller.tenant_id,
+            user_id=caller.user_id,
+            batch=_batch(new),
+            trace_id=new.trace_id,
+            idempotency_key=idempotency_key,
+            digest=digest,
         )
         return row["batch_id"], row["is_new"]
 
@@ -42,17 +48,19 @@ class SubmissionCalls:
         One transaction.
         """
         (row,) = await self._database.call(
-            "submit",
+            "submit_v2",
             tenant_id=caller.tenant_id,
             user_id=caller.user_id,
+            of_batch_id=new if isinstance(new, int) else None,
+            batch=None if isinstance(new, int) else _batch(new),
+            groups=_groups(groups) if groups else None,
+            new_jobs=jobs.n_jobs if jobs else 0,
+            jobs=_jobs(jobs) if jobs else None,
+            depth_max=self._limits.depth_max,
+            groups_max=self._limits.batch_groups_max,
             trace_id=trace_id,
             idempotency_key=idempotency_key,
             digest=digest,
-            **_submitted_batch(new),
-            **_submitted_groups(groups),
-            depth_max=self._limits.depth_max,
-            groups_max=self._limits.batch_groups_max,
-            **_submitted_jobs(jobs or NO_JOBS),
         )
         return row["batch_id"], _reserved(row), row["is_new"]
 
@@ -125,7 +133,7 @@ class SubmissionCalls:
     ) -> bool | None:
         """Add a bunch to an open update."""
         is_new: bool | None = await self._database.value(
-            "add_jobs",
+            "add_jobs_v2",
             **_bunch(caller, batch_id, update_id, jobs),
             idempotency_key=idempotency_key,
             digest=digest,
@@ -137,7 +145,7 @@ class SubmissionCalls:
     ) -> Sequence[Row]:
         """Return the jobs of a bunch."""
         rows = await self._database.call(
-            "get_bunch",
+            "get_bunch_v2",
             tenant_id=caller.tenant_id,
             of_batch_id=batch_id,
             of_update_id=update_id,
@@ -180,46 +188,19 @@ def _reserved(row: asyncpg.Record) -> Reserved:
     )
 
 
-def _batch(
-    caller: Caller, new: NewBatch, idempotency_key: str | None, digest: bytes
-) -> dict[str, Any]:
+def _batch(new: NewBatch) -> dict[str, Any]:
     return {
-        "tenant_id": caller.tenant_id,
-        "user_id": caller.user_id,
         "name": new.name,
         "billing_project": new.billing_project,
-        "attributes": dict(new.attributes),
+        "attributes": new.attributes,
         "callback": new.callback,
         "cancel_after_n_failures": new.cancel_after_n_failures,
-        "max_running": new.max_running,
-        "trace_id": new.trace_id,
-        "idempotency_key": idempotency_key,
-        "digest": digest,
+        "gates": new.gates,
     }
-
-
-def _submitted_batch(new: NewBatch | int) -> dict[str, Any]:
-    """Return the arguments of `submit` for a new batch, or for one that is there."""
-    batch = None if isinstance(new, int) else new
-    return {
-        "of_batch_id": new if batch is None else None,
-        "batch_name": batch and batch.name,
-        "batch_billing_project": batch and batch.billing_project,
-        "batch_attributes": dict(batch.attributes) if batch else {},
-        "batch_callback": batch and batch.callback,
-        "batch_cancel_after": batch and batch.cancel_after_n_failures,
-        "batch_max_running": batch and batch.max_running,
-    }
-
-
-def _submitted_groups(groups: Sequence[NewGroup]) -> dict[str, Any]:
-    columns = _groups(groups)
-    columns["group_names"] = columns.pop("names")
-    columns["group_attributes"] = columns.pop("attributes")
-    return columns
 
 
 def _groups(groups: Sequence[NewGroup]) -> dict[str, Any]:
+    """Return the fields of `weft.group_columns`."""
     return {
         "group_ids": [group.group_id for group in groups],
         "parent_ids": [group.parent_id for group in groups],
@@ -231,26 +212,6 @@ def _groups(groups: Sequence[NewGroup]) -> dict[str, Any]:
     }
 
 
-NO_JOBS = JobRows(
-    first_job=1,
-    n_jobs=0,
-    shapes=[],
-    shape_index=[],
-    group_id=[],
-    priority=[],
-    always_run=[],
-    max_attempts=[],
-    retry_on=[],
-)
-
-
-def _submitted_jobs(jobs: JobRows) -> dict[str, Any]:
-    columns = _jobs(jobs)
-    columns["new_jobs"] = jobs.n_jobs
-    columns["job_group_ids"] = columns.pop("group_ids")
-    return columns
-
-
 def _bunch(caller: Caller, batch_id: int, update_id: int, jobs: JobRows) -> dict[str, Any]:
     return {
         "tenant_id": caller.tenant_id,
@@ -258,12 +219,13 @@ def _bunch(caller: Caller, batch_id: int, update_id: int, jobs: JobRows) -> dict
         "update_id": update_id,
         "first_job": jobs.first_job,
         "n_jobs": jobs.n_jobs,
-        **_jobs(jobs),
+        "jobs": _jobs(jobs),
     }
 
 
 def _jobs(jobs: JobRows) -> dict[str, Any]:
-    columns = {
+    """Return the fields of `weft.job_columns`."""
+    return {
         "shape_cpu_ms": [shape.cpu_m for shape in jobs.shapes],
         "shape_memory_mibs": [shape.memory_mib for shape in jobs.shapes],
         "shape_storage_mibs": [shape.storage_mib for shape in jobs.shapes],
@@ -277,26 +239,22 @@ def _jobs(jobs: JobRows) -> dict[str, Any]:
         "retry_ons": jobs.retry_on,
         "edge_children": jobs.edge_child,
         "edge_parents": jobs.edge_parent,
-        "label_jobs": jobs.label_job,
-        "label_names": jobs.label_name,
-        "label_attributes": jobs.label_attributes,
-        "chunk_firsts": jobs.chunk_first,
-        "chunk_ns": jobs.chunk_n,
-        "chunk_bodies": jobs.chunk_body,
+        "edge_parent_ns": jobs.edge_parent_n,
         "combo_indexes": jobs.combo_index,
         "combo_numbers": jobs.combo_number,
         "combo_sets": jobs.combo_set,
-    }
-    return columns | _arrays(jobs) if jobs.entry_n else columns
-
-
-def _arrays(jobs: JobRows) -> dict[str, Any]:
-    return {
         "entry_ns": jobs.entry_n,
-        "edge_parent_ns": jobs.edge_parent_n,
         "array_firsts": [array.first_job for array in jobs.arrays],
         "array_ns": [array.n_jobs for array in jobs.arrays],
         "array_indexes": [array.first_index for array in jobs.arrays],
         "array_names": [array.name for array in jobs.arrays],
         "array_attributes": [array.attributes for array in jobs.arrays],
+        "label_jobs": jobs.label_job,
+        "label_names": jobs.label_name,
+        "label_attributes": jobs.label_attributes,
+        "rare_jobs": jobs.rare_job,
+        "rare_fields": jobs.rare_fields,
+        "chunk_firsts": jobs.chunk_first,
+        "chunk_ns": jobs.chunk_n,
+        "chunk_bodies": jobs.chunk_body,
     }

@@ -6,7 +6,7 @@ on settings, on other jobs or on the workers. An unknown field is an error in ev
 its line there.
 """
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
@@ -213,6 +213,12 @@ class JobDocument(Struct, forbid_unknown_fields=True, omit_defaults=True, gc=Fal
     umask: Annotated[
         Umask | None, says("File mode mask in octal; without it the worker's.", "0077")
     ] = None
+
+
+RARE_JOB_FIELDS: Final[tuple[str, ...]] = ()
+"""Fields of `JobDocument` that few jobs have and that the document of a job shows as they were
+sent. They are None by default, and need nothing in the database.
+"""
 
 
 class GroupDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):

@@ -67,6 +67,7 @@ def _jobs_of(rows: JobRows, update: Reserved) -> Iterator[Fields]:
     columns = zip(rows.label_job, rows.label_name, rows.label_attributes, strict=True)
     labels = {job: (name, attributes) for job, name, attributes in columns}
     labels |= {array.first_job: (array.name, array.attributes) for array in rows.arrays}
+    rare = dict(zip(rows.rare_job, rows.rare_fields, strict=True))
     sets, parents = _sets_by_combo(rows, update), _parents_by_child(rows, update)
     job = rows.first_job
     for entry, count in enumerate(counts):
@@ -86,6 +87,7 @@ def _jobs_of(rows: JobRows, update: Reserved) -> Iterator[Fields]:
             "name": name,
             "attributes": attributes or None,
             "parents": sorted(parents.get(job, ())),
+            "rare_fields": rare.get(job, {}),
         }
         for number in range(job, job + count):
             yield {**fields, **spec_fields(specs[number - rows.first_job])}

@@ -11,7 +11,13 @@ from typing import Final, TypeVar
 from weft.api.translation.check import check_jobs
 from weft.api.translation.context import DocumentContext
 from weft.api.translation.functions import carriers_of
-from weft.api.translation.rows import count_edges, fill_chunks, fill_edges, fill_labels
+from weft.api.translation.rows import (
+    count_edges,
+    fill_chunks,
+    fill_edges,
+    fill_labels,
+    fill_rare_fields,
+)
 from weft.api.translation.sets import sets_of
 from weft.api.translation.shapes import ShapeBook
 from weft.core.errors import InvalidValue, TooManyParents, WrongType
@@ -106,6 +112,7 @@ def translate(
     if parents is not None:
         fill_edges(rows, parents, positions)
     fill_labels(rows, jobs, positions)
+    fill_rare_fields(rows, jobs, positions)
     fill_chunks(rows, jobs, positions, carriers, context)
     return Translated(rows, None if order is None else _numbers(order, positions))
 

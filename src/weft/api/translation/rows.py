@@ -3,12 +3,15 @@
 from bisect import bisect_right
 from collections.abc import Sequence
 
+import msgspec
+
 from weft.api.translation.context import DocumentContext
 from weft.api.translation.functions import FunctionCarriers, with_functions
+from weft.api.translation.gates import job_gates
 from weft.core.parents import Parents, count_of
 from weft.core.positions import Positions
 from weft.ports.store import ArrayRow, JobRows
-from weft.wire.documents import JobDocument
+from weft.wire.documents import RARE_JOB_FIELDS, JobDocument
 from weft.wire.spec import (
     CHUNK_BYTES_MAX,
     CHUNK_JOBS_MAX,
@@ -63,6 +66,20 @@ def fill_labels(rows: JobRows, jobs: Sequence[JobDocument], positions: Positions
             )
             for number, job in zip(positions.firsts, jobs, strict=True) if job.count is not None
         ]  # fmt: skip
+
+
+def fill_rare_fields(rows: JobRows, jobs: Sequence[JobDocument], positions: Positions) -> None:
+    """Add the fields that few jobs have, and the gates that are made of them."""
+    if not RARE_JOB_FIELDS:
+        return
+    for number, job in zip(positions.firsts, jobs, strict=True):
+        given = ((name, getattr(job, name)) for name in RARE_JOB_FIELDS)
+        fields = {name: value for name, value in given if value is not None}
+        if gates := job_gates(job):
+            fields["gates"] = gates
+        if fields:
+            rows.rare_job.append(number)
+            rows.rare_fields.append(msgspec.to_builtins(fields))
 
 
 def fill_chunks(

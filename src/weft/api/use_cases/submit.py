@@ -10,6 +10,7 @@ from weft.api.services import Answer, Origin, Services
 from weft.api.translation.bunch_difference import JOBS_MAX, refuse_if_different, spec_fields
 from weft.api.translation.check import check_attributes, check_name
 from weft.api.translation.context import DocumentContext
+from weft.api.translation.gates import batch_gates
 from weft.api.translation.groups import (
     bunch_rows,
     check_callback,
@@ -63,7 +64,7 @@ async def create_batch(
         attributes=document.attributes,
         callback=document.callback,
         cancel_after_n_failures=document.cancel_after_n_failures,
-        max_running=document.max_running,
+        gates=batch_gates(document),
         trace_id=origin.trace_id,
     )
     if document.jobs or document.groups:

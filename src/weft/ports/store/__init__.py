@@ -19,6 +19,7 @@ from weft.ports.store.operations import Operation
 from weft.ports.store.queries import BatchQuery, JobQuery, QueryLimits
 from weft.ports.store.submitted import (
     ArrayRow,
+    Gate,
     GroupLimits,
     JobRows,
     NewBatch,
@@ -54,6 +55,7 @@ __all__ = [
     "EditStore",
     "EndReport",
     "Folded",
+    "Gate",
     "GroupLimits",
     "HeartbeatAnswer",
     "JobQuery",

@@ -1,9 +1,23 @@
 """Batches, groups and jobs that the api submits, and the numbers reserved for them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
 
 import msgspec
+
+
+class Gate(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What jobs must pass before they are offered: places, a date, or both."""
+
+    kind: str
+    key: str | None = None
+    """Tells apart gates of one kind. None: the one of the batch, shown in its document."""
+    shared: bool = False
+    """One gate for all batches of the tenant that name this key."""
+    max_places: int | None = None
+    opens_at: datetime | None = None
 
 
 class NewBatch(msgspec.Struct, frozen=True, kw_only=True):
@@ -14,7 +28,7 @@ class NewBatch(msgspec.Struct, frozen=True, kw_only=True):
     attributes: Mapping[str, str] = {}
     callback: str | None = None
     cancel_after_n_failures: int | None = None
-    max_running: int | None = None
+    gates: Sequence[Gate] = ()
     trace_id: str
 
 
@@ -97,6 +111,11 @@ class JobRows:
     label_job: list[int] = field(default_factory=list)
     label_name: list[str | None] = field(default_factory=list)
     label_attributes: list[dict[str, str] | None] = field(default_factory=list)
+    rare_job: list[int] = field(default_factory=list)
+    """With `rare_fields` pairs: a job, of an array the first one, and its fields that few jobs
+    have; its document shows them. `gates`: the job's own gates, which it does not show.
+    """
+    rare_fields: list[dict[str, Any]] = field(default_factory=list)
     chunk_first: list[int] = field(default_factory=list)
     chunk_n: list[int] = field(default_factory=list)
     chunk_body: list[bytes] = field(default_factory=list)

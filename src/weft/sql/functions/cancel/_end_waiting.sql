@@ -17,7 +17,7 @@ BEGIN
     IF v_tid IS NULL THEN
         RETURN 0;
     END IF;
-    -- After the rows were locked: a transaction that adds the batch's first edge to one of them holds its row until it commits (add_jobs).
+    -- After the rows were locked: a transaction that adds the first edge to one of them holds its row until it commits (_add_edges).
     SELECT b.tenant_id, b.has_edges, q.pool_id, b.gated, b.gate_set_id INTO v_tenant, v_edges, v_pool, v_gated, v_set
         FROM weft.batch b JOIN weft.queue q USING (queue_id) WHERE b.batch_id = of_batch_id;
     IF v_listed IS NOT NULL THEN

@@ -28,7 +28,8 @@ AS $$
             clock_timestamp())),
         'attributes', CASE WHEN g.group_id = 0 THEN b.attributes ELSE g.attributes END,
         'callback', CASE WHEN g.group_id = 0 THEN b.callback ELSE g.callback END,
-        'cancel_after_n_failures', g.cancel_after_n_failures, 'max_running', b.max_running, 'trace_id', b.trace_id)
+        'cancel_after_n_failures', g.cancel_after_n_failures, 'max_running', NULL, 'trace_id', b.trace_id)
+        || CASE WHEN b.gated THEN weft._gate_fields(b.batch_id) ELSE '{}' END
     FROM counts n
     JOIN costs c USING (batch_id, group_id)
     CROSS JOIN LATERAL (SELECT x.* FROM weft.job_group x WHERE x.batch_id = n.batch_id AND x.group_id = n.group_id OFFSET 0) g

@@ -1,6 +1,6 @@
 -- _limit_batch: limit how many jobs of a batch may run at once; NULL: no limit. A batch without a limit can get one only while it has no
 --   jobs. After that the limit can be raised, lowered and removed; running jobs continue.
--- Called by: create_batch.   Safe to repeat: yes.
+-- Called by: nobody yet; for edits of a batch.   Safe to repeat: yes.
 -- Locks: gate; as _give_back; as _pass_gates.   Plan: the gate and its places by key.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._limit_batch(of_batch_id bigint, max_running int, at timestamptz DEFAULT clock_timestamp()) RETURNS void
@@ -11,8 +11,6 @@ DECLARE
     v_gate int; v_excess int;
 BEGIN
     PERFORM weft._lock_gates(ARRAY(SELECT g.gate_id FROM weft.gate g WHERE g.kind = 'max_running' AND g.key = of_batch_id::text), true);
-    UPDATE weft.batch b SET max_running = _limit_batch.max_running
-    WHERE b.batch_id = of_batch_id AND b.max_running IS DISTINCT FROM _limit_batch.max_running;
     UPDATE weft.gate g SET max_places = _limit_batch.max_running, limited_at = _limit_batch.at
     WHERE g.kind = 'max_running' AND g.key = of_batch_id::text RETURNING g.gate_id, g.n_taken - g.max_places INTO v_gate, v_excess;
     IF v_gate IS NULL THEN

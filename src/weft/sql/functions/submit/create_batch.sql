@@ -1,55 +1,16 @@
--- create_batch: make an empty batch with its root group.
--- Called by: Store.create_batch, Store.submit (api).   Safe to repeat: yes with an idempotency key; same key and digest give the same
---   batch.
--- Locks: none but its rows.   Plan: project, queue and key by index.
--- Returns: its number and whether it is new.  Raises WF105 (project), WF201 (key used with another body).
+-- create_batch: as create_batch_v2, with each field as a parameter. Kept for one release.
+-- Called by: the api of an older program.   Safe to repeat: as create_batch_v2.   Locks: as create_batch_v2.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.create_batch(
     tenant_id int, user_id int, name text, billing_project text, attributes jsonb, callback text, cancel_after_n_failures int,
     max_running int, trace_id text, idempotency_key text, digest bytea, at timestamptz DEFAULT clock_timestamp()
-) RETURNS TABLE (batch_id bigint, is_new boolean) LANGUAGE plpgsql SECURITY DEFINER
+) RETURNS TABLE (batch_id bigint, is_new boolean) LANGUAGE sql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
-DECLARE
-    v_project int; v_batch bigint; v_digest bytea;
-BEGIN
-    PERFORM weft._as_tenant(create_batch.tenant_id);
-    SELECT p.project_id INTO v_project FROM weft.billing_project p JOIN weft.billing_member m USING (project_id)
-    WHERE p.name = create_batch.billing_project AND m.user_id = create_batch.user_id;
-    IF v_project IS NULL THEN
-        PERFORM weft._fail('WF105', format('billing project "%s" does not exist', create_batch.billing_project),
-                           'There is no such billing project, or you are not a member of it.', 'Leave it out to use "default".');
-    END IF;
-    INSERT INTO weft.batch (tenant_id, user_id, project_id, queue_id, name, attributes, callback, cancel_after_n_failures, max_running,
-                            trace_id, idempotency_key, digest, created_at)
-    SELECT create_batch.tenant_id, create_batch.user_id, v_project, q.queue_id, create_batch.name, create_batch.attributes,
-        create_batch.callback,
-           create_batch.cancel_after_n_failures, create_batch.max_running, create_batch.trace_id, create_batch.idempotency_key,
-           create_batch.digest, create_batch.at
-    FROM weft.queue q WHERE q.tenant_id = create_batch.tenant_id AND q.name = 'default'
-    ON CONFLICT (user_id, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING
-    RETURNING batch.batch_id INTO v_batch;
-    IF v_batch IS NULL THEN
-        SELECT b.batch_id, b.digest INTO v_batch, v_digest FROM weft.batch b
-        WHERE b.user_id = create_batch.user_id AND b.idempotency_key = create_batch.idempotency_key;
-        IF v_digest IS DISTINCT FROM create_batch.digest THEN
-            PERFORM weft._fail('WF201', 'the idempotency key was used for another request',
-                               format('It created batch b%s from a different body.', v_batch),
-                                   'Send the same body again, or choose a new key.');
-        END IF;
-        RETURN QUERY SELECT v_batch, false;
-        RETURN;
-    END IF;
-    INSERT INTO weft.job_group (batch_id, group_id, tenant_id, name, path, depth, cancel_after_n_failures, created_at)
-    VALUES (v_batch, 0, create_batch.tenant_id, '', '/', 0, create_batch.cancel_after_n_failures, create_batch.at);
-    INSERT INTO weft.group_ancestor (batch_id, group_id, ancestor_id, tenant_id) VALUES (v_batch, 0, 0, create_batch.tenant_id);
-    IF create_batch.cancel_after_n_failures IS NOT NULL THEN
-        INSERT INTO weft.failure_count (batch_id, group_id, tenant_id, n_failures_max)
-        VALUES (v_batch, 0, create_batch.tenant_id, create_batch.cancel_after_n_failures);
-    END IF;
-    IF create_batch.max_running IS NOT NULL THEN
-        PERFORM weft._limit_batch(v_batch, create_batch.max_running, create_batch.at);
-    END IF;
-    RETURN QUERY SELECT v_batch, true;
-END $$;
+    SELECT * FROM weft.create_batch_v2(
+        create_batch.tenant_id, create_batch.user_id,
+        jsonb_build_object('name', create_batch.name, 'billing_project', create_batch.billing_project,
+            'attributes', create_batch.attributes, 'callback', create_batch.callback,
+            'cancel_after_n_failures', create_batch.cancel_after_n_failures, 'gates', weft._running_gate(create_batch.max_running)),
+        create_batch.trace_id, create_batch.idempotency_key, create_batch.digest, create_batch.at)
+$$;

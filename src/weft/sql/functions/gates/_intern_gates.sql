@@ -1,0 +1,33 @@
+-- _intern_gates: the gate sets of these lists of gates; gates and sets that are new are added. A gate that is there stays as it is.
+-- Called by: create_batch_v2, _job_gate_sets.   Safe to repeat: yes.
+-- Locks: none but its rows. Concurrent calls that add the same gate or set wait.   Plan: by kind and key; as _gate_set_id.
+-- lists: each an array of objects with `kind` and what is needed of `key`, `max_places`, `opens_at` and `shared`: the gate is not the
+--   batch's but one of the whole tenant, and stays when the batch is deleted.
+-- Owner: weft_system.  Granted to: weft_tenant.
+CREATE OR REPLACE FUNCTION weft._intern_gates(of_tenant_id int, of_batch_id bigint, lists jsonb[]) RETURNS int[] LANGUAGE plpgsql
+SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    v_list int[]; v_kind text[]; v_key text[]; v_shared boolean[]; v_places int[]; v_opens timestamptz[];
+BEGIN
+    SELECT array_agg(l.n), array_agg(g.kind), array_agg(g.shared IS TRUE), array_agg(g.max_places), array_agg(g.opens_at),
+        array_agg(CASE WHEN g.shared THEN concat('t', of_tenant_id, '/', g.key) ELSE concat_ws('/', of_batch_id, g.key) END)
+    INTO v_list, v_kind, v_shared, v_places, v_opens, v_key
+    FROM unnest(lists) WITH ORDINALITY l (gates, n)
+    CROSS JOIN LATERAL jsonb_to_recordset(l.gates) g (kind text, key text, shared boolean, max_places int, opens_at timestamptz);
+    INSERT INTO weft.gate (kind, key, batch_id, max_places, opens_at)
+    SELECT DISTINCT ON (t.kind, t.key) t.kind, t.key, CASE WHEN NOT t.shared THEN of_batch_id END, t.places, t.opens
+    FROM unnest(v_kind, v_key, v_shared, v_places, v_opens) t (kind, key, shared, places, opens)
+    WHERE NOT EXISTS (SELECT FROM weft.gate g WHERE g.kind = t.kind AND g.key = t.key)
+    ORDER BY t.kind, t.key
+    ON CONFLICT (kind, key) DO NOTHING;
+    IF EXISTS (SELECT FROM unnest(v_opens) o WHERE o IS NOT NULL) THEN
+        PERFORM pg_notify('driver', 'gates');  -- it may sleep until a later date
+    END IF;
+    -- In a statement of its own, which sees gates that others have added.
+    RETURN ARRAY(
+        SELECT weft._gate_set_id(ARRAY(
+            SELECT g.gate_id FROM unnest(v_list, v_kind, v_key) t (list, kind, key)
+            JOIN weft.gate g ON g.kind = t.kind AND g.key = t.key WHERE t.list = n))
+        FROM generate_series(1, cardinality(lists)) n ORDER BY n);
+END $$;

@@ -1,0 +1,30 @@
+-- _add_details: add what the jobs of a bunch have beside their rows: labels, rare fields, what arrays share, specs.
+-- Called by: add_jobs_v2.   Safe to repeat: no.   Locks: none but its inserts.   Plan: inserts; arrays by key.
+-- Owner: weft_tenant.
+CREATE OR REPLACE FUNCTION weft._add_details(bunch weft.bunch, base int, jobs weft.job_columns) RETURNS void LANGUAGE plpgsql
+AS $$
+#variable_conflict use_column
+BEGIN
+    IF cardinality(jobs.label_jobs) > 0 THEN
+        INSERT INTO weft.job_label (batch_id, job_id, tenant_id, name, attributes)
+        SELECT bunch.batch_id, base + t.j, bunch.tenant_id, t.name, t.attributes
+        FROM unnest(jobs.label_jobs, jobs.label_names, jobs.label_attributes) t (j, name, attributes);
+    END IF;
+    INSERT INTO weft.job_spec (batch_id, first_job, tenant_id, n_jobs, body)
+    SELECT bunch.batch_id, base + t.first, bunch.tenant_id, t.n, t.body
+    FROM unnest(jobs.chunk_firsts, jobs.chunk_ns, jobs.chunk_bodies) t (first, n, body);
+    IF cardinality(jobs.array_firsts) > 0 THEN
+        INSERT INTO weft.job_array (batch_id, first_job, tenant_id, n_jobs, first_index, name, attributes)
+        SELECT bunch.batch_id, base + t.first, bunch.tenant_id, t.n, t.first_index, t.name, t.attributes
+        FROM unnest(jobs.array_firsts, jobs.array_ns, jobs.array_indexes, jobs.array_names, jobs.array_attributes)
+            t (first, n, first_index, name, attributes);
+    END IF;
+    IF cardinality(jobs.rare_jobs) > 0 THEN
+        INSERT INTO weft.job_label AS l (batch_id, job_id, tenant_id, rare_fields)
+        SELECT bunch.batch_id, base + t.j, bunch.tenant_id, t.fields FROM unnest(jobs.rare_jobs, jobs.rare_fields) t (j, fields)
+        WHERE NOT EXISTS (SELECT FROM weft.job_array a WHERE a.batch_id = bunch.batch_id AND a.first_job = base + t.j)
+        ON CONFLICT (batch_id, job_id) DO UPDATE SET rare_fields = excluded.rare_fields;
+        UPDATE weft.job_array a SET rare_fields = t.fields FROM unnest(jobs.rare_jobs, jobs.rare_fields) t (j, fields)
+        WHERE a.batch_id = bunch.batch_id AND a.first_job = base + t.j;
+    END IF;
+END $$;

@@ -1,0 +1,47 @@
+-- submit_v2: create a batch with one committed update, or add such an update to a batch. One call, so a small submission waits only once.
+-- Called by: Store.submit (api).   Safe to repeat: yes with an idempotency key; same key and digest give the same answer.
+-- Locks: as create_update; as add_groups; as add_jobs_v2; as commit_update.   Plan: theirs.
+-- Arguments: of_batch_id NULL: a new batch, as create_batch_v2 takes it; otherwise `batch` is ignored. `groups` as add_groups, NULL: none;
+--   `jobs` as add_jobs_v2, n_jobs 0: none.
+-- Returns: what was reserved and whether it is new.  Raises what create_batch_v2, create_update, add_groups, add_jobs_v2, commit_update
+--   raise.
+-- Owner: weft_tenant.  Granted to: weft_api.
+CREATE OR REPLACE FUNCTION weft.submit_v2(
+    tenant_id int, user_id int, of_batch_id bigint, batch jsonb, groups weft.group_columns, new_jobs int, jobs weft.job_columns,
+    depth_max int, groups_max int, trace_id text, idempotency_key text, digest bytea, at timestamptz DEFAULT clock_timestamp()
+) RETURNS TABLE (batch_id bigint, update_id int, first_job int, first_group int, n_jobs int, n_groups int, committed boolean,
+    is_new boolean)
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+    v_batch bigint := of_batch_id; v_key text := submit_v2.idempotency_key; v_is_new boolean; v_update record;
+    v_groups int := coalesce(cardinality(groups.group_ids), 0);
+BEGIN
+    IF v_batch IS NULL THEN
+        SELECT b.batch_id, b.is_new INTO v_batch, v_is_new
+        FROM weft.create_batch_v2(submit_v2.tenant_id, submit_v2.user_id, batch, submit_v2.trace_id, v_key, submit_v2.digest,
+            submit_v2.at) b;
+        IF NOT v_is_new THEN
+            RETURN QUERY SELECT v_batch, u.*, false FROM weft.get_update(submit_v2.tenant_id, v_batch, 1) u;
+            RETURN;
+        END IF;
+        v_key := NULL;  -- the batch uses it
+    END IF;
+    SELECT u.* INTO v_update
+    FROM weft.create_update(submit_v2.tenant_id, submit_v2.user_id, v_batch, new_jobs, v_groups, submit_v2.trace_id, v_key,
+        submit_v2.digest, groups_max, submit_v2.at) u;
+    IF NOT v_update.is_new THEN
+        RETURN QUERY SELECT v_batch, v_update.update_id, v_update.first_job, v_update.first_group, v_update.n_jobs, v_update.n_groups,
+                            v_update.committed, false;
+        RETURN;
+    END IF;
+    IF v_groups > 0 THEN
+        PERFORM weft.add_groups(submit_v2.tenant_id, v_batch, v_update.update_id, groups.group_ids, groups.parent_ids, groups.names,
+            groups.attributes, groups.cancel_afters, groups.callbacks, depth_max, groups.are_sets, submit_v2.at);
+    END IF;
+    IF new_jobs > 0 THEN
+        PERFORM weft.add_jobs_v2(submit_v2.tenant_id, v_batch, v_update.update_id, 1, new_jobs, jobs);
+    END IF;
+    RETURN QUERY SELECT v_batch, u.*, true FROM weft.commit_update(submit_v2.tenant_id, v_batch, v_update.update_id, submit_v2.at) u;
+END $$;

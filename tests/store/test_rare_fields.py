@@ -1,0 +1,126 @@
+"""Fields that few jobs have: kept as sent, shown in documents; gates among them hold jobs back."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from store.test_arrays import array_rows
+from store.test_gates import places, visit
+from store.world import Backend, World, open_world
+from weft.ports.store import EditLimits, Gate, JobRows
+from weft.testing.builders import job_rows
+
+LIMITS = EditLimits(attributes_max=10, rename_groups_max=10)
+LICENCE = {"kind": "licence", "key": "x", "shared": True, "max_places": 1}
+
+
+def with_fields(rows: JobRows, **fields_of: object) -> JobRows:
+    """Give jobs rare fields: `j2={…}`."""
+    rows.rare_job = [int(job[1:]) for job in fields_of]
+    rows.rare_fields = list(fields_of.values())  # type: ignore[arg-type]
+    return rows
+
+
+async def nicknames(world: World, batch: int) -> list[str | None]:
+    jobs = await world.api.list_jobs(world.caller, batch, after=0, limit=100)
+    return [job.get("nickname") for job in jobs]
+
+
+async def test_documents_show_rare_fields(world: World) -> None:
+    rows = job_rows(3, names={2: "both"})
+    batch = await world.submit(with_fields(rows, j2={"nickname": "a"}, j3={"nickname": "b"}))
+    await world.api.edit_job(world.caller, batch, 2, patch={"name": "new"}, limits=LIMITS)
+    jobs = await world.api.list_jobs(world.caller, batch, after=0, limit=9)
+
+    assert await nicknames(world, batch) == [None, "a", "b"]
+    assert [job["name"] for job in jobs] == [None, "new", None]
+    assert (await world.api.get_job(world.caller, batch, 2))["nickname"] == "a"
+
+
+async def test_jobs_of_an_array_share_rare_fields(world: World) -> None:
+    rows = with_fields(array_rows(None, 2, None), j1={"nickname": "a"}, j2={"nickname": "b"})
+    batch = await world.submit(rows)
+    await world.api.edit_job(world.caller, batch, 3, patch={"name": "own"}, limits=LIMITS)
+
+    assert await nicknames(world, batch) == ["a", "b", "b", None]
+
+
+async def test_bunch_tells_rare_fields_to_compare_them(world: World) -> None:
+    batch = await world.submit(with_fields(job_rows(2), j2={"nickname": "a", "gates": [LICENCE]}))
+    found = await world.api.get_bunch(world.caller, batch, 1, first_job=1, n_jobs=2)
+
+    assert [row["rare_fields"] for row in found] == [{}, {"nickname": "a", "gates": [LICENCE]}]
+
+
+async def test_gate_of_one_job_is_shared_by_batches(world: World) -> None:
+    """Other jobs of the batches pass; the document does not show the gate itself."""
+    first, second = [
+        await world.submit(with_fields(job_rows(3), j2={"gates": [LICENCE]})) for _ in range(2)
+    ]
+    worker = await world.worker()
+    claimed = await worker.claim()
+    document = await world.api.get_job(world.caller, first, 2)
+
+    assert {(one.batch_id, one.job_id) for one in claimed} == {
+        (first, 1), (first, 2), (first, 3), (second, 1), (second, 3),
+    }  # fmt: skip
+    assert "gates" not in document
+    await worker.end(*claimed)
+    assert await worker.run() == [2]
+
+
+async def test_gate_of_an_array_counts_each_of_its_jobs(world: World) -> None:
+    own = {"gates": [{"kind": "licence", "key": "x", "max_places": 2}]}
+    batch = await world.submit(with_fields(array_rows(None, 5), j2=own))
+    worker = await world.worker()
+
+    assert await places(world, batch) == [2, 3]
+    assert [sorted(await worker.run()) for _ in range(3)] == [[1, 2, 3], [4, 5], [6]]
+
+
+async def test_job_passes_its_own_gate_and_that_of_its_batch(world: World) -> None:
+    rows = with_fields(job_rows(4), j1={"gates": [LICENCE]}, j2={"gates": [LICENCE]})
+    await world.submit(rows, max_running=2)
+    worker = await world.worker()
+    claimed = await worker.claim()
+
+    assert len(claimed) == 2
+    assert len({1, 2} & {one.job_id for one in claimed}) <= 1
+    await worker.end(*claimed)
+    await visit(world)
+    assert len(await worker.run()) + len(await worker.run()) == 2
+
+
+async def test_tenants_share_no_gate(world: World, backend: Backend) -> None:
+    async with open_world(backend) as other:
+        for one in (world, other):
+            await one.submit(with_fields(job_rows(1), j1={"gates": [LICENCE]}))
+
+        assert [len(await (await one.worker()).claim()) for one in (world, other)] == [1, 1]
+
+
+async def test_batch_shows_its_gates_by_kind(world: World) -> None:
+    """Those with a key are not the batch's alone, so its document cannot show them by kind."""
+    opens_at = datetime.now(UTC) + timedelta(hours=1)
+    gates = [
+        Gate(kind="not_before", opens_at=opens_at),
+        Gate(kind="max_running", max_places=7),
+        Gate(kind="licence", key="x", max_places=1),
+    ]
+    batch = await world.submit(2, gates=gates)
+    document = await world.api.get_batch(world.caller, batch)
+
+    assert datetime.fromisoformat(document["not_before"]) == opens_at
+    assert document["max_running"] == 7
+    assert "licence" not in document
+    worker = await world.worker()
+    assert await worker.claim() == []
+    await visit(world, in_s=3601)
+    assert len(await worker.claim()) == 1
+
+
+@pytest.mark.parametrize("max_running", [None, 3])
+async def test_max_running_is_always_shown(world: World, max_running: int | None) -> None:
+    batch = await world.submit(1, max_running=max_running)
+
+    assert (await world.api.get_batch(world.caller, batch))["max_running"] == max_running

@@ -2,10 +2,12 @@
 
 import struct
 from collections.abc import Sequence
+from typing import Final
 
 from weft.core.log_location import LogLocation
 
 _COLUMNS = struct.Struct("!iq")
+_NOWHERE: Final = (None, None)
 
 
 def location_of(segment: int | None, offset: int | None) -> LogLocation | None:
@@ -17,5 +19,6 @@ def location_columns(
     locations: Sequence[LogLocation | None],
 ) -> tuple[list[int | None], list[int | None]]:
     """Return the two columns of these locations."""
-    pairs = [(None, None) if one is None else _COLUMNS.unpack(one) for one in locations]
-    return [one[0] for one in pairs], [one[1] for one in pairs]
+    unpack = _COLUMNS.unpack
+    pairs = [_NOWHERE if one is None else unpack(one) for one in locations]
+    return [segment for segment, _ in pairs], [offset for _, offset in pairs]

@@ -4,7 +4,8 @@ The adapter does not remember claims: the agent passes in what it remembers.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from weft.core.states import Phase, Reason
 from weft.ports.store import (

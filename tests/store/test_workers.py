@@ -78,6 +78,45 @@ async def test_name_is_taken_while_its_worker_is_heard_of(world: World) -> None:
     assert (await world.worker(incarnation="new2", host="there")).id != worker.id
 
 
+async def test_the_first_of_several_dates_of_a_loop_counts(world: World) -> None:
+    epoch = await world.lead()
+    undone = world.admin.transaction()
+    await undone.start()
+    await world.admin.execute(
+        "CREATE OR REPLACE FUNCTION weft._loops_due(grace_s double precision) "
+        "RETURNS TABLE (loop text, due_in interval) LANGUAGE sql STABLE AS $$ "
+        "VALUES ('gates', interval '9 s'), ('gates', '2 s'), ('gates', NULL), ('gates', '5 s') $$"
+    )
+    (row,) = await world.admin.fetch("SELECT * FROM weft.beat_driver($1, 30)", epoch)
+    await undone.rollback()
+
+    assert (row["loops"], row["due_in"]) == (["gates"], [timedelta(seconds=2)])
+
+
+async def test_the_driver_locks_a_silent_worker_in_the_order_of_the_worker_itself(
+    world: World,
+) -> None:
+    """Otherwise one of them waits for the number, the other for the row."""
+    worker = await world.worker()
+    await was_silent(world, worker, GRACE_S + 1)
+    waiting = "SELECT count(*) FROM pg_locks WHERE classid = 7703 AND objid = $1 AND NOT granted"
+    other = await world.connect()
+    async with other.transaction():
+        await other.execute("SELECT pg_advisory_xact_lock(7703, $1)", worker.id)
+        losing = asyncio.create_task(lose(world))
+        async with asyncio.timeout(20):
+            while not await world.admin.fetchval(waiting, worker.id):
+                assert not losing.done()
+        await other.execute(
+            "UPDATE weft.worker_incarnation SET heartbeat_at = clock_timestamp() "
+            "WHERE incarnation_id = $1",
+            worker.id,
+        )
+
+    assert await losing == []
+    assert (await worker.beat()).alive
+
+
 async def test_proof_about_one_home_says_nothing_about_another(world: World) -> None:
     """Two machines may have the same host name, and so do two homes of one machine."""
     facts = {"log_place": "one home", "log_directory": "/one/logs"}

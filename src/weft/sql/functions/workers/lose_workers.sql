@@ -1,6 +1,6 @@
 -- lose_workers: end the incarnations that were silent for longer than the grace period; their attempts are lost.
 -- Called by: DriverStore.lose_workers.   Safe to repeat: yes.
--- Locks: as _check_epoch; incarnation (SKIP LOCKED); as _lose_incarnation.
+-- Locks: as _check_epoch; incarnation (its number, then its row, SKIP LOCKED); as _lose_incarnation.
 -- Returns: worker, incarnation, and its number of live attempts.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.lose_workers(epoch bigint, grace_s double precision, at timestamptz DEFAULT clock_timestamp())
@@ -16,8 +16,12 @@ BEGIN
         SELECT i.incarnation_id, w.name, date_part('epoch', lose_workers.at - i.heartbeat_at) AS silent_s
         FROM weft.worker_incarnation i JOIN weft.worker w USING (worker_id)
         WHERE i.ended_at IS NULL AND i.heartbeat_at < lose_workers.at - lose_workers.grace_s * interval '1 second'
-            FOR UPDATE OF i SKIP LOCKED
     LOOP
+        PERFORM pg_advisory_xact_lock(7703, v_lost.incarnation_id);  -- before the row, as in _lose_incarnation
+        PERFORM FROM weft.worker_incarnation i
+        WHERE i.incarnation_id = v_lost.incarnation_id AND i.ended_at IS NULL
+          AND i.heartbeat_at < lose_workers.at - lose_workers.grace_s * interval '1 second' FOR UPDATE SKIP LOCKED;
+        CONTINUE WHEN NOT FOUND;  -- it was heard of, or has ended, while this waited
         RETURN QUERY SELECT v_lost.name, v_lost.incarnation_id, weft._lose_incarnation(v_lost.incarnation_id, lose_workers.at),
             v_lost.silent_s;
     END LOOP;

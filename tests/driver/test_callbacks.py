@@ -182,7 +182,7 @@ async def test_leader_that_was_asleep_may_not_record_what_it_sent() -> None:
     found.store.callbacks[1] = due(1)
     await found.store.try_lead()
     context = LoopContext(
-        found.store, 1, SETTINGS, Bell(), DueDate(1),
+        found.store, 1, SETTINGS, Bell(), DueDate(),
         moved=lambda: None, ring=lambda _names: None,
     )  # fmt: skip
     loop = CallbackLoop(context, Post(sender, KEY))

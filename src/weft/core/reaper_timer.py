@@ -14,11 +14,11 @@ def first_look_s(grace_s: float) -> float:
     return min(RETURN_S, grace_s / 2)
 
 
-def reaper_delay_s(due_at: datetime, now: datetime, *, grace_s: float) -> float:
-    """Return how long to wait for a worker that is lost at `due_at` if it stays silent.
+def delay_s(due_at: datetime, now: datetime, *, longest_s: float) -> float:
+    """Return how long to wait until a date, as that at which a silent worker is lost.
 
     `due_at` is the database's time, `now` may be of another clock: a difference between the two
-    makes the look early or late, never a busy loop and never later than the grace. Whether a
-    worker is lost is decided in the database.
+    makes the look early or late, never a busy loop and never later than `longest_s`. Whether
+    something is due is decided in the database.
     """
-    return min(max((due_at - now).total_seconds(), SOONEST_S), grace_s)
+    return min(max((due_at - now).total_seconds(), SOONEST_S), longest_s)

@@ -43,7 +43,7 @@ class Term:
         self._post = post
         self._loops = loops
         self._bells = {loop.name: Bell() for loop in loops}
-        self._due_dates = {loop.name: DueDate(settings.lost_after_s) for loop in loops}
+        self._due_dates = {loop.name: DueDate() for loop in loops}
         self._rest = Rest()
         self._doubt = Bell()
 

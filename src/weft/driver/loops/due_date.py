@@ -1,16 +1,16 @@
 """The next due date of a loop, as far as the leader knows."""
 
 import asyncio
+import math
 from datetime import UTC, datetime
 
-from weft.core.reaper_timer import reaper_delay_s
+from weft.core.reaper_timer import delay_s
 
 
 class DueDate:
     """A date that the leader's heartbeats move, so that a loop need not ask for it."""
 
-    def __init__(self, grace_s: float) -> None:
-        self._grace_s = grace_s
+    def __init__(self) -> None:
         self._due_at: datetime | None = None
         self._moved = asyncio.Event()
 
@@ -19,15 +19,17 @@ class DueDate:
         self._due_at = due_at
         self._moved.set()
 
-    async def passed(self) -> None:
-        """Wait until the date has passed, even if it is moved meanwhile."""
+    async def passed(self, *, longest_s: float = math.inf) -> None:
+        """Wait until the date has passed, even if it is moved meanwhile, but at most `longest_s`
+        after it was moved.
+        """
         while True:
             self._moved.clear()
-            delay_s = None
+            pause_s = None
             if self._due_at is not None:
-                delay_s = reaper_delay_s(self._due_at, datetime.now(UTC), grace_s=self._grace_s)
+                pause_s = delay_s(self._due_at, datetime.now(UTC), longest_s=longest_s)
             try:
-                async with asyncio.timeout(delay_s):
+                async with asyncio.timeout(pause_s):
                     await self._moved.wait()
             except TimeoutError:
                 return

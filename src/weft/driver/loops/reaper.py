@@ -46,7 +46,7 @@ async def _steady_looks(context: LoopContext, *, grace_s: float) -> AsyncIterato
             return
         if due_at is not None and due_at <= datetime.now(UTC):
             yield
-        await context.due.passed()
+        await context.due.passed(longest_s=grace_s)
 
 
 LOOP = Loop("reaper", _run)

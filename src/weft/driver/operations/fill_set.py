@@ -1,11 +1,10 @@
 """Fill a set with the jobs that a query matches, range by range of job numbers."""
 
-import asyncio
-import random
 from typing import Final
 
 from weft.core.query import Subject, parse_query
 from weft.core.query.tree import Field, IntegerTerm, Operator, all_of
+from weft.driver.operations.busy import until_rows_are_free
 from weft.ports.store import DriverStore, JobQuery, Operation, QueryLimits
 
 STEP_MEMBERS: Final = 5_000
@@ -14,8 +13,6 @@ STEP_NUMBERS: Final = 200_000
 """Job numbers examined in one step, if few of them match."""
 STEP_LIMITS: Final = QueryLimits(timeout_s=60.0, scan_jobs_max=2_000_000_000)
 """No request waits for the answer, so every job may be examined."""
-BUSY_S: Final = 0.02
-"""Pause after another transaction held rows of this step: they will soon be free."""
 
 
 async def step(store: DriverStore, epoch: int, operation: Operation) -> bool:
@@ -37,5 +34,5 @@ async def step(store: DriverStore, epoch: int, operation: Operation) -> bool:
         sets_max=wanted["sets_max"],
     )
     if not is_done:
-        await asyncio.sleep(random.uniform(0, BUSY_S))  # noqa: S311 (jitter)
+        await until_rows_are_free()
     return True

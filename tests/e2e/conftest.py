@@ -7,13 +7,15 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+WITHIN_S = 60
 PROGRAM = (sys.executable, "-m", "weft.cli")
 
 
@@ -77,3 +79,13 @@ def kill_api(weft: Weft) -> None:
     """Send SIGKILL to the api; its supervisor starts it again."""
     ready = json.loads((weft.home / "run" / "api.ready").read_text())
     os.kill(ready["pid"], signal.SIGKILL)
+
+
+def until(is_so: Callable[[], bool]) -> None:
+    """Wait for a fact of which no event tells."""
+    never = threading.Event()
+    for _ in range(WITHIN_S * 50):
+        if is_so():
+            return
+        never.wait(0.02)
+    raise AssertionError(is_so)

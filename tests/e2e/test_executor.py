@@ -4,7 +4,6 @@ import asyncio
 import gc
 import operator
 import os
-import subprocess
 import sys
 import threading
 import time
@@ -20,7 +19,7 @@ import cloudpickle
 import pytest
 
 import weft as weft_package
-from e2e.conftest import Weft
+from e2e.conftest import Weft, until
 from weft.client.functions.futures import WeftFuture
 from weft.client.functions.pickles import RemoteTraceback
 from weft.core.errors import CallDied, InvalidDocument
@@ -78,16 +77,6 @@ def prepared() -> list[str]:
 def touch_and_wait(path: Path) -> None:
     path.touch()
     threading.Event().wait()
-
-
-def until(is_so: Callable[[], bool]) -> None:
-    """Wait for a fact of which no event tells."""
-    never = threading.Event()
-    for _ in range(WITHIN_S * 50):
-        if is_so():
-            return
-        never.wait(0.02)
-    raise AssertionError(is_so)
 
 
 def test_what_a_function_returns(make: MakeExecutor) -> None:
@@ -286,72 +275,6 @@ def test_without_a_server_it_says_so(tmp_path: Path) -> None:
         weft_package.Executor(home=tmp_path)
 
 
-def test_calls_are_waited_for_at_the_end_of_a_program(weft: Weft) -> None:
-    program = """
-import weft
-executor = weft.Executor(resources={"cpu": 0.5, "memory": "32Mi"})
-executor.submit(print, "called").add_done_callback(lambda one: print("ended", one.result()))
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        check=False, capture_output=True, text=True, timeout=WITHIN_S, env=weft.environment(),
-    )  # fmt: skip
-
-    assert (done.returncode, done.stdout) == (0, "ended None\n"), done.stderr
-
-
-OF_THE_PROGRAM = """
-import dataclasses, enum, weft
-
-class Colour(enum.Enum):
-    RED = 1
-
-class Wrong(Exception):
-    pass
-
-@dataclasses.dataclass(frozen=True)
-class Point:
-    x: int
-    colour: Colour = Colour.RED
-
-    def moved(self):
-        return Point(self.x + 1, self.colour)
-
-def move(point):
-    assert isinstance(point, Point) and point.colour is Colour.RED
-    return point.moved()
-
-def fail(point):
-    raise Wrong(point)
-
-def apply(function, value):
-    return function(value)
-
-moved = Point.moved
-with weft.Executor(resources={"cpu": 0.5, "memory": "32Mi"}) as executor:
-    print(executor.submit(move, Point(1)).result() == Point(2))
-    print(list(executor.map(move, [Point(1), Point(2)])) == [Point(2), Point(3)])
-    print(executor.submit(apply, move, Point(7)).result() == Point(8))
-    error = executor.submit(fail, Point(5)).exception()
-    print(type(error) is Wrong, error.args == (Point(5),))
-    print(executor.submit(move, Point(1)).result().colour is Colour.RED, Point.moved is moved)
-"""
-
-
-@pytest.mark.parametrize("given", [["script.py"], ["-c", OF_THE_PROGRAM]])
-def test_what_the_program_defines_goes_there_and_comes_back(
-    weft: Weft, tmp_path: Path, given: list[str]
-) -> None:
-    """In a script, and where there is no file, as in a notebook."""
-    (tmp_path / "script.py").write_text(OF_THE_PROGRAM)
-    done = subprocess.run(
-        [sys.executable, *given], cwd=tmp_path,
-        check=False, capture_output=True, text=True, timeout=WITHIN_S, env=weft.environment(),
-    )  # fmt: skip
-
-    assert done.stdout.split() == ["True"] * 7, done.stderr
-
-
 def test_what_is_shut_down_without_waiting_goes_on(make: MakeExecutor, tmp_path: Path) -> None:
     executor = make()
     future = executor.submit((tmp_path / "made").touch)
@@ -440,20 +363,6 @@ def test_executors_that_nobody_shuts_down_are_collected(weft: Weft) -> None:
     assert [future.result() for future in kept] == [4, 4, 4]
 
 
-def test_calls_after_the_end_of_a_program_are_refused(weft: Weft) -> None:
-    program = """
-import atexit, weft
-atexit.register(lambda: executor.submit(print, "lost"))
-executor = weft.Executor()
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        check=False, capture_output=True, text=True, timeout=WITHIN_S, env=weft.environment(),
-    )  # fmt: skip
-
-    assert "RuntimeError: cannot schedule new futures after interpreter shutdown" in done.stderr
-
-
 def test_others_read_how_many_calls_run_at_once(make: MakeExecutor) -> None:
     assert make(max_workers=3)._max_workers == 3
     assert make(resources={"cpu": 0.5})._max_workers == 4
@@ -483,3 +392,15 @@ def test_an_initializer_that_raises_breaks_the_executor(
     with pytest.raises(BrokenExecutor, match="not usable"):
         executor.submit(square, 3)
     assert isinstance(future.exception(WITHIN_S), BrokenExecutor)
+
+
+def test_jobs_have_the_names_of_their_functions(weft: Weft, make: MakeExecutor) -> None:
+    executor = make()
+    executor.submit(square, 3).result(WITHIN_S)
+    executor.submit(partial(pow, 2), 3).result(WITHIN_S)
+    list(executor.map(lambda number: number, [1, 2], chunksize=2))
+
+    assert executor.batch_id is not None
+    with weft_package.Client(home=weft.home) as client:
+        names = [job["name"] for job in client.get_batch(executor.batch_id).list_jobs()]
+    assert names == ["square", "pow", "test_jobs_have_the_names_of_their_functions.<lambda>"]

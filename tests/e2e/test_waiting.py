@@ -1,6 +1,7 @@
 """`wait()` where a person looks: the bar, and Ctrl-C."""
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -144,3 +145,32 @@ def test_a_wait_goes_on_when_the_api_was_killed(
 
         assert [done.result(60)["state"] for done in waits] == ["success"] * 3
     assert job.log() == "gone on\n"
+
+
+def test_ctrl_c_in_the_command_wait_says_that_jobs_run_on(weft: Weft, endless: Batch) -> None:
+    script = f"from weft.cli.app import run_command; run_command(['wait', 'b{endless.id}'])"
+    with on_terminal(script, weft.environment()) as terminal:
+        terminal.until("\x1b[2K")  # it is drawing the bar
+        terminal.interrupt()
+        terminal.until(f"b{endless.id} runs on; `weft cancel b{endless.id}` ends it")
+        terminal.finish()
+
+    assert not endless.status()["complete"]
+
+
+def test_ctrl_c_in_submit_says_that_jobs_run_on(weft: Weft, client: Client) -> None:
+    document = b'{"jobs": [{"command": ["sleep", "4321"]}]}'
+    with weft.started("submit", "-", "--wait", stdin=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(document)
+        process.stdin.close()
+        name = process.stdout.readline().decode().strip()
+        process.send_signal(signal.SIGINT)
+        assert process.stderr is not None
+        told = process.stderr.read().decode()
+
+    assert f"weft: {name} runs on; `weft cancel {name}` ends it" in told
+    b = client.get_batch(int(name.removeprefix("b")))
+    assert not b.status()["complete"]
+    b.cancel()

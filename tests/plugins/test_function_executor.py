@@ -1,5 +1,7 @@
 """Jobs with functions as the calls that the spawner is told."""
 
+import sys
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -51,6 +53,17 @@ def test_what_was_pickled_is_passed_on_as_bytes() -> None:
     started = start_of(spec, definition=4)
     assert started.warm is not None
     assert started.warm.definition == 4
+
+
+def test_the_callers_interpreter_is_taken_where_there_is_one(tmp_path: Path) -> None:
+    (there := tmp_path / "python").symlink_to(sys.executable)
+    found = start_of(JobSpec(function=FunctionSpec(call="math:hypot", interpreter=str(there))))
+    missing = start_of(
+        JobSpec(function=FunctionSpec(call="math:hypot", interpreter=str(tmp_path / "other")))
+    )
+
+    assert found.argv[0] == str(there)
+    assert missing.argv[0] == sys.executable
 
 
 @pytest.mark.parametrize("spec", [JobSpec(), JobSpec(function=FunctionSpec(arguments=b"x"))])

@@ -118,6 +118,13 @@ class FunctionDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
     path: Annotated[
         tuple[str, ...], says("Directories of its modules, searched last.", ["/opt/project"])
     ] = ()
+    interpreter: Annotated[
+        str | None,
+        says(
+            "The Python program that calls it; where it is missing, the worker's own.",
+            "/opt/venv/bin/python",
+        ),
+    ] = None
 
 
 class JobDocument(Struct, forbid_unknown_fields=True, omit_defaults=True, gc=False):

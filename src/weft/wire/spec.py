@@ -30,6 +30,7 @@ class FunctionSpec(msgspec.Struct, frozen=True, omit_defaults=True):
     each: bool = False
     python: str | None = None
     path: tuple[str, ...] = ()
+    interpreter: str | None = None
 
 
 class JobSpec(msgspec.Struct, frozen=True, omit_defaults=True, array_like=False):

@@ -110,9 +110,12 @@ def _check_origin(function: FunctionDocument, at: str, problems: Problems) -> No
         problems.add(InvalidValue, f"{at}/python", "not a version such as 3.12")
     if len(function.path) > _PATH_ENTRIES_MAX:
         problems.add(InvalidValue, f"{at}/path", f"at most {_PATH_ENTRIES_MAX} directories")
-    for n, entry in enumerate(function.path[:_PATH_ENTRIES_MAX]):
+    places = {f"path/{n}": entry for n, entry in enumerate(function.path[:_PATH_ENTRIES_MAX])}
+    if function.interpreter is not None:
+        places["interpreter"] = function.interpreter
+    for name, entry in places.items():
         if not entry.startswith("/") or "\0" in entry or len(entry) > _PATH_CHARS_MAX:
-            problems.add(InvalidValue, f"{at}/path/{n}", "not an absolute path")
+            problems.add(InvalidValue, f"{at}/{name}", "not an absolute path")
 
 
 def _check_arguments(
@@ -193,6 +196,7 @@ def with_functions(
             function.each,
             function.python,
             function.path,
+            function.interpreter,
         )
         found.append(
             msgspec.structs.replace(spec, executor=FUNCTION, function=stored, shares=shares)

@@ -1,7 +1,8 @@
 """Wait for a batch, a group or a job with a progress bar, and say how it ended."""
 
-from collections.abc import Awaitable, Callable
-from contextlib import aclosing, suppress
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import aclosing, contextmanager, suppress
 from typing import Any
 
 from weft.cli.terminal.exit_code import FAILED, explain_end
@@ -35,6 +36,16 @@ async def wait_for_group(client: Api, group: Document, *, as_json: bool) -> int:
     )
 
 
+@contextmanager
+def _runs_on(name: str) -> Iterator[None]:
+    """Say at Ctrl-C what becomes of what was waited for."""
+    try:
+        yield
+    except asyncio.CancelledError:
+        note(f"{name} runs on; `weft cancel {name}` ends it, `weft wait {name}` waits again")
+        raise
+
+
 async def _wait_for_all(
     client: Api,
     batch_id: int,
@@ -45,7 +56,7 @@ async def _wait_for_all(
 ) -> int:
     """Show progress until all jobs have ended, and what is waited for; return the exit code."""
     last: Document = {}
-    with ProgressLine(name) as progress:
+    with _runs_on(name), ProgressLine(name) as progress:
 
         def say(reason: str) -> None:
             progress.hide()
@@ -78,8 +89,9 @@ def _say_end(batch: Document, name: str) -> None:
 async def wait_for_job(client: Api, batch_id: int, job_id: int, *, as_json: bool) -> int:
     """Wait until the job has ended and say how; return 0 if it succeeded, else 1."""
     end: dict[str, Any] = {}
+    name = format_job_ref(batch_id, job_id)
     telling = waits_told(client, lambda: client.get_job(batch_id, job_id))
-    with suppress(OutputElsewhere):  # nobody asked for it
+    with _runs_on(name), suppress(OutputElsewhere):  # nobody asked for it
         async with telling, aclosing(client.follow_log(batch_id, job_id)) as events:
             async for event in events:
                 if event.kind == "end":
@@ -87,5 +99,5 @@ async def wait_for_job(client: Api, batch_id: int, job_id: int, *, as_json: bool
     if as_json:
         print_json({"batch_id": batch_id, "job_id": job_id, **end})
     else:
-        note(f"{format_job_ref(batch_id, job_id)}: {explain_end(end)}")
+        note(f"{name}: {explain_end(end)}")
     return 0 if end["state"] == "success" else FAILED

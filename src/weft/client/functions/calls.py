@@ -62,6 +62,7 @@ class JobPlan:
     timeout_s: float | None
     env: Mapping[str, str] | None
     path: tuple[str, ...]
+    interpreter: str | None
     encoded_resources: msgspec.Raw = field(init=False)
 
     def __post_init__(self) -> None:
@@ -277,8 +278,10 @@ class Calls:
             each=call.each,
             python=PYTHON if source is None else None,
             path=plan.path if source is None else (),
+            interpreter=plan.interpreter,
         )
         return JobDocument(
+            name=call.function.name,
             function=function,
             resources=plan.encoded_resources,
             timeout_s=None if plan.timeout_s is None else plan.timeout_s * call.calls,

@@ -3,6 +3,7 @@
 import atexit
 import concurrent.futures
 import secrets
+import sys
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -18,6 +19,7 @@ from weft.client.functions.futures import Link, WeftFuture
 from weft.client.functions.map import MapRun, Values
 from weft.client.functions.pickles import (
     Function,
+    own_interpreter,
     own_path,
     pickle_arguments,
     pickle_function,
@@ -25,6 +27,7 @@ from weft.client.functions.pickles import (
     values_of,
 )
 from weft.client.objects.runner import Runner
+from weft.core.errors import WeftError
 from weft.core.ids import format_batch_id
 from weft.wire.initialized import Initialized, InitializerFailed
 
@@ -86,7 +89,7 @@ class Executor(concurrent.futures.Executor):
             raise TypeError("initializer must be a callable")
         plan = JobPlan(
             name=name, max_running=max_workers, resources=resources, timeout_s=timeout_s, env=env,
-            path=own_path(),
+            path=own_path(), interpreter=own_interpreter(),
         )  # fmt: skip
         api = Api(url, token, home=home, patience_s=patience_s, wait_patience_s=patience_s)
         self.url = api.url
@@ -105,7 +108,10 @@ class Executor(concurrent.futures.Executor):
         self._lock = threading.Lock()
         self._accepted: list[Call] = []
         self._is_shut = False
-        self._failure: InitializerFailed | None = None
+        self._is_explained = False
+        """Whether a person was told what the next Ctrl-C does."""
+        self._broken: InitializerFailed | None = None
+        """By the name that `concurrent.futures` has for it."""
         _register_exit()
 
     def __repr__(self) -> str:
@@ -185,11 +191,50 @@ class Executor(concurrent.futures.Executor):
         if cancel_futures:
             self._runner.post(self._calls.cancel_unclaimed)
         if wait and not self._runner.is_here:
-            with suppress(CancelledError):  # an earlier `shutdown(wait=False)` has just finished
-                self._runner.wait(self._finish())
+            self._wait_for_all()
             self._runner.close()
         else:
             self._runner.start(self._finish_and_close())
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None and issubclass(kind, KeyboardInterrupt):
+            self._explain_interrupt()
+        self.shutdown()
+
+    def _wait_for_all(self) -> None:
+        """Wait for all calls. The first Ctrl-C says so, the second one cancels them."""
+        is_interrupted = False
+        while True:
+            try:
+                with suppress(CancelledError):  # `shutdown(wait=False)` has just finished
+                    self._runner.wait(self._finish())
+            except KeyboardInterrupt:
+                is_interrupted = True
+                if self._is_explained:
+                    self._cancel_all()
+                    raise
+                self._explain_interrupt()
+            else:
+                break
+        if is_interrupted:
+            raise KeyboardInterrupt
+
+    def _explain_interrupt(self) -> None:
+        """Say what another Ctrl-C does, if there is anything to wait for."""
+        count = self._calls.n_live
+        if count and not self._is_explained:
+            self._is_explained = True
+            jobs, them = ("job", "it") if count == 1 else ("jobs", "them")
+            _say(f"waiting for {count:,} {jobs} of {self._title}; Ctrl-C again cancels {them}")
+
+    def _cancel_all(self) -> None:
+        _say(f"cancelling {self._title}")
+        with suppress(WeftError, CancelledError):
+            self._runner.wait(self._calls.cancel_all())
+
+    @property
+    def _title(self) -> str:
+        return "this executor" if self.batch_id is None else format_batch_id(self.batch_id)
 
     def _hand_over(self) -> None:
         with self._lock:
@@ -200,16 +245,14 @@ class Executor(concurrent.futures.Executor):
         self._runner.post(self._calls.drop, call)
 
     def _pickled(self, function: Callable[..., Any]) -> Function:
-        if self._prepared is not None:
-            return pickle_function(self._prepared(function=function))
-        return pickle_function(function)
+        return pickle_function(function, within=self._prepared)
 
     def _begin(self) -> None:
         """Note that there is work now, or refuse it."""
-        if self._failure is not None:
+        if self._broken is not None:
             raise BrokenExecutor(
-                f"{self._failure}: the executor is not usable anymore"
-            ) from self._failure.__cause__
+                f"{self._broken}: the executor is not usable anymore"
+            ) from self._broken.__cause__
         if self._is_shut:
             raise RuntimeError("cannot schedule new futures after shutdown")
         with _EXIT:
@@ -219,8 +262,8 @@ class Executor(concurrent.futures.Executor):
 
     def _break(self, error: InitializerFailed) -> None:
         """Accept no calls any more, and fail those there are. Runs in the event loop."""
-        if self._failure is None:
-            self._failure = error
+        if self._broken is None:
+            self._broken = error
             self._runner.start(self._calls.break_off(error))
 
     def _on_idle(self) -> None:
@@ -235,6 +278,12 @@ class Executor(concurrent.futures.Executor):
     async def _finish_and_close(self) -> None:
         await self._finish()
         self._runner.close()
+
+
+def _say(text: str) -> None:
+    if sys.stderr is not None:
+        sys.stderr.write(f"weft: {text}\n")
+        sys.stderr.flush()
 
 
 def _weakly(method: Callable[..., None]) -> Callable[..., None]:
@@ -288,6 +337,8 @@ def _finish_all() -> None:
     with _EXIT:
         _has_ended = True
     for executor in list(_AT_WORK):
+        if getattr(sys, "last_type", None) is KeyboardInterrupt:
+            executor._explain_interrupt()  # noqa: SLF001 (of the same module)
         executor.shutdown()
 
 

@@ -10,7 +10,9 @@ import pickle
 import sys
 import sysconfig
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from hashlib import sha256
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import cloudpickle
@@ -21,6 +23,7 @@ from weft.client.http.problems import to_error
 from weft.core.errors import CallDied
 
 PROTOCOL: Final = 5
+NAME_CHARS_MAX: Final = 100
 PYTHON: Final = f"{sys.version_info.major}.{sys.version_info.minor}"
 
 
@@ -36,16 +39,31 @@ class RemoteTraceback(Exception):
 
 
 class Function(NamedTuple):
-    """A pickled function and the name of what is in it."""
+    """A pickled function, the digest of what is in it, and its name for a person."""
 
     pickle: bytes
     digest: bytes
+    name: str
 
 
-def pickle_function(function: Callable[..., Any]) -> Function:
-    """Pickle a function with what it needs of its module, if that is not to be imported."""
-    data = cloudpickle.dumps(function, protocol=PROTOCOL)
-    return Function(data, sha256(data).digest())
+def pickle_function(
+    function: Callable[..., Any], *, within: Callable[..., Callable[..., Any]] | None = None
+) -> Function:
+    """Pickle a function with what it needs of its module, if that is not to be imported.
+
+    `within`: wraps it first.
+    """
+    whole = function if within is None else within(function=function)
+    data = cloudpickle.dumps(whole, protocol=PROTOCOL)
+    return Function(data, sha256(data).digest(), _name_of(function))
+
+
+def _name_of(function: Any) -> str:  # noqa: ANN401 (any callable)
+    while isinstance(function, partial):
+        function = function.func
+    named = function if hasattr(function, "__qualname__") else type(function)
+    name: str = named.__qualname__.replace("<locals>.", "")
+    return name[:NAME_CHARS_MAX]
 
 
 def pickle_arguments(args: Sequence[Any], kwargs: Mapping[str, Any]) -> bytes:
@@ -72,6 +90,14 @@ def _dumps(value: object) -> bytes:
                 return data
     by_value: bytes = cloudpickle.dumps(value, protocol=PROTOCOL)
     return by_value
+
+
+def own_interpreter() -> str | None:
+    """Return the Python program that runs this one; None if it would not find weft by itself."""
+    root = str(Path(__file__).resolve().parents[3])
+    given = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    is_given = any(os.path.realpath(entry) == root for entry in given if entry)
+    return None if is_given or not sys.executable else os.path.abspath(sys.executable)  # noqa: PTH100
 
 
 def own_path() -> tuple[str, ...]:

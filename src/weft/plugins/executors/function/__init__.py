@@ -4,6 +4,7 @@ Pickled functions and arguments pass through here as bytes: they are unpickled o
 processes of their own batch.
 """
 
+import os
 import sys
 from collections import OrderedDict
 
@@ -15,10 +16,10 @@ from weft.plugins.executors.job_environment import small_environment, timeout_ms
 from weft.ports.executor import ExecutorLimits, Reservation
 from weft.wire.function import CallBody, Definition
 from weft.wire.spawner import StartProcess, WarmCall
-from weft.wire.spec import INDEX_VARIABLE, JobSpec
+from weft.wire.spec import INDEX_VARIABLE, FunctionSpec, JobSpec
 
 _ENCODE = msgspec.msgpack.Encoder().encode
-_PROGRAM = (sys.executable, "-P", "-X", "faulthandler", "-m", "weft.worker.warm")
+_PROGRAM = ("-P", "-X", "faulthandler", "-m", "weft.worker.warm")
 """With faulthandler, the log of a crashed job shows where it crashed."""
 _ENVIRONMENTS_KEPT = 256
 _Key = tuple[int, frozenset[tuple[str, str]]]
@@ -78,7 +79,7 @@ class FunctionExecutor:
         )
         return StartProcess(
             key,
-            (*_PROGRAM, str(limits.result_bytes_max)),
+            (_interpreter_of(function), *_PROGRAM, str(limits.result_bytes_max)),
             _variables_of(key, spec),
             spec.cwd,
             None,
@@ -92,6 +93,12 @@ class FunctionExecutor:
             None,
             WarmCall(_ENCODE(body), definition),
         )
+
+
+def _interpreter_of(function: FunctionSpec) -> str:
+    """Return the caller's interpreter if this host has it: it has the packages."""
+    wanted = function.interpreter
+    return wanted if wanted is not None and os.access(wanted, os.X_OK) else sys.executable
 
 
 def _variables_of(key: AttemptKey, spec: JobSpec) -> dict[str, str]:

@@ -8,16 +8,19 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-_ALIVE = "import sys, venv, ensurepip; print('%d.%d' % sys.version_info[:2])"
+_ALIVE = "import sys, {}; print('%d.%d' % sys.version_info[:2])"
 
 
 @cache
-def python_of(version: str) -> str | None:
-    """Return a program that is this version (`3.12`) and can make virtual environments."""
+def python_of(version: str, *modules: str) -> str | None:
+    """Return a program that is this version (`3.12`), can make virtual environments and has these
+    modules.
+    """
+    alive = _ALIVE.format(", ".join(("venv", "ensurepip", *modules)))
     for candidate in _candidates(version):
         try:
             done = subprocess.run(
-                [candidate, "-c", _ALIVE], check=False, capture_output=True, text=True, timeout=60
+                [candidate, "-c", alive], check=False, capture_output=True, text=True, timeout=60
             )
         except OSError:
             continue

@@ -81,3 +81,19 @@ def test_batches_are_chosen_by_a_query(weft: Weft, batch: str) -> None:
 
     assert batch in [f"b{one['id']}" for one in listed]
     assert "no batch matches" in nothing.stderr.decode()
+
+
+def test_a_key_that_nothing_has_is_told(weft: Weft, tmp_path: Path) -> None:
+    batch = submit(weft, tmp_path, "jobs: [{command: ['false'], attributes: {cohort: a}}]")
+    weft.run("wait", batch)
+    wrong = weft.run("jobs", batch, "stat = failed")
+    known = weft.run("jobs", batch, "cohort = b")
+    batches = weft.run("ls", "ownr = ada", "--json")
+    found = [as_json(weft, "jobs", batch, text) for text in ("reason = exit", "status = failed")]
+    word = as_json(weft, "ls", batch)
+
+    assert "no job has an attribute 'stat'; did you mean state?" in wrong.stderr.decode()
+    assert "attribute" not in known.stderr.decode()
+    assert "no batch has an attribute 'ownr'" in batches.stderr.decode()
+    assert [[job["job_id"] for job in jobs] for jobs in found] == [[1], [1]]
+    assert [one["id"] for one in word] == [int(batch[1:])]

@@ -1,10 +1,11 @@
 """Trees as the parser makes them."""
 
+import re
 from datetime import UTC, datetime
 
 from hypothesis import strategies as st
 
-from weft.core.query.fields import FIELDS, MATCHES, OPERATORS, STATES, Kind
+from weft.core.query.fields import FIELDS, MATCHES, OPERATORS, REASONS, STATES, Kind
 from weft.core.query.terms import KEYWORDS
 from weft.core.query.tree import (
     AmountTerm,
@@ -15,6 +16,7 @@ from weft.core.query.tree import (
     MissingTerm,
     Node,
     Operator,
+    ReasonTerm,
     StateTerm,
     Subject,
     TextTerm,
@@ -29,7 +31,7 @@ WORDS = st.text(
     st.characters(codec="utf-8", exclude_characters='\0()"=!<>~'),
     min_size=1,
     max_size=12,
-).filter(lambda text: text.lower() not in KEYWORDS and not any(map(str.isspace, text)))
+).filter(lambda text: text.lower() not in KEYWORDS and not re.search(r"\s|^[bj][0-9]+$", text))
 
 
 def _of_field(subject: Subject, field: Field, kind: Kind) -> st.SearchStrategy[Node]:
@@ -38,6 +40,16 @@ def _of_field(subject: Subject, field: Field, kind: Kind) -> st.SearchStrategy[N
     match kind:
         case Kind.STATE:
             return st.builds(StateTerm, operators, st.sampled_from(STATES[subject]))
+        case Kind.REASON:
+            return st.one_of(
+                st.builds(MissingTerm, at_field, operators),
+                st.builds(ReasonTerm, operators, st.sampled_from(sorted(REASONS))),
+            )
+        case Kind.SIGNAL:
+            return st.one_of(
+                st.builds(MissingTerm, at_field, operators),
+                st.builds(IntegerTerm, at_field, operators, st.integers(0, 64)),
+            )
         case Kind.INTEGER:
             return st.builds(IntegerTerm, at_field, operators, st.integers(-(10**17), 10**17))
         case Kind.INTEGER_OR_NULL:

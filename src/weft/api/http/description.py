@@ -162,6 +162,11 @@ def _answer(handler: HTTPRouteHandler) -> Object:
             "properties": {"items": items, "cursor": cursor},
         }
         if "explained" in handler.opt:
+            schema["properties"]["warnings"] = {
+                "type": "array",
+                "items": {"type": "string"},
+                "description": "keys in the query that nothing has as an attribute",
+            }
             schema = {"oneOf": [schema, _reference(handler.opt["explained"])]}
         return {"description": "a page", "content": {JSON: {"schema": schema}}}
     if "stream" in handler.opt:

@@ -65,9 +65,12 @@ def kind_of(kind: str, *filters: str | None) -> str:
     return kind + hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
-def page(rows: Sequence[Row], limit: int, kind: str, key: str) -> dict[str, Any]:
+def page(
+    rows: Sequence[Row], limit: int, kind: str, key: str, *, warnings: Sequence[str] = ()
+) -> dict[str, Any]:
     """Return the document of a page; on the last page `cursor` is null."""
     cursor = None
     if len(rows) == limit:
         cursor = base64.urlsafe_b64encode(f"{kind}:{rows[-1][key]}".encode()).decode()
-    return {"items": rows, "cursor": cursor}
+    document: dict[str, Any] = {"items": rows, "cursor": cursor}
+    return {**document, "warnings": warnings} if warnings else document

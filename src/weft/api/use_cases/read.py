@@ -1,16 +1,22 @@
 """Read batches, groups and jobs, one or many."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
 
 from weft.api.services import Answer, Services
 from weft.api.translation.functions import shown_spec
+from weft.core.errors import QueryTooWide
 from weft.core.query import EVERYTHING, Node, Subject, all_of, parse_query
-from weft.core.query.tree import Field, Operator, StateTerm, TextTerm, any_of
+from weft.core.query.terms import attribute_keys, doubt_of
+from weft.core.query.tree import AttributeTerm, Field, Operator, StateTerm, TextTerm, any_of
 from weft.core.secret_variables import patterns_of
 from weft.core.states import JobState
 from weft.ports.store import BatchQuery, Caller, JobQuery, QueryLimits, Row
 from weft.settings import Settings
+
+DOUBTED_MAX: Final = 5
+"""Keys of a query that found nothing that are looked for."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,6 +116,49 @@ async def explain_jobs(services: Services, caller: Caller, batch_id: int, wanted
     """Return how the list would be read."""
     query = _job_query(services.settings, wanted)
     return await services.store.explain_jobs(caller, batch_id, query)
+
+
+async def doubt_jobs(
+    services: Services, caller: Caller, batch_id: int, wanted: JobList
+) -> Sequence[str]:
+    """Return a warning for each key of a query that no job has as an attribute."""
+
+    async def is_there(key: str) -> bool:
+        found = _job_query(services.settings, JobList(limit=1, group=wanted.group))
+        found = replace(found, query=_has_key(key))
+        return bool(await services.store.query_jobs(caller, batch_id, found))
+
+    return await _doubts(services.settings, wanted.query, Subject.JOBS, is_there)
+
+
+async def doubt_batches(services: Services, caller: Caller, wanted: BatchList) -> Sequence[str]:
+    """Return a warning for each key of a query that no batch has as an attribute."""
+
+    async def is_there(key: str) -> bool:
+        found = replace(_batch_query(services.settings, BatchList(limit=1)), query=_has_key(key))
+        return bool(await services.store.query_batches(caller, found))
+
+    return await _doubts(services.settings, wanted.query, Subject.BATCHES, is_there)
+
+
+async def _doubts(
+    settings: Settings,
+    text: str | None,
+    subject: Subject,
+    is_there: Callable[[str], Awaitable[bool]],
+) -> Sequence[str]:
+    found: list[str] = []
+    for key in attribute_keys(parse(text, subject, settings))[:DOUBTED_MAX]:
+        try:
+            if not await is_there(key):
+                found.append(doubt_of(key, subject))
+        except QueryTooWide:
+            return found  # asking would cost more than the query
+    return found
+
+
+def _has_key(key: str) -> Node:
+    return AttributeTerm(key, Operator.CONTAINS, "")
 
 
 def parse(text: str | None, subject: Subject, settings: Settings) -> Node:

@@ -93,6 +93,8 @@ async def _list(
                 items.print(shown)
             else:
                 rows.print([_row(job) for job in shown])
+    for text in listing.warnings:
+        note(text)
     if shared.json:
         items.end()
     elif not count:

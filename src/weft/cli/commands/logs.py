@@ -95,6 +95,8 @@ async def _logs_of_many(
             except OutputElsewhere as error:
                 print_error(error, as_json=shared.json)
                 code = error.exit_code
+    for text in found.warnings:
+        note(text)
     if shared.json:
         items.end()
     elif not n_jobs:

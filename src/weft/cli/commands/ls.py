@@ -52,10 +52,13 @@ async def _ls(
             return 0
         page_rows = min(limit or PAGE_ROWS, PAGE_ROWS)
         batches: list[Mapping[str, Any]] = []
-        async for batch in client.list_batches(query, name=name, page_rows=page_rows):
+        listing = client.list_batches(query, name=name, page_rows=page_rows)
+        async for batch in listing:
             batches.append(batch)
             if len(batches) == limit:
                 break
+    for text in listing.warnings:
+        note(text)
     if shared.json:
         print_json(batches)
     elif batches:

@@ -16,6 +16,8 @@ class Listing:
         self._is_last = False
         self._page: Sequence[Document] = ()
         self._used = 0
+        self.warnings: Sequence[str] = ()
+        """What the server says of a query that found nothing: keys that nothing has."""
 
     def __aiter__(self) -> Self:
         return self
@@ -39,4 +41,5 @@ class Listing:
         page = await self._read_page(self._cursor)
         self._page, self._used = page["items"], 0
         self._cursor = page.get("cursor")
+        self.warnings = page.get("warnings", ())
         self._is_last = self._cursor is None

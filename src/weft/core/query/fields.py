@@ -5,13 +5,15 @@ from types import MappingProxyType
 from typing import Final
 
 from weft.core.query.tree import Field, Operator, Subject
-from weft.core.states import JobState
+from weft.core.states import JobState, Reason
 
 
 class Kind(Enum):
     """What a field is compared with."""
 
     STATE = "state"
+    REASON = "reason or NULL"
+    SIGNAL = "signal (9 or KILL) or NULL"
     INTEGER = "int"
     INTEGER_OR_NULL = "int or NULL"
     AMOUNT = "float"
@@ -26,6 +28,8 @@ MATCHES: Final = (*_EQUALITY, _O.CONTAINS, _O.LACKS)
 OPERATORS: Final = MappingProxyType(
     {
         Kind.STATE: _EQUALITY,
+        Kind.REASON: _EQUALITY,
+        Kind.SIGNAL: _EQUALITY,
         Kind.INTEGER: _ORDER,
         Kind.INTEGER_OR_NULL: _ORDER,
         Kind.AMOUNT: _ORDER,
@@ -48,12 +52,17 @@ FIELDS: Final = MappingProxyType(
             **_BOTH,
             Field.JOB_ID: Kind.INTEGER,
             Field.EXIT_CODE: Kind.INTEGER_OR_NULL,
+            Field.REASON: Kind.REASON,
+            Field.SIGNAL: Kind.SIGNAL,
             Field.INSTANCE: Kind.TEXT,
             Field.INSTANCE_COLLECTION: Kind.TEXT,
         },
         Subject.BATCHES: {**_BOTH, Field.USER: Kind.TEXT, Field.BILLING_PROJECT: Kind.TEXT},
     }
 )
+REASONS: Final = MappingProxyType({reason.word: reason for reason in Reason})
+SYNONYMS: Final = MappingProxyType({"status": Field.STATE})
+"""Other words for a field."""
 _S = JobState
 JOB_STATES: Final = MappingProxyType(
     {

@@ -132,10 +132,10 @@ class _Builder(Transformer[Token, Node]):
         return attribute_term(key, operator, value)
 
     def holds(self, word: Token) -> Node:
-        return any_term(Operator.CONTAINS, word)
+        return any_term(self._subject, Operator.CONTAINS, word)
 
     def equals(self, word: Token) -> Node:
-        return any_term(Operator.EQ, word)
+        return any_term(self._subject, Operator.EQ, word)
 
 
 @cache

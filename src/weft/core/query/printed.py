@@ -4,6 +4,7 @@ import re
 from datetime import datetime
 from typing import Final
 
+from weft.core.query.fields import SYNONYMS
 from weft.core.query.terms import KEYWORDS
 from weft.core.query.tree import (
     AmountTerm,
@@ -17,13 +18,14 @@ from weft.core.query.tree import (
     Not,
     Operator,
     Or,
+    ReasonTerm,
     StateTerm,
     TextTerm,
     TimeTerm,
 )
 
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_./:+-]+")
-_WORDS: Final = frozenset(Field)
+_WORDS: Final = frozenset(Field) | SYNONYMS.keys()
 
 
 def print_query(node: Node) -> str:
@@ -47,6 +49,8 @@ def _term(node: Node) -> str:
     match node:
         case StateTerm(operator, word):
             return f"state {operator} {word}"
+        case ReasonTerm(operator, word):
+            return f"reason {operator} {word}"
         case MissingTerm(field, operator):
             return f"{field} {operator} NULL"
         case IntegerTerm(field, operator, value) | AmountTerm(field, operator, value):

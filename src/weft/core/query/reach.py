@@ -14,9 +14,11 @@ from weft.core.query.tree import (
     And,
     Field,
     IntegerTerm,
+    MissingTerm,
     Node,
     Operator,
     Or,
+    ReasonTerm,
     StateTerm,
     TextTerm,
 )
@@ -120,6 +122,10 @@ def access_of(node: Node) -> Access | None:
         case StateTerm(Operator.EQ, word):
             return _BY_STATES.get(JOB_STATES[word])
         case IntegerTerm(Field.EXIT_CODE, operator, value) if _is_failure(operator, value):
+            return Failures()
+        case ReasonTerm(Operator.EQ, _) | MissingTerm(Field.REASON | Field.SIGNAL, Operator.NE):
+            return Failures()
+        case IntegerTerm(Field.SIGNAL, Operator.EQ, _):
             return Failures()
         case And(terms):
             found = [access for one in terms if (access := access_of(one))]

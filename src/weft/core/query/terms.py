@@ -3,6 +3,7 @@
 import difflib
 import math
 import re
+import signal
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from types import MappingProxyType
@@ -10,17 +11,21 @@ from typing import Final
 
 from lark import Token
 
-from weft.core.query.fields import FIELDS, MATCHES, OPERATORS, STATES, Kind
+from weft.core.query.fields import FIELDS, MATCHES, OPERATORS, REASONS, STATES, SYNONYMS, Kind
 from weft.core.query.place import Wrong
 from weft.core.query.tree import (
     AmountTerm,
+    And,
     AnyTerm,
     AttributeTerm,
     Field,
     IntegerTerm,
     MissingTerm,
     Node,
+    Not,
     Operator,
+    Or,
+    ReasonTerm,
     StateTerm,
     Subject,
     TextTerm,
@@ -34,6 +39,9 @@ _AMOUNT: Final = re.compile(
 )
 _ID: Final = MappingProxyType(
     {Field.JOB_ID: re.compile(r"j?([0-9]{1,18})"), Field.BATCH_ID: re.compile(r"b?([0-9]{1,18})")}
+)
+_BARE_ID: Final = MappingProxyType(
+    {Field.JOB_ID: re.compile(r"j([0-9]{1,18})"), Field.BATCH_ID: re.compile(r"b([0-9]{1,18})")}
 )
 _TIME: Final = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
@@ -49,10 +57,13 @@ def text_of(token: Token) -> str:
     return _ESCAPE.sub(r"\1", token[1:-1])
 
 
-def any_term(operator: Operator, token: Token) -> Node:
-    """Return the node of a word that stands alone."""
+def any_term(subject: Subject, operator: Operator, token: Token) -> Node:
+    """Return the node of a word that stands alone; `b12` is a batch, `j7` a job."""
     if token.type == "WORD" and token.lower() in KEYWORDS:
         raise _wrong(token, f"{token} joins terms, but there is none here to join")
+    field = Field.BATCH_ID if subject is Subject.BATCHES else Field.JOB_ID
+    if token.type == "WORD" and (named := _BARE_ID[field].fullmatch(token)):
+        return IntegerTerm(field, Operator.EQ, int(named[1]))
     return AnyTerm(operator, text_of(token))
 
 
@@ -61,13 +72,34 @@ def attribute_term(key: Token, operator: Token, value: Token) -> Node:
     return AttributeTerm(text_of(key), _operator(operator, MATCHES), text_of(value))
 
 
+def attribute_keys(node: Node) -> list[str]:
+    """Return the keys of attributes that a query names, each once."""
+    match node:
+        case And(terms) | Or(terms):
+            return list(dict.fromkeys(key for one in terms for key in attribute_keys(one)))
+        case Not(term):
+            return attribute_keys(term)
+        case AttributeTerm(key):
+            return [key]
+    return []
+
+
+def doubt_of(key: str, subject: Subject) -> str:
+    """Return the warning that nothing has an attribute of this key."""
+    what = "job" if subject is Subject.JOBS else "batch"
+    near = difflib.get_close_matches(key[:40], [*FIELDS[subject], *SYNONYMS], n=1)
+    hint = f"; did you mean {near[0]}?" if near else ""
+    return f"no {what} has an attribute {_shown(key)}{hint}"
+
+
 def compared_term(subject: Subject, word: Token, operator: Token, value: Token) -> Node:
     """Return the node of `word operator value`."""
-    kind = FIELDS[subject].get(Field(word)) if word in _WORDS else None
-    if kind is None:
+    field = SYNONYMS.get(word) or (Field(word) if word in _WORDS else None)
+    kind = FIELDS[subject].get(field) if field is not None else None
+    if field is None or kind is None:
         return attribute_term(word, operator, value)
     read = _READERS[kind]
-    return read(subject, Field(word), _operator(operator, OPERATORS[kind]), value)
+    return read(subject, field, _operator(operator, OPERATORS[kind]), value)
 
 
 _WORDS: Final = frozenset(Field)
@@ -81,12 +113,36 @@ def _operator(sign: Token, allowed: Sequence[Operator]) -> Operator:
 
 
 def _state(subject: Subject, _field: Field, operator: Operator, value: Token) -> Node:
+    return StateTerm(operator, _one_of(STATES[subject], "state", value))
+
+
+def _reason(_subject: Subject, field: Field, operator: Operator, value: Token) -> Node:
+    if value == "NULL":
+        return MissingTerm(field, operator)
+    return ReasonTerm(operator, _one_of(tuple(REASONS), "reason", value))
+
+
+def _one_of(words: Sequence[str], what: str, value: Token) -> str:
     word = text_of(value)
-    if word not in STATES[subject]:
-        near = difflib.get_close_matches(word[:40], STATES[subject], n=1)
-        hint = f", did you mean {near[0]}?" if near else f", only {' '.join(STATES[subject])}"
-        raise _wrong(value, f"there is no state {_shown(word)}{hint}")
-    return StateTerm(operator, word)
+    if word not in words:
+        near = difflib.get_close_matches(word[:40], words, n=1)
+        hint = f", did you mean {near[0]}?" if near else f", only {' '.join(words)}"
+        raise _wrong(value, f"there is no {what} {_shown(word)}{hint}")
+    return word
+
+
+def _signal(_subject: Subject, field: Field, operator: Operator, value: Token) -> Node:
+    if value == "NULL":
+        return MissingTerm(field, operator)
+    text = text_of(value)
+    if text.isdecimal() and len(text) <= len("999"):
+        return IntegerTerm(field, operator, int(text))
+    try:
+        return IntegerTerm(
+            field, operator, signal.Signals[f"SIG{text.upper().removeprefix('SIG')}"]
+        )
+    except KeyError:
+        raise _unfit(value, Kind.SIGNAL) from None
 
 
 def _integer(_subject: Subject, field: Field, operator: Operator, value: Token) -> Node:
@@ -134,6 +190,8 @@ _READERS: Final[MappingProxyType[Kind, Callable[[Subject, Field, Operator, Token
     MappingProxyType(
         {
             Kind.STATE: _state,
+            Kind.REASON: _reason,
+            Kind.SIGNAL: _signal,
             Kind.INTEGER: _integer,
             Kind.INTEGER_OR_NULL: _integer_or_null,
             Kind.AMOUNT: _amount,

@@ -38,6 +38,8 @@ class Field(StrEnum):
     COST = "cost"
     DURATION = "duration"
     EXIT_CODE = "exit_code"
+    REASON = "reason"
+    SIGNAL = "signal"
     JOB_ID = "job_id"
     BATCH_ID = "batch_id"
     START_TIME = "start_time"
@@ -56,6 +58,13 @@ class StateTerm(Struct, frozen=True):
     word: str
 
 
+class ReasonTerm(Struct, frozen=True):
+    """`reason = oom`: `=` or `!=`, and a word of `fields.REASONS`."""
+
+    operator: Operator
+    word: str
+
+
 class IntegerTerm(Struct, frozen=True):
     """`job_id >= 10`, `exit_code = 3`."""
 
@@ -65,7 +74,7 @@ class IntegerTerm(Struct, frozen=True):
 
 
 class MissingTerm(Struct, frozen=True):
-    """`exit_code = NULL`, `exit_code != NULL`."""
+    """`exit_code = NULL`, `reason != NULL`."""
 
     field: Field
     operator: Operator
@@ -133,6 +142,7 @@ class Not(Struct, frozen=True):
 
 Term: TypeAlias = (
     StateTerm
+    | ReasonTerm
     | IntegerTerm
     | MissingTerm
     | AmountTerm

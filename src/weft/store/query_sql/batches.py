@@ -14,6 +14,7 @@ from weft.core.query.tree import (
     MissingTerm,
     Node,
     Operator,
+    ReasonTerm,
     StateTerm,
     Term,
     TextTerm,
@@ -143,7 +144,7 @@ def _term(term: Term, parameters: Parameters) -> str:
             return attribute("b.attributes", term, parameters)
         case AnyTerm(_, text):
             return any_label("b.name", "b.attributes", term, parameters.text(text))
-        case MissingTerm():
-            raise AssertionError(term)  # the parser knows no exit code of a batch
+        case MissingTerm() | ReasonTerm():
+            raise AssertionError(term)  # the parser knows no attempts of a batch
         case _:
             assert_never(term)

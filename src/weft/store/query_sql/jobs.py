@@ -5,7 +5,7 @@ label and r its array's, t one of its attempts.
 from types import MappingProxyType
 from typing import Final, assert_never
 
-from weft.core.query.fields import JOB_STATES
+from weft.core.query.fields import JOB_STATES, REASONS
 from weft.core.query.reach import Group, Reach
 from weft.core.query.tree import (
     AmountTerm,
@@ -16,6 +16,7 @@ from weft.core.query.tree import (
     MissingTerm,
     Node,
     Operator,
+    ReasonTerm,
     StateTerm,
     Term,
     TextTerm,
@@ -49,7 +50,7 @@ _NAME: Final = "(CASE WHEN l.job_id IS NULL THEN r.name ELSE l.name END)"
 _ATTRIBUTES: Final = "(CASE WHEN l.job_id IS NULL THEN r.attributes ELSE l.attributes END)"
 _LAST_ATTEMPT: Final = """
     LEFT JOIN LATERAL (
-        SELECT y.exit_code, y.started_at, y.ended_at FROM weft.attempt y
+        SELECT y.exit_code, y.reason, y.signal, y.started_at, y.ended_at FROM weft.attempt y
         WHERE y.batch_id = j.batch_id AND y.job_id = j.job_id AND y.attempt = j.attempt
           AND j.state <> STATE_RUNNING OFFSET 0) a ON true"""
 _DURATION: Final = milliseconds(
@@ -127,16 +128,15 @@ def _term(term: Term, parameters: Parameters) -> str:
         case StateTerm(operator, word):
             states = parameters.bind(sorted(map(int, JOB_STATES[word])), "smallint[]")
             return f"j.state {'= ANY' if operator is Operator.EQ else '<> ALL'} ({states})"
-        case IntegerTerm(Field.EXIT_CODE, operator, value):
-            parameters.want(_LAST_ATTEMPT)
-            is_other = operator is Operator.NE  # as is a job without an exit code
-            compared = "IS DISTINCT FROM" if is_other else COMPARED[operator]
-            return f"a.exit_code {compared} {parameters.integer(value)}"
+        case IntegerTerm(Field.EXIT_CODE | Field.SIGNAL as name, operator, value):
+            return _of_attempt(name, operator, value, parameters)
+        case ReasonTerm(operator, word):
+            return _of_attempt(Field.REASON, operator, REASONS[word], parameters)
         case IntegerTerm(name, operator, value):
             return f"j.{name} {COMPARED[operator]} {parameters.integer(value)}"
-        case MissingTerm(_, operator):
+        case MissingTerm(name, operator):
             parameters.want(_LAST_ATTEMPT)
-            return f"a.exit_code IS {'' if operator is Operator.EQ else 'NOT '}NULL"
+            return f"a.{name} IS {'' if operator is Operator.EQ else 'NOT '}NULL"
         case AmountTerm(Field.COST, operator, value):
             parameters.want(PRICE)
             return f"{_COST} {COMPARED[operator]} {parameters.number(value)}"
@@ -157,6 +157,13 @@ def _term(term: Term, parameters: Parameters) -> str:
             return f"({label} OR {_on_instance(operator, bound)})"
         case _:
             assert_never(term)
+
+
+def _of_attempt(name: Field, operator: Operator, value: int, parameters: Parameters) -> str:
+    parameters.want(_LAST_ATTEMPT)
+    is_other = operator is Operator.NE  # as is a job without one
+    compared = "IS DISTINCT FROM" if is_other else COMPARED[operator]
+    return f"a.{name} {compared} {parameters.integer(value)}"
 
 
 def _in_group(group: Group, parameters: Parameters) -> str:

@@ -54,7 +54,9 @@ async def list_batches(request: AnyRequest) -> Response[bytes]:
     if query.flag("explain"):
         return reply(await read.explain_batches(services, caller, wanted))
     rows = await read.list_batches(services, caller, wanted)
-    return reply(page(rows, wanted.limit, kind, "id"))
+    is_first = not rows and wanted.before is None
+    warnings = await read.doubt_batches(services, caller, wanted) if is_first else ()
+    return reply(page(rows, wanted.limit, kind, "id", warnings=warnings))
 
 
 @get("/v1/batches/{b:str}", opt={"answer": Batch})

@@ -48,7 +48,9 @@ async def list_jobs(request: AnyRequest) -> Response[bytes]:
     if query.flag("explain"):
         return reply(await read.explain_jobs(services, caller, batch_id, wanted))
     rows = await read.list_jobs(services, caller, batch_id, wanted)
-    return reply(page(rows, wanted.limit, kind, "job_id"))
+    is_first = not rows and not after
+    warnings = await read.doubt_jobs(services, caller, batch_id, wanted) if is_first else ()
+    return reply(page(rows, wanted.limit, kind, "job_id", warnings=warnings))
 
 
 def _state(word: str) -> JobState:

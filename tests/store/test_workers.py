@@ -108,6 +108,10 @@ async def test_the_driver_locks_a_silent_worker_in_the_order_of_the_worker_itsel
             while not await world.admin.fetchval(waiting, worker.id):
                 assert not losing.done()
         await other.execute(
+            "SELECT FROM weft.worker_incarnation WHERE incarnation_id = $1 FOR UPDATE NOWAIT",
+            worker.id,
+        )
+        await other.execute(
             "UPDATE weft.worker_incarnation SET heartbeat_at = clock_timestamp() "
             "WHERE incarnation_id = $1",
             worker.id,

@@ -187,7 +187,7 @@ def test_a_message_for_closed_errors_does_not_go_to_the_output() -> None:
 
 
 def test_each_needs_room_for_a_job() -> None:
-    done = weft("each", "-j", "0", "--", "echo")
+    done = weft("each", "-j", "-1", "--", "echo")
 
     assert done.returncode == 2
     assert done.stderr.startswith("weft: -j must be at least 1, not '0'")

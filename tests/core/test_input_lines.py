@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from weft.core.input_lines import LINE_BYTES_MAX, CommandTemplate, LineSplitter
 
 
-def split(data: bytes, cuts: list[int], separator: bytes = b"\n") -> list[tuple[int, bytes]]:
+def split(data: bytes, cuts: list[int], separator: bytes | None = None) -> list[tuple[int, bytes]]:
     splitter = LineSplitter(separator)
     found = []
     ends = sorted(cut % (len(data) + 1) for cut in cuts)
@@ -62,8 +62,35 @@ def test_an_endless_line_does_not_fill_the_memory_and_the_next_one_is_whole() ->
 def test_placeholders(placeholder: str, line: str, expected: str) -> None:
     template = CommandTemplate(("{}", placeholder))
 
-    assert template.render(line, 7) == [line, expected]
+    assert template.render([line], 7) == [line, expected]
 
 
 def test_a_command_without_placeholder_gets_the_line_as_last_argument() -> None:
-    assert CommandTemplate(("wc", "-l")).render("it's a file", 1) == ["wc", "-l", "it's a file"]
+    assert CommandTemplate(("wc", "-l")).render(["it's a file"], 1) == ["wc", "-l", "it's a file"]
+
+
+@pytest.mark.parametrize(
+    ("words", "repeats", "expected"),
+    [
+        (["echo"], True, ["echo", "a/b.c", "d"]),
+        (["echo", "{}", "end"], True, ["echo", "a/b.c", "d", "end"]),
+        (["echo", "x{/.}y"], True, ["echo", "xby", "xdy"]),
+        (["echo", "{}", "x{}y"], False, ["echo", "a/b.c", "d", "xa/b.c dy"]),
+        (["{2}", "{1/}", "{-1}", "{3}", "{1}-{2}"], True, ["d", "b.c", "d", "", "a/b.c-d"]),
+        (["{#}", "{}{2}"], True, ["7", "a/b.cd", "dd"]),
+    ],
+)
+def test_several_values(words: list[str], *, repeats: bool, expected: list[str]) -> None:
+    template = CommandTemplate(words, has_positions=True, repeats=repeats)
+
+    assert template.render(["a/b.c", "d"], 7) == expected
+
+
+def test_positions_are_text_unless_there_are_several_values() -> None:
+    assert CommandTemplate(("grep", "a{2}")).render(["x"], 1) == ["grep", "a{2}", "x"]
+
+
+def test_another_text_may_stand_for_the_value() -> None:
+    template = CommandTemplate(("echo", "{}", "X+", "{/}"), whole="X+")
+
+    assert template.render(["a/b"], 1) == ["echo", "{}", "a/b", "b"]

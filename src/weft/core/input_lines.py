@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 LINE_BYTES_MAX = 1 << 20
 """More than any command takes: of a longer line the beginning is kept, and refused like it."""
@@ -11,12 +12,13 @@ LINE_BYTES_MAX = 1 << 20
 class LineSplitter:
     """Cut a stream of bytes into items, wherever it is cut in pieces.
 
-    An empty line is no item, as with xargs; what is empty between two NUL characters is one.
+    An empty line is no item, as with xargs; what is empty between two other separators is one.
     """
 
-    def __init__(self, separator: bytes = b"\n") -> None:
-        self._separator = separator
-        self._keeps_empty = separator != b"\n"
+    def __init__(self, separator: bytes | None = None) -> None:
+        """Cut at this separator; None: at the ends of lines."""
+        self._separator = separator or b"\n"
+        self._keeps_empty = separator is not None
         self._rest = b""
         self._n_lines = 0
 
@@ -41,52 +43,90 @@ class LineSplitter:
         ]
 
 
-_PLACEHOLDER = re.compile(r"\{(?:/?\.?|//|#)\}")
-
-
 @dataclass(frozen=True)
 class CommandTemplate:
-    """A command with places for the line, as in GNU parallel.
+    """A command with places for the values of one job, as in GNU parallel.
 
-    `{}` the line · `{.}` without its extension · `{/}` its last part · `{//}` its directory ·
-    `{/.}` the last part without its extension · `{#}` the number of the line.
-    A command without any of them gets the line as its last argument.
+    `{}` the value · `{.}` without its extension · `{/}` its last part · `{//}` its directory ·
+    `{/.}` the last part without its extension · `{#}` the number of the job.
+    A command without any of them gets the values as its last arguments.
 
-    >>> CommandTemplate(("cp", "{}", "{/.}.bak")).render("a/b.txt", 1)
+    >>> CommandTemplate(("cp", "{}", "{/.}.bak")).render(["a/b.txt"], 1)
     ['cp', 'a/b.txt', 'b.bak']
     """
 
     arguments: Sequence[str]
+    whole: str = "{}"
+    """What stands for the value."""
+    has_positions: bool = False
+    """`{2}`, `{2.}`, `{2/}` … are the second value, `{-1}` the last one."""
+    repeats: bool = False
+    """A word with a placeholder becomes one for each value; else they are joined by a space."""
 
-    def render(self, line: str, number: int) -> list[str]:
-        """Return the command for one line; what stands in the line is not replaced again."""
-
-        def value(match: re.Match[str]) -> str:
-            return _value(match[0], line, number)
-
+    def render(self, values: Sequence[str], number: int) -> list[str]:
+        """Return the command of one job; what stands in a value is not replaced again."""
         if not self.has_placeholder:
-            return [*self.arguments, line]
-        return [_PLACEHOLDER.sub(value, argument) for argument in self.arguments]
+            return [*self.arguments, *values]
+        return [
+            self._filled(word, own, values, number)
+            for word in self.arguments
+            for own in ([[one] for one in values] if self._takes_each(word) else [values])
+        ]
 
     @property
     def has_placeholder(self) -> bool:
-        """Say whether the line has a place in the command."""
-        return any(_PLACEHOLDER.search(argument) for argument in self.arguments)
+        """Say whether the values have a place in the command."""
+        return any(self._places.search(argument) for argument in self.arguments)
+
+    @cached_property
+    def _places(self) -> re.Pattern[str]:
+        position = "(?P<position>-?[1-9][0-9]{0,5})?" if self.has_positions else "(?P<position>)"
+        forms = f"{{{position}(?P<form>//|/?\\.|/|#)}}"
+        if self.has_positions:
+            return re.compile(
+                rf"{re.escape(self.whole)}|{forms}|{{(?P<only>-?[1-9][0-9]{{0,5}})}}"
+            )
+        return re.compile(rf"{re.escape(self.whole)}|{forms}")
+
+    def _takes_each(self, word: str) -> bool:
+        """Say whether a word stands for all values, and becomes one word for each."""
+        found = [match for match in self._places.finditer(word) if _is_of_all(match)]
+        return bool(found) and (self.repeats or found[0][0] == word)
+
+    def _filled(self, word: str, own: Sequence[str], values: Sequence[str], number: int) -> str:
+        def value(match: re.Match[str]) -> str:
+            form = match["form"] or ""
+            if form == "#":
+                return str(number)
+            position = match["position"] or match.groupdict().get("only")
+            chosen = _at(values, int(position)) if position else own
+            return " ".join(_value(form, one) for one in chosen)
+
+        return self._places.sub(value, word)
 
 
-def _value(placeholder: str, line: str, number: int) -> str:
+def _is_of_all(match: re.Match[str]) -> bool:
+    position = match["position"] or match.groupdict().get("only")
+    return match["form"] != "#" and not position
+
+
+def _at(values: Sequence[str], position: int) -> Sequence[str]:
+    """Return the value at a position from 1, or from -1 at the end; nothing if there is none."""
+    index = position - 1 if position > 0 else len(values) + position
+    return values[index : index + 1] if index >= 0 else ()
+
+
+def _value(form: str, line: str) -> str:
     directory, slash, last = line.rpartition("/")
-    match placeholder:
-        case "{.}":
+    match form:
+        case ".":
             return directory + slash + _stem(last)
-        case "{/}":
+        case "/":
             return last
-        case "{/.}":
+        case "/.":
             return _stem(last)
-        case "{//}":
+        case "//":
             return directory or ("/" if slash else ".")
-        case "{#}":
-            return str(number)
     return line
 
 

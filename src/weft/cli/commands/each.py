@@ -1,8 +1,9 @@
 """`weft each`: one job per line, as with xargs and GNU parallel, but recorded."""
 
 import asyncio
+import os
+import re
 import secrets
-from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -11,10 +12,20 @@ from typing import Annotated
 
 from cyclopts import Parameter, validators
 
+from weft.cli.each.command_line import Words, read_words
+from weft.cli.each.dry_run import print_commands
 from weft.cli.each.feed import Feed
 from weft.cli.each.ledger import Ledger
-from weft.cli.each.lines import LineReader
+from weft.cli.each.lines import GivenItems, LineReader
+from weft.cli.each.packing import (
+    BETWEEN_VALUES,
+    BadInputOption,
+    Packer,
+    columns_of,
+    delimiter_of,
+)
 from weft.cli.each.print import Printer
+from weft.cli.each.records import Records
 from weft.cli.each.resume import ATTRIBUTE, find_earlier
 from weft.cli.each.summary import Run, print_summary, print_summary_as_json
 from weft.cli.input.job_document import (
@@ -26,7 +37,6 @@ from weft.cli.input.job_document import (
     request_fields,
 )
 from weft.cli.input.options import SHARED, Shared
-from weft.cli.input.text import check_text
 from weft.cli.terminal.closed_output import watch_closed
 from weft.cli.terminal.interrupts import INTERRUPTED, Interrupts
 from weft.cli.terminal.progress import ProgressLine
@@ -37,7 +47,6 @@ from weft.core.errors import Conflict, WeftError
 from weft.core.input_lines import CommandTemplate
 
 STDOUT = 1
-FAILED = 1
 BROKEN_PIPE = 141
 
 
@@ -52,13 +61,51 @@ class EachOptions:
     null: Annotated[bool, Parameter(name=["--null", "-0"], negative="")] = False
     """Items end with a NUL character instead of a newline, as `find -print0` writes them."""
 
-    jobs: Annotated[
-        int | None, Parameter(name=["--jobs", "-j"], validator=validators.Number(gte=1))
+    delimiter: Annotated[str | None, Parameter(name=["--delimiter", "-d"])] = None
+    r"""Items end with this character, such as , or '\\t' or '\\x1f'."""
+
+    colsep: str | None = None
+    """Cut each line at this regular expression into {1}, {2} and so on."""
+
+    max_args: Annotated[
+        int | None,
+        Parameter(
+            name=["--max-args", "-n", "-N", "--max-lines", "-L"],
+            validator=validators.Number(gte=1),
+        ),
     ] = None
-    """Maximum number of jobs that run at the same time."""
+    """Give each job up to this many lines, as arguments."""
+
+    max_chars: Annotated[
+        int | None, Parameter(name=["--max-chars", "-s"], validator=validators.Number(gte=1))
+    ] = None
+    """Give each job as many lines as its command has room for in this many bytes."""
+
+    replace: Annotated[str, Parameter(name=["--replace", "-I"])] = "{}"
+    """This text stands for the line in the command, instead of {}."""
+
+    jobs: Annotated[
+        int | None, Parameter(name=["--jobs", "-j", "-P"], validator=validators.Number(gte=0))
+    ] = None
+    """Maximum number of jobs that run at the same time; 0: no limit."""
+
+    delay: Annotated[float, Parameter(validator=validators.Number(gte=0))] = 0.0
+    """Seconds between the submissions of two jobs."""
 
     unordered: Annotated[bool, Parameter(negative="")] = False
     """Print outputs as jobs end, not in input order."""
+
+    tag: Annotated[bool, Parameter(negative="")] = False
+    """Put the line and a tab before each line of output."""
+
+    joblog: str | None = None
+    """Write a line about each job to this file, in the form of GNU parallel."""
+
+    results: str | None = None
+    """Write the outputs to files below this directory, too: 1/LINE/stdout and stderr."""
+
+    dry_run: Annotated[bool, Parameter(negative="")] = False
+    """Print the commands, and run nothing."""
 
     name: str | None = None
     """Name of this run, for --resume."""
@@ -81,10 +128,12 @@ def each(
 
     In the command, {} is the line, {.} the line without its extension, {/} its
     last part, {//} its directory, {/.} its last part without the extension, {#}
-    its number; without any of them the line is appended. Exit code 1 if a job
-    failed. Ctrl-C cancels what is left.
+    its number; without any of them the line is appended. Ctrl-C cancels what is
+    left. Exit code 1 if a job failed, 124 if one ended with 255, 125 if one was
+    killed by a signal, 127 if a program was not found.
 
         find . -name '*.py' | weft each -- wc -l {}
+        weft each -- convert {} {.}.png ::: *.jpg
         seq 100 | weft each --name squares -- sh -c 'echo $(( {} * {} ))'
 
     Args:
@@ -93,32 +142,97 @@ def each(
         options: Resources and environment of each job.
         shared: Options of every command.
     """
-    if not command:
+    words = read_words(command)
+    if not words.command:
         raise NoCommand(
             "nothing to run", hint="Write the command after two hyphens: `weft each -- wc -l {}`."
         )
-    check_text(command)
-    return asyncio.run(_Each(command, how, options, shared).run())
+    source = _Source(words, how)
+    if how.dry_run:
+        return asyncio.run(
+            print_commands(
+                source.reader(), source.packer(), source.template(), as_json=shared.json
+            )
+        )
+    return asyncio.run(_Each(source, how, options, shared).run())
+
+
+@dataclass(frozen=True)
+class _Source:
+    """Where the jobs of a run come from: lines or values, and the command."""
+
+    words: Words
+    how: EachOptions
+
+    def __post_init__(self) -> None:
+        """Refuse options that contradict each other."""
+        how = self.how
+        if how.null and how.delimiter is not None:
+            raise BadInputOption("-0 and -d both say how items end", hint="Give one of them.")
+        if self.words.lists and how.file is not None:
+            raise BadInputOption(
+                "there are values after ::: and a file of lines", hint="Give one of them."
+            )
+        if (how.colsep is not None or len(self.words.lists) > 1) and self.packer().is_grouping:
+            raise BadInputOption(
+                "columns cannot be combined with several lines a job",
+                detail="{1} would mean a column and a line.",
+                hint="Leave out -n, -L, -N and -s, or --colsep and all but one :::.",
+            )
+        if not how.replace:
+            raise BadInputOption("-I needs a text", hint="Write it as -I {} or -I %.")
+
+    def reader(self) -> LineReader | GivenItems:
+        how = self.how
+        if self.words.lists:
+            return GivenItems(self.words.items())
+        if how.null:
+            return LineReader(how.file, b"\0")
+        return LineReader(how.file, None if how.delimiter is None else delimiter_of(how.delimiter))
+
+    def packer(self) -> Packer:
+        how = self.how
+        has_lists = len(self.words.lists) > 1
+        base = sum(len(os.fsencode(word)) + 1 for word in self.words.command)
+        return Packer(
+            per_job=how.max_args,
+            chars_max=how.max_chars,
+            base_chars=base,
+            columns=re.compile(BETWEEN_VALUES) if has_lists else columns_of(how.colsep),
+        )
+
+    def template(self) -> CommandTemplate:
+        packer = self.packer()
+        return CommandTemplate(
+            self.words.command,
+            self.how.replace,
+            has_positions=(
+                packer.is_grouping or packer.columns is not None or bool(self.words.lists)
+            ),
+            repeats=packer.is_grouping,
+        )
 
 
 class _Each:
     """One run."""
 
     def __init__(
-        self, command: Sequence[str], how: EachOptions, options: JobOptions, shared: Shared
+        self, source: _Source, how: EachOptions, options: JobOptions, shared: Shared
     ) -> None:
-        self._command = command
+        self._source = source
         self._how = how
         self._options = options
         self._shared = shared
         self._ledger = Ledger()
+        wants_records = how.joblog is not None or how.results is not None
+        self._records = Records(how.joblog, how.results) if wants_records else None
         self._began_at = monotonic()
         self._is_output_closed = False
         self._work: asyncio.Future[None] | None = None
 
     async def run(self) -> int:
         """Submit, print and sum up; return the exit code."""
-        reader = LineReader(self._how.file, nul=self._how.null)
+        reader = self._source.reader()
         async with self._shared.client(patience_s=WAIT_PATIENCE_S) as client:
             feed = await self._feed(client, reader)
             with (
@@ -147,22 +261,25 @@ class _Each:
         self._sum_up(feed, is_interrupted=interrupts.count > 0)
         if interrupts.count:
             return INTERRUPTED
-        return FAILED if self._ledger.n_failed or self._ledger.n_missing else 0
+        return self._ledger.exit_code
 
-    async def _feed(self, client: Api, reader: LineReader) -> Feed:
+    async def _feed(self, client: Api, reader: LineReader | GivenItems) -> Feed:
         resume = self._how.resume
         earlier = await find_earlier(client, resume) if resume is not None else None
-        program = PurePath(self._command[0]).name or "each"
+        program = PurePath(self._source.words.command[0]).name or "each"
         name = self._how.name or (earlier.name if earlier else f"{program}-{secrets.token_hex(3)}")
         batch = {"name": name, "attributes": {ATTRIBUTE: "resumed" if earlier else "new"}}
         feed = Feed(
             client=client,
             reader=reader,
             ledger=self._ledger,
-            template=CommandTemplate(self._command),
-            batch=batch if self._how.jobs is None else {**batch, "max_running": self._how.jobs},
+            packer=self._source.packer(),
+            template=self._source.template(),
+            batch={**batch, "max_running": self._how.jobs} if self._how.jobs else batch,
             job_fields={**place_fields(), **option_fields(self._options)},
             request_fields=request_fields(self._options, self._shared.home),
+            delay_s=self._how.delay,
+            keeps_details=self._records is not None,
         )
         if earlier is not None:
             feed.done_before = earlier.succeeded
@@ -176,6 +293,8 @@ class _Each:
             progress,
             ordered=not self._how.unordered,
             as_json=self._shared.json,
+            tags=self._how.tag,
+            records=self._records,
         )
         self._work = asyncio.ensure_future(_both(feed, printer, self._ledger))
         try:

@@ -31,6 +31,8 @@ from weft.core.ids import format_job_ref
 def run(
     *command: str,
     no_stdin: Annotated[bool, Parameter(name=["--no-stdin", "-n"], negative="")] = False,
+    name: str | None = None,
+    detach: Annotated[bool, Parameter(negative="")] = False,
     options: JobOptions = NO_OPTIONS,
     shared: Shared = SHARED,
 ) -> int:
@@ -42,6 +44,8 @@ def run(
 
     Args:
         command: Program and arguments, after `--`.
+        name: Name of the batch and its job (default: the command).
+        detach: Print the job, such as b12.j1, and leave it to the server.
         no_stdin: Do not read standard input; the job reads from /dev/null.
         options: Resources and environment of the job.
         shared: Options of every command.
@@ -52,12 +56,24 @@ def run(
         )
     stdin = None if no_stdin else read_stdin()
     job = job_document(command, options, stdin=stdin)
+    if name is not None:
+        job["name"] = name
     document = {
-        "name": show_command(command),
+        "name": name if name is not None else show_command(command),
         "jobs": [job],
         **request_fields(options, shared.home),
     }
-    return asyncio.run(_run(document, shared))
+    return asyncio.run((_detach if detach else _run)(document, shared))
+
+
+async def _detach(document: Mapping[str, Any], shared: Shared) -> int:
+    async with shared.client() as client:
+        batch_id = await _create(client, document)
+    if shared.json:
+        print_json({"batch_id": batch_id, "job_id": 1})
+    else:
+        print(format_job_ref(batch_id, 1))
+    return 0
 
 
 async def _run(document: Mapping[str, Any], shared: Shared) -> int:

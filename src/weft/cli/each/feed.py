@@ -4,13 +4,15 @@ import asyncio
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
+from weft.cli.each.any_bytes import portable
 from weft.cli.each.ledger import Ledger
-from weft.cli.each.lines import Item, LineReader, decode_line
-from weft.cli.input.text import NotUtf8
+from weft.cli.each.lines import GivenItems, LineReader
+from weft.cli.each.packing import Pack, Packer
+from weft.cli.each.records import Submitted
 from weft.cli.terminal.plain import one_line
 from weft.client.api import Api
 from weft.core.errors import InvalidDocument
@@ -23,8 +25,16 @@ DIGEST_CHARS = 12
 SETTLE_S = 5.0
 _JOB_POINTER = re.compile(r"/jobs/([0-9]+)(?:/.*)?")
 
-Job = tuple[int, str, dict[str, Any]]
-"""The number of a line, how to show it, and the document of its job."""
+
+class Job(NamedTuple):
+    """One job that is not submitted yet."""
+
+    number: int
+    """Of its line."""
+    shown: str
+    """The line, as it is shown."""
+    document: dict[str, Any]
+    submitted: Submitted
 
 
 @dataclass
@@ -32,7 +42,8 @@ class Feed:
     """Submits jobs while there is room for their results."""
 
     client: Api
-    reader: LineReader
+    reader: LineReader | GivenItems
+    packer: Packer
     ledger: Ledger
     template: CommandTemplate
     batch: Mapping[str, Any]
@@ -41,6 +52,10 @@ class Feed:
     """Fields that all jobs share."""
     request_fields: Mapping[str, Any]
     """Fields of every request beside its jobs."""
+    delay_s: float = 0.0
+    """Pause between submissions of single jobs."""
+    keeps_details: bool = False
+    """Whether the ledger needs commands and values."""
     done_before: Counter[str] = field(default_factory=Counter)
     """Names of jobs that need not run again, and the number of each."""
     batch_id: int | None = None
@@ -52,14 +67,26 @@ class Feed:
             while self.ledger.n_free <= 0:
                 self.ledger.room.clear()
                 await self.ledger.room.wait()
-            items = await self.reader.take(min(PIECE_JOBS, self.ledger.n_free))
+            items = await self.reader.take(self._n_wanted)
             if not items:
                 break
-            jobs = [job for item in items if (job := self._job(item)) is not None]
-            if jobs:
-                await self._submit(jobs)
+            await self._submit_packs(self.packer.feed(items))
+        await self._submit_packs(self.packer.finish())
         self.ledger.is_input_done = True
         self.ledger.changed.set()
+
+    @property
+    def _n_wanted(self) -> int:
+        """Return how many items to take at once."""
+        return 1 if self.delay_s else min(PIECE_JOBS, self.ledger.n_free)
+
+    async def _submit_packs(self, packs: Iterable[Pack]) -> None:
+        jobs = [job for pack in packs if (job := self._job(pack)) is not None]
+        if not jobs:
+            return
+        if self.delay_s and self.ledger.n_submitted:
+            await asyncio.sleep(self.delay_s)
+        await self._submit(jobs)
 
     async def _submit(self, jobs: list[Job]) -> None:
         """Submit these jobs. A line that the server refuses fails; the others run."""
@@ -71,15 +98,16 @@ class Feed:
                 if not refused or (len(refused) == len(jobs) and self.batch_id is None):
                     raise  # the error concerns the whole request
                 for index, why in refused.items():
-                    number, shown, _ = jobs[index]
-                    self.ledger.note_unsubmitted(f"line {number}: {shown}", why)
+                    job = jobs[index]
+                    self.ledger.note_unsubmitted(f"line {job.number}: {job.shown}", why)
                 jobs = [job for index, job in enumerate(jobs) if index not in refused]
             else:
-                self.ledger.note_submitted([shown for _, shown, _ in jobs])
+                details = [job.submitted for job in jobs] if self.keeps_details else ()
+                self.ledger.note_submitted([job.shown for job in jobs], details)
                 return
 
     async def _send(self, jobs: list[Job]) -> None:
-        request = {"jobs": [job for *_, job in jobs], **self.request_fields}
+        request = {"jobs": [job.document for job in jobs], **self.request_fields}
         if self.batch_id is None:
             # Shielded: if the batch is created after a stop, it must be cancelled.
             self._creation = asyncio.create_task(self._create({**self.batch, **request}))
@@ -95,23 +123,25 @@ class Feed:
         if self._creation is not None:
             await asyncio.wait([self._creation], timeout=SETTLE_S)
 
-    def _job(self, item: Item) -> Job | None:
-        """Return the job of a line; `None` if it need not run."""
-        number, raw = item
-        try:
-            line = decode_line(raw)
-        except NotUtf8 as error:
-            shown = one_line(raw.decode("utf-8", "backslashreplace"), width=SHOWN_CHARS)
-            self.ledger.note_unsubmitted(f"line {number}: {shown}", error.message)
+    def _job(self, pack: Pack) -> Job | None:
+        """Return the job of a line or of several; `None` if it need not run."""
+        shown = one_line(shown_text(pack.line), width=SHOWN_CHARS)
+        if pack.wrong is not None:
+            self.ledger.note_unsubmitted(f"line {pack.number}: {shown}", pack.wrong)
             return None
-        name = name_of(line)
+        name = name_of(pack.line)
         if self.done_before[name] > 0:
             self.done_before[name] -= 1
             self.ledger.n_skipped += 1
             return None
-        command = self.template.render(line, number)
-        shown = one_line(line, width=SHOWN_CHARS)
-        return number, shown, {"command": command, "name": name, **self.job_fields}
+        command = self.template.render(pack.values, pack.number)
+        document = {"command": portable(command), "name": name, **self.job_fields}
+        return Job(pack.number, shown, document, Submitted(command, pack.values))
+
+
+def shown_text(line: str) -> str:
+    """Return a line for people, with escapes for bytes that are not UTF-8."""
+    return line.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def name_of(line: str) -> str:
@@ -123,7 +153,7 @@ def name_of(line: str) -> str:
     """
     if 0 < len(line) <= NAME_CHARS and line.isprintable():
         return line
-    digest = hashlib.sha256(line.encode()).hexdigest()[:DIGEST_CHARS]
+    digest = hashlib.sha256(line.encode("utf-8", "surrogateescape")).hexdigest()[:DIGEST_CHARS]
     shown = "".join(c if c.isprintable() else "\ufffd" for c in line[:NAME_CHARS])
     return f"{shown}… #{digest}"
 

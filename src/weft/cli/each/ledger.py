@@ -1,12 +1,17 @@
 """The jobs of `weft each` whose results have not been printed yet."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from weft.cli.terminal.exit_code import explain_end
+from weft.cli.each.records import Submitted
+from weft.cli.terminal.exit_code import FAILED, NO_PROGRAM, explain_end
 
+LAST_WORD = 255
+"""A job that ends with it asks for no more jobs, as with xargs."""
+SAID_LAST_WORD = 124
+KILLED = 125
 WINDOW_JOBS = 20_000
 FAILURES_SHOWN = 20
 
@@ -45,6 +50,10 @@ class Ledger:
     """Set at each change for which the printer may wait."""
     room: asyncio.Event = field(default_factory=asyncio.Event)
     """Set whenever something was printed."""
+    details: dict[int, Submitted] = field(default_factory=dict)
+    """What jobs were given, if files of results need it."""
+    exit_code: int = 0
+    """Of the run, after what was printed so far."""
     _lines: dict[int, str] = field(default_factory=dict)
 
     @property
@@ -57,8 +66,9 @@ class Ledger:
         """Say whether every line's result was printed."""
         return self.is_input_done and self.n_printed == self.n_submitted
 
-    def note_submitted(self, lines: list[str]) -> None:
+    def note_submitted(self, lines: list[str], details: Sequence[Submitted] = ()) -> None:
         """Record that the next jobs belong to these lines."""
+        self.details.update(enumerate(details, self.n_submitted + 1))
         for line in lines:
             self.n_submitted += 1
             self._lines[self.n_submitted] = line
@@ -87,11 +97,12 @@ class Ledger:
         self.room.set()
         if "problem" in job:
             self.n_missing += 1
+            self.exit_code = max(self.exit_code, FAILED)
             self.missing = self.missing or job["problem"]
         if job["state"] == "success":
             self.n_succeeded += 1
         else:
-            self._note_failure(Failure(job_id, line, explain_end(job)))
+            self._note_failure(Failure(job_id, line, explain_end(job)), _exit_code_after(job))
         return line
 
     def next_run(self, *, ordered: bool, count_max: int) -> tuple[int, int] | None:
@@ -105,7 +116,17 @@ class Ledger:
             last += 1
         return first, last
 
-    def _note_failure(self, failure: Failure) -> None:
+    def _note_failure(self, failure: Failure, exit_code: int = FAILED) -> None:
         self.n_failed += 1
+        self.exit_code = max(self.exit_code, exit_code)
         if len(self.failures) < FAILURES_SHOWN:
             self.failures.append(failure)
+
+
+def _exit_code_after(job: Mapping[str, Any]) -> int:
+    """Return the exit code of a run with this failed job; of several, the highest one counts."""
+    if job.get("reason") == "no_program":
+        return NO_PROGRAM
+    if job.get("reason") == "signal":
+        return KILLED
+    return SAID_LAST_WORD if job.get("exit_code") == LAST_WORD else FAILED

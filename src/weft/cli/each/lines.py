@@ -3,10 +3,10 @@
 import asyncio
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import CancelledError
+from itertools import islice
 
-from weft.cli.input.text import NotUtf8
 from weft.core.errors import Invalid
 from weft.core.input_lines import LineSplitter
 
@@ -30,10 +30,10 @@ class LineReader:
     chunks.
     """
 
-    def __init__(self, file: str | None, *, nul: bool) -> None:
+    def __init__(self, file: str | None, separator: bytes | None = None) -> None:
         self._name = "standard input" if file is None or file == "-" else file
         self._descriptor = STDIN if file is None or file == "-" else _open(file)
-        self._splitter = LineSplitter(b"\0" if nul else b"\n")
+        self._splitter = LineSplitter(separator)
         self._queue: asyncio.Queue[list[Item] | Exception | None] = asyncio.Queue(CHUNKS_AHEAD)
         self._waiting: list[Item] = []
         self._is_done = False
@@ -79,15 +79,18 @@ class LineReader:
             put(_unreadable(error, self._name) if isinstance(error, OSError) else error)
 
 
-def decode_line(line: bytes) -> str:
-    """Return the text of a line. Raise `NotUtf8` for invalid bytes and for NUL."""
-    try:
-        text = line.decode()
-    except UnicodeDecodeError as error:
-        raise NotUtf8(f"not valid UTF-8 at byte {error.start + 1}") from error
-    if "\0" in text:
-        raise NotUtf8("it contains a NUL character")
-    return text
+class GivenItems:
+    """Items of the command line instead of lines: the values after `:::`."""
+
+    def __init__(self, items: Iterator[bytes]) -> None:
+        self._items = enumerate(items, 1)
+
+    def start(self) -> None:
+        """Do nothing: there is nothing to read."""
+
+    async def take(self, count_max: int) -> Sequence[Item]:
+        """Return the next items; an empty list at the end."""
+        return list(islice(self._items, count_max))
 
 
 def _open(file: str) -> int:

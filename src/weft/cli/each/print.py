@@ -10,9 +10,10 @@ from typing import Any
 import msgspec
 
 from weft.cli.each.ledger import Ledger
+from weft.cli.each.records import Records
 from weft.cli.terminal.progress import ProgressLine
 from weft.cli.terminal.raw_output import STDERR, STDOUT, write_all
-from weft.client.api import Api
+from weft.client.api import Api, Document
 from weft.client.waiting import wait_beside
 from weft.core.states import ENDED_WORDS
 
@@ -31,12 +32,16 @@ class Printer:
         *,
         ordered: bool,
         as_json: bool,
+        tags: bool = False,
+        records: Records | None = None,
     ) -> None:
         self._client = client
         self._ledger = ledger
         self._progress = progress
         self._ordered = ordered
         self._as_json = as_json
+        self._tags = tags
+        self._records = records
         self._shares_terminal = sys.stdout.isatty()
 
     async def run(self, batch_id: int) -> None:
@@ -70,13 +75,27 @@ class Printer:
         if run is None:
             self._draw()
             return False
+        jobs = await self._documents(batch_id, *run)
         async with aclosing(self._client.outputs(batch_id, *run)) as rows:
             async for row in rows:
                 line = self._ledger.note_printed(row)
                 if line is not None:
+                    self._record(row, jobs.get(row["job_id"]))
                     self._print(batch_id, line, row)
         self._draw()
         return True
+
+    async def _documents(self, batch_id: int, first: int, last: int) -> dict[int, Document]:
+        """Return the documents of these jobs, if they are recorded."""
+        if self._records is None or not self._records.needs_times:
+            return {}
+        query = f"job_id >= {first} and job_id <= {last}"
+        return {job["job_id"]: job async for job in self._client.list_jobs(batch_id, query)}
+
+    def _record(self, row: dict[str, Any], job: Document | None) -> None:
+        submitted = self._ledger.details.pop(row["job_id"], None)
+        if self._records is not None and submitted is not None:
+            self._records.add(submitted, row, job)
 
     def _print(self, batch_id: int, line: str, row: dict[str, Any]) -> None:
         if self._as_json:
@@ -84,8 +103,8 @@ class Printer:
             document = {"line": line, "batch_id": batch_id, **row, **texts}
             self._write(STDOUT, msgspec.json.encode(document) + b"\n")
             return
-        self._write(STDOUT, row["stdout"])
-        self._write(STDERR, row["stderr"])
+        for descriptor, name in ((STDOUT, "stdout"), (STDERR, "stderr")):
+            self._write(descriptor, tagged(row[name], line) if self._tags else row[name])
 
     def _write(self, descriptor: int, data: bytes) -> None:
         if not data:
@@ -102,3 +121,13 @@ class Printer:
             ledger.n_submitted if ledger.is_input_done else None,
             failed=ledger.n_failed,
         )
+
+
+def tagged(output: bytes, line: str) -> bytes:
+    """Put the line and a tab before each line of an output."""
+    tag = line.encode() + b"\t"
+    return (
+        b"".join(tag + one + b"\n" for one in output.removesuffix(b"\n").split(b"\n"))
+        if output
+        else b""
+    )

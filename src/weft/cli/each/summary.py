@@ -1,5 +1,6 @@
 """The summary at the end of `weft each`."""
 
+import shlex
 import sys
 from dataclasses import dataclass
 
@@ -37,7 +38,8 @@ def print_summary(ledger: Ledger, run: Run) -> None:
         print(f"  … and {rest:,} more: `weft status --limit 0 b{run.batch_id}`", file=sys.stderr)
     if run.batch_id is not None and (ledger.n_failed or run.interrupted):
         word = "the rest" if run.interrupted else "what failed"
-        note(f"`weft each --resume {run.name} -- …` with the same input runs {word} again")
+        name = shlex.quote(run.name)
+        note(f"`weft each --resume {name} -- …` with the same input runs {word} again")
 
 
 def print_summary_as_json(ledger: Ledger, run: Run) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from cyclopts import Parameter
+from cyclopts import Parameter, validators
 
 from weft.cli.input.environment import given_variable, inherited_environment
 from weft.cli.input.text import check_text
@@ -43,6 +43,14 @@ class JobOptions:
 
     timeout: Annotated[str | None, Parameter(group="Job")] = None
     """Time after which the job is stopped: seconds, or 10m, 1h30m, 1-12:00:00."""
+
+    retries: Annotated[
+        int | None, Parameter(group="Job", validator=validators.Number(gte=0, lte=99))
+    ] = None
+    """How often a job that failed is tried again (default 0)."""
+
+    cwd: Annotated[Path | None, Parameter(group="Job")] = None
+    """Directory of the job (default: this one)."""
 
     env: Annotated[tuple[str, ...], Parameter(group="Job", negative="")] = ()
     """Set a variable NAME=VALUE, or pass on the variable NAME of this shell; may be repeated."""
@@ -100,6 +108,12 @@ def option_fields(options: JobOptions) -> dict[str, Any]:
         fields["resources"] = given
     if options.timeout is not None:
         fields["timeout_s"] = _read("--timeout", options.timeout, parse_seconds)
+    if options.retries is not None:
+        fields["max_attempts"] = options.retries + 1
+    if options.cwd is not None:
+        cwd = str(Path(current_directory(), options.cwd))
+        check_text([cwd])
+        fields["cwd"] = cwd
     if options.env:
         fields["env"] = dict(given_variable(text) for text in options.env)
     return fields

@@ -1,0 +1,225 @@
+"""`weft each` beside xargs and GNU parallel: the options of both, on real jobs."""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from e2e.conftest import Weft
+
+pytestmark = pytest.mark.slow
+
+
+def other(*words: str, stdin: bytes = b"", cwd: Path | None = None) -> bytes:
+    """Return what xargs or parallel prints."""
+    if shutil.which(words[0]) is None:
+        pytest.skip(f"{words[0]} is not installed")
+    done = subprocess.run([*words], check=False, capture_output=True, input=stdin, cwd=cwd)
+    return done.stdout
+
+
+SAME_AS_XARGS = [
+    (["-n", "2", "echo"], b"1\n2\n3\n4\n5\n"),
+    (["-n2", "echo", "a"], b"1\n2\n3\n4\n5\n"),
+    (["-L", "2", "echo"], b"1\n2\n3\n"),
+    (["-s", "20", "echo"], b"".join(b"%d\n" % n for n in range(30))),
+    (["-n", "3", "-s", "14", "echo"], b"".join(b"%d\n" % n for n in range(30))),
+    (["-I", "%", "echo", "<%>", "{}"], b"a b\nc\n"),
+    (["-d", ",", "-n1", "echo"], b"a,b,,c"),
+    (["-d", "\\t", "-n1", "echo"], b"a\tb c"),
+    (["-d", "\\x2c", "-n1", "echo"], b"a,b"),
+    (["-d", "\\n", "-n1", "printf", "<%s>\\n"], b"a\n\nit's\n"),
+    (["-0", "-n1", "echo"], b"a\0\0b\nc\0"),
+    (["-P", "2", "-n1", "echo"], b"1\n"),
+]
+
+
+@pytest.mark.parametrize(("words", "given"), SAME_AS_XARGS)
+def test_the_same_as_xargs(weft: Weft, words: list[str], given: bytes) -> None:
+    expected = other("xargs", *words, stdin=given)
+    place = words.index(next(word for word in words if word in {"echo", "printf"}))
+    done = weft.run("each", *words[:place], "--", *words[place:], stdin=given)
+
+    assert (done.returncode, done.stdout) == (0, expected), done.stderr
+
+
+SAME_AS_PARALLEL = [
+    (["echo", "x{}", ":::", "a b", "$c"], b""),
+    (["echo", "{2}-{1}", ":::", "a", "b", ":::", "1", "2"], b""),
+    (["echo", "{1/.}", "{2//}", "{1.}", ":::", "a/b.c", ":::", "d/e"], b""),
+    (["-N", "2", "echo", "x{}", "{2}"], b"1\n2\n3\n4\n"),
+    (["--colsep", ",", "echo", "{2}", "{1}", "{-1}", "x{}y"], b"a,b\nc,d\n"),
+    (["--tag", "echo", "{}", ":::", "a", "b"], b""),
+]
+
+
+@pytest.mark.parametrize(("words", "given"), SAME_AS_PARALLEL)
+def test_the_same_as_parallel(weft: Weft, words: list[str], given: bytes) -> None:
+    expected = other("parallel", "-k", *words, stdin=given)
+    place = words.index("echo")
+    done = weft.run("each", *words[:place], "--", *words[place:], stdin=given)
+
+    assert (done.returncode, done.stdout) == (0, expected), done.stderr
+
+
+def test_results_lie_where_parallel_puts_them(weft: Weft, tmp_path: Path) -> None:
+    values = [":::", "a/b", "c d", "..", ":::", "1"]
+    weft.run("each", "--results", "ours", "--", "echo", *values, cwd=tmp_path)
+    other("parallel", "--results", "theirs", "echo", *values, cwd=tmp_path)
+
+    ours, theirs = (
+        {str(file.relative_to(tmp_path / top)) for file in (tmp_path / top).rglob("*")}
+        for top in ("ours", "theirs")
+    )
+    assert ours >= {"1/a\\_b/2/1/stdout", "1/c d/2/1/stderr", "1/c d/2/1/seq", "1/\\../2/1/stdout"}
+    assert (tmp_path / "ours/1/c d/2/1/stdout").read_bytes() == b"c d 1\n"
+    # There `..` is a directory above, so parallel writes beside it.
+    assert {name for name in theirs if name.startswith("1/") and "/2" in name} <= ours
+
+
+def test_the_joblog_has_the_columns_of_parallel(weft: Weft, tmp_path: Path) -> None:
+    words = ["--", "sh", "-c", "echo ab; exit {}", ":::", "0", "3"]
+    weft.run("each", "--joblog", "ours", *words, cwd=tmp_path)
+    other("parallel", "--joblog", "theirs", "exit {}", ":::", "0", cwd=tmp_path)
+
+    head, *rows = (line.split("\t") for line in (tmp_path / "ours").read_text().splitlines())
+    assert "\t".join(head) == (tmp_path / "theirs").read_text().splitlines()[0]
+    seen = [(row[0], row[5], row[6], row[7], row[8]) for row in rows]
+    assert seen == [
+        ("1", "3", "0", "0", "sh -c 'echo ab; exit 0'"),
+        ("2", "3", "3", "0", "sh -c 'echo ab; exit 3'"),
+    ]
+    assert all(float(row[2]) > 1e9 and float(row[3]) >= 0 for row in rows)
+
+
+@pytest.mark.parametrize("option", ["--joblog", "--results"])
+def test_a_record_that_cannot_be_written_stops_before_the_first_job(
+    weft: Weft, option: str
+) -> None:
+    done = weft.run("each", "--json", option, "/proc/nothing/here", "--", "echo", ":::", "a")
+
+    problem = json.loads(done.stderr)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert problem["code"] == "CLI.CANNOT_RECORD"
+    assert problem["title"].startswith("cannot write /proc/nothing")
+
+
+def test_a_dry_run_prints_commands_for_a_shell_and_runs_nothing(
+    weft: Weft, tmp_path: Path
+) -> None:
+    words = ["--", "touch", "{}", ":::", "it's", "a b"]
+    done = weft.run("each", "--dry-run", *words, cwd=tmp_path)
+    as_json = weft.run("each", "--dry-run", "--json", *words, cwd=tmp_path)
+
+    assert not list(tmp_path.iterdir())
+    assert [json.loads(line)["command"] for line in as_json.stdout.splitlines()] == [
+        ["touch", "it's"], ["touch", "a b"],
+    ]  # fmt: skip
+    subprocess.run(["sh", "-c", done.stdout], check=True, cwd=tmp_path)
+    assert {file.name for file in tmp_path.iterdir()} == {"it's", "a b"}
+
+
+@pytest.mark.parametrize(
+    ("script", "exit_code"),
+    [("exit 0", 0), ("exit 3", 1), ("exit 255", 124), ("kill -9 $$", 125)],
+)
+def test_the_exit_code_tells_how_jobs_failed(weft: Weft, script: str, exit_code: int) -> None:
+    done = weft.run("each", "--", "sh", "-c", script, ":::", "1")
+
+    assert done.returncode == exit_code
+
+
+def test_a_program_that_is_not_there_is_127(weft: Weft) -> None:
+    assert weft.run("each", "--", "no-such-program", ":::", "1").returncode == 127
+
+
+def test_a_line_of_any_bytes_arrives(weft: Weft, tmp_path: Path) -> None:
+    raw = b"bad \xff\xfe %s \\ '\"$x`"
+    done = weft.run("each", "--", "printf", "<%s>", "[{}]", stdin=raw + b"\ngood\n")
+    tagged = weft.run("each", "--json", "--", "cat", stdin=raw + b"\n")
+    (tmp_path / "\udcff").write_text("inside")
+    opened = weft.run("each", "--", "cat", cwd=tmp_path, stdin=b"\xff\n")
+
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == b"<" + b"[" + raw + b"]>" + b"<[good]>"
+    assert json.loads(tagged.stdout)["line"].startswith("bad \\xff\\xfe")
+    assert opened.stdout == b"inside"
+
+
+def test_a_failed_line_of_any_bytes_is_resumed(weft: Weft, tmp_path: Path) -> None:
+    given = b"a\xff\nb\n"
+    script = 'test -e ok || test "$1" = b'
+    words = ["--", "sh", "-c", script, "sh"]
+    first = weft.run("each", "--name", "any bytes", *words, stdin=given, cwd=tmp_path)
+    (tmp_path / "ok").touch()
+    again = weft.run("each", "--resume", "any bytes", *words, stdin=given, cwd=tmp_path)
+
+    assert first.returncode == 1
+    assert b"`weft each --resume 'any bytes' -- " in first.stderr
+    assert again.returncode == 0
+    assert b"1 succeeded, 1 had succeeded before" in again.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--", "echo", "::::", "f"], b"does not know ::::"),
+        (["--colsep", "(", "--", "echo"], b"is not a regular expression"),
+        (["--colsep", "x*", "--", "echo"], b"matches an empty text"),
+        (["--colsep", ",", "-n", "2", "--", "echo"], b"columns cannot be combined"),
+        (["-d", "ab", "--", "echo"], b"is not one character"),
+        (["-0", "-d", ",", "--", "echo"], b"both say how items end"),
+        (["-f", "x", "--", "echo", ":::", "a"], b"and a file of lines"),
+        (["--", ":::", "a"], b"nothing to run"),
+        (["-n", "0", "--", "echo"], b"must be at least 1"),
+    ],
+)
+def test_options_that_cannot_be_followed(weft: Weft, words: list[str], told: bytes) -> None:
+    done = weft.run("each", *words)
+
+    assert done.returncode == 2
+    assert told in done.stderr
+    assert b"Traceback" not in done.stderr
+
+
+def test_a_program_reads_that_an_option_is_wrong(weft: Weft) -> None:
+    done = weft.run("each", "--json", "-d", "ab", "--", "echo")
+
+    assert json.loads(done.stderr)["code"] == "CLI.BAD_INPUT_OPTION"
+
+
+def test_a_line_too_long_for_s_fails_and_the_others_run(weft: Weft) -> None:
+    done = weft.run("each", "-s", "12", "--", "echo", stdin=b"a\nbbbbbbbbbbbbbbb\nc\n")
+
+    assert (done.returncode, done.stdout) == (1, b"a\nc\n")
+    assert b"at most 12 (-s)" in done.stderr
+
+
+def test_a_delay_keeps_all_jobs(weft: Weft) -> None:
+    done = weft.run("each", "--delay", "0.01", "--", "echo", ":::", "a", "b", "c")
+
+    assert done.stdout == b"a\nb\nc\n"
+
+
+def test_retries_and_directory_of_jobs(weft: Weft, tmp_path: Path) -> None:
+    script = 'pwd; test "$WEFT_ATTEMPT_NO" = 3'
+    for command in ("run", "each"):
+        words = ["--retries", "2", "--cwd", str(tmp_path), "--", "sh", "-c", script]
+        done = weft.run(command, *words, stdin=b"x\n")
+        assert (done.returncode, done.stdout.split()[-1]) == (0, str(tmp_path).encode())
+        assert weft.run(command, "--retries", "1", *words[2:], stdin=b"x\n").returncode == 1
+
+
+def test_run_detached_prints_the_job_and_leaves(weft: Weft) -> None:
+    done = weft.run("run", "--detach", "--name", "later", "--", "sh", "-c", "echo out; exit 3")
+    job = done.stdout.decode().strip()
+    waited = weft.run("wait", job)
+    as_json = json.loads(weft.run("run", "--detach", "--json", "--", "true").stdout)
+
+    assert done.returncode == 0
+    assert b"exit code 3" in waited.stderr
+    assert weft.run("logs", job).stdout == b"out\n"
+    assert json.loads(weft.run("status", "--json", job).stdout)["name"] == "later"
+    assert as_json["job_id"] == 1

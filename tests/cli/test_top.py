@@ -2,7 +2,8 @@
 
 import pytest
 
-from weft.cli.commands.top import GAP, fit_columns
+from weft.cli.commands.top import SPARE
+from weft.cli.terminal.columns import GAP, fit_columns
 
 NEEDS = {
     "Batch": 3,
@@ -19,14 +20,14 @@ NEEDS = {
 
 @pytest.mark.parametrize("width", [76, 80, 100, 120, 160])
 def test_a_table_is_no_wider_than_the_screen(width: int) -> None:
-    fitted = fit_columns(NEEDS, width)
+    fitted = fit_columns(NEEDS, width, SPARE)
 
     assert sum(fitted.values()) + GAP * (len(fitted) - 1) <= width
     assert {name: fitted[name] for name in fitted if name != "Name"}.items() <= NEEDS.items()
 
 
 def test_a_usual_screen_keeps_what_matters() -> None:
-    assert list(fit_columns(NEEDS, 80)) == [
+    assert list(fit_columns(NEEDS, 80, SPARE)) == [
         "Batch",
         "Name",
         "State",
@@ -38,4 +39,11 @@ def test_a_usual_screen_keeps_what_matters() -> None:
 
 
 def test_a_wide_screen_shows_everything() -> None:
-    assert fit_columns(NEEDS, 160) == NEEDS
+    assert fit_columns(NEEDS, 160, SPARE) == NEEDS
+
+
+def test_texts_are_cut_before_a_column_is_left_out() -> None:
+    needs = {"Job": 6, "Name": 40, "Why": 60, "Ended": 19}
+
+    assert fit_columns(needs, 80, ["Ended"]) == {"Job": 6, "Name": 37, "Why": 12, "Ended": 19}
+    assert fit_columns(needs, 40, ["Ended"]) == {"Job": 6, "Name": 18, "Why": 12}

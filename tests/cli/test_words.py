@@ -9,7 +9,9 @@ from weft.cli.input.job_document import show_command
 from weft.cli.input.targets import Target, parse_target
 from weft.cli.terminal.amounts import duration, money, size
 from weft.cli.terminal.exit_code import exit_code_of, explain_end
+from weft.cli.terminal.names import number_ranges
 from weft.cli.terminal.plain import one_line, plain
+from weft.cli.terminal.screen import print_facts, print_table
 from weft.core.errors import BadId
 from weft.core.texts import wrong_name
 from weft.settings import Origin, all_declared
@@ -68,7 +70,7 @@ def test_amounts_are_short() -> None:
         "0 ms", "12 ms", "3.4 s", "2:05", "1:02:05", "3 d 3 h",
     ]  # fmt: skip
     assert [size(n) for n in (0, 1023, 1536, 5 << 30)] == ["0 B", "1023 B", "1.5 KiB", "5.0 GiB"]
-    assert [money(n) for n in (0, None, 0.0000123, 1.5)] == ["0", "0", "1.2e-05", "1.5000"]
+    assert [money(n) for n in (0, None, 0.0000123, 1.5)] == ["0", "0", "< 0.01", "1.50"]
 
 
 @pytest.mark.parametrize(
@@ -86,3 +88,16 @@ def test_config_shows_no_secrets() -> None:
     dsn = _shown(database, Origin("postgresql://me:pw@db/weft", "default"))
     assert dsn == "postgresql://me:•••@db/weft"
     assert _shown(database, Origin("host=db password=pw", "default")) == "•••"
+
+
+def test_numbers_are_written_as_ranges() -> None:
+    assert number_ranges([]) == ""
+    assert number_ranges([1]) == "j1"
+    assert number_ranges([*range(2, 1002), 1005]) == "j2–j1001, j1005"
+
+
+def test_piped_tables_have_tabs_and_nothing_else(capsys: pytest.CaptureFixture[str]) -> None:
+    print_table(("Job", "Name"), [("b1.j1", "two\nlines\tand a tab")], spare=())
+    print_facts({"Batch": "b1", "Name": None})
+
+    assert capsys.readouterr().out == "Job\tName\nb1.j1\ttwo⏎lines and a tab\nBatch\tb1\n"

@@ -19,7 +19,10 @@ from weft.core.ids import format_job_ref
 
 Document = Mapping[str, Any]
 HEADER = ("Job", "Name", "State", "Why", "Cost", "Started", "Took")
-WIDTHS = (10, 20, 12, 12, 8, 19, 8)
+WIDTHS = (10, 12, 12, 12, 6, 19, 8)
+"""At least: rows of a later page may be wider than those of the first."""
+SPARE = ("Cost", "Started", "Took")
+"""Columns that a narrow terminal leaves out, in this order."""
 NUMBERS = ("Cost", "Took")
 PAGE_ROWS = 1000
 SHOWN = 50
@@ -79,7 +82,7 @@ async def _explain(shared: Shared, batch_id: int, query: str | None, group: str 
 async def _list(
     shared: Shared, limit: int, batch_id: int, query: str | None, group: str | None
 ) -> int:
-    rows = TableRows(HEADER, right=NUMBERS, widths=WIDTHS)
+    rows = TableRows(HEADER, right=NUMBERS, spare=SPARE, least=WIDTHS)
     items = JsonItems()
     async with shared.client() as client:
         page_rows = min(limit + 1 if limit else PAGE_ROWS, PAGE_ROWS)

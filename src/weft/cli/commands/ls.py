@@ -17,6 +17,8 @@ from weft.core.ids import format_batch_id
 
 HEADER = ("ID", "Name", "State", "Jobs", "Done", "Failed", "Cost", "Created", "Took")
 NUMBERS = ("Jobs", "Done", "Failed", "Cost", "Took")
+SPARE = ("Created", "Cost", "Done", "Took")
+"""Columns that a narrow terminal leaves out, in this order."""
 PAGE_ROWS = 1000
 
 
@@ -62,7 +64,7 @@ async def _ls(
     if shared.json:
         print_json(batches)
     elif batches:
-        print_table(HEADER, map(_row, batches), right=NUMBERS)
+        print_table(HEADER, map(_row, batches), right=NUMBERS, spare=SPARE)
     elif query or name:
         note("no batch matches")
     else:

@@ -77,7 +77,11 @@ async def _show_counted(client: Api, target: Target, limit: int, *, as_json: boo
         return
     shown = jobs[: limit or None]
     print()
-    print_table(("Job", "Name", "State", "Why", "Ended"), [_job_row(job) for job in shown])
+    print_table(
+        ("Job", "Name", "State", "Why", "Ended"),
+        [_job_row(job) for job in shown],
+        spare=("Ended",),
+    )
     if n_failed > len(shown):
         print(f"… and {n_failed - len(shown):,} more: `weft status --limit 0 {name}`")
     print(f"\n`weft logs {name} --failed` shows their output")
@@ -154,9 +158,14 @@ async def _show_job(client: Api, batch_id: int, job_id: int, *, as_json: bool) -
             ("Attempt", "Worker", "State", "Why", "Started", "Took", "CPU", "Memory", "Output"),
             [_attempt_row(attempt) for attempt in attempts],
             right=("Attempt", "Took", "CPU", "Memory", "Output"),
+            spare=("Output", "Started", "Worker", "CPU", "Memory"),
         )
     print()
-    print_table(("At", "From", "To", "Attempt", "By", "What"), map(_change_row, history))
+    print_table(
+        ("At", "From", "To", "Attempt", "By", "What"),
+        map(_change_row, history),
+        spare=("Attempt", "By"),
+    )
 
 
 def _print_job(job: Document) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.terminal.amounts import duration, money, size
+from weft.cli.terminal.columns import fit_columns
 from weft.cli.terminal.interrupts import Interrupts
 from weft.cli.terminal.names import job_name, state_words
 from weft.cli.terminal.plain import one_line, plain
@@ -33,8 +34,6 @@ BATCH_HEADER = ("Batch", "Name", "User", "State", "Progress", "Running", "Failed
 RIGHT = frozenset({"CPU", "Memory", "Running", "Failed", "Cost", "Took"})
 SPARE = ("User", "Cost", "Host", "Pool")
 """Columns that a narrow terminal leaves out, in this order."""
-NAME_WIDTH_MIN = 12
-GAP = 2
 
 
 def top(*, shared: Shared = SHARED) -> int:
@@ -144,8 +143,10 @@ def _render(
     from rich.console import Group  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 
-    counts = "   ".join(f"{overview.get(name, 0):,} {name}" for name in COUNTS)
-    head = Text.assemble(("weft ", "bold"), plain(url), "   jobs: ", (counts, "bold cyan"))
+    counts = "   ".join(f"{overview[name]:,} {name}" for name in COUNTS if overview.get(name))
+    head = Text.assemble(
+        ("weft ", "bold"), plain(url), "   jobs: ", (counts or "none", "bold cyan")
+    )
     workers = _table(WORKER_HEADER, [_worker_row(worker) for worker in overview["workers"]], width)
     rows = _table(BATCH_HEADER, [_batch_row(batch) for batch in batches], width)
     running = [_job_row(worker, job) for worker in overview["workers"] for job in worker["jobs"]]
@@ -165,7 +166,7 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> 
     needs = {
         name: max(map(cell_len, cells)) for name, *cells in zip(header, header, *rows, strict=True)
     }
-    shown = fit_columns(needs, width)
+    shown = fit_columns(needs, width, SPARE)
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name, room in shown.items():
         justify: JustifyMethod = "right" if name in RIGHT else "left"
@@ -176,28 +177,6 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> 
             *(Text(cell, style=STATE_STYLES.get(cell.split(" ")[0], "")) for cell in cells)
         )
     return table
-
-
-def fit_columns(needs: Mapping[str, int], width: int) -> dict[str, int]:
-    """Return the columns that a screen has room for, with their widths.
-
-    The name gives way first, then what can be spared. A column is whole or not there: half an id
-    is none.
-    """
-    fitted = dict(needs)
-    name = needs.get("Name", 0)
-    name_min = min(name, NAME_WIDTH_MIN)
-    for spare in SPARE:
-        if _width_of(fitted) - width <= name - name_min:
-            break
-        fitted.pop(spare, None)
-    if "Name" in fitted:
-        fitted["Name"] = max(name_min, name - max(0, _width_of(fitted) - width))
-    return fitted
-
-
-def _width_of(columns: Mapping[str, int]) -> int:
-    return sum(columns.values()) + GAP * (len(columns) - 1)
 
 
 def _worker_row(worker: Document) -> tuple[str, ...]:

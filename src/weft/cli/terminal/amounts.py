@@ -4,6 +4,7 @@ from datetime import datetime
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
 KIB = 1024
+CENT = 0.01
 
 
 def duration(milliseconds: float | None) -> str:
@@ -36,10 +37,10 @@ def size(count: float | None) -> str:
 
 
 def money(amount: float | None) -> str:
-    """Write a cost, with as many digits as say something."""
+    """Write a cost as people do: `0`, `< 0.01`, `1,234.50`."""
     if not amount:
         return "0"
-    return f"{amount:.4f}" if amount >= 0.01 else f"{amount:.2g}"  # noqa: PLR2004 (a cent)
+    return f"{amount:,.2f}" if amount >= CENT else f"< {CENT}"
 
 
 def moment(text: str | None) -> str:

@@ -2,10 +2,11 @@
 
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import msgspec
 
+from weft.cli.terminal.columns import FLEXIBLE, fit_columns
 from weft.cli.terminal.plain import plain
 
 if TYPE_CHECKING:
@@ -22,6 +23,9 @@ STATE_STYLES = {
     "blocked": "magenta",
 }
 
+RULED_GAP = 3
+"""Blanks between two columns of a table with a rule below its header."""
+
 
 def print_json(document: object) -> None:
     """Print one document, readable on a terminal, on one line elsewhere."""
@@ -33,53 +37,93 @@ def print_json(document: object) -> None:
 
 
 def print_table(
-    header: Sequence[str], rows: Iterable[Sequence[object]], *, right: Sequence[str] = ()
+    header: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    *,
+    right: Sequence[str] = (),
+    spare: Sequence[str] | None = None,
 ) -> None:
-    """Print rows below a header; columns in `right` are aligned to the right."""
-    from rich.box import SIMPLE_HEAD  # noqa: PLC0415
-    from rich.table import Table  # noqa: PLC0415
+    """Print rows below a header; columns in `right` are aligned to the right.
 
-    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="bold")
-    for name in header:
-        table.add_column(name, justify="right" if name in right else "left", overflow="fold")
-    for row in rows:
-        table.add_row(*(_cell(name, value) for name, value in zip(header, row, strict=True)))
-    _console().print(table)
+    `spare`: one line a row; on a narrow terminal texts are cut and these columns left out, in this
+    order. None: what does not fit is wrapped.
+    """
+    TableRows(header, right=right, spare=spare).print(list(rows), is_all=True)
 
 
 class TableRows:
-    """A table that is printed part by part, as its rows come."""
+    """A table that is printed part by part, as its rows come.
+
+    Where nobody looks, a row is its values with a tab between two: nothing is cut or padded.
+    """
 
     def __init__(
-        self, header: Sequence[str], *, right: Sequence[str] = (), widths: Sequence[int] = ()
+        self,
+        header: Sequence[str],
+        *,
+        right: Sequence[str] = (),
+        spare: Sequence[str] | None = None,
+        least: Sequence[int] = (),
     ) -> None:
         self._header = header
         self._right = right
-        self._widths = widths
+        self._spare = spare
+        self._least = dict(zip(header, least, strict=False))
+        self._widths: Mapping[str, int] = {}
         self._is_first = True
 
-    def print(self, rows: Sequence[Sequence[object]]) -> None:
-        """Print the next rows; the header stands above the first."""
+    def print(self, rows: Sequence[Sequence[object]], *, is_all: bool = False) -> None:
+        """Print the next rows; the header stands above the first, also of none if `is_all`."""
+        if not rows and not is_all:
+            return
+        if sys.stdout.isatty():
+            self._draw(rows)
+        else:
+            for row in (self._header, *rows) if self._is_first else rows:
+                print("\t".join(_flat(value) for value in row))
+        self._is_first = False
+
+    def _draw(self, rows: Sequence[Sequence[object]]) -> None:
         from rich.box import SIMPLE_HEAD  # noqa: PLC0415
         from rich.table import Table  # noqa: PLC0415
 
-        if not rows:
-            return
+        console = _console()
+        if self._is_first:
+            self._widths = self._fit(rows, console.width)
+        is_cut = self._spare is not None
         table = Table(
-            box=SIMPLE_HEAD if self._is_first else None,
+            box=SIMPLE_HEAD,
             show_edge=False,
             pad_edge=False,
             header_style="bold",
             show_header=self._is_first,
             padding=(0, 1),
         )
-        self._is_first = False
-        for name, width in zip(self._header, self._widths, strict=True):
-            justify: Literal["left", "right"] = "right" if name in self._right else "left"
-            table.add_column(name, justify=justify, overflow="fold", min_width=width)
+        for name, width in self._widths.items():
+            table.add_column(
+                name,
+                justify="right" if name in self._right else "left",
+                overflow="ellipsis" if is_cut else "fold",
+                no_wrap=is_cut,
+                min_width=width if is_cut else None,
+                max_width=width if is_cut and name in FLEXIBLE else None,
+            )
         for row in rows:
-            table.add_row(*(_cell(*pair) for pair in zip(self._header, row, strict=True)))
-        _console().print(table)
+            pairs = zip(self._header, row, strict=True)
+            table.add_row(*(_cell(*pair) for pair in pairs if pair[0] in self._widths))
+        console.print(table)
+
+    def _fit(self, rows: Sequence[Sequence[object]], width: int) -> Mapping[str, int]:
+        from rich.cells import cell_len  # noqa: PLC0415
+
+        columns = zip(self._header, self._header, *rows, strict=True)
+        needs = {
+            name: max(self._least.get(name, 0), *(cell_len(_text(cell)) for cell in cells))
+            for name, *cells in columns
+        }
+        return (
+            needs if self._spare is None else fit_columns(needs, width, self._spare, gap=RULED_GAP)
+        )
 
 
 class JsonItems:
@@ -103,6 +147,11 @@ class JsonItems:
 
 def print_facts(facts: Mapping[str, object]) -> None:
     """Print names and values in two columns; those that are `None` are left out."""
+    if not sys.stdout.isatty():
+        for name, value in facts.items():
+            if value is not None:
+                print(f"{name}\t{_flat(value)}")
+        return
     from rich.table import Table  # noqa: PLC0415
 
     table = Table(box=None, show_header=False, pad_edge=False)
@@ -117,13 +166,21 @@ def print_facts(facts: Mapping[str, object]) -> None:
 def _cell(name: str, value: object) -> "Text":
     from rich.text import Text  # noqa: PLC0415
 
-    text = "" if value is None else plain(value)
+    text = _text(value)
     word = text.split(" ")[0] if name.lower() == "state" else ""
     return Text(text, style=STATE_STYLES.get(word, ""))
+
+
+def _text(value: object) -> str:
+    return "" if value is None else plain(value)
+
+
+def _flat(value: object) -> str:
+    """Return a value that neither ends a line nor begins another column."""
+    return _text(value).replace("\n", "⏎").replace("\t", " ")
 
 
 def _console() -> "Console":
     from rich.console import Console  # noqa: PLC0415
 
-    # Where nobody looks, nothing is cut: a column as wide as its widest value.
-    return Console() if sys.stdout.isatty() else Console(width=10_000, soft_wrap=False)
+    return Console()

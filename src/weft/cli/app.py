@@ -33,8 +33,9 @@ COMMANDS = {
         "weft.cli.commands.jobs:jobs",
         "List the jobs of a batch, all or those that match a query.",
     ),
+    "groups": ("weft.cli.commands.groups:groups", "List the groups of a batch."),
     "status": ("weft.cli.commands.status:status", "Show a batch, a job or a group."),
-    "wait": ("weft.cli.commands.wait:wait", "Wait until a batch, a group or a job has ended."),
+    "wait": ("weft.cli.commands.wait:wait", "Wait until batches, groups or jobs have ended."),
     "logs": ("weft.cli.commands.logs:logs", "Print the output of a job."),
     "rename": ("weft.cli.commands.edit:rename", "Rename a batch, a job or a group."),
     "set": (
@@ -71,6 +72,10 @@ COMMANDS = {
     "bench": (
         "weft.cli.commands.bench:bench",
         "Measure performance against a reference.",
+    ),
+    "completion": (
+        "weft.cli.commands.completion:completion",
+        "Print what bash, zsh or fish needs to complete commands.",
     ),
     "api": ("weft.cli.commands.roles:api", "Run only the HTTP api, in the foreground."),
     "driver": ("weft.cli.commands.roles:driver", "Run only a driver, in the foreground."),

@@ -7,11 +7,10 @@ from itertools import islice
 from typing import Any
 
 from weft.cli.input.options import SHARED, Shared
-from weft.cli.input.targets import parse_target
+from weft.cli.input.targets import parse_batch
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json, print_table
 from weft.client.api import Api
-from weft.core.errors import BadId
 from weft.core.ids import format_job_ref
 from weft.core.start_order import EarlyStart, early_starts
 
@@ -30,10 +29,7 @@ def check_order(target: str, /, *, shared: Shared = SHARED) -> int:
         target: A batch `b12`.
         shared: Options of every command.
     """
-    batch = parse_target(target, groups=False)
-    if batch.job_id is not None:
-        raise BadId(target, expected="a batch is written b12")
-    return asyncio.run(_check(batch.batch_id, shared))
+    return asyncio.run(_check(parse_batch(target), shared))
 
 
 async def _check(batch_id: int, shared: Shared) -> int:

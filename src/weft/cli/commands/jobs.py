@@ -1,7 +1,7 @@
 """`weft jobs`: the jobs of a batch or group, all or those that match a query."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 from cyclopts import Parameter
@@ -16,6 +16,7 @@ from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import JsonItems, TableRows
 from weft.core.errors import BadId, Invalid
 from weft.core.ids import format_job_ref
+from weft.wire.answers import JobStateWord
 
 Document = Mapping[str, Any]
 HEADER = ("Job", "Name", "State", "Why", "Cost", "Started", "Took")
@@ -40,6 +41,7 @@ def jobs(
     /,
     *,
     group: str | None = None,
+    state: Annotated[tuple[JobStateWord, ...], Parameter(negative="")] = (),
     limit: Annotated[int, Parameter(name=["--limit", "-n"])] = SHOWN,
     everything: Annotated[bool, Parameter(name="--all", negative="")] = False,
     explain: Annotated[bool, Parameter(negative="")] = False,
@@ -53,6 +55,7 @@ def jobs(
         target: A batch `b12`, or a group `b12/stage1`.
         query: Only jobs that match: one term per line, or joined by and, or, not.
         group: Only jobs of this group: its path, its number or the name of a set.
+        state: Only jobs in this state; may be repeated.
         limit: Show at most this number of jobs.
         everything: Print all jobs, page by page.
         explain: Show how the server would run the query, instead.
@@ -69,7 +72,9 @@ def jobs(
         )
     where = (batch.batch_id, query, batch.group or group)
     shown = 0 if everything else limit
-    return asyncio.run(_explain(shared, *where) if explain else _list(shared, shown, *where))
+    return asyncio.run(
+        _explain(shared, *where) if explain else _list(shared, shown, *where, state)
+    )
 
 
 async def _explain(shared: Shared, batch_id: int, query: str | None, group: str | None) -> int:
@@ -80,13 +85,20 @@ async def _explain(shared: Shared, batch_id: int, query: str | None, group: str 
 
 
 async def _list(
-    shared: Shared, limit: int, batch_id: int, query: str | None, group: str | None
+    shared: Shared,
+    limit: int,
+    batch_id: int,
+    query: str | None,
+    group: str | None,
+    states: Sequence[str] = (),
 ) -> int:
     rows = TableRows(HEADER, right=NUMBERS, spare=SPARE, least=WIDTHS)
     items = JsonItems()
     async with shared.client() as client:
         page_rows = min(limit + 1 if limit else PAGE_ROWS, PAGE_ROWS)
-        listing = client.list_jobs(batch_id, query, group=group, page_rows=page_rows)
+        listing = client.list_jobs(
+            batch_id, query, group=group, states=states, page_rows=page_rows
+        )
         count, more = 0, False
         while not more and (page := await listing.next_page()):
             more = bool(limit) and count + len(page) > limit
@@ -101,7 +113,7 @@ async def _list(
     if shared.json:
         items.end()
     elif not count:
-        note("no job matches" if query or group else "the batch has no jobs")
+        note("no job matches" if query or group or states else "the batch has no jobs")
     elif more:
         note(f"these are the first {count}; `--all` prints all, `-n` says how many")
     return 0

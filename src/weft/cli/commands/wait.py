@@ -1,31 +1,57 @@
-"""`weft wait`: wait until a batch, a group or a job has ended."""
+"""`weft wait`: wait until batches, groups or jobs have ended."""
 
 import asyncio
 
+from weft.cli.input.job_document import read_option
 from weft.cli.input.options import SHARED, Shared
-from weft.cli.input.targets import parse_target
+from weft.cli.input.targets import Target, parse_target
+from weft.cli.terminal.exit_code import TIMED_OUT
+from weft.cli.terminal.report import note
 from weft.cli.terminal.waiting import wait_for_batch, wait_for_group, wait_for_job
+from weft.client.api import Api
+from weft.core.durations import parse_seconds
 
 
-def wait(target: str, /, *, shared: Shared = SHARED) -> int:
-    """Wait until a batch, a group or a job has ended, with a progress bar; exit code 1 if it did
-    not succeed.
+def wait(
+    target: str,
+    /,
+    *targets: str,
+    timeout: str | None = None,
+    shared: Shared = SHARED,
+) -> int:
+    """Wait until batches, groups or jobs have ended, with a progress bar; exit code 1 if one of
+    them did not succeed.
 
-        weft wait b12
+        weft wait b12 b13 --timeout 1h30m
 
     Args:
         target: A batch `b12`, a job `b12.j7` or a group `b12/stage1`.
+        targets: Further ones.
+        timeout: Wait at most this time, seconds or 10m, 1h30m; then the exit code is 124.
         shared: Options of every command.
     """
-    return asyncio.run(_wait(target, shared))
+    limit_s = None if timeout is None else read_option("--timeout", timeout, parse_seconds)
+    parsed = [parse_target(text) for text in (target, *targets)]
+    return asyncio.run(_wait(parsed, shared, limit_s))
 
 
-async def _wait(text: str, shared: Shared) -> int:
-    target = parse_target(text)
+async def _wait(targets: list[Target], shared: Shared, limit_s: float | None) -> int:
+    exit_code = 0
     async with shared.client() as client:
-        if target.job_id is not None:
-            return await wait_for_job(client, target.batch_id, target.job_id, as_json=shared.json)
-        if target.group is not None:
-            group = await client.get_group(target.batch_id, target.group)
-            return await wait_for_group(client, group, as_json=shared.json)
-        return await wait_for_batch(client, target.batch_id, as_json=shared.json)
+        try:
+            async with asyncio.timeout(limit_s):
+                for target in targets:
+                    exit_code = max(exit_code, await _wait_for(client, target, shared))
+        except TimeoutError:
+            note("not all has ended in time; the jobs run on")
+            return TIMED_OUT
+    return exit_code
+
+
+async def _wait_for(client: Api, target: Target, shared: Shared) -> int:
+    if target.job_id is not None:
+        return await wait_for_job(client, target.batch_id, target.job_id, as_json=shared.json)
+    if target.group is not None:
+        group = await client.get_group(target.batch_id, target.group)
+        return await wait_for_group(client, group, as_json=shared.json)
+    return await wait_for_batch(client, target.batch_id, as_json=shared.json)

@@ -83,7 +83,7 @@ def place_fields() -> dict[str, Any]:
     return {"cwd": current_directory(), "umask": f"{umask:04o}"}
 
 
-def _read(option: str, text: str, parse: Callable[[str], float]) -> float:
+def read_option(option: str, text: str, parse: Callable[[str], float]) -> float:
     """Return the value of an option. Raise `WrongOption` with its name."""
     try:
         return parse(text)
@@ -100,14 +100,14 @@ def option_fields(options: JobOptions) -> dict[str, Any]:
     resources = {"cpu": options.cpu, "memory": options.memory}
     given = {name: value for name, value in resources.items() if value is not None}
     if options.cpu is not None:
-        _read("--cpu", options.cpu, parse_cpu_m)
+        read_option("--cpu", options.cpu, parse_cpu_m)
     if options.memory is not None:
-        _read("--memory", options.memory, parse_memory_mib)
+        read_option("--memory", options.memory, parse_memory_mib)
     fields: dict[str, Any] = {}
     if given:
         fields["resources"] = given
     if options.timeout is not None:
-        fields["timeout_s"] = _read("--timeout", options.timeout, parse_seconds)
+        fields["timeout_s"] = read_option("--timeout", options.timeout, parse_seconds)
     if options.retries is not None:
         fields["max_attempts"] = options.retries + 1
     if options.cwd is not None:

@@ -17,6 +17,14 @@ class Target:
     """A path that begins with a slash; or a name: of a set, else of a group below the root."""
 
 
+def parse_batch(text: str) -> BatchId:
+    """Read `b12`. Raise `BadId` for anything else."""
+    target = parse_target(text, groups=False)
+    if target.job_id is not None:
+        raise BadId(text, expected="a batch is written b12")
+    return target.batch_id
+
+
 def parse_target(text: str, *, groups: bool = True) -> Target:
     """Read `b12`, `b12.j7`, `b12/stage1/a` or `b12/pca`. Raise `BadId` for anything else."""
     batch, slash, path = text.partition("/")

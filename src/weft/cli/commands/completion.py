@@ -1,0 +1,26 @@
+"""`weft completion`: what a shell needs to complete commands and options."""
+
+from typing import Literal
+
+from weft.cli.input.options import SHARED, Shared
+from weft.cli.terminal.screen import print_json
+
+
+def completion(shell: Literal["bash", "zsh", "fish"], /, *, shared: Shared = SHARED) -> int:
+    """Print the script with which a shell completes weft's commands and options. Let the start-up
+    file of bash or zsh `source` it; in fish pipe it into `source`.
+
+        weft completion bash
+
+    Args:
+        shell: The shell.
+        shared: Options of every command.
+    """
+    from weft.cli.app import build_app  # noqa: PLC0415 (it imports the commands)
+
+    script = build_app().generate_completion(prog_name="weft", shell=shell)
+    if shared.json:
+        print_json({"shell": shell, "script": script})
+    else:
+        print(script)
+    return 0

@@ -1,0 +1,59 @@
+"""`weft groups`: the groups of a batch."""
+
+import asyncio
+
+from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.targets import parse_batch
+from weft.cli.terminal.amounts import money
+from weft.cli.terminal.names import group_name
+from weft.cli.terminal.report import note
+from weft.cli.terminal.screen import JsonItems, TableRows
+
+HEADER = ("Group", "Kind", "State", "Jobs", "Ended", "Failed", "Cost")
+WIDTHS = (24, 4, 9, 8, 8, 8, 8)
+NUMBERS = HEADER[3:]
+
+
+def groups(target: str, /, *, shared: Shared = SHARED) -> int:
+    """List the groups of a batch: those of the tree, and sets.
+
+        weft groups b12
+
+    Args:
+        target: A batch `b12`.
+        shared: Options of every command.
+    """
+    return asyncio.run(_list(parse_batch(target), shared))
+
+
+async def _list(batch_id: int, shared: Shared) -> int:
+    rows = TableRows(HEADER, right=NUMBERS, least=WIDTHS)
+    items = JsonItems()
+    count = 0
+    async with shared.client() as client:
+        listing = client.list_groups(batch_id)
+        while page := await listing.next_page():
+            shown = [group for group in page if group["group_id"]]  # 0 is the batch itself
+            count += len(shown)
+            if shared.json:
+                items.print(shown)
+            else:
+                rows.print(
+                    [
+                        (
+                            group_name(group),
+                            group["kind"],
+                            group["state"],
+                            group["n_jobs"],
+                            group["n_completed"],
+                            group["n_failed"] + group["n_errored"],
+                            money(group["cost"]),
+                        )
+                        for group in shown
+                    ]
+                )
+    if shared.json:
+        items.end()
+    elif not count:
+        note("the batch has no groups")
+    return 0

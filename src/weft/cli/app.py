@@ -1,5 +1,6 @@
 """The entry of the command line: the list of commands, and the exit code."""
 
+import os
 import sys
 from enum import Enum
 from typing import TYPE_CHECKING
@@ -8,6 +9,8 @@ from weft import __version__
 
 if TYPE_CHECKING:
     from cyclopts import App
+
+    from weft.core.errors import WeftError
 
 USAGE = 2
 INTERRUPTED = 130
@@ -110,6 +113,11 @@ def run_command(arguments: list[str]) -> int:
             _silence_stdout()
         print_error(error, as_json="--json" in arguments)
         return error.exit_code
+    except UnicodeEncodeError as error:
+        if not _is_of(error, arguments):
+            raise
+        print_error(_not_text(error), as_json="--json" in arguments)
+        return USAGE
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
@@ -184,9 +192,23 @@ def _check_order(app: "App", arguments: list[str]) -> None:
         )
 
 
+def _is_of(error: UnicodeEncodeError, arguments: list[str]) -> bool:
+    """Say whether a text that cannot be encoded is, or holds, bytes of the command line."""
+    wrong = error.object[error.start : error.end]
+    return any(wrong in argument for argument in arguments)
+
+
+def _not_text(error: UnicodeEncodeError) -> "WeftError":
+    from weft.core.errors import Invalid  # noqa: PLC0415
+
+    return Invalid(
+        "an argument is not text in UTF-8",
+        detail=f"It holds the bytes {os.fsencode(error.object[error.start : error.end])!r}.",
+        hint="Names, queries and directories of weft are text in UTF-8.",
+    )
+
+
 def _silence_stdout() -> None:
     """Discard what the interpreter still flushes: nobody reads it, or it cannot be written."""
-    import os  # noqa: PLC0415
-
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, sys.stdout.fileno())

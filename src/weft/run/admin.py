@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from weft.core.errors import Unavailable
 from weft.core.rates import kept_prices
+from weft.run.database import check_dsn
 from weft.run.home import Home
 from weft.settings import Settings
 from weft.store import Admin, AuditFinding, MigrationStatus, open_admin
@@ -62,7 +63,7 @@ def run_add_rates(
 def admin_dsn(settings: Settings) -> str:
     """Return the owner's login. Raise `NoDatabase` in a home that was never started."""
     if settings.database is not None:
-        return settings.database
+        return check_dsn(settings.database)
     dsn = Home(settings.home).secrets().get("admin")
     if dsn is None:
         raise NoDatabase(

@@ -62,6 +62,7 @@ def main() -> int:
 async def _serve(settings: Settings, name: str) -> int:
     told = stop_signals()
     home = Home(settings.home)
+    home.prepare()
     listener = _listen(settings.host, settings.port)
     host, port = listener.getsockname()[:2]
     with ExitStack() as until_exit:

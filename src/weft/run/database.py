@@ -73,14 +73,25 @@ class EmbeddedDatabase:
         await asyncio.to_thread(self._server.stop, fast=fast)
 
 
+def check_dsn(dsn: str) -> str:
+    """Return a DSN that is a URL of PostgreSQL. Raise `BadDsn`, without the password in it."""
+    why = "It must begin with postgresql://."
+    try:
+        parts = urlsplit(dsn)
+        if parts.scheme in {"postgresql", "postgres"} and (parts.port or 1) > 0:
+            return dsn
+    except ValueError as error:
+        why = f"{error}."
+    raise BadDsn(
+        "the setting `database` is not a URL of PostgreSQL",
+        detail=why,
+        hint="Write it as postgresql://user:password@host:5432/database.",
+    )
+
+
 def external_secrets(dsn: str, known: Mapping[str, str]) -> dict[str, str]:
     """Return the logins on an external server: passwords as known, or new ones."""
-    if urlsplit(dsn).scheme not in {"postgresql", "postgres"}:
-        raise BadDsn(
-            "the setting `database` is not a URL of PostgreSQL",
-            detail="It must begin with postgresql://.",
-            hint="Write it as postgresql://user:password@host:5432/database.",
-        )
+    check_dsn(dsn)
     return {
         "admin": dsn,
         **{

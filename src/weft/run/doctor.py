@@ -25,7 +25,7 @@ from weft.client.http.address import Locator, NotRunning
 from weft.core.errors import WeftError
 from weft.plugins.runners.spawner.namespace import find_namespace
 from weft.run.admin import NoDatabase, run_status
-from weft.run.home import Home
+from weft.run.home import Home, HomeNotUsable
 from weft.settings import FILE_NAME, Settings, explain_settings
 
 Verdict = Literal["ok", "warning", "wrong"]
@@ -64,7 +64,18 @@ def examine(settings: Settings) -> list[Finding]:
         _namespaces,
         _limits,
     )
-    return [finding for check in checks for finding in check(settings)]
+    return [finding for check in checks for finding in _done(check, settings)]
+
+
+def _done(check: Callable[[Settings], Iterator[Finding]], settings: Settings) -> Iterator[Finding]:
+    """Yield the findings of a check. What it may not read belongs to another user."""
+    try:
+        yield from check(settings)
+    except HomeNotUsable as error:
+        yield Finding("home", "wrong", f"{error.message}: {error.detail}", error.hint)
+    except OSError as error:
+        advice = "Name a home of your own with --home or WEFT_HOME."
+        yield Finding("home", "wrong", f"{error.strerror}: {error.filename}", advice)
 
 
 def _installation(_: Settings) -> Iterator[Finding]:

@@ -33,6 +33,7 @@ async def _drive(settings: Settings, name: str) -> int:
     loop.add_signal_handler(signal.SIGUSR1, lambda: None)
     told = stop_signals()
     home = Home(settings.home)
+    home.prepare()
     with ExitStack() as until_exit:
 
         def say_ready(_state: str) -> None:

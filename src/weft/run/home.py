@@ -132,8 +132,10 @@ class Home:
         """
         try:
             handle = os.open(self.lock_file, os.O_RDWR | os.O_CLOEXEC)
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return None
+        except OSError as error:
+            raise _not_usable(self.path, error) from error
         try:
             fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -233,14 +235,18 @@ def explained(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        reason, hint = _REASONS.get(
-            error.errno or 0, (error.strerror or str(error), "Use another home (`--home DIR`).")
-        )
-        raise HomeNotUsable(
-            f"cannot use {path} as home",
-            detail=f"{reason[0].upper()}{reason[1:]}: {error.filename or path}.",
-            hint=hint,
-        ) from error
+        raise _not_usable(path, error) from error
+
+
+def _not_usable(path: Path, error: OSError) -> HomeNotUsable:
+    reason, hint = _REASONS.get(
+        error.errno or 0, (error.strerror or str(error), "Use another home (`--home DIR`).")
+    )
+    return HomeNotUsable(
+        f"cannot use {path} as home",
+        detail=f"{reason[0].upper()}{reason[1:]}: {error.filename or path}.",
+        hint=hint,
+    )
 
 
 def write_private(path: Path, document: Mapping[str, Any]) -> None:
@@ -267,8 +273,10 @@ def _read_json(path: Path) -> Mapping[str, Any]:
     """Return the document; empty if the file is missing or broken."""
     try:
         document = json.loads(path.read_text())
-    except (FileNotFoundError, ValueError):
+    except (FileNotFoundError, NotADirectoryError, ValueError):
         return {}
+    except OSError as error:
+        raise _not_usable(path.parent, error) from error
     return document if isinstance(document, dict) else {}
 
 

@@ -2,6 +2,7 @@
 
 from weft.core.errors import Unavailable
 from weft.run.child import is_supervised
+from weft.run.database import check_dsn
 from weft.run.home import Home
 from weft.settings import Settings
 
@@ -19,7 +20,7 @@ def login_dsn(settings: Settings, login: str) -> str:
     another host for instance, takes the setting `database` if it is given.
     """
     if settings.database is not None and not is_supervised():
-        return settings.database
+        return check_dsn(settings.database)
     dsn = Home(settings.home).secrets().get(login)
     if dsn is None:
         raise NoDatabase(

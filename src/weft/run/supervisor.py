@@ -21,7 +21,7 @@ from typing import Any
 from weft.core.backoff import restart_after
 from weft.core.errors import Conflict, WeftError
 from weft.plugins.runners.spawner import lock_path
-from weft.run.database import EmbeddedDatabase, external_secrets, prepare_schema
+from weft.run.database import EmbeddedDatabase, check_dsn, external_secrets, prepare_schema
 from weft.run.home import Home, HomeNotUsable
 from weft.run.leftovers import end_roles, end_spawners
 from weft.run.log_rotation import keep_small
@@ -104,7 +104,7 @@ class Supervisor:
         """Return the name of the database and its logins; start the embedded one."""
         dsn = self.settings.database
         if dsn is not None:
-            name = database_name(dsn)
+            name = database_name(check_dsn(dsn))
             return name, external_secrets(dsn, self.home.secrets(name))
         self._database = EmbeddedDatabase(self.home)
         begun = time.monotonic()

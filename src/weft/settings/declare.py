@@ -160,7 +160,10 @@ def _read_text(value: object) -> str:
 def _read_path(value: object) -> Path:
     if not isinstance(value, str | Path):
         raise ValueError(f"{value!r} is not a path")
-    return Path(value).expanduser().absolute()
+    try:
+        return Path(value).expanduser().absolute()
+    except RuntimeError:
+        raise ValueError(f"{str(value)!r} names a user who does not exist") from None
 
 
 _WORDS = MappingProxyType(

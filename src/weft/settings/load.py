@@ -68,7 +68,18 @@ def _name_of(variable: str) -> str:
 def default_home(environ: Mapping[str, str]) -> Path:
     """Return `WEFT_HOME`, else the user's data directory."""
     named = environ.get("WEFT_HOME")
-    return Path(named).expanduser() if named else Path(platformdirs.user_data_dir("weft"))
+    return _expanded(named) if named else Path(platformdirs.user_data_dir("weft"))
+
+
+def _expanded(home: str | Path) -> Path:
+    try:
+        return Path(home).expanduser()
+    except RuntimeError as error:
+        raise InvalidSetting(
+            f"cannot use {str(home)!r} as home",
+            detail="There is no user of that name.",
+            hint="Name a directory with --home or WEFT_HOME.",
+        ) from error
 
 
 def load_settings(
@@ -138,7 +149,7 @@ def _plugin_sections() -> tuple[type[Any], ...]:  # dataclasses have no type of 
 def _given(flags: Mapping[str, Any] | None, environ: Mapping[str, str] | None) -> _Given:
     environ = os.environ if environ is None else environ
     named = {name: value for name, value in (flags or {}).items() if value is not None}
-    home = Path(named["home"]).expanduser() if "home" in named else default_home(environ)
+    home = _expanded(named["home"]) if "home" in named else default_home(environ)
     file = home.absolute() / FILE_NAME
     return _Given(named, environ, file, _read_file(file))
 

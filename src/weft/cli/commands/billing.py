@@ -13,6 +13,7 @@ from weft.cli.terminal.plain import one_line
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json, print_table
 from weft.client.api import Api
+from weft.core.errors import Invalid
 from weft.core.rates import UNITS_OF_A_PRICE
 from weft.settings import load_settings
 
@@ -109,13 +110,24 @@ def set_rates(
 
     settings = load_settings({"home": shared.home, "database": database})
     prices = {"cpu": cpu, "memory": memory, "storage": storage, "gpu": gpu}
-    begins = valid_from.astimezone() if valid_from else None
+    begins = _in_our_zone(valid_from) if valid_from else None
     version = run_add_rates(settings, prices, begins)
     if shared.json:
         print_json({"version": version})
     else:
         note(f"set version {version} of the prices; `weft billing rates` lists all")
     return 0
+
+
+def _in_our_zone(at: datetime) -> datetime:
+    try:
+        return at.astimezone()
+    except (OverflowError, ValueError, OSError) as error:
+        raise Invalid(
+            f"--from {at.isoformat()} is not a moment that prices can begin at",
+            detail=f"{error}.",
+            hint="Write it as 2027-01-01T00:00:00.",
+        ) from error
 
 
 async def _ask(

@@ -57,7 +57,10 @@ def _shown(declared: Declared, origin: Origin) -> str | None:
     if declared.is_secret and "://" not in text:
         return HIDDEN
     if declared.is_secret:
-        parts = urlsplit(text)
+        try:
+            parts = urlsplit(text)
+        except ValueError:  # no URL, but it may hold a password
+            return HIDDEN
         login, at, host = parts.netloc.rpartition("@")
         user = login.partition(":")[0]
         hidden = f"{user}:{HIDDEN}" if ":" in login else user

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from weft.cli.input.options import Shared
-from weft.settings import Settings, load_settings
+from weft.settings import InvalidSetting, Settings, load_settings
 
 
 @Parameter(name="*")
@@ -69,5 +69,12 @@ def flags_of(shared: Shared, *groups: ServerOptions | WorkerOptions) -> dict[str
         flags |= {one.name: getattr(group, one.name) for one in fields(group)}
     flags["worker_memory_bytes"] = flags.pop("worker_memory", None)
     cores = flags.pop("worker_cpu", None)
-    flags["worker_cpu_m"] = None if cores is None else parse_cpu_m(cores)
+    try:
+        flags["worker_cpu_m"] = None if cores is None else parse_cpu_m(cores)
+    except ValueError as error:
+        raise InvalidSetting(
+            "--worker-cpu has an impossible value",
+            detail=f"{error}.",
+            hint="Write cores, as 4 or 0.5, or thousandths of one, as 2500m.",
+        ) from error
     return {name: value for name, value in flags.items() if value is not None}

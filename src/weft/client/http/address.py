@@ -81,6 +81,12 @@ class Locator:
         """Return the server. Raise `NotRunning` if none was ever started in this home."""
         settings = load_settings({"url": self.url, "token": self.token, "home": self.home})
         url, token = settings.url, settings.token
+        if token is not None and not (token.isascii() and token.isprintable()):
+            raise Invalid(
+                "the token is malformed",
+                detail="It holds other characters than letters, digits and signs of ASCII.",
+                hint="Copy it again into WEFT_TOKEN or weft.toml.",
+            )
         if url is None:
             stored = _read_client_file(settings.home / "client.json")
             endpoint = parse_url(stored["url"], token or stored["token"])

@@ -1,0 +1,34 @@
+"""`weft doctor` on a home that is not ours."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from weft.run.doctor import examine
+from weft.run.home import Home, HomeNotUsable
+from weft.settings import Settings
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be another user")
+def test_home_of_another_user_is_a_finding(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    home.prepare()
+    home.write_secrets({"admin": "postgresql://x"})
+    examine(Settings(home=home.path))  # so that nothing has to be imported later
+    home.path.chmod(0o711)
+    for above in tmp_path.parents[:2]:
+        above.chmod(0o711)
+    tmp_path.chmod(0o711)
+    os.seteuid(1)
+    try:
+        findings = examine(Settings(home=home.path))
+        with pytest.raises(HomeNotUsable, match="cannot use"):
+            home.secrets()
+    finally:
+        os.seteuid(0)
+
+    wrong = [one for one in findings if one.check == "home"]
+    assert wrong
+    assert all(one.verdict == "wrong" and one.advice for one in wrong)
+    assert any("belongs to user 0" in one.found for one in wrong)

@@ -1,5 +1,6 @@
 """What the SQL core does, in plain Python: the model that the property test compares it with."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from end_states import state_of_end
@@ -21,6 +22,7 @@ class Job:
     priority: int
     max_attempts: int
     retry_on: frozenset[Reason]
+    lane: int = 0
     sets: set[int] = field(default_factory=set)
     state: int = P
     attempt: int = 0
@@ -58,6 +60,13 @@ class Batch:
     """Whether by force, by group."""
     ended_before: dict[int, set[int]] = field(default_factory=dict)
     """The jobs of the batch that had ended when a group was first cancelled."""
+    limit: int | None = None
+    """max_running; None: as many as want to."""
+    is_limited: bool = False
+    """It began with a limit, which may have been removed."""
+    has_date: bool = False
+    dated: bool = False
+    """Its gate is still shut."""
     held: set[int] = field(default_factory=set)
     """Groups that are held, with all below them."""
     held_jobs: set[int] = field(default_factory=set)
@@ -150,12 +159,20 @@ class Batch:
                 child.told.add(number)
                 self._settle(child)
 
-    def claimable(self) -> list[int]:
-        """Return what a claim may take, in its order."""
+    @property
+    def gated(self) -> bool:
+        """Whether its jobs need places."""
+        return self.is_limited or self.has_date
+
+    def claimable(self, lanes: Collection[int] = (0, 1)) -> list[int]:
+        """Return what a claim may take if it has passed its gates, in the order of claims."""
         ready = [
             j
             for j in self.jobs.values()
-            if j.state == R and not self.is_cancelled(j) and not self.is_held(j)
+            if j.state == R
+            and j.lane in lanes
+            and not self.is_cancelled(j)
+            and not self.is_held(j)
         ]
         return [j.number for j in sorted(ready, key=lambda j: (-j.priority, j.number))]
 

@@ -5,7 +5,7 @@
 
 import asyncio
 import os
-from collections.abc import Coroutine, Iterator, Sequence
+from collections.abc import Coroutine, Iterator
 from contextlib import AsyncExitStack
 from typing import Any, TypeVar
 
@@ -21,6 +21,7 @@ from hypothesis.stateful import (
 )  # fmt: skip
 
 from properties.delete_rules import DELETIONS_MAX, DeleteRules
+from properties.gate_rules import GATES, REGIONS, SHAPES, WORKERS, GateRules, Gates
 from properties.hold_rules import BATCHES, SETS, WORDS
 from properties.jobs_model import RUN, Batch, Job, R, S
 from properties.priority_rules import PriorityRules
@@ -36,7 +37,6 @@ AN_HOUR_US = 3_600_000_000
 """Of microseconds: a job that is said to run that long ends when its end is reported, so that
 dates are in the order of the calls.
 """
-WORKERS = (0, 1)
 TREE = (0, 1, 0)
 """Parents of the groups 1, 2 and 3."""
 ENDS = (None, None, None, Reason.EXIT, Reason.EXIT, Reason.OOM, Reason.PREEMPTED, Reason.CANCELLED)
@@ -55,6 +55,7 @@ JOBS = st.lists(
             "priority": st.sampled_from([0, 0, 0, 2, -1]),
             "max_attempts": st.sampled_from([1, 1, 3]),
             "retry_on": st.sampled_from([frozenset(), frozenset({Reason.EXIT})]),
+            "lane": st.sampled_from([0, 0, 1]),
         }
     ),
     min_size=1,
@@ -62,7 +63,7 @@ JOBS = st.lists(
 )
 
 
-class Machine(DeleteRules, PriorityRules):
+class Machine(DeleteRules, PriorityRules, GateRules):
     """Calls functions of the core and does the same to the model."""
 
     runner: asyncio.Runner
@@ -87,7 +88,12 @@ class Machine(DeleteRules, PriorityRules):
     def register(self, number: int, *, again: int = 0) -> Worker:
         name = f"w{number}"
         return self.run(
-            self.world.worker(name, incarnation=f"{self.world.pool}-{name}-{again}", gone=True)
+            self.world.worker(
+                name,
+                incarnation=f"{self.world.pool}-{name}-{again}",
+                gone=True,
+                region=REGIONS[number],
+            )
         )
 
     # ------------------------------------------------------------------ submission
@@ -109,7 +115,7 @@ class Machine(DeleteRules, PriorityRules):
         rows = job_rows(
             len(drawn), parents=parents, group=groups, priority=[j.priority for j in jobs],
             always_run=[j.always_run for j in jobs], max_attempts=[j.max_attempts for j in jobs],
-            sets=_sets_of(jobs, first),
+            sets=_sets_of(jobs, first), shapes=SHAPES, shape_index=[j.lane for j in jobs],
         )  # fmt: skip
         rows.retry_on = [sum(1 << reason for reason in job.retry_on) for job in jobs]
         return jobs, rows
@@ -135,13 +141,14 @@ class Machine(DeleteRules, PriorityRules):
         assert 0 not in self.models[which].cancelled
         return update.update_id, update.first_job
 
-    @initialize(first=JOBS, second=JOBS)
-    def begin(self, first: list[dict[str, Any]], second: list[dict[str, Any]]) -> None:
+    @initialize(drawn=st.tuples(JOBS, JOBS), gates=st.tuples(GATES, GATES))
+    def begin(self, drawn: tuple[list[dict[str, Any]], ...], gates: tuple[Gates, ...]) -> None:
         """Make a tree of groups in each batch, and the first jobs."""
-        for which, drawn in enumerate((first, second)):
-            self.begin_batch(which, drawn)
+        for which in BATCHES:
+            self.begin_batch(which, drawn[which], gates[which])
 
-    def begin_batch(self, which: int, drawn: list[dict[str, Any]]) -> None:
+    def begin_batch(self, which: int, drawn: list[dict[str, Any]], gates: Gates) -> None:
+        self.shut(which, gates)
         groups = [NewGroup(group_id=n, parent_id=p, name=f"g{n}") for n, p in enumerate(TREE, 1)]
         groups += [NewGroup(group_id=n, name=f"s{n}", is_set=True) for n in SETS]
         self.run(self.world.submit(0, batch=self.ids[which], groups=groups))
@@ -150,10 +157,10 @@ class Machine(DeleteRules, PriorityRules):
         self.fill_update(which, drawn, 0, commit=True)
 
     @precondition(lambda self: len(self.deleted) < DELETIONS_MAX)
-    @rule(which=st.sampled_from(BATCHES), drawn=JOBS)
-    def delete_batch(self, which: int, drawn: list[dict[str, Any]]) -> None:
+    @rule(which=st.sampled_from(BATCHES), drawn=JOBS, gates=GATES)
+    def delete_batch(self, which: int, drawn: list[dict[str, Any]], gates: Gates) -> None:
         self.forget(which)
-        self.begin_batch(which, drawn)
+        self.begin_batch(which, drawn, gates)
 
     @rule(which=st.sampled_from(BATCHES), drawn=JOBS, commit=st.booleans(), cut=st.integers(0, 5))
     def fill_update(
@@ -194,30 +201,6 @@ class Machine(DeleteRules, PriorityRules):
         model.commit(jobs)
 
     # ------------------------------------------------------------------ work
-
-    @rule(owner=st.sampled_from(WORKERS), limit=st.integers(1, 6))
-    def claim(self, owner: int, limit: int) -> None:
-        self._taken(owner, limit, self.run(self.workers[owner].claim(limit)))
-
-    def _taken(self, owner: int, limit: int, claimed: Sequence[Claimed]) -> None:
-        """Check and note what a claim of `limit` jobs took."""
-        possible = sorted(
-            (-model.jobs[number].priority, self.ids[which])
-            for which, model in enumerate(self.models)
-            for number in model.claimable()
-        )
-        taken = []
-        for one in claimed:
-            which = self.ids.index(one.batch_id)
-            model = self.models[which]
-            assert one.job_id in model.claimable()
-            taken.append((-model.jobs[one.job_id].priority, one.batch_id))
-            model.claim(one.job_id, owner)
-            assert one.attempt == model.jobs[one.job_id].attempt
-            self.held[which, one.job_id] = (owner, one)
-        assert taken == possible[:limit]
-        if len(taken) == len(possible):
-            assert self.run(self.workers[owner].waits())
 
     def _some(self, owner: int, choices: list[int]) -> list[tuple[int, Claimed]]:
         """Return some of the attempts that a worker has, with their batch."""
@@ -276,7 +259,8 @@ class Machine(DeleteRules, PriorityRules):
             del self.held[which, one.job_id]
             self.models[which].end(one.job_id, reason, started=started)
         if claimed is not None:
-            self._taken(owner, limit, claimed)
+            gated = any(model.gated for model in self.models)
+            self.note_claim(owner, claimed, None if gated else self.offers(owner)[:limit])
 
     @precondition(lambda self: self.ended)
     @rule(choice=st.integers(0, 99), reason=st.sampled_from(ENDS), thief=st.sampled_from(WORKERS))
@@ -298,16 +282,19 @@ class Machine(DeleteRules, PriorityRules):
     @rule(owner=st.sampled_from(WORKERS))
     def beat(self, owner: int) -> None:
         mine = self._some(owner, list(range(len(self.held) + 1)))
-        answer = self.run(self.workers[owner].beat(*[one for _which, one in mine]))
+        # What it does not name counts as ended, so it names those of deleted batches, too.
+        dying = [one for who, one in self.dying if who == owner]
+        answer = self.run(self.workers[owner].beat(*[one for _which, one in mine], *dying))
         stops = {
             (one.batch_id, one.job_id, one.attempt)
             for which, one in mine
             for model in [self.models[which]]
             if model.is_cancelled(job := model.jobs[one.job_id]) or job.cancel_asked
         }
+        stops |= {(one.batch_id, one.job_id, one.attempt) for one in dying}
         assert answer.alive
         assert set(answer.to_stop) == stops
-        assert answer.has_work == any(model.claimable() for model in self.models)
+        assert answer.has_work == bool(self.offers(owner))
 
     @rule(owner=st.sampled_from(WORKERS), leaves=st.booleans())
     def lose(self, owner: int, *, leaves: bool) -> None:
@@ -424,14 +411,15 @@ class Machine(DeleteRules, PriorityRules):
         try:
             self.release_all()
             self.go_on_with_priorities(1000, 1000)
-            self.sweep(1000)
+            self.open_gates()
+            self.settle_gates()
             while any(
                 job.state in {R, RUN} for model in self.models for job in model.jobs.values()
             ):
                 for owner in WORKERS:
                     self.claim(owner, 1000)
                     self.complete(owner, list(range(1000)), [None] * 1000, ran=True, limit=0)
-                self.sweep(1000)
+                self.settle_gates()
                 self.states_are_as_in_the_model()
             assert all(job.state >= S for model in self.models for job in model.jobs.values())
             self.fold()
@@ -460,7 +448,8 @@ def _cut(rows: JobRows, place: int) -> list[JobRows]:
         part = job_rows(
             stop - start, first_job=start + 1, group=rows.group_id[start:stop],
             priority=rows.priority[start:stop], always_run=rows.always_run[start:stop],
-            max_attempts=rows.max_attempts[start:stop],
+            max_attempts=rows.max_attempts[start:stop], shapes=rows.shapes,
+            shape_index=rows.shape_index[start:stop],
         )  # fmt: skip
         part.retry_on = rows.retry_on[start:stop]
         part.combo_index = rows.combo_index[start:stop]

@@ -223,3 +223,83 @@ def test_run_detached_prints_the_job_and_leaves(weft: Weft) -> None:
     assert weft.run("logs", job).stdout == b"out\n"
     assert json.loads(weft.run("status", "--json", job).stdout)["name"] == "later"
     assert as_json["job_id"] == 1
+
+
+ENDLESS = "while true; do sleep 1; done"
+
+
+def test_halt_now_stops_what_runs_and_waits(weft: Weft) -> None:
+    script = f"test {{}} != 2 || exit 3; test {{}} = 1 || {{ {ENDLESS}; }}"
+    done = weft.run(
+        "each", "-j", "2", "--halt", "now,fail=1", "--", "sh", "-c", script, ":::", *"123456789"
+    )
+
+    assert done.returncode == 1
+    assert b"1 succeeded, 1 failed, 7 cancelled" in done.stderr
+    assert b"stopped early: --halt now,fail=1" in done.stderr
+    assert b"runs the rest again" in done.stderr
+
+
+def test_halt_soon_lets_running_jobs_end(weft: Weft, tmp_path: Path) -> None:
+    # The others end only after the run has been told of the failure of the first one. The third
+    # may have started by then.
+    script = """
+        if test {} = 1; then while ! test -e two; do sleep 0.05; done; exit 3; fi
+        touch two
+        while ! test -e held; do sleep 0.05; done
+        echo {}
+    """
+    with weft.started(
+        "each", "-j", "2", "--halt", "soon,fail=1", "--name", "halts-soon",
+        "--", "sh", "-c", script, ":::", *"12345", cwd=tmp_path,
+    ) as process:  # fmt: skip
+        _until_held(weft, "halts-soon")
+        (tmp_path / "held").touch()
+        stdout, stderr = process.communicate(timeout=60)
+
+    assert process.returncode == 1
+    assert stdout in {b"2\n", b"2\n3\n"}, stderr
+    assert b"cancelled" in stderr
+
+
+def _until_held(weft: Weft, name: str) -> None:
+    for _ in range(200):
+        batches = json.loads(weft.run("ls", "--json").stdout)
+        if any(one["name"] == name and one["held"] for one in batches):
+            return
+    raise AssertionError("the batch is not held")
+
+
+def test_halt_after_a_success_is_a_success(weft: Weft) -> None:
+    script = f"test {{}} = 1 || {{ {ENDLESS}; }}"
+    words = ["-j", "1", "--halt", "now,success=1", "--", "sh", "-c", script, ":::"]
+    done = weft.run("each", *words, *"1234")
+
+    assert done.returncode == 0, done.stderr
+    assert b"1 succeeded, 3 cancelled" in done.stderr
+
+
+def test_a_job_that_ends_with_255_stops_the_run_as_with_xargs(weft: Weft) -> None:
+    given = b"".join(b"%d\n" % n for n in range(1, 50))
+    done = weft.run("each", "-j", "1", "--", "sh", "-c", "test {} != 2 || exit 255", stdin=given)
+
+    assert done.returncode == 124
+    assert b"stopped early: a job ended with 255" in done.stderr
+    assert b"cancelled" in done.stderr
+
+
+def test_halt_stops_reading_a_pipe_that_stays_open(weft: Weft) -> None:
+    with weft.started(
+        "each", "--halt", "now,fail=1", "--", "false", stdin=subprocess.PIPE
+    ) as process:
+        assert process.stdin is not None
+        process.stdin.write(b"1\n")
+        process.stdin.flush()
+        assert process.wait(timeout=60) == 1
+
+
+def test_a_halt_that_is_not_a_rule_is_explained(weft: Weft) -> None:
+    done = weft.run("each", "--halt", "now,fail=10%", "--", "true", ":::", "1")
+
+    assert done.returncode == 2
+    assert b"percentages are not known" in done.stderr

@@ -15,6 +15,7 @@ from cyclopts import Parameter, validators
 from weft.cli.each.command_line import Words, read_words
 from weft.cli.each.dry_run import print_commands
 from weft.cli.each.feed import Feed
+from weft.cli.each.halting import halt_of, stop_when_halted
 from weft.cli.each.ledger import Ledger
 from weft.cli.each.lines import GivenItems, LineReader
 from weft.cli.each.packing import (
@@ -91,6 +92,10 @@ class EachOptions:
 
     delay: Annotated[float, Parameter(validator=validators.Number(gte=0))] = 0.0
     """Seconds between the submissions of two jobs."""
+
+    halt: str | None = None
+    """When to stop early: now,fail=1 (stops running jobs), soon,fail=3 (lets them end), or with
+    success or done instead of fail."""
 
     unordered: Annotated[bool, Parameter(negative="")] = False
     """Print outputs as jobs end, not in input order."""
@@ -224,6 +229,7 @@ class _Each:
         self._options = options
         self._shared = shared
         self._ledger = Ledger()
+        self._halt = halt_of(how.halt)
         wants_records = how.joblog is not None or how.results is not None
         self._records = Records(how.joblog, how.results) if wants_records else None
         self._began_at = monotonic()
@@ -295,6 +301,7 @@ class _Each:
             as_json=self._shared.json,
             tags=self._how.tag,
             records=self._records,
+            halt=self._halt,
         )
         self._work = asyncio.ensure_future(_both(feed, printer, self._ledger))
         try:
@@ -347,6 +354,7 @@ async def _both(feed: Feed, printer: Printer, ledger: Ledger) -> None:
     """
     feeding = asyncio.ensure_future(feed.run())
     printing: asyncio.Future[None] | None = None
+    stopping = asyncio.ensure_future(stop_when_halted(feed.client, feed, feeding))
     try:
         while feed.batch_id is None and not feeding.done():
             ledger.changed.clear()
@@ -362,8 +370,13 @@ async def _both(feed: Feed, printer: Printer, ledger: Ledger) -> None:
             elif feeding.done():
                 feeding.result()
             await printing
-        await feeding
+        if ledger.halted.is_set():
+            await asyncio.wait({feeding})
+            await stopping
+        else:
+            await feeding
     finally:
+        stopping.cancel()
         feeding.cancel()
         if printing is not None:
             printing.cancel()

@@ -4,13 +4,13 @@ import asyncio
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from weft.cli.each.any_bytes import portable
 from weft.cli.each.ledger import Ledger
-from weft.cli.each.lines import GivenItems, LineReader
+from weft.cli.each.lines import GivenItems, Item, LineReader
 from weft.cli.each.packing import Pack, Packer
 from weft.cli.each.records import Submitted
 from weft.cli.terminal.plain import one_line
@@ -63,17 +63,29 @@ class Feed:
 
     async def run(self) -> None:
         """Submit all lines. The batch is made by the first request that has jobs."""
-        while True:
-            while self.ledger.n_free <= 0:
+        while not self.ledger.halted.is_set():
+            while self.ledger.n_free <= 0 and not self.ledger.halted.is_set():
                 self.ledger.room.clear()
                 await self.ledger.room.wait()
-            items = await self.reader.take(self._n_wanted)
+            items = await self._take()
             if not items:
                 break
             await self._submit_packs(self.packer.feed(items))
-        await self._submit_packs(self.packer.finish())
+        if not self.ledger.halted.is_set():
+            await self._submit_packs(self.packer.finish())
         self.ledger.is_input_done = True
         self.ledger.changed.set()
+
+    async def _take(self) -> Sequence[Item]:
+        """Return the next items; none at the end of the input, and when the run stops early."""
+        taking = asyncio.ensure_future(self.reader.take(self._n_wanted))
+        halted = asyncio.ensure_future(self.ledger.halted.wait())
+        try:
+            await asyncio.wait({taking, halted}, return_when=asyncio.FIRST_COMPLETED)
+            return () if self.ledger.halted.is_set() else taking.result()
+        finally:
+            taking.cancel()
+            halted.cancel()
 
     @property
     def _n_wanted(self) -> int:

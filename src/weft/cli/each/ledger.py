@@ -1,12 +1,14 @@
 """The jobs of `weft each` whose results have not been printed yet."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from weft.cli.each.records import Submitted
 from weft.cli.terminal.exit_code import FAILED, NO_PROGRAM, explain_end
+from weft.core.halt import Halt
 
 LAST_WORD = 255
 """A job that ends with it asks for no more jobs, as with xargs."""
@@ -43,6 +45,15 @@ class Ledger:
     """Why, as the problem document of the first one."""
     failures: list[Failure] = field(default_factory=list)
     """The first few failures."""
+    n_ended: Counter[str] = field(default_factory=Counter)
+    """Jobs that have ended, by state, printed or not."""
+    n_cancelled: int = 0
+    """Jobs that were cancelled because the run stopped early."""
+    halted: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when the run has to stop before the end of the input."""
+    halts: str | None = None
+    halted_by: str | None = None
+    """Why, for people."""
     is_input_done: bool = False
     ended: set[int] = field(default_factory=set)
     """Jobs that have ended and are not printed."""
@@ -78,13 +89,28 @@ class Ledger:
         """Record a line that cannot become a job."""
         self._note_failure(Failure(None, line, why))
 
-    def note_ended(self, job_ids: list[int]) -> None:
+    def note_ended(self, job_ids: list[int], state: str = "success") -> None:
         """Record that jobs have ended; jobs that were already printed are ignored.
 
         The news may be faster than the answer to the request that submitted them.
         """
-        self.ended.update(j for j in job_ids if j in self._lines or j > self.n_submitted)
+        new = {j for j in job_ids if j in self._lines or j > self.n_submitted} - self.ended
+        self.ended |= new
+        self.n_ended[state] += len(new)
         self.changed.set()
+
+    def reaches(self, rule: Halt) -> bool:
+        """Say whether the run has to stop by this rule."""
+        ended = self.n_ended
+        n_failed = ended["failed"] + ended["error"]
+        return rule.is_reached(n_failed=n_failed, n_succeeded=ended["success"])
+
+    def halt(self, when: str, why: str) -> None:
+        """Submit nothing more. `when`: `now`, or `soon` when running jobs may end."""
+        if not self.halted.is_set():
+            self.halts, self.halted_by = when, why
+            self.halted.set()
+            self.room.set()
 
     def note_printed(self, job: Mapping[str, Any]) -> str | None:
         """Record that a job's result is printed; return its line, or `None` if it was before."""
@@ -101,6 +127,8 @@ class Ledger:
             self.missing = self.missing or job["problem"]
         if job["state"] == "success":
             self.n_succeeded += 1
+        elif job["state"] == "cancelled" and self.halted.is_set():
+            self.n_cancelled += 1
         else:
             self._note_failure(Failure(job_id, line, explain_end(job)), _exit_code_after(job))
         return line

@@ -9,16 +9,17 @@ from typing import Any
 
 import msgspec
 
+from weft.cli.each.halting import Watch
 from weft.cli.each.ledger import Ledger
 from weft.cli.each.records import Records
 from weft.cli.terminal.progress import ProgressLine
 from weft.cli.terminal.raw_output import STDERR, STDOUT, write_all
 from weft.client.api import Api, Document
 from weft.client.waiting import wait_beside
+from weft.core.halt import Halt
 from weft.core.states import ENDED_WORDS
 
 FETCH_JOBS = 200
-ENDS = frozenset(f"jobs.{state}" for state in ENDED_WORDS)
 
 
 class Printer:
@@ -34,6 +35,7 @@ class Printer:
         as_json: bool,
         tags: bool = False,
         records: Records | None = None,
+        halt: Halt | None = None,
     ) -> None:
         self._client = client
         self._ledger = ledger
@@ -42,6 +44,7 @@ class Printer:
         self._as_json = as_json
         self._tags = tags
         self._records = records
+        self._watch = Watch(client, ledger, halt)
         self._shares_terminal = sys.stdout.isatty()
 
     async def run(self, batch_id: int) -> None:
@@ -61,13 +64,13 @@ class Printer:
     async def _listen(self, batch_id: int, opened: asyncio.Event) -> None:
         async with aclosing(self._client.events(batch_id, opened=opened.set)) as events:
             async for event in events:
-                if event["kind"] in ENDS:
-                    self._ledger.note_ended(event["jobs"])
+                await self._watch.note(batch_id, event)
 
     async def _look(self, batch_id: int) -> None:
         """Find the jobs that ended before the event stream was open."""
         async for job in self._client.list_jobs(batch_id, states=sorted(ENDED_WORDS)):
-            self._ledger.note_ended([job["job_id"]])
+            event = {"kind": f"jobs.{job['state']}", "jobs": [job["job_id"]]}
+            await self._watch.note(batch_id, event)
 
     async def _print_run(self, batch_id: int) -> bool:
         """Print some results; return whether there were any."""

@@ -36,8 +36,10 @@ def print_summary(ledger: Ledger, run: Run) -> None:
     rest = ledger.n_failed - len(ledger.failures)
     if rest > 0:
         print(f"  … and {rest:,} more: `weft status --limit 0 b{run.batch_id}`", file=sys.stderr)
-    if run.batch_id is not None and (ledger.n_failed or run.interrupted):
-        word = "the rest" if run.interrupted else "what failed"
+    if ledger.halted_by is not None:
+        note(f"stopped early: {ledger.halted_by}")
+    if run.batch_id is not None and (ledger.n_failed or run.interrupted or ledger.n_cancelled):
+        word = "the rest" if run.interrupted or ledger.halted_by else "what failed"
         name = shlex.quote(run.name)
         note(f"`weft each --resume {name} -- …` with the same input runs {word} again")
 
@@ -53,6 +55,8 @@ def print_summary_as_json(ledger: Ledger, run: Run) -> None:
         "n_succeeded": ledger.n_succeeded,
         "n_failed": ledger.n_failed,
         "n_skipped": ledger.n_skipped,
+        "n_cancelled": ledger.n_cancelled,
+        "halted_by": ledger.halted_by,
         "n_missing": ledger.n_missing,
         "failures": ledger.failures,
     }
@@ -69,6 +73,8 @@ def _counts(ledger: Ledger, run: Run) -> str:
         parts.append(f"{ledger.n_failed:,} failed")
     if ledger.n_missing:
         parts.append(f"{ledger.n_missing:,} without their output")
+    if ledger.n_cancelled:
+        parts.append(f"{ledger.n_cancelled:,} cancelled")
     if unknown := ledger.n_submitted - ledger.n_printed:
         parts.append(f"{unknown:,} cancelled or not printed")
     if ledger.n_skipped:

@@ -1,0 +1,77 @@
+"""Stop a run early: `--halt`, or a job that ended with 255."""
+
+import asyncio
+from contextlib import aclosing, suppress
+
+from weft.cli.each.feed import Feed
+from weft.cli.each.ledger import LAST_WORD, Ledger
+from weft.cli.each.packing import BadInputOption
+from weft.client.api import Api, Document
+from weft.core.errors import Conflict
+from weft.core.halt import Halt, parse_halt
+from weft.core.states import ENDED_WORDS
+
+ENDS = {f"jobs.{state}": state for state in ENDED_WORDS}
+
+
+def halt_of(text: str | None) -> Halt | None:
+    """Return the rule of `--halt`. Raise `BadInputOption`."""
+    try:
+        return None if text is None else parse_halt(text)
+    except ValueError as error:
+        raise BadInputOption(
+            f"--halt {text!r} is not a rule",
+            detail="It says when to stop, and after how many jobs; percentages are not known.",
+            hint="Write it as now,fail=1 or soon,fail=3, with success or done instead of fail.",
+        ) from error
+
+
+class Watch:
+    """Looks at each end, and says when the run has to stop."""
+
+    def __init__(self, client: Api, ledger: Ledger, rule: Halt | None) -> None:
+        self._client = client
+        self._ledger = ledger
+        self._rule = rule
+
+    async def note(self, batch_id: int, event: Document) -> None:
+        """Note ended jobs in the ledger, and halt if this is enough."""
+        state = ENDS.get(event["kind"])
+        if state is None:
+            return
+        jobs = event["jobs"]
+        self._ledger.note_ended(jobs, state)
+        rule = self._rule
+        if rule is not None and self._ledger.reaches(rule):
+            self._ledger.halt(rule.when, f"--halt {rule}")
+        elif state == "failed" and jobs and await self._has_last_word(batch_id, jobs):
+            self._ledger.halt("soon", f"a job ended with {LAST_WORD}")
+
+    async def _has_last_word(self, batch_id: int, jobs: list[int]) -> bool:
+        query = f"exit_code = {LAST_WORD} and job_id >= {min(jobs)} and job_id <= {max(jobs)}"
+        async for _ in self._client.list_jobs(batch_id, query, page_rows=1):
+            return True
+        return False
+
+
+async def stop_when_halted(client: Api, feed: Feed, feeding: "asyncio.Future[None]") -> None:
+    """Wait until the run has to stop; then start nothing more, and end it."""
+    ledger = feed.ledger
+    await ledger.halted.wait()
+    if feed.batch_id is None:
+        return
+    with suppress(Conflict):  # the batch was cancelled by someone else
+        await _stop(client, feed.batch_id, feeding, waits=ledger.halts == "soon")
+
+
+async def _stop(
+    client: Api, batch_id: int, feeding: "asyncio.Future[None]", *, waits: bool
+) -> None:
+    if waits:
+        await client.hold_batch(batch_id)
+        await asyncio.wait({feeding})
+        async with aclosing(client.watch_batch(batch_id)) as documents:
+            async for document in documents:
+                if document["n_running"] == 0:
+                    break
+    await client.cancel_batch(batch_id, force=True)

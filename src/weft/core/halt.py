@@ -1,0 +1,44 @@
+"""When a run of many jobs stops before its input ends: the pure part of `weft each --halt`."""
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+_RULE = re.compile("(now|soon),(fail|success|done)=([1-9][0-9]{0,8})")
+
+
+@dataclass(frozen=True)
+class Halt:
+    """Stop when this number of jobs have failed, succeeded or ended."""
+
+    when: Literal["now", "soon"]
+    """`soon` lets running jobs end, `now` stops them."""
+    kind: Literal["fail", "success", "done"]
+    count: int
+
+    def is_reached(self, *, n_failed: int, n_succeeded: int) -> bool:
+        """Say whether these numbers of ended jobs are enough."""
+        ended = {"fail": n_failed, "success": n_succeeded, "done": n_failed + n_succeeded}
+        return ended[self.kind] >= self.count
+
+    def __str__(self) -> str:
+        """Return the rule as it was written."""
+        return f"{self.when},{self.kind}={self.count}"
+
+
+def parse_halt(text: str) -> Halt | None:
+    """Read `now,fail=1`; None for `never`. Raise `ValueError` for anything else.
+
+    >>> parse_halt("soon,fail=3")
+    Halt(when='soon', kind='fail', count=3)
+    """
+    if text == "never":
+        return None
+    match = _RULE.fullmatch(text)
+    if match is None:
+        raise ValueError(text)
+    when: Literal["now", "soon"] = "now" if match[1] == "now" else "soon"
+    kind: Literal["fail", "success", "done"] = "fail"
+    if match[2] != "fail":
+        kind = "success" if match[2] == "success" else "done"
+    return Halt(when, kind, int(match[3]))

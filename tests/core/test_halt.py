@@ -1,0 +1,33 @@
+import pytest
+
+from weft.core.halt import Halt, parse_halt
+
+
+@pytest.mark.parametrize("text", ["now,fail=1", "soon,success=20", "now,done=3"])
+def test_a_rule_is_read_as_it_is_written(text: str) -> None:
+    assert str(parse_halt(text)) == text
+
+
+@pytest.mark.parametrize(
+    "text", ["", "now", "fail=1", "now,fail=0", "now,fail=10%", "later,fail=1"]
+)
+def test_other_texts_are_not_rules(text: str) -> None:
+    with pytest.raises(ValueError):
+        parse_halt(text)
+
+
+def test_never_is_no_rule() -> None:
+    assert parse_halt("never") is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "n_failed", "n_succeeded", "reached"),
+    [("fail", 2, 0, True), ("fail", 1, 9, False), ("success", 9, 1, False), ("done", 1, 1, True)],
+)
+def test_the_kind_says_what_counts(
+    kind: str, n_failed: int, n_succeeded: int, *, reached: bool
+) -> None:
+    rule = parse_halt(f"now,{kind}=2")
+
+    assert isinstance(rule, Halt)
+    assert rule.is_reached(n_failed=n_failed, n_succeeded=n_succeeded) is reached

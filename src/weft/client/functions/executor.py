@@ -8,7 +8,7 @@ import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, ParamSpec, TypeVar
@@ -110,6 +110,7 @@ class Executor(concurrent.futures.Executor):
         self._is_shut = False
         self._is_explained = False
         """Whether a person was told what the next Ctrl-C does."""
+        self._is_cancelled = False
         self._broken: InitializerFailed | None = None
         """By the name that `concurrent.futures` has for it."""
         _register_exit()
@@ -197,9 +198,20 @@ class Executor(concurrent.futures.Executor):
             self._runner.start(self._finish_and_close())
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is not None and issubclass(kind, KeyboardInterrupt):
-            self._explain_interrupt()
-        self.shutdown()
+        with self._cancelling():
+            if kind is not None and issubclass(kind, KeyboardInterrupt):
+                self._explain_interrupt()
+            self.shutdown()
+
+    @contextmanager
+    def _cancelling(self) -> Iterator[None]:
+        """Cancel all calls at a Ctrl-C after the one that was explained."""
+        try:
+            yield
+        except KeyboardInterrupt:
+            if self._is_explained:
+                self._cancel_all()
+            raise
 
     def _wait_for_all(self) -> None:
         """Wait for all calls. The first Ctrl-C says so, the second one cancels them."""
@@ -219,16 +231,30 @@ class Executor(concurrent.futures.Executor):
         if is_interrupted:
             raise KeyboardInterrupt
 
+    def _end_interrupted(self) -> None:
+        """At the end of a program that Ctrl-C ended: cancel, if that was the second one.
+
+        It may come between the words about the first and the wait.
+        """
+        if self._is_explained:
+            self._cancel_all()
+        else:
+            self._explain_interrupt()
+
     def _explain_interrupt(self) -> None:
         """Say what another Ctrl-C does, if there is anything to wait for."""
-        count = self._calls.n_live
+        count = self._calls.n_live + len(self._accepted)
         if count and not self._is_explained:
             self._is_explained = True
             jobs, them = ("job", "it") if count == 1 else ("jobs", "them")
             _say(f"waiting for {count:,} {jobs} of {self._title}; Ctrl-C again cancels {them}")
 
     def _cancel_all(self) -> None:
+        if self._is_cancelled:
+            return
+        self._is_cancelled = True
         _say(f"cancelling {self._title}")
+        self._runner.post(self._calls.cancel_unclaimed)  # also what was not sent yet
         with suppress(WeftError, CancelledError):
             self._runner.wait(self._calls.cancel_all())
 
@@ -337,9 +363,10 @@ def _finish_all() -> None:
     with _EXIT:
         _has_ended = True
     for executor in list(_AT_WORK):
-        if getattr(sys, "last_type", None) is KeyboardInterrupt:
-            executor._explain_interrupt()  # noqa: SLF001 (of the same module)
-        executor.shutdown()
+        with executor._cancelling():  # noqa: SLF001 (of the same module)
+            if getattr(sys, "last_type", None) is KeyboardInterrupt:
+                executor._end_interrupted()  # noqa: SLF001
+            executor.shutdown()
 
 
 _is_registered = False

@@ -42,7 +42,7 @@ class GroupNotFound(NotFound):
         super().__init__(
             f"group {shown} of batch b{batch_id} does not exist",
             detail="The batch has no such committed group, or you may not see it.",
-            hint=f"List its groups with `GET /v1/batches/{batch_id}/groups`.",
+            hint=f"List its groups with `weft groups b{batch_id}`.",
         )
 
 

@@ -9,6 +9,6 @@ BEGIN
                    WHERE g.batch_id = of_batch_id AND g.group_id = of_group_id AND NOT g.hidden
                      AND (g.update_id IS NULL OR u.committed_at IS NOT NULL)) THEN
         PERFORM weft._fail('WF103', format('group %s of batch b%s does not exist', of_group_id, of_batch_id),
-                           'The batch has no group of this number.', 'List its groups with GET /v1/batches/{b}/groups.');
+                           'The batch has no group of this number.', format('List its groups with `weft groups b%s`.', of_batch_id));
     END IF;
 END $$;

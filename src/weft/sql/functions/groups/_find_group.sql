@@ -17,7 +17,7 @@ BEGIN
         END IF;
         IF v_id IS NULL THEN
             PERFORM weft._fail('WF103', format('group %s of batch b%s does not exist', of_path, of_batch_id),
-                               'The batch has no group of this path.', 'List its groups with GET /v1/batches/{b}/groups.');
+                               'The batch has no group of this path.', format('List its groups with `weft groups b%s`.', of_batch_id));
         END IF;
     END IF;
     PERFORM weft._check_group(of_batch_id, v_id);

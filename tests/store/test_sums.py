@@ -171,7 +171,7 @@ async def test_last_two_of_a_group_that_miss_each_other(world: World) -> None:
         ([None, Reason.EXIT], False, "failure"),
         ([Reason.CANCELLED, Reason.OOM], True, "failure"),
         ([None, Reason.CANCELLED], False, "cancelled"),
-        ([None, None], True, "cancelled"),
+        ([None, None], True, "success"),
     ],
 )
 async def test_state_of_a_complete_batch(

@@ -91,7 +91,7 @@ def test_the_list_of_commands_says_what_each_does(capsys: pytest.CaptureFixture[
         ["status", "b1", "b2"],
         ["status", "--nonsense", "b1"],
         ["status", "x"],
-        ["logs", "b1"],
+        ["logs", "x"],
         ["ls", "--limit", "many"],
         ["run"],
         ["each"],
@@ -190,7 +190,7 @@ def test_each_needs_room_for_a_job() -> None:
     done = weft("each", "-j", "-1", "--", "echo")
 
     assert done.returncode == 2
-    assert done.stderr.startswith("weft: -j must be at least 1, not '0'")
+    assert done.stderr.startswith("weft: -j must be at least 0, not '-1'")
 
 
 def test_each_without_input_has_nothing_to_do_and_needs_no_server(tmp_path: Path) -> None:

@@ -1,13 +1,14 @@
 """Batches, updates, jobs and groups on a real database."""
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import httpx
 import msgspec
 import pytest
 
-from api.live import LiveApi, LiveWorker
+from api.live import LiveApi, LiveWorker, open_worker
 from api.test_bad_input import assert_problem
 
 MSGPACK = {"content-type": "application/msgpack"}
@@ -308,6 +309,17 @@ async def test_default_request_is_no_larger_than_the_largest_worker(
     assert refused.json()["code"] == "API.NO_WORKER_FITS"
     assert "4096Mi" in refused.json()["errors"][0]["message"]
     assert (await http.get("/v1/batches")).json()["items"] == []
+
+
+async def test_larger_worker_takes_jobs_as_soon_as_it_is_registered(
+    database: dict[str, str], http: httpx.AsyncClient, worker: LiveWorker, tmp_path: Path
+) -> None:
+    document = {"jobs": [{"resources": {"memory": "5Gi"}}]}
+    refused = await http.post("/v1/batches", json=document)
+    async with open_worker(database["weft_worker"], tmp_path, name="w2", memory_mib=8192):
+        taken = await http.post("/v1/batches", json=document)
+
+    assert (refused.status_code, taken.status_code) == (400, 201)
 
 
 async def test_workers_and_metrics(http: httpx.AsyncClient, worker: LiveWorker) -> None:

@@ -32,7 +32,7 @@ def worker_apart(home: Path, other: Path, cores: int = 4) -> Iterator[None]:
     )  # fmt: skip
     assert process.stderr is not None
     try:
-        assert any("role.started" in line for line in process.stderr), "it did not start"
+        assert any("worker.registered" in line for line in process.stderr), "it did not register"
         yield
     finally:
         process.terminate()

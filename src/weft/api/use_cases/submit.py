@@ -275,13 +275,12 @@ async def _translate(
     """Translate; read the workers afresh before a job is refused for its size."""
     if context.batch_id is not None and any(job.function is not None for job in jobs):
         await _refuse_functions_of_others(services, caller, context.batch_id)
-    before = problems.copy()
     workers = await services.workers(caller)
     try:
-        return await _in_thread(jobs, context, workers, problems)
+        return await _in_thread(jobs, context, workers, problems.copy())
     except NoWorkerFits:
         workers = await services.workers(caller, fresh=True)
-        return await _in_thread(jobs, context, workers, before)
+        return await _in_thread(jobs, context, workers, problems)
 
 
 async def _in_thread(

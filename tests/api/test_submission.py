@@ -427,7 +427,7 @@ async def test_missing_parent_is_pointed_at_among_others(http: httpx.AsyncClient
 async def test_bunch_with_another_rare_field_differs(
     http: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """There is no such field yet, so another one stands in for it."""
+    """Another field stands in for such a one."""
     batch_id = (await http.post("/v1/batches", json={})).json()["id"]
     updates = f"/v1/batches/{batch_id}/updates"
     update_id = (await http.post(updates, json={"n_jobs": 2})).json()["update_id"]

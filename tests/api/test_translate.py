@@ -121,7 +121,7 @@ def test_every_job_has_a_spec(n_jobs: int) -> None:
 
 
 def test_rare_fields_and_the_gates_made_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    """There is no such field yet, so another one stands in for it."""
+    """Another field stands in for such a one."""
     gate = {"kind": "directory", "key": "/b", "max_places": 1}
     monkeypatch.setattr(rows_module, "RARE_JOB_FIELDS", ("cwd",))
     monkeypatch.setattr(

@@ -1,10 +1,12 @@
 """Options of a job with impossible values: the message names the option."""
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
-from weft.cli.input.job_document import JobOptions, WrongOption, option_fields
+from weft.cli.input.job_document import JobOptions, option_fields
+from weft.cli.input.values import WrongOption
 
 
 @pytest.mark.parametrize(
@@ -17,13 +19,16 @@ from weft.cli.input.job_document import JobOptions, WrongOption, option_fields
         ("cpu", "two", "such as 2, 0.25 or 250m"),
         ("timeout", "0", "no time"),
         ("timeout", "soon", "such as 90, 10m"),
+        ("not_before", "tomorrow", "such as 2027-01-01T02:00:00Z or +2h"),
+        ("not_before", "+soon", "such as 2027-01-01T02:00:00Z or +2h"),
+        ("not_before", "+9999999999d", "such as 2027-01-01T02:00:00Z or +2h"),
     ],
 )
 def test_wrong_value_is_refused_with_the_name_of_its_option(
     option: str, text: str, reason: str
 ) -> None:
     values: dict[str, Any] = {option: text}
-    with pytest.raises(WrongOption, match=f"--{option}") as refused:
+    with pytest.raises(WrongOption, match=f"--{option.replace('_', '-')}") as refused:
         option_fields(JobOptions(**values))
 
     assert refused.value.code == "CLI.WRONG_OPTION"
@@ -34,3 +39,15 @@ def test_units_are_those_that_people_write() -> None:
     fields = option_fields(JobOptions(cpu="250m", memory="4gi", timeout="1h30m"))
 
     assert fields == {"resources": {"cpu": "250m", "memory": "4gi"}, "timeout_s": 5400}
+
+
+def test_times_have_a_zone_or_count_from_now() -> None:
+    before = datetime.now(UTC)
+    given, local, later = (
+        datetime.fromisoformat(option_fields(JobOptions(not_before=text))["not_before"])
+        for text in ("2027-01-01T02:00:00+05:00", "2027-01-01 02:00", "+1h30m")
+    )
+
+    assert given == datetime(2026, 12, 31, 21, tzinfo=UTC)
+    assert local == datetime(2027, 1, 1, 2).astimezone()
+    assert before <= later - timedelta(hours=1.5) <= datetime.now(UTC)

@@ -25,6 +25,7 @@ PhaseWord = Literal[
 ]  # fmt: skip
 Count = Annotated[int, Meta(ge=0)]
 Milliseconds = Annotated[int, Meta(ge=0, description="milliseconds")]
+_IF_GIVEN = Meta(description="as submitted; missing if it was not given")
 Money = Annotated[float, Meta(ge=0, description="in the deployment's currency")]
 
 
@@ -118,6 +119,7 @@ class Job(Struct, kw_only=True):
     started_at: datetime | None
     ended_at: datetime | None
     attributes: dict[str, str]
+    not_before: Annotated[datetime | UnsetType, _IF_GIVEN] = UNSET
 
 
 class Resources(Struct, kw_only=True):

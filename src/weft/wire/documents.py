@@ -6,6 +6,7 @@ on settings, on other jobs or on the workers. An unknown field is an error in ev
 its line there.
 """
 
+from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
@@ -75,6 +76,7 @@ Priority = Annotated[int, Meta(ge=-1000, le=1000)]
 MaxAttempts = Annotated[int, Meta(ge=1, le=100)]
 Seconds = Annotated[float, Meta(gt=0, le=31_536_000)]
 Umask = Annotated[str, Meta(pattern="^0?[0-7]{3}$")]
+Moment = Annotated[datetime, Meta(tz=True)]
 GroupKind = Literal["tree", "set"]
 RelativeNumber = Annotated[int, Meta(ge=-2_000_000_000, le=2_000_000_000)]
 
@@ -220,9 +222,13 @@ class JobDocument(Struct, forbid_unknown_fields=True, omit_defaults=True, gc=Fal
     umask: Annotated[
         Umask | None, says("File mode mask in octal; without it the worker's.", "0077")
     ] = None
+    not_before: Annotated[
+        Moment | None,
+        says("It waits until then: a time with its zone (RFC 3339).", "2027-01-01T02:00:00Z"),
+    ] = None
 
 
-RARE_JOB_FIELDS: Final[tuple[str, ...]] = ()
+RARE_JOB_FIELDS: Final[tuple[str, ...]] = ("not_before",)
 """Fields of `JobDocument` that few jobs have and that the document of a job shows as they were
 sent. They are None by default, and need nothing in the database.
 """

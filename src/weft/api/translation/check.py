@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import MAXYEAR, MINYEAR, datetime
 
 from weft.core.errors import EmptyCommand, EnvironmentTooLarge, InvalidValue, NulCharacter
 from weft.core.problems import Problems, pointer_of
@@ -48,6 +49,7 @@ def check_jobs(
             or job.executor is not None
             or job.count is not None
             or job.index_from
+            or job.not_before is not None
         ):
             check.check(index, job)
 
@@ -107,6 +109,8 @@ class _JobCheck:
             known = ", ".join(EXECUTORS)
             self.problems.add(InvalidValue, f"{at}/executor", f"not an executor; known: {known}")
         self._check_array(job, at)
+        if job.not_before is not None:
+            self._check_moment(job.not_before, f"{at}/not_before")
 
     def _check_command(self, job: JobDocument, at: str) -> None:
         add = self.problems.add
@@ -152,6 +156,11 @@ class _JobCheck:
             self.problems.add(
                 InvalidValue, f"{at}/index_from", f"the last index is {last}, at most {INDEX_MAX}"
             )
+
+    def _check_moment(self, moment: datetime, pointer: str) -> None:
+        """The first and the last year may be others in UTC."""
+        if not MINYEAR < moment.year < MAXYEAR:
+            self.problems.add(InvalidValue, pointer, "not a time that a calendar has")
 
     def _check_cwd(self, cwd: str, pointer: str) -> None:
         if "\0" in cwd:

@@ -4,6 +4,7 @@ A new kind is an entry here, beside its field in the documents (ADR 20).
 """
 
 from collections.abc import Callable, Mapping
+from datetime import UTC
 from typing import Any, Final
 
 from weft.ports.store import Gate
@@ -14,7 +15,11 @@ BATCH_GATES: Final[Mapping[str, GateOf]] = {
     "max_running": lambda n: Gate(kind="max_running", max_places=n),
 }
 """The document of a batch shows them again under their kinds."""
-JOB_GATES: Final[Mapping[str, GateOf]] = {}
+JOB_GATES: Final[Mapping[str, GateOf]] = {
+    "not_before": lambda at: Gate(
+        kind="not_before", key=at.astimezone(UTC).isoformat(), opens_at=at
+    ),
+}
 """Rare fields of jobs that are gates as well."""
 
 

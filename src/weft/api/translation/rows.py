@@ -2,6 +2,9 @@
 
 from bisect import bisect_right
 from collections.abc import Sequence
+from datetime import UTC, datetime
+from operator import attrgetter
+from typing import Any
 
 import msgspec
 
@@ -70,16 +73,23 @@ def fill_labels(rows: JobRows, jobs: Sequence[JobDocument], positions: Positions
 
 def fill_rare_fields(rows: JobRows, jobs: Sequence[JobDocument], positions: Positions) -> None:
     """Add the fields that few jobs have, and the gates that are made of them."""
-    if not RARE_JOB_FIELDS:
-        return
-    for number, job in zip(positions.firsts, jobs, strict=True):
-        given = ((name, getattr(job, name)) for name in RARE_JOB_FIELDS)
-        fields = {name: value for name, value in given if value is not None}
-        if gates := job_gates(job):
+    fields_of: dict[int, dict[str, Any]] = {}
+    for name in RARE_JOB_FIELDS:
+        column = list(map(attrgetter(name), jobs))
+        if column.count(None) < len(column):
+            for entry, value in enumerate(column):
+                if value is not None:
+                    fields_of.setdefault(entry, {})[name] = _as_sent(value)
+    for entry, fields in sorted(fields_of.items()):
+        if gates := job_gates(jobs[entry]):
             fields["gates"] = gates
-        if fields:
-            rows.rare_job.append(number)
-            rows.rare_fields.append(msgspec.to_builtins(fields))
+        rows.rare_job.append(positions.firsts[entry])
+        rows.rare_fields.append(msgspec.to_builtins(fields))
+
+
+def _as_sent(value: object) -> object:
+    """Return the value of a rare field as its document shows it: times in UTC."""
+    return value.astimezone(UTC) if isinstance(value, datetime) else value
 
 
 def fill_chunks(

@@ -184,6 +184,7 @@ def _print_job(job: Document) -> None:
             "Script": one_line(spec["script"], width=500) if spec.get("script") else None,
             "Directory": spec.get("cwd"),
             "Parents": one_line(parents, width=200) or None,
+            "Not before": moment(job.get("not_before")) or None,
             "Cost": money(job.get("cost")),
             "Took": duration(job.get("duration_ms")) or None,
         }

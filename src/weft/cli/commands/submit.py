@@ -9,6 +9,7 @@ from cyclopts import Parameter
 
 from weft.cli.input.documents import Format, UnreadableDocument, format_of, parse_document
 from weft.cli.input.job_file import expand
+from weft.cli.input.limit_options import NO_LIMITS, LimitOptions, limit_fields
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.places import place_errors
 from weft.cli.terminal.progress import ProgressLine
@@ -29,6 +30,7 @@ def submit(
     name: str | None = None,
     wait: Annotated[bool, Parameter(negative="")] = False,
     dry_run: Annotated[bool, Parameter(negative="")] = False,
+    options: LimitOptions = NO_LIMITS,
     shared: Shared = SHARED,
 ) -> int:
     """Submit the jobs of a file as a batch, and print its id.
@@ -41,6 +43,7 @@ def submit(
         name: Name of the batch, instead of the name in the file.
         wait: Wait until the batch is complete; exit code 1 if it did not succeed.
         dry_run: Only check the file and say what would be submitted; --json prints the document.
+        options: When its jobs may run, those that do not say it themselves.
         shared: Options of every command.
     """
     body, chosen = _read(file, form)
@@ -49,7 +52,7 @@ def submit(
     shown = "standard input" if file == "-" else file
     given = parse_document(body, chosen, name=shown)
     try:
-        document = expand(given)
+        document = expand(given, limit_fields(options))
         if name is not None:
             document["name"] = name
         if dry_run:

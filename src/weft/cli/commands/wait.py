@@ -2,9 +2,9 @@
 
 import asyncio
 
-from weft.cli.input.job_document import read_option
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.targets import Target, parse_target
+from weft.cli.input.values import read_option
 from weft.cli.terminal.exit_code import TIMED_OUT
 from weft.cli.terminal.report import note
 from weft.cli.terminal.waiting import wait_for_batch, wait_for_group, wait_for_job

@@ -1,7 +1,7 @@
 """The document of a job that runs in the caller's directory and environment."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,19 +9,15 @@ from typing import Annotated, Any
 from cyclopts import Parameter, validators
 
 from weft.cli.input.environment import given_variable, inherited_environment
+from weft.cli.input.limit_options import LimitOptions, limit_fields
 from weft.cli.input.text import check_text
+from weft.cli.input.values import read_option
 from weft.cli.terminal.plain import one_line
 from weft.core.durations import parse_seconds
 from weft.core.errors import Invalid
 from weft.core.resources import parse_cpu_m, parse_memory_mib
 
 NAME_CHARS_MAX = 256
-
-
-class WrongOption(Invalid):
-    """An option with an impossible value."""
-
-    code = "CLI.WRONG_OPTION"
 
 
 class NoCommand(Invalid):
@@ -32,8 +28,8 @@ class NoCommand(Invalid):
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class JobOptions:
-    """Resources and environment of a job."""
+class JobOptions(LimitOptions):
+    """Resources and environment of a job, and when it may run."""
 
     cpu: Annotated[str | None, Parameter(group="Job")] = None
     """Cores, such as 2, 0.25 or 250m (default 1)."""
@@ -83,18 +79,6 @@ def place_fields() -> dict[str, Any]:
     return {"cwd": current_directory(), "umask": f"{umask:04o}"}
 
 
-def read_option(option: str, text: str, parse: Callable[[str], float]) -> float:
-    """Return the value of an option. Raise `WrongOption` with its name."""
-    try:
-        return parse(text)
-    except ValueError as error:
-        raise WrongOption(
-            f"the value of {option} is wrong",
-            detail=f"{str(error)[:1].upper()}{str(error)[1:]}.",
-            hint="`--help` shows the form of each option.",
-        ) from error
-
-
 def option_fields(options: JobOptions) -> dict[str, Any]:
     """Return the fields of a job document that the options of the command line set."""
     resources = {"cpu": options.cpu, "memory": options.memory}
@@ -103,7 +87,7 @@ def option_fields(options: JobOptions) -> dict[str, Any]:
         read_option("--cpu", options.cpu, parse_cpu_m)
     if options.memory is not None:
         read_option("--memory", options.memory, parse_memory_mib)
-    fields: dict[str, Any] = {}
+    fields = limit_fields(options)
     if given:
         fields["resources"] = given
     if options.timeout is not None:

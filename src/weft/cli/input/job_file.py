@@ -1,26 +1,32 @@
 """What a job file may say besides the document of `POST /v1/batches`: defaults, keys of the user's
-own, durations in words.
+own, durations in words, times from now on.
 """
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, Final
 
+from weft.cli.input.limit_options import parse_moment
 from weft.core.durations import parse_seconds
 from weft.core.errors import FieldError, InvalidValue, WrongType
 from weft.core.problems import pointer_of
 
 OWN = "x-"
+_PARSERS: Final[Mapping[str, Callable[[str], object]]] = {
+    "timeout_s": parse_seconds,
+    "not_before": parse_moment,
+}
 
 
-def expand(file: Mapping[str, Any]) -> dict[str, Any]:
+def expand(file: Mapping[str, Any], options: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Return the document that a job file means: each job with the `defaults`, which give way to
-    what the job says, without the keys that begin with `x-`.
+    what the job says, without the keys that begin with `x-`. `options` of the command line take
+    the place of defaults.
     """
     document = _without_own(file)
     defaults = document.pop("defaults", None) or {}
     if not isinstance(defaults, Mapping):
         raise WrongType.of([FieldError("/defaults", "expected the fields of a job")])
-    defaults = _without_own(defaults)
+    defaults = {**_without_own(defaults), **(options or {})}
     jobs = document.get("jobs")
     if isinstance(jobs, list):
         document["jobs"] = [
@@ -42,9 +48,10 @@ def _job(given: Mapping[str, Any], defaults: Mapping[str, Any], at: str) -> dict
     if {"command", "script", "function"} & given.keys():
         for name in {"command", "script", "function"} - given.keys():
             job.pop(name, None)
-    if isinstance(job.get("timeout_s"), str):
-        try:
-            job["timeout_s"] = parse_seconds(job["timeout_s"])
-        except ValueError as error:
-            raise InvalidValue.of([FieldError(f"{at}/timeout_s", str(error))]) from error
+    for name, parse in _PARSERS.items():
+        if isinstance(job.get(name), str):
+            try:
+                job[name] = parse(job[name])
+            except ValueError as error:
+                raise InvalidValue.of([FieldError(f"{at}/{name}", str(error))]) from error
     return job

@@ -5,6 +5,7 @@ their `submit` differs.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
 from pathlib import PurePath
 from typing import Any, Generic, TypeVar
 
@@ -158,6 +159,7 @@ class GroupBuilder(Generic[JobT]):
         count: int | None = None,
         index_from: int | None = None,
         umask: str | None = None,
+        not_before: datetime | str | None = None,
     ) -> JobT:
         """Create a job here, or an array of jobs; it runs when the builder was submitted.
 
@@ -182,6 +184,7 @@ class GroupBuilder(Generic[JobT]):
             count: Number of jobs of an array; each knows its index as `$WEFT_INDEX`.
             index_from: Index of the first one; default: 0.
             umask: File mode mask in octal, such as `"0077"`; default: the worker's.
+            not_before: Time with its zone until which it waits.
         """
         fields = {
             "command": self._checked(command), "name": name, "script": script, "env": env,
@@ -190,6 +193,7 @@ class GroupBuilder(Generic[JobT]):
             "parents": [name for parent in parents for name in self._parent(parent)] or None,
             "max_attempts": max_attempts, "retry_on": retry_on, "executor": executor,
             "count": count, "index_from": index_from, "umask": umask,
+            "not_before": not_before,
         }  # fmt: skip
         return self._make_job(self._draft.add_job(self._membership_with(groups), _given(fields)))
 

@@ -1,0 +1,73 @@
+"""What jobs say about when they may run, on a real database."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import httpx
+import msgspec
+import pytest
+
+from api.live import LiveWorker
+from api.test_bad_input import assert_problem
+
+LATE = "2100-01-01T00:00:00"
+
+
+async def create(http: httpx.AsyncClient, *jobs: dict[str, Any]) -> Any:  # noqa: ANN401 (a document)
+    answer = await http.post("/v1/batches", json={"jobs": list(jobs)})
+    assert answer.status_code == 201, answer.text
+    return answer.json()["id"]
+
+
+async def documents(http: httpx.AsyncClient, batch: int) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = (await http.get(f"/v1/batches/{batch}/jobs")).json()["items"]
+    return found
+
+
+async def test_job_waits_until_its_date_which_its_document_shows_in_utc(
+    http: httpx.AsyncClient, worker: LiveWorker
+) -> None:
+    batch = await create(
+        http,
+        {"not_before": f"{LATE}+02:00"},
+        {"not_before": "1999-12-31T23:59:59Z"},
+        {},
+        {"not_before": f"{LATE}Z", "count": 2},
+    )
+    jobs = await documents(http, batch)
+
+    assert await worker.work() == 2
+    assert [job.get("not_before") for job in jobs] == [
+        "2099-12-31T22:00:00Z", "1999-12-31T23:59:59Z", None, f"{LATE}Z", f"{LATE}Z",
+    ]  # fmt: skip
+    assert {job["state"] for job in await documents(http, batch)} == {"ready", "success"}
+
+
+async def test_msgpack_has_times_of_its_own(http: httpx.AsyncClient) -> None:
+    at = datetime.now(UTC).replace(microsecond=5) + timedelta(hours=1)
+    answer = await http.post(
+        "/v1/batches",
+        content=msgspec.msgpack.encode({"jobs": [{"not_before": at}]}),
+        headers={"content-type": "application/msgpack"},
+    )
+    (job,) = await documents(http, answer.json()["id"])
+
+    assert datetime.fromisoformat(job["not_before"]) == at
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "code"),
+    [
+        ("not_before", LATE, "API.WRONG_TYPE"),
+        ("not_before", "tomorrow", "API.WRONG_TYPE"),
+        ("not_before", 12, "API.WRONG_TYPE"),
+        ("not_before", "0001-01-01T00:00:00+23:59", "API.INVALID_VALUE"),
+        ("not_before", "9999-12-31T23:59:59-23:59", "API.INVALID_VALUE"),
+    ],
+)
+async def test_wrong_value_is_refused_with_its_place(
+    http: httpx.AsyncClient, field: str, value: object, code: str
+) -> None:
+    answer = await http.post("/v1/batches", json={"jobs": [{}, {field: value}]})
+
+    assert_problem(answer, 400, code, f"/jobs/1/{field}")

@@ -23,6 +23,7 @@ Told = asyncio.Queue[signal.Signals]
 def run_role(kind: str, live: Callable[[Settings, str], Coroutine[Any, Any, int]]) -> int:
     """Run a role until it ends; return the exit code."""
     name = role_name(kind)
+    configure(level="info", format="auto", role=name)  # until the settings are known
     try:
         settings = load_settings()
         configure(level=settings.log_level, format=settings.log_format, role=name)

@@ -9,30 +9,12 @@ Earlier releases wrote only the logins in use.
 
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import parse_qs, unquote, urlsplit
+
+from weft.core.database_name import database_name
 
 EMBEDDED = "embedded"
 """The name of the embedded database."""
 _OF_EMBEDDED = ("postgresql://postgres:", "@/postgres?host=")
-
-
-def database_name(dsn: str) -> str:
-    """Return the name of an external database: its place, whoever logs in and however.
-
-    >>> database_name("postgresql://me:pw@db.example:5432/weft?sslmode=require")
-    'db.example/weft'
-    >>> database_name("postgresql://you@/weft?host=/run/pg&port=5433")
-    '/run/pg:5433/weft'
-    """
-    parts = urlsplit(dsn)
-    query = {key: values[0] for key, values in parse_qs(parts.query).items()}
-    login, _, host = parts.netloc.rpartition("@")
-    host = unquote(host).lower() or query.get("host", "")
-    if "port" in query:
-        host = f"{host}:{query['port']}"
-    user = query.get("user") or unquote(login.partition(":")[0])
-    name = unquote(parts.path.strip("/")) or query.get("dbname") or query.get("database") or user
-    return f"{host.removesuffix(':5432')}/{name}"
 
 
 def logins_in(document: Mapping[str, Any], database: str | None = None) -> dict[str, str]:

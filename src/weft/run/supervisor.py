@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from weft.core.backoff import restart_after
+from weft.core.database_name import database_name
 from weft.core.errors import Conflict, WeftError
 from weft.plugins.runners.spawner import lock_path
 from weft.run.database import EmbeddedDatabase, check_dsn, external_secrets, prepare_schema
@@ -27,7 +28,7 @@ from weft.run.leftovers import end_roles, end_spawners
 from weft.run.log_rotation import keep_small
 from weft.run.role_environment import role_environment
 from weft.run.role_process import RoleProcess, describe_end, until_exit
-from weft.run.secrets_file import EMBEDDED, database_name
+from weft.run.secrets_file import EMBEDDED
 from weft.run.sleepers import end_sleepers
 from weft.run.worker_name import file_name_of
 from weft.settings import Settings

@@ -891,6 +891,11 @@ CREATE FUNCTION weft.cancel_jobs(tenant_id integer, batch_id bigint, job_ids int
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.cancel_jobs(tenant_id integer, batch_id bigint, job_ids integer[], actor text, at timestamp with time zone) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft.check_login(login text, OUT user_name text, OUT may_act boolean) RETURNS record
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.check_login(login text, OUT user_name text, OUT may_act boolean) OWNER TO weft_system;
+
 CREATE FUNCTION weft.claim_jobs(incarnation_id integer, budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs integer, hint_runnable bigint[] DEFAULT '{}'::bigint[], hint_job integer[] DEFAULT '{}'::integer[], call bigint DEFAULT NULL::bigint, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(batch_id bigint, job_id integer, attempt smallint, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, spec_first integer, runnable_id bigint, chunk bytea)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -3414,6 +3419,11 @@ GRANT ALL ON FUNCTION weft.cancel_group(tenant_id integer, batch_id bigint, grou
 
 REVOKE ALL ON FUNCTION weft.cancel_jobs(tenant_id integer, batch_id bigint, job_ids integer[], actor text, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.cancel_jobs(tenant_id integer, batch_id bigint, job_ids integer[], actor text, at timestamp with time zone) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.check_login(login text, OUT user_name text, OUT may_act boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.check_login(login text, OUT user_name text, OUT may_act boolean) TO weft_api;
+GRANT ALL ON FUNCTION weft.check_login(login text, OUT user_name text, OUT may_act boolean) TO weft_driver;
+GRANT ALL ON FUNCTION weft.check_login(login text, OUT user_name text, OUT may_act boolean) TO weft_worker;
 
 REVOKE ALL ON FUNCTION weft.claim_jobs(incarnation_id integer, budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs integer, hint_runnable bigint[], hint_job integer[], call bigint, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.claim_jobs(incarnation_id integer, budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs integer, hint_runnable bigint[], hint_job integer[], call bigint, at timestamp with time zone) TO weft_worker;

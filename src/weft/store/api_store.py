@@ -31,7 +31,7 @@ class PostgresApiStore(Queries, SubmissionCalls, SetGroups, Edits, Billing):
 
     async def check_schema(self) -> None:
         """Return if this program may use the database."""
-        await check_schema(self._database)
+        await check_schema(self._database, "weft_api")
 
     async def ready(self) -> None:
         """Return if the database answers."""

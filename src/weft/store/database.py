@@ -16,8 +16,10 @@ from typing import Any, TypeVar
 import asyncpg
 import msgspec
 
+from weft.core.errors import Unavailable, WeftError
 from weft.sql import program_schema
 from weft.store.errors import AWAY, RETRIED, translated
+from weft.store.outage import Outage
 from weft.telemetry.log import get_logger
 from weft.telemetry.metrics import observe_call
 
@@ -49,8 +51,9 @@ def call_name(function: str) -> str:
 class Database:
     """A pool of connections of one login role."""
 
-    def __init__(self, pool: asyncpg.Pool) -> None:
+    def __init__(self, pool: asyncpg.Pool, outage: Outage) -> None:
         self._pool = pool
+        self.outage = outage
 
     async def call(
         self,
@@ -83,14 +86,25 @@ class Database:
         for tries in itertools.count(1):
             try:
                 async with self._pool.acquire(timeout=CONNECT_TIMEOUT_S) as connection:
-                    return await work(connection)
+                    result = await work(connection)
             except RETRIED as error:
                 if tries == TRIES_MAX:
                     raise translated(error) from error
                 await asyncio.sleep(random.uniform(0, 0.01 * tries))  # noqa: S311 (jitter)
             except (asyncpg.PostgresError, *AWAY) as error:
-                raise translated(error) from error
+                raise self.failure(error) from error
+            else:
+                if not self.outage.is_over:
+                    self.outage.end()
+                return result
         raise AssertionError
+
+    def failure(self, error: Exception) -> WeftError:
+        """Return weft's error for what asyncpg raised; an outage is logged."""
+        result = translated(error)
+        if isinstance(result, Unavailable):
+            self.outage.begin(result)
+        return result
 
 
 async def call_on(
@@ -172,7 +186,7 @@ async def open_database(
         server_settings={"application_name": session_name(), "timezone": "UTC"},
     )
     async with pool:
-        yield Database(pool)
+        yield Database(pool, Outage(dsn))
 
 
 def columns(rows: Sequence[Any], *names: str) -> list[list[Any]]:

@@ -15,7 +15,7 @@ from weft.store.database import (
     open_database,
     session_name,
 )
-from weft.store.errors import AWAY, translated
+from weft.store.errors import AWAY
 from weft.store.notices import PostgresNotices
 from weft.store.operations import Operations
 from weft.store.schema_range import check_schema
@@ -36,7 +36,7 @@ class PostgresDriverStore(Operations):
 
     async def check_schema(self) -> None:
         """Return if this program may use the database."""
-        await check_schema(self._database)
+        await check_schema(self._database, "weft_driver")
 
     async def try_lead(self) -> int | None:
         """Try the leader's lock."""
@@ -49,7 +49,7 @@ class PostgresDriverStore(Operations):
                 )
             rows = await call_on(self._leading, "begin_term")
         except (asyncpg.PostgresError, *AWAY) as error:
-            raise translated(error) from error
+            raise self._database.failure(error) from error
         epoch: int | None = rows[0][0]
         if epoch is None:
             await self.stop_leading()

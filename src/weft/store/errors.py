@@ -4,6 +4,7 @@ No other layer sees asyncpg's errors.
 """
 
 import asyncio
+import socket
 from types import MappingProxyType
 
 import asyncpg
@@ -86,7 +87,7 @@ def translated(error: Exception) -> errors.WeftError:
     if isinstance(error, AWAY):
         return errors.StoreUnavailable(
             "could not reach the database",
-            detail=f"{type(error).__name__}: {error}.",
+            detail=_why_away(error),
             hint="Try again; if it stays away, look at `weft doctor` and the server's log.",
         )
     if isinstance(error, asyncpg.PostgresError) and error.sqlstate in _BY_SQLSTATE:
@@ -103,3 +104,17 @@ def translated(error: Exception) -> errors.WeftError:
         detail=f"{type(error).__name__}: {error}.",
         hint="This is a defect of weft; the trace id finds it in the log.",
     )
+
+
+def _why_away(error: Exception) -> str:
+    """Return a sentence on what stands between us and the database."""
+    said = getattr(error, "strerror", None) or f"{error}"
+    if isinstance(error, socket.gaierror):
+        return f"The name of its host cannot be resolved ({said})."
+    if isinstance(error, ConnectionRefusedError):
+        return f"No server accepts connections there ({said})."
+    if isinstance(error, FileNotFoundError):
+        return f"No server listens on its socket ({said})."
+    if isinstance(error, TimeoutError):
+        return "It did not answer in time."
+    return f"{type(error).__name__}: {error}."

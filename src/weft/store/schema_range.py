@@ -1,15 +1,20 @@
-"""Whether a program and the schema of its database fit: checked at the start of every role.
+"""Whether a program, its login and the schema of its database fit: checked when a role starts.
 
 A schema is numbered by its newest `pre` migration, and a program by the newest one that it holds.
 The schema must be at least the program's, and the program at least the oldest that the schema
 still serves; the contract step raises that number.
 """
 
+import asyncio
+
 import asyncpg
 
-from weft.core.errors import Conflict, Internal
+from weft.core.errors import Conflict, Forbidden, Internal
 from weft.sql import program_schema
 from weft.store.database import Database
+
+SILENCE_S = 0.3
+"""After this time without an answer people are told what the program waits for."""
 
 
 class SchemaTooOld(Conflict):
@@ -24,11 +29,19 @@ class ProgramTooOld(Conflict):
     code = "STORE.PROGRAM_TOO_OLD"
 
 
-async def check_schema(database: Database) -> None:
-    """Return if this program may use the database.
+class WrongLogin(Forbidden):
+    """The login is that of another role."""
 
-    Raises `SchemaTooOld`, `ProgramTooOld`; `Unavailable` if the database does not answer.
+    code = "STORE.WRONG_LOGIN"
+
+
+async def check_schema(database: Database, login: str) -> None:
+    """Return if this program may use the database, logged in as `login` or as a member of it.
+
+    Raises `SchemaTooOld`, `ProgramTooOld`, `WrongLogin`; `Unavailable` if the database does not
+    answer.
     """
+    timer = asyncio.get_running_loop().call_later(SILENCE_S, database.outage.suspect)
     try:
         (row,) = await database.call("schema_range")
     except Internal as error:
@@ -37,6 +50,8 @@ async def check_schema(database: Database) -> None:
         ):
             raise _too_old("It has no range of programs yet") from error
         raise
+    finally:
+        timer.cancel()
     if row["schema"] < program_schema():
         raise _too_old(f"It has schema {row['schema']}")
     if row["oldest_program"] > program_schema():
@@ -45,6 +60,14 @@ async def check_schema(database: Database) -> None:
             detail=f"It was made for schema {program_schema()}, the database serves programs "
             f"made for {row['oldest_program']} or later.",
             hint="Install the weft that the other programs of this database run.",
+        )
+    (row,) = await database.call("check_login", login=login)
+    if not row["may_act"]:
+        raise WrongLogin(
+            f"this role needs the login {login}",
+            detail=f"The setting `database` logs in as {row['user_name']}, "
+            f"which may not act as {login}.",
+            hint="`secrets.json` in the home of `weft up` has a DSN for each role.",
         )
 
 

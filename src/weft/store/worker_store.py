@@ -40,7 +40,7 @@ class PostgresWorkerStore:
 
     async def check_schema(self) -> None:
         """Return if this program may use the database."""
-        await check_schema(self._database)
+        await check_schema(self._database, "weft_worker")
 
     async def register_worker(
         self,

@@ -18,6 +18,9 @@ EVENTS = MappingProxyType(
         "role.failed": "this process cannot go on · code, error, detail, hint",
         "library.logged": "a library logged a message · logger, message",
         "store.called": "a database function was called · function, ms, failed",
+        "database.unreachable": "the database is away or refuses the login; trying again · "
+        "database, error, detail, hint",
+        "database.reached": "the database answers again · database, silent_s",
         "notices.lost": "the listening connection was lost; reconnecting · error",
         # weft up
         "up.reclaimed": "processes left by a killed supervisor were ended · ended",

@@ -17,6 +17,8 @@ from structlog.typing import EventDict, FilteringBoundLogger, Processor, Wrapped
 from weft.telemetry import metrics
 from weft.telemetry.events import EVENTS
 
+_SENTENCES = ("error", "detail", "hint")
+"""What an event says to a person: a line each on the console."""
 STRICT_VARIABLE: Final = "WEFT_STRICT_EVENTS"
 """When this is `1` in the environment, a name that is not in the catalogue is an error. Tests set
 it."""
@@ -135,7 +137,10 @@ class _Console:
         )
 
     def __call__(self, logger: WrappedLogger, method: str, event: EventDict) -> bytes:
-        return self._render(logger, method, event).encode("utf-8", "backslashreplace")
+        sentences = [event.pop(key, "") for key in _SENTENCES] if "hint" in event else []
+        lines = [self._render(logger, method, event)]
+        lines += [f"    {sentence}" for sentence in sentences if sentence]
+        return "\n".join(lines).encode("utf-8", "backslashreplace")
 
 
 def _to_json(event: EventDict, default: Callable[[Any], Any]) -> bytes:

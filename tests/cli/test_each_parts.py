@@ -90,6 +90,7 @@ def test_only_the_first_failures_are_kept() -> None:
     ("pointers", "expected"),
     [
         (["/jobs/3/command", "/jobs/7"], {3: "why 0", 7: "why 1"}),
+        (["/jobs/0/timeout_s", "/jobs/1/command/2"], {0: "--timeout: why 0", 1: "why 1"}),
         (["/jobs/3", "/inherit_env"], {}),
         ([""], {}),
     ],

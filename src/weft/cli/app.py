@@ -111,6 +111,8 @@ def run_command(arguments: list[str]) -> int:
     except WeftError as error:
         if isinstance(error, OutputFailed):
             _silence_stdout()
+        if "--json" not in arguments and arguments[0] != "submit":  # which names lines of the file
+            _place_in_options(error, arguments[0])
         print_error(error, as_json="--json" in arguments)
         return error.exit_code
     except UnicodeEncodeError as error:
@@ -190,6 +192,12 @@ def _check_order(app: "App", arguments: list[str]) -> None:
             f"There is an option after '{words[0]}'; it is ambiguous whether it belongs to weft.",
             command_chain=arguments[:1],
         )
+
+
+def _place_in_options(error: "WeftError", command: str) -> None:
+    from weft.cli.input.option_places import place_in_options  # noqa: PLC0415
+
+    place_in_options(error, command)
 
 
 def _is_of(error: UnicodeEncodeError, arguments: list[str]) -> bool:

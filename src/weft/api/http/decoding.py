@@ -9,6 +9,7 @@ import msgspec
 
 from weft.core.errors import MalformedBody, UnknownField, UnsupportedMedia, WrongType
 from weft.core.problems import Problems, pointer_of
+from weft.wire.mistakes import mistake_of, said
 from weft.wire.synonyms import nearest_field
 
 JSON: Final = "application/json"
@@ -89,8 +90,7 @@ def _explain(body: bytes, media: str, kind: Kind, first: Exception) -> Exception
     else:
         _check(value, kind, "", problems)
     if not problems.found:  # e.g. a number that only the typed decoder refuses
-        message, _, path = str(first).partition(" - at ")
-        problems.add(WrongType, _pointer_of_path(path), _lowered(message))
+        problems.add(WrongType, *mistake_of(str(first)))
     return problems.error()
 
 
@@ -115,7 +115,7 @@ def _check(value: object, kind: Kind, pointer: str, problems: Problems) -> None:
         try:
             msgspec.convert(value, kind)
         except (msgspec.ValidationError, RecursionError) as error:
-            problems.add(WrongType, pointer, _lowered(str(error).partition(" - at ")[0]))
+            problems.add(WrongType, pointer, said(str(error)))
 
 
 def _check_struct(
@@ -157,16 +157,6 @@ def _undescribed(kind: Kind) -> Kind:
     return kind.__origin__ if hasattr(kind, "__metadata__") else kind
 
 
-def _pointer_of_path(path: str) -> str:
-    """Turn msgspec's `$.jobs[3].env[...]` into a JSON pointer, as far as it goes."""
-    text = path.strip("`").removeprefix("$").replace("[...]", "")
-    return text.replace("[", "/").replace("]", "").replace(".", "/")
-
-
 def _word(value: object) -> str:
     words = {dict: "an object", list: "an array", str: "a string", bool: "a boolean"}
     return words.get(type(value), "null" if value is None else "a number")
-
-
-def _lowered(message: str) -> str:
-    return message[:1].lower() + message[1:]

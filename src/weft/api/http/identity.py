@@ -59,5 +59,6 @@ def _refused(why: str) -> Unauthenticated:
     return Unauthenticated(
         "the request is not authenticated",
         detail=why,
-        hint="Send `Authorization: Bearer TOKEN`; the local token is in client.json in the home.",
+        hint="Name the home of the server (--home) or give its token (WEFT_TOKEN); a request "
+        "carries it as `Authorization: Bearer TOKEN`.",
     )

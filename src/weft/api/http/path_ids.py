@@ -72,7 +72,9 @@ def parse_group(text: str, settings: Settings) -> int | str:
     if not name or wrong_path(
         path, depth_max=settings.group_depth_max, name_chars_max=settings.name_chars_max
     ):
-        expected = "a group is written 3, g3, as its path %2Fstage1%2Fpart2, or as a set's name"
+        expected = (
+            "a group is written 3, g3, as a path (/stage1; in a URL %2Fstage1) or a set's name"
+        )
         raise BadId(name, expected=expected)
     return name
 

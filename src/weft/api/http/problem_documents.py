@@ -41,7 +41,8 @@ def as_weft_error(
     return Internal(
         "the server failed unexpectedly",
         detail="The request may or may not have taken effect; the log of the server has details.",
-        hint="Repeat it with the same Idempotency-Key. If it fails again, report the trace id.",
+        hint="Repeat it, in a program with the same Idempotency-Key; if it fails again, "
+        "report the trace id.",
     )
 
 

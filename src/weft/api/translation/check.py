@@ -119,7 +119,7 @@ class _JobCheck:
                 add(
                     EmptyCommand,
                     f"{at}/command",
-                    "no program; leave the command out for a job that does nothing",
+                    "it names no program",
                 )
             for n, argument in enumerate(job.command):
                 if "\0" in argument:

@@ -38,7 +38,7 @@ def submit(
         weft submit pipeline.yaml --wait
 
     Args:
-        file: YAML, TOML or JSON, the document of `POST /v1/batches`; `-`: standard input.
+        file: A batch document in YAML, TOML or JSON; `-`: standard input.
         form: Format of the file, if its extension does not tell.
         name: Name of the batch, instead of the name in the file.
         wait: Wait until the batch is complete; exit code 1 if it did not succeed.
@@ -84,14 +84,12 @@ def _show(document: dict[str, Any], *, as_json: bool) -> int:
 
     from weft.client.submission.document import plan_submission  # noqa: PLC0415
     from weft.wire.documents import BatchDocument  # noqa: PLC0415
+    from weft.wire.mistakes import mistake_of  # noqa: PLC0415
 
     try:
         checked = msgspec.json.decode(msgspec.json.encode(document), type=BatchDocument)
     except msgspec.ValidationError as error:
-        message, _, path = str(error).partition(" - at ")
-        pointer = path.strip("`").removeprefix("$").replace("[...]", "")
-        pointer = pointer.replace("[", "/").replace("]", "").replace(".", "/")
-        raise WrongType.of([FieldError(pointer, f"{message[:1].lower()}{message[1:]}")]) from error
+        raise WrongType.of([FieldError(*mistake_of(str(error)))]) from error
     plan = plan_submission({"jobs": [], **document})
     if as_json:
         print_json(document)

@@ -23,8 +23,6 @@ def place_errors(error: WeftError, *, file: str, body: bytes, document: Mapping[
     )  # fmt: skip
     if len(error.errors) == 1:
         error.detail = f"{error.errors[0].pointer}: {error.errors[0].message}."
-    error.hint = error.hint.replace("Correct each of the fields in `errors`", "Correct the file")
-    error.hint = error.hint.replace("each field in `errors`", "each of these fields")
 
 
 def _parts(pointer: str) -> list[str]:

@@ -10,8 +10,8 @@ class InvalidDocument(Invalid):
     """A document with wrong fields; this code is used if they are wrong in different ways."""
 
     code = "API.INVALID_DOCUMENT"
-    fact: ClassVar[str] = "the document has wrong fields"
-    advice = "Correct each of the fields in `errors`; nothing was created."
+    fact: ClassVar[str] = "several fields are wrong"
+    advice = "Correct each of them; nothing was created."
 
     @classmethod
     def of(cls, errors: Sequence[FieldError], *, n_found: int = 0) -> "InvalidDocument":
@@ -28,16 +28,16 @@ class UnknownField(InvalidDocument):
     """An unknown field."""
 
     code = "API.UNKNOWN_FIELD"
-    fact = "the document has an unknown field"
-    advice = "Remove the field or correct its name; `/openapi.json` lists those that exist."
+    fact = "there is no field of this name"
+    advice = "Remove it or correct its name; the reference of documents lists those that exist."
 
 
 class WrongType(InvalidDocument):
     """A value of the wrong type, or a missing field."""
 
     code = "API.WRONG_TYPE"
-    fact = "the document has a value of the wrong type"
-    advice = "Give each field in `errors` a value of the type it names."
+    fact = "a value is missing, of the wrong type or out of range"
+    advice = "Give it a value as expected."
 
 
 class InvalidValue(InvalidDocument):
@@ -45,8 +45,8 @@ class InvalidValue(InvalidDocument):
 
     code = "API.INVALID_VALUE"
     sqlstate = "WF231"
-    fact = "the document has a value outside its limits"
-    advice = "Give each field in `errors` a value within the limits it names."
+    fact = "a value is outside its limits"
+    advice = "Give it a value within these limits."
 
 
 class EmptyCommand(InvalidDocument):
@@ -54,7 +54,7 @@ class EmptyCommand(InvalidDocument):
 
     code = "API.EMPTY_COMMAND"
     fact = "a command is empty"
-    advice = "Name a program first; leave `command` out for a job that does nothing."
+    advice = "Name a program; a document may leave `command` out for a job that does nothing."
 
 
 class EnvironmentTooLarge(InvalidDocument):
@@ -81,7 +81,7 @@ class NoWorkerFits(InvalidDocument):
 
     code = "API.NO_WORKER_FITS"
     fact = "a job asks for more than any worker has"
-    advice = "Ask for at most what `errors` names as the largest, or start a larger worker."
+    advice = "Ask for at most what the largest worker has, or start a larger one."
 
 
 class ParentNotFound(InvalidDocument):
@@ -106,7 +106,7 @@ class ParentCycle(InvalidDocument):
 
     code = "API.PARENT_CYCLE"
     fact = "jobs wait for each other in a cycle"
-    advice = "Remove one of the parents on the path that `errors` shows."
+    advice = "Remove one of the parents on this path."
 
 
 class ParentAmbiguous(InvalidDocument):

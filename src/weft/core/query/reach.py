@@ -147,7 +147,7 @@ def check_width(reach: Reach, n_jobs: int, *, scan_jobs_max: int) -> None:
         detail=f"No index answers it, and it is about {width:,} jobs; "
         f"the limit is {scan_jobs_max:,} (setting query_scan_jobs_max).",
         hint=f"Add a range (`job_id >= 1 and job_id <= {scan_jobs_max}`), an exact name "
-        "(`name = x`), `state = failed`, or a smaller group (`group=/stage1`).",
+        "(`name = x`), `state = failed`, or a smaller group.",
     )
 
 

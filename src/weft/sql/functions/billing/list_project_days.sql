@@ -16,7 +16,7 @@ BEGIN
     IF NOT FOUND THEN
         PERFORM weft._fail('WF105', format('billing project "%s" does not exist', of_name),
                            'There is no such billing project, or you are not a member of it.',
-                               'List yours with GET /v1/billing-projects.');
+                               '`weft billing` lists yours.');
     END IF;
     RETURN QUERY
     WITH part AS MATERIALIZED (

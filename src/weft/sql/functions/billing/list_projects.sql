@@ -25,6 +25,6 @@ BEGIN
     IF NOT FOUND AND of_name IS NOT NULL THEN
         PERFORM weft._fail('WF105', format('billing project "%s" does not exist', of_name),
                            'There is no such billing project, or you are not a member of it.',
-                               'List yours with GET /v1/billing-projects.');
+                               '`weft billing` lists yours.');
     END IF;
 END $$;

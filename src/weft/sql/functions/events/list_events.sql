@@ -13,7 +13,7 @@ BEGIN
     PERFORM weft._as_tenant(list_events.tenant_id);
     IF EXISTS (SELECT FROM weft.event_floor f WHERE (list_events.after_xid::text::xid8, list_events.after_event) < (f.xid, f.event_id)) THEN
         PERFORM weft._fail('WF304', 'these events were removed', 'They are older than the retention time of events.',
-            'Read the current state with GET /v1/batches, then listen from now on.');
+            'Read the current state of your batches, then listen from now on.');
     END IF;
     RETURN QUERY
     SELECT e.xid::text::bigint, e.event_id, e.at, e.kind, e.batch_id, e.from_state, e.to_state, e.jobs, e.groups,

@@ -19,7 +19,7 @@ BEGIN
     IF NOT (SELECT g.is_set FROM weft.job_group g WHERE g.batch_id = add_members.batch_id AND g.group_id = add_members.group_id) THEN
         PERFORM weft._fail('WF214', format('group %s of batch b%s is not a set', add_members.group_id, add_members.batch_id),
                            'A job stays in the tree group in which it was created.',
-                               'Create a set with POST /v1/batches/{b}/groups and add the jobs to it.');
+                               'Create a set in the batch and add the jobs to it.');
     END IF;
     PERFORM weft._check_open(add_members.batch_id, add_members.group_id);
     SELECT x INTO v_job FROM unnest(job_ids) x

@@ -12,7 +12,8 @@ BEGIN
       AND (o.kind = 'delete_batch' OR EXISTS (SELECT FROM weft.batch b WHERE b.batch_id = o.batch_id AND b.deleted_at IS NULL));
     IF NOT FOUND THEN
         PERFORM weft._fail('WF106', format('operation %s does not exist', of_operation_id),
-                           'No operation with this number is visible to you.', 'List them with GET /v1/operations.');
+                           'No operation with this number is visible to you.',
+                           'Name an operation by the number that its request was answered with.');
     END IF;
     RETURN weft._operation_document(v_operation);
 END $$;

@@ -11,7 +11,7 @@ BEGIN
     IF NOT FOUND THEN
         PERFORM weft._check_batch(of_batch_id);
         PERFORM weft._fail('WF104', format('update %s of batch b%s does not exist', of_update_id, of_batch_id),
-                           'The batch has no update of this number.', 'Create one with POST /v1/batches/{b}/updates.');
+                           'The batch has no update of this number.', 'Create an update of the batch first.');
     END IF;
     PERFORM weft._check_batch(of_batch_id);
     RETURN v_update;

@@ -14,6 +14,6 @@ BEGIN
     FROM weft.batch_update u WHERE u.batch_id = get_update.batch_id AND u.update_id = of_update_id;
     IF NOT FOUND THEN
         PERFORM weft._fail('WF104', format('update %s of batch b%s does not exist', of_update_id, get_update.batch_id),
-                           'The batch has no update of this number.', 'Create one with POST /v1/batches/{b}/updates.');
+                           'The batch has no update of this number.', 'Create an update of the batch first.');
     END IF;
 END $$;

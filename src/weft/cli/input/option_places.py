@@ -1,0 +1,57 @@
+"""Where on the command line a mistake is: an option or a word instead of a JSON pointer."""
+
+import re
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from weft.core.errors import FieldError, InvalidParameter, WeftError
+
+_JOB: Final = re.compile("/jobs/[0-9]+(?=/|$)")
+_OPTIONS: Final[Mapping[str, str]] = MappingProxyType({
+    "/resources": "--cpu and --memory", "/resources/cpu": "--cpu",
+    "/resources/memory": "--memory", "/timeout_s": "--timeout", "/max_attempts": "--retries",
+    "/cwd": "--cwd", "/command": "the command", "/stdin": "standard input",
+    "/inherit_env": "the environment", "/name": "--name", "/max_running": "--jobs",
+    "/priority": "--priority",
+})  # fmt: skip
+_WORDS: Final = (
+    (re.compile("/env/(.*)"), "--env {}"),
+    (re.compile("/inherit_env/(.*)"), "the variable {}"),
+    (re.compile("/attributes/(.*)"), "the attribute {}"),
+    (re.compile(r"\?q"), "the query"),
+    (re.compile(r"\?(\w+)"), "--{}"),
+)
+_COMMAND_WORD: Final = re.compile("/command/([0-9]+)")
+
+
+def place_in_options(error: WeftError, command: str) -> None:
+    """Make an error of a command speak of what its user typed."""
+    if not error.errors:
+        return
+    placed = [FieldError(place_of(one.pointer, command), one.message) for one in error.errors]
+    error.errors = tuple(dict.fromkeys(placed))  # the jobs of `each` share their options
+    if isinstance(error, InvalidParameter):
+        error.message = f"the value of {error.errors[0].pointer} is wrong"
+        error.hint = f"`weft {command} --help` shows the form of each option."
+    elif len(error.errors) == 1 and not error.errors[0].pointer.startswith("the query"):
+        error.detail = f"{error.errors[0].pointer}: {error.errors[0].message}."
+
+
+def place_of(pointer: str, command: str) -> str:
+    """Return what stands for a field of a document on the command line.
+
+    >>> place_of("/jobs/0/resources/cpu", "run")
+    '--cpu'
+    """
+    field = _JOB.sub("", pointer, count=1)
+    if field == "/name" and command == "rename":
+        return "the new name"
+    if word := _COMMAND_WORD.fullmatch(field):
+        return f"word {int(word[1]) + 1} of the command"
+    for pattern, text in _WORDS:
+        if found := pattern.fullmatch(field):
+            return text.format(
+                *(key.replace("~1", "/").replace("~0", "~") for key in found.groups())
+            )
+    return _OPTIONS.get(field) or field.strip("/").replace("/", ".") or "the command line"

@@ -1,0 +1,89 @@
+"""A mistake on the command line is named by its option or word, not by a JSON pointer."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from weft.cli.app import run_command
+from weft.cli.input.job_document import JobOptions, job_document
+from weft.cli.input.option_places import place_in_options, place_of
+from weft.core.errors import FieldError, InvalidParameter, NoWorkerFits
+
+EVERYTHING = JobOptions(
+    cpu="2", memory="1Gi", timeout="1h", retries=3, cwd=Path("/"), env=("A/B=1",)
+)
+
+
+def leaves(value: object, at: str = "") -> list[str]:
+    """Return the pointers of all values of a document."""
+    if isinstance(value, dict):
+        return [
+            pointer
+            for key, inner in value.items()
+            for pointer in leaves(inner, f"{at}/{key.replace('/', '~1')}")
+        ]
+    if isinstance(value, list):
+        return [pointer for n, inner in enumerate(value) for pointer in leaves(inner, f"{at}/{n}")]
+    return [at]
+
+
+def test_each_option_of_a_job_has_its_name() -> None:
+    document = {"jobs": [{**job_document(["a", "b"], EVERYTHING, stdin=""), "name": "n"}]}
+    places = {place_of(pointer, "run") for pointer in leaves(document)}
+
+    assert places == {
+        "word 1 of the command", "word 2 of the command", "standard input", "--name", "--cpu",
+        "--memory", "--timeout", "--retries", "--cwd", "--env A/B", "umask",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("pointer", "command", "place"),
+    [
+        ("", "run", "the command line"),
+        ("/jobs/0", "run", "the command line"),
+        ("/inherit_env", "run", "the environment"),
+        ("/inherit_env/PATH", "each", "the variable PATH"),
+        ("/jobs/3/resources", "each", "--cpu and --memory"),
+        ("/max_running", "each", "--jobs"),
+        ("/name", "rename", "the new name"),
+        ("/attributes/a~1b", "set", "the attribute a/b"),
+        ("?q", "jobs", "the query"),
+        ("?limit", "ls", "--limit"),
+    ],
+)
+def test_place(pointer: str, command: str, place: str) -> None:
+    assert place_of(pointer, command) == place
+
+
+def test_many_jobs_of_one_run_have_one_mistake() -> None:
+    wrong = [FieldError(f"/jobs/{n}/resources/cpu", "asks for 5 cpu") for n in range(9)]
+    error = NoWorkerFits.of(wrong)
+    place_in_options(error, "each")
+
+    assert error.errors == (FieldError("--cpu", "asks for 5 cpu"),)
+    assert error.detail == "--cpu: asks for 5 cpu."
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_terminal_shows_the_option_and_programs_the_pointer(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *, as_json: bool
+) -> None:
+    def refuse(_words: Any) -> None:  # noqa: ANN401 (what cyclopts gives)
+        raise InvalidParameter(
+            "the parameter 'limit' is invalid", detail="It is 0.", hint="See elsewhere.",
+            errors=[FieldError("?limit", "it is 0")],
+        )  # fmt: skip
+
+    monkeypatch.setattr("weft.cli.app._dispatch", refuse)
+    run_command(["ls", "--limit", "0", *(["--json"] if as_json else [])])
+    shown = capsys.readouterr().err
+
+    if as_json:
+        assert '"?limit"' in shown
+    else:
+        assert shown == (
+            "weft: the value of --limit is wrong\n  It is 0.\n"
+            "  `weft ls --help` shows the form of each option.\n"
+        )

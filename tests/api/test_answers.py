@@ -134,6 +134,8 @@ async def test_every_field_of_a_document_is_described(ask: Described) -> None:
     for operations in ask.paths.values():
         for operation in operations.values():
             for one in operation.get("requestBody", {"content": {}})["content"].values():
+                if not one:
+                    continue  # bytes
                 name = one["schema"]["$ref"].rpartition("/")[2]
                 for field, schema in schemas[name]["properties"].items():
                     assert schema["description"].endswith("."), (name, field)
@@ -146,6 +148,8 @@ async def submit_more(ask: Described, b: int) -> None:
     u = (await ask("POST", updates, b=b, body={"n_jobs": 1, "n_groups": 1}))["update_id"]
     await ask("POST", updates, b=b, body={"jobs": [{"name": "z", "parents": []}]})
     await ask("GET", updates + "/{u}", b=b, u=u)
+    part = "/v1/batches/{b}/payloads/{s}/{n}"
+    await ask("PUT", part, b=b, s="0" * 64, n=1, query="?bytes=1", body=7)
     groups = {"first": 1, "groups": [{"name": "h"}]}
     await ask("POST", updates + "/{u}/groups", b=b, u=u, body=groups)
     jobs = {"first": 1, "jobs": [{"command": ["true"]}]}

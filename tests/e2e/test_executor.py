@@ -22,11 +22,12 @@ import weft as weft_package
 from e2e.conftest import Weft, until
 from weft.client.functions.futures import WeftFuture
 from weft.client.functions.pickles import RemoteTraceback
-from weft.core.errors import CallDied, InvalidDocument
+from weft.core.errors import CallDied, InvalidDocument, PayloadTooLarge
 
 # Workers do not have the modules of these tests.
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
 WITHIN_S = 60
+LARGE_BYTES = 50_000_000
 MakeExecutor = Callable[..., weft_package.Executor]
 
 
@@ -47,6 +48,10 @@ def make(weft: Weft) -> Iterator[MakeExecutor]:
 
 def square(number: int) -> int:
     return number * number
+
+
+def reverse(data: bytes) -> bytes:
+    return data[::-1]
 
 
 def invert(number: int) -> float:
@@ -183,15 +188,26 @@ def test_a_large_result(make: MakeExecutor) -> None:
     )
 
 
+def test_large_arguments_and_results_travel_both_ways(weft: Weft, make: MakeExecutor) -> None:
+    data = os.urandom(LARGE_BYTES)
+    part = data[: LARGE_BYTES // 10]
+    executor = make()
+
+    assert executor.submit(reverse, data).result(WITHIN_S) == data[::-1]
+    assert executor.submit(reverse, data=part).result(WITHIN_S) == part[::-1]
+    assert list(executor.map(len, [part, b"x", part], chunksize=3)) == [len(part), 1, len(part)]
+    assert list((weft.home / "scratch").glob("*/arguments/*")) == []
+
+
 def test_arguments_that_are_too_long_fail_their_call_only(make: MakeExecutor) -> None:
     executor = make()
-    futures = [executor.submit(len, "x" * length) for length in (5, 2_000_000, 6)]
+    short = executor.submit(len, b"x")
+    long = executor.submit(len, bytes((256 << 20) + 1))
 
-    assert futures[0].result(WITHIN_S) == 5
-    with pytest.raises(InvalidDocument) as refused:
-        futures[1].result(WITHIN_S)
-    assert "function_bytes_max" in refused.value.detail
-    assert futures[2].result(WITHIN_S) == 6
+    assert short.result(WITHIN_S) == 1
+    with pytest.raises(PayloadTooLarge, match=r"268\d{6} bytes") as refused:
+        long.result(WITHIN_S)
+    assert "payload_bytes_max" in refused.value.detail
 
 
 def test_resources_that_no_worker_has_fail_all_calls(make: MakeExecutor) -> None:

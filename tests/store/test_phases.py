@@ -17,7 +17,7 @@ from weft.worker.agent.session import Fence, WorkerFacts
 WITHIN_S = 60.0
 
 
-def agent_of(world: World, runner: RemoteRunner) -> Agent:
+def agent_of(world: World, runner: RemoteRunner, scratch: Path) -> Agent:
     store = world.backend.worker_store()
     facts = WorkerFacts(
         name="remote", host="here", pool=world.pool, version="0", cpu_m=100_000,
@@ -26,7 +26,7 @@ def agent_of(world: World, runner: RemoteRunner) -> Agent:
     )  # fmt: skip
     return Agent(
         store, store.notices, runner, facts=facts, grace_ms=100, heartbeat_s=60.0, fence=Fence(),
-        on_ready=lambda: None,
+        scratch=scratch, on_ready=lambda: None,
     )  # fmt: skip
 
 
@@ -46,7 +46,9 @@ async def test_phases_of_a_remote_attempt_are_in_its_documents(
     spec = JobSpec(command=("/bin/sh", "-c", "sleep 0.5; exit 3"))
     engine = DirectoryEngine(tmp_path / "engine", queued_s=3600)
     agent = agent_of(
-        world, RemoteRunner(engine, Handles(tmp_path / "state"), FileLogWriter(tmp_path / "logs"))
+        world,
+        RemoteRunner(engine, Handles(tmp_path / "state"), FileLogWriter(tmp_path / "logs")),
+        tmp_path / "scratch",
     )
     running = asyncio.create_task(agent.run())
     batch = await world.submit(replace(job_rows(1), chunk_body=[encode_chunk([spec])]))

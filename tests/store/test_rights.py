@@ -192,6 +192,8 @@ READS: list[tuple[str, dict[str, Any]]] = [
     ("cancel_group", {"group_id": 1, "force": False}),
     ("cancel_jobs", {"job_ids": [1]}),
     ("add_groups", {"update_id": 2, "groups": [NewGroup(group_id=1, parent_id=0, name="x")]}),
+    ("add_payload_part", {"digest": bytes(32), "part": 1, "body": b"x", "n_bytes": 1}),
+    ("missing_payloads", {"digests": [bytes(32)]}),
     ("add_jobs", {"update_id": 2, "jobs": job_rows(1)}),
     ("commit_update", {"update_id": 2}),
 ]

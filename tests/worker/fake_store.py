@@ -54,6 +54,8 @@ class FakeStore:
         self.is_lost = False
         self.left: list[int] = []
         self.heartbeats = 0
+        self.payloads = asyncio.Event()
+        """Set when questions for payloads are answered; there is none."""
         self._notices: list[asyncio.Queue[tuple[str, str]]] = []
         self._changed = asyncio.Event()
 
@@ -173,6 +175,14 @@ class FakeStore:
             (batch, first): encode_chunk([self.jobs[first - 1].spec])
             for batch, first in zip(batch_ids, chunk_firsts, strict=True)
         }
+
+    async def get_payload_part(
+        self, batch_id: int, digest: bytes, part: int
+    ) -> tuple[int, bytes] | None:
+        del batch_id, digest, part
+        self._check()
+        await self.payloads.wait()
+        return None
 
     async def wait_for_work(self, incarnation_id: int) -> bool:
         del incarnation_id

@@ -13,7 +13,7 @@ from weft.core.lease import QUEUE_S
 from weft.core.states import Reason
 from weft.plugins.runners.spawner.start import is_locked
 from weft.ports.store import ClaimRequest
-from weft.wire.spec import JobSpec
+from weft.wire.spec import FunctionSpec, JobSpec
 from worker.fake_store import FakeStore
 from worker.spawner_process import marked, until_gone
 from worker.worker_process import Worker
@@ -94,6 +94,31 @@ async def test_missing_program_is_an_error_with_its_name(worker: Worker) -> None
 
     assert report.reason == Reason.NO_PROGRAM
     assert "no-such-program" in report.message
+
+
+LARGE = JobSpec(function=FunctionSpec(call="a:b", arguments=b"", arguments_digest="00" * 32))
+
+
+async def test_other_jobs_do_not_wait_for_large_arguments(worker: Worker) -> None:
+    """And a job may be cancelled before its arguments are there."""
+    worker.store.submit(LARGE, sh("true"))
+    (report,) = await worker.store.until(1)
+    worker.store.cancel(1)
+    cancelled, _ = await worker.store.until(2)
+
+    assert (report.job_id, report.reason) == (2, None)
+    assert cancelled.reason == Reason.CANCELLED
+    assert list((worker.files.scratch / "arguments").iterdir()) == []
+
+
+async def test_missing_arguments_are_said_to_be_missing(worker: Worker) -> None:
+    worker.store.payloads.set()
+    worker.store.submit(LARGE)
+    (report,) = await worker.store.until(1)
+
+    assert report.reason == Reason.BAD_SPEC
+    assert "its arguments are missing" in report.message
+    assert list((worker.files.scratch / "arguments").iterdir()) == []
 
 
 async def test_short_jobs_flow_in_large_claims(worker: Worker) -> None:

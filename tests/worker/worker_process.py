@@ -57,6 +57,7 @@ class Worker:
             grace_ms=LIMITS.grace_ms,
             heartbeat_s=self.heartbeat_s,
             fence=Fence(after_s=self.fence_s),
+            scratch=self.files.scratch,
             on_ready=ready.set,
         )
         self.task = asyncio.create_task(self.agent.run())

@@ -26,6 +26,7 @@ from weft.api.routes.v1 import (
     jobs,
     logs,
     operations,
+    payloads,
     updates,
     workers,
 )
@@ -42,6 +43,7 @@ ROUTES: Final[Sequence[ControllerRouterHandler]] = (
     *batches.ROUTES,
     *billing.ROUTES,
     *updates.ROUTES,
+    *payloads.ROUTES,
     *jobs.ROUTES,
     *groups.ROUTES,
     *operations.ROUTES,

@@ -32,6 +32,7 @@ from weft.client.submission.upload import PARALLEL, Bunch, cut_bunches, send_bun
 from weft.client.waiting import wait_beside
 from weft.core.errors import EventsGone
 from weft.core.number_ranges import format_ranges
+from weft.wire.payload import PART_BYTES, parts_of
 
 __all__ = ["PATIENCE_S", "WAIT_PATIENCE_S", "Api", "Document", "LogEvent", "Stream"]
 
@@ -157,6 +158,14 @@ class Api(Routes):
         bunch held.
         """
         return await submit(self, document, on_sent=on_sent)
+
+    async def send_payload(self, batch_id: int, digest: str, data: bytes) -> None:
+        """Send the large arguments of a function, part by part, ahead of the job that names them
+        by their SHA-256. Raise `PayloadTooLarge`.
+        """
+        for n in range(parts_of(len(data))):
+            body = data[n * PART_BYTES : (n + 1) * PART_BYTES]
+            await self.add_payload_part(batch_id, digest, n + 1, body, n_bytes=len(data))
 
     def watch_batch(self, batch_id: int) -> AsyncGenerator[Document, None]:
         """Yield the batch document now and whenever something changed; the last one is complete.

@@ -84,6 +84,7 @@ async def _work(settings: Settings, name: str) -> int:
                 grace_ms=limits_of(settings).grace_ms,
                 heartbeat_s=heartbeat_s(settings),
                 fence=fence_of(settings, dsn),
+                scratch=_scratch(settings, home),
                 on_ready=say_ready,
             )
             running = asyncio.create_task(agent.run())
@@ -108,7 +109,7 @@ def make_runner(settings: Settings, home: Home) -> Runner:
             file_name=file_name,
             run=home.run,
             state=home.path / "runners" / f"{settings.runner}-{file_name}",
-            scratch=home.path / "scratch" / file_name,
+            scratch=_scratch(settings, home),
             logs=home.logs,
             log_writer=FileLogWriter(home.logs),
             role_logs=home.role_logs,
@@ -122,6 +123,10 @@ def make_runner(settings: Settings, home: Home) -> Runner:
             job_namespace=settings.job_namespace,
         )
     )
+
+
+def _scratch(settings: Settings, home: Home) -> Path:
+    return home.path / "scratch" / file_name_of(settings)
 
 
 def _runner_entry(name: str) -> EntryPoint:

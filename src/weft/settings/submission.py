@@ -33,6 +33,12 @@ class SubmissionSettings:
         minimum=1 << 10,
         maximum=16 << 20,
     )
+    payload_bytes_max: Bytes = setting(
+        256 << 20,
+        "bytes of the arguments of one job that are sent before it, in parts",
+        minimum=1 << 10,
+        maximum=4 << 30,
+    )
     name_chars_max: int = setting(256, "characters of a name", minimum=1, maximum=1024)
     attributes_max: int = setting(
         64, "attributes of a batch, a job or a group", minimum=0, maximum=1024

@@ -856,6 +856,11 @@ CREATE FUNCTION weft.add_members(tenant_id integer, batch_id bigint, group_id in
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.add_members(tenant_id integer, batch_id bigint, group_id integer, job_ids integer[], sets_max integer, at timestamp with time zone) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft.add_payload_part(tenant_id integer, batch_id bigint, digest bytea, part integer, n_bytes bigint, body bytea) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.add_payload_part(tenant_id integer, batch_id bigint, digest bytea, part integer, n_bytes bigint, body bytea) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft.add_rates(prices jsonb, new_valid_from timestamp with time zone, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS smallint
     LANGUAGE plpgsql;
 ALTER FUNCTION weft.add_rates(prices jsonb, new_valid_from timestamp with time zone, at timestamp with time zone) OWNER TO weft_system;
@@ -1081,6 +1086,11 @@ CREATE FUNCTION weft.get_operation(tenant_id integer, of_operation_id bigint) RE
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.get_operation(tenant_id integer, of_operation_id bigint) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft.get_payload_part(of_batch_id bigint, of_digest bytea, of_part integer) RETURNS TABLE(n_bytes bigint, body bytea)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.get_payload_part(of_batch_id bigint, of_digest bytea, of_part integer) OWNER TO weft_system;
+
 CREATE FUNCTION weft.get_specs(tenant_id integer, of_batch_id bigint, first_jobs integer[]) RETURNS TABLE(first_job integer, body bytea)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -1219,6 +1229,11 @@ CREATE FUNCTION weft.lose_workers(epoch bigint, grace_s double precision, at tim
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.lose_workers(epoch bigint, grace_s double precision, at timestamp with time zone) OWNER TO weft_system;
+
+CREATE FUNCTION weft.missing_payloads(tenant_id integer, of_batch_id bigint, digests bytea[], part_bytes integer) RETURNS SETOF bytea
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.missing_payloads(tenant_id integer, of_batch_id bigint, digests bytea[], part_bytes integer) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.next_callback(epoch bigint, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS interval
     LANGUAGE plpgsql SECURITY DEFINER
@@ -1454,6 +1469,20 @@ ALTER TABLE weft.batch ALTER COLUMN batch_id ADD GENERATED ALWAYS AS IDENTITY (
     NO MAXVALUE
     CACHE 1
 );
+
+CREATE TABLE weft.batch_payload (
+    batch_id bigint NOT NULL,
+    digest bytea NOT NULL,
+    part integer NOT NULL,
+    tenant_id integer NOT NULL,
+    n_bytes bigint NOT NULL,
+    body bytea NOT NULL,
+    CONSTRAINT batch_payload_digest_check CHECK ((length(digest) = 32)),
+    CONSTRAINT batch_payload_n_bytes_check CHECK ((n_bytes > 0)),
+    CONSTRAINT batch_payload_part_check CHECK ((part > 0))
+);
+ALTER TABLE ONLY weft.batch_payload ALTER COLUMN body SET STORAGE EXTERNAL;
+ALTER TABLE weft.batch_payload OWNER TO postgres;
 
 CREATE TABLE weft.billing_member (
     project_id integer NOT NULL,
@@ -2271,6 +2300,9 @@ ALTER TABLE ONLY weft.attempt_reason
 ALTER TABLE ONLY weft.attempt_reason
     ADD CONSTRAINT attempt_reason_word_key UNIQUE (word);
 
+ALTER TABLE ONLY weft.batch_payload
+    ADD CONSTRAINT batch_payload_pkey PRIMARY KEY (batch_id, digest, part);
+
 ALTER TABLE ONLY weft.batch
     ADD CONSTRAINT batch_pkey PRIMARY KEY (batch_id);
 
@@ -2702,6 +2734,8 @@ ALTER TABLE weft.attempt ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.batch ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE weft.batch_payload ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE weft.batch_update ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.billing_member ENABLE ROW LEVEL SECURITY;
@@ -2832,6 +2866,8 @@ CREATE POLICY system_rows ON weft.attempt TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.batch TO weft_system USING (true);
 
+CREATE POLICY system_rows ON weft.batch_payload TO weft_system USING (true);
+
 CREATE POLICY system_rows ON weft.batch_update TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.billing_member TO weft_system USING (true);
@@ -2933,6 +2969,8 @@ ALTER TABLE weft.tenant ENABLE ROW LEVEL SECURITY;
 CREATE POLICY tenant_rows ON weft.attempt TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.batch TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.batch_payload TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.batch_update TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
@@ -3399,6 +3437,9 @@ GRANT ALL ON FUNCTION weft.add_jobs_v2(tenant_id integer, batch_id bigint, updat
 REVOKE ALL ON FUNCTION weft.add_members(tenant_id integer, batch_id bigint, group_id integer, job_ids integer[], sets_max integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.add_members(tenant_id integer, batch_id bigint, group_id integer, job_ids integer[], sets_max integer, at timestamp with time zone) TO weft_api;
 
+REVOKE ALL ON FUNCTION weft.add_payload_part(tenant_id integer, batch_id bigint, digest bytea, part integer, n_bytes bigint, body bytea) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.add_payload_part(tenant_id integer, batch_id bigint, digest bytea, part integer, n_bytes bigint, body bytea) TO weft_api;
+
 REVOKE ALL ON FUNCTION weft.add_rates(prices jsonb, new_valid_from timestamp with time zone, at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft.authenticate(token_hash bytea, at timestamp with time zone) FROM PUBLIC;
@@ -3514,6 +3555,9 @@ GRANT ALL ON FUNCTION weft.get_jobs(tenant_id integer, batch_id bigint, job_ids 
 REVOKE ALL ON FUNCTION weft.get_operation(tenant_id integer, of_operation_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.get_operation(tenant_id integer, of_operation_id bigint) TO weft_api;
 
+REVOKE ALL ON FUNCTION weft.get_payload_part(of_batch_id bigint, of_digest bytea, of_part integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.get_payload_part(of_batch_id bigint, of_digest bytea, of_part integer) TO weft_worker;
+
 REVOKE ALL ON FUNCTION weft.get_specs(tenant_id integer, of_batch_id bigint, first_jobs integer[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.get_specs(tenant_id integer, of_batch_id bigint, first_jobs integer[]) TO weft_api;
 
@@ -3589,6 +3633,9 @@ GRANT ALL ON FUNCTION weft.log_places_v2(tenant_id integer, of_batch_id bigint, 
 
 REVOKE ALL ON FUNCTION weft.lose_workers(epoch bigint, grace_s double precision, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.lose_workers(epoch bigint, grace_s double precision, at timestamp with time zone) TO weft_driver;
+
+REVOKE ALL ON FUNCTION weft.missing_payloads(tenant_id integer, of_batch_id bigint, digests bytea[], part_bytes integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.missing_payloads(tenant_id integer, of_batch_id bigint, digests bytea[], part_bytes integer) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.next_callback(epoch bigint, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.next_callback(epoch bigint, at timestamp with time zone) TO weft_driver;
@@ -3691,6 +3738,9 @@ GRANT SELECT ON TABLE weft.batch TO weft_driver;
 
 GRANT USAGE ON SEQUENCE weft.batch_batch_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.batch_batch_id_seq TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.batch_payload TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.batch_payload TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.billing_member TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.billing_member TO weft_system;

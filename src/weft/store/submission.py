@@ -7,6 +7,7 @@ import asyncpg
 
 from weft.ports.store import Caller, GroupLimits, JobRows, NewBatch, NewGroup, Reserved, Row
 from weft.store.database import Database
+from weft.wire.payload import PART_BYTES
 from weft.wire.spec import decode_chunk
 
 
@@ -168,6 +169,33 @@ class SubmissionCalls:
             }
             for row in rows
         ]
+
+    async def add_payload_part(
+        self, caller: Caller, batch_id: int, digest: bytes, part: int, body: bytes, *, n_bytes: int
+    ) -> None:
+        """Store a part of a payload."""
+        await self._database.call(
+            "add_payload_part",
+            tenant_id=caller.tenant_id,
+            batch_id=batch_id,
+            digest=digest,
+            part=part,
+            n_bytes=n_bytes,
+            body=body,
+        )
+
+    async def missing_payloads(
+        self, caller: Caller, batch_id: int, digests: Sequence[bytes]
+    ) -> Sequence[bytes]:
+        """Return those that the batch does not have whole."""
+        rows = await self._database.call(
+            "missing_payloads",
+            tenant_id=caller.tenant_id,
+            of_batch_id=batch_id,
+            digests=digests,
+            part_bytes=PART_BYTES,
+        )
+        return [row[0] for row in rows]
 
     async def commit_update(self, caller: Caller, batch_id: int, update_id: int) -> Reserved:
         """Make the update visible and runnable."""

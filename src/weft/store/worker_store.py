@@ -101,6 +101,15 @@ class PostgresWorkerStore:
         )
         return {(row["batch_id"], row["first_job"]): row["body"] for row in rows}
 
+    async def get_payload_part(
+        self, batch_id: int, digest: bytes, part: int
+    ) -> tuple[int, bytes] | None:
+        """Return a part of a payload."""
+        rows = await self._database.call(
+            "get_payload_part", of_batch_id=batch_id, of_digest=digest, of_part=part
+        )
+        return (rows[0]["n_bytes"], rows[0]["body"]) if rows else None
+
     async def wait_for_work(self, incarnation_id: int) -> bool:
         """Say that this worker waits."""
         return bool(await self._database.value("wait_for_work", incarnation_id=incarnation_id))

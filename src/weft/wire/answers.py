@@ -381,6 +381,13 @@ class JobsAdded(Struct, kw_only=True):
     n_jobs: Count
 
 
+class PayloadPart(Struct, kw_only=True):
+    """A part of a payload that is stored now."""
+
+    part: Count
+    n_parts: Annotated[int, Meta(ge=1, description="parts of the whole payload")]
+
+
 class GroupsAdded(Struct, kw_only=True):
     """The number of groups in a bunch."""
 

@@ -111,6 +111,14 @@ class FunctionDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
     arguments: Annotated[
         bytes | None, says("Pickled `(args, kwargs)`, instead of both; in JSON as base64.")
     ] = None
+    arguments_digest: Annotated[
+        str | None,
+        says(
+            "Instead of `arguments`, if they are large: the SHA-256 in hex of the payload that "
+            "was sent to the batch before.",
+            "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+        ),
+    ] = None
     each: Annotated[
         bool, says("`arguments` is a pickled list of `args`: call once for each of them.")
     ] = False

@@ -48,6 +48,10 @@ class CallBody(msgspec.Struct, frozen=True, array_like=True):
     """Pickled `(args, kwargs)`; with `each` a list of `args`. None: as the fields before."""
     each: bool = False
     """Call once for each of the arguments; the value is the list of what was returned."""
+    arguments_file: str | None = None
+    """A file with what would be in `arguments`, which are empty then. The process removes it when
+    it has read it.
+    """
 
 
 class Call(msgspec.Struct, frozen=True, array_like=True):

@@ -31,6 +31,12 @@ class FunctionSpec(msgspec.Struct, frozen=True, omit_defaults=True):
     python: str | None = None
     path: tuple[str, ...] = ()
     interpreter: str | None = None
+    arguments_digest: str | None = None
+    """The payload of the batch that is read as `arguments`. These are empty then, so that a worker
+    of the previous release fails instead of calling without any.
+    """
+    arguments_file: str | None = None
+    """Where the agent has put that payload; never stored."""
 
 
 class JobSpec(msgspec.Struct, frozen=True, omit_defaults=True, array_like=False):

@@ -101,6 +101,8 @@ def _operation(path: str, handler: HTTPRouteHandler) -> Object:
         }
         if "PATCH" in handler.http_methods:
             operation["requestBody"]["content"][MERGE_PATCH] = schema
+    if "reads" in handler.opt:
+        operation["requestBody"] = {"content": {handler.opt["reads"]: {}}, "required": True}
     if handler.opt.get("is_open"):
         operation["security"] = []
     return operation
@@ -239,7 +241,7 @@ def _section(title: str, operation: Object) -> str:
             for one in operation["parameters"]
         ]
         text += _table(("parameter", "in", "form", ""), rows)
-    if "requestBody" in operation:
+    if JSON in operation.get("requestBody", {}).get("content", {}):
         body = operation["requestBody"]["content"][JSON]["schema"]["$ref"].rpartition("/")[2]
         text += f"<p>Body: <a href='#{body}'>{body}</a></p>"
     for status, answer in operation["responses"].items():

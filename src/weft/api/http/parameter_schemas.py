@@ -6,11 +6,12 @@ from typing import Any, Final
 
 from weft.api.http.log_stream import LOG_POSITION
 from weft.api.http.paging import CURSOR_CHARS_MAX, LIMIT_MAX
-from weft.api.http.path_ids import NUMBER, UPDATE
+from weft.api.http.path_ids import NUMBER, PART, UPDATE
 from weft.api.http.requests import KEY
 from weft.core.ids import BATCH
 from weft.core.query.reach import JOB_ID_MAX
 from weft.core.states import JobState
+from weft.wire.payload import DIGEST
 
 Schema = Mapping[str, Any]  # a part of an OpenAPI document
 ATTEMPTS_MAX: Final = 2**15 - 1
@@ -45,6 +46,8 @@ PATH: Final[Mapping[str, tuple[str, Schema]]] = {
         "A delivery: its number, or its name in the Weft-Delivery header.",
         _whole(f"{NUMBER.pattern}|{_UUID}"),
     ),
+    "s": ("A payload: its SHA-256 in hex.", _whole(DIGEST.pattern)),
+    "n": ("A part of it, from 1 on: 4 MiB each, the last one shorter.", _whole(PART.pattern)),
     "p": ("The name of a billing project.", _whole(r"[^\x00]+")),
 }
 QUERY: Final[Mapping[str, tuple[str, Schema]]] = {
@@ -72,6 +75,7 @@ QUERY: Final[Mapping[str, tuple[str, Schema]]] = {
     "attempt": ("An attempt; without it the last one.", _integer(1, ATTEMPTS_MAX)),
     "follow": ("Stream the output while the job runs.", {"type": "boolean", "default": False}),
     "first": ("The first job.", _integer(1, LAST_JOB, 1)),
+    "bytes": ("The length of the whole payload.", _integer(1, 1 << 40)),
     "last": (f"The last job; at most {OUTPUTS_MAX} jobs.", _integer(1, LAST_JOB)),
     "jobs": (
         f"Numbers of jobs, at most {OUTPUTS_MAX}, as in `1-20,25`.",

@@ -10,9 +10,11 @@ from weft.core.errors import BadId
 from weft.core.group_tree import wrong_path
 from weft.core.ids import BatchId, JobId, UpdateId, parse_batch_id, parse_job_id
 from weft.settings import Settings
+from weft.wire.payload import DIGEST
 
 UPDATE = re.compile(r"u?([1-9][0-9]{0,8})")
 NUMBER = re.compile(r"[1-9][0-9]{0,17}")
+PART = re.compile(r"[1-9][0-9]{0,5}")
 _GROUP = re.compile(r"g?(0|[1-9][0-9]{0,8})")
 
 
@@ -40,6 +42,22 @@ def operation_id_of(request: AnyRequest) -> int:
     text = _segment(request, "o")
     if not NUMBER.fullmatch(text):
         raise BadId(text, expected="an operation is written as a number from 1 on")
+    return int(text)
+
+
+def digest_of(request: AnyRequest) -> str:
+    """Return the digest of a payload. Raise `BadId` for anything else."""
+    text = _segment(request, "s")
+    if not DIGEST.fullmatch(text):
+        raise BadId(text, expected="a payload is named by its SHA-256: 64 digits of hex")
+    return text
+
+
+def part_of(request: AnyRequest) -> int:
+    """Return the number of a part. Raise `BadId` for anything else."""
+    text = _segment(request, "n")
+    if not PART.fullmatch(text):
+        raise BadId(text, expected="a part is written as a number from 1 on")
     return int(text)
 
 

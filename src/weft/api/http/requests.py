@@ -72,6 +72,11 @@ async def read_text(request: AnyRequest) -> str:
         ) from error
 
 
+async def read_bytes(request: AnyRequest, limit: int) -> bytes:
+    """Read the body as it is, whatever its media type."""
+    return await _read(request, limit)
+
+
 async def read_submission(
     request: AnyRequest, kind: type[Document], *parameters: str | None
 ) -> tuple[Document, Origin]:
@@ -106,8 +111,8 @@ async def read_body(request: AnyRequest) -> Body:
     return Body(data, media, digest)
 
 
-async def _read(request: AnyRequest) -> bytes:
-    limit = services_of(request).settings.bunch_bytes_max
+async def _read(request: AnyRequest, limit: int | None = None) -> bytes:
+    limit = services_of(request).settings.bunch_bytes_max if limit is None else limit
     if request.headers.get("content-encoding", "identity").lower() != "identity":
         raise InvalidParameter(
             "compressed bodies are not supported",

@@ -17,6 +17,7 @@ from weft.core.problems import Problems
 from weft.core.secret_variables import masked
 from weft.settings import Settings
 from weft.wire.documents import FunctionDocument, JobDocument
+from weft.wire.payload import DIGEST
 from weft.wire.spec import FunctionSpec, JobSpec
 
 FUNCTION: Final = "function"
@@ -124,13 +125,32 @@ def _check_arguments(
     if function.arguments is not None and (function.args or function.kwargs):
         message = "give `args` and `kwargs` or pickled `arguments`, not both"
         problems.add(InvalidValue, f"{at}/arguments", message)
-    if function.each and function.arguments is None:
+    if function.arguments_digest is not None:
+        _check_digest(function, function.arguments_digest, f"{at}/arguments_digest", problems)
+    elif function.each and function.arguments is None:
         problems.add(InvalidValue, f"{at}/each", "`each` needs pickled `arguments`")
     limit = settings.function_bytes_max
     for name, data in {"pickle": function.pickle, "arguments": function.arguments}.items():
         if data is not None and not 0 < len(data) <= limit:
             message = f"{len(data)} bytes, at least 1 and at most {limit} (`function_bytes_max`)"
             problems.add(InvalidValue, f"{at}/{name}", message)
+
+
+def _check_digest(
+    function: FunctionDocument, digest: str, pointer: str, problems: Problems
+) -> None:
+    if not DIGEST.fullmatch(digest):
+        problems.add(InvalidValue, pointer, "not a SHA-256: 64 digits of lower-case hex")
+    if function.arguments is not None or function.args or function.kwargs:
+        message = "give arguments or the digest of a payload that holds them, not both"
+        problems.add(InvalidValue, pointer, message)
+
+
+def payloads_of(jobs: Sequence[JobDocument]) -> dict[int, str]:
+    """Return the digest of the payload that an entry refers to, for those that do."""
+    functions = ((entry, job.function) for entry, job in enumerate(jobs))
+    digests = ((entry, one.arguments_digest) for entry, one in functions if one is not None)
+    return {entry: one for entry, one in digests if one is not None and DIGEST.fullmatch(one)}
 
 
 def _carrier(
@@ -192,11 +212,12 @@ def with_functions(
             function.args,
             function.kwargs,
             function.pickle,
-            function.arguments,
+            function.arguments if function.arguments_digest is None else b"",
             function.each,
             function.python,
             function.path,
             function.interpreter,
+            function.arguments_digest,
         )
         found.append(
             msgspec.structs.replace(spec, executor=FUNCTION, function=stored, shares=shares)
@@ -223,7 +244,7 @@ def shown_spec(
     function = document["function"]
     for name in ("pickle", "arguments"):
         data = function.pop(name, None)
-        if data is not None:
+        if data:
             function[f"{name}_bytes"] = len(data)
     shares = document.pop("shares", None)
     if shares is not None:

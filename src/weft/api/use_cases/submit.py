@@ -10,6 +10,7 @@ from weft.api.services import Answer, Origin, Services
 from weft.api.translation.bunch_difference import JOBS_MAX, refuse_if_different, spec_fields
 from weft.api.translation.check import check_attributes, check_name
 from weft.api.translation.context import DocumentContext
+from weft.api.translation.functions import payloads_of
 from weft.api.translation.gates import batch_gates
 from weft.api.translation.groups import (
     bunch_rows,
@@ -274,7 +275,8 @@ async def _translate(
 ) -> Translated:
     """Translate; read the workers afresh before a job is refused for its size."""
     if context.batch_id is not None and any(job.function is not None for job in jobs):
-        await _refuse_functions_of_others(services, caller, context.batch_id)
+        await refuse_functions_of_others(services, caller, context.batch_id)
+    await _check_payloads(services, caller, jobs, context.batch_id, problems)
     workers = await services.workers(caller)
     try:
         return await _in_thread(jobs, context, workers, problems.copy())
@@ -294,7 +296,31 @@ async def _in_thread(
     return await asyncio.to_thread(translate, jobs, context, workers, problems)
 
 
-async def _refuse_functions_of_others(services: Services, caller: Caller, batch_id: int) -> None:
+async def _check_payloads(
+    services: Services,
+    caller: Caller,
+    jobs: Sequence[JobDocument],
+    batch_id: int | None,
+    problems: Problems,
+) -> None:
+    """Note which jobs refer to a payload that is not there."""
+    digest_of = payloads_of(jobs)
+    if not digest_of:
+        return
+    missing = set(digest_of.values())
+    if batch_id is not None:
+        digests = [bytes.fromhex(one) for one in sorted(missing)]
+        found = await services.store.missing_payloads(caller, batch_id, digests)
+        missing = {one.hex() for one in found}
+    for entry, digest in digest_of.items():
+        if digest in missing:
+            pointer = f"/jobs/{entry}/function/arguments_digest"
+            problems.add(
+                InvalidValue, pointer, "send all parts of this payload to the batch first"
+            )
+
+
+async def refuse_functions_of_others(services: Services, caller: Caller, batch_id: int) -> None:
     """Refuse functions from anybody but the owner: those of a batch share processes."""
     owner = await services.owner_of(caller, batch_id)
     if owner != caller.user_name:

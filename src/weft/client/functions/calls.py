@@ -10,13 +10,14 @@ from collections import deque
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Any, Final
 
 import msgspec
 
 from weft.client.api import RESULTS_AT_ONCE, Api, ResultRow
 from weft.client.functions.pickles import PYTHON, Function
-from weft.core.errors import Conflict, EventsGone, InvalidDocument, NotFound
+from weft.core.errors import Conflict, EventsGone, InvalidDocument, NotFound, PayloadTooLarge
 from weft.core.resources import parse_cpu_m
 from weft.core.states import ENDED_WORDS, JobState
 from weft.wire.documents import FunctionDocument, JobDocument
@@ -25,6 +26,8 @@ REQUESTS: Final = 3
 CANCELS: Final = 4
 BUNCH_CALLS: Final = 2_000
 BUNCH_BYTES: Final = 4 << 20
+ARGUMENTS_BYTES: Final = 1 << 20
+"""Longer arguments go ahead of the job, in parts."""
 RECONNECT_PAUSE_S: Final = 0.05
 
 
@@ -34,6 +37,10 @@ class Call:
 
     function: Function
     arguments: bytes
+    payload: str | None = None
+    """The digest under which the server has the arguments, if they are large; then they are not
+    kept here.
+    """
     calls: int = 1
     each: bool = False
     on_claimed: Callable[[], None]
@@ -86,6 +93,8 @@ class Calls:
         self._something = asyncio.Event()
         self._free = asyncio.Semaphore(REQUESTS)
         self._functions: dict[bytes, asyncio.Future[int]] = {}
+        self._payloads: set[str] = set()
+        """Digests of those that the server has."""
         self._by_job: dict[int, Call] = {}
         self._unsent = 0
         self._early: dict[int, str] = {}
@@ -202,7 +211,9 @@ class Calls:
 
     async def _send_one(self) -> None:
         try:
-            await self._send(self._next_bunch())
+            await self._send(
+                [call for call in self._next_bunch() if await self._is_sent_ahead(call)]
+            )
         finally:
             self._free.release()
 
@@ -220,6 +231,24 @@ class Calls:
             else:
                 bunch.append(call)
         return bunch
+
+    async def _is_sent_ahead(self, call: Call) -> bool:
+        """Send large arguments; return False if the server does not take them."""
+        if len(call.arguments) <= ARGUMENTS_BYTES:
+            return True
+        assert self.batch_id is not None
+        digest = sha256(call.arguments).hexdigest()
+        try:
+            if digest not in self._payloads:
+                await self._api.send_payload(self.batch_id, digest, call.arguments)
+        except PayloadTooLarge as error:
+            self._unsent -= 1
+            self._live.discard(call)
+            call.on_failure(error)
+            return False
+        self._payloads.add(digest)
+        call.payload, call.arguments = digest, b""
+        return True
 
     async def _send(self, bunch: list[Call]) -> None:
         if not bunch:
@@ -274,7 +303,8 @@ class Calls:
         function = FunctionDocument(
             pickle=call.function.pickle if source is None else None,
             of=source,
-            arguments=call.arguments,
+            arguments=call.arguments if call.payload is None else None,
+            arguments_digest=call.payload,
             each=call.each,
             python=PYTHON if source is None else None,
             path=plan.path if source is None else (),

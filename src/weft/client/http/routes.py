@@ -15,6 +15,7 @@ from weft.core.errors import BadId
 Stream = Literal["stdout", "stderr", "both"]
 PAGE_ROWS = 1000
 MSGPACK = "application/msgpack"
+BYTES = "application/octet-stream"
 
 _decode = msgspec.json.Decoder().decode
 
@@ -152,6 +153,22 @@ class Routes:
     async def commit_update(self, batch_id: int, update_id: int) -> Document:
         """Make an update visible and runnable. A repeat does nothing."""
         return await self._post(f"/v1/batches/{batch_id}/updates/{update_id}/commit", {})
+
+    async def add_payload_part(
+        self, batch_id: int, digest: str, part: int, body: bytes, *, n_bytes: int
+    ) -> Document:
+        """Send a part of a payload of `n_bytes`, the large arguments of a function. A repeat does
+        nothing. Raise `PayloadTooLarge`.
+        """
+        answer = await self._session.request(
+            "PUT",
+            f"/v1/batches/{batch_id}/payloads/{digest}/{part}",
+            query={"bytes": n_bytes},
+            body=body,
+            content_type=BYTES,
+        )
+        result: Document = _decode(answer)
+        return result
 
     # ---- jobs and groups
 

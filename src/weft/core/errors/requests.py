@@ -96,6 +96,12 @@ class TooManyJobs(TooLarge):
     code = "API.TOO_MANY_JOBS"
 
 
+class PayloadTooLarge(TooLarge):
+    """The arguments of a function are larger than the limit."""
+
+    code = "API.PAYLOAD_TOO_LARGE"
+
+
 class TooManyParents(TooLarge):
     """More pairs of a job and its parent in one request than the limit."""
 

@@ -111,6 +111,18 @@ class ApiStore(SetGroupStore, EditStore, QueryStore, BillingStore, Protocol):
         attributes, parents` with absolute numbers, and `spec`.
         """
 
+    async def add_payload_part(
+        self, caller: Caller, batch_id: int, digest: bytes, part: int, body: bytes, *, n_bytes: int
+    ) -> None:
+        """Store a part of a payload of `n_bytes`. A repeat does nothing. Raise `BatchNotFound`,
+        `BatchCancelled`.
+        """
+
+    async def missing_payloads(
+        self, caller: Caller, batch_id: int, digests: Sequence[bytes]
+    ) -> Sequence[bytes]:
+        """Return those of these payloads that the batch does not have whole."""
+
     async def commit_update(self, caller: Caller, batch_id: int, update_id: int) -> Reserved:
         """Make the update visible and runnable.
 

@@ -153,6 +153,11 @@ class WorkerStore(Protocol):
     ) -> Mapping[tuple[int, int], bytes]:
         """Return spec chunks by (batch, first job)."""
 
+    async def get_payload_part(
+        self, batch_id: int, digest: bytes, part: int
+    ) -> tuple[int, bytes] | None:
+        """Return the length of a payload, and this part of it; None: there is no such part."""
+
     async def wait_for_work(self, incarnation_id: int) -> bool:
         """Record that this worker waits.
 

@@ -32,6 +32,8 @@ SELECT x.batch_id, x.kind FROM (
     UNION ALL
     SELECT DISTINCT t.batch_id, 'job_spec' AS kind FROM weft.job_spec t
     UNION ALL
+    SELECT DISTINCT t.batch_id, 'batch_payload' AS kind FROM weft.batch_payload t
+    UNION ALL
     SELECT DISTINCT t.batch_id, 'job' AS kind FROM weft.job t
     UNION ALL
     SELECT DISTINCT t.batch_id, 'runnable' AS kind FROM weft.runnable t

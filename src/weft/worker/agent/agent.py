@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 from weft.core.errors import IncarnationEnded, Unavailable
 from weft.ports.runner import Known, Runner, RunnerGone
@@ -33,6 +34,7 @@ class Agent:
         grace_ms: int,
         heartbeat_s: float,
         fence: Fence,
+        scratch: Path,
         on_ready: Callable[[], None],
     ) -> None:
         self._store = store
@@ -43,6 +45,8 @@ class Agent:
         """Time between asking a cancelled job to end and killing it."""
         self._heartbeat_s = heartbeat_s
         self._fence = fence
+        self._scratch = scratch
+        """Where large arguments wait for the processes that read them."""
         self._on_ready = on_ready
         self._asked_ns = 0
         self._session: Session | None = None
@@ -67,7 +71,7 @@ class Agent:
         registered = await until_answered(lambda: self._register(known))
         session = self._session = Session(
             self._store, self._notices, self._runner, registered, facts=facts,
-            grace_ms=self._grace_ms, fence=self._fence,
+            grace_ms=self._grace_ms, fence=self._fence, scratch=self._scratch,
         )  # fmt: skip
         session.reconcile(registered, known)
         session.renew(self._asked_ns)

@@ -4,12 +4,16 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 
+import msgspec
+
 from weft.core.attempt_key import AttemptKey
+from weft.core.errors import WeftError
 from weft.core.lease import LEASE_AGE_MAX_S, Budget, plan_claim
 from weft.core.states import Reason
 from weft.ports.runner import Assignment, Ended, Runner, never_started
 from weft.ports.store import Claimed, WorkerStore
 from weft.telemetry.log import get_logger
+from weft.worker.agent.arguments import ArgumentFiles
 from weft.worker.agent.claim_memory import ClaimMemory
 from weft.worker.agent.held import HeldAttempts
 from weft.worker.agent.patience import until_answered
@@ -34,6 +38,7 @@ class Claiming:
         held: HeldAttempts,
         runner: Runner,
         reporting: Reporting,
+        arguments: ArgumentFiles,
         on_end: Callable[[Ended], None],
     ) -> None:
         self._store = store
@@ -42,7 +47,9 @@ class Claiming:
         self._held = held
         self._runner = runner
         self._reporting = reporting
+        self._arguments = arguments
         self._on_end = on_end
+        self._fetching: set[asyncio.Task[None]] = set()
         self._specs = Specs(store)
         self._look = asyncio.Event()
         self._may_have_work = True
@@ -60,6 +67,13 @@ class Claiming:
 
     async def run(self) -> None:
         """Claim until `draining` is set."""
+        try:
+            await self._claim_all()
+        finally:
+            for task in self._fetching:
+                task.cancel()
+
+    async def _claim_all(self) -> None:
         while not self.draining:
             budget = (
                 plan_claim(self._held.load(), self._held.pace) if self._may_have_work else None
@@ -132,12 +146,41 @@ class Claiming:
             elif spec is None:
                 self._on_end(_never_started(key, Reason.BAD_SPEC, "its spec is missing"))
             else:
-                held.is_sent = True
-                assignments.append(
-                    Assignment(key, spec, one.cpu_m, one.memory_mib, definer, shared.get(definer))
+                assignment = Assignment(
+                    key, spec, one.cpu_m, one.memory_mib, definer, shared.get(definer)
                 )
+                if spec.function is not None and spec.function.arguments_digest is not None:
+                    self._fetch(assignment)
+                    continue
+                held.is_sent = True
+                assignments.append(assignment)
         if assignments:
             await self._runner.submit(assignments)
+
+    def _fetch(self, one: Assignment) -> None:
+        """Hand a job over as soon as its large arguments are here; others do not wait for it."""
+        task = asyncio.create_task(self._hand_over_fetched(one))
+        self._fetching.add(task)
+        task.add_done_callback(self._fetching.discard)
+
+    async def _hand_over_fetched(self, one: Assignment) -> None:
+        reason, message = None, ""
+        try:
+            one = msgspec.structs.replace(one, spec=await self._arguments.fetch(one.key, one.spec))
+        except OSError as error:
+            reason, message = Reason.DISK, f"its arguments cannot be written: {error.strerror}"
+        except WeftError as error:
+            reason, message = Reason.BAD_SPEC, error.message
+        held = self._held.by_key.get(one.key)
+        if held is None or held.ended:
+            return  # cancelled while they were fetched
+        if reason is not None or self.draining:
+            self._on_end(_never_started(one.key, reason or Reason.PREEMPTED, message))
+            return
+        held.is_sent = True
+        held.claimed_ns = time.monotonic_ns()  # its lease begins now
+        await self._runner.submit([one])
+        self._plan_return()
 
     def _plan_return(self) -> None:
         """Schedule a check for the time when the oldest lease becomes too old."""

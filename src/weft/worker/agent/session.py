@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.offers import Offer
@@ -11,6 +12,7 @@ from weft.core.states import Reason
 from weft.ports.runner import Ended, Entered, Known, Runner, Started, never_started
 from weft.ports.store import Notices, Registered, WorkerStore
 from weft.telemetry.log import get_logger
+from weft.worker.agent.arguments import ArgumentFiles
 from weft.worker.agent.claim_memory import ClaimMemory
 from weft.worker.agent.claiming import Claiming
 from weft.worker.agent.contact import Contact
@@ -64,6 +66,7 @@ class Session:
         facts: WorkerFacts,
         grace_ms: int,
         fence: Fence,
+        scratch: Path,
     ) -> None:
         self._store = store
         self._runner = runner
@@ -73,9 +76,10 @@ class Session:
         self.held = HeldAttempts(cpu_m=facts.cpu_m, memory_mib=facts.memory_mib)
         self.reporting = Reporting(store, self.incarnation_id, self._on_recorded)
         memory = ClaimMemory()
+        self._arguments = ArgumentFiles(store, scratch / "arguments")
         self.claiming = Claiming(
             store, self.incarnation_id, memory=memory, held=self.held, runner=runner,
-            reporting=self.reporting, on_end=self._on_end,
+            reporting=self.reporting, arguments=self._arguments, on_end=self._on_end,
         )  # fmt: skip
         self.contact = Contact(
             store, notices, self.incarnation_id, pool_id=registered.pool_id, memory=memory,
@@ -95,6 +99,7 @@ class Session:
         owned = {AttemptKey(one.batch_id, one.job_id, one.attempt): one for one in registered.live}
         for key, one in owned.items():
             self.held.add(key, cpu_m=one.cpu_m, memory_mib=one.memory_mib).is_sent = True
+        self._arguments.adopt([*known.waiting, *(one.key for one in known.live)])
         ended_keys = {one.key for one in known.ended}
         has = {*known.waiting, *(one.key for one in known.live), *ended_keys}
         strangers = has - owned.keys() - ended_keys
@@ -176,6 +181,7 @@ class Session:
 
     def _on_end(self, ended: Ended) -> None:
         self.held.end(ended.key, ended)
+        self._arguments.remove(ended.key)
         self.reporting.add_end(ended)
         self.claiming.on_room()
         log.debug("attempt.ended", key=ended.key, reason=ended.reason)

@@ -1,5 +1,6 @@
 """Make a call, and encode its result or exception."""
 
+import os
 import pickle
 import time
 import traceback
@@ -56,11 +57,11 @@ def make_call(find: Callable[[], AnyFunction], body: CallBody, bytes_max: int) -
         function = find()
         begun = time.perf_counter()
         if body.each:
-            for args in _loads(body.arguments):
+            for args in _arguments(body):
                 values.append(function(*args))  # noqa: PERF401 (those before an error are kept)
             value: Any = values
         elif body.arguments is not None:
-            args, kwargs = _loads(body.arguments)
+            args, kwargs = _arguments(body)
             value = function(*args, **kwargs)
         else:
             value = function(*body.args, **body.kwargs)
@@ -132,5 +133,14 @@ def _within(data: bytes, bytes_max: int) -> bytes:
     return data
 
 
-def _loads(data: bytes | None) -> Any:  # noqa: ANN401 (what the caller pickled)
-    return pickle.loads(data or b"")  # noqa: S301 (its owner's, in a process of its owner's batch)
+def _arguments(body: CallBody) -> Any:  # noqa: ANN401 (what the caller pickled)
+    if body.arguments_file is None:
+        return pickle.loads(body.arguments or b"")  # noqa: S301 (its owner's, in a process of its owner's batch)
+    try:
+        file = open(body.arguments_file, "rb")  # noqa: SIM115 (pathlib is not loaded here)
+    except OSError as error:
+        message = f"the arguments cannot be read: {error.strerror} ({body.arguments_file})"
+        raise CannotCall(Reason.DISK, message) from error
+    with file:
+        os.unlink(body.arguments_file)
+        return pickle.load(file)  # noqa: S301 (as above)

@@ -75,7 +75,12 @@ class FunctionExecutor:
         if function.call is None and definition is None:
             raise WeftError("the job that should carry the function has none")
         body = CallBody(
-            function.call, function.args, function.kwargs, function.arguments, function.each
+            function.call,
+            function.args,
+            function.kwargs,
+            function.arguments,
+            function.each,
+            function.arguments_file,
         )
         return StartProcess(
             key,

@@ -35,6 +35,12 @@ BEGIN
         PERFORM weft._announce();
         RETURN;
     END IF;
+    -- A part of a payload is some 2,000 rows of its TOAST table.
+    DELETE FROM weft.batch_payload t WHERE t.ctid = ANY (ARRAY(
+        SELECT x.ctid FROM weft.batch_payload x WHERE x.batch_id = v_batch LIMIT greatest(1, limit_rows / 500)));
+    IF FOUND THEN
+        RETURN;
+    END IF;
     -- What belongs to updates and groups; the cancel of the batch stays while there is anything that could run.
     FOREACH v_table IN ARRAY ARRAY['runnable', 'batch_update', 'bunch_count', 'bunch', 'group_bunch', 'member_span', 'membership',
                                    'group_usage', 'group_completion', 'group_change', 'group_hold', 'failure_count', 'group_count',

@@ -1,0 +1,40 @@
+"""`/v1/batches/{b}/payloads/{s}/{n}`: the parts of large arguments."""
+
+from typing import Final
+
+from litestar import Response, put
+
+from weft.api.http.parameters import Query, wrong_parameter
+from weft.api.http.path_ids import batch_id_of, digest_of, part_of
+from weft.api.http.replies import reply
+from weft.api.http.requests import AnyRequest, caller_of, read_bytes, services_of
+from weft.api.use_cases import payloads
+from weft.wire.answers import PayloadPart
+from weft.wire.payload import PART_BYTES
+
+BYTES: Final = "application/octet-stream"
+
+
+@put(
+    "/v1/batches/{b:str}/payloads/{s:str}/{n:str}",
+    opt={"answer": PayloadPart, "reads": BYTES, "query": ("bytes",), "refuses": (408, 409, 413)},
+)
+async def add_payload_part(request: AnyRequest) -> Response[bytes]:
+    """Store a part of a payload, the large arguments of a function, for jobs that are submitted
+    later. A repeat does nothing.
+    """
+    query = Query(request, ("bytes",))
+    batch_id, digest, part = batch_id_of(request), digest_of(request), part_of(request)
+    n_bytes = query.integer("bytes", default=None, least=1, most=payloads.BYTES_MAX)
+    if n_bytes is None:
+        raise wrong_parameter("bytes", "it is missing; it says how long the whole payload is")
+    services = services_of(request)
+    payloads.check_size(services, n_bytes)
+    body = await read_bytes(request, PART_BYTES)
+    answer = await payloads.add_part(
+        services, caller_of(request), batch_id, digest, part, body, n_bytes=n_bytes
+    )
+    return reply(answer)
+
+
+ROUTES = (add_payload_part,)

@@ -1,0 +1,13 @@
+-- missing_payloads: those of these payloads of which the batch does not have all parts.
+-- Called by: Store.missing_payloads (api).   Safe to repeat: yes, it only reads.   Plan: by key.   Raises WF101.
+-- Owner: weft_tenant.  Granted to: weft_api.
+CREATE OR REPLACE FUNCTION weft.missing_payloads(tenant_id int, of_batch_id bigint, digests bytea[], part_bytes int)
+RETURNS SETOF bytea LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    PERFORM weft._as_tenant(missing_payloads.tenant_id);
+    PERFORM weft._check_batch(of_batch_id);
+    RETURN QUERY SELECT d FROM unnest(digests) d WHERE NOT coalesce(
+        (SELECT count(*) = (max(p.n_bytes) + part_bytes - 1) / part_bytes FROM weft.batch_payload p
+         WHERE p.batch_id = of_batch_id AND p.digest = d), false);
+END $$;

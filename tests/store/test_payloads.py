@@ -1,0 +1,67 @@
+"""Payloads: parts are stored once, read by workers, and go with their batch."""
+
+import hashlib
+
+import pytest
+
+from store.test_deletion import delete, remove, rows_of
+from store.test_submission import new_batch
+from store.world import World
+from weft.core import errors
+from weft.wire.payload import PART_BYTES, bytes_of_part, parts_of
+
+DATA = bytes(PART_BYTES) + b"end"
+DIGEST = hashlib.sha256(DATA).digest()
+
+
+async def add_part(world: World, batch: int, part: int) -> None:
+    body = DATA[(part - 1) * PART_BYTES : part * PART_BYTES]
+    await world.api.add_payload_part(world.caller, batch, DIGEST, part, body, n_bytes=len(DATA))
+
+
+async def missing(world: World, batch: int) -> bool:
+    other = hashlib.sha256(b"other").digest()
+    found = await world.api.missing_payloads(world.caller, batch, [DIGEST, other])
+    assert other in found
+    return DIGEST in found
+
+
+def test_all_parts_but_the_last_have_one_size() -> None:
+    assert [parts_of(n) for n in (1, PART_BYTES, PART_BYTES + 1)] == [1, 1, 2]
+    assert [bytes_of_part(part, len(DATA)) for part in (0, 1, 2, 3)] == [0, PART_BYTES, 3, 0]
+
+
+async def test_a_payload_is_there_when_all_its_parts_are(world: World) -> None:
+    batch, other = await new_batch(world), await new_batch(world)
+    store = world.backend.worker_store()
+
+    assert await missing(world, batch)
+    await add_part(world, batch, 2)
+    assert await missing(world, batch)
+    for _ in range(2):
+        await add_part(world, batch, 1)
+    assert not await missing(world, batch)
+    assert await missing(world, other)
+    assert await store.get_payload_part(batch, DIGEST, 2) == (len(DATA), b"end")
+    assert await store.get_payload_part(batch, DIGEST, 3) is None
+    assert await store.get_payload_part(other, DIGEST, 2) is None
+
+
+async def test_a_cancelled_or_foreign_batch_takes_none(world: World) -> None:
+    batch = await new_batch(world)
+    await world.api.cancel_group(world.caller, batch, 0, force=False)
+
+    with pytest.raises(errors.BatchCancelled):
+        await add_part(world, batch, 1)
+    with pytest.raises(errors.BatchNotFound):
+        await add_part(world, batch + 1_000_000, 1)
+
+
+async def test_payloads_go_with_their_batch(world: World) -> None:
+    batch = await new_batch(world)
+    await add_part(world, batch, 1)
+    await add_part(world, batch, 2)
+
+    await remove(world, await delete(world, batch), limit=1)
+
+    assert await rows_of(world, batch) == {}

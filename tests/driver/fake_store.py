@@ -60,7 +60,7 @@ class FakeDriverStore:
         self.epoch += 1
         return self.epoch
 
-    async def configure(self, epoch: int, *, losses_max: int) -> None:  # noqa: ARG002
+    async def configure(self, epoch: int, settings: Mapping[str, Any]) -> None:  # noqa: ARG002
         await self._ask("configure", epoch)
 
     async def still_lead(self) -> bool:

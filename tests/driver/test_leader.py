@@ -1,6 +1,7 @@
 """Drivers on a real database: one leads, the other succeeds, an old one is refused."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -10,11 +11,11 @@ import pytest
 
 from weft.core.errors import EpochStale
 from weft.driver.lead import Driver
-from weft.settings import Settings
+from weft.settings import Settings, sql_settings
 from weft.store import PostgresDriverStore, open_driver_store
 from weft.telemetry import metrics
 
-SETTINGS = Settings(home=Path("/nowhere"), heartbeat_s=3600)
+SETTINGS = Settings(home=Path("/nowhere"), heartbeat_s=3600, losses_max=7)
 DEADLINE_S = 20
 
 
@@ -83,6 +84,14 @@ def calls_but_of_the_timer() -> dict[str, float]:
 
 
 ASLEEP = "SELECT waiting FROM weft.driver_state"
+
+
+async def test_leader_hands_over_the_settings_that_sql_follows(database: dict[str, str]) -> None:
+    async with member(database["weft_driver"]) as leader, owner(database) as connection:
+        await leader.until("leader")
+        stored = await connection.fetchval("SELECT settings::text FROM weft.driver_state")
+
+    assert json.loads(stored) == {name: getattr(SETTINGS, name) for name in sql_settings()}
 
 
 async def test_one_leads_and_the_other_succeeds_it(database: dict[str, str]) -> None:

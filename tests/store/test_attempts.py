@@ -271,14 +271,14 @@ async def test_sixth_loss_is_an_error(world: World, reason: Reason) -> None:
 
 async def test_number_of_losses_is_a_setting_of_the_driver(world: World) -> None:
     epoch = await world.lead()
-    await world.driver.configure(epoch, losses_max=1)
+    await world.driver.configure(epoch, {"losses_max": 1})
     batch = await world.submit()
     worker = await world.worker()
     states = []
     for _ in range(2):
         await worker.run(reason=Reason.LOST)
         states.append(await world.states(batch))
-    await world.driver.configure(epoch, losses_max=5)
+    await world.driver.configure(epoch, {"losses_max": 5})
 
     assert states == ["r", "e"]
 

@@ -19,7 +19,7 @@ from weft.driver.loops.bell import Bell
 from weft.driver.loops.loop import Post
 from weft.driver.term import FIRST, Term
 from weft.ports.store import DriverStore, Notices
-from weft.settings import Settings
+from weft.settings import Settings, sql_settings
 from weft.telemetry import metrics
 from weft.telemetry.log import get_logger
 
@@ -107,7 +107,8 @@ class Driver:
                     return epoch
 
     async def _lead(self, epoch: int) -> None:
-        await self._store.configure(epoch, losses_max=self._settings.losses_max)
+        followed = {name: getattr(self._settings, name) for name in sql_settings()}
+        await self._store.configure(epoch, followed)
         self._term = Term(self._store, epoch, self._settings, self._post)
         self._enter("leader", epoch=epoch)
         metrics.LEADER.set(1)

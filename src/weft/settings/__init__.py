@@ -16,6 +16,7 @@ from weft.settings.load import (
     explain_settings,
     load_settings,
     secret_variables,
+    sql_settings,
     values_of,
     variable_of,
 )
@@ -36,6 +37,7 @@ __all__ = [
     "load_settings",
     "secret_variables",
     "setting",
+    "sql_settings",
     "values_of",
     "variable_of",
 ]

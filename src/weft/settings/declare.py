@@ -45,9 +45,17 @@ def setting(
     minimum: float | None = None,
     maximum: float | None = None,
     is_secret: bool = False,
+    in_sql: bool = False,
 ) -> Any:  # noqa: ANN401
-    """Declare one setting. `is_secret`: neither shown nor passed on in an environment."""
-    metadata = {"help": help_, "minimum": minimum, "maximum": maximum, "is_secret": is_secret}
+    """Declare one setting.
+
+    `is_secret`: neither shown nor passed on in an environment. `in_sql`: functions of the
+    database read it as `SETTING_NAME`, from what the leading driver handed over.
+    """
+    metadata = {
+        "help": help_, "minimum": minimum, "maximum": maximum, "is_secret": is_secret,
+        "in_sql": in_sql,
+    }  # fmt: skip
     return field(default=default, metadata=metadata)
 
 
@@ -64,6 +72,7 @@ class Declared:
     choices: tuple[str, ...]
     checks: tuple[Checked, ...]
     is_secret: bool
+    in_sql: bool
 
     def convert(self, value: object) -> Any:  # noqa: ANN401 (settings have several types)
         """Return the value in the setting's type. Raise `ValueError` if it is impossible."""

@@ -16,6 +16,7 @@ class DriverSettings:
         "error",
         minimum=0,
         maximum=1000,
+        in_sql=True,
     )
     events_keep_s: float = setting(
         86400.0, "seconds for which events can be read again", minimum=60, maximum=31536000

@@ -134,6 +134,12 @@ def secret_variables() -> frozenset[str]:
 
 
 @cache
+def sql_settings() -> Mapping[str, Declared]:
+    """Return the settings that SQL functions follow, by name."""
+    return {one.name: one for one in _own() if one.in_sql}
+
+
+@cache
 def _own() -> tuple[Declared, ...]:
     return declared_in(Settings)
 

@@ -4,7 +4,7 @@
 all older ones are gone. `functions/` and `views/` are replaced where they changed, so the body of
 each function has one file; the owner of the database runs `owner/` before that; `catalog/`
 asks the database what it has; `audit/` are queries that return no row when all is well.
-States, phases and reasons are written by name (`numbers.py`).
+States, phases, reasons and settings are written by name (`numbers.py`, `settings.py`).
 Functions stand in folders by subject; the name of a file is unique among all of its kind.
 Must not: hold text of a query, or know how to connect.
 """
@@ -19,6 +19,7 @@ from importlib.resources.abc import Traversable
 from itertools import pairwise
 
 from weft.sql.numbers import with_numbers
+from weft.sql.settings import with_settings
 
 _RIGHTS = re.compile(r"^-- Owner: (\w+)\.(?:\s+Granted to: ([\w, ]+)\.)?$", re.MULTILINE)
 
@@ -32,8 +33,8 @@ class SqlFile:
 
     @cached_property
     def text(self) -> str:
-        """Return the text for the database: names of states and reasons are numbers there."""
-        return with_numbers(self.source)
+        """Return the text for the database: names of states, reasons, settings are replaced."""
+        return with_settings(with_numbers(self.source))
 
     @property
     def checksum(self) -> str:

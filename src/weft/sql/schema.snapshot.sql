@@ -931,10 +931,10 @@ CREATE FUNCTION weft.complete_attempts(incarnation_id integer, batch_ids bigint[
     SET enable_bitmapscan TO 'off';
 ALTER FUNCTION weft.complete_attempts(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_mss bigint[], memory_peaks bigint[], stdout_bytess bigint[], stderr_bytess bigint[], truncateds boolean[], segments integer[], offsets bigint[], messages text[], at timestamp with time zone) OWNER TO weft_system;
 
-CREATE FUNCTION weft.configure_term(epoch bigint, losses_max integer) RETURNS void
+CREATE FUNCTION weft.configure_term(epoch bigint, settings jsonb) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft.configure_term(epoch bigint, losses_max integer) OWNER TO weft_system;
+ALTER FUNCTION weft.configure_term(epoch bigint, settings jsonb) OWNER TO weft_system;
 
 CREATE FUNCTION weft.count_parent_ends(epoch bigint, limit_jobs integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -1561,8 +1561,9 @@ CREATE TABLE weft.driver_state (
     one_row boolean DEFAULT true NOT NULL,
     epoch bigint DEFAULT 0 NOT NULL,
     waiting boolean DEFAULT false NOT NULL,
-    losses_max integer DEFAULT 5 NOT NULL,
-    CONSTRAINT driver_state_one_row_check CHECK (one_row)
+    settings jsonb DEFAULT '{}'::jsonb NOT NULL,
+    CONSTRAINT driver_state_one_row_check CHECK (one_row),
+    CONSTRAINT driver_state_settings_check CHECK ((jsonb_typeof(settings) = 'object'::text))
 )
 WITH (fillfactor='10');
 ALTER TABLE weft.driver_state OWNER TO postgres;
@@ -3478,8 +3479,8 @@ GRANT ALL ON FUNCTION weft.complete_and_claim(incarnation_id integer, batch_ids 
 REVOKE ALL ON FUNCTION weft.complete_attempts(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_mss bigint[], memory_peaks bigint[], stdout_bytess bigint[], stderr_bytess bigint[], truncateds boolean[], segments integer[], offsets bigint[], messages text[], at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.complete_attempts(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_mss bigint[], memory_peaks bigint[], stdout_bytess bigint[], stderr_bytess bigint[], truncateds boolean[], segments integer[], offsets bigint[], messages text[], at timestamp with time zone) TO weft_worker;
 
-REVOKE ALL ON FUNCTION weft.configure_term(epoch bigint, losses_max integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.configure_term(epoch bigint, losses_max integer) TO weft_driver;
+REVOKE ALL ON FUNCTION weft.configure_term(epoch bigint, settings jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.configure_term(epoch bigint, settings jsonb) TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft.count_parent_ends(epoch bigint, limit_jobs integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.count_parent_ends(epoch bigint, limit_jobs integer, at timestamp with time zone) TO weft_driver;

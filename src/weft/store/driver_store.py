@@ -1,8 +1,9 @@
 """`DriverStore` on asyncpg."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import asyncpg
 
@@ -55,9 +56,9 @@ class PostgresDriverStore(Operations):
             await self.stop_leading()
         return epoch
 
-    async def configure(self, epoch: int, *, losses_max: int) -> None:
+    async def configure(self, epoch: int, settings: Mapping[str, Any]) -> None:
         """Store the leader's settings that functions of the database follow."""
-        await self._database.call("configure_term", epoch=epoch, losses_max=losses_max)
+        await self._database.call("configure_term", epoch=epoch, settings=settings)
 
     async def still_lead(self) -> bool:
         """Say whether the connection that holds the lock is alive."""

@@ -37,8 +37,8 @@ class DriverStore(Protocol):
         Return the epoch of the new term, or None.
         """
 
-    async def configure(self, epoch: int, *, losses_max: int) -> None:
-        """Store the leader's settings that SQL functions follow."""
+    async def configure(self, epoch: int, settings: Mapping[str, Any]) -> None:
+        """Store the leader's settings that SQL functions follow, by name."""
 
     async def still_lead(self) -> bool:
         """Return whether the connection that holds the lock is alive: the driver's heartbeat."""

@@ -32,7 +32,7 @@ BEGIN
     upd AS (
         UPDATE weft.job j SET
             state = weft._state_after_end(r.reason, r.start_age_us IS NOT NULL, j.n_lost, j.attempt - j.n_uncounted, j.max_attempts,
-                j.retry_on, (SELECT d.losses_max FROM weft.driver_state d)),  -- read only for a loss
+                j.retry_on, SETTING_LOSSES_MAX),  -- read only for a loss
             n_uncounted = j.n_uncounted + (r.reason IS NOT NULL AND r.reason IN (REASON_PREEMPTED, REASON_LOST))::int,
             n_lost = j.n_lost + (r.reason IS NOT NULL AND r.reason IN (REASON_PREEMPTED, REASON_LOST) AND r.start_age_us IS NOT NULL)::int,
             phase = NULL, incarnation_id = NULL,

@@ -1,0 +1,2 @@
+-- Replaced by driver_state.settings.
+ALTER TABLE weft.driver_state DROP COLUMN losses_max;

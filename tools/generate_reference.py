@@ -21,6 +21,7 @@ DOCUMENTS = (
     documents.BatchDocument,
     documents.JobDocument,
     documents.FunctionDocument,
+    documents.ConcurrencyKey,
     documents.GroupDocument,
     documents.UpdateDocument,
     documents.JobBunch,

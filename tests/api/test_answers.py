@@ -16,7 +16,9 @@ DOCUMENT = {
     "groups": [{"path": "/g", "callback": "https://hook.example/g"}],
     "jobs": [
         {"group": "/g", "name": "x", "command": ["true"]}, {"parents": [1]},
-        {"count": 3, "command": ["true"]}, {"not_before": "2100-01-01T00:00:00Z"},
+        {"count": 3, "command": ["true"]}, {
+            "not_before": "2100-01-01T00:00:00Z", "concurrency_key": {"key": "x", "n": 2},
+        },
     ],
 }  # fmt: skip
 

@@ -55,6 +55,21 @@ async def test_msgpack_has_times_of_its_own(http: httpx.AsyncClient) -> None:
     assert datetime.fromisoformat(job["not_before"]) == at
 
 
+async def test_jobs_with_one_key_take_turns(http: httpx.AsyncClient, worker: LiveWorker) -> None:
+    array = await create(http, {"concurrency_key": {"key": "db", "n": 2}, "count": 5})
+    others = await create(http, {"concurrency_key": {"key": "db", "n": 2}}, {})
+    claimed = await worker.claim(9)
+    await worker.start(claimed)
+    await worker.end(claimed)
+
+    assert len(claimed) == 3
+    assert await worker.work() == 4
+    assert [job["concurrency_key"] for job in await documents(http, array)] == [
+        {"key": "db", "n": 2}
+    ] * 5
+    assert "concurrency_key" not in (await documents(http, others))[1]
+
+
 @pytest.mark.parametrize(
     ("field", "value", "code"),
     [
@@ -63,6 +78,7 @@ async def test_msgpack_has_times_of_its_own(http: httpx.AsyncClient) -> None:
         ("not_before", 12, "API.WRONG_TYPE"),
         ("not_before", "0001-01-01T00:00:00+23:59", "API.INVALID_VALUE"),
         ("not_before", "9999-12-31T23:59:59-23:59", "API.INVALID_VALUE"),
+        ("concurrency_key", "db", "API.WRONG_TYPE"),
     ],
 )
 async def test_wrong_value_is_refused_with_its_place(
@@ -71,3 +87,24 @@ async def test_wrong_value_is_refused_with_its_place(
     answer = await http.post("/v1/batches", json={"jobs": [{}, {field: value}]})
 
     assert_problem(answer, 400, code, f"/jobs/1/{field}")
+
+
+@pytest.mark.parametrize(
+    ("value", "pointer"),
+    [
+        ({"key": ""}, "/key"),
+        ({"key": "a\0b"}, "/key"),
+        ({"key": "x" * 300}, "/key"),
+        ({"n": 2}, "/key"),
+        ({"key": "db", "n": 0}, "/n"),
+        ({"key": "db", "n": 3_000_000_000}, "/n"),
+        ({"key": "db", "m": 1}, "/m"),
+    ],
+)
+async def test_wrong_key_is_refused(http: httpx.AsyncClient, value: object, pointer: str) -> None:
+    answer = await http.post("/v1/batches", json={"jobs": [{"concurrency_key": value}]})
+
+    assert answer.status_code == 400
+    assert [one["pointer"] for one in answer.json()["errors"]] == [
+        f"/jobs/0/concurrency_key{pointer}"
+    ]

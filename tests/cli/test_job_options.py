@@ -19,6 +19,9 @@ from weft.cli.input.values import WrongOption
         ("cpu", "two", "such as 2, 0.25 or 250m"),
         ("timeout", "0", "no time"),
         ("timeout", "soon", "such as 90, 10m"),
+        ("concurrency_key", "", "such as db-x"),
+        ("concurrency_key", "db=x", "such as db-x"),
+        ("concurrency_key", "db=0", "such as db-x"),
         ("not_before", "tomorrow", "such as 2027-01-01T02:00:00Z or +2h"),
         ("not_before", "+soon", "such as 2027-01-01T02:00:00Z or +2h"),
         ("not_before", "+9999999999d", "such as 2027-01-01T02:00:00Z or +2h"),
@@ -51,3 +54,12 @@ def test_times_have_a_zone_or_count_from_now() -> None:
     assert given == datetime(2026, 12, 31, 21, tzinfo=UTC)
     assert local == datetime(2027, 1, 1, 2).astimezone()
     assert before <= later - timedelta(hours=1.5) <= datetime.now(UTC)
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "n"), [("db-x", "db-x", 1), ("db-x=2", "db-x", 2), ("a=b=3", "a=b", 3)]
+)
+def test_number_of_a_key_comes_last(text: str, key: str, n: int) -> None:
+    fields = option_fields(JobOptions(concurrency_key=text))
+
+    assert fields == {"concurrency_key": {"key": key, "n": n}}

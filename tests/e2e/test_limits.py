@@ -39,9 +39,23 @@ def test_program_says_when_its_job_may_start(weft: Weft) -> None:
     with Client(home=weft.home) as client:
         bb = client.create_batch()
         at = datetime.now(UTC) + timedelta(hours=2)
-        job = bb.create_job(["true"], not_before=at)
+        job = bb.create_job(["true"], not_before=at, concurrency_key={"key": "db-x", "n": 2})
         batch = bb.submit()
         document = job.status()
         batch.cancel()
 
     assert datetime.fromisoformat(document["not_before"]) == at
+    assert document["concurrency_key"] == {"key": "db-x", "n": 2}
+
+
+def test_command_lines_with_one_key_take_turns(weft: Weft, tmp_path: Path) -> None:
+    """A job that finds another one's directory would fail."""
+    script = f"mkdir {tmp_path}/lock && date && rmdir {tmp_path}/lock"
+    done = weft.run(
+        "each", "--concurrency-key", "lock", "--", "sh", "-c", script, stdin=b"a\nb\nc\nd\n"
+    )
+    shown = weft.run("status", f"{as_json(weft, 'ls')[0]['id']}.j1").stdout.decode()
+
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.splitlines()) == 4
+    assert "lock, 1 at a time" in shown

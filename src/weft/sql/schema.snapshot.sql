@@ -1647,6 +1647,7 @@ CREATE TABLE weft.gate (
     opens_at timestamp with time zone,
     n_taken integer DEFAULT 0 NOT NULL,
     limited_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    max_ever integer,
     CONSTRAINT gate_max_places_check CHECK ((max_places >= 0))
 )
 WITH (fillfactor='50');
@@ -1671,7 +1672,8 @@ ALTER TABLE weft.gate_member OWNER TO postgres;
 CREATE TABLE weft.gate_note (
     note_id bigint NOT NULL,
     gate_id integer NOT NULL,
-    n_freed integer NOT NULL
+    n_freed integer NOT NULL,
+    max_places integer
 );
 ALTER TABLE weft.gate_note OWNER TO postgres;
 

@@ -92,6 +92,15 @@ class Group(_Counted, kw_only=True):
     parent_id: int | None
 
 
+class SharedLimit(Struct, kw_only=True):
+    """A concurrency key of a job."""
+
+    key: str
+    n: Annotated[
+        int, Meta(ge=1, description="as this job was submitted; others may have changed it")
+    ]
+
+
 class Job(Struct, kw_only=True):
     """A job, as lists show it."""
 
@@ -120,6 +129,7 @@ class Job(Struct, kw_only=True):
     ended_at: datetime | None
     attributes: dict[str, str]
     not_before: Annotated[datetime | UnsetType, _IF_GIVEN] = UNSET
+    concurrency_key: Annotated[SharedLimit | UnsetType, _IF_GIVEN] = UNSET
 
 
 class Resources(Struct, kw_only=True):

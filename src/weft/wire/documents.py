@@ -137,6 +137,18 @@ class FunctionDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
     ] = None
 
 
+class ConcurrencyKey(Struct, forbid_unknown_fields=True):
+    """What jobs share that must not run all at once, such as a database."""
+
+    key: Annotated[str, says("One for all users of a tenant.", "db-x")]
+    n: Annotated[
+        PositiveInt,
+        says(
+            "At most this number of jobs with the key run at a time; the last one given counts.", 2
+        ),
+    ] = 1
+
+
 class JobDocument(Struct, forbid_unknown_fields=True, omit_defaults=True, gc=False):
     """One job, or with `count` an array of jobs. Without `command`, `script` and `function` it is
     a no-op that succeeds.
@@ -234,9 +246,13 @@ class JobDocument(Struct, forbid_unknown_fields=True, omit_defaults=True, gc=Fal
         Moment | None,
         says("It waits until then: a time with its zone (RFC 3339).", "2027-01-01T02:00:00Z"),
     ] = None
+    concurrency_key: Annotated[
+        ConcurrencyKey | None,
+        says("Limits how many jobs with this key run at a time.", {"key": "db-x", "n": 2}),
+    ] = None
 
 
-RARE_JOB_FIELDS: Final[tuple[str, ...]] = ("not_before",)
+RARE_JOB_FIELDS: Final[tuple[str, ...]] = ("not_before", "concurrency_key")
 """Fields of `JobDocument` that few jobs have and that the document of a job shows as they were
 sent. They are None by default, and need nothing in the database.
 """

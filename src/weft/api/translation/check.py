@@ -50,6 +50,7 @@ def check_jobs(
             or job.count is not None
             or job.index_from
             or job.not_before is not None
+            or job.concurrency_key is not None
         ):
             check.check(index, job)
 
@@ -111,6 +112,10 @@ class _JobCheck:
         self._check_array(job, at)
         if job.not_before is not None:
             self._check_moment(job.not_before, f"{at}/not_before")
+        if job.concurrency_key is not None:
+            check_name(
+                job.concurrency_key.key, self.settings, self.problems, f"{at}/concurrency_key/key"
+            )
 
     def _check_command(self, job: JobDocument, at: str) -> None:
         add = self.problems.add

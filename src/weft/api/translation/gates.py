@@ -19,6 +19,9 @@ JOB_GATES: Final[Mapping[str, GateOf]] = {
     "not_before": lambda at: Gate(
         kind="not_before", key=at.astimezone(UTC).isoformat(), opens_at=at
     ),
+    "concurrency_key": lambda limit: Gate(
+        kind="concurrency_key", key=limit.key, shared=True, max_places=limit.n, relimit=True
+    ),
 }
 """Rare fields of jobs that are gates as well."""
 

@@ -185,10 +185,15 @@ def _print_job(job: Document) -> None:
             "Directory": spec.get("cwd"),
             "Parents": one_line(parents, width=200) or None,
             "Not before": moment(job.get("not_before")) or None,
+            "Concurrency key": _key_with_limit(job.get("concurrency_key")),
             "Cost": money(job.get("cost")),
             "Took": duration(job.get("duration_ms")) or None,
         }
     )
+
+
+def _key_with_limit(given: Document | None) -> str | None:
+    return f"{one_line(given['key'], width=200)}, {given['n']} at a time" if given else None
 
 
 def _attempt_row(attempt: Document) -> tuple[object, ...]:

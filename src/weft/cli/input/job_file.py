@@ -1,11 +1,11 @@
 """What a job file may say besides the document of `POST /v1/batches`: defaults, keys of the user's
-own, durations in words, times from now on.
+own, durations in words, times from now on, keys as text.
 """
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from weft.cli.input.limit_options import parse_moment
+from weft.cli.input.limit_options import parse_concurrency_key, parse_moment
 from weft.core.durations import parse_seconds
 from weft.core.errors import FieldError, InvalidValue, WrongType
 from weft.core.problems import pointer_of
@@ -14,6 +14,7 @@ OWN = "x-"
 _PARSERS: Final[Mapping[str, Callable[[str], object]]] = {
     "timeout_s": parse_seconds,
     "not_before": parse_moment,
+    "concurrency_key": parse_concurrency_key,
 }
 
 

@@ -6,10 +6,12 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from weft.cli.input.text import check_text
 from weft.cli.input.values import read_option
 from weft.core.durations import parse_seconds
 
 _CHARS_MAX = 40
+N_MAX = 2_000_000_000
 
 
 @Parameter(name="*")
@@ -20,6 +22,9 @@ class LimitOptions:
     not_before: Annotated[str | None, Parameter(group="Job")] = None
     """Do not start it before this time: 2027-01-01T02:00:00Z, or +2h from now on."""
 
+    concurrency_key: Annotated[str | None, Parameter(group="Job")] = None
+    """Run at most N jobs with this KEY at a time, whoever submits them: KEY=N (default 1)."""
+
 
 NO_LIMITS = LimitOptions()
 
@@ -29,7 +34,22 @@ def limit_fields(options: LimitOptions) -> dict[str, Any]:
     fields: dict[str, Any] = {}
     if options.not_before is not None:
         fields["not_before"] = read_option("--not-before", options.not_before, parse_moment)
+    if options.concurrency_key is not None:
+        fields["concurrency_key"] = read_option(
+            "--concurrency-key", options.concurrency_key, parse_concurrency_key
+        )
     return fields
+
+
+def parse_concurrency_key(text: str) -> dict[str, Any]:
+    """Read `KEY` or `KEY=N`. Raise `ValueError` for anything else."""
+    key, equals, n = text.rpartition("=")
+    if not equals:
+        key, n = text, "1"
+    if not key or not n.isdecimal() or not n.isascii() or not 0 < int(n[:_CHARS_MAX]) <= N_MAX:
+        raise ValueError(f"{text[:_CHARS_MAX]!r} is not a key such as db-x, or db-x=2")
+    check_text([key])
+    return {"key": key, "n": int(n)}
 
 
 def parse_moment(text: str) -> str:

@@ -6,6 +6,7 @@ their `submit` differs.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
+from itertools import chain
 from pathlib import PurePath
 from typing import Any, Generic, TypeVar
 
@@ -160,6 +161,7 @@ class GroupBuilder(Generic[JobT]):
         index_from: int | None = None,
         umask: str | None = None,
         not_before: datetime | str | None = None,
+        concurrency_key: Mapping[str, str | int] | None = None,
     ) -> JobT:
         """Create a job here, or an array of jobs; it runs when the builder was submitted.
 
@@ -173,8 +175,7 @@ class GroupBuilder(Generic[JobT]):
             resources: `cpu` in cores, `memory` and `storage` as `"512Mi"` or bytes, `gpu`.
             timeout_s: Seconds after which it ends as `error`.
             always_run: Run also if a parent did not succeed, and after a cancel.
-            parents: Jobs that must succeed before: of this builder, or of the batch – then also
-                by their number (`job_id`). An array stands for all its jobs.
+            parents: Jobs, or numbers of jobs of the batch, that must succeed before.
             groups: Sets that it is in besides.
             priority: Higher first, among the jobs of one user.
             attributes: Keys and values for queries.
@@ -185,15 +186,16 @@ class GroupBuilder(Generic[JobT]):
             index_from: Index of the first one; default: 0.
             umask: File mode mask in octal, such as `"0077"`; default: the worker's.
             not_before: Time with its zone until which it waits.
+            concurrency_key: `{"key": "db-x", "n": 2}`: at most two jobs with it run at once.
         """
         fields = {
             "command": self._checked(command), "name": name, "script": script, "env": env,
             "cwd": cwd, "stdin": stdin, "resources": resources, "timeout_s": timeout_s,
             "always_run": always_run or None, "priority": priority, "attributes": attributes,
-            "parents": [name for parent in parents for name in self._parent(parent)] or None,
+            "parents": list(chain.from_iterable(map(self._parent, parents))) or None,
             "max_attempts": max_attempts, "retry_on": retry_on, "executor": executor,
-            "count": count, "index_from": index_from, "umask": umask,
-            "not_before": not_before,
+            "count": count, "index_from": index_from, "umask": umask, "not_before": not_before,
+            "concurrency_key": concurrency_key,
         }  # fmt: skip
         return self._make_job(self._draft.add_job(self._membership_with(groups), _given(fields)))
 

@@ -18,6 +18,8 @@ class Gate(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One gate for all batches of the tenant that name this key."""
     max_places: int | None = None
     opens_at: datetime | None = None
+    relimit: bool = False
+    """If the gate is there already, it gets this number of places now."""
 
 
 class NewBatch(msgspec.Struct, frozen=True, kw_only=True):

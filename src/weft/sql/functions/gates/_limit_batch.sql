@@ -11,11 +11,13 @@ DECLARE
     v_gate int; v_excess int;
 BEGIN
     PERFORM weft._lock_gates(ARRAY(SELECT g.gate_id FROM weft.gate g WHERE g.kind = 'max_running' AND g.key = of_batch_id::text), true);
-    UPDATE weft.gate g SET max_places = _limit_batch.max_running, limited_at = _limit_batch.at
+    UPDATE weft.gate g SET max_places = _limit_batch.max_running, limited_at = _limit_batch.at,
+        max_ever = CASE WHEN g.max_ever IS NOT NULL AND _limit_batch.max_running IS NOT NULL
+            THEN greatest(g.max_ever, _limit_batch.max_running) END
     WHERE g.kind = 'max_running' AND g.key = of_batch_id::text RETURNING g.gate_id, g.n_taken - g.max_places INTO v_gate, v_excess;
     IF v_gate IS NULL THEN
-        INSERT INTO weft.gate (kind, key, batch_id, max_places)
-        VALUES ('max_running', of_batch_id::text, of_batch_id, _limit_batch.max_running)
+        INSERT INTO weft.gate (kind, key, batch_id, max_places, max_ever)
+        VALUES ('max_running', of_batch_id::text, of_batch_id, _limit_batch.max_running, _limit_batch.max_running)
         RETURNING gate_id INTO v_gate;
         UPDATE weft.batch b SET gate_set_id = weft._gate_set_id(ARRAY[v_gate]), gated = true WHERE b.batch_id = of_batch_id;
         RETURN;

@@ -1,0 +1,18 @@
+-- At no time did more jobs run behind a gate than it ever had places.
+-- A claim is dated before it looks, and a report may end another attempt meanwhile: an attempt counts from 1 s after its claim.
+WITH run AS (
+    SELECT a.batch_id, a.job_id, a.claimed_at + interval '1 second' AS began_at, a.ended_at FROM weft.attempt a
+    WHERE a.claimed_at + interval '1 second' < a.ended_at
+    UNION ALL
+    SELECT j.batch_id, j.job_id, j.claimed_at + interval '1 second', NULL FROM weft.job j WHERE j.state = STATE_RUNNING),
+point AS (
+    SELECT m.gate_id, p.at, sum(p.n) AS n
+    FROM run r
+    JOIN weft.batch b ON b.batch_id = r.batch_id AND b.gated
+    JOIN weft.job j ON j.batch_id = r.batch_id AND j.job_id = r.job_id
+    CROSS JOIN LATERAL (SELECT DISTINCT y.gate_id FROM weft.gate_member y WHERE y.gate_set_id IN (b.gate_set_id, j.gate_set_id)) m
+    CROSS JOIN LATERAL (VALUES (r.began_at, 1), (r.ended_at, -1)) p (at, n)
+    WHERE p.at IS NOT NULL GROUP BY 1, 2),
+level AS (SELECT p.gate_id, p.at, sum(p.n) OVER (PARTITION BY p.gate_id ORDER BY p.at) AS n_running FROM point p)
+SELECT g.gate_id, g.kind, g.key, l.at, l.n_running, g.max_ever FROM level l JOIN weft.gate g USING (gate_id)
+WHERE l.n_running > g.max_ever

@@ -1,6 +1,7 @@
 """The driver's loops against a store that only answers: who looks when, and who sleeps."""
 
 import asyncio
+import itertools
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -12,6 +13,7 @@ import pytest
 from driver.fake_store import FakeDriverStore, FakeNotices
 from weft.core.errors import GroupNotFound
 from weft.driver.lead import Driver
+from weft.driver.loops import reaper
 from weft.ports.store import Operation
 from weft.settings import Settings
 
@@ -196,6 +198,21 @@ async def test_reaper_waits_for_those_whom_an_absent_database_made_silent() -> N
         await driver.settled()
 
     assert driver.store.calls["lose_workers"] == 0
+
+
+async def test_reaper_waits_for_those_that_were_suspended_with_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A laptop with all of weft: when it is awake again, every worker has been silent for long."""
+    suspended_s = itertools.chain([0.0], itertools.repeat(3600.0))
+    monkeypatch.setattr(reaper, "_suspended_s", lambda: next(suspended_s))
+    driver = Running(replace(SETTINGS, lost_after_s=0.1))
+    long_ago = datetime.now(UTC) - timedelta(seconds=3600)
+    driver.store.due.extend([long_ago, long_ago])
+    async with running(driver):
+        await driver.store.until("lose_workers", 1)
+
+    assert driver.store.calls["next_due"] == 2
 
 
 async def test_gates_are_passed_at_the_date_that_the_database_names() -> None:

@@ -9,17 +9,20 @@ from pathlib import Path
 
 from weft.plugins.runners.spawner.start import is_locked
 from weft.run.home import Home
-from worker.spawner_process import DEADLINE_S, until_gone
+from worker.spawner_process import AFTER_SUSPENSION, DEADLINE_S, until_gone
 
 
 class AgentProcess:
     """`python -m weft.run.worker` on a home of its own."""
 
-    def __init__(self, root: Path, dsns: dict[str, str], **settings: str) -> None:
+    def __init__(
+        self, root: Path, dsns: dict[str, str], *, after_suspension: bool = False, **settings: str
+    ) -> None:
         self.home = Home(root / "home")
         self.home.prepare()
         self.home.write_secrets(dsns)
         self._settings = {"WEFT_WORKER_NAME": "w", "WEFT_WORKER_CPU_M": "2000", **settings}
+        self._prefix = AFTER_SUSPENSION if after_suspension else ()
         self.process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
@@ -28,7 +31,7 @@ class AgentProcess:
         ready.unlink(missing_ok=True)
         with (self.home.role_logs / "worker.log").open("ab") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "weft.run.worker"],
+                [*self._prefix, sys.executable, "-m", "weft.run.worker"],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
                 env={**os.environ, "WEFT_HOME": str(self.home.path), **self._settings},
             )  # fmt: skip

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,14 @@ NAMESPACE = (
     "--propagation",
     "slave",
 )
+SUSPENDED_S = 100_000
+AFTER_SUSPENSION = (
+    "unshare",
+    *(() if os.geteuid() == 0 else ("--user", "--map-current-user")),
+    "--time",
+    f"--boottime={SUSPENDED_S}",
+)
+"""What is started by this sees a host that was suspended for `SUSPENDED_S` since it booted."""
 DEADLINE_S = 20.0
 
 
@@ -64,12 +73,29 @@ def process(job_id: int, *argv: str, **changes: Any) -> StartProcess:  # noqa: A
 
 def has_namespaces() -> bool:
     """Say whether this kernel lends us a PID namespace."""
+    return _works(NAMESPACE)
+
+
+def can_suspend() -> bool:
+    """Say whether this kernel lends us a time namespace."""
+    return _works(AFTER_SUSPENSION)
+
+
+def _works(prefix: Sequence[str]) -> bool:
     try:
-        return (
-            subprocess.run([*NAMESPACE, "true"], check=False, capture_output=True).returncode == 0
-        )
+        return subprocess.run([*prefix, "true"], check=False, capture_output=True).returncode == 0
     except FileNotFoundError:
         return False
+
+
+def clocks_of_timers(pid: int) -> set[int]:
+    """Return the numbers of the clocks that the timer descriptors of a process count."""
+    found = set()
+    for entry in Path(f"/proc/{pid}/fdinfo").iterdir():
+        with suppress(FileNotFoundError):  # closed meanwhile
+            lines = entry.read_text().splitlines()
+            found |= {int(one.split()[1]) for one in lines if one.startswith("clockid:")}
+    return found
 
 
 class SpawnerProcess:
@@ -82,6 +108,7 @@ class SpawnerProcess:
         logs: Path | None = None,
         namespace: bool = False,
         program: Sequence[str] = ("-m", "weft.worker.spawner"),
+        after_suspension: bool = False,
     ) -> None:
         self.root = root
         self.logs = logs or root / "logs"
@@ -91,6 +118,7 @@ class SpawnerProcess:
         words = (root / "s.sock", root / "s.lock", self.logs, self.scratch, ready_of_spawner)
         self.process = subprocess.Popen(
             [
+                *(AFTER_SUSPENSION if after_suspension else ()),
                 *(NAMESPACE if namespace else ()),
                 *(sys.executable, "-X", "utf8", *program),
                 *map(str, words),

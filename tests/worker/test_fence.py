@@ -1,5 +1,6 @@
 """The spawner stops its jobs by itself when nobody renews them."""
 
+import select
 import socket
 import time
 from collections.abc import Iterator
@@ -10,7 +11,17 @@ import pytest
 
 from weft.core.states import Reason
 from weft.wire.spawner import Ended, Renew
-from worker.spawner_process import Agent, process
+from weft.worker import boottime
+from weft.worker.spawner import fence
+from weft.worker.spawner.loop import Loop
+from worker.spawner_process import (
+    SUSPENDED_S,
+    Agent,
+    SpawnerProcess,
+    can_suspend,
+    clocks_of_timers,
+    process,
+)
 
 NOT_READY = b"E\0\0\0\x48SFATAL\0VFATAL\0C57P03\0Mthe database system is starting up\0\0"
 READY = b"R\0\0\0\x17\0\0\0\x0aSCRAM-SHA-256\0\0"
@@ -18,7 +29,7 @@ MS = 1_000_000
 
 
 def renew(agent: Agent, *, after_s: float, database: Path | None = None) -> None:
-    until_ns = time.monotonic_ns() + int(after_s * 1000) * MS
+    until_ns = boottime.now_ns() + int(after_s * 1000) * MS
     agent.send(Renew(until_ns, str(database or ""), 2500 * MS))
 
 
@@ -97,7 +108,7 @@ def test_jobs_go_on_while_a_database_of_this_host_sleeps(agent: Agent, tmp_path:
         answer(server, READY)
         answer(server, READY)
         # The answer to a heartbeat from before the sleep, which must not end the jobs either.
-        agent.send(Renew(time.monotonic_ns() - 1000 * MS, str(tmp_path / "s"), 2500 * MS))
+        agent.send(Renew(boottime.now_ns() - 1000 * MS, str(tmp_path / "s"), 2500 * MS))
         took_s = killed_after_s(agent, awake_at)
 
     assert went_on
@@ -115,3 +126,92 @@ def test_jobs_do_not_go_on_while_the_database_answers(
         answer(server, words)
 
         assert killed_after_s(agent, begun) < 3
+
+
+def test_fence_counts_the_time_of_a_suspension(agent: Agent, spawner: SpawnerProcess) -> None:
+    """A timer of this clock fires as soon as the host is awake again."""
+    assert clocks_of_timers(spawner.pid) == {time.CLOCK_BOOTTIME}
+    assert agent.run("true").exit_code == 0
+
+
+@pytest.mark.skipif(not can_suspend(), reason="the kernel lends no time namespace")
+def test_jobs_that_were_not_renewed_before_a_suspension_are_killed(short_path: Path) -> None:
+    spawner = SpawnerProcess(short_path, after_suspension=True)
+    agent = spawner.connect()
+    begun_ns = started_ns(agent)
+    renew(agent, after_s=SUSPENDED_S / 2)
+    ended = agent.until_ended(1)
+    spawner.stop()
+
+    assert ended.killed_for == Reason.LOST
+    assert ended.ended_ns > begun_ns
+
+
+class SuspendedHost:
+    """A fence on a host whose clocks a test moves. Its timer is always due."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now_ns = 1_000_000 * MS
+        self.suspended_ns = 0
+        monkeypatch.setattr(fence, "now_ns", lambda: self.now_ns)
+        monkeypatch.setattr(fence, "suspended_ns", lambda: self.suspended_ns)
+        self._loop = Loop()
+        self.fence = fence.Fence(self._loop, lambda: None)
+        self.database: socket.socket | None = None
+
+    def renew(self, *, after_s: float, database: Path | None) -> None:
+        """Confirm the worker."""
+        until_ns = self.now_ns + int(after_s * 1000) * MS
+        self.fence.renew(Renew(until_ns, str(database or ""), 0))
+
+    def is_killing(self, *, after_s: float, suspended: bool = False) -> bool:
+        """Say whether the jobs are killed after this time."""
+        passed_ns = int(after_s * 1000) * MS
+        self.now_ns += passed_ns
+        self.suspended_ns += passed_ns if suspended else 0
+        self._loop.turn(None)
+        asked = [] if self.database is None else select.select([self.database], [], [], 0)[0]
+        for server in [] if self.fence.has_expired else asked:
+            answer(server, READY)
+            self._loop.turn(None)
+        return self.fence.has_expired
+
+
+@pytest.fixture
+def host(monkeypatch: pytest.MonkeyPatch) -> Iterator[SuspendedHost]:
+    one = SuspendedHost(monkeypatch)
+    yield one
+    one.fence.renew(Renew(0))
+
+
+def test_suspension_counts_if_the_database_is_elsewhere(host: SuspendedHost) -> None:
+    host.renew(after_s=27, database=None)
+
+    assert not host.is_killing(after_s=20)
+    assert host.is_killing(after_s=3600, suspended=True)
+
+
+def test_database_of_this_host_sleeps_with_it(host: SuspendedHost, tmp_path: Path) -> None:
+    """The agent has some seconds to reach it; later silence counts as it always does."""
+    with listening(tmp_path / "s") as host.database:
+        host.renew(after_s=27, database=tmp_path / "s")
+
+        assert not host.is_killing(after_s=3600, suspended=True)
+        assert not host.is_killing(after_s=1)
+        host.renew(after_s=27, database=tmp_path / "s")
+        assert not host.is_killing(after_s=20)
+        assert host.is_killing(after_s=8)
+
+
+def test_heartbeat_from_before_a_suspension_ends_no_jobs(
+    host: SuspendedHost, tmp_path: Path
+) -> None:
+    """Its answer may be read before the timer."""
+    with listening(tmp_path / "s") as host.database:
+        host.renew(after_s=27, database=tmp_path / "s")
+        host.now_ns += 3_600_000 * MS
+        host.suspended_ns += 3_600_000 * MS
+        host.renew(after_s=-3500, database=tmp_path / "s")
+
+        assert not host.is_killing(after_s=1)
+        assert host.is_killing(after_s=3)

@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -13,7 +14,7 @@ from weft.ports.store import Caller, JobRows, NewBatch, Row, Shape
 from weft.store import PostgresApiStore, open_admin, open_api_store
 from weft.wire.spec import JobSpec, encode_chunk
 from worker.agent_process import AgentProcess
-from worker.spawner_process import marked, until_gone
+from worker.spawner_process import can_suspend, clocks_of_timers, marked, until_gone
 
 TOKEN = "a token of these tests"
 WITHIN_S = 60.0
@@ -151,6 +152,28 @@ async def test_both_killed_at_once(weft: Weft, agent: AgentProcess) -> None:
     await weft.until(batch, n_completed=200)
 
     assert {job["state"] for job in await weft.jobs(batch)} == {JobState.SUCCESS.word}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not can_suspend(), reason="the kernel lends no time namespace")
+async def test_host_that_was_suspended_before_runs_jobs(
+    weft: Weft, database: dict[str, str], short_path: Path
+) -> None:
+    """Agent and spawner use one clock for the fence; heartbeats follow it as well."""
+    agent = AgentProcess(short_path, database, after_suspension=True)
+    try:
+        await asyncio.to_thread(agent.start)
+        batch = await weft.submit(sh("true"))
+        await weft.until(batch, n_completed=1)
+        (job,) = await weft.jobs(batch)
+        assert agent.process is not None
+        async with asyncio.timeout(WITHIN_S):
+            while clocks_of_timers(agent.process.pid) != {time.CLOCK_BOOTTIME}:
+                await asyncio.sleep(0)
+    finally:
+        await asyncio.to_thread(agent.end)
+
+    assert (job["state"], job["attempt"]) == (JobState.SUCCESS.word, 1)
 
 
 @pytest.mark.slow

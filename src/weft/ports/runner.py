@@ -167,7 +167,8 @@ class Runner(Protocol):
 
     def keep_until(self, until_ns: int, *, database: str = "", return_ns: int = 0) -> None:
         """Continue: the database has just confirmed this worker. Without another call before
-        `until_ns` everything must stop, because it may run elsewhere by then; 0: no limit.
+        `until_ns` (of `CLOCK_BOOTTIME`) everything must stop, because it may run elsewhere by
+        then; 0: no limit.
 
         `database`: the socket of a server on this host. While the server is down, it reassigns
         nothing, so attempts may continue until `return_ns` after it is back.

@@ -2,7 +2,7 @@
 
 A message is a length of four bytes (big endian) and that many bytes of msgpack: an `AgentMessage`
 to the spawner, a `SpawnerMessage` back. All times are nanoseconds of `CLOCK_MONOTONIC`, which both
-processes share.
+processes share; that of `Renew` is one of `CLOCK_BOOTTIME`.
 
 The spawner keeps every `Ended` until the agent acknowledges it, so an agent may die at any moment:
 the next one sends `Hello` and learns which attempts wait, run or have ended.
@@ -18,7 +18,7 @@ import msgspec
 
 from weft.core.attempt_key import AttemptKey
 
-PROTOCOL_VERSION = 2
+PROTOCOL_VERSION = 3
 HEADER = struct.Struct("!I")
 MESSAGE_BYTES_MAX = 64 * 1024 * 1024
 
@@ -131,7 +131,7 @@ class Renew(msgspec.Struct, frozen=True, tag="renew"):
     """
 
     until_ns: int
-    """0: no limit."""
+    """By `CLOCK_BOOTTIME`, which goes on while the host is suspended; 0: no limit."""
     database: str = ""
     """The socket of a PostgreSQL on this host. While that is down, jobs continue: it reassigns
     none."""

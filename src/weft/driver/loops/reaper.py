@@ -13,7 +13,8 @@ from weft.telemetry.log import get_logger
 log = get_logger()
 
 SLOW_S = 1.0
-"""A database that takes longer to answer was unavailable for the workers as well."""
+"""A database that takes longer to answer was unavailable for the workers as well; so was one on a
+host that was suspended for longer."""
 
 
 async def _run(context: LoopContext) -> None:
@@ -21,13 +22,14 @@ async def _run(context: LoopContext) -> None:
 
     Heartbeats of the workers move that date in the database, and those of the leader bring it
     here: it passes while the leader is busy, or when a worker is really silent. While the database
-    is unavailable all workers are silent, so the first look of a term, and the one after a slow
-    answer, are delayed.
+    is unavailable all workers are silent, so the first look of a term, and those after a slow
+    answer or a suspension of this host, are delayed.
     """
     grace_s = context.settings.lost_after_s
     while True:
+        suspended_s = _suspended_s()
         await asyncio.sleep(first_look_s(grace_s))
-        async for _ in _steady_looks(context, grace_s=grace_s):
+        async for _ in _steady_looks(context, grace_s=grace_s, suspended_s=suspended_s):
             for lost in await context.store.lose_workers(context.epoch, grace_s):
                 metrics.WORKERS_LOST.inc()
                 log.warning(
@@ -36,17 +38,26 @@ async def _run(context: LoopContext) -> None:
                 )  # fmt: skip
 
 
-async def _steady_looks(context: LoopContext, *, grace_s: float) -> AsyncIterator[None]:
-    """Yield whenever a worker is due, until the database does not answer at once."""
+async def _steady_looks(
+    context: LoopContext, *, grace_s: float, suspended_s: float
+) -> AsyncIterator[None]:
+    """Yield whenever a worker is due, until the database does not answer at once or this host was
+    suspended for longer than `suspended_s` in all.
+    """
     while True:
         asked_at = time.monotonic()
         due_at = await context.store.next_due(context.epoch, grace_s)
         context.due.move(due_at)
-        if time.monotonic() - asked_at > SLOW_S:
+        if max(time.monotonic() - asked_at, _suspended_s() - suspended_s) > SLOW_S:
             return
         if due_at is not None and due_at <= datetime.now(UTC):
             yield
         await context.due.passed(longest_s=grace_s)
+
+
+def _suspended_s() -> float:
+    """Return how long this host has been suspended since it booted."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME) - time.monotonic()
 
 
 LOOP = Loop("reaper", _run)

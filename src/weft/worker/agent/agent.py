@@ -1,7 +1,6 @@
 """The agent's life: find the runner, register, work; start over when one of them is lost."""
 
 import asyncio
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,6 +8,7 @@ from weft.core.errors import IncarnationEnded, Unavailable
 from weft.ports.runner import Known, Runner, RunnerGone
 from weft.ports.store import Notices, Registered, WorkerStore
 from weft.telemetry.log import get_logger
+from weft.worker import boottime
 from weft.worker.agent.contact import DeclaredLost
 from weft.worker.agent.patience import until_answered
 from weft.worker.agent.session import Fence, Session, WorkerFacts
@@ -86,7 +86,7 @@ class Agent:
 
     async def _register(self, known: Known) -> Registered:
         facts = self._facts
-        self._asked_ns = time.monotonic_ns()
+        self._asked_ns = boottime.now_ns()
         return await self._store.register_worker(
             name=facts.name,
             host=facts.host,

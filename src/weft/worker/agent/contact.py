@@ -1,7 +1,6 @@
 """Stay in contact with the store: send heartbeats, follow notices."""
 
 import asyncio
-import time
 from collections.abc import Callable, Sequence
 
 from weft.core.attempt_key import AttemptKey
@@ -9,6 +8,7 @@ from weft.core.errors import Unavailable
 from weft.ports.store import HeartbeatAnswer, Notices, WorkerStore
 from weft.telemetry import metrics
 from weft.telemetry.log import get_logger
+from weft.worker import boottime
 from weft.worker.agent.claim_memory import ClaimMemory
 from weft.worker.agent.held import HeldAttempts
 from weft.worker.agent.patience import until_answered
@@ -57,19 +57,19 @@ class Contact:
         is_late = False
         while True:
             if not is_late:
-                await asyncio.sleep(heartbeat_s)
+                await _sleep(heartbeat_s)
             answer = await until_answered(self._beat_once)
             if not answer.alive:
                 raise DeclaredLost
             self.on_known(self._asked_ns)
-            is_late = time.monotonic_ns() - self._asked_ns > _LATE_NS
+            is_late = boottime.now_ns() - self._asked_ns > _LATE_NS
             if answer.to_stop:
                 self._on_stop([AttemptKey(*one) for one in answer.to_stop])
             if answer.has_work:
                 self._on_work()
 
     async def _beat_once(self) -> HeartbeatAnswer:
-        self._asked_ns = time.monotonic_ns()
+        self._asked_ns = boottime.now_ns()
         metrics.RUNNING_JOBS.set(self._held.running_count)
         metrics.LEASED_JOBS.set(self._held.live_count - self._held.running_count)
         heard = self._memory.heard()
@@ -116,6 +116,22 @@ class Contact:
             for key in self._held.by_key
             if batch_id is None or key.batch_id == batch_id
         ]
+
+
+async def _sleep(seconds: float) -> None:
+    """Sleep; a suspension of the host counts, because the spawner waits only some seconds for a
+    heartbeat after it.
+    """
+    timer = boottime.Timer()
+    passed = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    loop.add_reader(timer.fd, passed.set)
+    try:
+        timer.set(boottime.now_ns() + int(seconds * 1e9))
+        await passed.wait()
+    finally:
+        loop.remove_reader(timer.fd)
+        timer.close()
 
 
 def _ignore(_asked_ns: int) -> None:

@@ -6,15 +6,18 @@ it may have been killed, stopped or cut off.
 While the database itself is unavailable, it gives nothing to anybody. If its server runs on this
 host, the spawner sees that for itself: connections are refused or not answered. Then the jobs
 continue, and once the server is back, the agent has some seconds to reach it again.
+
+Times are of `CLOCK_BOOTTIME`: if the host is suspended, the database elsewhere gives its jobs to
+others all the same. A server on this host was suspended with it and gave nothing to anybody.
 """
 
 import socket
 import struct
-import time
 from collections.abc import Callable
 
 from weft.wire.spawner import Renew
-from weft.worker.spawner.loop import Loop, Timer
+from weft.worker.boottime import Timer, now_ns, suspended_ns
+from weft.worker.spawner.loop import Loop
 
 _LEAD_NS = 4_000_000_000
 """How long before its end the database is probed for the first time."""
@@ -39,7 +42,9 @@ class Fence:
         self._until_ns = 0
         self._away_until_ns = 0
         """How long jobs may continue because the database was seen to be unavailable."""
-        self._timer: Timer | None = None
+        self._suspended_ns = suspended_ns()
+        self._timer = Timer()
+        loop.watch(self._timer.fd, self._look)
         self._question: socket.socket | None = None
         self._asked_ns = 0
         self.has_expired = False
@@ -47,40 +52,42 @@ class Fence:
 
     def renew(self, renewal: Renew) -> None:
         """Restart the time limit."""
-        if self._timer is not None:
-            self._loop.cancel(self._timer)
-            self._timer = None
+        self._timer.stop()
         self._forget_question()
         self.has_expired = False
         self._renewal = renewal
+        self._look_for_suspension()
         if renewal.until_ns:
             # A call that waited for a sleeping database renews with a time before that sleep.
             self._until_ns = max(renewal.until_ns, self._away_until_ns)
-            self._look_at(self._until_ns - (_LEAD_NS if renewal.database else 0))
-
-    def _look_at(self, due_ns: int) -> None:
-        self._timer = self._loop.at(due_ns, self._look)
+            self._timer.set(self._until_ns - (_LEAD_NS if renewal.database else 0))
 
     def _look(self) -> None:
-        self._timer = None
+        self._look_for_suspension()
         if self._renewal.database:
             self._look_for_database()
-        now_ns = time.monotonic_ns()
-        if now_ns < self._until_ns:
-            self._look_at(min(self._until_ns, now_ns + _STEP_NS))
+        now = now_ns()
+        if now < self._until_ns:
+            self._timer.set(min(self._until_ns, now + _STEP_NS))
             return
+        self._timer.stop()
         self._forget_question()
         self.has_expired = True
         self._on_expired()
 
+    def _look_for_suspension(self) -> None:
+        before_ns, self._suspended_ns = self._suspended_ns, suspended_ns()
+        if self._renewal.database and self._suspended_ns - before_ns > _STEP_NS:
+            self._prolong(_AWAKE_NS)
+
     def _look_for_database(self) -> None:
         if self._question is None:
             self._ask()
-        elif time.monotonic_ns() - self._asked_ns >= _SILENT_NS:
+        elif now_ns() - self._asked_ns >= _SILENT_NS:
             self._prolong(_AWAKE_NS)
 
     def _prolong(self, by_ns: int) -> None:
-        self._away_until_ns = time.monotonic_ns() + by_ns
+        self._away_until_ns = now_ns() + by_ns
         self._until_ns = max(self._until_ns, self._away_until_ns)
 
     def _ask(self) -> None:
@@ -96,7 +103,7 @@ class Fence:
             question.close()
         else:
             self._question = question
-            self._asked_ns = time.monotonic_ns()
+            self._asked_ns = now_ns()
             self._loop.watch(question.fileno(), self._on_answer)
 
     def _on_answer(self) -> None:

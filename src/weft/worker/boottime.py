@@ -1,0 +1,66 @@
+"""The clock that limits how long jobs may run without contact to the database.
+
+Unlike `CLOCK_MONOTONIC` it goes on while the host is suspended, as the database's clock does: jobs
+may be given to others meanwhile.
+"""
+
+import ctypes
+import os
+import time
+
+_NS = 1_000_000_000
+_ABSOLUTE = 1
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def now_ns() -> int:
+    """Return the time of `CLOCK_BOOTTIME`."""
+    return time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+
+
+def suspended_ns() -> int:
+    """Return how long this host has been suspended since it booted."""
+    return now_ns() - time.monotonic_ns()
+
+
+class _Times(ctypes.Structure):
+    """`struct itimerspec`."""
+
+    _fields_ = (
+        ("interval_s", ctypes.c_long),
+        ("interval_ns", ctypes.c_long),
+        ("due_s", ctypes.c_long),
+        ("due_ns", ctypes.c_long),
+    )
+
+
+class Timer:
+    """A timer whose `fd` becomes readable when it is due: after a suspension at once.
+
+    Python has no timerfd before 3.13.
+    """
+
+    def __init__(self) -> None:
+        self.fd: int = _checked(_libc.timerfd_create(time.CLOCK_BOOTTIME, os.O_CLOEXEC))
+
+    def set(self, due_ns: int) -> None:
+        """Become due once, at a time of `now_ns`; forget what was set before."""
+        self._set(max(1, due_ns))
+
+    def stop(self) -> None:
+        """Forget what was set; `fd` is not readable any more."""
+        self._set(0)
+
+    def close(self) -> None:
+        """Close `fd`."""
+        os.close(self.fd)
+
+    def _set(self, due_ns: int) -> None:
+        times = _Times(0, 0, *divmod(due_ns, _NS))
+        _checked(_libc.timerfd_settime(self.fd, _ABSOLUTE, ctypes.byref(times), None))
+
+
+def _checked(result: int) -> int:
+    if result < 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    return result

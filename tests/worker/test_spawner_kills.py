@@ -120,6 +120,43 @@ def test_process_that_cleans_up_behind_its_shell_is_asked_once(
     assert said.read_text() == "ready\nasked\n"
 
 
+def test_process_may_write_while_it_cleans_up(agent: Agent, tmp_path: Path) -> None:
+    """Much, and after the shell has ended; nobody keeps it, but it must not end the process."""
+    said, go = tmp_path / "said", tmp_path / "go"
+    script = f"""
+        (trap "while [ ! -e {go} ]; do sleep 0.01; done
+            head -c 1000000 /dev/zero; echo bye; echo bye >&2; echo clean >> {said}; exit" TERM
+        echo ready >> {said}
+        while :; do sleep 0.01; done) & wait
+    """
+    agent.start(process(1, "sh", "-c", script, grace_ms=60_000))
+    _until_lines(said, 1)
+    agent.kill(1, reason=Reason.CANCELLED, grace_ms=60_000)
+    ended = agent.until_ended(1)
+    agent.run("true", job_id=2)
+    go.touch()
+    _until_lines(said, 2)
+    until_gone(*left_of(agent))
+
+    assert ended.signal == signal.SIGTERM
+    assert agent.output(ended)[0] == b""
+
+
+def test_process_that_a_short_job_leaves_may_write(agent: Agent, tmp_path: Path) -> None:
+    said, go = tmp_path / "said", tmp_path / "go"
+    script = f"""
+        trap "" TERM
+        (while [ ! -e {go} ]; do sleep 0.01; done
+            head -c 1000000 /dev/zero; echo bye; echo clean >> {said}) & exit 3
+    """
+    ended = agent.run("sh", "-c", script, grace_ms=60_000)
+    agent.run("true", job_id=2)
+    go.touch()
+    _until_lines(said, 1)
+
+    assert (ended.exit_code, agent.output(ended)[0]) == (3, b"")
+
+
 def test_kill_reaches_children_that_fled(agent: Agent) -> None:
     """A new session, an own environment, a double fork: all of them end with the attempt."""
     script = """

@@ -31,6 +31,7 @@ class Attempt:
         "memory_peak_bytes",
         "message",
         "output",
+        "output_complete",
         "pid",
         "pidfd",
         "prepared",
@@ -70,6 +71,7 @@ class Attempt:
         self.started_ns = self.ended_ns = 0
         self.watched = False
         self.output: Output | None = None
+        self.output_complete = False
         self.taken = (0, 0)
         self.time_limit: Timer | None = None
         self.cwd: str | None = None

@@ -60,7 +60,7 @@ class Running:
         self._oom_kills = OomKills()
         self.own_children: set[int] = set()
         self.by_pid: dict[int, Attempt] = {}
-        self.leftovers = Leftovers(loop, self.own_children, launcher.clean)
+        self.leftovers = Leftovers(loop, self.own_children, self._clean)
 
     def prepare(self, attempt: Attempt) -> None:
         """Prepare a start before there is room for it. Raises the same as `Launcher.prepare`."""
@@ -212,6 +212,17 @@ class Running:
         if self.leftovers.must_know_all:
             self.finish_starts()
         self.leftovers.look(self.by_pid, ended)
+        for attempt in ended:
+            # Who is asked to end may say so: without a reader SIGPIPE would end the clean-up.
+            if attempt.strays and not attempt.watched:
+                self._watch_streams(attempt)
+
+    def _clean(self, attempt: Attempt) -> None:
+        """Clean up behind an attempt that has left nothing."""
+        if attempt.output_complete:
+            self._close_stream(attempt, STDOUT)
+            self._close_stream(attempt, STDERR)
+        self._launcher.clean(attempt)
 
     def _watch_streams(self, attempt: Attempt) -> None:
         attempt.watched = True
@@ -261,16 +272,10 @@ class Running:
             self._loop.forget(attempt.pidfd)
             os.close(attempt.pidfd)
             attempt.pidfd = -1
-            self._read_rest(attempt)
+            self.streams.read_rest(attempt, attempt.stdout_fd, attempt.stderr_fd)
+            self.streams.finish(attempt)
             self.look_behind([attempt])
             self._finish(attempt)
-
-    def _read_rest(self, attempt: Attempt) -> None:
-        """Read the remaining output from the process's pipes."""
-        self.streams.read_rest(attempt, attempt.stdout_fd, attempt.stderr_fd)
-        self._close_stream(attempt, STDOUT)
-        self._close_stream(attempt, STDERR)
-        self.streams.finish(attempt)
 
     def _time_out(self, attempt: Attempt) -> None:
         self.kill(attempt, Reason.TIMEOUT, attempt.request.grace_ms)

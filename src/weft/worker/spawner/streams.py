@@ -31,13 +31,13 @@ class Streams:
     def read(self, attempt: Attempt | None, kind: int, fd: int) -> int | None:
         """Read once. Return the number of bytes, 0 at the end of the stream, None if none wait.
 
-        Without an attempt the bytes are dropped.
+        Without an attempt, or after its end, the bytes are dropped.
         """
         try:
             count = os.readv(fd, (self._buffer,))
         except BlockingIOError:
             return None
-        if count and attempt is not None:
+        if count and attempt is not None and not attempt.output_complete:
             self._keep(attempt, kind, bytes(self._view[:count]))
         return count
 
@@ -52,7 +52,8 @@ class Streams:
 
     @staticmethod
     def finish(attempt: Attempt) -> None:
-        """Complete the output: nothing more will come."""
+        """Complete the output: what comes later is dropped."""
+        attempt.output_complete = True
         if attempt.output is not None and not attempt.output.is_short:
             try:
                 attempt.output.finish()

@@ -8,7 +8,7 @@ import pytest
 
 from api.live import EventReader, LiveWorker, fold
 from weft.core.states import JobState, Phase, Reason
-from weft.wire import answers
+from weft.wire import answers, worker_answers
 
 JSON = "application/json"
 DOCUMENT = {
@@ -41,7 +41,8 @@ def check(document: Any, schema: dict[str, Any]) -> None:  # noqa: ANN401
     if "oneOf" in schema:
         schema = schema["oneOf"]["plan" in document]
     if "$ref" in schema:
-        kind = getattr(answers, schema["$ref"].rpartition("/")[2])
+        name = schema["$ref"].rpartition("/")[2]
+        kind = getattr(answers, name, None) or getattr(worker_answers, name)
         assert shape(msgspec.to_builtins(msgspec.convert(document, kind))) == shape(document)
         return
     assert document.keys() == set(schema["required"])
@@ -97,6 +98,9 @@ async def test_every_answer_is_the_one_described(
     await ask("GET", "/v1/rates")
     await ask("GET", "/v1/overview")
     await ask("GET", "/v1/workers")
+    await ask("GET", "/v1/workers/{w}", w="w1")
+    for verb in ("cordon", "uncordon"):
+        await ask("POST", f"/v1/workers/{{w}}/{verb}", w="w1", body={})
     await ask("GET", "/v1/batches/{b}", b=10**6)
     await ask("DELETE", "/v1/batches/{b}", b=b)
     described = {

@@ -82,7 +82,10 @@ COMMANDS = {
     ),
     "api": ("weft.cli.commands.roles:api", "Run only the HTTP api, in the foreground."),
     "driver": ("weft.cli.commands.roles:driver", "Run only a driver, in the foreground."),
-    "worker": ("weft.cli.commands.roles:worker", "Run only a worker, in the foreground."),
+    "worker": (
+        "weft.cli.commands.worker:app",
+        "Run a worker in the foreground; list and cordon workers.",
+    ),
 }
 """The function of each command and its line in `weft --help`, which must not import them all."""
 

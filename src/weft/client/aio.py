@@ -130,6 +130,24 @@ class Client(BuilderSource[BatchBuilder]):
         """Yield batch documents, newest first: all, or those that a query finds."""
         return self.api.list_batches(q)
 
+    async def list_workers(self, *, all_: bool = False) -> list[Document]:
+        """Return the documents of the workers; `all_`: also of those that have ended in order."""
+        return await self.api.list_workers(all_=all_)
+
+    async def get_worker(self, name: str, *, pool: str | None = None) -> Document:
+        """Return the document of a worker. Raise `WorkerNotFound`, `WorkerAmbiguous`."""
+        return await self.api.get_worker(name, pool=pool)
+
+    async def cordon_worker(
+        self, name: str, *, reason: str | None = None, pool: str | None = None
+    ) -> Document:
+        """Let a worker take no new job; return its document. Raise `AdminOnly`, `WorkerEnded`."""
+        return await self.api.cordon_worker(name, reason=reason, pool=pool)
+
+    async def uncordon_worker(self, name: str, *, pool: str | None = None) -> Document:
+        """Let a worker take jobs again; return its document. Raise `AdminOnly`, `WorkerEnded`."""
+        return await self.api.uncordon_worker(name, pool=pool)
+
     async def create_job_group(
         self,
         batch_id: int,

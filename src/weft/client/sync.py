@@ -269,6 +269,10 @@ class Client(BuilderSource[BatchBuilder], Twin[aio.Client]):
         self._runner.close()
 
     get_batch = waits_as(Batch, aio.Client.get_batch)
+    list_workers = waits(aio.Client.list_workers)
+    get_worker = waits(aio.Client.get_worker)
+    cordon_worker = waits(aio.Client.cordon_worker)
+    uncordon_worker = waits(aio.Client.uncordon_worker)
     create_job_group = waits_as(JobGroup, aio.Client.create_job_group)
     list_batches = lists(aio.Client.list_batches)
     submit = waits_as(Batch, aio.Client.submit)

@@ -306,6 +306,10 @@ CREATE FUNCTION weft._find_operation(of_user_id integer, of_key text, of_digest 
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._find_operation(of_user_id integer, of_key text, of_digest bytea) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft._find_worker(of_name text, of_pool text) RETURNS integer
+    LANGUAGE plpgsql STABLE;
+ALTER FUNCTION weft._find_worker(of_name text, of_pool text) OWNER TO weft_system;
+
 CREATE FUNCTION weft._fit_budget(picked weft.picked, budget_cpu_m bigint, budget_memory_mib bigint, at_least integer) RETURNS weft.picked
     LANGUAGE sql IMMUTABLE;
 ALTER FUNCTION weft._fit_budget(picked weft.picked, budget_cpu_m bigint, budget_memory_mib bigint, at_least integer) OWNER TO weft_system;
@@ -371,6 +375,7 @@ CREATE TABLE weft.worker_incarnation (
     offers jsonb,
     log_place text,
     log_directory text,
+    cordoned boolean DEFAULT false NOT NULL,
     CONSTRAINT worker_incarnation_cpu_m_check CHECK ((cpu_m > 0)),
     CONSTRAINT worker_incarnation_gpu_check CHECK ((gpu >= 0)),
     CONSTRAINT worker_incarnation_log_directory_check CHECK ((length(log_directory) <= 4096)),
@@ -525,6 +530,10 @@ ALTER FUNCTION weft._lock_jobs(of_batch_id bigint, of_job_ids integer[]) OWNER T
 CREATE FUNCTION weft._lock_parents(of_batch_id bigint, base integer, edge_parents integer[]) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._lock_parents(of_batch_id bigint, base integer, edge_parents integer[]) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._lock_worker(of_name text, of_pool text, OUT worker_id integer, OUT state text, OUT incarnation_id integer) RETURNS record
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._lock_worker(of_name text, of_pool text, OUT worker_id integer, OUT state text, OUT incarnation_id integer) OWNER TO weft_system;
 
 CREATE FUNCTION weft._lookahead_jobs(of_batch_id bigint) RETURNS integer
     LANGUAGE sql STABLE;
@@ -701,6 +710,10 @@ CREATE FUNCTION weft._record_hold(of_batch_id bigint, of_job_ids integer[], of_k
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._record_hold(of_batch_id bigint, of_job_ids integer[], of_kind text, actor text, at timestamp with time zone) OWNER TO weft_system;
 
+CREATE FUNCTION weft._record_worker_change(of_worker_id integer, state text, actor text, reason text, at timestamp with time zone) RETURNS void
+    LANGUAGE sql;
+ALTER FUNCTION weft._record_worker_change(of_worker_id integer, state text, actor text, reason text, at timestamp with time zone) OWNER TO weft_system;
+
 CREATE FUNCTION weft._refuse_transition() RETURNS trigger
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._refuse_transition() OWNER TO postgres;
@@ -828,9 +841,34 @@ CREATE FUNCTION weft._waiting_sets() RETURNS SETOF integer
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._waiting_sets() OWNER TO weft_system;
 
+CREATE FUNCTION weft._worker_documents(of_tenant_id integer, incarnation_ids integer[]) RETURNS TABLE(worker_id integer, name text, state text, document jsonb)
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._worker_documents(of_tenant_id integer, incarnation_ids integer[]) OWNER TO weft_system;
+
 CREATE FUNCTION weft._worker_loads(of_tenant_id integer, claimed_max integer DEFAULT 10000, shown_max integer DEFAULT 10) RETURNS TABLE(incarnation_id integer, n_running bigint, cpu_m bigint, memory_mib bigint, jobs jsonb)
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._worker_loads(of_tenant_id integer, claimed_max integer, shown_max integer) OWNER TO weft_system;
+
+CREATE TABLE weft.worker (
+    worker_id integer NOT NULL,
+    pool_id integer NOT NULL,
+    name text NOT NULL,
+    host text NOT NULL,
+    cordoned_at timestamp with time zone,
+    cordoned_by text,
+    cordon_reason text,
+    draining boolean DEFAULT false NOT NULL,
+    deleted_at timestamp with time zone,
+    CONSTRAINT worker_cordon_reason_check CHECK ((length(cordon_reason) <= 1000)),
+    CONSTRAINT worker_cordoned_by_check CHECK ((length(cordoned_by) <= 300)),
+    CONSTRAINT worker_draining_check CHECK (((NOT draining) OR (cordoned_at IS NOT NULL))),
+    CONSTRAINT worker_name_check CHECK (((length(name) >= 1) AND (length(name) <= 256)))
+);
+ALTER TABLE weft.worker OWNER TO postgres;
+
+CREATE FUNCTION weft._worker_state(w weft.worker, i weft.worker_incarnation) RETURNS text
+    LANGUAGE sql IMMUTABLE;
+ALTER FUNCTION weft._worker_state(w weft.worker, i weft.worker_incarnation) OWNER TO weft_system;
 
 CREATE FUNCTION weft._would_pass(of_gate_set_id integer, of_batch_id bigint, of_job_id integer) RETURNS boolean
     LANGUAGE sql STABLE;
@@ -935,6 +973,11 @@ CREATE FUNCTION weft.configure_term(epoch bigint, settings jsonb) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.configure_term(epoch bigint, settings jsonb) OWNER TO weft_system;
+
+CREATE FUNCTION weft.cordon_worker(of_name text, of_pool text, actor text, reason text) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.cordon_worker(of_name text, of_pool text, actor text, reason text) OWNER TO weft_system;
 
 CREATE FUNCTION weft.count_parent_ends(epoch bigint, limit_jobs integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -1101,6 +1144,11 @@ CREATE FUNCTION weft.get_update(tenant_id integer, batch_id bigint, of_update_id
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.get_update(tenant_id integer, batch_id bigint, of_update_id integer) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft.get_worker(tenant_id integer, of_name text, of_pool text) RETURNS jsonb
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.get_worker(tenant_id integer, of_name text, of_pool text) OWNER TO weft_system;
+
 CREATE FUNCTION weft.group_history(tenant_id integer, batch_id bigint, group_id integer, before bigint, limit_rows integer) RETURNS SETOF jsonb
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -1209,6 +1257,11 @@ CREATE FUNCTION weft.list_rates() RETURNS SETOF jsonb
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.list_rates() OWNER TO weft_system;
+
+CREATE FUNCTION weft.list_workers(tenant_id integer, with_deleted boolean, limit_rows integer) RETURNS SETOF jsonb
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.list_workers(tenant_id integer, with_deleted boolean, limit_rows integer) OWNER TO weft_system;
 
 CREATE FUNCTION weft.live_jobs(of_batch_id bigint, first_job bigint, last_job bigint) RETURNS SETOF integer
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -1387,6 +1440,11 @@ CREATE FUNCTION weft.try_lead() RETURNS bigint
     LANGUAGE sql IMMUTABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.try_lead() OWNER TO weft_system;
+
+CREATE FUNCTION weft.uncordon_worker(of_name text, of_pool text, actor text) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.uncordon_worker(of_name text, of_pool text, actor text) OWNER TO weft_system;
 
 CREATE FUNCTION weft.wait_for_events(listener_id uuid, waits boolean, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
@@ -2261,14 +2319,25 @@ CREATE TABLE weft.user_share (
 WITH (fillfactor='50');
 ALTER TABLE weft.user_share OWNER TO postgres;
 
-CREATE TABLE weft.worker (
+CREATE TABLE weft.worker_change (
     worker_id integer NOT NULL,
-    pool_id integer NOT NULL,
-    name text NOT NULL,
-    host text NOT NULL,
-    CONSTRAINT worker_name_check CHECK (((length(name) >= 1) AND (length(name) <= 256)))
+    change_id bigint NOT NULL,
+    at timestamp with time zone NOT NULL,
+    state text NOT NULL,
+    actor text NOT NULL,
+    reason text,
+    CONSTRAINT worker_change_state_check CHECK ((state = ANY (ARRAY['active'::text, 'cordoned'::text, 'draining'::text, 'deleted'::text])))
 );
-ALTER TABLE weft.worker OWNER TO postgres;
+ALTER TABLE weft.worker_change OWNER TO postgres;
+
+ALTER TABLE weft.worker_change ALTER COLUMN change_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME weft.worker_change_change_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
 
 ALTER TABLE weft.worker_incarnation ALTER COLUMN incarnation_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME weft.worker_incarnation_incarnation_id_seq
@@ -2531,6 +2600,9 @@ ALTER TABLE ONLY weft.user_batch_count
 ALTER TABLE ONLY weft.user_share
     ADD CONSTRAINT user_share_pkey PRIMARY KEY (pool_id, user_id);
 
+ALTER TABLE ONLY weft.worker_change
+    ADD CONSTRAINT worker_change_pkey PRIMARY KEY (worker_id, change_id);
+
 ALTER TABLE ONLY weft.worker_incarnation
     ADD CONSTRAINT worker_incarnation_name_key UNIQUE (name);
 
@@ -2717,6 +2789,9 @@ ALTER TABLE ONLY weft.token
 
 ALTER TABLE ONLY weft.token
     ADD CONSTRAINT token_user_id_fkey FOREIGN KEY (user_id) REFERENCES weft.tenant_user(user_id);
+
+ALTER TABLE ONLY weft.worker_change
+    ADD CONSTRAINT worker_change_worker_id_fkey FOREIGN KEY (worker_id) REFERENCES weft.worker(worker_id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY weft.worker_incarnation
     ADD CONSTRAINT worker_incarnation_pool_id_fkey FOREIGN KEY (pool_id) REFERENCES weft.pool(pool_id);
@@ -3183,6 +3258,8 @@ REVOKE ALL ON FUNCTION weft._find_group(of_batch_id bigint, of_group_id integer,
 
 REVOKE ALL ON FUNCTION weft._find_operation(of_user_id integer, of_key text, of_digest bytea) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._find_worker(of_name text, of_pool text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._fit_budget(picked weft.picked, budget_cpu_m bigint, budget_memory_mib bigint, at_least integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._follow_ends(incarnation_id integer, batch_ids bigint[], job_ids integer[], states smallint[], again boolean, failed boolean, frees boolean, at timestamp with time zone, ended_at timestamp with time zone) FROM PUBLIC;
@@ -3273,6 +3350,8 @@ REVOKE ALL ON FUNCTION weft._lock_jobs(of_batch_id bigint, of_job_ids integer[])
 
 REVOKE ALL ON FUNCTION weft._lock_parents(of_batch_id bigint, base integer, edge_parents integer[]) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._lock_worker(of_name text, of_pool text, OUT worker_id integer, OUT state text, OUT incarnation_id integer) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._lookahead_jobs(of_batch_id bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._loops_due(grace_s double precision) FROM PUBLIC;
@@ -3357,6 +3436,8 @@ REVOKE ALL ON FUNCTION weft._record_claim(picked weft.picked, offer weft.offer, 
 REVOKE ALL ON FUNCTION weft._record_hold(of_batch_id bigint, of_job_ids integer[], of_kind text, actor text, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._record_hold(of_batch_id bigint, of_job_ids integer[], of_kind text, actor text, at timestamp with time zone) TO weft_tenant;
 
+REVOKE ALL ON FUNCTION weft._record_worker_change(of_worker_id integer, state text, actor text, reason text, at timestamp with time zone) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._refuse_transition() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._remove_rows(operation weft.operation, limit_rows integer, at timestamp with time zone) FROM PUBLIC;
@@ -3424,7 +3505,16 @@ REVOKE ALL ON FUNCTION weft._waiting_jobs(of_gate_set_ids integer[], of_pool_id 
 
 REVOKE ALL ON FUNCTION weft._waiting_sets() FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._worker_documents(of_tenant_id integer, incarnation_ids integer[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._worker_loads(of_tenant_id integer, claimed_max integer, shown_max integer) FROM PUBLIC;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.worker TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.worker TO weft_system;
+GRANT SELECT ON TABLE weft.worker TO weft_api;
+GRANT SELECT ON TABLE weft.worker TO weft_driver;
+
+REVOKE ALL ON FUNCTION weft._worker_state(w weft.worker, i weft.worker_incarnation) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._would_pass(of_gate_set_id integer, of_batch_id bigint, of_job_id integer) FROM PUBLIC;
 
@@ -3483,6 +3573,9 @@ GRANT ALL ON FUNCTION weft.complete_attempts(incarnation_id integer, batch_ids b
 
 REVOKE ALL ON FUNCTION weft.configure_term(epoch bigint, settings jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.configure_term(epoch bigint, settings jsonb) TO weft_driver;
+
+REVOKE ALL ON FUNCTION weft.cordon_worker(of_name text, of_pool text, actor text, reason text) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.cordon_worker(of_name text, of_pool text, actor text, reason text) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.count_parent_ends(epoch bigint, limit_jobs integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.count_parent_ends(epoch bigint, limit_jobs integer, at timestamp with time zone) TO weft_driver;
@@ -3567,6 +3660,9 @@ GRANT ALL ON FUNCTION weft.get_specs(tenant_id integer, of_batch_id bigint, firs
 REVOKE ALL ON FUNCTION weft.get_update(tenant_id integer, batch_id bigint, of_update_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.get_update(tenant_id integer, batch_id bigint, of_update_id integer) TO weft_api;
 
+REVOKE ALL ON FUNCTION weft.get_worker(tenant_id integer, of_name text, of_pool text) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.get_worker(tenant_id integer, of_name text, of_pool text) TO weft_api;
+
 REVOKE ALL ON FUNCTION weft.group_history(tenant_id integer, batch_id bigint, group_id integer, before bigint, limit_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.group_history(tenant_id integer, batch_id bigint, group_id integer, before bigint, limit_rows integer) TO weft_api;
 
@@ -3623,6 +3719,9 @@ GRANT ALL ON FUNCTION weft.list_projects(tenant_id integer, of_user_id integer, 
 
 REVOKE ALL ON FUNCTION weft.list_rates() FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_rates() TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.list_workers(tenant_id integer, with_deleted boolean, limit_rows integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_workers(tenant_id integer, with_deleted boolean, limit_rows integer) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.live_jobs(of_batch_id bigint, first_job bigint, last_job bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.live_jobs(of_batch_id bigint, first_job bigint, last_job bigint) TO weft_api;
@@ -3719,6 +3818,9 @@ GRANT ALL ON FUNCTION weft.sweep_holds(epoch bigint, limit_jobs integer) TO weft
 
 REVOKE ALL ON FUNCTION weft.try_lead() FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.try_lead() TO weft_driver;
+
+REVOKE ALL ON FUNCTION weft.uncordon_worker(of_name text, of_pool text, actor text) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.uncordon_worker(of_name text, of_pool text, actor text) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.wait_for_events(listener_id uuid, waits boolean, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.wait_for_events(listener_id uuid, waits boolean, at timestamp with time zone) TO weft_api;
@@ -4011,10 +4113,11 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.user_batch_count TO weft_system;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.user_share TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.user_share TO weft_system;
 
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.worker TO weft_tenant;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.worker TO weft_system;
-GRANT SELECT ON TABLE weft.worker TO weft_api;
-GRANT SELECT ON TABLE weft.worker TO weft_driver;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.worker_change TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.worker_change TO weft_system;
+
+GRANT USAGE ON SEQUENCE weft.worker_change_change_id_seq TO weft_tenant;
+GRANT USAGE ON SEQUENCE weft.worker_change_change_id_seq TO weft_system;
 
 GRANT USAGE ON SEQUENCE weft.worker_incarnation_incarnation_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.worker_incarnation_incarnation_id_seq TO weft_system;

@@ -12,6 +12,7 @@ from weft.store.billing import Billing
 from weft.store.database import open_database
 from weft.store.documents import batch_document, reason_word, with_words
 from weft.store.edits import Edits
+from weft.store.fleet import Fleet
 from weft.store.groups import SetGroups
 from weft.store.log_locations import location_of
 from weft.store.notices import PostgresNotices
@@ -23,7 +24,7 @@ from weft.wire.spec import decode_chunk
 API_TIMEOUT_S = 60.0
 
 
-class PostgresApiStore(Queries, SubmissionCalls, SetGroups, Edits, Billing):
+class PostgresApiStore(Queries, SubmissionCalls, SetGroups, Edits, Billing, Fleet):
     """The api's calls to its database. The methods are documented at the port."""
 
     notices: PostgresNotices

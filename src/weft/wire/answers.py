@@ -10,6 +10,8 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from weft.wire.worker_answers import Worker
+
 JobStateWord = Literal[
     "pending", "ready", "queued", "creating", "running", "blocked",
     "success", "failed", "error", "cancelled",
@@ -306,44 +308,6 @@ class Plan(Struct, kw_only=True):
 
     sql: str
     plan: list[str]
-
-
-class WorkerJob(Struct, kw_only=True):
-    """A job that a worker runs."""
-
-    batch_id: int
-    job_id: int
-    name: str | None
-    index: Annotated[int | None, Meta(description="in an array")]
-    user: str
-
-
-_UNCOUNTED = "null: its jobs come and go too fast to count them"
-
-
-class Worker(Struct, kw_only=True):
-    """A live worker."""
-
-    worker: str
-    pool: str
-    host: str
-    cpu: Annotated[float, Meta(description="cores")]
-    memory: Annotated[int, Meta(description="bytes")]
-    registered_at: datetime
-    heartbeat_at: datetime
-    draining: bool
-    waiting: bool
-    version: str
-    n_running: Annotated[Count | None, Meta(description=f"jobs; {_UNCOUNTED}")]
-    cpu_used: Annotated[
-        float | None, Meta(description=f"cores that its jobs have reserved; {_UNCOUNTED}")
-    ]
-    memory_used: Annotated[
-        int | None, Meta(description=f"bytes that its jobs have reserved; {_UNCOUNTED}")
-    ]
-    jobs: Annotated[
-        list[WorkerJob], Meta(description="at most ten of the caller's jobs, oldest first")
-    ]
 
 
 class Overview(Struct, kw_only=True):

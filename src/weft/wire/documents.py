@@ -367,5 +367,14 @@ class EditDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
     ] = UNSET
 
 
+class Cordon(Struct, forbid_unknown_fields=True, kw_only=True):
+    """Why a worker shall take no new job."""
+
+    reason: Annotated[
+        Annotated[str, Meta(max_length=1000)] | None,
+        Meta(description="Why, for those who look at it later."),
+    ] = None
+
+
 class Empty(Struct, forbid_unknown_fields=True):
     """A request that needs only its path."""

@@ -49,6 +49,7 @@ PATH: Final[Mapping[str, tuple[str, Schema]]] = {
     "s": ("A payload: its SHA-256 in hex.", _whole(DIGEST.pattern)),
     "n": ("A part of it, from 1 on: 4 MiB each, the last one shorter.", _whole(PART.pattern)),
     "p": ("The name of a billing project.", _whole(r"[^\x00]+")),
+    "w": ("The name of a worker, with each slash as %2F.", _whole(r"[^\x00]+")),
 }
 QUERY: Final[Mapping[str, tuple[str, Schema]]] = {
     "limit": ("Rows of a page.", _integer(1, LIMIT_MAX)),
@@ -77,6 +78,8 @@ QUERY: Final[Mapping[str, tuple[str, Schema]]] = {
     "first": ("The first job.", _integer(1, LAST_JOB, 1)),
     "bytes": ("The length of the whole payload.", _integer(1, 1 << 40)),
     "last": (f"The last job; at most {OUTPUTS_MAX} jobs.", _integer(1, LAST_JOB)),
+    "all": ("Also what has ended.", {"type": "boolean", "default": False}),
+    "pool": ("The pool, if several have a worker of this name.", _TEXT),
     "jobs": (
         f"Numbers of jobs, at most {OUTPUTS_MAX}, as in `1-20,25`.",
         _whole(f"{_JOBS}(?:,{_JOBS})*"),

@@ -105,5 +105,14 @@ def project_of(request: AnyRequest) -> str:
     return name
 
 
+def worker_of(request: AnyRequest) -> str:
+    """Return the name of a worker. Raise `BadId` if it holds a NUL character."""
+    text = _segment(request, "w")
+    name = unquote(text) if "%2f" in text.lower() else text
+    if "\0" in name:
+        raise BadId(name, expected="the name of a worker has no NUL character")
+    return name
+
+
 def _segment(request: AnyRequest, name: str) -> str:
     return cast("str", request.path_params[name])

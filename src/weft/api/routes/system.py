@@ -1,6 +1,7 @@
 """Health, metrics, and the description of this API: the paths without a version."""
 
 import contextlib
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -16,6 +17,7 @@ from weft.telemetry import metrics
 from weft.wire.answers import Health
 
 _COUNTED: Final = ("pending", "ready", "running")
+_LIVE: Final = ("active", "cordoned", "draining")
 _SNAPSHOT_AGE_MIN_S: Final = 30.0
 """A role may be this late with its metrics on a busy host."""
 
@@ -49,7 +51,10 @@ async def show_metrics(request: AnyRequest) -> Response[bytes]:
 
 def _set_counts(found: Mapping[str, Any]) -> None:
     metrics.set_job_counts({state: found[state] for state in _COUNTED})
-    metrics.WORKERS.labels("live").set(len(found["workers"]))
+    states = Counter(worker["state"] for worker in found["workers"])
+    metrics.WORKERS.labels("live").set(states.total())
+    for state in _LIVE:
+        metrics.WORKERS.labels(state).set(states[state])
 
 
 def _snapshots(services: Services) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""`weft api`, `weft driver`, `weft worker`: one role in the foreground, for several machines."""
+"""`weft api`, `weft driver`: one role in the foreground, for several machines."""
 
 import importlib
 import os
@@ -6,7 +6,6 @@ import os
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.settings import (
     NO_SERVER_OPTIONS,
-    NO_WORKER_OPTIONS,
     ServerOptions,
     WorkerOptions,
     flags_of,
@@ -22,7 +21,7 @@ def api(*, server: ServerOptions = NO_SERVER_OPTIONS, shared: Shared = SHARED) -
         server: Settings of the server.
         shared: Options of every command.
     """
-    return _run_role("api", shared, server)
+    return run_role("api", shared, server)
 
 
 def driver(*, server: ServerOptions = NO_SERVER_OPTIONS, shared: Shared = SHARED) -> int:
@@ -34,28 +33,11 @@ def driver(*, server: ServerOptions = NO_SERVER_OPTIONS, shared: Shared = SHARED
         server: Settings of the server.
         shared: Options of every command.
     """
-    return _run_role("driver", shared, server)
+    return run_role("driver", shared, server)
 
 
-def worker(
-    *,
-    server: ServerOptions = NO_SERVER_OPTIONS,
-    options: WorkerOptions = NO_WORKER_OPTIONS,
-    shared: Shared = SHARED,
-) -> int:
-    """Run a worker in the foreground.
-
-        weft worker --pool large --worker-cpu 4
-
-    Args:
-        server: Settings of the server.
-        options: Settings of the worker.
-        shared: Options of every command.
-    """
-    return _run_role("worker", shared, server, options)
-
-
-def _run_role(name: str, shared: Shared, *groups: ServerOptions | WorkerOptions) -> int:
+def run_role(name: str, shared: Shared, *groups: ServerOptions | WorkerOptions) -> int:
+    """Run a role with these options until it is told to stop."""
     # A role reads its settings from the environment, as it does when `weft up` starts it.
     for setting, value in flags_of(shared, *groups).items():
         os.environ[f"WEFT_{setting.upper()}"] = str(value)

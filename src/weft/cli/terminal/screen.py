@@ -21,6 +21,9 @@ STATE_STYLES = {
     "running": "cyan",
     "cancelled": "yellow",
     "blocked": "magenta",
+    "cordoned": "yellow",
+    "draining": "yellow",
+    "lost": "red",
 }
 
 RULED_GAP = 3

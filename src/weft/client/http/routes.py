@@ -366,6 +366,27 @@ class Routes:
         """Return workers and counts, as `weft top` shows them."""
         return await self._get("/v1/overview")
 
+    async def list_workers(self, *, all_: bool = False) -> list[Document]:
+        """Return the workers by name; `all_`: also those that have ended in order."""
+        query = {"all": "true"} if all_ else {}
+        found: list[Document] = (await self._get("/v1/workers", query))["items"]
+        return found
+
+    async def get_worker(self, name: str, *, pool: str | None = None) -> Document:
+        """Return a worker with the latest changes of its state."""
+        return await self._get(_worker_path(name), {"pool": pool})
+
+    async def cordon_worker(
+        self, name: str, *, reason: str | None = None, pool: str | None = None
+    ) -> Document:
+        """Let a worker take no new job; what it has goes on."""
+        path = f"{_worker_path(name)}/cordon"
+        return await self._post(path, {"reason": reason}, query={"pool": pool})
+
+    async def uncordon_worker(self, name: str, *, pool: str | None = None) -> Document:
+        """Let a worker take jobs again."""
+        return await self._post(f"{_worker_path(name)}/uncordon", {}, query={"pool": pool})
+
     async def is_ready(self) -> bool:
         """Say whether the server and its database answer."""
         return bool(await self._session.request("GET", "/readyz"))
@@ -379,6 +400,12 @@ class Routes:
 
 def _log_path(batch_id: int, job_id: int) -> str:
     return f"/v1/batches/{batch_id}/jobs/{job_id}/log"
+
+
+def _worker_path(name: str) -> str:
+    if not name:  # the address would be that of the list
+        raise BadId(name, expected="a worker has a name")
+    return f"/v1/workers/{quote(name, safe='')}"
 
 
 def _group(group: int | str) -> str:

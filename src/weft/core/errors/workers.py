@@ -24,6 +24,27 @@ class IncarnationEnded(Conflict):
     sqlstate = "WF303"
 
 
+class WorkerNotFound(NotFound):
+    """No worker has this name."""
+
+    code = "WORKER.NOT_FOUND"
+    sqlstate = "WF305"
+
+
+class WorkerAmbiguous(Conflict):
+    """Workers of several pools have this name."""
+
+    code = "WORKER.AMBIGUOUS"
+    sqlstate = "WF306"
+
+
+class WorkerEnded(Conflict):
+    """The worker's process has ended in order."""
+
+    code = "WORKER.ENDED"
+    sqlstate = "WF307"
+
+
 class ResultTooLarge(TooLarge):
     """The result of a function is too large."""
 

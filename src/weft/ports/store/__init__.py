@@ -13,6 +13,7 @@ from weft.ports.store.callbacks import DeliveryReport, DueCallback
 from weft.ports.store.callers import Caller, Row
 from weft.ports.store.driver import Beat, DriverStore, Folded
 from weft.ports.store.edits import EditLimits, EditStore, Patch
+from weft.ports.store.fleet import FleetStore
 from weft.ports.store.groups import SetGroupStore
 from weft.ports.store.notices import Notices
 from weft.ports.store.operations import Operation
@@ -54,6 +55,7 @@ __all__ = [
     "EditLimits",
     "EditStore",
     "EndReport",
+    "FleetStore",
     "Folded",
     "Gate",
     "GroupLimits",

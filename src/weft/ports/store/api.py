@@ -8,12 +8,13 @@ from weft.ports.log_store import AttemptLog
 from weft.ports.store.billing import BillingStore
 from weft.ports.store.callers import Caller, Row
 from weft.ports.store.edits import EditStore
+from weft.ports.store.fleet import FleetStore
 from weft.ports.store.groups import SetGroupStore
 from weft.ports.store.queries import QueryStore
 from weft.ports.store.submitted import JobRows, NewBatch, NewGroup, Reserved
 
 
-class ApiStore(SetGroupStore, EditStore, QueryStore, BillingStore, Protocol):
+class ApiStore(SetGroupStore, EditStore, QueryStore, BillingStore, FleetStore, Protocol):
     """The calls of the api.
 
     Each call sees only the caller's tenant; anything else does not exist for it.

@@ -1,11 +1,19 @@
 """`/v1/overview` and `/v1/workers`."""
 
-from litestar import Response, get
+from litestar import Response, get, post
 
 from weft.api.http.parameters import Query
+from weft.api.http.path_ids import worker_of
 from weft.api.http.replies import reply
-from weft.api.http.requests import AnyRequest, caller_of, services_of
-from weft.wire.answers import Overview, Worker
+from weft.api.http.requests import AnyRequest, caller_of, read_document, services_of
+from weft.api.use_cases import workers
+from weft.wire.answers import Overview
+from weft.wire.documents import Cordon, Empty
+from weft.wire.worker_answers import ChangedWorker, ShownWorker, Worker
+
+WORKERS_MAX = 10_000
+POOL = ("pool",)
+ALL = ("all",)
 
 
 @get("/v1/overview", opt={"answer": Overview})
@@ -15,12 +23,45 @@ async def overview(request: AnyRequest) -> Response[bytes]:
     return reply(await services_of(request).store.overview(caller_of(request)))
 
 
-@get("/v1/workers", opt={"page": Worker})
+@get("/v1/workers", opt={"page": Worker, "query": ALL})
 async def list_workers(request: AnyRequest) -> Response[bytes]:
-    """List the workers."""
-    Query(request, ())
-    found = await services_of(request).store.overview(caller_of(request))
-    return reply({"items": found["workers"], "cursor": None})
+    """List the workers by name; `all`: also those that have ended in order."""
+    with_deleted = Query(request, ALL).flag("all")
+    found = await services_of(request).store.list_workers(
+        caller_of(request), with_deleted=with_deleted, limit=WORKERS_MAX
+    )
+    return reply({"items": found, "cursor": None})
 
 
-ROUTES = (overview, list_workers)
+@get("/v1/workers/{w:str}", opt={"answer": ShownWorker, "query": POOL, "refuses": (409,)})
+async def get_worker(request: AnyRequest) -> Response[bytes]:
+    """Get a worker, with who changed its state, when and why."""
+    pool, name = Query(request, POOL).text("pool"), worker_of(request)
+    return reply(await services_of(request).store.get_worker(caller_of(request), name, pool))
+
+
+@post("/v1/workers/{w:str}/cordon", opt={"answer": ChangedWorker, "body": Cordon, "query": POOL})
+async def cordon_worker(request: AnyRequest) -> Response[bytes]:
+    """Let a worker take no new job; what it has goes on. Administrators only. A repeat changes
+    nothing.
+    """
+    pool, name = Query(request, POOL).text("pool"), worker_of(request)
+    document = await read_document(request, Cordon)
+    return reply(
+        await workers.cordon_worker(
+            services_of(request), caller_of(request), name, pool, reason=document.reason
+        )
+    )
+
+
+@post("/v1/workers/{w:str}/uncordon", opt={"answer": ChangedWorker, "body": Empty, "query": POOL})
+async def uncordon_worker(request: AnyRequest) -> Response[bytes]:
+    """Let a worker take jobs again. Administrators only. A repeat changes nothing."""
+    pool, name = Query(request, POOL).text("pool"), worker_of(request)
+    await read_document(request, Empty)
+    return reply(
+        await workers.uncordon_worker(services_of(request), caller_of(request), name, pool)
+    )
+
+
+ROUTES = (overview, list_workers, get_worker, cordon_worker, uncordon_worker)

@@ -13,7 +13,7 @@ DECLARE
     v_worker weft.worker_incarnation; v_offer weft.offer; v_terms record; v_lanes int[]; v_short int[] := '{}';
 BEGIN
     SELECT i.* INTO v_worker FROM weft.worker_incarnation i
-    WHERE i.incarnation_id = of_incarnation_id AND i.ended_at IS NULL AND NOT i.draining;
+    WHERE i.incarnation_id = of_incarnation_id AND i.ended_at IS NULL AND NOT i.draining AND NOT i.cordoned;
     v_lanes := ARRAY(SELECT l.lane_id FROM weft.worker_lane l WHERE l.incarnation_id = v_worker.incarnation_id);
     LOOP
         v_offer := weft._next_offer(v_offer, v_worker.pool_id, v_lanes, false);

@@ -38,7 +38,7 @@ BEGIN
            (SELECT count(*) > 1 FROM (SELECT FROM weft.user_share s WHERE s.pool_id = i.pool_id AND s.active LIMIT 2) x) AS fair,
            ARRAY(SELECT l.lane_id FROM weft.worker_lane l WHERE l.incarnation_id = i.incarnation_id) AS lanes
     INTO v_worker FROM weft.worker_incarnation i
-    WHERE i.incarnation_id = claim_jobs.incarnation_id AND i.ended_at IS NULL AND NOT i.draining;
+    WHERE i.incarnation_id = claim_jobs.incarnation_id AND i.ended_at IS NULL AND NOT i.draining AND NOT i.cordoned;
     IF NOT FOUND THEN
         RETURN;
     END IF;

@@ -15,12 +15,7 @@ AS $$
         'pending', (SELECT coalesce(sum(n_pending), 0) FROM part), 'ready', (SELECT coalesce(sum(n_ready), 0) FROM part),
         'running', (SELECT coalesce(sum(n_running), 0) FROM part), 'queued', (SELECT coalesce(sum(n_queued), 0) FROM part),
         'blocked', (SELECT coalesce(sum(n_blocked), 0) FROM part),
-        'workers', (SELECT coalesce(jsonb_agg(jsonb_build_object('worker', w.name, 'pool', p.name, 'host', w.host, 'cpu', i.cpu_m / 1000.0,
-            'memory', i.memory_mib * 1048576,
-                'registered_at', i.registered_at, 'heartbeat_at', i.heartbeat_at, 'draining', i.draining, 'waiting', i.waiting,
-                    'version', i.version, 'n_running', l.n_running, 'cpu_used', l.cpu_m / 1000.0, 'memory_used', l.memory_mib * 1048576,
-                    'jobs', coalesce(l.jobs, '[]')) ORDER BY w.name), '[]')
-            FROM weft.worker_incarnation i JOIN weft.worker w USING (worker_id) JOIN weft.pool p ON p.pool_id = i.pool_id
-            LEFT JOIN weft._worker_loads(overview.tenant_id) l ON l.incarnation_id = i.incarnation_id
-            WHERE i.ended_at IS NULL))
+        'workers', (SELECT coalesce(jsonb_agg(d.document ORDER BY d.name, d.worker_id), '[]')
+            FROM weft._worker_documents(overview.tenant_id,
+                ARRAY(SELECT i.incarnation_id FROM weft.worker_incarnation i WHERE i.ended_at IS NULL)) d))
 $$;

@@ -27,7 +27,8 @@ BEGIN
                     SELECT FROM unnest(_announce.pool_ids, _announce.lane_ids) x (pool_id, lane_id)
                     WHERE x.pool_id = i.pool_id AND (x.lane_id IS NULL OR EXISTS (
                         SELECT FROM weft.worker_lane s WHERE s.incarnation_id = i.incarnation_id AND s.lane_id = x.lane_id))) AS serves
-                FROM weft.worker_incarnation i WHERE i.pool_id = ANY (_announce.pool_ids) AND i.ended_at IS NULL AND i.waiting) w
+                FROM weft.worker_incarnation i WHERE i.pool_id = ANY (_announce.pool_ids) AND i.ended_at IS NULL AND i.waiting
+                    AND NOT i.cordoned) w
             GROUP BY w.pool_id HAVING bool_or(w.serves)
         LOOP
             PERFORM pg_notify('work', v_payload);

@@ -4,6 +4,7 @@
 -- offers: resources beside cpu, memory, storage and gpus (weft.worker_incarnation.offers). Like the size, they never change for an
 --   incarnation.
 -- log_place, log_directory: what tells this worker's output from that of others, and where it is on its host.
+-- A cordon is the worker's: it stays when its processes are started again.
 -- Returns: the worker's and the incarnation's numbers.  Raises WF301 if a worker of this name has reported within grace_s, unless
 --   it is proved to be gone: by a worker of the same host and the same log_place, that is of the same home.
 -- Owner: weft_system.  Granted to: weft_worker.
@@ -46,13 +47,14 @@ BEGIN
         PERFORM weft._lose_incarnation(v_old.incarnation_id, register_worker_v2.at);
         v_old := NULL;
     END IF;
-    UPDATE weft.worker w SET host = register_worker_v2.host WHERE w.worker_id = v_worker.worker_id AND w.host <> register_worker_v2.host;
+    UPDATE weft.worker w SET host = register_worker_v2.host, deleted_at = NULL
+    WHERE w.worker_id = v_worker.worker_id AND (w.host <> register_worker_v2.host OR w.deleted_at IS NOT NULL);
     INSERT INTO weft.worker_incarnation AS i (worker_id, pool_id, name, version, cpu_m, memory_mib, storage_mib, gpu, offers,
-        log_place, log_directory, registered_at, heartbeat_at)
+        log_place, log_directory, registered_at, heartbeat_at, cordoned)
     VALUES (v_worker.worker_id, v_pool, register_worker_v2.incarnation, register_worker_v2.version, register_worker_v2.cpu_m,
         register_worker_v2.memory_mib,
         register_worker_v2.storage_mib, register_worker_v2.gpu, register_worker_v2.offers, register_worker_v2.log_place,
-        register_worker_v2.log_directory, register_worker_v2.at, register_worker_v2.at)
+        register_worker_v2.log_directory, register_worker_v2.at, register_worker_v2.at, v_worker.cordoned_at IS NOT NULL)
     ON CONFLICT (name) DO UPDATE SET heartbeat_at = register_worker_v2.at, draining = false, waiting = false, version = excluded.version,
         offers = coalesce(i.offers, excluded.offers), log_place = coalesce(excluded.log_place, i.log_place),
         log_directory = coalesce(excluded.log_directory, i.log_directory)

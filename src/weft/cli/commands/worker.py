@@ -1,0 +1,215 @@
+"""`weft worker`: run a worker in the foreground; list workers, cordon them."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Annotated, Any
+
+from cyclopts import App, Parameter
+
+from weft.cli.commands.roles import run_role
+from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.settings import (
+    NO_SERVER_OPTIONS,
+    NO_WORKER_OPTIONS,
+    ServerOptions,
+    WorkerOptions,
+)
+from weft.cli.terminal.amounts import moment, size
+from weft.cli.terminal.plain import one_line
+from weft.cli.terminal.report import note
+from weft.cli.terminal.screen import print_facts, print_json, print_table
+from weft.client.api import Api
+
+app = App(
+    name="worker",
+    help="Run a worker in the foreground, or list, cordon and uncordon workers.\n\n"
+    "    weft worker --pool large --worker-cpu 4",
+)
+
+Document = Mapping[str, Any]
+Pool = Annotated[str | None, Parameter(name="--pool")]
+HEADER = ("Worker", "Pool", "Host", "CPU", "Memory", "Running", "State", "Why")
+
+
+@app.default
+def run(
+    *,
+    server: ServerOptions = NO_SERVER_OPTIONS,
+    options: WorkerOptions = NO_WORKER_OPTIONS,
+    shared: Shared = SHARED,
+) -> int:
+    """Run a worker in the foreground.
+
+        weft worker --pool large --worker-cpu 4
+
+    Args:
+        server: Settings of the server.
+        options: Settings of the worker.
+        shared: Options of every command.
+    """
+    return run_role("worker", shared, server, options)
+
+
+@app.command(name="ls")
+def list_all(
+    *,
+    all_: Annotated[bool, Parameter(name=["--all", "-a"], negative="")] = False,
+    shared: Shared = SHARED,
+) -> int:
+    """List the workers and their states: active, cordoned, draining or lost.
+
+        weft worker ls
+
+    Args:
+        all_: Also those that have ended in order (deleted).
+        shared: Options of every command.
+    """
+    found = asyncio.run(_ask(shared, lambda client: client.list_workers(all_=all_)))
+    if shared.json:
+        print_json(found)
+    elif found:
+        rows = [_row(worker) for worker in found]
+        right = ("CPU", "Memory", "Running")
+        print_table(HEADER, rows, right=right, spare=("Host", "Pool", "Why"))
+    else:
+        note("there is no worker")
+    return 0
+
+
+@app.command
+def show(name: str, /, *, pool: Pool = None, shared: Shared = SHARED) -> int:
+    """Show a worker, and who changed its state, when and why.
+
+        weft worker show node7
+
+    Args:
+        name: Name of the worker.
+        pool: Its pool, if several pools have a worker of this name.
+        shared: Options of every command.
+    """
+    found = asyncio.run(_ask(shared, lambda client: client.get_worker(name, pool=pool)))
+    if shared.json:
+        print_json(found)
+        return 0
+    _print_facts(found)
+    if found["history"]:
+        print()
+        print_table(("At", "State", "By", "Why"), map(_change_row, found["history"]))
+    return 0
+
+
+@app.command
+def cordon(
+    name: str,
+    /,
+    *others: str,
+    reason: str | None = None,
+    pool: Pool = None,
+    shared: Shared = SHARED,
+) -> int:
+    """Let workers take no new jobs, also after a restart; what they have goes on.
+
+        weft worker cordon node7 --reason "new disk"
+
+    Args:
+        name: Name of the worker.
+        others: More workers.
+        reason: Why, for those who look at it later.
+        pool: Their pool, if several pools have workers of these names.
+        shared: Options of every command.
+    """
+    return _change_all(
+        (name, *others),
+        shared,
+        lambda client, one: client.cordon_worker(one, reason=reason, pool=pool),
+    )
+
+
+@app.command
+def uncordon(name: str, /, *others: str, pool: Pool = None, shared: Shared = SHARED) -> int:
+    """Let cordoned workers take jobs again.
+
+        weft worker uncordon node7
+
+    Args:
+        name: Name of the worker.
+        others: More workers.
+        pool: Their pool, if several pools have workers of these names.
+        shared: Options of every command.
+    """
+    return _change_all(
+        (name, *others), shared, lambda client, one: client.uncordon_worker(one, pool=pool)
+    )
+
+
+def _change_all(
+    names: tuple[str, ...], shared: Shared, change: Callable[[Api, str], Awaitable[Document]]
+) -> int:
+    async def change_each() -> None:
+        async with shared.client() as client:
+            for name in names:
+                found = await change(client, name)
+                if shared.json:
+                    print_json(found)
+                else:
+                    note(f"{one_line(name, width=80)}: {_state(found)}")
+
+    asyncio.run(change_each())
+    return 0
+
+
+def _state(worker: Document) -> str:
+    """Return the state in words, with what keeps a draining worker."""
+    count = worker["n_running"]
+    if worker["state"] not in {"cordoned", "draining"} or not count:
+        return str(worker["state"])
+    return f"{worker['state']}, {count:,} job{'s' * (count != 1)} running"
+
+
+def _row(worker: Document) -> tuple[object, ...]:
+    return (
+        one_line(worker["worker"], width=40),
+        one_line(worker["pool"], width=20),
+        one_line(worker["host"], width=40),
+        f"{worker['cpu']:g}",
+        size(worker["memory"]),
+        "" if worker["n_running"] is None else f"{worker['n_running']:,}",
+        worker["state"],
+        one_line(worker["cordon_reason"] or "", width=60),
+    )
+
+
+def _print_facts(worker: Document) -> None:
+    count = worker["n_running"]
+    print_facts(
+        {
+            "Worker": one_line(worker["worker"], width=200),
+            "Pool": one_line(worker["pool"], width=200),
+            "Host": one_line(worker["host"], width=200),
+            "State": worker["state"],
+            "Why": worker["cordon_reason"] and one_line(worker["cordon_reason"], width=1000),
+            "By": worker["cordoned_by"] and one_line(worker["cordoned_by"], width=200),
+            "Since": moment(worker["cordoned_at"]) or None,
+            "CPU": f"{worker['cpu']:g}",
+            "Memory": size(worker["memory"]),
+            "Jobs": None if count is None else f"{count:,} running",
+            "Version": worker["version"],
+            "Registered": moment(worker["registered_at"]),
+            "Last heard of": moment(worker["heartbeat_at"]),
+            "Ended": moment(worker["ended_at"]) or None,
+        }
+    )
+
+
+def _change_row(change: Document) -> tuple[object, ...]:
+    return (
+        moment(change["at"]),
+        change["state"],
+        one_line(change["actor"], width=80),
+        one_line(change["reason"] or "", width=200),
+    )
+
+
+async def _ask(shared: Shared, question: Callable[[Api], Awaitable[Any]]) -> Any:  # noqa: ANN401 (a document of the api)
+    async with shared.client() as client:
+        return await question(client)

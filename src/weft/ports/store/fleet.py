@@ -1,0 +1,30 @@
+"""The calls of the api about workers, for those who operate them."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from weft.ports.store.callers import Caller, Row
+
+
+class FleetStore(Protocol):
+    """Workers as their operators see them.
+
+    A worker is given by its name, and by its pool if several pools have one of that name. Raise
+    `WorkerNotFound`, `WorkerAmbiguous`, and `WorkerEnded` where its state would change.
+    """
+
+    async def list_workers(
+        self, caller: Caller, *, with_deleted: bool, limit: int
+    ) -> Sequence[Row]:
+        """Return worker documents by name; those that have ended in order only if asked for."""
+
+    async def get_worker(self, caller: Caller, name: str, pool: str | None) -> Row:
+        """Return the document of a worker with its `history`, newest first."""
+
+    async def cordon_worker(
+        self, caller: Caller, name: str, pool: str | None, *, reason: str | None
+    ) -> bool:
+        """Let a worker take no new job; return whether it was not cordoned."""
+
+    async def uncordon_worker(self, caller: Caller, name: str, pool: str | None) -> bool:
+        """Let a worker take jobs again; return whether it was cordoned."""

@@ -1,0 +1,21 @@
+-- _find_worker: the number of the worker with this name; a pool is needed if several pools have one.
+-- Called by: get_worker, _lock_worker.   Safe to repeat: yes, it only reads.
+-- Raises WF305 if there is none, WF306 if there are several.
+-- Owner: weft_system.
+CREATE OR REPLACE FUNCTION weft._find_worker(of_name text, of_pool text) RETURNS int LANGUAGE plpgsql STABLE
+AS $$
+DECLARE
+    v_ids int[]; v_pools text;
+BEGIN
+    SELECT array_agg(w.worker_id), string_agg(p.name, ', ' ORDER BY p.name) INTO v_ids, v_pools
+    FROM weft.worker w JOIN weft.pool p USING (pool_id) WHERE w.name = of_name AND p.name = coalesce(of_pool, p.name);
+    IF v_ids IS NULL THEN
+        PERFORM weft._fail('WF305', format('worker "%s" does not exist', of_name),
+            coalesce(format('Pool "%s" has no worker of this name.', of_pool), 'No pool has a worker of this name.'),
+            'List the workers with `weft worker ls --all`.');
+    ELSIF cardinality(v_ids) > 1 THEN
+        PERFORM weft._fail('WF306', format('there are several workers "%s"', of_name), format('They are in the pools %s.', v_pools),
+            'Name the pool, as in `weft worker show NAME --pool default`.');
+    END IF;
+    RETURN v_ids[1];
+END $$;

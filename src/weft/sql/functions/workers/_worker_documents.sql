@@ -1,0 +1,16 @@
+-- _worker_documents: workers as the api shows them, each by one of its incarnations, with what runs there.
+-- Called by: overview, list_workers, get_worker.   Safe to repeat: yes, it only reads.   Plan: incarnations by key; as _worker_loads.
+-- Owner: weft_system.
+CREATE OR REPLACE FUNCTION weft._worker_documents(of_tenant_id int, incarnation_ids int[])
+RETURNS TABLE (worker_id int, name text, state text, document jsonb) LANGUAGE sql STABLE
+AS $$
+    SELECT w.worker_id, w.name, s.state, jsonb_build_object('worker', w.name, 'pool', p.name, 'host', w.host, 'state', s.state,
+        'cpu', i.cpu_m / 1000.0, 'memory', i.memory_mib * 1048576, 'registered_at', i.registered_at, 'heartbeat_at', i.heartbeat_at,
+        'ended_at', i.ended_at, 'draining', s.state = 'draining', 'waiting', i.waiting AND i.ended_at IS NULL, 'version', i.version,
+        'cordoned_at', w.cordoned_at, 'cordoned_by', w.cordoned_by, 'cordon_reason', w.cordon_reason,
+        'n_running', l.n_running, 'cpu_used', l.cpu_m / 1000.0, 'memory_used', l.memory_mib * 1048576, 'jobs', coalesce(l.jobs, '[]'))
+    FROM weft.worker_incarnation i JOIN weft.worker w USING (worker_id) JOIN weft.pool p ON p.pool_id = i.pool_id
+    CROSS JOIN LATERAL (SELECT weft._worker_state(w, i) AS state) s
+    LEFT JOIN weft._worker_loads(of_tenant_id) l ON l.incarnation_id = i.incarnation_id
+    WHERE i.incarnation_id = ANY (_worker_documents.incarnation_ids)
+$$;

@@ -1,0 +1,53 @@
+"""The part of `ApiStore` for workers."""
+
+from collections.abc import Sequence
+
+from weft.ports.store import Caller, Row
+from weft.store.database import Database
+
+
+class Fleet:
+    """The api's calls about workers. The methods are documented at the port."""
+
+    _database: Database
+
+    async def list_workers(
+        self, caller: Caller, *, with_deleted: bool, limit: int
+    ) -> Sequence[Row]:
+        """Return worker documents."""
+        rows = await self._database.call(
+            "list_workers",
+            tenant_id=caller.tenant_id,
+            with_deleted=with_deleted,
+            limit_rows=limit,
+        )
+        return [row[0] for row in rows]
+
+    async def get_worker(self, caller: Caller, name: str, pool: str | None) -> Row:
+        """Return the document of a worker."""
+        document: Row = await self._database.value(
+            "get_worker", tenant_id=caller.tenant_id, of_name=name, of_pool=pool
+        )
+        return document
+
+    async def cordon_worker(
+        self, caller: Caller, name: str, pool: str | None, *, reason: str | None
+    ) -> bool:
+        """Let a worker take no new job."""
+        return bool(
+            await self._database.value(
+                "cordon_worker",
+                of_name=name,
+                of_pool=pool,
+                actor=f"user {caller.user_name}",
+                reason=reason,
+            )
+        )
+
+    async def uncordon_worker(self, caller: Caller, name: str, pool: str | None) -> bool:
+        """Let a worker take jobs again."""
+        return bool(
+            await self._database.value(
+                "uncordon_worker", of_name=name, of_pool=pool, actor=f"user {caller.user_name}"
+            )
+        )

@@ -1,0 +1,72 @@
+"""What the api answers about workers."""
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+
+class WorkerJob(Struct, kw_only=True):
+    """A job that a worker runs."""
+
+    batch_id: int
+    job_id: int
+    name: str | None
+    index: Annotated[int | None, Meta(description="in an array")]
+    user: str
+
+
+_UNCOUNTED = "null: its jobs come and go too fast to count them"
+
+
+class Worker(Struct, kw_only=True):
+    """A worker."""
+
+    worker: str
+    pool: str
+    host: str
+    state: Literal["active", "cordoned", "draining", "lost", "deleted"]
+    cpu: Annotated[float, Meta(description="cores")]
+    memory: Annotated[int, Meta(description="bytes")]
+    registered_at: datetime
+    heartbeat_at: datetime
+    ended_at: Annotated[datetime | None, Meta(description="null: it lives")]
+    draining: bool
+    waiting: bool
+    version: str
+    cordoned_at: datetime | None
+    cordoned_by: str | None
+    cordon_reason: str | None
+    n_running: Annotated[
+        Annotated[int, Meta(ge=0)] | None, Meta(description=f"jobs; {_UNCOUNTED}")
+    ]
+    cpu_used: Annotated[
+        float | None, Meta(description=f"cores that its jobs have reserved; {_UNCOUNTED}")
+    ]
+    memory_used: Annotated[
+        int | None, Meta(description=f"bytes that its jobs have reserved; {_UNCOUNTED}")
+    ]
+    jobs: Annotated[
+        list[WorkerJob], Meta(description="at most ten of the caller's jobs, oldest first")
+    ]
+
+
+class WorkerChange(Struct, kw_only=True):
+    """A state that somebody gave a worker."""
+
+    at: datetime
+    state: Literal["active", "cordoned", "draining", "deleted"]
+    actor: str
+    reason: str | None
+
+
+class ShownWorker(Worker, kw_only=True):
+    """A worker, with the latest changes of its state."""
+
+    history: Annotated[list[WorkerChange], Meta(description="newest first")]
+
+
+class ChangedWorker(ShownWorker, kw_only=True):
+    """A worker after a request."""
+
+    changed: Annotated[bool, Meta(description="false: it was so before")]

@@ -1,0 +1,59 @@
+"""`weft worker ls | show | cordon | uncordon`, and the same from Python."""
+
+import json
+import socket
+from datetime import datetime
+
+import pytest
+
+from e2e.conftest import Weft
+from weft import Client
+
+pytestmark = pytest.mark.slow
+
+
+def told(weft: Weft, *arguments: str) -> str:
+    done = weft.run("worker", *arguments)
+    assert done.returncode == 0, done.stderr
+    return (done.stdout + done.stderr).decode()
+
+
+def test_a_cordoned_worker_runs_nothing_until_it_is_uncordoned(weft: Weft) -> None:
+    name = socket.gethostname()
+    assert told(weft, "cordon", name, "--reason", "new disk") == f"weft: {name}: cordoned\n"
+    listed = told(weft, "ls")
+    shown = told(weft, "show", name)
+    top = weft.run("top").stdout.decode()
+    batch = weft.run("submit", "-", "--format", "json", stdin=b'{"jobs": [{"command": ["true"]}]}')
+    assert told(weft, "uncordon", name) == f"weft: {name}: active\n"
+    number = batch.stdout.decode().strip()
+    ended = weft.run("wait", number)
+    (attempt,) = json.loads(weft.run("status", f"{number}.j1", "--json").stdout)["attempts"]
+    (uncordoned, *_) = json.loads(told(weft, "show", name, "--json"))["history"]
+    workers = json.loads(told(weft, "ls", "--json"))
+
+    assert "cordoned\tnew disk" in listed
+    assert "State\tcordoned\nWhy\tnew disk\nBy\tuser " in shown
+    assert "cordoned" in top
+    assert ended.returncode == 0
+    assert datetime.fromisoformat(attempt["started_at"]) > datetime.fromisoformat(uncordoned["at"])
+    assert [(one["worker"], one["state"]) for one in workers] == [(name, "active")]
+
+
+def test_a_worker_that_is_not_there_is_told(weft: Weft) -> None:
+    done = weft.run("worker", "cordon", "nobody")
+
+    assert done.returncode == 2
+    assert 'worker "nobody" does not exist' in done.stderr.decode()
+    assert "weft worker ls --all" in done.stderr.decode()
+
+
+def test_workers_are_operated_from_python(weft: Weft) -> None:
+    with Client(home=weft.home) as client:
+        (worker,) = client.list_workers()
+        cordoned = client.cordon_worker(worker["worker"], reason="hot")
+        shown = client.get_worker(worker["worker"])
+        uncordoned = client.uncordon_worker(worker["worker"])
+
+    assert (cordoned["state"], uncordoned["state"]) == ("cordoned", "active")
+    assert shown["history"][0]["reason"] == "hot"

@@ -185,6 +185,34 @@ async def test_claim_costs_the_same_when_most_of_the_batch_is_done(own_world: Wo
     assert last[1].rows_by_index <= first[1].rows_by_index + 50
 
 
+async def test_claim_looks_at_few_of_many_users(own_world: World) -> None:
+    world = own_world
+    first = await world.user("first")
+    await world.submit(10, caller=first)
+    await world.fold()
+    await world.admin.execute(
+        "INSERT INTO weft.tenant_user (tenant_id, name) "
+        "SELECT $1, 'u' || n FROM generate_series(1, 10000) n", world.caller.tenant_id
+    )  # fmt: skip
+    await world.admin.execute(
+        "INSERT INTO weft.user_share (pool_id, user_id, tenant_id, active, weight, n_ready, load) "
+        "SELECT p.pool_id, u.user_id, u.tenant_id, true, 1, 1, 1000 "
+        "FROM weft.tenant_user u, weft.pool p WHERE p.name = $1 AND u.user_id <> $2",
+        world.pool, first.user_id,
+    )  # fmt: skip
+    worker = await world.worker()
+    connection = await world.connect()
+    async with reads(connection, "user_share") as found:
+        claimed = await call_on(
+            connection, "claim_jobs", incarnation_id=worker.id, budget_cpu_m=4000,
+            budget_memory_mib=10**9, limit_jobs=1000,
+        )  # fmt: skip
+
+    assert len(claimed) == 4
+    assert (found["user_share"].scans, found["user_share"].rows_by_index < 200) == (0, True)
+    await world.admin.execute("DELETE FROM weft.user_share WHERE load = 1000 AND n_ready = 1")
+
+
 async def test_claim_does_not_read_a_cancelled_batch(own_world: World) -> None:
     """Its ready jobs wait for the sweep; until then each claim passes it by."""
     world = own_world

@@ -61,7 +61,9 @@ CREATE TYPE weft.offer AS (
 	last_job integer,
 	low_job integer,
 	runnable_id bigint,
-	lane_id integer
+	lane_id integer,
+	share_m bigint,
+	share_jobs integer
 );
 ALTER TYPE weft.offer OWNER TO postgres;
 
@@ -75,6 +77,13 @@ CREATE TYPE weft.picked AS (
 	memory_mib bigint
 );
 ALTER TYPE weft.picked OWNER TO postgres;
+
+CREATE TYPE weft.shares AS (
+	user_ids integer[],
+	upto_m bigint[],
+	jobs integer[]
+);
+ALTER TYPE weft.shares OWNER TO postgres;
 
 CREATE TABLE weft.bunch (
     batch_id bigint NOT NULL,
@@ -298,6 +307,10 @@ CREATE FUNCTION weft._fail(code text, message text, detail text, hint text) RETU
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._fail(code text, message text, detail text, hint text) OWNER TO weft_system;
 
+CREATE FUNCTION weft._fair_shares(of_pool_id integer, budget_cpu_m bigint, users_max integer) RETURNS weft.shares
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._fair_shares(of_pool_id integer, budget_cpu_m bigint, users_max integer) OWNER TO weft_system;
+
 CREATE FUNCTION weft._find_group(of_batch_id bigint, of_group_id integer, of_path text) RETURNS integer
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._find_group(of_batch_id bigint, of_group_id integer, of_path text) OWNER TO weft_tenant;
@@ -310,9 +323,9 @@ CREATE FUNCTION weft._find_worker(of_name text, of_pool text) RETURNS integer
     LANGUAGE plpgsql STABLE;
 ALTER FUNCTION weft._find_worker(of_name text, of_pool text) OWNER TO weft_system;
 
-CREATE FUNCTION weft._fit_budget(picked weft.picked, budget_cpu_m bigint, budget_memory_mib bigint, at_least integer) RETURNS weft.picked
+CREATE FUNCTION weft._fit_budget(picked weft.picked, budget_cpu_m bigint, budget_memory_mib bigint, share_m bigint, at_least integer) RETURNS weft.picked
     LANGUAGE sql IMMUTABLE;
-ALTER FUNCTION weft._fit_budget(picked weft.picked, budget_cpu_m bigint, budget_memory_mib bigint, at_least integer) OWNER TO weft_system;
+ALTER FUNCTION weft._fit_budget(picked weft.picked, budget_cpu_m bigint, budget_memory_mib bigint, share_m bigint, at_least integer) OWNER TO weft_system;
 
 CREATE FUNCTION weft._follow_ends(incarnation_id integer, batch_ids bigint[], job_ids integer[], states smallint[], again boolean, failed boolean, frees boolean, at timestamp with time zone, ended_at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql;
@@ -591,9 +604,9 @@ CREATE FUNCTION weft._ms_between(from_at timestamp with time zone, to_at timesta
     LANGUAGE sql IMMUTABLE STRICT;
 ALTER FUNCTION weft._ms_between(from_at timestamp with time zone, to_at timestamp with time zone) OWNER TO weft_system;
 
-CREATE FUNCTION weft._next_offer(last weft.offer, of_pool_id integer, lanes integer[], fair boolean) RETURNS weft.offer
+CREATE FUNCTION weft._next_offer(last weft.offer, of_pool_id integer, lanes integer[], shares weft.shares) RETURNS weft.offer
     LANGUAGE plpgsql STABLE;
-ALTER FUNCTION weft._next_offer(last weft.offer, of_pool_id integer, lanes integer[], fair boolean) OWNER TO weft_system;
+ALTER FUNCTION weft._next_offer(last weft.offer, of_pool_id integer, lanes integer[], shares weft.shares) OWNER TO weft_system;
 
 CREATE FUNCTION weft._next_span(of_batch_id bigint, of_group_id integer, after integer) RETURNS TABLE(first_job integer, last_job integer)
     LANGUAGE sql STABLE;
@@ -2314,7 +2327,8 @@ CREATE TABLE weft.user_share (
     weight integer NOT NULL,
     running_m bigint DEFAULT 0 NOT NULL,
     n_ready bigint DEFAULT 0 NOT NULL,
-    load double precision DEFAULT 0 NOT NULL
+    load double precision DEFAULT 0 NOT NULL,
+    ready_m bigint DEFAULT 0 NOT NULL
 )
 WITH (fillfactor='50');
 ALTER TABLE weft.user_share OWNER TO postgres;
@@ -3254,13 +3268,15 @@ GRANT ALL ON FUNCTION weft._end_waiting(of_batch_id bigint, of_job_ids integer[]
 REVOKE ALL ON FUNCTION weft._fail(code text, message text, detail text, hint text) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._fail(code text, message text, detail text, hint text) TO weft_tenant;
 
+REVOKE ALL ON FUNCTION weft._fair_shares(of_pool_id integer, budget_cpu_m bigint, users_max integer) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._find_group(of_batch_id bigint, of_group_id integer, of_path text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._find_operation(of_user_id integer, of_key text, of_digest bytea) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._find_worker(of_name text, of_pool text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION weft._fit_budget(picked weft.picked, budget_cpu_m bigint, budget_memory_mib bigint, at_least integer) FROM PUBLIC;
+REVOKE ALL ON FUNCTION weft._fit_budget(picked weft.picked, budget_cpu_m bigint, budget_memory_mib bigint, share_m bigint, at_least integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._follow_ends(incarnation_id integer, batch_ids bigint[], job_ids integer[], states smallint[], again boolean, failed boolean, frees boolean, at timestamp with time zone, ended_at timestamp with time zone) FROM PUBLIC;
 
@@ -3384,7 +3400,7 @@ REVOKE ALL ON FUNCTION weft._move_ranges(batch_ids bigint[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION weft._ms_between(from_at timestamp with time zone, to_at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._ms_between(from_at timestamp with time zone, to_at timestamp with time zone) TO weft_tenant;
 
-REVOKE ALL ON FUNCTION weft._next_offer(last weft.offer, of_pool_id integer, lanes integer[], fair boolean) FROM PUBLIC;
+REVOKE ALL ON FUNCTION weft._next_offer(last weft.offer, of_pool_id integer, lanes integer[], shares weft.shares) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._next_span(of_batch_id bigint, of_group_id integer, after integer) FROM PUBLIC;
 

@@ -1,17 +1,18 @@
--- The load of every user, folded and not folded together, equals the mCPU of the jobs that are claimed.
+-- The load of every user, folded and not folded together, equals the mCPU of the jobs that are claimed, and the demand that of ready jobs.
 WITH counted AS (
-    SELECT x.pool_id, x.user_id, sum(x.m) AS running_m FROM (
-        SELECT s.pool_id, s.user_id, s.running_m AS m FROM weft.user_share s
+    SELECT x.pool_id, x.user_id, sum(x.running_m) AS running_m, sum(x.ready_m) AS ready_m FROM (
+        SELECT s.pool_id, s.user_id, s.running_m, s.ready_m FROM weft.user_share s
         UNION ALL
-        SELECT d.pool_id, b.user_id, d.n_running * h.cpu_m FROM weft.fold f
+        SELECT d.pool_id, b.user_id, d.n_running * h.cpu_m, d.n_ready * h.cpu_m FROM weft.fold f
         JOIN weft.job_delta d ON d.xid >= pg_snapshot_xmin(f.upto) AND NOT pg_visible_in_snapshot(d.xid, f.upto)
         JOIN weft.batch b ON b.batch_id = d.batch_id JOIN weft.shape h ON h.shape_id = d.shape_id) x GROUP BY 1, 2),
 recounted AS (
-    SELECT q.pool_id, b.user_id, sum(h.cpu_m) AS running_m
+    SELECT q.pool_id, b.user_id, sum(h.cpu_m) FILTER (WHERE j.state = STATE_RUNNING) AS running_m,
+           sum(h.cpu_m) FILTER (WHERE j.state = STATE_READY) AS ready_m
     FROM weft.job j JOIN weft.batch b ON b.batch_id = j.batch_id JOIN weft.queue q ON q.queue_id = b.queue_id
         JOIN weft.shape h ON h.shape_id = j.shape_id
-    WHERE j.state = STATE_RUNNING GROUP BY 1, 2)
+    WHERE j.state IN (STATE_RUNNING, STATE_READY) GROUP BY 1, 2)
 SELECT coalesce(c.pool_id, r.pool_id) AS pool_id, coalesce(c.user_id, r.user_id) AS user_id, c.running_m AS counted,
-    r.running_m AS recounted
+    r.running_m AS recounted, c.ready_m AS ready_counted, r.ready_m AS ready_recounted
 FROM counted c FULL JOIN recounted r ON r.pool_id = c.pool_id AND r.user_id = c.user_id
-WHERE coalesce(c.running_m, 0) <> coalesce(r.running_m, 0)
+WHERE coalesce(c.running_m, 0) <> coalesce(r.running_m, 0) OR coalesce(c.ready_m, 0) <> coalesce(r.ready_m, 0)

@@ -1,28 +1,29 @@
--- _next_offer: the next ready work of a pool, in some lanes, after a given offer. Users are ordered by load; users served since the last
---   fold come last (the order by load does not change between two folds). One offer is one user's listed jobs of one rank and batch, or one
---   range; offers are ordered by priority, then age, listed jobs first.
--- Called by: claim_jobs; _has_work, which needs no order (not `fair`). A claim needs none either if only one user has work.
+-- _next_offer: the next ready work of a pool, in some lanes, after a given offer. One offer is one user's listed jobs of one rank and
+--   batch, or one range; offers are ordered by priority, then age, listed jobs first. Users come in two passes: first those with a share of
+--   the claim, each up to it, where one has less for what those before it took beyond theirs; then all by load, for what is left over.
+-- Called by: claim_jobs; _has_work and claims of a pool in which only one user has work: without shares, in one pass.
 -- Safe to repeat: yes, it only reads. If a user's load changes between two calls, the user may be offered twice or not at all; the next
 --   claim corrects that. Jobs that wait at gates or are parked are not offered.
 -- Plan: by key, the heads of user_share, ready_job and runnable. It runs with the settings of its callers.
 -- Returns: an offer; its batch_id is NULL if no work is left. A NULL argument asks for the first offer.
 -- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft._next_offer(last weft.offer, of_pool_id int, lanes int[], fair boolean) RETURNS weft.offer
+CREATE OR REPLACE FUNCTION weft._next_offer(last weft.offer, of_pool_id int, lanes int[], shares weft.shares) RETURNS weft.offer
 LANGUAGE plpgsql STABLE
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_next weft.offer; v_lanes int[];
+    v_next weft.offer; v_lanes int[]; v_at int;
 BEGIN
     IF last.user_id IS NULL THEN
-        last := (1, '-infinity', 0, 0, 0, 0, 0, 0, 0, 0, 0);
+        last := (CASE WHEN shares IS NULL THEN 2 ELSE 1 END, '-infinity', 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
     END IF;
     LOOP
-        IF last.user_id <> 0 THEN
+        IF last.share_m > 0 THEN
             -- Few workers serve many lanes, and no user has work in all lanes.
             v_lanes := CASE WHEN cardinality(lanes) > 16 THEN weft._lanes_with_work(of_pool_id, last.user_id, lanes) ELSE lanes END;
             -- The head of each lane after the last offer; if two are equal, the lane with the smaller number comes first.
-            SELECT last.pass, last.load, last.user_id, last.tenant_id, h.*, l INTO v_next
+            SELECT last.pass, last.load, last.user_id, last.tenant_id, h.*, l, last.share_m, last.share_jobs
+            INTO v_next
             FROM unnest(v_lanes) l
             CROSS JOIN LATERAL (
                 (SELECT q.rank, q.batch_id, 0 AS first_job, 2147483647 AS last_job, q.job_id AS low_job, 0::bigint AS runnable_id
@@ -42,14 +43,23 @@ BEGIN
                 RETURN v_next;
             END IF;
         END IF;
-        SELECT last.pass, s.load, s.user_id, s.tenant_id, -32768, 0, 0, 0, 0, 0, 0 INTO v_next FROM weft.user_share s
-        WHERE s.pool_id = of_pool_id AND s.active AND (s.load, s.user_id) > (last.load, last.user_id)
-          AND (NOT fair OR (last.pass = 2) = weft._has_new_claims(of_pool_id, s.user_id))
-        ORDER BY s.load, s.user_id LIMIT 1;
+        IF last.pass = 1 THEN
+            v_at := coalesce(array_position(shares.user_ids, last.user_id), 0);
+            SELECT 1, s.load, s.user_id, s.tenant_id, -32768, 0, 0, 0, 0, 0, 0, x.share_m, x.jobs INTO v_next
+            FROM (SELECT u.*, least(last.share_m, 0) + u.upto_m - coalesce(shares.upto_m[v_at], 0) AS share_m
+                  FROM unnest(shares.user_ids, shares.upto_m, shares.jobs) WITH ORDINALITY u (user_id, upto_m, jobs, n)) x
+            JOIN weft.user_share s ON s.pool_id = of_pool_id AND s.user_id = x.user_id
+            WHERE x.n > v_at AND x.share_m > 0 ORDER BY x.n LIMIT 1;
+        ELSE
+            SELECT 2, s.load, s.user_id, s.tenant_id, -32768, 0, 0, 0, 0, 0, 0, 9223372036854775807, NULL INTO v_next
+            FROM weft.user_share s
+            WHERE s.pool_id = of_pool_id AND s.active AND (s.load, s.user_id) > (last.load, last.user_id)
+            ORDER BY s.load, s.user_id LIMIT 1;
+        END IF;
         IF FOUND THEN
             last := v_next;
-        ELSIF fair AND last.pass = 1 THEN
-            last := (2, '-infinity', 0, 0, 0, 0, 0, 0, 0, 0, 0);
+        ELSIF last.pass = 1 THEN
+            last := (2, '-infinity', 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
         ELSE
             RETURN NULL;
         END IF;

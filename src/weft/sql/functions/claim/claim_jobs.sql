@@ -3,8 +3,9 @@
 --   worker is lost or at a heartbeat: `call` numbers a worker's claims, and its heartbeat names those whose replies arrived.
 -- Locks: incarnation (shared, tried); batch (shared, tried); as _pick; incarnation (its row, SKIP LOCKED). It never waits.
 -- Plan: users by load, then their work by priority and age: ready_job and runnable by key, job by key from the hint on. Its steps
---   (_next_offer, _batch_terms, _has_claimable, _pick, _fit_budget, _record_claim) run with the settings of this function and have none of
---   their own.
+--   (_fair_shares, _next_offer, _batch_terms, _has_claimable, _pick, _fit_budget, _record_claim) run with the settings of this function and
+--   have none of their own.
+-- Fair share: as _fair_shares; the last job of a share is taken whole.
 -- Returns: one row per attempt, in queue order; no rows if nothing fits. The first four include their specs if these are small, which saves
 --   a call before a single job can start. The first job may exceed the budget if the whole worker can hold it; otherwise total cpu and
 --   memory stay within the budget.
@@ -24,10 +25,8 @@ DECLARE
     v_worker record;
     v_offer weft.offer; v_terms record; v_picked weft.picked;
     v_cpu bigint := claim_jobs.budget_cpu_m; v_memory bigint := claim_jobs.budget_memory_mib;
-    v_left int := claim_jobs.limit_jobs;
-    v_limit int; v_found int; -- of this offer
-    v_n int := 0;             -- claimed by this call
-    v_short int[] := '{}';    -- lanes that had no room
+    v_left int := claim_jobs.limit_jobs; v_limit int; v_found int;  -- of all; of this offer
+    v_n int := 0; v_short int[] := '{}'; -- claimed by this call; lanes that had no room
 BEGIN
     -- A transaction that ends the incarnation waits for this lock, or we see its end: no claim commits unseen afterwards.
     IF NOT pg_try_advisory_xact_lock_shared(7703, claim_jobs.incarnation_id) THEN
@@ -35,7 +34,8 @@ BEGIN
     END IF;
     SELECT i AS itself, i.pool_id, i.waiting,
            (SELECT c.rate_card_id FROM weft.rate_card c WHERE c.valid_from <= claim_jobs.at ORDER BY c.valid_from DESC LIMIT 1),
-           (SELECT count(*) > 1 FROM (SELECT FROM weft.user_share s WHERE s.pool_id = i.pool_id AND s.active LIMIT 2) x) AS fair,
+           CASE WHEN (SELECT count(*) > 1 FROM (SELECT FROM weft.user_share s WHERE s.pool_id = i.pool_id AND s.active LIMIT 2) x)
+                THEN weft._fair_shares(i.pool_id, v_cpu, CASE WHEN v_cpu > i.cpu_m THEN 8 ELSE 64 END) END AS shares,
            ARRAY(SELECT l.lane_id FROM weft.worker_lane l WHERE l.incarnation_id = i.incarnation_id) AS lanes
     INTO v_worker FROM weft.worker_incarnation i
     WHERE i.incarnation_id = claim_jobs.incarnation_id AND i.ended_at IS NULL AND NOT i.draining AND NOT i.cordoned;
@@ -43,15 +43,15 @@ BEGIN
         RETURN;
     END IF;
     WHILE v_left > 0 LOOP
-        v_offer := weft._next_offer(v_offer, v_worker.pool_id, v_worker.lanes, v_worker.fair);
+        v_offer := weft._next_offer(v_offer, v_worker.pool_id, v_worker.lanes, v_worker.shares);
         EXIT WHEN v_offer.batch_id IS NULL;
         -- Invariant 6: cancels and holds take this lock exclusively: they wait for us or we see their row.
         CONTINUE WHEN NOT pg_try_advisory_xact_lock_shared(v_offer.batch_id);
         SELECT * INTO v_terms FROM weft._batch_terms(v_offer.batch_id, v_offer.runnable_id <> 0);
         CONTINUE WHEN v_terms.is_closed IS NOT FALSE;
-        v_limit := v_left;
+        v_limit := least(v_left, v_offer.share_jobs);
         IF v_offer.lane_id <> 0 THEN
-            v_limit := least(v_left, weft._lane_room(claim_jobs.incarnation_id, v_offer.lane_id, v_short));
+            v_limit := least(v_limit, weft._lane_room(claim_jobs.incarnation_id, v_offer.lane_id, v_short));
             IF v_limit <= 0 THEN
                 -- Only a job that may be claimed keeps later lanes from the amounts that it needs.
                 v_short := v_short || ARRAY(SELECT v_offer.lane_id WHERE weft._has_claimable(
@@ -64,9 +64,9 @@ BEGIN
             claim_jobs.hint_job[array_position(claim_jobs.hint_runnable, v_offer.runnable_id)]);
         v_found := cardinality(v_picked.job_ids);
         CONTINUE WHEN v_found IS NULL;
-        IF v_picked.cpu_m > v_cpu OR v_picked.memory_mib > v_memory THEN
+        IF v_picked.cpu_m > least(v_cpu, v_offer.share_m) OR v_picked.memory_mib > v_memory THEN
             -- The first job is taken whatever its size.
-            v_picked := weft._fit_budget(v_picked, v_cpu, v_memory, CASE v_n WHEN 0 THEN 1 ELSE 0 END);
+            v_picked := weft._fit_budget(v_picked, v_cpu, v_memory, v_offer.share_m, CASE v_n WHEN 0 THEN 1 ELSE 0 END);
             EXIT WHEN v_picked.job_ids = '{}';
         END IF;
         v_n := v_n + cardinality(v_picked.job_ids);
@@ -74,8 +74,9 @@ BEGIN
         SELECT * FROM weft._record_claim(
             v_picked, v_offer, claim_jobs.incarnation_id, v_worker.pool_id, v_worker.rate_card_id, claim_jobs.call, v_n <= 4,
             claim_jobs.at);
-        EXIT WHEN cardinality(v_picked.job_ids) < v_found;
-        v_left := v_left - v_found; v_cpu := v_cpu - v_picked.cpu_m; v_memory := v_memory - v_picked.memory_mib;
+        v_offer.share_m := v_offer.share_m - v_picked.cpu_m;
+        EXIT WHEN cardinality(v_picked.job_ids) < v_found AND v_offer.share_m > 0;
+        v_left := v_left - cardinality(v_picked.job_ids); v_cpu := v_cpu - v_picked.cpu_m; v_memory := v_memory - v_picked.memory_mib;
     END LOOP;
     IF v_n > 0 THEN
         IF v_worker.waiting THEN

@@ -24,11 +24,9 @@ BEGIN
           AND pg_visible_in_snapshot(d.xid, v_new) AND NOT pg_visible_in_snapshot(d.xid, v_old)),
     of_group AS MATERIALIZED (
         SELECT d.batch_id, a.ancestor_id AS group_id, d.tenant_id, sum(d.n_pending) AS n_pending, sum(d.n_ready) AS n_ready,
-            sum(d.n_queued) AS n_queued,
-               sum(d.n_creating) AS n_creating, sum(d.n_running) AS n_running, sum(d.n_blocked) AS n_blocked,
-                   sum(d.n_succeeded) AS n_succeeded,
-               sum(d.n_failed) AS n_failed, sum(d.n_errored) AS n_errored, sum(d.n_cancelled) AS n_cancelled,
-                   max(d.last_ended_at) AS last_ended_at
+               sum(d.n_queued) AS n_queued, sum(d.n_creating) AS n_creating, sum(d.n_running) AS n_running,
+               sum(d.n_blocked) AS n_blocked, sum(d.n_succeeded) AS n_succeeded, sum(d.n_failed) AS n_failed,
+               sum(d.n_errored) AS n_errored, sum(d.n_cancelled) AS n_cancelled, max(d.last_ended_at) AS last_ended_at
         FROM delta d JOIN weft.group_ancestor a ON a.batch_id = d.batch_id AND a.group_id = d.group_id
         GROUP BY 1, 2, 3),
     of_user AS MATERIALIZED (
@@ -68,8 +66,9 @@ BEGIN
             ready_m = c.ready_m + excluded.ready_m, running_m = c.running_m + excluded.running_m),
     shares AS (
         UPDATE weft.user_share s SET running_m = s.running_m + x.running_m, n_ready = s.n_ready + x.n_ready,
-            load = (s.running_m + x.running_m)::double precision / s.weight
-        FROM (SELECT u.pool_id, u.user_id, sum(u.n_ready) AS n_ready, sum(u.running_m) AS running_m FROM of_user u GROUP BY 1, 2) x
+            ready_m = s.ready_m + x.ready_m, load = (s.running_m + x.running_m)::double precision / s.weight
+        FROM (SELECT u.pool_id, u.user_id, sum(u.n_ready) AS n_ready, sum(u.ready_m) AS ready_m, sum(u.running_m) AS running_m
+              FROM of_user u GROUP BY 1, 2) x
         WHERE s.pool_id = x.pool_id AND s.user_id = x.user_id)
     SELECT (SELECT count(*) FROM delta), array_agg(x.batch_id), array_agg(x.group_id),
            array_agg(x.n_pending + x.n_ready + x.n_queued + x.n_creating + x.n_running + x.n_blocked

@@ -1,0 +1,127 @@
+"""A claim shares what is free among users as the rule of fair share says."""
+
+from collections import Counter
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from store.water_filling import Demand, water_filling
+from store.world import Backend, World, open_world
+from weft.ports.store import Caller, Shape
+from weft.testing.builders import job_rows
+
+
+async def new_user(world: World, name: str, weight: int = 1) -> Caller:
+    caller = await world.user(name)
+    await world.admin.execute(
+        "UPDATE weft.tenant_user SET weight = $2 WHERE user_id = $1", caller.user_id, weight
+    )
+    return caller
+
+
+async def submit_jobs(world: World, caller: Caller, n: int, cpu_m: int) -> int:
+    shapes = [Shape(cpu_m=cpu_m, memory_mib=1)]
+    return await world.submit(job_rows(n, shapes=shapes), caller=caller)
+
+
+def shares_of(free_m: int, *users: tuple[int, int] | tuple[int, int, int]) -> list[int]:
+    return [round(one) for one in water_filling([Demand(*user) for user in users], free_m)]
+
+
+def test_rule() -> None:
+    assert shares_of(6, (0, 9), (0, 9)) == [3, 3]
+    assert shares_of(6, (4, 9), (0, 9)) == [1, 5]
+    assert shares_of(3, (4, 9), (0, 9)) == [0, 3]
+    assert shares_of(9, (0, 1), (0, 9), (0, 9)) == [1, 4, 4]
+    assert shares_of(8, (0, 9, 3), (0, 9)) == [6, 2]
+    assert shares_of(30, (0, 9), (5, 2)) == [9, 2]
+
+
+@pytest.mark.parametrize("ranged", [True, False])
+async def test_two_users_get_half_of_a_large_worker_each(world: World, *, ranged: bool) -> None:
+    bob = await world.user("bob")
+    priority = [0 if ranged else 1]
+    mine = await world.submit(job_rows(50, priority=priority))
+    his = await world.submit(job_rows(50, priority=priority), caller=bob)
+    await world.fold()
+    claimed = await (await world.worker()).claim(cpu_m=64_000)
+
+    assert Counter(one.batch_id for one in claimed) == {mine: 32, his: 32}
+
+
+async def test_what_one_user_leaves_is_shared_by_the_others(world: World) -> None:
+    callers = [world.caller, await world.user("bob"), await world.user("eve")]
+    sizes = (50, 50, 1)
+    batches = [await world.submit(n, caller=who) for who, n in zip(callers, sizes, strict=True)]
+    await world.fold()
+    claimed = await (await world.worker()).claim(cpu_m=31_000)
+
+    assert Counter(one.batch_id for one in claimed) == dict(zip(batches, (15, 15, 1), strict=True))
+
+
+async def test_nothing_is_left_while_anybody_has_work(world: World) -> None:
+    """Counters are behind: the share of a user who asks for more than is known is not the end."""
+    bob = await world.user("bob")
+    await world.submit(2)
+    await world.submit(2, caller=bob)
+    await world.fold()
+    await world.submit(50)
+    claimed = await (await world.worker()).claim(cpu_m=30_000)
+
+    assert len(claimed) == 30
+
+
+async def test_more_users_than_a_claim_shares_among_are_all_served(world: World) -> None:
+    callers = [await world.user(f"u{n}") for n in range(70)]
+    batches = [await world.submit(1, caller=who) for who in callers]
+    await world.fold()
+    claimed = await (await world.worker()).claim()
+
+    assert sorted(one.batch_id for one in claimed) == sorted(batches)
+
+
+users = st.lists(
+    st.tuples(
+        st.integers(0, 6),  # jobs that run
+        st.integers(0, 20),  # jobs that are ready
+        st.integers(1, 3),  # weight
+        st.sampled_from([250, 1000, 3000]),  # mCPU of a job
+    ),
+    min_size=2, max_size=5,
+)  # fmt: skip
+
+
+@given(users=users, free_m=st.integers(1, 40).map(lambda cores: cores * 1000))
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+async def test_claims_agree_with_the_rule(
+    backend: Backend, users: list[tuple[int, int, int, int]], free_m: int
+) -> None:
+    """Jobs are whole: a user gets up to one job more than its share. That is one job less for the
+    next, for whom the last job may then find no room.
+    """
+    async with open_world(backend) as world:
+        worker = await world.worker()
+        callers = [await new_user(world, f"u{n}", user[2]) for n, user in enumerate(users)]
+        for caller, (running, _, _, cpu_m) in zip(callers, users, strict=True):
+            if running:
+                await submit_jobs(world, caller, running, cpu_m)
+                assert len(await worker.claim(running)) == running
+        batches = [
+            await submit_jobs(world, caller, ready, cpu_m) if ready else 0
+            for caller, (_, ready, _, cpu_m) in zip(callers, users, strict=True)
+        ]
+        await world.fold()
+        claimed = await worker.claim(1000, cpu_m=free_m)
+
+        taken: Counter[int] = Counter()
+        for one in claimed:
+            taken[one.batch_id] += one.cpu_m
+        demands = [Demand(run * m, ready * m, weight) for run, ready, weight, m in users]
+        one_job = max(m for _, _, _, m in users)
+        for batch, share in zip(batches, water_filling(demands, free_m), strict=True):
+            assert -2 * one_job < taken[batch] - share < one_job
+        asked = sum(one.ready_m for one in demands)
+        assert taken.total() > min(asked, free_m) - one_job

@@ -98,6 +98,77 @@ async def test_wrong_arrays_are_refused(http: httpx.AsyncClient) -> None:
     assert await refused(count=2_000_000_001) == (400, "API.WRONG_TYPE", "/jobs/1/count")
 
 
+async def test_array_over_values_gives_each_job_its_own(
+    http: httpx.AsyncClient, worker: LiveWorker
+) -> None:
+    """More than fit one chunk; named as a parent it is still one."""
+    values = [f"sample {n}" for n in range(2500)]
+    answer = await create(
+        http,
+        {"parents": ["each"]},
+        {"name": "each", "command": ["/bin/echo", "{value}"], "values": values, "index_from": 1},
+        {"name": "other", "attributes": {"a": "b"}},
+    )
+    batch = answer.json()["id"]
+    jobs = [
+        (await http.get(f"/v1/batches/{batch}/jobs/{n}")).json() for n in (1, 2500, 2501, 2502)
+    ]
+
+    assert answer.json()["job_ids"] == [2501, 1, 2502]
+    assert [(job["name"], job["index"]) for job in jobs] == [
+        ("each", 1), ("each", 2500), (None, None), ("other", None)
+    ]  # fmt: skip
+    assert jobs[1]["spec"]["command"] == ["/bin/echo", "sample 2499"]
+    assert jobs[1]["spec"]["env"] == {"WEFT_INDEX": "2500", "WEFT_ARRAY_VALUE": "sample 2499"}
+    assert jobs[2]["parents"] == list(range(1, 2501))
+    assert await worker.work() == 2502
+
+
+async def test_a_function_of_an_array_over_values_is_carried_by_each_part(
+    http: httpx.AsyncClient,
+) -> None:
+    values = [str(n) for n in range(1200)]
+    answer = await create(
+        http,
+        {"function": {"pickle": "eA=="}, "values": values},
+        {"function": {"of": 1, "arguments": "eA=="}, "values": values},
+    )
+    batch = answer.json()["id"]
+    shown = [
+        (await http.get(f"/v1/batches/{batch}/jobs/{n}")).json()["spec"] for n in (1200, 2400)
+    ]
+
+    assert [one["function"] for one in shown] == [
+        {"pickle_bytes": 1}, {"arguments_bytes": 1, "of": "j1"}
+    ]  # fmt: skip
+    assert [one["env"]["WEFT_ARRAY_VALUE"] for one in shown] == ["1199", "1199"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({"values": []}, (400, "API.INVALID_VALUE", "/jobs/0/values")),
+        ({"values": ["a"], "count": 1}, (400, "API.INVALID_VALUE", "/jobs/0/values")),
+        ({"values": ["a", 4]}, (400, "API.WRONG_TYPE", "/jobs/0/values/1")),
+        ({"values": "ab"}, (400, "API.WRONG_TYPE", "/jobs/0/values")),
+        ({"values": ["a", "b\0"]}, (400, "API.NUL_CHARACTER", "/jobs/0/values/1")),
+        ({"values": ["a", "b" * 70_000]}, (400, "API.INVALID_VALUE", "/jobs/0/values/1")),
+        ({"values": ["a"] * 1_000_001}, (413, "API.TOO_MANY_JOBS", "/jobs/0/values")),
+        (
+            {"values": ["a", "b"], "index_from": 2_000_000_000},
+            (400, "API.INVALID_VALUE", "/jobs/0/index_from"),
+        ),
+    ],
+)
+async def test_wrong_values_are_refused(
+    http: httpx.AsyncClient, fields: dict[str, Any], expected: tuple[int, str, str]
+) -> None:
+    """The value of 70,000 bytes stands in the command, and in the environment once more."""
+    answer = (await create(http, {"command": ["run", "{value}"], **fields})).json()
+
+    assert (answer["status"], answer["code"], answer["errors"][0]["pointer"]) == expected
+
+
 async def test_too_large_an_array_says_how_to_send_it(http: httpx.AsyncClient) -> None:
     problem = (await create(http, {"count": 1_000_001})).json()
 

@@ -39,6 +39,40 @@ def test_defaults_give_way_and_own_keys_are_left_out() -> None:
     }  # fmt: skip
 
 
+def test_values_of_an_array_are_the_lines_of_a_file_beside_the_job_file(tmp_path: Path) -> None:
+    (tmp_path / "samples.txt").write_bytes("a b\r\n\n\u00e9\x0bc\nlast".encode())
+    document = {"jobs": [{"values_file": "samples.txt", "command": ["run", "{value}"]}]}
+
+    assert expand(document, directory=tmp_path)["jobs"] == [
+        {"values": ["a b", "\u00e9\x0bc", "last"], "command": ["run", "{value}"]}
+    ]
+
+
+@pytest.mark.parametrize(
+    ("job", "message"),
+    [
+        ({"values_file": "missing"}, "No such file"),
+        ({"values_file": "."}, "Is a directory"),
+        ({"values_file": "empty"}, "no lines"),
+        ({"values_file": "binary"}, "not UTF-8: byte 1"),
+        ({"values_file": 7}, "name of a file"),
+        ({"values_file": "a\0"}, "name of a file"),
+        ({"values_file": "empty", "values": ["a"]}, "not both"),
+    ],
+)
+def test_a_file_of_values_that_is_wrong_is_named(
+    tmp_path: Path, job: dict[str, Any], message: str
+) -> None:
+    (tmp_path / "empty").write_text("\n\n")
+    (tmp_path / "binary").write_bytes(b"a\xff")
+
+    with pytest.raises((WrongType, InvalidValue)) as refused:
+        expand({"jobs": [{}, job]}, directory=tmp_path)
+
+    assert [one.pointer for one in refused.value.errors] == ["/jobs/1/values_file"]
+    assert message in refused.value.errors[0].message
+
+
 @pytest.mark.parametrize(
     ("document", "pointer"),
     [

@@ -1,5 +1,6 @@
 """What builders collect, and what they send."""
 
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -115,3 +116,24 @@ async def test_mistakes_are_told_where_they_are_made() -> None:
         bb.job_tree().create_path("/a")
         with pytest.raises(GroupExists):
             bb.job_tree().create_path("/a", attributes={"k": "w"})
+
+
+async def test_values_of_an_array_are_texts_or_paths_from_anywhere() -> None:
+    async with serving(CREATED) as server, aio.Client(server.url, "t") as client:
+        bb = client.create_batch()
+        array = bb.create_job(["run", "{value}"], values=(name for name in ("a", Path("/b"))))
+        after = bb.create_job(parents=[array])
+        await bb.submit()
+
+    assert (array.count, after.job_id) == (2, 3)
+    assert sent(server.requests[0])["jobs"][0]["values"] == ["a", "/b"]
+
+
+@pytest.mark.parametrize("values", ["abc", [], ["a", 4], [b"a"]])
+async def test_wrong_values_are_refused_before_they_are_counted(values: Any) -> None:  # noqa: ANN401
+    async with aio.Client("http://localhost:1", "t") as client:
+        bb = client.create_batch()
+        with pytest.raises((WrongType, InvalidValue)) as refused:
+            bb.create_job(values=values)
+
+    assert refused.value.errors[0].pointer.startswith("/jobs/0/values")

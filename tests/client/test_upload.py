@@ -83,6 +83,23 @@ def test_large_array_is_cut_into_parts_that_continue_its_indices() -> None:
     ]  # fmt: skip
 
 
+def test_values_are_cut_with_their_array() -> None:
+    values = [str(n) for n in range(250)]
+    jobs: list[dict[str, Any]] = [
+        {"values": values, "index_from": 7},
+        {"values": ["x" * 2**20] * 3},
+    ]
+
+    bunches = list(cut_bunches(jobs, part_max=100))
+
+    parts = [job for bunch in bunches for job in _documents(bunch)]
+    assert [(part["index_from"], len(part["values"])) for part in parts] == [
+        (7, 100), (107, 100), (207, 50), (0, 1), (1, 1), (2, 1)
+    ]  # fmt: skip
+    assert [value for part in parts[:3] for value in part["values"]] == values
+    assert [bunch.first for bunch in bunches] == [1, 101, 201]
+
+
 def test_parts_with_many_parents_are_smaller() -> None:
     """Each of them waits for each parent, and a bunch brings a bounded number of such pairs."""
     jobs = [{"count": 1000, "parents": [[1, 10_000], 10_001]}]

@@ -310,3 +310,21 @@ def test_logs_that_are_not_there_are_an_error(weft: Weft, tmp_path: Path) -> Non
     for done in mixed:
         assert done.returncode == 2
         assert "CLI.ONE_JOB_ONLY" in done.stderr.decode()
+
+
+def test_an_array_over_the_lines_of_a_file(weft: Weft, tmp_path: Path) -> None:
+    (tmp_path / "samples.txt").write_text("first\nsecond one\n")
+    text = """jobs:
+  - {name: each, command: [echo, "<{value}>"], values_file: samples.txt}
+  - {command: [echo, done], parents: [each]}
+"""
+    batch = submit(weft, tmp_path, text)
+
+    assert weft.run("wait", batch).returncode == 0
+    assert [weft.run("logs", f"{batch}.j{n}").stdout for n in (1, 2, 3)] == [
+        b"<first>\n", b"<second one>\n", b"done\n"
+    ]  # fmt: skip
+    (tmp_path / "wrong.yaml").write_text("jobs:\n  - {name: each, values: [a, 4]}\n")
+    wrong = weft.run("submit", str(tmp_path / "wrong.yaml"))
+    assert wrong.returncode == 2
+    assert b'4 is a number, and text is needed: write "4"' in wrong.stderr

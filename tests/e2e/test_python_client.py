@@ -253,6 +253,18 @@ def test_an_array_is_one_entry_and_many_jobs(client: Client) -> None:
         array.element(5)
 
 
+def test_an_array_over_values_gives_each_job_its_own(client: Client) -> None:
+    bb = client.create_batch()
+    array = bb.create_job(["echo", "{value} at $WEFT_INDEX"], values=["a b", "$WEFT_INDEX"])
+    script = bb.create_job(script='echo "$WEFT_ARRAY_VALUE"', values=["x;y"], index_from=3)
+    b = bb.submit()
+
+    assert b.wait()["n_succeeded"] == 3
+    assert [array.element(n).log() for n in range(2)] == ["a b at 0\n", "$WEFT_INDEX at 1\n"]
+    assert script.log() == "x;y\n"
+    assert script.status()["index"] == 3
+
+
 def test_a_large_array_is_cut_into_parts(client: Client) -> None:
     bb = client.create_batch()
     array = bb.create_job_group("all").create_job(["sleep", "4321"], count=150_000)

@@ -1,13 +1,20 @@
 """Specs as they are stored: in chunks, and of an array one template."""
 
+import zlib
+from itertools import accumulate
+
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from weft.wire.spec import (
+    CHUNK_BYTES_MAX,
+    CHUNK_VALUES_MAX,
     ArrayRange,
     JobSpec,
     compress_chunk,
+    cut_values,
     decode_chunk,
     encode_array,
     encode_chunk,
@@ -90,3 +97,58 @@ def test_chunks_of_before_arrays_are_read() -> None:
     assert list(decode_chunk(encode_chunk(specs))) == specs
     old = compress_chunk(b"\x92\xc0\x92\x81\xa7command\x91\xa4true\x80")
     assert list(decode_chunk(old)) == specs
+
+
+@pytest.mark.parametrize(
+    ("word", "found"),
+    [
+        ("{value}.png", "a b.png"),
+        ("$WEFT_ARRAY_VALUE,${WEFT_ARRAY_VALUE}", "a b,a b"),
+        ("$WEFT_ARRAY_VALUES {values} {{value}}", "$WEFT_ARRAY_VALUES {values} {a b}"),
+        ("{value}-$WEFT_INDEX-{value}", "a b-7-a b"),
+    ],
+)
+def test_a_value_is_put_in_like_the_index(word: str, found: str) -> None:
+    spec = spec_at(JobSpec(command=("run", word), env={"WORD": word}), 7, "a b")
+
+    assert spec.command == ("run", found)
+    assert spec.env == {"WORD": found, "WEFT_INDEX": "7", "WEFT_ARRAY_VALUE": "a b"}
+
+
+def test_what_is_in_a_value_or_in_an_array_without_any_stays() -> None:
+    template = JobSpec(command=("{value}", "$WEFT_ARRAY_VALUE"))
+
+    assert spec_at(template, 7).command == template.command
+    tricky = "$WEFT_INDEX {value} \\1"
+    assert spec_at(template, 7, tricky).command == (tricky, tricky)
+
+
+@given(st.lists(st.text(max_size=20), min_size=1, max_size=50), st.integers(0, 9))
+def test_chunk_of_an_array_over_values_has_a_spec_for_each(values: list[str], first: int) -> None:
+    template = JobSpec(command=("a", "{value}"), executor="function")
+    specs = decode_chunk(encode_array(template, ArrayRange(first, len(values)), None, values))
+
+    assert [spec.command for spec in specs] == [("a", value) for value in values]
+    assert {spec.executor for spec in specs} == {"function"}
+
+
+@given(st.lists(st.integers(0, 100_000), min_size=1, max_size=3000))
+def test_values_are_cut_into_parts_that_fit_a_chunk(lengths: list[int]) -> None:
+    values = ["x" * length for length in lengths]
+    parts = list(cut_values(values))
+
+    assert [value for _, part in parts for value in part] == values
+    assert [start for start, _ in parts] == list(
+        accumulate((len(part) for _, part in parts[:-1]), initial=0)
+    )
+    for _, part in parts:
+        assert 0 < len(part) <= CHUNK_VALUES_MAX
+        assert len(part) == 1 or 4 * sum(map(len, part)) <= CHUNK_BYTES_MAX
+
+
+def test_a_worker_of_the_previous_release_refuses_an_array_over_values() -> None:
+    """It reads three fields of a chunk, and would run jobs with the words for a value in them."""
+    body = encode_array(JobSpec(command=("a", "{value}")), ArrayRange(0, 1), None, ["x"])
+    _, (template,), *_ = msgspec.msgpack.decode(zlib.decompress(body))
+
+    assert template["executor"] not in {"process", "function"}

@@ -150,8 +150,8 @@ class ConcurrencyKey(Struct, forbid_unknown_fields=True):
 
 
 class JobDocument(Struct, forbid_unknown_fields=True, omit_defaults=True, gc=False):
-    """One job, or with `count` an array of jobs. Without `command`, `script` and `function` it is
-    a no-op that succeeds.
+    """One job, or with `count` or `values` an array of jobs. Without `command`, `script` and
+    `function` it is a no-op that succeeds.
     """
 
     command: Annotated[
@@ -238,6 +238,15 @@ class JobDocument(Struct, forbid_unknown_fields=True, omit_defaults=True, gc=Fal
             1000,
         ),
     ] = None
+    values: Annotated[
+        list[str] | None,
+        says(
+            "Instead of `count`: an array with a job for each of these texts. Each has its own "
+            "as `WEFT_ARRAY_VALUE`; that and `{value}` are replaced in `command` and in values of "
+            "`env`.",
+            ["sample-a", "sample-b"],
+        ),
+    ] = None
     index_from: Annotated[Index, says("Index of the first job of the array.", 1)] = 0
     umask: Annotated[
         Umask | None, says("File mode mask in octal; without it the worker's.", "0077")
@@ -250,6 +259,11 @@ class JobDocument(Struct, forbid_unknown_fields=True, omit_defaults=True, gc=Fal
         ConcurrencyKey | None,
         says("Limits how many jobs with this key run at a time.", {"key": "db-x", "n": 2}),
     ] = None
+
+    @property
+    def array_size(self) -> int | None:
+        """Return the number of jobs of an array; None: it is no array."""
+        return self.count if self.values is None else len(self.values)
 
 
 RARE_JOB_FIELDS: Final[tuple[str, ...]] = ("not_before", "concurrency_key")

@@ -1,19 +1,22 @@
 """The specification of a job, as it is stored and as the worker reads it.
 
 A spec never changes after submission. Many specs are stored together in one compressed value,
-a *chunk* (`weft.job_spec`). The chunk of an array holds one template for all its jobs. Only this
-module knows the format of a chunk.
+a *chunk* (`weft.job_spec`). The chunk of an array holds one template for all its jobs, and the
+values of a part of an array over values. Only this module knows the format of a chunk.
 """
 
 import re
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, overload
 
 import msgspec
 
 INDEX_VARIABLE: Final = "WEFT_INDEX"
+VALUE_VARIABLE: Final = "WEFT_ARRAY_VALUE"
 _INDEX = re.compile(r"\$(?:WEFT_INDEX(?![A-Za-z0-9_])|\{WEFT_INDEX\})")
+_VALUE = re.compile(r"\{value\}|\$(?:WEFT_ARRAY_VALUE(?![A-Za-z0-9_])|\{WEFT_ARRAY_VALUE\})")
+_EITHER = re.compile(f"{_INDEX.pattern}|{_VALUE.pattern}")
 
 
 class FunctionSpec(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -79,14 +82,26 @@ class _Chunk(msgspec.Struct, frozen=True, array_like=True):
     inherit_env: dict[str, str] | None
     specs: list[JobSpec]
     array: ArrayRange | None = None
+    values: list[str] | None = None
+    """Of an array over values."""
+    executor: str = ""
+    """With `values` the executor of the template, which names `_OF_VALUES` instead: a worker of
+    the previous release says that it has no such executor, and does not run jobs without values.
+    """
+
+
+_OF_VALUES: Final = "array of values"
 
 
 class ArraySpecs(Sequence[JobSpec]):
     """The specs of an array; each is made from the template when it is asked for."""
 
-    def __init__(self, template: JobSpec, array: ArrayRange) -> None:
+    def __init__(
+        self, template: JobSpec, array: ArrayRange, values: Sequence[str] | None = None
+    ) -> None:
         self._template = template
         self._array = array
+        self._values = values
 
     def __len__(self) -> int:
         return self._array.n_jobs
@@ -102,27 +117,36 @@ class ArraySpecs(Sequence[JobSpec]):
         return [self._at(place) for place in indices]
 
     def _at(self, place: int) -> JobSpec:
-        spec = spec_at(self._template, self._array.first_index + place)
+        value = None if self._values is None else self._values[place]
+        spec = spec_at(self._template, self._array.first_index + place, value)
         if spec.shares is not None and spec.shares < 0:
             return msgspec.structs.replace(spec, shares=spec.shares - place)
         return spec
 
 
-def spec_at(template: JobSpec, index: int) -> JobSpec:
-    """Return the spec of one job of an array.
+def spec_at(template: JobSpec, index: int, value: str | None = None) -> JobSpec:
+    """Return the spec of one job of an array, `value`: of one over values.
 
     `$WEFT_INDEX` and `${WEFT_INDEX}` in argv and in values of the environment become the index,
-    and it is an environment variable, too.
+    and it is an environment variable, too. So does `{value}`, or `$WEFT_ARRAY_VALUE` likewise.
     """
-    text = str(index)
     command, env = template.command, template.env or {}
+    own = {INDEX_VARIABLE: str(index)}
+    if value is not None:
+        own[VALUE_VARIABLE] = value
     return msgspec.structs.replace(
         template,
-        command=None if command is None else tuple(_INDEX.sub(text, word) for word in command),
-        env={
-            **{name: _INDEX.sub(text, value) for name, value in env.items()},
-            INDEX_VARIABLE: text,
-        },
+        command=None if command is None else tuple(_filled(word, own) for word in command),
+        env={**{name: _filled(text, own) for name, text in env.items()}, **own},
+    )
+
+
+def _filled(text: str, own: Mapping[str, str]) -> str:
+    """Replace the variables of an array's job. What stands in a value is left as it is."""
+    if VALUE_VARIABLE not in own:
+        return _INDEX.sub(own[INDEX_VARIABLE], text)
+    return _EITHER.sub(
+        lambda found: own[INDEX_VARIABLE if _INDEX.match(found[0]) else VALUE_VARIABLE], text
     )
 
 
@@ -133,6 +157,7 @@ CHUNK_JOBS_MAX = 256
 
 256 similar specs compress well.
 """
+CHUNK_VALUES_MAX = 1000
 CHUNK_BYTES_MAX = 256 * 1024
 """Before compression, without what is shared. A longer spec is a chunk of its own."""
 
@@ -142,11 +167,32 @@ def pack_specs(specs: list[JobSpec], inherit_env: dict[str, str] | None = None) 
     return _ENCODER.encode(_Chunk(inherit_env, specs))
 
 
+def cut_values(values: Sequence[str]) -> Iterator[tuple[int, Sequence[str]]]:
+    """Yield the parts of an array over values, each for a chunk of its own, and where they begin:
+    a worker that claims one job reads its whole chunk.
+    """
+    start = size = 0
+    for place, value in enumerate(values):
+        size += 4 * len(value)  # at most
+        if place > start and (size > CHUNK_BYTES_MAX or place - start >= CHUNK_VALUES_MAX):
+            yield start, values[start:place]
+            start, size = place, 4 * len(value)
+    yield start, values[start:]
+
+
 def encode_array(
-    template: JobSpec, array: ArrayRange, inherit_env: dict[str, str] | None = None
+    template: JobSpec,
+    array: ArrayRange,
+    inherit_env: dict[str, str] | None = None,
+    values: list[str] | None = None,
 ) -> bytes:
-    """Make the chunk of an array: one template, however many jobs."""
-    return compress_chunk(_ENCODER.encode(_Chunk(inherit_env, [template], array)))
+    """Make the chunk of an array: one template, however many jobs, and one value for each."""
+    if values is None:
+        chunk = _Chunk(inherit_env, [template], array)
+    else:
+        marked = msgspec.structs.replace(template, executor=_OF_VALUES)
+        chunk = _Chunk(inherit_env, [marked], array, values, template.executor)
+    return compress_chunk(_ENCODER.encode(chunk))
 
 
 def compress_chunk(packed: bytes) -> bytes:
@@ -165,4 +211,9 @@ def decode_chunk(body: bytes) -> Sequence[JobSpec]:
     specs = chunk.specs
     if chunk.inherit_env is not None:
         specs = [msgspec.structs.replace(one, inherit_env=chunk.inherit_env) for one in specs]
-    return specs if chunk.array is None else ArraySpecs(specs[0], chunk.array)
+    if chunk.array is None:
+        return specs
+    template = specs[0]
+    if chunk.values is not None:
+        template = msgspec.structs.replace(template, executor=chunk.executor)
+    return ArraySpecs(template, chunk.array, chunk.values)

@@ -19,6 +19,7 @@ _SYNONYMS: Final[Mapping[str, str]] = MappingProxyType({
     "environment": "env", "vars": "env", "variables": "env",
     "dir": "cwd", "workdir": "cwd", "working_directory": "cwd", "chdir": "cwd",
     "array": "count", "size": "count", "replicas": "count",
+    "items": "values", "list": "values", "matrix": "values", "foreach": "values",
     "labels": "attributes", "tags": "attributes", "metadata": "attributes",
     "id": "name", "title": "name", "project": "billing_project", "account": "billing_project",
     "tasks": "jobs", "steps": "jobs", "parallelism": "max_running", "stage": "group",

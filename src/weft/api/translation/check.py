@@ -10,6 +10,7 @@ from weft.core.secret_variables import MASK, is_masked
 from weft.core.texts import wrong_attributes, wrong_key, wrong_name
 from weft.settings import Settings
 from weft.wire.documents import JobDocument
+from weft.wire.spec import JobSpec, spec_at
 
 EXECUTORS = ("process", "function")
 INDEX_MAX = 2_000_000_000
@@ -48,6 +49,7 @@ def check_jobs(
             or job.cwd is not None
             or job.executor is not None
             or job.count is not None
+            or job.values is not None
             or job.index_from
             or job.not_before is not None
             or job.concurrency_key is not None
@@ -104,6 +106,8 @@ class _JobCheck:
         if job.env:
             _check_env(job.env, self.problems, f"{at}/env")
         self._check_size(job, at)
+        if job.values is not None:
+            self._check_values(job, job.values, at)
         if job.cwd is not None:
             self._check_cwd(job.cwd, f"{at}/cwd")
         if job.executor not in {None, *EXECUTORS}:
@@ -138,26 +142,42 @@ class _JobCheck:
                 add(NulCharacter, f"{at}/script", "a script cannot contain NUL")
 
     def _check_size(self, job: JobDocument, at: str) -> None:
-        texts = [*(job.command or ()), job.script or ""]
-        for key, value in (job.env or {}).items():
-            texts += (key, value)
-        if 4 * sum(map(len, texts)) <= self.argv_bytes_max:
+        texts, env = [*(job.command or ()), job.script or ""], job.env or {}
+        if 4 * sum(map(len, [*texts, *env, *env.values()])) <= self.argv_bytes_max:
             return
-        # As the kernel counts: each text ends with NUL, each pair of the environment has "=".
-        size = sum(len(text.encode()) + 1 for text in texts)
+        size = _size_of(texts, env)
         if size > self.argv_bytes_max:
             field = "script" if job.script is not None else "command"
             most, whole = self.settings.argv_bytes_max, size + self.inherited_bytes
             message = f"arguments and environment have {whole} bytes, at most {most}"
             self.problems.add(InvalidValue, f"{at}/{field}", message)
 
+    def _check_values(self, job: JobDocument, values: Sequence[str], at: str) -> None:
+        add = self.problems.add
+        if job.count is not None:
+            add(InvalidValue, f"{at}/values", "an array has a `count` or `values`, not both")
+        if not values:
+            add(InvalidValue, f"{at}/values", "an array has at least one value")
+            return
+        for n, value in enumerate(values):
+            if "\0" in value:
+                add(NulCharacter, f"{at}/values/{n}", "a value cannot contain NUL")
+        longest = max(range(len(values)), key=lambda n: len(values[n].encode()))
+        filled = spec_at(JobSpec(job.command, env=job.env), INDEX_MAX, values[longest])
+        size = _size_of([*(filled.command or ()), job.script or ""], filled.env or {})
+        if size + self.inherited_bytes > self.settings.argv_bytes_max:
+            most, whole = self.settings.argv_bytes_max, size + self.inherited_bytes
+            message = f"with it arguments and environment have {whole} bytes, at most {most}"
+            add(InvalidValue, f"{at}/values/{longest}", f"{message} (argv_bytes_max)")
+
     def _check_array(self, job: JobDocument, at: str) -> None:
-        if job.count is None:
+        size = job.array_size
+        if size is None:
             if job.index_from:
                 message = "only an array has indices; set `count` to its number of jobs"
                 self.problems.add(InvalidValue, f"{at}/index_from", message)
-        elif job.index_from + job.count - 1 > INDEX_MAX:
-            last = job.index_from + job.count - 1
+        elif job.index_from + size - 1 > INDEX_MAX:
+            last = job.index_from + size - 1
             self.problems.add(
                 InvalidValue, f"{at}/index_from", f"the last index is {last}, at most {INDEX_MAX}"
             )
@@ -172,6 +192,11 @@ class _JobCheck:
             self.problems.add(NulCharacter, pointer, "a path cannot contain NUL")
         elif not cwd.startswith("/"):
             self.problems.add(InvalidValue, pointer, "not an absolute path")
+
+
+def _size_of(texts: Sequence[str], env: Mapping[str, str]) -> int:
+    """Count as the kernel does: each text ends with NUL, each pair of the environment has "="."""
+    return sum(len(text.encode()) + 1 for text in [*texts, *env, *env.values()])
 
 
 def _inherited_bytes(

@@ -56,6 +56,12 @@ class FunctionCarriers:
             found.append(position)
         return FunctionCarriers(found)
 
+    def of_entries(self, entries: Sequence[int]) -> "FunctionCarriers":
+        """Return these for other entries, each of which is one of the present or a part of it."""
+        return FunctionCarriers(
+            [self.positions[entry] for entry in entries] if self.positions else ()
+        )
+
     def entries(self, jobs: Sequence[JobDocument]) -> list[int]:
         """Return the entries that carry a function."""
         if not self.positions:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
+from weft.api.translation.arrays import cut_arrays
 from weft.api.translation.check import check_jobs
 from weft.api.translation.context import DocumentContext
 from weft.api.translation.functions import carriers_of
@@ -76,7 +77,7 @@ def translate(
     group_id = _groups(jobs, context, problems)
     combos = sets_of(jobs, context, problems)
     retry_on = _retries(jobs, problems)
-    positions = Positions([job.count for job in jobs], first=context.first)
+    positions = Positions([job.array_size for job in jobs], first=context.first)
     carriers = carriers_of(jobs, positions, context, problems)
     parents = _parents(jobs, context, positions, problems)
     problems.raise_any()
@@ -86,25 +87,29 @@ def translate(
         problems.raise_any()
     if order is not None and parents is not None:
         jobs = [jobs[index] for index in order]
-        shape_index, group_id, retry_on, combos.index = (
-            column if len(column) <= 1 else [column[index] for index in order]
-            for column in (shape_index, group_id, retry_on, combos.index)
-        )
         before = positions
         parents, positions = renumbered(parents, positions, order)
         carriers = carriers.moved(order, before, positions, problems)
         problems.raise_any()
+    numbers = None if order is None else _numbers(order, positions)
+    entries: Sequence[int] | None = order
+    if any(job.values for job in jobs):
+        jobs, cut = cut_arrays(jobs)
+        positions = Positions([job.array_size for job in jobs], first=context.first)
+        parents = parents and [parents[entry] for entry in cut]
+        carriers = carriers.of_entries(cut)
+        entries = cut if order is None else [order[entry] for entry in cut]
     rows = JobRows(
         first_job=context.first,
         n_jobs=positions.n_jobs,
         shapes=book.shapes,
-        shape_index=shape_index,
-        group_id=group_id,
+        shape_index=_picked(shape_index, entries),
+        group_id=_picked(group_id, entries),
         priority=_one_if_same([job.priority for job in jobs]),
         always_run=_one_if_same([job.always_run for job in jobs]),
         max_attempts=_one_if_same([job.max_attempts for job in jobs]),
-        retry_on=retry_on,
-        combo_index=combos.index,
+        retry_on=_picked(retry_on, entries),
+        combo_index=_picked(combos.index, entries),
         combo_number=combos.number,
         combo_set=combos.sets,
         entry_n=[positions.count_of(n) for n in range(len(jobs))] if positions.has_arrays else [],
@@ -114,7 +119,7 @@ def translate(
     fill_labels(rows, jobs, positions)
     fill_rare_fields(rows, jobs, positions)
     fill_chunks(rows, jobs, positions, carriers, context)
-    return Translated(rows, None if order is None else _numbers(order, positions))
+    return Translated(rows, numbers)
 
 
 def _numbers(order: Sequence[int], positions: Positions) -> list[int]:
@@ -133,6 +138,13 @@ def _check(jobs: Sequence[JobDocument], context: DocumentContext, problems: Prob
         inherit_env=context.inherit_env,
         plain_chars_max=context.plain_chars_max,
     )
+
+
+def _picked(column: list[int], entries: Sequence[int] | None) -> list[int]:
+    """Return a column of the document for these entries of it; None: for all."""
+    if entries is None or len(column) <= 1:
+        return column
+    return [column[entry] for entry in entries]
 
 
 def _one_if_same(column: list[Value]) -> list[Value]:

@@ -55,7 +55,7 @@ def fill_labels(rows: JobRows, jobs: Sequence[JobDocument], positions: Positions
     labelled = [
         (number, job.name, job.attributes or None)
         for number, job in zip(positions.firsts, jobs, strict=True)
-        if (job.name is not None or job.attributes) and job.count is None
+        if (job.name is not None or job.attributes) and job.array_size is None
     ]
     if labelled:
         rows.label_job, rows.label_name, rows.label_attributes = (
@@ -64,10 +64,11 @@ def fill_labels(rows: JobRows, jobs: Sequence[JobDocument], positions: Positions
     if positions.has_arrays:
         rows.arrays = [
             ArrayRow(
-                first_job=number, n_jobs=job.count, first_index=job.index_from, name=job.name,
+                first_job=number, n_jobs=size, first_index=job.index_from, name=job.name,
                 attributes=job.attributes or None,
             )
-            for number, job in zip(positions.firsts, jobs, strict=True) if job.count is not None
+            for number, job in zip(positions.firsts, jobs, strict=True)
+            if (size := job.array_size) is not None
         ]  # fmt: skip
 
 
@@ -120,7 +121,7 @@ def fill_chunks(
     if carriers.positions:
         specs = with_functions(specs, jobs, positions, carriers)
     carrying = carriers.entries(jobs)
-    arrays = [entry for entry, job in enumerate(jobs) if job.count is not None]
+    arrays = [entry for entry, job in enumerate(jobs) if job.array_size is not None]
     start = 0
     for entry in [*arrays, len(jobs)]:
         while start < entry:
@@ -129,7 +130,8 @@ def fill_chunks(
             start = stop
         if entry < len(jobs):
             array = ArrayRange(jobs[entry].index_from, positions.count_of(entry))
-            body = encode_array(specs[entry], array, context.inherit_env)
+            values = jobs[entry].values
+            body = encode_array(specs[entry], array, context.inherit_env, values)
             _add_chunk(rows, positions.firsts[entry], array.n_jobs, body)
             start = entry + 1
 

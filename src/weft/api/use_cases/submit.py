@@ -291,7 +291,7 @@ async def _in_thread(
     workers: Sequence[Row],
     problems: Problems,
 ) -> Translated:
-    if len(jobs) <= THREAD_JOBS:
+    if len(jobs) + sum(len(job.values or ()) for job in jobs) <= THREAD_JOBS:
         return translate(jobs, context, workers, problems)
     return await asyncio.to_thread(translate, jobs, context, workers, problems)
 
@@ -375,19 +375,22 @@ def _refuse_too_many(what: str, count: int, settings: Settings) -> None:
 
 
 def _refuse_too_large_arrays(jobs: Sequence[JobDocument], settings: Settings) -> None:
-    if not any(job.count for job in jobs):
+    if all(job.array_size is None for job in jobs):
         return
-    limit, count = settings.array_jobs_max, sum(job.count or 1 for job in jobs)
+    sizes = [job.array_size or 1 for job in jobs]
+    limit, count = settings.array_jobs_max, sum(sizes)
     if count > limit:
         raise TooManyJobs(
             "the arrays of the request have too many jobs",
             detail=f"It has {count} jobs with those of its arrays, at most {limit}.",
-            hint="Create an update and send the arrays in parts with `count` and `index_from`, as "
+            hint="Create an update and send the arrays in parts with `index_from`, as "
             "`weft submit` and the Python client do.",
             errors=[
-                FieldError(f"/jobs/{index}/count", f"{job.count} jobs")
-                for index, job in enumerate(jobs)
-                if job.count and job.count > 1
+                FieldError(
+                    f"/jobs/{index}/{'count' if job.values is None else 'values'}", f"{size} jobs"
+                )
+                for index, (job, size) in enumerate(zip(jobs, sizes, strict=True))
+                if size > 1
             ][:PROBLEMS_MAX],
         )
 

@@ -52,7 +52,8 @@ def submit(
     shown = "standard input" if file == "-" else file
     given = parse_document(body, chosen, name=shown)
     try:
-        document = expand(given, limit_fields(options))
+        directory = Path() if file == "-" else Path(file).parent
+        document = expand(given, limit_fields(options), directory=directory)
         if name is not None:
             document["name"] = name
         if dry_run:
@@ -101,9 +102,11 @@ def _show(document: dict[str, Any], *, as_json: bool) -> int:
 
 def _count_jobs(document: dict[str, Any]) -> int | None:
     """Return the number of jobs, those of arrays counted one by one; None: it is malformed."""
+    from weft.client.submission.arrays import size_of  # noqa: PLC0415
+
     jobs = document.get("jobs") or ()
     try:
-        return sum(job.get("count") or 1 for job in jobs)
+        return sum(size_of(job) or 1 for job in jobs)
     except (AttributeError, TypeError):
         return None
 

@@ -1,8 +1,9 @@
 """What a job file may say besides the document of `POST /v1/batches`: defaults, keys of the user's
-own, durations in words, times from now on, keys as text.
+own, durations in words, times from now on, keys as text, the values of an array in a file.
 """
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, Final
 
 from weft.cli.input.limit_options import parse_concurrency_key, parse_moment
@@ -11,6 +12,7 @@ from weft.core.errors import FieldError, InvalidValue, WrongType
 from weft.core.problems import pointer_of
 
 OWN = "x-"
+VALUES_FILE: Final = "values_file"
 _PARSERS: Final[Mapping[str, Callable[[str], object]]] = {
     "timeout_s": parse_seconds,
     "not_before": parse_moment,
@@ -18,10 +20,15 @@ _PARSERS: Final[Mapping[str, Callable[[str], object]]] = {
 }
 
 
-def expand(file: Mapping[str, Any], options: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def expand(
+    file: Mapping[str, Any],
+    options: Mapping[str, Any] | None = None,
+    *,
+    directory: Path = Path(),
+) -> dict[str, Any]:
     """Return the document that a job file means: each job with the `defaults`, which give way to
     what the job says, without the keys that begin with `x-`. `options` of the command line take
-    the place of defaults.
+    the place of defaults. `directory`: where a relative `values_file` is.
     """
     document = _without_own(file)
     defaults = document.pop("defaults", None) or {}
@@ -31,7 +38,9 @@ def expand(file: Mapping[str, Any], options: Mapping[str, Any] | None = None) ->
     jobs = document.get("jobs")
     if isinstance(jobs, list):
         document["jobs"] = [
-            _job(one, defaults, pointer_of("jobs", index)) if isinstance(one, Mapping) else one
+            _job(one, defaults, pointer_of("jobs", index), directory)
+            if isinstance(one, Mapping)
+            else one
             for index, one in enumerate(jobs)
         ]
     return document
@@ -41,7 +50,9 @@ def _without_own(mapping: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in mapping.items() if not str(key).startswith(OWN)}
 
 
-def _job(given: Mapping[str, Any], defaults: Mapping[str, Any], at: str) -> dict[str, Any]:
+def _job(
+    given: Mapping[str, Any], defaults: Mapping[str, Any], at: str, directory: Path
+) -> dict[str, Any]:
     job = {**defaults, **_without_own(given)}
     for name, value in defaults.items():
         if isinstance(value, Mapping) and isinstance(job[name], Mapping):
@@ -49,6 +60,9 @@ def _job(given: Mapping[str, Any], defaults: Mapping[str, Any], at: str) -> dict
     if {"command", "script", "function"} & given.keys():
         for name in {"command", "script", "function"} - given.keys():
             job.pop(name, None)
+    if VALUES_FILE in job:
+        job["values"] = _values(job, f"{at}/{VALUES_FILE}", directory)
+        del job[VALUES_FILE]
     for name, parse in _PARSERS.items():
         if isinstance(job.get(name), str):
             try:
@@ -56,3 +70,25 @@ def _job(given: Mapping[str, Any], defaults: Mapping[str, Any], at: str) -> dict
             except ValueError as error:
                 raise InvalidValue.of([FieldError(f"{at}/{name}", str(error))]) from error
     return job
+
+
+def _values(job: Mapping[str, Any], at: str, directory: Path) -> list[str]:
+    """Return the lines of a file that are not empty."""
+    name = job[VALUES_FILE]
+    if not isinstance(name, str) or "\0" in name:
+        raise WrongType.of([FieldError(at, "expected the name of a file with one value per line")])
+    if job.get("values") is not None:
+        raise InvalidValue.of([FieldError(at, "give `values` or `values_file`, not both")])
+    try:
+        text = (directory / name).read_text(encoding="utf-8")
+    except OSError as error:
+        raise InvalidValue.of(
+            [FieldError(at, f"cannot read {name!r}: {error.strerror}")]
+        ) from error
+    except UnicodeDecodeError as error:
+        message = f"{name!r} is not UTF-8: byte {error.start}"
+        raise InvalidValue.of([FieldError(at, message)]) from error
+    values = [line for line in text.split("\n") if line]
+    if not values:
+        raise InvalidValue.of([FieldError(at, f"{name!r} has no lines")])
+    return values

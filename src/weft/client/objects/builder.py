@@ -4,7 +4,7 @@ Nothing in this file talks to the server or waits, so the builders of both clien
 their `submit` differs.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import chain
 from pathlib import PurePath
@@ -12,6 +12,7 @@ from typing import Any, Generic, TypeVar
 
 from weft.client.api import Api
 from weft.client.http.listing import Document
+from weft.client.submission.arrays import size_of
 from weft.client.submission.group_plan import group_exists
 from weft.client.submission.pending_update import Membership, NewGroup, PendingUpdate
 from weft.client.submission.refs import Block, HasRef, JobRef
@@ -74,7 +75,7 @@ class Draft:
         """Collect one job, or an array of them."""
         position = self._spool.n_jobs + 1
         self._spool.append(self._memberships.setdefault(membership, len(self._memberships)), job)
-        return JobRef(self.block, position, job.get("count", 1))
+        return JobRef(self.block, position, size_of(job) or 1)
 
     def add_group(self, group: NewGroup) -> None:
         """Collect a group. A tree group may be asked for again, if nothing new is said of it."""
@@ -158,6 +159,7 @@ class GroupBuilder(Generic[JobT]):
         retry_on: Sequence[str] | None = None,
         executor: str | None = None,
         count: int | None = None,
+        values: Iterable[str | PurePath] | None = None,
         index_from: int | None = None,
         umask: str | None = None,
         not_before: datetime | str | None = None,
@@ -183,20 +185,19 @@ class GroupBuilder(Generic[JobT]):
             retry_on: Reasons to try again; default: all that a retry may cure.
             executor: The executor that runs it; default: `process`.
             count: Number of jobs of an array; each knows its index as `$WEFT_INDEX`.
+            values: Instead: texts, one for each job of the array; `{value}` in the command.
             index_from: Index of the first one; default: 0.
             umask: File mode mask in octal, such as `"0077"`; default: the worker's.
             not_before: Time with its zone until which it waits.
             concurrency_key: `{"key": "db-x", "n": 2}`: at most two jobs with it run at once.
         """
         fields = {
-            "command": self._checked(command), "name": name, "script": script, "env": env,
-            "cwd": cwd, "stdin": stdin, "resources": resources, "timeout_s": timeout_s,
-            "always_run": always_run or None, "priority": priority, "attributes": attributes,
-            "parents": list(chain.from_iterable(map(self._parent, parents))) or None,
-            "max_attempts": max_attempts, "retry_on": retry_on, "executor": executor,
-            "count": count, "index_from": index_from, "umask": umask, "not_before": not_before,
-            "concurrency_key": concurrency_key,
-        }  # fmt: skip
+            "command": self._checked(command), "script": script, "always_run": always_run or None,
+            "env": env, "resources": resources, "index_from": index_from, "not_before": not_before,
+            "stdin": stdin, "parents": self._names_of(parents), "concurrency_key": concurrency_key,
+            "timeout_s": timeout_s, "umask": umask, "priority": priority, "retry_on": retry_on,
+            "attributes": attributes, "max_attempts": max_attempts, "values": self._texts(values),
+            "name": name, "cwd": cwd, "executor": executor, "count": count}  # fmt: skip
         return self._make_job(self._draft.add_job(self._membership_with(groups), _given(fields)))
 
     def _checked(
@@ -208,6 +209,26 @@ class GroupBuilder(Generic[JobT]):
             message = "a command is a list of program and arguments; `script=` takes one text"
             raise WrongType.of([FieldError(pointer, message)])
         return command
+
+    def _texts(self, values: Iterable[str | PurePath] | None) -> list[str] | None:
+        """Refuse what is not a list of texts: the jobs are counted before the server sees them."""
+        if values is None:
+            return None
+        pointer = f"/jobs/{self._draft.n_jobs}/values"
+        if isinstance(values, str):
+            raise WrongType.of([FieldError(pointer, "values are a list of texts, not one text")])
+        found = [str(value) if isinstance(value, PurePath) else value for value in values]
+        wrong = next((n for n, value in enumerate(found) if not _is_text(value)), None)
+        if wrong is not None:
+            message = f"{found[wrong]!r} is not a text"
+            raise WrongType.of([FieldError(f"{pointer}/{wrong}", message)])
+        if not found:
+            raise InvalidValue.of([FieldError(pointer, "an array has at least one value")])
+        return found
+
+    def _names_of(self, parents: Sequence[HasRef | int]) -> list[object] | None:
+        """Return parents as documents name them; None: there are none."""
+        return list(chain.from_iterable(map(self._parent, parents))) or None
 
     def _parent(self, parent: HasRef | int) -> Iterator[int | str | tuple[int, int]]:
         """Yield a parent as documents name it: a position in this update, the first and the last
@@ -314,6 +335,10 @@ def group_options(
             "callback": callback,
         }
     )
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
 
 
 def _given(fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import msgspec
 
 from weft.client.http.listing import Document
 from weft.client.http.routes import Routes
+from weft.client.submission.arrays import size_of
 from weft.client.submission.group_plan import GroupPlan, plan_group_numbers
 from weft.client.submission.planner import fill_in_bunches, fits_one_request
 from weft.client.submission.upload import Upload
@@ -67,7 +68,7 @@ def is_small(document: Document) -> bool:
     jobs = document.get("jobs")
     if not isinstance(jobs, list) or not all(isinstance(job, dict) for job in jobs):
         return True
-    counts = [job["count"] for job in jobs if job.get("count") is not None]
+    counts = [size for job in jobs if (size := size_of(job)) is not None]
     if not all(isinstance(count, int) and count > 0 for count in counts):
         return True
     return fits_one_request(
@@ -84,7 +85,7 @@ def plan_submission(document: Document) -> Plan:
     names = [job.get("name") for job in jobs]
     problems = Problems()
     refs = [job.get("parents") or () for job in jobs]
-    positions = Positions([job.get("count") for job in jobs])
+    positions = Positions([size_of(job) for job in jobs])
     earlier = Earlier(batch_id=None, names=True)
     parents = resolve_parents(names, refs, positions=positions, earlier=earlier, problems=problems)
     order = order_jobs(parents, names, problems, positions)

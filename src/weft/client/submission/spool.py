@@ -8,6 +8,8 @@ from typing import Any, Final
 
 import msgspec
 
+from weft.client.submission.arrays import size_of
+
 MEMORY_BYTES: Final = 16 << 20
 READ_BYTES: Final = 256 << 10
 _SIZE: Final = 4
@@ -32,7 +34,7 @@ class JobSpool:
 
     def append(self, membership: int, job: Mapping[str, Any]) -> None:
         """Add one job, or one array."""
-        count = job.get("count")
+        count = size_of(job)
         record = self._encoder.encode((membership, count is not None, job))
         self._file.write(len(record).to_bytes(_SIZE, "big"))
         self._file.write(record)

@@ -9,6 +9,7 @@ import msgspec
 
 from weft.client.http.routes import Routes
 from weft.client.http.session import new_key
+from weft.client.submission.arrays import parts_of, size_of
 from weft.core.errors import FieldError, WeftError
 
 BUNCH_JOBS_MIN = 100
@@ -95,23 +96,13 @@ def _parts(jobs: Iterable[Job], part_max: int) -> Iterator[_Part]:
     for origin, job in enumerate(jobs):
         if isinstance(job, msgspec.Raw):
             yield _Part(origin, job)
-        elif isinstance(job, msgspec.Struct) or not isinstance(job.get("count"), int):
+        elif isinstance(job, msgspec.Struct) or not isinstance(size_of(job), int):
             yield _Part(origin, msgspec.Raw(encode(job)))
         else:
-            for part, n_edges in _parts_of_array(job, part_max):
-                yield _Part(origin, msgspec.Raw(encode(part)), part["count"], n_edges)
-
-
-def _parts_of_array(
-    array: Mapping[str, Any], part_max: int
-) -> Iterator[tuple[Mapping[str, Any], int]]:
-    """Yield the parts of an array, and how many pairs of a job and its parent each brings."""
-    n_parents = sum(map(_count_of, array.get("parents") or ()))
-    most = max(1, min(part_max, PART_EDGES // max(1, n_parents)))
-    count, index = array["count"], array.get("index_from") or 0
-    for start in range(0, max(1, count), most):
-        n_jobs = min(most, count - start)
-        yield {**array, "count": n_jobs, "index_from": index + start}, n_jobs * n_parents
+            n_parents = sum(map(_count_of, job.get("parents") or ()))
+            most = max(1, min(part_max, PART_EDGES // max(1, n_parents)))
+            for part, n_jobs in parts_of(job, most):
+                yield _Part(origin, msgspec.Raw(encode(part)), n_jobs, n_jobs * n_parents)
 
 
 def _count_of(parent: object) -> int:

@@ -16,12 +16,13 @@ from weft.plugins.executors.job_environment import small_environment, timeout_ms
 from weft.ports.executor import ExecutorLimits, Reservation
 from weft.wire.function import CallBody, Definition
 from weft.wire.spawner import StartProcess, WarmCall
-from weft.wire.spec import INDEX_VARIABLE, FunctionSpec, JobSpec
+from weft.wire.spec import INDEX_VARIABLE, VALUE_VARIABLE, FunctionSpec, JobSpec
 
 _ENCODE = msgspec.msgpack.Encoder().encode
 _PROGRAM = ("-P", "-X", "faulthandler", "-m", "weft.worker.warm")
 """With faulthandler, the log of a crashed job shows where it crashed."""
 _ENVIRONMENTS_KEPT = 256
+_OF_ARRAYS = (INDEX_VARIABLE, VALUE_VARIABLE)
 _Key = tuple[int, frozenset[tuple[str, str]]]
 
 
@@ -37,10 +38,10 @@ class FunctionExecutor:
 
     def environment_of(self, spec: JobSpec) -> dict[str, str]:
         """Return the environment of the process. It includes the job's own variables, because many
-        are read when an interpreter starts, but not the index of an array's job.
+        are read when an interpreter starts, but not the index and the value of an array's job.
         """
         base = self._environment if spec.inherit_env is None else spec.inherit_env
-        own = {name: value for name, value in (spec.env or {}).items() if name != INDEX_VARIABLE}
+        own = {name: value for name, value in (spec.env or {}).items() if name not in _OF_ARRAYS}
         if not own:
             return base
         key = (id(base), frozenset(own.items()))
@@ -108,6 +109,5 @@ def _interpreter_of(function: FunctionSpec) -> str:
 
 def _variables_of(key: AttemptKey, spec: JobSpec) -> dict[str, str]:
     variables = variables_of(key, spec)
-    if spec.env and INDEX_VARIABLE in spec.env:
-        variables[INDEX_VARIABLE] = spec.env[INDEX_VARIABLE]
-    return variables
+    own = spec.env or {}
+    return {**variables, **{name: own[name] for name in _OF_ARRAYS if name in own}}

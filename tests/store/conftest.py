@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from store.postgres_site import PostgresSite, open_site
 from store.world import Backend, World, open_backend, open_world
 
 
@@ -43,4 +44,20 @@ async def world(backend: Backend) -> AsyncIterator[World]:
 async def own_world(database: dict[str, str]) -> AsyncIterator[World]:
     """Give a database of one's own, for tests that count what happens in all of it."""
     async with open_backend(database) as own, open_world(own) as result:
+        yield result
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def suite_backend(postgres: Any) -> AsyncIterator[Backend]:  # noqa: ANN401 (as above)
+    """Give connections to a database that only the suites use."""
+    name = postgres.create_database()
+    async with open_backend(postgres.dsns(name)) as result:
+        yield result
+    postgres.drop_database(name)
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def site(suite_backend: Backend) -> AsyncIterator[PostgresSite]:
+    """Give the place of a test of a suite."""
+    async with open_site(suite_backend) as result:
         yield result

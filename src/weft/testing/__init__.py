@@ -1,4 +1,5 @@
-"""Builders of rows and reports, shipped so that authors of plug-ins can use them.
+"""Builders of rows and reports, and a suite for each port, shipped for authors of adapters.
 
-Imported by tests only; nothing else of weft may import it. Must not need a database.
+Imported by tests only; nothing else of weft may import it. Must not need a database of its own:
+the suites of the stores ask their author for one (`store_site`).
 """

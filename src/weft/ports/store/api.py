@@ -17,7 +17,11 @@ from weft.ports.store.submitted import JobRows, NewBatch, NewGroup, Reserved
 class ApiStore(SetGroupStore, EditStore, QueryStore, BillingStore, FleetStore, Protocol):
     """The calls of the api.
 
-    Each call sees only the caller's tenant; anything else does not exist for it.
+    Each call sees only the caller's tenant; anything else does not exist for it. A call that names
+    a batch raises `BatchNotFound`; one that is refused changes nothing.
+    A page of a list has at most `limit` rows; the position of its last row is the next `after` or
+    `before`. Documents are those of `wire/answers.py`.
+    An idempotency key belongs to its user; None: the request is never a repeat.
     """
 
     async def ready(self) -> None:
@@ -32,7 +36,8 @@ class ApiStore(SetGroupStore, EditStore, QueryStore, BillingStore, FleetStore, P
         """Create an empty batch; return its number and whether it is new.
 
         Same key and digest: the existing number, False. Same key, another digest:
-        `IdempotencyConflict`.
+        `IdempotencyConflict`. Raise `ProjectNotFound` if the caller is no member of its billing
+        project.
         """
 
     async def submit(
@@ -52,7 +57,8 @@ class ApiStore(SetGroupStore, EditStore, QueryStore, BillingStore, FleetStore, P
         One transaction. Numbers of groups, jobs and parents in `groups` and `jobs` are relative to
         the update and start at 1. An earlier job or group is referred to by its negative number
         (-7 is j7); group 0 is the root. Return the batch, the reserved numbers and whether the
-        batch or update is new.
+        batch or update is new. Keys are as for `create_batch`. Raise as `create_batch`,
+        `add_groups`, `add_jobs` and `commit_update`; no number is reserved then.
         """
 
     async def create_update(
@@ -66,7 +72,10 @@ class ApiStore(SetGroupStore, EditStore, QueryStore, BillingStore, FleetStore, P
         digest: bytes,
         trace_id: str,
     ) -> tuple[Reserved, bool]:
-        """Reserve contiguous numbers for jobs and groups."""
+        """Reserve contiguous numbers for jobs and groups; return them and whether they are new.
+
+        Keys are as for `create_batch`. Raise `BatchCancelled`, `BatchFull`, `TooManyGroups`.
+        """
 
     async def get_update(self, caller: Caller, batch_id: int, update_id: int) -> Reserved:
         """Return the numbers that an update reserved. Raise `UpdateNotFound`."""
@@ -84,7 +93,9 @@ class ApiStore(SetGroupStore, EditStore, QueryStore, BillingStore, FleetStore, P
         """Add groups to an open update; return whether any of them is new.
 
         Numbers are relative as in `submit`. A repeat does nothing. Raise `IdempotencyConflict` if
-        the key was used with another digest, `BunchDiffers` if a number belongs to another group.
+        the key was used with another digest, `BunchDiffers` if a number belongs to another group,
+        `UpdateNotFound`, `UpdateCommitted`, `OutsideUpdate`, `GroupNotFound` for a parent,
+        `GroupExists`, `GroupTooDeep`.
         """
 
     async def add_jobs(
@@ -101,15 +112,18 @@ class ApiStore(SetGroupStore, EditStore, QueryStore, BillingStore, FleetStore, P
 
         Numbers are relative as in `submit`. A repeat of the same jobs from the same body
         (`digest`) does nothing and returns False; None: another body has filled these numbers,
-        see `get_bunch`. Raise `IdempotencyConflict` if the key was used with another digest.
+        see `get_bunch`. Raise `IdempotencyConflict` if the key was used with another digest,
+        `BunchOverlap` if it has some of these numbers only, `UpdateNotFound`, `UpdateCommitted`,
+        `OutsideUpdate`, `ParentNotFound`, `GroupNotFound`.
         """
 
     async def get_bunch(
         self, caller: Caller, batch_id: int, update_id: int, *, first_job: int, n_jobs: int
     ) -> Sequence[Row]:
-        """Return the jobs of an update from a position on, one row per job: `cpu_m, memory_mib,
-        storage_mib, gpu, group, groups, priority, always_run, max_attempts, retry_on, name,
-        attributes, parents` with absolute numbers, and `spec`.
+        """Return the jobs of an update from a position on, one row per job in order of their
+        numbers, also before the commit: `job_id, cpu_m, memory_mib, storage_mib, gpu, group,
+        groups, priority, always_run, max_attempts, retry_on, name, attributes, rare_fields,
+        parents` with absolute numbers, and `spec`. Raise `UpdateNotFound`.
         """
 
     async def add_payload_part(
@@ -125,9 +139,10 @@ class ApiStore(SetGroupStore, EditStore, QueryStore, BillingStore, FleetStore, P
         """Return those of these payloads that the batch does not have whole."""
 
     async def commit_update(self, caller: Caller, batch_id: int, update_id: int) -> Reserved:
-        """Make the update visible and runnable.
+        """Make the update visible and runnable; before, only `get_update` and `get_bunch` see it.
 
-        A repeat gives the same answer. Raise `UpdateIncomplete`, which lists what is missing.
+        A repeat gives the same answer. Raise `UpdateIncomplete`, which lists what is missing,
+        `UpdateNotFound`, `BatchCancelled`.
         """
 
     async def get_batch(self, caller: Caller, batch_id: int) -> Row:
@@ -179,25 +194,28 @@ class ApiStore(SetGroupStore, EditStore, QueryStore, BillingStore, FleetStore, P
         """
 
     async def list_attempts(self, caller: Caller, batch_id: int, job_id: int) -> Sequence[Row]:
-        """Return attempt documents, oldest first, the live one included."""
+        """Return attempt documents, oldest first, the live one included. Raise `JobNotFound`."""
 
     async def job_history(self, caller: Caller, batch_id: int, job_id: int) -> Sequence[Row]:
-        """Return history documents, oldest first."""
+        """Return history documents, oldest first. Raise `JobNotFound`."""
 
     async def list_attempt_logs(
         self, caller: Caller, batch_id: int, job_ids: Sequence[int], attempt: int | None
     ) -> Sequence[AttemptLog]:
-        """Return where the output of these jobs is stored.
+        """Return where the output of these jobs is stored, in order of their numbers.
 
-        For this attempt, or for the last one that has started.
+        For this attempt, or for the last one that has started; a job that waits has none (0) yet.
+        Jobs that do not exist or have no such attempt are left out.
         """
 
     async def cancel_group(
         self, caller: Caller, batch_id: int, group_id: int, *, force: bool
     ) -> bool:
-        """Cancel a group with everything below it (0: the batch).
+        """Cancel a group with everything below it (0: the batch): no claim of it commits
+        afterwards, and the workers of its running jobs are notified.
 
-        Return False if it was already cancelled.
+        `force`: also the jobs that run always. Return False if it was already cancelled in this
+        way. Raise `GroupNotFound`.
         """
 
     async def cancel_jobs(
@@ -216,7 +234,7 @@ class ApiStore(SetGroupStore, EditStore, QueryStore, BillingStore, FleetStore, P
         self, caller: Caller, *, after: tuple[int, int], batch_id: int | None, limit: int
     ) -> tuple[Sequence[Row], tuple[int, int]]:
         """Return events after a position, in the order of `Last-Event-ID`, and the position
-        reached.
+        reached: the same one if there are none. `batch_id`: only those of this batch.
 
         Only events older than every open writer are returned. Raise `EventsGone` if events after
         the position were removed.
@@ -231,9 +249,12 @@ class ApiStore(SetGroupStore, EditStore, QueryStore, BillingStore, FleetStore, P
         """
 
     async def pool_offers(self, caller: Caller) -> Sequence[Row]:
-        """Return `cpu_m, memory_mib, storage_mib, gpu, countables` of every known worker's
-        capacity, largest first.
+        """Return `cpu_m, memory_mib, offers` of every known worker, the largest memory first;
+        `offers` by name, storage and gpu included (`core/offers.py`).
         """
 
     async def overview(self, caller: Caller) -> Row:
-        """Return `workers: [...]`, `running`, `ready`, `pending` for `weft top` and metrics."""
+        """Return `workers: [...]`, `running`, `ready`, `pending` for `weft top` and metrics.
+
+        Workers are those of all tenants, counts those of the caller's.
+        """

@@ -14,6 +14,7 @@ class Beat(NamedTuple):
     """The answer to a leader's heartbeat; it makes up for lost notices."""
 
     idle: bool
+    """As `DriverStore.idle_driver`."""
     due: Mapping[str, datetime] = {}
     """By loop: when its next work is due, by this host's clock."""
 
@@ -23,41 +24,57 @@ class Folded(NamedTuple):
 
     deltas: int
     loops: Sequence[str] = ()
+    """Those that no notice wakes while the fold is awake, such as `cancel` (`driver/loops`)."""
 
 
 class DriverStore(Protocol):
     """The calls of a driver.
 
-    Every call carries the leader's epoch; a stale one raises `EpochStale`.
+    Every call with an epoch raises `EpochStale`, and changes nothing, unless it is the epoch of
+    the current term.
+    Seconds and dates are as of the call; dates are by this host's clock.
     """
 
     async def try_lead(self) -> int | None:
-        """Try the leader's lock on the connection kept for it.
+        """Begin a term, unless another driver leads; never wait for it.
 
-        Return the epoch of the new term, or None.
+        Return its epoch, which is greater than all earlier ones, or None. The term lasts until the
+        store is closed or its connection breaks. A driver that leads already begins another term.
         """
 
     async def configure(self, epoch: int, settings: Mapping[str, Any]) -> None:
-        """Store the leader's settings that SQL functions follow, by name."""
+        """Store the leader's settings that apply to the calls of all roles, by name.
+
+        `losses_max`: how often a running job may be lost and be ready again; then it is an error.
+        """
 
     async def still_lead(self) -> bool:
-        """Return whether the connection that holds the lock is alive: the driver's heartbeat."""
+        """Return whether the connection that holds the lock is alive: the driver's heartbeat.
+
+        False, too, for a driver that does not lead, and if the database is away.
+        """
 
     async def fold_deltas(self, epoch: int) -> Folded:
-        """Fold the visible deltas into the sums and settle completions."""
+        """Fold the visible deltas into the sums, each once, and settle completions.
+
+        Documents count the same before and after; groups become complete here.
+        """
 
     async def sweep(self, function: str, epoch: int, *, limit_jobs: int) -> int:
         """Call a SQL function that does one bounded step of a loop.
 
         Such a function takes `(epoch, limit_jobs)`, is safe to repeat, and returns how many jobs
-        it handled; 0: nothing is left.
+        it handled, at most `limit_jobs`; 0: nothing is left.
         """
 
     async def lose_workers(self, epoch: int, grace_s: float) -> Sequence[Row]:
-        """End the attempts of workers that were silent longer than the grace."""
+        """End the attempts of workers that were silent longer than the grace, as lost.
+
+        Return for each such worker, once, `worker`, `n_attempts` and `silent_s`.
+        """
 
     async def next_due(self, epoch: int, grace_s: float) -> datetime | None:
-        """Return when the next worker would be lost; None: there is no worker."""
+        """Return when the next worker would be lost, perhaps a past date; None: there is none."""
 
     async def gates_due(self, epoch: int) -> float | None:
         """Return in how many seconds a gate needs the driver if no notice comes before.
@@ -75,16 +92,20 @@ class DriverStore(Protocol):
         """
 
     async def remove_old(self, epoch: int, *, events_keep_s: float, updates_keep_s: float) -> int:
-        """Remove events older than the retention and updates that were never committed."""
+        """Remove, in bounded steps, events and uncommitted updates that are older than this.
+
+        Return how many; 0: nothing is left. Readers of removed events get `EventsGone`.
+        """
 
     async def running_operations(self, epoch: int, above_id: int = 0) -> Sequence[Operation]:
-        """Return a page of the operations above a number, oldest first; empty: no more."""
+        """Return a page of the running operations above a number, oldest first; empty: no more."""
 
     async def step(self, function: str, epoch: int, operation_id: int, *, limit: int) -> str:
         """Call a SQL function that does one bounded step of an operation.
 
         Such a function takes `(epoch, of_operation_id, limit_rows)`, is safe to repeat, and
         returns `moved`, `busy` (rows were locked: try again) or `waits` (for something else).
+        Of an operation that is over: `moved`.
         """
 
     async def fill_set(
@@ -98,7 +119,8 @@ class DriverStore(Protocol):
     ) -> bool:
         """Add jobs to the set of an operation that has examined all jobs up to a number.
 
-        Return False if rows were locked: repeat the same step.
+        A repeat adds none twice. The step that reaches the operation's `n_total` shows the set and
+        ends the operation. Return False if rows were locked: repeat the same step.
         """
 
     async def matching_jobs(
@@ -109,7 +131,9 @@ class DriverStore(Protocol):
     async def fail_operation(
         self, epoch: int, operation_id: int, problem: Mapping[str, Any]
     ) -> None:
-        """End an operation with an error, given as a problem document."""
+        """End an operation with an error, given as a problem document. A set that it was filling
+        is never shown.
+        """
 
     async def due_callbacks(
         self,
@@ -122,11 +146,14 @@ class DriverStore(Protocol):
     ) -> Sequence[DueCallback]:
         """Return the callbacks to send now, within limits that include those under way.
 
-        `busy`: the deliveries under way; they are not returned again.
+        `busy`: the deliveries under way; they are not returned again. The others are returned
+        until `record_deliveries` says how they went.
         """
 
     async def next_callback(self, epoch: int) -> float | None:
-        """Return in how many seconds another callback is due; None: there is none."""
+        """Return in how many seconds another callback will be due, apart from those that are due
+        already; None: there is none.
+        """
 
     async def record_deliveries(self, epoch: int, reports: Sequence[DeliveryReport]) -> None:
-        """Record attempts of callbacks."""
+        """Record attempts of callbacks. Reports on a delivery that is over change nothing."""

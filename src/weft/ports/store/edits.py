@@ -20,7 +20,10 @@ class EditLimits:
 
 
 class EditStore(Protocol):
-    """Edits and holds. Each is recorded with its time and actor."""
+    """Edits and holds. Each is recorded with its time and actor.
+
+    A call that names a group raises `GroupNotFound`.
+    """
 
     async def edit_group(
         self, caller: Caller, batch_id: int, group_id: int, *, patch: Patch, limits: EditLimits

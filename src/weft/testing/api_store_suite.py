@@ -1,0 +1,380 @@
+"""What every adapter of the port `ApiStore` must do: a suite that an author subclasses."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, Final
+from uuid import UUID, uuid4
+
+from weft.core.errors import (
+    BatchNotFound,
+    CallbackDelivered,
+    CallbackNotFound,
+    EventsGone,
+    GroupNotFound,
+    JobNotFound,
+    OperationNotFound,
+    Unavailable,
+)
+from weft.core.states import JobState, Reason
+from weft.ports.store import (
+    ApiStore,
+    Caller,
+    DeliveryReport,
+    EditLimits,
+    JobQuery,
+    NewBatch,
+    NewGroup,
+    NewSet,
+    QueryLimits,
+)
+from weft.testing.billing_store_suite import BillingStoreSuite
+from weft.testing.builders import job_rows, start_report
+from weft.testing.edit_store_suite import EditStoreSuite
+from weft.testing.fleet_store_suite import FleetStoreSuite
+from weft.testing.query_store_suite import QueryStoreSuite
+from weft.testing.set_group_store_suite import SetGroupStoreSuite
+from weft.testing.store_site import TRACE_ID, TREE, UNKEYED, StoreTests, refused
+from weft.testing.submission_suite import SubmissionSuite
+from weft.wire.spec import JobSpec
+
+NEW: Final = NewBatch(trace_id=TRACE_ID)
+EDIT_LIMITS: Final = EditLimits(attributes_max=9, rename_groups_max=9)
+ANY_JOB: Final = JobQuery(limit=9, limits=QueryLimits(timeout_s=30, scan_jobs_max=9))
+HOOK: Final = "https://receiver.example/hook"
+
+
+class CallerTests(StoreTests):
+    """Who may see what."""
+
+    async def test_readiness_is_that_of_the_database(self) -> None:
+        """Calls may be repeated when it is back."""
+        await self.site.api.ready()
+        async with self.site.open_api_away() as away:
+            with refused(Unavailable):
+                await away.ready()
+            with refused(Unavailable):
+                await away.get_batch(self.site.caller, 1)
+
+    async def test_token_has_a_holder(self) -> None:
+        """Until it expires; an unknown one has none."""
+        token = await self.site.token()
+        expired = await self.site.token(expired=True)
+        assert await self.site.api.authenticate(token) == self.site.caller
+        assert await self.site.api.authenticate(expired) is None
+        assert await self.site.api.authenticate(f"{token}x") is None
+
+    async def test_batch_of_another_tenant_does_not_exist(self) -> None:
+        """For any call."""
+        api, stranger = self.site.api, self.site.stranger
+        batch = await self.site.submit(1, callback=HOOK)
+        for call in calls_on_batch(api, stranger, batch):
+            with refused(BatchNotFound):
+                await call()
+        assert (await api.get_job(self.site.caller, batch, 1))["state"] == "ready"
+
+    async def test_lists_show_the_own_tenant(self) -> None:
+        """Of batches, operations, events and counts."""
+        api, caller, stranger = self.site.api, self.site.caller, self.site.stranger
+        start = await api.events_now()
+        batch, gone = await self.site.submit(1), await self.site.submit(1)
+        operation = await api.delete_batch(caller, gone, **UNKEYED)
+        assert await api.list_batches(stranger, before=None, limit=9, name=None) == []
+        assert await api.list_operations(stranger, before=None, limit=9, batch_id=None) == []
+        with refused(OperationNotFound):
+            await api.get_operation(stranger, operation)
+        assert (await api.list_events(stranger, after=start, batch_id=None, limit=9))[0] == []
+        assert (await api.overview(stranger))["ready"] == 0
+        (listed,) = await api.list_batches(caller, before=None, limit=9, name=None)
+        assert listed["id"] == batch
+
+
+class ReadingTests(StoreTests):
+    """Documents."""
+
+    async def test_batches_are_listed_newest_first_page_by_page(self) -> None:
+        """Or those of a name."""
+        api, caller = self.site.api, self.site.caller
+        ids = [await self.site.submit(1, name=name) for name in "xyx"]
+        page = await api.list_batches(caller, before=None, limit=2, name=None)
+        assert [row["id"] for row in page] == [ids[2], ids[1]]
+        page = await api.list_batches(caller, before=ids[1], limit=2, name=None)
+        assert [row["id"] for row in page] == [ids[0]]
+        page = await api.list_batches(caller, before=None, limit=9, name="x")
+        assert [row["id"] for row in page] == [ids[2], ids[0]]
+        assert page[0].keys() == (await api.get_batch(caller, ids[2])).keys()
+
+    async def test_groups_are_read_by_number_and_path(self) -> None:
+        """A list begins at the root; counts include what is below."""
+        api, caller = self.site.api, self.site.caller
+        batch = await self.site.submit(job_rows(3, group=[0, 1, 2]), groups=TREE)
+        groups = await api.list_groups(caller, batch, after=-1, limit=3)
+        assert [group["path"] for group in groups] == ["/", "/a", "/a/b"]
+        assert [group["n_jobs"] for group in groups] == [3, 2, 1]
+        (last,) = await api.list_groups(caller, batch, after=2, limit=3)
+        assert last == await api.get_group(caller, batch, "/c")
+        assert last == await api.get_group(caller, batch, 3)
+        for unknown in (4, "/z"):
+            with refused(GroupNotFound):
+                await api.get_group(caller, batch, unknown)
+
+    async def test_jobs_are_listed_in_order_page_by_page(self) -> None:
+        """Or those in some states."""
+        api, caller = self.site.api, self.site.caller
+        batch = await self.site.submit(5)
+        await self.site.run(2)
+        page = await api.list_jobs(caller, batch, after=1, limit=2)
+        assert [(row["job_id"], row["state"]) for row in page] == [(2, "success"), (3, "ready")]
+        page = await api.list_jobs(
+            caller, batch, after=0, limit=2, states=[JobState.READY, JobState.RUNNING]
+        )
+        assert [row["job_id"] for row in page] == [3, 4]
+
+    async def test_job_is_read_with_its_details(self) -> None:
+        """Its spec as it was sent."""
+        api, caller = self.site.api, self.site.caller
+        batch = await self.site.submit(job_rows(2, parents={2: [1]}, names={2: "two"}))
+        job = await api.get_job(caller, batch, 2)
+        assert (job["name"], job["state"], job["parents"]) == ("two", "pending", [1])
+        assert job["spec"] == JobSpec()
+        assert job["times"]["running_ms"] == 0
+        with refused(JobNotFound):
+            await api.get_job(caller, batch, 3)
+
+    async def test_attempts_and_history_are_read_oldest_first(self) -> None:
+        """The live attempt included."""
+        api, caller = self.site.api, self.site.caller
+        batch = await self.site.submit(1)
+        await self.site.run(reason=Reason.LOST)
+        (claimed,) = await self.site.claim()
+        store, incarnation_id = await self.site.worker()
+        await store.start_attempts(incarnation_id, [start_report(claimed)])
+        lost, live = await api.list_attempts(caller, batch, 1)
+        assert (lost["attempt"], lost["reason"], live["attempt"]) == (1, "lost", 2)
+        assert (live["ended_at"], live["started_at"] is None) == (None, False)
+        history = await api.job_history(caller, batch, 1)
+        assert [row["at"] for row in history] == sorted(row["at"] for row in history)
+        assert (history[0]["from"], history[0]["to"]) == (None, "ready")
+        assert (history[-1]["to"], history[-1]["attempt"]) == ("running", 2)
+        for call in (api.list_attempts, api.job_history):
+            with refused(JobNotFound):
+                await call(caller, batch, 2)
+
+    async def test_output_is_found_by_job_and_attempt(self) -> None:
+        """Of the last attempt unless one is named; of a job that waits it is empty."""
+        api, caller = self.site.api, self.site.caller
+        batch = await self.site.submit(2)
+        await self.site.run(1, reason=Reason.LOST)
+        await self.site.run(1)
+        logs = await api.list_attempt_logs(caller, batch, [1, 2, 9], None)
+        found = [(log.job_id, log.attempt, log.ended, log.state) for log in logs]
+        assert found == [(1, 2, True, "success"), (2, 0, False, "ready")]
+        (first,) = await api.list_attempt_logs(caller, batch, [1, 2], 1)
+        assert (first.job_id, first.attempt, first.reason) == (1, 1, "lost")
+
+    async def test_workers_are_shown_with_what_they_offer(self) -> None:
+        """And how many jobs wait and run."""
+        api, caller = self.site.api, self.site.caller
+        await self.site.submit(job_rows(3, parents={3: [1]}))
+        await self.site.claim(1)
+        overview = await api.overview(caller)
+        counts = [overview[state] for state in ("running", "ready", "pending")]
+        assert counts == [1, 1, 1]
+        assert len(overview["workers"]) > 0
+        offers = await api.pool_offers(caller)
+        assert {"cpu_m", "memory_mib", "offers"} <= offers[0].keys()
+        sizes = [offer["memory_mib"] for offer in offers]
+        assert sizes == sorted(sizes, reverse=True)
+
+
+class CancelTests(StoreTests):
+    """Cancels of groups and jobs."""
+
+    async def test_cancelled_group_is_not_claimed(self) -> None:
+        """Nor what is below it; its running jobs are stopped."""
+        api, caller = self.site.api, self.site.caller
+        batch = await self.site.submit(job_rows(3, group=[1, 2, 0]), groups=TREE)
+        (running,) = await self.site.claim(1)
+        assert await api.cancel_group(caller, batch, 1, force=False)
+        assert not await api.cancel_group(caller, batch, 1, force=False)
+        store, incarnation_id = await self.site.worker()
+        key = (batch, running.job_id, running.attempt)
+        assert list(await store.list_to_stop(incarnation_id, [key])) == [key]
+        await self.site.end(running, reason=Reason.CANCELLED)
+        assert await self.site.run() == [3]
+        await self.site.drive()
+        jobs = await api.list_jobs(caller, batch, after=0, limit=9)
+        assert [job["state"] for job in jobs] == ["cancelled", "cancelled", "success"]
+        with refused(GroupNotFound):
+            await api.cancel_group(caller, batch, 9, force=False)
+
+    async def test_jobs_that_run_always_are_cancelled_by_force(self) -> None:
+        """Which may follow a cancel without it."""
+        api, caller = self.site.api, self.site.caller
+        batch = await self.site.submit(job_rows(2, always_run=[True, False]))
+        assert await api.cancel_group(caller, batch, 0, force=False)
+        await self.site.drive()
+        states = [(await api.get_job(caller, batch, job))["state"] for job in (1, 2)]
+        assert states == ["ready", "cancelled"]
+        assert await api.cancel_group(caller, batch, 0, force=True)
+        assert not await api.cancel_group(caller, batch, 0, force=True)
+        await self.site.drive()
+        assert (await api.get_job(caller, batch, 1))["state"] == "cancelled"
+
+    async def test_cancelled_jobs_are_answered_one_by_one(self) -> None:
+        """All or none of a call."""
+        api, caller = self.site.api, self.site.caller
+        batch = await self.site.submit(4)
+        await self.site.run(1)
+        await self.site.claim(1)
+        outcomes = {1: "success", 2: "cancelling", 3: "cancelled"}
+        assert await api.cancel_jobs(caller, batch, [1, 2, 3]) == outcomes
+        with refused(JobNotFound):
+            await api.cancel_jobs(caller, batch, [4, 5])
+        assert await self.site.run() == [4]
+
+
+class EventTests(StoreTests):
+    """Events, and who listens."""
+
+    async def test_events_are_read_in_order_and_none_twice(self) -> None:
+        """In pages; of one batch, if asked."""
+        api, caller = self.site.api, self.site.caller
+        position = start = await api.events_now()
+        batches = [await self.site.submit(2) for _ in range(2)]
+        await self.site.run()
+        whole, end = await api.list_events(caller, after=start, batch_id=None, limit=100)
+        pages: list[Any] = []
+        while len(pages) < len(whole):
+            page, position = await api.list_events(caller, after=position, batch_id=None, limit=1)
+            pages += page
+        assert (pages, position) == (list(whole), end)
+        assert await api.list_events(caller, after=end, batch_id=None, limit=9) == ([], end)
+        kinds = {event["kind"] for event in whole}
+        assert {"update.committed", "jobs.running", "jobs.success"} <= kinds
+        of_one, _ = await api.list_events(caller, after=start, batch_id=batches[0], limit=100)
+        assert of_one == [event for event in whole if event["batch_id"] == batches[0]]
+
+    async def test_removed_events_are_gone(self) -> None:
+        """For those who have not read them."""
+        api, caller = self.site.api, self.site.caller
+        start = await api.events_now()
+        await self.site.submit(1)
+        _, end = await api.list_events(caller, after=start, batch_id=None, limit=9)
+        await self.site.remove_old()
+        with refused(EventsGone):
+            await api.list_events(caller, after=start, batch_id=None, limit=9)
+        assert await api.list_events(caller, after=end, batch_id=None, limit=9) == ([], end)
+
+    async def test_listener_that_waits_is_notified(self) -> None:
+        """Of any event."""
+        api = self.site.api
+
+        async def wait_and_submit() -> None:
+            await api.wait_for_events()
+            await self.site.submit(1)
+
+        await self.site.notice("events", after=wait_and_submit)
+        await api.wait_for_events(waits=False)
+
+
+class CallbackTests(StoreTests):
+    """Deliveries of callbacks."""
+
+    async def given_up(self, **told: Any) -> tuple[int, Any]:  # noqa: ANN401 (a document)
+        """Return a batch, and its delivery, which has failed for good unless `told` says more."""
+        batch = await self.site.submit(1, callback=HOOK)
+        await self.site.run()
+        await self.site.drive()
+        (row,) = await self.site.api.list_callbacks(self.site.caller, batch, after=0, limit=9)
+        report = {"delivered": False, "status": 500, "error": None, "retry_in_s": None, **told}
+        await self.site.driver.record_deliveries(
+            await self.site.lead(), [DeliveryReport(delivery_id=row["delivery_id"], **report)]
+        )
+        return batch, row
+
+    async def test_deliveries_are_listed_in_order_page_by_page(self) -> None:
+        """Of a batch and its groups."""
+        api, caller = self.site.api, self.site.caller
+        groups = [NewGroup(group_id=1, name="a", callback=HOOK)]
+        batch = await self.site.submit(job_rows(1, group=1), groups=groups, callback=HOOK)
+        await self.site.run()
+        await self.site.drive()
+        first, second = await api.list_callbacks(caller, batch, after=0, limit=9)
+        assert first["delivery_id"] < second["delivery_id"]
+        assert {row["group_id"] for row in (first, second)} == {0, 1}
+        assert (first["state"], first["url"]) == ("pending", HOOK)
+        page = await api.list_callbacks(caller, batch, after=first["delivery_id"], limit=9)
+        assert page == [second]
+
+    async def test_undelivered_callback_is_due_when_somebody_asks(self) -> None:
+        """By number or by name; a repeat changes nothing."""
+        api, caller = self.site.api, self.site.caller
+        for name in ("delivery_id", "delivery"):
+            batch, row = await self.given_up()
+            asked = row[name] if isinstance(row[name], int) else UUID(row[name])
+            document = await api.redeliver_callback(caller, batch, asked)
+            assert (document["state"], document["n_attempts"]) == ("pending", 1)
+            assert await api.redeliver_callback(caller, batch, asked) == document
+            for unknown in (row["delivery_id"] + 1000, uuid4()):
+                with refused(CallbackNotFound):
+                    await api.redeliver_callback(caller, batch, unknown)
+
+    async def test_delivered_callback_stays_delivered(self) -> None:
+        """Whoever asks."""
+        batch, row = await self.given_up(delivered=True, status=200)
+        with refused(CallbackDelivered):
+            await self.site.api.redeliver_callback(self.site.caller, batch, row["delivery_id"])
+
+
+class ApiStoreSuite(
+    CallerTests, ReadingTests, CancelTests, EventTests, CallbackTests, SubmissionSuite,
+    SetGroupStoreSuite, EditStoreSuite, QueryStoreSuite, BillingStoreSuite, FleetStoreSuite,
+):  # fmt: skip
+    """Tests of the port; see `StoreTests`."""
+
+
+def calls_on_batch(
+    api: ApiStore, caller: Caller, batch: int
+) -> Sequence[Callable[[], Awaitable[object]]]:
+    """Return every call that names a batch."""
+    edit: Mapping[str, Any] = {"patch": {"name": "x"}, "limits": EDIT_LIMITS}
+    one = (caller, batch)
+    return [
+        partial(api.submit, *one, [], job_rows(1), **UNKEYED),
+        partial(api.create_update, *one, n_jobs=1, n_groups=0, **UNKEYED),
+        partial(api.get_update, *one, 1),
+        partial(api.add_groups, *one, 1, TREE),
+        partial(api.add_jobs, *one, 1, job_rows(1)),
+        partial(api.get_bunch, *one, 1, first_job=1, n_jobs=1),
+        partial(api.commit_update, *one, 1),
+        partial(api.add_payload_part, *one, bytes(32), 1, b"x", n_bytes=1),
+        partial(api.missing_payloads, *one, [bytes(32)]),
+        partial(api.get_batch, *one),
+        partial(api.list_groups, *one, after=-1, limit=9),
+        partial(api.get_group, *one, 0),
+        partial(api.list_callbacks, *one, after=0, limit=9),
+        partial(api.redeliver_callback, *one, 1),
+        partial(api.list_jobs, *one, after=0, limit=9),
+        partial(api.get_job, *one, 1),
+        partial(api.list_attempts, *one, 1),
+        partial(api.job_history, *one, 1),
+        partial(api.list_attempt_logs, *one, [1], None),
+        partial(api.cancel_group, *one, 0, force=False),
+        partial(api.cancel_jobs, *one, [1]),
+        partial(api.create_set, *one, NewSet(name="s")),
+        partial(
+            api.create_query_set, *one, NewSet(name="s"), query="", within_group=None, **UNKEYED
+        ),
+        partial(api.add_members, *one, 1, [1]),
+        partial(api.delete_batch, *one, **UNKEYED),
+        partial(api.edit_group, *one, 0, **edit),
+        partial(api.prioritize_group, *one, 0, trace_id=TRACE_ID, **edit),
+        partial(api.edit_job, *one, 1, **edit),
+        partial(api.hold_group, *one, 0),
+        partial(api.release_group, *one, 0),
+        partial(api.hold_jobs, *one, [1]),
+        partial(api.release_jobs, *one, [1]),
+        partial(api.group_history, *one, 0, before=None, limit=9),
+        partial(api.query_jobs, *one, ANY_JOB),
+        partial(api.explain_jobs, *one, ANY_JOB),
+    ]

@@ -1,0 +1,54 @@
+"""What every adapter of the port `BillingStore` must do: a part of the api's suite."""
+
+from datetime import date
+
+from weft.core.errors import ProjectNotFound
+from weft.testing.store_site import StoreTests, refused
+
+
+class BillingStoreSuite(StoreTests):
+    """Tests of the port `BillingStore`."""
+
+    async def test_project_costs_what_its_batches_cost(self) -> None:
+        """In all, by resource and by day, before and after the fold."""
+        api, caller = self.site.api, self.site.caller
+        batches = [await self.site.submit(1) for _ in range(2)]
+        await self.site.run()
+        for _ in range(2):
+            (project,) = await api.list_projects(caller, None)
+            (day,) = await api.list_project_days(caller, "default", before=None, limit=9)
+            costs = [(await api.get_batch(caller, batch))["cost"] for batch in batches]
+            assert project["name"] == "default"
+            assert project["members"] == [caller.user_name]
+            assert project["cost"] > 0
+            assert abs(project["cost"] - sum(costs)) < project["cost"] / 1000
+            assert project["cost_by_resource"] == day["cost_by_resource"]
+            await self.site.drive()
+
+    async def test_days_come_newest_first_page_by_page(self) -> None:
+        """Those with usage, by UTC."""
+        api, caller = self.site.api, self.site.caller
+        assert await api.list_project_days(caller, "default", before=None, limit=9) == []
+        await self.site.submit(1)
+        await self.site.run()
+        (day,) = await api.list_project_days(caller, "default", before=None, limit=9)
+        of_day = date.fromisoformat(day["date"])
+        assert await api.list_project_days(caller, "default", before=of_day, limit=9) == []
+        assert await api.list_project_days(caller, "default", before=date.max, limit=1) == [day]
+
+    async def test_unknown_project_is_refused(self) -> None:
+        """Also in a list of one."""
+        api, caller = self.site.api, self.site.caller
+        (project,) = await api.list_projects(caller, "default")
+        assert project["cost"] == 0
+        with refused(ProjectNotFound):
+            await api.list_projects(caller, "none")
+        with refused(ProjectNotFound):
+            await api.list_project_days(caller, "none", before=None, limit=9)
+
+    async def test_prices_are_listed_newest_first(self) -> None:
+        """Each version with all of its prices."""
+        rates = await self.site.api.list_rates(self.site.caller)
+        versions = [one["version"] for one in rates]
+        assert versions == sorted(versions, reverse=True)
+        assert {"resource", "unit", "price"} == rates[-1]["rates"][0].keys()

@@ -1,0 +1,68 @@
+"""What every adapter of the port `FleetStore` must do: a part of the api's suite."""
+
+from uuid import uuid4
+
+from weft.core.errors import WorkerAmbiguous, WorkerEnded, WorkerNotFound
+from weft.testing.store_site import StoreTests, refused
+
+
+class FleetStoreSuite(StoreTests):
+    """Tests of the port `FleetStore`."""
+
+    async def listed(self, *, with_deleted: bool = False) -> dict[str, str]:
+        """Return the states of the workers of this test's pool, by name, in their order."""
+        rows = await self.site.api.list_workers(
+            self.site.caller, with_deleted=with_deleted, limit=1000
+        )
+        return {row["worker"]: row["state"] for row in rows if row["pool"] == self.site.pool}
+
+    async def test_workers_are_listed_by_name(self) -> None:
+        """Those that have ended in order only if asked for."""
+        for name in "bac":
+            store, incarnation_id = await self.site.open_worker(name)
+        await store.leave(incarnation_id)
+        assert list((await self.listed()).items()) == [("a", "active"), ("b", "active")]
+        assert list(await self.listed(with_deleted=True)) == ["a", "b", "c"]
+        rows = await self.site.api.list_workers(self.site.caller, with_deleted=True, limit=1)
+        assert len(rows) == 1
+
+    async def test_cordoned_worker_gets_no_job(self) -> None:
+        """It keeps what it has; a repeat changes nothing."""
+        api, caller, pool = self.site.api, self.site.caller, self.site.pool
+        await self.site.submit(2)
+        (running,) = await self.site.claim(1)
+        assert await api.cordon_worker(caller, "w", pool, reason="new disk")
+        assert not await api.cordon_worker(caller, "w", pool, reason="other")
+        assert await self.site.run() == []
+        await self.site.end(running)
+        assert await self.listed() == {"w": "cordoned"}
+        assert await api.uncordon_worker(caller, "w", pool)
+        assert not await api.uncordon_worker(caller, "w", pool)
+        assert await self.site.run() == [2]
+        history = (await api.get_worker(caller, "w", pool))["history"]
+        actor = f"user {caller.user_name}"
+        assert [(one["state"], one["reason"], one["actor"]) for one in history] == [
+            ("active", None, actor),
+            ("cordoned", "new disk", actor),
+        ]
+
+    async def test_worker_is_found_by_name_or_refused(self) -> None:
+        """Several of one name are told apart by their pools."""
+        api, caller, pool = self.site.api, self.site.caller, self.site.pool
+        name = uuid4().hex
+        store, incarnation_id = await self.site.open_worker(name)
+        assert (await api.get_worker(caller, name, None))["pool"] == pool
+        await self.site.open_worker(name, of_stranger=True)
+        for place, error in ((None, WorkerAmbiguous), ("none", WorkerNotFound)):
+            with refused(error):
+                await api.get_worker(caller, name, place)
+            with refused(error):
+                await api.cordon_worker(caller, name, place, reason=None)
+            with refused(error):
+                await api.uncordon_worker(caller, name, place)
+        await store.leave(incarnation_id)
+        assert (await api.get_worker(caller, name, pool))["worker"] == name
+        with refused(WorkerEnded):
+            await api.cordon_worker(caller, name, pool, reason=None)
+        with refused(WorkerEnded):
+            await api.uncordon_worker(caller, name, pool)

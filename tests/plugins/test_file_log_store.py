@@ -6,7 +6,9 @@ import pytest
 
 from weft.plugins.log_stores.files import FileLogStore
 from weft.plugins.log_stores.files.growth import Watches
+from weft.plugins.log_stores.files.place import place_name
 from weft.plugins.log_stores.files.writer import FileLogWriter
+from weft.ports.log_store import LogPlace
 from weft.testing.log_store_suite import LogStoreSuite
 
 
@@ -20,6 +22,9 @@ class TestFileLogStore(LogStoreSuite):
 
     def writer(self) -> FileLogWriter:
         return FileLogWriter(self.root)
+
+    def place(self) -> LogPlace:
+        return LogPlace(place_name(self.root), "here", str(self.root))
 
 
 async def test_only_changes_of_the_followed_file_wake(tmp_path: Path) -> None:

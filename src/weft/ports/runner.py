@@ -172,6 +172,8 @@ class Runner(Protocol):
 
         `database`: the socket of a server on this host. While the server is down, it reassigns
         nothing, so attempts may continue until `return_ns` after it is back.
+        An engine elsewhere has such a limit of its own, which this call moves, or else is the only
+        one that serves its jobs (ADR 21).
         """
 
     def happened(self) -> AsyncIterator[Happened]:

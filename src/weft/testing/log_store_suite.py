@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.log_location import LOG_LOCATION_BYTES, LogLocation
-from weft.ports.log_store import AttemptLog, LogStore, LogWriter
+from weft.ports.log_store import AttemptLog, LogPlace, LogStore, LogWriter
 from weft.wire.log_format import STDERR, STDOUT, Piece
 
 WITHIN_S = 20.0
@@ -31,6 +31,10 @@ class LogStoreSuite:
 
     def writer(self) -> LogWriter:
         """Return the half that writes, as each agent makes its own."""
+        raise NotImplementedError
+
+    def place(self) -> LogPlace:
+        """Return the place of this store, as its workers name it."""
         raise NotImplementedError
 
     async def stored(self) -> AttemptLog:
@@ -78,6 +82,12 @@ class LogStoreSuite:
             (one, [block async for block in blocks]) async for one, blocks in store.results([log])
         ]
         assert found == [(log, [])]
+
+    async def test_a_store_knows_which_places_it_reads(self) -> None:
+        """A worker of another host may have one of its own."""
+        store, own = self.log_store(), self.place()
+        assert store.can_read(own)
+        assert not store.can_read(LogPlace(f"not {own.name}", own.host, own.directory))
 
     async def test_followers_are_told_what_comes(self) -> None:
         """Also of output whose first byte is not written yet, and from the middle."""

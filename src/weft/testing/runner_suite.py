@@ -144,6 +144,15 @@ class RunnerSuite:
             assert (await agent.end_of(one)).reason == Reason.CANCELLED
             assert [end.key for end in agent.told.ended] == [ended.key, one.key]
 
+    async def test_attempts_continue_while_the_worker_is_confirmed(self) -> None:
+        """For a time, or without a limit."""
+        one = assignment(1, runs_s=0.3)
+        async with self.ended() as agent:
+            agent.runner.keep_until(time.monotonic_ns() + int(WITHIN_S * 1e9))
+            await agent.runner.submit([one])
+            agent.runner.keep_until(0)
+            assert (await agent.end_of(one)).exit_code == 0
+
     async def test_withdrawn_or_run_and_never_both(self) -> None:
         """Whichever comes first."""
         some = [assignment(number) for number in range(1, 21)]

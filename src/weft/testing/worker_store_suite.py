@@ -57,11 +57,18 @@ class WorkerStoreSuite:
         assert sorted(one.job_id for one in (*first, *second)) == [1, 2, 3]
         assert list(await store.claim_jobs(worker, request(call=3))) == []
         one = first[0]
-        chunk = one.chunk
-        if chunk is None:
-            chunks = await store.get_chunks([one.batch_id], [one.chunk_first])
-            chunk = chunks[one.batch_id, one.chunk_first]
+        chunks = await store.get_chunks([one.batch_id], [one.chunk_first])
+        chunk = chunks[one.batch_id, one.chunk_first]
+        assert one.chunk in {None, chunk}
         assert len(decode_chunk(chunk)) > one.job_id - one.chunk_first
+
+    async def test_worker_sleeps_only_if_there_is_no_work(self) -> None:
+        """For which it need not ask for jobs."""
+        store, registered = await self.worker(1)
+        worker = registered.incarnation_id
+        assert await store.wait_for_work(worker)
+        await store.claim_jobs(worker, request())
+        assert not await store.wait_for_work(worker)
 
     async def test_reports_are_repeated_without_harm_and_stale_ones_refused(self) -> None:
         """One verdict per report, in their order."""

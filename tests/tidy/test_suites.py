@@ -1,0 +1,50 @@
+"""A suite of `weft.testing` calls every method of its port."""
+
+import ast
+import inspect
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from weft.ports.callback_sender import CallbackSender
+from weft.ports.log_store import LogStore, LogWriter
+from weft.ports.runner import Runner
+from weft.ports.store import ApiStore, DriverStore, WorkerStore
+from weft.testing.api_store_suite import ApiStoreSuite
+from weft.testing.callback_sender_suite import CallbackSenderSuite
+from weft.testing.driver_store_suite import DriverStoreSuite
+from weft.testing.log_store_suite import LogStoreSuite
+from weft.testing.runner_suite import RunnerSuite
+from weft.testing.worker_store_suite import WorkerStoreSuite
+
+SUITES = {
+    ApiStore: ApiStoreSuite,
+    CallbackSender: CallbackSenderSuite,
+    DriverStore: DriverStoreSuite,
+    LogStore: LogStoreSuite,
+    LogWriter: LogStoreSuite,
+    Runner: RunnerSuite,
+    WorkerStore: WorkerStoreSuite,
+}
+CALLED_BY_THE_AUTHOR = {(WorkerStore, "register_worker")}
+"""Behind a method of the suite that the author writes."""
+
+
+def _names_in(suite: type) -> Iterator[str]:
+    """Yield the attributes that the classes of a suite use."""
+    for module in {part.__module__ for part in suite.__mro__[:-1]}:
+        for top in ast.parse(inspect.getsource(sys.modules[module])).body:
+            if isinstance(top, ast.ClassDef):
+                yield from (node.attr for node in ast.walk(top) if isinstance(node, ast.Attribute))
+
+
+@pytest.mark.parametrize(("port", "suite"), SUITES.items())
+def test_every_method_of_the_port_is_called(port: type, suite: type) -> None:
+    methods = [name for name, _ in inspect.getmembers(port, inspect.isfunction) if name[0] != "_"]
+    called = set(_names_in(suite))
+
+    assert methods
+    assert [
+        name for name in methods if name not in called and (port, name) not in CALLED_BY_THE_AUTHOR
+    ] == []

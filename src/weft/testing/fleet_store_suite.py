@@ -18,8 +18,9 @@ class FleetStoreSuite(StoreTests):
 
     async def test_workers_are_listed_by_name(self) -> None:
         """Those that have ended in order only if asked for."""
-        for name in "bac":
-            store, incarnation_id = await self.site.open_worker(name)
+        for name in "ba":
+            await self.site.open_worker(name)
+        store, incarnation_id = await self.site.open_worker("c")
         await store.leave(incarnation_id)
         assert list((await self.listed()).items()) == [("a", "active"), ("b", "active")]
         assert list(await self.listed(with_deleted=True)) == ["a", "b", "c"]

@@ -70,6 +70,11 @@ class WorkerStoreSuite:
         await store.claim_jobs(worker, request())
         assert not await store.wait_for_work(worker)
 
+    async def test_payload_that_is_not_there_has_no_parts(self) -> None:
+        """`ApiStoreSuite` stores one and reads it."""
+        store, _incarnation_id, (one,) = await self.claim(1)
+        assert await store.get_payload_part(one.batch_id, bytes(32), 1) is None
+
     async def test_reports_are_repeated_without_harm_and_stale_ones_refused(self) -> None:
         """One verdict per report, in their order."""
         store, worker, (one, other) = await self.claim(2)

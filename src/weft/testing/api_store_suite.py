@@ -44,7 +44,7 @@ HOOK: Final = "https://receiver.example/hook"
 
 
 class CallerTests(StoreTests):
-    """Who may see what."""
+    """Callers see their own tenant only."""
 
     async def test_readiness_is_that_of_the_database(self) -> None:
         """Calls may be repeated when it is back."""
@@ -234,7 +234,7 @@ class CancelTests(StoreTests):
 
 
 class EventTests(StoreTests):
-    """Events, and who listens."""
+    """Events and their listeners."""
 
     async def test_events_are_read_in_order_and_none_twice(self) -> None:
         """In pages; of one batch, if asked."""

@@ -98,7 +98,7 @@ class _DriverTests(StoreTests):
 
 
 class TermTests(_DriverTests):
-    """Who leads, and for how long."""
+    """Terms of leaders."""
 
     async def test_one_leads_and_the_next_one_follows_when_it_is_gone(self) -> None:
         """With a greater epoch; a standby is told at once that it is one."""
@@ -142,7 +142,7 @@ class TermTests(_DriverTests):
 
 
 class SumTests(_DriverTests):
-    """What a fold does."""
+    """Sums and completions."""
 
     async def test_documents_do_not_depend_on_the_fold(self) -> None:
         """Each delta is folded once."""
@@ -261,7 +261,7 @@ class WorkerTests(_DriverTests):
 
 
 class SleepTests(_DriverTests):
-    """When the driver may sleep."""
+    """Sleep and notices."""
 
     async def test_driver_that_sleeps_is_woken(self) -> None:
         """It may sleep when there is nothing to do, and a notice follows."""
@@ -281,7 +281,7 @@ class SleepTests(_DriverTests):
 
 
 class RetentionTests(_DriverTests):
-    """What is kept, and for how long."""
+    """Retention of events and updates."""
 
     async def test_what_is_old_is_removed(self) -> None:
         """Events, and updates that nobody committed; nothing younger."""
@@ -375,7 +375,7 @@ class OperationTests(_DriverTests):
 
 
 class CallbackTests(_DriverTests):
-    """Deliveries: when they are due, and what became of them."""
+    """Deliveries of callbacks."""
 
     async def test_completion_is_due_until_it_is_delivered(self) -> None:
         """Under one name; a leader that dies while it sends leaves it due."""

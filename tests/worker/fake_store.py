@@ -4,7 +4,7 @@ It knows nothing of scheduling, rights or history; `tests/store` tests the real 
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from weft.core.errors import IncarnationEnded, Unavailable
@@ -22,6 +22,7 @@ from weft.ports.store import (
 from weft.wire.spec import JobSpec, encode_chunk
 
 BATCH, POOL = 1, 7
+WITHIN_S = 60.0
 _AGAIN = {Reason.PREEMPTED, Reason.LOST}
 
 
@@ -54,6 +55,7 @@ class FakeStore:
         self.is_lost = False
         self.left: list[int] = []
         self.heartbeats = 0
+        self.refusals = 0
         self.payloads = asyncio.Event()
         """Set when questions for payloads are answered; there is none."""
         self._notices: list[asyncio.Queue[tuple[str, str]]] = []
@@ -76,50 +78,49 @@ class FakeStore:
         for queue in self._notices:
             queue.put_nowait((channel, payload))
 
-    async def until(self, count: int, seconds: float = 20.0) -> list[EndReport]:
+    async def until(self, count: int) -> list[EndReport]:
         """Wait until `count` jobs are over; return the last report of each job that has one."""
-        async with asyncio.timeout(seconds):
-            while sum(job.is_over for job in self.jobs) < count:
-                self._changed.clear()
-                await self._changed.wait()
+        await self._until(lambda: sum(job.is_over for job in self.jobs) >= count)
         return [job.ends[-1] for job in self.jobs if job.ends]
 
-    async def until_heartbeats(self, count: int, seconds: float = 20.0) -> None:
+    async def until_heartbeats(self, count: int) -> None:
         """Wait until `count` heartbeats have come."""
-        async with asyncio.timeout(seconds):
-            while self.heartbeats < count:
-                self._changed.clear()
-                await self._changed.wait()
+        await self._until(lambda: self.heartbeats >= count)
 
-    async def until_ended(self, count: int, seconds: float = 20.0) -> list[EndReport]:
+    async def until_refused(self, count: int) -> None:
+        """Wait until `count` calls have come while the store was away."""
+        await self._until(lambda: self.refusals >= count)
+
+    async def until_ended(self, count: int) -> list[EndReport]:
         """Wait until `count` ends were reported, of whatever kind."""
-        async with asyncio.timeout(seconds):
-            while len(ends := [end for job in self.jobs for end in job.ends]) < count:
-                self._changed.clear()
-                await self._changed.wait()
-        return ends
+        await self._until(lambda: len(self._ends()) >= count)
+        return self._ends()
 
-    async def until_handed_back(self, count: int, seconds: float = 20.0) -> list[EndReport]:
+    async def until_handed_back(self, count: int) -> list[EndReport]:
         """Wait until `count` leases were handed back."""
-        async with asyncio.timeout(seconds):
-            while True:
-                found = [
-                    end
-                    for job in self.jobs
-                    for end in job.ends
-                    if end.reason == Reason.PREEMPTED and end.start_age_us is None
-                ]
-                if len(found) >= count:
-                    return found
+
+        def handed_back() -> list[EndReport]:
+            return [
+                end
+                for end in self._ends()
+                if end.reason == Reason.PREEMPTED and end.start_age_us is None
+            ]
+
+        await self._until(lambda: len(handed_back()) >= count)
+        return handed_back()
+
+    async def until_started(self, count: int) -> None:
+        """Wait until `count` starts were reported."""
+        await self._until(lambda: len(self.starts) >= count)
+
+    async def _until(self, is_so: Callable[[], bool]) -> None:
+        async with asyncio.timeout(WITHIN_S):
+            while not is_so():
                 self._changed.clear()
                 await self._changed.wait()
 
-    async def until_started(self, count: int, seconds: float = 60.0) -> None:
-        """Wait until `count` starts were reported."""
-        async with asyncio.timeout(seconds):
-            while len(self.starts) < count:
-                self._changed.clear()
-                await self._changed.wait()
+    def _ends(self) -> list[EndReport]:
+        return [end for job in self.jobs for end in job.ends]
 
     # WorkerStore
 
@@ -273,4 +274,6 @@ class FakeStore:
 
     def _check(self) -> None:
         if self.is_away:
+            self.refusals += 1
+            self._changed.set()
             raise Unavailable("the store is away")

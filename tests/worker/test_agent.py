@@ -23,6 +23,11 @@ def sh(script: str, **changes: object) -> JobSpec:
     return JobSpec(command=("/bin/sh", "-c", script), **changes)  # type: ignore[arg-type]
 
 
+def until_there(gate: Path) -> JobSpec:
+    """Return a job that runs until a file is there."""
+    return sh(f"while [ ! -e {gate} ]; do sleep 0.01; done; echo on")
+
+
 @pytest.fixture
 async def worker(short_path: Path) -> AsyncIterator[Worker]:
     one = Worker(short_path, FakeStore())
@@ -186,13 +191,19 @@ async def test_dead_agent_is_succeeded_and_jobs_are_adopted(
     assert len(worker.store.incarnations) == 1
 
 
-async def test_ends_that_come_while_the_agent_registers_are_not_lost(worker: Worker) -> None:
-    worker.store.submit(*(sh("sleep 0.05") for _ in range(2)))
+async def test_ends_that_come_while_the_agent_registers_are_not_lost(
+    worker: Worker, short_path: Path
+) -> None:
+    gate = short_path / "gate"
+    worker.store.submit(*(until_there(gate) for _ in range(2)))
     await worker.store.until_started(2)
+    left = marked(str(gate))
     await worker.crash()
     worker.store.is_away = True
     starting = asyncio.create_task(worker.start())
-    await asyncio.to_thread(until_gone, *marked("sleep\0000.05"))
+    await worker.store.until_refused(1)
+    gate.touch()
+    await asyncio.to_thread(until_gone, *left)
     worker.store.is_away = False
     await starting
 
@@ -338,13 +349,15 @@ async def test_drain_ends_jobs_and_gives_them_back(worker: Worker) -> None:
     assert not is_locked(worker.files.lock)
 
 
-async def test_detached_jobs_go_on(worker: Worker) -> None:
-    worker.store.submit(sh("sleep 0.3; echo on"))
+async def test_detached_jobs_go_on(worker: Worker, short_path: Path) -> None:
+    gate = short_path / "gate"
+    worker.store.submit(until_there(gate))
     await worker.store.until_started(1)
     assert worker.agent is not None
     await worker.agent.detach()
     await worker.crash()
     assert is_locked(worker.files.lock)
+    gate.touch()
     await worker.start()
 
     (report,) = await worker.store.until(1)

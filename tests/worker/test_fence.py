@@ -62,7 +62,7 @@ def test_jobs_that_are_not_renewed_are_killed(agent: Agent) -> None:
     ended = agent.until_ended(1)
 
     assert ended.killed_for == Reason.LOST
-    assert 400 * MS < ended.ended_ns - begun_ns < 5000 * MS
+    assert ended.ended_ns - begun_ns > 400 * MS
 
 
 def test_nothing_is_started_until_the_next_renewal(agent: Agent) -> None:
@@ -115,19 +115,6 @@ def test_jobs_go_on_while_a_database_of_this_host_sleeps(agent: Agent, tmp_path:
     assert took_s > 1
 
 
-@pytest.mark.parametrize("words", [READY, b"E\0\0\0\x10C53300\0too many clients"])
-def test_jobs_do_not_go_on_while_the_database_answers(
-    agent: Agent, tmp_path: Path, words: bytes
-) -> None:
-    with listening(tmp_path / "s") as server:
-        started_ns(agent)
-        renew(agent, after_s=0.9, database=tmp_path / "s")
-        begun = time.monotonic()
-        answer(server, words)
-
-        assert killed_after_s(agent, begun) < 3
-
-
 def test_fence_counts_the_time_of_a_suspension(agent: Agent, spawner: SpawnerProcess) -> None:
     """A timer of this clock fires as soon as the host is awake again."""
     assert clocks_of_timers(spawner.pid) == {time.CLOCK_BOOTTIME}
@@ -147,7 +134,7 @@ def test_jobs_that_were_not_renewed_before_a_suspension_are_killed(short_path: P
     assert ended.ended_ns > begun_ns
 
 
-class SuspendedHost:
+class Host:
     """A fence on a host whose clocks a test moves. Its timer is always due."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -158,11 +145,13 @@ class SuspendedHost:
         self._loop = Loop()
         self.fence = fence.Fence(self._loop, lambda: None)
         self.database: socket.socket | None = None
+        self.words = READY
+        """What the database answers."""
 
     def renew(self, *, after_s: float, database: Path | None) -> None:
         """Confirm the worker."""
         until_ns = self.now_ns + int(after_s * 1000) * MS
-        self.fence.renew(Renew(until_ns, str(database or ""), 0))
+        self.fence.renew(Renew(until_ns, str(database or ""), 2500 * MS))
 
     def is_killing(self, *, after_s: float, suspended: bool = False) -> bool:
         """Say whether the jobs are killed after this time."""
@@ -172,26 +161,40 @@ class SuspendedHost:
         self._loop.turn(None)
         asked = [] if self.database is None else select.select([self.database], [], [], 0)[0]
         for server in [] if self.fence.has_expired else asked:
-            answer(server, READY)
+            answer(server, self.words)
             self._loop.turn(None)
         return self.fence.has_expired
 
 
 @pytest.fixture
-def host(monkeypatch: pytest.MonkeyPatch) -> Iterator[SuspendedHost]:
-    one = SuspendedHost(monkeypatch)
+def host(monkeypatch: pytest.MonkeyPatch) -> Iterator[Host]:
+    one = Host(monkeypatch)
     yield one
     one.fence.renew(Renew(0))
 
 
-def test_suspension_counts_if_the_database_is_elsewhere(host: SuspendedHost) -> None:
+@pytest.mark.parametrize(
+    "words", [READY, b"E\0\0\0\x10C53300\0too many clients"], ids=["ready", "busy"]
+)
+def test_jobs_do_not_go_on_while_the_database_answers(
+    host: Host, tmp_path: Path, words: bytes
+) -> None:
+    host.words = words
+    with listening(tmp_path / "s") as host.database:
+        host.renew(after_s=27, database=tmp_path / "s")
+
+        assert not any(host.is_killing(after_s=one) for one in (24, 1, 1))
+        assert host.is_killing(after_s=1)
+
+
+def test_suspension_counts_if_the_database_is_elsewhere(host: Host) -> None:
     host.renew(after_s=27, database=None)
 
     assert not host.is_killing(after_s=20)
     assert host.is_killing(after_s=3600, suspended=True)
 
 
-def test_database_of_this_host_sleeps_with_it(host: SuspendedHost, tmp_path: Path) -> None:
+def test_database_of_this_host_sleeps_with_it(host: Host, tmp_path: Path) -> None:
     """The agent has some seconds to reach it; later silence counts as it always does."""
     with listening(tmp_path / "s") as host.database:
         host.renew(after_s=27, database=tmp_path / "s")
@@ -203,9 +206,7 @@ def test_database_of_this_host_sleeps_with_it(host: SuspendedHost, tmp_path: Pat
         assert host.is_killing(after_s=8)
 
 
-def test_heartbeat_from_before_a_suspension_ends_no_jobs(
-    host: SuspendedHost, tmp_path: Path
-) -> None:
+def test_heartbeat_from_before_a_suspension_ends_no_jobs(host: Host, tmp_path: Path) -> None:
     """Its answer may be read before the timer."""
     with listening(tmp_path / "s") as host.database:
         host.renew(after_s=27, database=tmp_path / "s")

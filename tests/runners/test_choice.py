@@ -12,7 +12,7 @@ from weft.settings import Settings
 
 
 def test_the_spawner_is_the_runner_of_a_worker(tmp_path: Path) -> None:
-    runner = make_runner(Settings(home=tmp_path), Home(tmp_path))
+    runner = make_runner(Settings(home=tmp_path), Home(tmp_path), tmp_path)
 
     assert isinstance(runner, SpawnerRunner)
 
@@ -31,12 +31,12 @@ def test_a_package_brings_its_runner_by_an_entry_point(
     home.prepare()
 
     assert isinstance(
-        make_runner(Settings(home=home.path, runner="directory"), home), RemoteRunner
+        make_runner(Settings(home=home.path, runner="directory"), home, home.logs), RemoteRunner
     )
 
 
 def test_runner_that_nobody_brings_is_refused_with_a_way_out(tmp_path: Path) -> None:
     with pytest.raises(RunnerNotInstalled, match="'nowhere' is not installed") as refused:
-        make_runner(Settings(home=tmp_path, runner="nowhere"), Home(tmp_path))
+        make_runner(Settings(home=tmp_path, runner="nowhere"), Home(tmp_path), tmp_path)
 
     assert "spawner" in refused.value.detail

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from store.world import World
+from weft.plugins.log_stores.files.keeper import FileLogKeeper
 from weft.plugins.log_stores.files.writer import FileLogWriter
 from weft.plugins.runners.remote import RemoteRunner
 from weft.plugins.runners.remote.handles import Handles
@@ -26,7 +27,7 @@ def agent_of(world: World, runner: RemoteRunner, scratch: Path) -> Agent:
     )  # fmt: skip
     return Agent(
         store, store.notices, runner, facts=facts, grace_ms=100, heartbeat_s=60.0, fence=Fence(),
-        scratch=scratch, on_ready=lambda: None,
+        scratch=scratch, log_keeper=FileLogKeeper(Path("/nowhere")), on_ready=lambda: None,
     )  # fmt: skip
 
 

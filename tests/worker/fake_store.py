@@ -49,6 +49,7 @@ class FakeStore:
         self.sets_with_claim: list[int] = []
         """Ends that were reported together with a claim."""
         self.cancelled: set[int] = set()
+        self.removed: set[int] = set()
         self.incarnations: list[str] = []
         self.ended_incarnations: set[str] = set()
         self.is_away = False
@@ -238,6 +239,10 @@ class FakeStore:
         del incarnation_id
         self._check()
         return [one for one in attempts if one[1] in self.cancelled]
+
+    async def list_removed(self, batch_ids: Sequence[int]) -> Sequence[int]:
+        self._check()
+        return [one for one in batch_ids if one in self.removed]
 
     async def heartbeat(
         self, incarnation_id: int, attempts: Sequence[tuple[int, int, int]], *, draining: bool,

@@ -5,6 +5,7 @@ import contextlib
 from pathlib import Path
 
 from weft.plugins.executors.process import ProcessExecutor
+from weft.plugins.log_stores.files.keeper import FileLogKeeper
 from weft.plugins.log_stores.files.reader import FileReader
 from weft.plugins.runners.spawner import SpawnerRunner
 from weft.plugins.runners.spawner.start import SpawnerFiles, is_locked
@@ -58,6 +59,7 @@ class Worker:
             heartbeat_s=self.heartbeat_s,
             fence=Fence(after_s=self.fence_s),
             scratch=self.files.scratch,
+            log_keeper=FileLogKeeper(self.logs),
             on_ready=ready.set,
         )
         self.task = asyncio.create_task(self.agent.run())

@@ -81,6 +81,16 @@ class LogStore(Protocol):
         """
 
 
+class LogKeeper(Protocol):
+    """What removes output: the half for agents, each for its own place."""
+
+    async def batches(self) -> Sequence[int]:
+        """Return the batches with output that can be removed."""
+
+    async def remove(self, batch_ids: Sequence[int]) -> None:
+        """Remove the output of these batches. Safe to repeat, and for two callers at once."""
+
+
 class LogWriter(Protocol):
     """The writing half: for runners that collect output from elsewhere.
 

@@ -81,6 +81,7 @@ class Home:
         self.logs = self.path / "logs"
         self.role_logs = self.path / "log"
         self.secrets_file = self.path / "secrets.json"
+        self.databases_file = self.logs / "databases.json"
         self.client_file = self.path / "client.json"
         self.callback_file = self.path / "callback.json"
         self.lock_file = self.run / "up.lock"
@@ -175,6 +176,16 @@ class Home:
         wanted = with_logins(known, database, logins, in_use=in_use)
         if wanted != known:
             write_private(self.secrets_file, wanted)
+
+    def database_id(self, name: str) -> str | None:
+        """Return which database was at an address when it was used last, by its name."""
+        found = _read_json(self.databases_file).get(name)
+        return str(found) if found else None
+
+    def keep_database_id(self, name: str, database_id: str) -> None:
+        """Remember which database is at an address."""
+        known = _read_json(self.databases_file)
+        write_private(self.databases_file, {**known, name: database_id})
 
     def callback_key(self) -> str | None:
         """Return the key with which callbacks are signed, if there is one."""

@@ -89,6 +89,14 @@ async def _wait_forever() -> None:
     await asyncio.Event().wait()
 
 
+async def succeeded(told: Told, begun: asyncio.Task[Any]) -> bool:
+    """Wait for a step of the start; return False if the role is told to stop before it is done."""
+    stopping = asyncio.create_task(told.get())
+    await asyncio.wait({begun, stopping}, return_when=asyncio.FIRST_COMPLETED)
+    (stopping if begun.done() else begun).cancel()
+    return begun.done()
+
+
 async def until_told(told: Told, *running: asyncio.Task[None]) -> None:
     """Return when the role is told to stop; raise what ended one of its tasks before."""
     stopping = asyncio.create_task(told.get())

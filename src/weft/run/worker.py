@@ -16,6 +16,7 @@ from weft.core.errors import Invalid
 from weft.core.offers import parse_offers
 from weft.core.reaper_timer import first_look_s
 from weft.plugins.executors.function.settings import FunctionSettings
+from weft.plugins.log_stores.files.keeper import FileLogKeeper
 from weft.plugins.log_stores.files.place import place_name
 from weft.plugins.log_stores.files.settings import FilesSettings
 from weft.plugins.log_stores.files.writer import FileLogWriter
@@ -24,9 +25,10 @@ from weft.ports.runner import Runner, RunnerFactory, RunnerSite
 from weft.run.child import is_supervised
 from weft.run.home import Home
 from weft.run.local_database import local_socket
+from weft.run.log_directory import find_log_directory, until_replaced
 from weft.run.login import login_dsn
 from weft.run.metrics_file import leaving_metrics
-from weft.run.role_main import begin_schema_check, run_role, stop_signals, until_told
+from weft.run.role_main import begin_schema_check, run_role, stop_signals, succeeded, until_told
 from weft.run.worker_name import file_name_of, worker_name
 from weft.settings import Settings
 from weft.store import open_worker_store
@@ -76,19 +78,25 @@ async def _work(settings: Settings, name: str) -> int:
             open_worker_store(dsn, grace_s=settings.lost_after_s) as store,
         ):
             schema_check = await begin_schema_check(store)
+            finding = asyncio.create_task(find_log_directory(home, store, dsn))
+            if not await succeeded(told, finding):
+                return 0
+            logs = finding.result()
+            same_check = asyncio.create_task(until_replaced(store, logs))
             agent = Agent(
                 store,
                 store.notices,
-                make_runner(settings, home),
-                facts=facts_of(settings, home),
+                make_runner(settings, home, logs),
+                facts=facts_of(settings, home, logs),
                 grace_ms=limits_of(settings).grace_ms,
                 heartbeat_s=heartbeat_s(settings),
                 fence=fence_of(settings, dsn),
                 scratch=_scratch(settings, home),
+                log_keeper=FileLogKeeper(logs),
                 on_ready=say_ready,
             )
             running = asyncio.create_task(agent.run())
-            await until_told(told, running, schema_check)
+            await until_told(told, running, schema_check, same_check)
             begun = time.monotonic()
             await (agent.detach() if settings.detach_jobs else agent.stop())
             running.cancel()
@@ -97,9 +105,9 @@ async def _work(settings: Settings, name: str) -> int:
     return 0
 
 
-def make_runner(settings: Settings, home: Home) -> Runner:
+def make_runner(settings: Settings, home: Home, logs: Path) -> Runner:
     """Return the runner that the settings name, with the executors that translate for it."""
-    facts = facts_of(settings, home)
+    facts = facts_of(settings, home, logs)
     file_name = file_name_of(settings)
     executors = load_executors()
     factory: RunnerFactory = _runner_entry(settings.runner).load()
@@ -110,8 +118,8 @@ def make_runner(settings: Settings, home: Home) -> Runner:
             run=home.run,
             state=home.path / "runners" / f"{settings.runner}-{file_name}",
             scratch=_scratch(settings, home),
-            logs=home.logs,
-            log_writer=FileLogWriter(home.logs),
+            logs=logs,
+            log_writer=FileLogWriter(logs),
             role_logs=home.role_logs,
             cpu_m=facts.cpu_m,
             memory_mib=facts.memory_mib,
@@ -140,7 +148,7 @@ def _runner_entry(name: str) -> EntryPoint:
     return found[name]
 
 
-def facts_of(settings: Settings, home: Home) -> WorkerFacts:
+def facts_of(settings: Settings, home: Home, logs: Path) -> WorkerFacts:
     """Return this worker's capacity: the cores it may use and most of the host's memory."""
     memory_bytes = settings.worker_memory_bytes or int(_memory_bytes() * _MEMORY_SHARE)
     offers = parse_offers(settings.worker_offers)
@@ -154,8 +162,8 @@ def facts_of(settings: Settings, home: Home) -> WorkerFacts:
         storage_mib=shutil.disk_usage(home.path).free // _MIB,
         gpu=cast("int", offers.pop("gpu", 0)),
         offers={"executor": sorted(load_executors()), **offers},
-        log_place=place_name(home.logs),
-        log_directory=str(home.logs),
+        log_place=place_name(logs),
+        log_directory=str(logs),
     )
 
 

@@ -1025,6 +1025,11 @@ CREATE FUNCTION weft.create_update(tenant_id integer, user_id integer, batch_id 
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.create_update(tenant_id integer, user_id integer, batch_id bigint, new_jobs integer, new_groups integer, trace_id text, idempotency_key text, digest bytea, groups_max integer, at timestamp with time zone) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft.database_id() RETURNS uuid
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.database_id() OWNER TO weft_system;
+
 CREATE FUNCTION weft.delete_batch(tenant_id integer, user_id integer, batch_id bigint, actor text, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -1270,6 +1275,11 @@ CREATE FUNCTION weft.list_rates() RETURNS SETOF jsonb
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.list_rates() OWNER TO weft_system;
+
+CREATE FUNCTION weft.list_removed(batch_ids bigint[]) RETURNS SETOF bigint
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.list_removed(batch_ids bigint[]) OWNER TO weft_system;
 
 CREATE FUNCTION weft.list_workers(tenant_id integer, with_deleted boolean, limit_rows integer) RETURNS SETOF jsonb
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -2230,6 +2240,7 @@ CREATE TABLE weft.schema_range (
     only_row boolean DEFAULT true NOT NULL,
     schema integer NOT NULL,
     oldest_program integer NOT NULL,
+    database_id uuid DEFAULT gen_random_uuid() NOT NULL,
     CONSTRAINT schema_range_in_order CHECK ((oldest_program <= schema)),
     CONSTRAINT schema_range_only_row_check CHECK (only_row)
 );
@@ -3611,6 +3622,9 @@ GRANT ALL ON FUNCTION weft.create_set(tenant_id integer, batch_id bigint, name t
 REVOKE ALL ON FUNCTION weft.create_update(tenant_id integer, user_id integer, batch_id bigint, new_jobs integer, new_groups integer, trace_id text, idempotency_key text, digest bytea, groups_max integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.create_update(tenant_id integer, user_id integer, batch_id bigint, new_jobs integer, new_groups integer, trace_id text, idempotency_key text, digest bytea, groups_max integer, at timestamp with time zone) TO weft_api;
 
+REVOKE ALL ON FUNCTION weft.database_id() FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.database_id() TO weft_worker;
+
 REVOKE ALL ON FUNCTION weft.delete_batch(tenant_id integer, user_id integer, batch_id bigint, actor text, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.delete_batch(tenant_id integer, user_id integer, batch_id bigint, actor text, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) TO weft_api;
 
@@ -3735,6 +3749,9 @@ GRANT ALL ON FUNCTION weft.list_projects(tenant_id integer, of_user_id integer, 
 
 REVOKE ALL ON FUNCTION weft.list_rates() FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_rates() TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.list_removed(batch_ids bigint[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_removed(batch_ids bigint[]) TO weft_worker;
 
 REVOKE ALL ON FUNCTION weft.list_workers(tenant_id integer, with_deleted boolean, limit_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_workers(tenant_id integer, with_deleted boolean, limit_rows integer) TO weft_api;

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from types import MappingProxyType
 from typing import Any
+from uuid import UUID
 
 import asyncpg
 
@@ -41,6 +42,16 @@ class PostgresWorkerStore:
     async def check_schema(self) -> None:
         """Return if this program may use the database."""
         await check_schema(self._database, "weft_worker")
+
+    async def database_id(self) -> str:
+        """Return which database this is."""
+        found: UUID = await self._database.value("database_id")
+        return found.hex
+
+    async def list_removed(self, batch_ids: Sequence[int]) -> Sequence[int]:
+        """Return which of these batches are removed."""
+        rows = await self._database.call("list_removed", batch_ids=list(batch_ids))
+        return [row[0] for row in rows]
 
     async def register_worker(
         self,

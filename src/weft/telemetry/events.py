@@ -69,6 +69,8 @@ EVENTS = MappingProxyType(
         "worker.spawner_slow": "the spawner did not end in time",
         "worker.leftovers_killed": "processes of a dead spawner were killed · pids",
         "worker.declared_lost": "the database declared this worker lost; killing its jobs",
+        "logs.removed": "the output of deleted batches was removed · batches, first",
+        "logs.not_removed": "the output of deleted batches could not be removed · error",
         "worker.drain_incomplete": "some ends could not be reported in time · left",
         "attempt.ended": "an attempt ended · key, reason",
         "attempt.ends_stale": "attempts ended that this worker no longer holds · count, first",

@@ -196,6 +196,12 @@ class WorkerStore(Protocol):
         Called on each notice on `cancel`. Implemented by `list_cancelled.sql`.
         """
 
+    async def list_removed(self, batch_ids: Sequence[int]) -> Sequence[int]:
+        """Return which of these batches were deleted and are removed.
+
+        Called after each gap in the notices, and on each notice on `removed`.
+        """
+
     async def heartbeat(
         self,
         incarnation_id: int,

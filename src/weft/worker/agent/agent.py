@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from weft.core.errors import IncarnationEnded, Unavailable
+from weft.ports.log_store import LogKeeper
 from weft.ports.runner import Known, Runner, RunnerGone
 from weft.ports.store import Notices, Registered, WorkerStore
 from weft.telemetry.log import get_logger
@@ -35,6 +36,7 @@ class Agent:
         heartbeat_s: float,
         fence: Fence,
         scratch: Path,
+        log_keeper: LogKeeper,
         on_ready: Callable[[], None],
     ) -> None:
         self._store = store
@@ -47,6 +49,7 @@ class Agent:
         self._fence = fence
         self._scratch = scratch
         """Where large arguments wait for the processes that read them."""
+        self._log_keeper = log_keeper
         self._on_ready = on_ready
         self._asked_ns = 0
         self._session: Session | None = None
@@ -72,6 +75,7 @@ class Agent:
         session = self._session = Session(
             self._store, self._notices, self._runner, registered, facts=facts,
             grace_ms=self._grace_ms, fence=self._fence, scratch=self._scratch,
+            log_keeper=self._log_keeper,
         )  # fmt: skip
         session.reconcile(registered, known)
         session.renew(self._asked_ns)

@@ -38,6 +38,7 @@ class Contact:
         held: HeldAttempts,
         on_work: Callable[[], None],
         on_stop: Callable[[Sequence[AttemptKey]], None],
+        on_removed: Callable[[int | None], None],
     ) -> None:
         self._store = store
         self._notices = notices
@@ -47,6 +48,7 @@ class Contact:
         self._held = held
         self._on_work = on_work
         self._on_stop = on_stop
+        self._on_removed = on_removed
         self.draining = False
         self._asked_ns = 0
         self.on_known: Callable[[int], None] = _ignore
@@ -84,7 +86,7 @@ class Contact:
         """Follow the notices; after a gap check once for everything that may have been missed."""
         while True:
             try:
-                async for channel, payload in self._notices.listen("work", "cancel"):
+                async for channel, payload in self._notices.listen("work", "cancel", "removed"):
                     await self._on_notice(channel, payload)
             except Unavailable:
                 await asyncio.sleep(_LISTEN_AGAIN_S)
@@ -94,6 +96,8 @@ class Contact:
             self._on_work()
         if channel in {"cancel", ""}:
             await self._ask_what_to_stop(int(payload) if payload else None)
+        if channel in {"removed", ""}:
+            self._on_removed(int(payload) if payload else None)
 
     def _is_for_us(self, payload: str) -> bool:
         """Say whether work is announced to all of our pool (`3`), or to us (`3:17,18`)."""

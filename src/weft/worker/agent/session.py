@@ -9,6 +9,7 @@ from pathlib import Path
 from weft.core.attempt_key import AttemptKey
 from weft.core.offers import Offer
 from weft.core.states import Reason
+from weft.ports.log_store import LogKeeper
 from weft.ports.runner import Ended, Entered, Known, Runner, Started, never_started
 from weft.ports.store import Notices, Registered, WorkerStore
 from weft.telemetry.log import get_logger
@@ -17,6 +18,7 @@ from weft.worker.agent.claim_memory import ClaimMemory
 from weft.worker.agent.claiming import Claiming
 from weft.worker.agent.contact import Contact
 from weft.worker.agent.held import HeldAttempts
+from weft.worker.agent.log_removal import LogRemoval
 from weft.worker.agent.reporting import Reporting
 
 log = get_logger()
@@ -67,6 +69,7 @@ class Session:
         grace_ms: int,
         fence: Fence,
         scratch: Path,
+        log_keeper: LogKeeper,
     ) -> None:
         self._store = store
         self._runner = runner
@@ -81,9 +84,11 @@ class Session:
             store, self.incarnation_id, memory=memory, held=self.held, runner=runner,
             reporting=self.reporting, arguments=self._arguments, on_end=self._on_end,
         )  # fmt: skip
+        self.log_removal = LogRemoval(store, log_keeper)
         self.contact = Contact(
             store, notices, self.incarnation_id, pool_id=registered.pool_id, memory=memory,
             held=self.held, on_work=self.claiming.on_work, on_stop=self._stop,
+            on_removed=self.log_removal.look,
         )  # fmt: skip
         self.reporting.expected = lambda: self.held.live_count
         self._fence = fence
@@ -140,6 +145,7 @@ class Session:
             asyncio.create_task(self.reporting.run()),
             asyncio.create_task(self.contact.beat(heartbeat_s)),
             asyncio.create_task(self.contact.listen()),
+            asyncio.create_task(self.log_removal.run()),
         ]
         try:
             await asyncio.gather(*tasks)

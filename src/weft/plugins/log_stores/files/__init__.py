@@ -9,7 +9,6 @@ from pathlib import Path
 
 from weft.plugins.log_stores.files.growth import Watches
 from weft.plugins.log_stores.files.parts import PartReader, own_parts
-from weft.plugins.log_stores.files.place import place_name
 from weft.plugins.log_stores.files.reader import FileReader
 from weft.plugins.log_stores.files.results import BLOCK_BYTES
 from weft.ports.log_store import AttemptLog, LogPlace
@@ -24,16 +23,12 @@ class FileLogStore:
     """Read the segments and attempt files below one directory; see the port for the methods."""
 
     def __init__(self, root: Path) -> None:
-        self._root = root
-        self._name = ""
         self._reader = FileReader(root)
         self._watches = Watches()
 
     def can_read(self, place: LogPlace) -> bool:
-        """Compare the names of the places."""
-        if place.name != self._name:  # unknown yet, or the directory was replaced meanwhile
-            self._name = place_name(self._root)
-        return place.name == self._name
+        """Look for the name of the place in the home."""
+        return self._reader.places.find(place) is not None
 
     async def pieces(self, log: AttemptLog, after: int) -> AsyncIterator[Sequence[Piece]]:
         """Yield the stored pieces."""

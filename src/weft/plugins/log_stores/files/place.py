@@ -6,10 +6,14 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
+from weft.ports.log_store import LogPlace
+
+_NAME_FILE = "place"
+
 
 def place_name(root: Path) -> str:
     """Return the name of the place; the first caller makes it."""
-    file = root / "place"
+    file = root / _NAME_FILE
     try:
         return file.read_text().strip()
     except FileNotFoundError:
@@ -23,3 +27,32 @@ def place_name(root: Path) -> str:
     finally:
         Path(fresh).unlink()
     return file.read_text().strip()
+
+
+class Places:
+    """The directories of logs of a home, by name: one for each database, below the one that all
+    databases shared in earlier releases.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._found: dict[str, Path] = {}
+
+    def find(self, place: LogPlace) -> Path | None:
+        """Return the directory; None: it is not in this home."""
+        if place.name not in self._found:
+            self._found = dict(self._look())
+        return self._found.get(place.name)
+
+    def directory(self, place: LogPlace | None) -> Path:
+        """Return the directory in which to look: without a place, the shared one."""
+        if place is None:
+            return self._root
+        return self.find(place) or self._root / "elsewhere"
+
+    def _look(self) -> list[tuple[str, Path]]:
+        found = []
+        for directory in (self._root, *self._root.glob("*/")):
+            with suppress(OSError):
+                found.append(((directory / _NAME_FILE).read_text().strip(), directory))
+        return found

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Self
 
+from weft.plugins.log_stores.files.place import Places
 from weft.ports.log_store import AttemptLog
 from weft.wire.function import result_path
 from weft.wire.log_format import (
@@ -24,9 +25,9 @@ BLOCK_BYTES = 1 << 18
 class ResultReader:
     """Read one result after another. Neighbours are in the same segment, which stays open."""
 
-    def __init__(self, root: Path) -> None:
-        self._root = root
-        self._segment: int | None = None
+    def __init__(self, places: Places) -> None:
+        self._places = places
+        self._segment: Path | None = None
         self._fd = -1
 
     def __enter__(self) -> Self:
@@ -42,7 +43,8 @@ class ResultReader:
                 if piece.kind == RESULT:
                     yield piece.data
                     return
-        path = result_path(self._root, log.batch_id, log.job_id, log.attempt)
+        root = self._places.directory(log.place)
+        path = result_path(root, log.batch_id, log.job_id, log.attempt)
         try:
             with path.open("rb") as file:
                 while block := file.read(BLOCK_BYTES):
@@ -54,7 +56,7 @@ class ResultReader:
         """Return a record's pieces; nothing if the segment is gone or names another attempt."""
         assert log.location is not None
         segment, offset = decode_location(log.location)
-        if not self._open(segment):
+        if not self._open(segment_path(self._places.directory(log.place), segment)):
             return b""
         data = os.pread(self._fd, _GUESS_BYTES, offset)
         if len(data) < RECORD.size:
@@ -67,12 +69,12 @@ class ResultReader:
             data += os.pread(self._fd, end - len(data), offset + len(data))
         return data[RECORD.size : end]
 
-    def _open(self, segment: int) -> bool:
+    def _open(self, segment: Path) -> bool:
         if segment == self._segment:
             return True
         self._close()
         try:
-            self._fd = os.open(segment_path(self._root, segment), os.O_RDONLY | os.O_CLOEXEC)
+            self._fd = os.open(segment, os.O_RDONLY | os.O_CLOEXEC)
         except FileNotFoundError:
             return False
         self._segment = segment

@@ -1,0 +1,57 @@
+"""Where a home keeps the output of a database's jobs: apart for each database.
+
+Batches of two databases have the same numbers. A worker starts while its database is away, too, so
+the home remembers which database was at an address.
+"""
+
+import asyncio
+from contextlib import suppress
+from pathlib import Path
+from typing import Protocol
+
+from weft.core.database_name import database_name
+from weft.core.errors import Conflict, Unavailable
+from weft.run.home import Home
+from weft.worker.agent.patience import until_answered
+
+
+class DatabaseReplaced(Conflict):
+    """Another database answers at the address of the one that this worker began to work for."""
+
+    code = "WORKER.DATABASE_REPLACED"
+
+
+class Identified(Protocol):
+    """A store that says which database it is."""
+
+    async def database_id(self) -> str:
+        """Return the id; raise `Unavailable` if the database does not answer."""
+
+
+async def find_log_directory(home: Home, store: Identified, dsn: str) -> Path:
+    """Return the directory for the output of this database's jobs.
+
+    If the database is away it is that of the last one at this address; without one, wait.
+    """
+    name = database_name(dsn)
+    known = home.database_id(name)
+    with suppress(Unavailable):
+        found = await store.database_id()
+        if found != known:
+            home.keep_database_id(name, found)
+        return home.logs / found
+    if known is None:
+        known = await until_answered(store.database_id)
+        home.keep_database_id(name, known)
+    return home.logs / known
+
+
+async def until_replaced(store: Identified, logs: Path) -> None:
+    """Return never; raise `DatabaseReplaced` if the database has logs in another directory."""
+    if await until_answered(store.database_id) != logs.name:
+        raise DatabaseReplaced(
+            "another database answers at this address",
+            detail=f"{logs} belongs to the one that was there before.",
+            hint="The worker uses the new one when it is started again.",
+        )
+    await asyncio.Event().wait()

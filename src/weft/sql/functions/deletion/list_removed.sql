@@ -1,0 +1,11 @@
+-- list_removed: which of these batches were deleted and are removed: whoever keeps something of them may remove it, too.
+-- Called by: Store.list_removed (worker agent, when it registers and on each notice on channel removed).
+-- Safe to repeat: yes, it only reads.   Plan: operations and batches by key.
+-- Owner: weft_system.  Granted to: weft_worker.
+CREATE OR REPLACE FUNCTION weft.list_removed(batch_ids bigint[]) RETURNS SETOF bigint
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT t.b FROM unnest(list_removed.batch_ids) t (b)
+    WHERE EXISTS (SELECT FROM weft.operation o WHERE o.batch_id = t.b AND o.kind = 'delete_batch' AND o.state = 'success')
+      AND NOT EXISTS (SELECT FROM weft.batch b WHERE b.batch_id = t.b)
+$$;

@@ -43,3 +43,17 @@ def test_wrong_prices_and_projects_are_refused_with_a_word(weft: Weft) -> None:
     assert b"is not a price" in price.stderr
     assert b"has passed" in past.stderr
     assert b"does not exist" in unknown.stderr
+
+
+def test_wrong_price_is_corrected_and_the_correction_shown(weft: Weft) -> None:
+    version = as_json(weft, "set-rates", "--cpu", "20")["version"]
+    words = ("correct-rates", str(version), "--cpu", "0.02", "--reason", "two zeros too many")
+    tried = weft.run("billing", *words, "--dry-run")
+    done = weft.run("billing", *words)
+    shown = weft.run("billing", "rates")
+    unknown = weft.run("billing", "correct-rates", "99", "--cpu", "1")
+
+    assert b"nothing was changed" in tried.stderr
+    assert (tried.returncode, done.returncode) == (0, 0), done.stderr
+    assert f"version {version}: cpu 20 → 0.02 (two zeros too many), by " in shown.stdout.decode()
+    assert (unknown.returncode, b"does not exist" in unknown.stderr) == (2, True)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from store.world import World
-from weft.core.errors import ProjectNotFound, RatesFixed
+from weft.core.errors import ProjectNotFound, RatesFixed, RatesNotFound
 from weft.core.rates import InvalidPrice, kept_prices
 from weft.core.states import Reason
 from weft.ports.store import NewGroup, Shape
@@ -137,6 +137,73 @@ async def test_prices_of_the_past_stay(database: dict[str, str]) -> None:
         for moment in (datetime(2020, 1, 1, tzinfo=UTC), tomorrow, None):
             with pytest.raises(RatesFixed):
                 await admin.add_rates({"cpu": "2"}, moment)
+
+
+async def test_corrected_prices_change_what_was_billed(own_world: World) -> None:
+    """Usage is kept and costs are computed: bills of the past follow. Each correction is shown."""
+    world = own_world
+    worker = await world.worker()
+    await world.submit(job_rows(1, shapes=[SHAPE]))
+    (claimed,) = await worker.claim(1)
+    await worker.end(claimed, start_age_us=3_600_000_000)
+    prices = kept_prices({"cpu": "0.1", "memory": "0.001"})
+    async with open_admin(world.backend.dsns["admin"]) as admin:
+
+        async def correct(*, dry_run: bool = False) -> tuple[float, float]:
+            ((_tenant, project, before, after),) = await admin.correct_rates(
+                1, prices, None, actor="ada", reason="typing error", dry_run=dry_run
+            )
+            assert project == "default"
+            return float(before), float(after)
+
+        (old,) = await world.api.list_projects(world.caller, None)
+        tried = await correct(dry_run=True)
+        assert (await world.api.list_rates(world.caller))[0]["corrections"] == []
+        assert await correct() == tried
+        assert await correct() == (tried[1], tried[1])
+        (new,) = await world.api.list_projects(world.caller, None)
+        (card,) = await world.api.list_rates(world.caller)
+        assert [finding for finding in await admin.audit() if finding.rows] == []
+
+    assert (old["cost"], new["cost"]) == pytest.approx(tried)
+    assert new["cost"] > 5 * old["cost"]
+    (correction,) = card["corrections"]
+    assert (correction["by"], correction["reason"]) == ("ada", "typing error")
+    assert correction["old"] == {"cpu": pytest.approx(0.00001)}
+    assert correction["new"] == {"cpu": pytest.approx(0.0001)}
+
+
+async def test_start_of_prices_that_do_not_apply_yet_can_be_corrected(
+    database: dict[str, str],
+) -> None:
+    now = datetime.now(UTC)
+    days = [now + timedelta(days=n) for n in range(5)]
+    async with open_admin(database["admin"]) as admin:
+
+        async def move(version: int, day: datetime) -> None:
+            await admin.correct_rates(version, {}, day, actor="ada", reason=None, dry_run=False)
+
+        far = await admin.add_rates({"cpu": "1"}, days[3])
+        await move(far, days[2])
+        last = await admin.add_rates({"cpu": "2"}, days[3])
+        for version, day in ((far, days[3]), (far, days[4]), (last, days[1]), (1, days[1])):
+            with pytest.raises(RatesFixed):
+                await move(version, day)
+        with pytest.raises(RatesFixed):
+            await move(last, now - timedelta(seconds=1))
+        with pytest.raises(RatesNotFound, match="version 99"):
+            await move(99, days[4])
+
+
+async def test_audit_sees_a_price_that_no_correction_explains(own_world: World) -> None:
+    world = own_world
+    async with open_admin(world.backend.dsns["admin"]) as admin:
+        await admin.correct_rates(1, {"gpu": "1"}, None, actor="ada", reason=None, dry_run=False)
+        await world.admin.execute("UPDATE weft.rate SET price_per_unit_hour = 2")
+        (finding,) = [one for one in await admin.audit() if one.rows]
+        await world.admin.execute("UPDATE weft.rate SET price_per_unit_hour = 1")
+
+    assert finding.check == "corrections_explain_rates"
 
 
 @pytest.mark.parametrize("price", ["-1", "x", "nan", "inf", "1e9"])

@@ -9,8 +9,9 @@ from weft.core.errors import Unavailable
 from weft.core.rates import kept_prices
 from weft.run.database import check_dsn
 from weft.run.home import Home
+from weft.run.user_name import user_name
 from weft.settings import Settings
-from weft.store import Admin, AuditFinding, MigrationStatus, open_admin
+from weft.store import Admin, AuditFinding, CorrectedCost, MigrationStatus, open_admin
 from weft.telemetry.log import configure
 
 Answer = TypeVar("Answer")
@@ -58,6 +59,23 @@ def run_add_rates(
     """
     kept = kept_prices(prices)
     return _ask(settings, lambda admin: admin.add_rates(kept, valid_from))
+
+
+def run_correct_rates(
+    settings: Settings, version: int, prices: Mapping[str, str | None],
+    valid_from: datetime | None, *, reason: str | None, dry_run: bool,
+) -> list[CorrectedCost]:  # fmt: skip
+    """Correct prices of a version; return what it changes. With `dry_run` nothing is kept.
+
+    Raise `InvalidPrice`, `RatesNotFound`, `RatesFixed`.
+    """
+    kept = kept_prices(prices)
+    return _ask(
+        settings,
+        lambda admin: admin.correct_rates(
+            version, kept, valid_from, actor=user_name(), reason=reason, dry_run=dry_run
+        ),
+    )
 
 
 def admin_dsn(settings: Settings) -> str:

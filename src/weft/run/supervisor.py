@@ -5,8 +5,6 @@ Order of the stop: worker (it reports its jobs), then api and driver, then the d
 """
 
 import asyncio
-import getpass
-import os
 import random
 import secrets
 import signal
@@ -14,7 +12,6 @@ import socket
 import subprocess
 import time
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,6 +27,7 @@ from weft.run.role_environment import role_environment
 from weft.run.role_process import RoleProcess, describe_end, until_exit
 from weft.run.secrets_file import EMBEDDED
 from weft.run.sleepers import end_sleepers
+from weft.run.user_name import user_name
 from weft.run.worker_name import file_name_of
 from weft.settings import Settings
 from weft.telemetry import metrics
@@ -95,7 +93,7 @@ class Supervisor:
         self._token = self.home.token() or secrets.token_urlsafe(32)
         self.home.ensure_callback_key()
         await prepare_schema(
-            logins["admin"], logins, user=_user_name(), token=self._token,
+            logins["admin"], logins, user=user_name(), token=self._token,
             only_ours=self._database is not None,
         )  # fmt: skip
         # Not before they have worked: until then the former database stays the one in use.
@@ -242,12 +240,6 @@ def check_port(host: str, port: int) -> None:
 
 def _jitter() -> float:
     return random.random()  # noqa: S311 (spreads retries, guards nothing)
-
-
-def _user_name() -> str:
-    with suppress(OSError, KeyError):
-        return getpass.getuser()
-    return f"uid-{os.geteuid()}"
 
 
 def _for_url(host: str) -> str:

@@ -250,6 +250,10 @@ CREATE FUNCTION weft._costs_of_usage(owners bigint[], rate_card_ids smallint[], 
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._costs_of_usage(owners bigint[], rate_card_ids smallint[], shape_ids integer[], usage_mss numeric[]) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft._costs_under_rates(version smallint) RETURNS TABLE(project_id integer, cost numeric)
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._costs_under_rates(version smallint) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft._count_failures(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) RETURNS void
     LANGUAGE sql;
 ALTER FUNCTION weft._count_failures(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) OWNER TO weft_system;
@@ -991,6 +995,10 @@ CREATE FUNCTION weft.cordon_worker(of_name text, of_pool text, actor text, reaso
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.cordon_worker(of_name text, of_pool text, actor text, reason text) OWNER TO weft_system;
+
+CREATE FUNCTION weft.correct_rates(version integer, prices jsonb, new_valid_from timestamp with time zone, actor text, reason text, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(tenant text, project text, cost_before numeric, cost_after numeric)
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft.correct_rates(version integer, prices jsonb, new_valid_from timestamp with time zone, actor text, reason text, at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft.count_parent_ends(epoch bigint, limit_jobs integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -2183,6 +2191,28 @@ ALTER TABLE weft.rate_card ALTER COLUMN rate_card_id ADD GENERATED ALWAYS AS IDE
     CACHE 1
 );
 
+CREATE TABLE weft.rate_correction (
+    rate_card_id smallint NOT NULL,
+    correction_id bigint NOT NULL,
+    at timestamp with time zone NOT NULL,
+    actor text NOT NULL,
+    reason text,
+    old jsonb NOT NULL,
+    new jsonb NOT NULL,
+    CONSTRAINT rate_correction_actor_check CHECK ((length(actor) <= 300)),
+    CONSTRAINT rate_correction_reason_check CHECK ((length(reason) <= 1000))
+);
+ALTER TABLE weft.rate_correction OWNER TO postgres;
+
+ALTER TABLE weft.rate_correction ALTER COLUMN correction_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME weft.rate_correction_correction_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE weft.ready_job (
     pool_id integer NOT NULL,
     user_id integer NOT NULL,
@@ -2577,6 +2607,9 @@ ALTER TABLE ONLY weft.rate_card
 ALTER TABLE ONLY weft.rate_card
     ADD CONSTRAINT rate_card_valid_from_key UNIQUE (valid_from);
 
+ALTER TABLE ONLY weft.rate_correction
+    ADD CONSTRAINT rate_correction_pkey PRIMARY KEY (rate_card_id, correction_id);
+
 ALTER TABLE ONLY weft.rate
     ADD CONSTRAINT rate_pkey PRIMARY KEY (rate_card_id, resource_id);
 
@@ -2796,6 +2829,9 @@ ALTER TABLE ONLY weft.queue
 
 ALTER TABLE ONLY weft.queue
     ADD CONSTRAINT queue_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES weft.tenant(tenant_id);
+
+ALTER TABLE ONLY weft.rate_correction
+    ADD CONSTRAINT rate_correction_rate_card_id_fkey FOREIGN KEY (rate_card_id) REFERENCES weft.rate_card(rate_card_id);
 
 ALTER TABLE ONLY weft.rate
     ADD CONSTRAINT rate_rate_card_id_fkey FOREIGN KEY (rate_card_id) REFERENCES weft.rate_card(rate_card_id);
@@ -3255,6 +3291,9 @@ GRANT ALL ON FUNCTION weft._completed_at(created_at timestamp with time zone, la
 REVOKE ALL ON FUNCTION weft._costs_of_usage(owners bigint[], rate_card_ids smallint[], shape_ids integer[], usage_mss numeric[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._costs_of_usage(owners bigint[], rate_card_ids smallint[], shape_ids integer[], usage_mss numeric[]) TO weft_system;
 
+REVOKE ALL ON FUNCTION weft._costs_under_rates(version smallint) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._costs_under_rates(version smallint) TO weft_system;
+
 REVOKE ALL ON FUNCTION weft._count_failures(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._count_notes(of_gate_ids integer[]) FROM PUBLIC;
@@ -3603,6 +3642,8 @@ GRANT ALL ON FUNCTION weft.configure_term(epoch bigint, settings jsonb) TO weft_
 
 REVOKE ALL ON FUNCTION weft.cordon_worker(of_name text, of_pool text, actor text, reason text) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.cordon_worker(of_name text, of_pool text, actor text, reason text) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.correct_rates(version integer, prices jsonb, new_valid_from timestamp with time zone, actor text, reason text, at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft.count_parent_ends(epoch bigint, limit_jobs integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.count_parent_ends(epoch bigint, limit_jobs integer, at timestamp with time zone) TO weft_driver;
@@ -4092,6 +4133,12 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.rate_card TO weft_system;
 
 GRANT USAGE ON SEQUENCE weft.rate_card_rate_card_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.rate_card_rate_card_id_seq TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.rate_correction TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.rate_correction TO weft_system;
+
+GRANT USAGE ON SEQUENCE weft.rate_correction_correction_id_seq TO weft_tenant;
+GRANT USAGE ON SEQUENCE weft.rate_correction_correction_id_seq TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.ready_job TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.ready_job TO weft_system;

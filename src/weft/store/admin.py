@@ -5,7 +5,8 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from decimal import Decimal
+from typing import Any, NamedTuple
 
 import asyncpg
 
@@ -28,6 +29,15 @@ class AuditFinding:
     check: str
     sentence: str
     rows: tuple[Mapping[str, Any], ...]
+
+
+class CorrectedCost(NamedTuple):
+    """What the usage of a billing project under corrected prices costs."""
+
+    tenant: str
+    project: str
+    before: Decimal
+    after: Decimal
 
 
 class Admin:
@@ -87,6 +97,27 @@ class Admin:
         except asyncpg.PostgresError as error:
             raise translated(error) from error
         return int(row[0])
+
+    async def correct_rates(
+        self, version: int, prices: Mapping[str, str], valid_from: datetime | None,
+        *, actor: str, reason: str | None, dry_run: bool,
+    ) -> list[CorrectedCost]:  # fmt: skip
+        """Correct prices per unit and hour, and when they begin; return what that changes.
+
+        With `dry_run` nothing is kept. Raises `RatesNotFound`, `RatesFixed`.
+        """
+        transaction = self._connection.transaction()
+        await transaction.start()
+        try:
+            rows = await call_on(
+                self._connection, "correct_rates", version=version, prices=dict(prices),
+                new_valid_from=valid_from, actor=actor, reason=reason,
+            )  # fmt: skip
+        except asyncpg.PostgresError as error:
+            await transaction.rollback()
+            raise translated(error) from error
+        await (transaction.rollback() if dry_run else transaction.commit())
+        return [CorrectedCost(*row) for row in rows]
 
     async def audit(self) -> list[AuditFinding]:
         """Recompute everything derived from the base rows, in one snapshot.

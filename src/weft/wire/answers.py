@@ -452,9 +452,30 @@ class Rate(Struct, kw_only=True):
     price: Annotated[float, Meta(ge=0, description="of one unit")]
 
 
+class RateValues(Struct, kw_only=True):
+    """What a correction changed: prices of a unit for an hour, and the time of their start."""
+
+    cpu: float | UnsetType = UNSET
+    memory: float | UnsetType = UNSET
+    storage: float | UnsetType = UNSET
+    gpu: float | UnsetType = UNSET
+    valid_from: datetime | UnsetType = UNSET
+
+
+class RateCorrection(Struct, kw_only=True):
+    """A correction of prices. What was used at these prices costs the corrected ones."""
+
+    at: datetime
+    by: str
+    reason: str | None
+    old: RateValues
+    new: RateValues
+
+
 class RateCard(Struct, kw_only=True):
     """Prices and the time from which they apply."""
 
     version: int
     valid_from: Annotated[datetime | None, Meta(description="null: from the beginning")]
     rates: list[Rate]
+    corrections: Annotated[list[RateCorrection], Meta(description="newest first")]

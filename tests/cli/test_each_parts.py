@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from weft.cli.each.feed import NAME_CHARS, _refused_jobs, name_of
 from weft.cli.each.ledger import FAILURES_SHOWN, WINDOW_JOBS, Ledger
+from weft.cli.each.slots import Slots
 from weft.core.errors import FieldError, InvalidDocument
 from weft.core.texts import wrong_name
 
@@ -101,3 +102,33 @@ def test_refused_jobs_are_found_by_their_pointers(
     errors = [FieldError(pointer, f"why {n}") for n, pointer in enumerate(pointers)]
 
     assert _refused_jobs(InvalidDocument("no", errors=errors)) == expected
+
+
+@given(st.lists(st.tuples(st.booleans(), st.integers(0, 3)), max_size=40))
+def test_a_slot_belongs_to_one_unfinished_job_and_is_the_lowest_free_one(
+    steps: list[tuple[bool, int]],
+) -> None:
+    ledger = Ledger(slots=Slots(4))
+    held: dict[int, int] = {}
+    for starts, which in steps:
+        if starts and ledger.n_free and ledger.slots is not None:
+            slot = ledger.slots.take()
+            assert slot == min({1, 2, 3, 4} - set(held.values()))
+            ledger.note_submitted(["line"], slots=[slot])
+            held[ledger.n_submitted] = slot
+        elif held and not starts:
+            job = sorted(held)[which % len(held)]
+            del held[job]
+            ledger.note_ended([job])
+
+    assert ledger.n_free == 4 - len(held)
+
+
+def test_slot_is_free_again_if_the_end_is_known_before_the_answer() -> None:
+    ledger = Ledger(slots=Slots(1))
+    assert ledger.slots is not None
+    slot = ledger.slots.take()
+    ledger.note_ended([1])
+    ledger.note_submitted(["line"], slots=[slot])
+
+    assert ledger.n_free == 1

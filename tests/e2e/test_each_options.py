@@ -131,6 +131,57 @@ def test_the_exit_code_tells_how_jobs_failed(weft: Weft, script: str, exit_code:
     assert done.returncode == exit_code
 
 
+XARGS = [
+    (["-n2", "-t", "echo"], b"a 'b c'\n d\n"),
+    (["-I%", "sh", "-c", "%"], b"echo one\nexit 3\necho two\n"),
+    (["-I%", "sh", "-c", "%"], b"echo one\nexit 255\necho two\n"),
+    (["-I%", "sh", "-c", "%"], b"echo one\nkill -9 $$\necho two\n"),
+    (["-n1", "./missing"], b"a b"),
+    (["-s14", "echo"], b"1 22 4444444444444\n5\n"),
+    (["echo"], b"a 'b\n"),
+    (["echo", "nothing"], b""),
+    (["-r", "echo", "nothing"], b""),
+]
+
+
+@pytest.mark.parametrize(("words", "given"), XARGS)
+def test_xargs_mode_prints_and_exits_as_xargs(weft: Weft, words: list[str], given: bytes) -> None:
+    expected = subprocess.run(["xargs", *words], check=False, capture_output=True, input=given)
+    place = words.index(next(word for word in words if not word.startswith("-")))
+    done = weft.run("each", "--xargs", *words[:place], "--", *words[place:], stdin=given)
+
+    assert (done.returncode, done.stdout) == (expected.returncode, expected.stdout), done.stderr
+    if "-t" in words:
+        assert done.stderr.startswith(expected.stderr)
+
+
+@pytest.mark.parametrize("at_once", ["2", "100%"])
+def test_no_two_running_jobs_have_one_slot(weft: Weft, tmp_path: Path, at_once: str) -> None:
+    script = "mkdir {%} && echo {#} && rmdir {%}"
+    words = ["-j", at_once, "--", "sh", "-c", script, ":::", *map(str, range(20))]
+    done = weft.run("each", *words, cwd=tmp_path)
+
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == [b"%d" % n for n in range(1, 21)]
+
+
+def test_halt_at_a_share_of_the_whole_input(weft: Weft) -> None:
+    halt = ["-j1", "--halt", "soon,fail=20%"]
+    done = weft.run("each", *halt, "--json", "--", "false", stdin=b"x\n" * 10)
+    end = json.loads(done.stderr)
+
+    assert done.returncode == 1
+    assert end["halted_by"] == "--halt soon,fail=20%"
+    assert 2 <= end["n_failed"] < 10
+    assert end["n_failed"] + end["n_cancelled"] == 10
+
+
+def test_input_ends_before_the_line_of_eof(weft: Weft) -> None:
+    done = weft.run("each", "-E", "END", "--", "echo", stdin=b"a\nEND\nb\n")
+
+    assert (done.returncode, done.stdout) == (0, b"a\n")
+
+
 def test_a_program_that_is_not_there_is_127(weft: Weft) -> None:
     assert weft.run("each", "--", "no-such-program", ":::", "1").returncode == 127
 
@@ -174,6 +225,9 @@ def test_a_failed_line_of_any_bytes_is_resumed(weft: Weft, tmp_path: Path) -> No
         (["-f", "x", "--", "echo", ":::", "a"], b"and a file of lines"),
         (["--", ":::", "a"], b"nothing to run"),
         (["-n", "0", "--", "echo"], b"must be at least 1"),
+        (["-n", "2", "-L", "2", "--", "echo"], b"both say what a job gets"),
+        (["-j", "x%", "--", "echo"], b"is not a number of jobs"),
+        (["--xargs", "--", "echo", ":::", "a"], b"knows no columns and no values"),
     ],
 )
 def test_options_that_cannot_be_followed(weft: Weft, words: list[str], told: bytes) -> None:
@@ -299,7 +353,7 @@ def test_halt_stops_reading_a_pipe_that_stays_open(weft: Weft) -> None:
 
 
 def test_a_halt_that_is_not_a_rule_is_explained(weft: Weft) -> None:
-    done = weft.run("each", "--halt", "now,fail=10%", "--", "true", ":::", "1")
+    done = weft.run("each", "--halt", "now,fail=0%", "--", "true", ":::", "1")
 
     assert done.returncode == 2
-    assert b"percentages are not known" in done.stderr
+    assert b"is not a rule" in done.stderr

@@ -1,7 +1,7 @@
 """Input cut into lines, and lines put into commands: the pure part of `weft each`."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -21,6 +21,8 @@ class LineSplitter:
         self._keeps_empty = separator is not None
         self._rest = b""
         self._n_lines = 0
+        self.wrong: str | None = None
+        """Why nothing more can be read; of lines, nothing ever."""
 
     def feed(self, data: bytes) -> list[tuple[int, bytes]]:
         """Take what was read; return the items that are whole, with the numbers of their lines
@@ -48,7 +50,7 @@ class CommandTemplate:
     """A command with places for the values of one job, as in GNU parallel.
 
     `{}` the value · `{.}` without its extension · `{/}` its last part · `{//}` its directory ·
-    `{/.}` the last part without its extension · `{#}` the number of the job.
+    `{/.}` the last part without its extension · `{#}` the number of the job · `{%}` its slot.
     A command without any of them gets the values as its last arguments.
 
     >>> CommandTemplate(("cp", "{}", "{/.}.bak")).render(["a/b.txt"], 1)
@@ -63,12 +65,12 @@ class CommandTemplate:
     repeats: bool = False
     """A word with a placeholder becomes one for each value; else they are joined by a space."""
 
-    def render(self, values: Sequence[str], number: int) -> list[str]:
+    def render(self, values: Sequence[str], number: int, slot: int = 1) -> list[str]:
         """Return the command of one job; what stands in a value is not replaced again."""
         if not self.has_placeholder:
             return [*self.arguments, *values]
         return [
-            self._filled(word, own, values, number)
+            self._filled(word, own, values, {"#": number, "%": slot})
             for word in self.arguments
             for own in ([[one] for one in values] if self._takes_each(word) else [values])
         ]
@@ -79,9 +81,18 @@ class CommandTemplate:
         return any(self._places.search(argument) for argument in self.arguments)
 
     @cached_property
+    def has_slot(self) -> bool:
+        """Say whether the command names the slot of its job."""
+        return any(
+            match["form"] == "%"
+            for argument in self.arguments
+            for match in self._places.finditer(argument)
+        )
+
+    @cached_property
     def _places(self) -> re.Pattern[str]:
         position = "(?P<position>-?[1-9][0-9]{0,5})?" if self.has_positions else "(?P<position>)"
-        forms = f"{{{position}(?P<form>//|/?\\.|/|#)}}"
+        forms = f"{{{position}(?P<form>//|/?\\.|/|#|%)}}"
         if self.has_positions:
             return re.compile(
                 rf"{re.escape(self.whole)}|{forms}|{{(?P<only>-?[1-9][0-9]{{0,5}})}}"
@@ -93,11 +104,13 @@ class CommandTemplate:
         found = [match for match in self._places.finditer(word) if _is_of_all(match)]
         return bool(found) and (self.repeats or found[0][0] == word)
 
-    def _filled(self, word: str, own: Sequence[str], values: Sequence[str], number: int) -> str:
+    def _filled(
+        self, word: str, own: Sequence[str], values: Sequence[str], counts: Mapping[str, int]
+    ) -> str:
         def value(match: re.Match[str]) -> str:
             form = match["form"] or ""
-            if form == "#":
-                return str(number)
+            if form in counts:
+                return str(counts[form])
             position = match["position"] or match.groupdict().get("only")
             chosen = _at(values, int(position)) if position else own
             return " ".join(_value(form, one) for one in chosen)
@@ -107,7 +120,7 @@ class CommandTemplate:
 
 def _is_of_all(match: re.Match[str]) -> bool:
     position = match["position"] or match.groupdict().get("only")
-    return match["form"] != "#" and not position
+    return match["form"] not in {"#", "%"} and not position
 
 
 def _at(values: Sequence[str], position: int) -> Sequence[str]:

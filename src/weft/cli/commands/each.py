@@ -2,32 +2,26 @@
 
 import asyncio
 import os
-import re
 import secrets
+import shlex
+from collections.abc import Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
 from pathlib import PurePath
 from time import monotonic
-from typing import Annotated
+from typing import Any
 
-from cyclopts import Parameter, validators
-
-from weft.cli.each.command_line import Words, read_words
+from weft.cli.each.command_line import read_words
 from weft.cli.each.dry_run import print_commands
 from weft.cli.each.feed import Feed
 from weft.cli.each.halting import halt_of, stop_when_halted
-from weft.cli.each.ledger import Ledger
+from weft.cli.each.ledger import WINDOW_JOBS, Ledger
 from weft.cli.each.lines import GivenItems, LineReader
-from weft.cli.each.packing import (
-    BETWEEN_VALUES,
-    BadInputOption,
-    Packer,
-    columns_of,
-    delimiter_of,
-)
+from weft.cli.each.options import NO_EACH_OPTIONS, EachOptions
 from weft.cli.each.print import Printer
 from weft.cli.each.records import Records
 from weft.cli.each.resume import ATTRIBUTE, find_earlier
+from weft.cli.each.slots import Slots
+from weft.cli.each.source import Source, read_whole
 from weft.cli.each.summary import Run, print_summary, print_summary_as_json
 from weft.cli.input.job_document import (
     NO_OPTIONS,
@@ -39,87 +33,17 @@ from weft.cli.input.job_document import (
 )
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.terminal.closed_output import watch_closed
+from weft.cli.terminal.exit_code import FAILED
 from weft.cli.terminal.interrupts import INTERRUPTED, Interrupts
 from weft.cli.terminal.progress import ProgressLine
-from weft.cli.terminal.raw_output import OutputFailed
+from weft.cli.terminal.raw_output import STDERR, STDOUT, OutputFailed, write_all
 from weft.cli.terminal.report import note
 from weft.client.api import WAIT_PATIENCE_S, Api
 from weft.core.errors import Conflict, WeftError
-from weft.core.input_lines import CommandTemplate
+from weft.core.job_limit import JobLimit
 
-STDOUT = 1
 BROKEN_PIPE = 141
-
-
-@Parameter(name="*")
-@dataclass(frozen=True, kw_only=True)
-class EachOptions:
-    """How to read lines and print results."""
-
-    file: Annotated[str | None, Parameter(name=["--file", "-f"], allow_leading_hyphen=True)] = None
-    """Read the lines from this file (default, or `-`: standard input)."""
-
-    null: Annotated[bool, Parameter(name=["--null", "-0"], negative="")] = False
-    """Items end with a NUL character instead of a newline, as `find -print0` writes them."""
-
-    delimiter: Annotated[str | None, Parameter(name=["--delimiter", "-d"])] = None
-    r"""Items end with this character, such as , or '\\t' or '\\x1f'."""
-
-    colsep: str | None = None
-    """Cut each line at this regular expression into {1}, {2} and so on."""
-
-    max_args: Annotated[
-        int | None,
-        Parameter(
-            name=["--max-args", "-n", "-N", "--max-lines", "-L"],
-            validator=validators.Number(gte=1),
-        ),
-    ] = None
-    """Give each job up to this many lines, as arguments."""
-
-    max_chars: Annotated[
-        int | None, Parameter(name=["--max-chars", "-s"], validator=validators.Number(gte=1))
-    ] = None
-    """Give each job as many lines as its command has room for in this many bytes."""
-
-    replace: Annotated[str, Parameter(name=["--replace", "-I"])] = "{}"
-    """This text stands for the line in the command, instead of {}."""
-
-    jobs: Annotated[
-        int | None, Parameter(name=["--jobs", "-j", "-P"], validator=validators.Number(gte=0))
-    ] = None
-    """Maximum number of jobs that run at the same time; 0: no limit."""
-
-    delay: Annotated[float, Parameter(validator=validators.Number(gte=0))] = 0.0
-    """Seconds between the submissions of two jobs."""
-
-    halt: str | None = None
-    """When to stop early: now,fail=1 (stops running jobs), soon,fail=3 (lets them end), or with
-    success or done instead of fail."""
-
-    unordered: Annotated[bool, Parameter(negative="")] = False
-    """Print outputs as jobs end, not in input order."""
-
-    tag: Annotated[bool, Parameter(negative="")] = False
-    """Put the line and a tab before each line of output."""
-
-    joblog: str | None = None
-    """Write a line about each job to this file, in the form of GNU parallel."""
-
-    results: str | None = None
-    """Write the outputs to files below this directory, too: 1/LINE/stdout and stderr."""
-
-    dry_run: Annotated[bool, Parameter(negative="")] = False
-    """Print the commands, and run nothing."""
-
-    name: str | None = None
-    """Name of this run, for --resume."""
-
-    resume: str | None = None
-    """Run only the lines that did not succeed in earlier runs of this name."""
-
-
-NO_EACH_OPTIONS = EachOptions()
+XARGS_FAILED = 123
 
 
 def each(
@@ -133,9 +57,10 @@ def each(
 
     In the command, {} is the line, {.} the line without its extension, {/} its
     last part, {//} its directory, {/.} its last part without the extension, {#}
-    its number; without any of them the line is appended. Ctrl-C cancels what is
-    left. Exit code 1 if a job failed, 124 if one ended with 255, 125 if one was
-    killed by a signal, 127 if a program was not found.
+    its number, {%} the lowest number that no other running job has; without any
+    of them the line is appended. Ctrl-C cancels what is left. Exit code 1 if a
+    job failed, 124 if one ended with 255, 125 if one was killed by a signal, 127
+    if a program was not found.
 
         find . -name '*.py' | weft each -- wc -l {}
         weft each -- convert {} {.}.png ::: *.jpg
@@ -152,7 +77,8 @@ def each(
         raise NoCommand(
             "nothing to run", hint="Write the command after two hyphens: `weft each -- wc -l {}`."
         )
-    source = _Source(words, how)
+    source = Source(words, how)
+    source.job_limit()
     if how.dry_run:
         return asyncio.run(
             print_commands(
@@ -162,74 +88,19 @@ def each(
     return asyncio.run(_Each(source, how, options, shared).run())
 
 
-@dataclass(frozen=True)
-class _Source:
-    """Where the jobs of a run come from: lines or values, and the command."""
-
-    words: Words
-    how: EachOptions
-
-    def __post_init__(self) -> None:
-        """Refuse options that contradict each other."""
-        how = self.how
-        if how.null and how.delimiter is not None:
-            raise BadInputOption("-0 and -d both say how items end", hint="Give one of them.")
-        if self.words.lists and how.file is not None:
-            raise BadInputOption(
-                "there are values after ::: and a file of lines", hint="Give one of them."
-            )
-        if (how.colsep is not None or len(self.words.lists) > 1) and self.packer().is_grouping:
-            raise BadInputOption(
-                "columns cannot be combined with several lines a job",
-                detail="{1} would mean a column and a line.",
-                hint="Leave out -n, -L, -N and -s, or --colsep and all but one :::.",
-            )
-        if not how.replace:
-            raise BadInputOption("-I needs a text", hint="Write it as -I {} or -I %.")
-
-    def reader(self) -> LineReader | GivenItems:
-        how = self.how
-        if self.words.lists:
-            return GivenItems(self.words.items())
-        if how.null:
-            return LineReader(how.file, b"\0")
-        return LineReader(how.file, None if how.delimiter is None else delimiter_of(how.delimiter))
-
-    def packer(self) -> Packer:
-        how = self.how
-        has_lists = len(self.words.lists) > 1
-        base = sum(len(os.fsencode(word)) + 1 for word in self.words.command)
-        return Packer(
-            per_job=how.max_args,
-            chars_max=how.max_chars,
-            base_chars=base,
-            columns=re.compile(BETWEEN_VALUES) if has_lists else columns_of(how.colsep),
-        )
-
-    def template(self) -> CommandTemplate:
-        packer = self.packer()
-        return CommandTemplate(
-            self.words.command,
-            self.how.replace,
-            has_positions=(
-                packer.is_grouping or packer.columns is not None or bool(self.words.lists)
-            ),
-            repeats=packer.is_grouping,
-        )
-
-
 class _Each:
     """One run."""
 
     def __init__(
-        self, source: _Source, how: EachOptions, options: JobOptions, shared: Shared
+        self, source: Source, how: EachOptions, options: JobOptions, shared: Shared
     ) -> None:
         self._source = source
         self._how = how
         self._options = options
         self._shared = shared
-        self._ledger = Ledger()
+        self._ledger = Ledger(failed_code=XARGS_FAILED if how.xargs else FAILED)
         self._halt = halt_of(how.halt)
+        self._job_limit = source.job_limit()
         wants_records = how.joblog is not None or how.results is not None
         self._records = Records(how.joblog, how.results) if wants_records else None
         self._began_at = monotonic()
@@ -239,6 +110,9 @@ class _Each:
     async def run(self) -> int:
         """Submit, print and sum up; return the exit code."""
         reader = self._source.reader()
+        if self._halt is not None and self._halt.percent is not None:
+            reader, n_jobs = await read_whole(reader, self._source.packer())
+            self._halt = self._halt.among(n_jobs)
         async with self._shared.client(patience_s=WAIT_PATIENCE_S) as client:
             feed = await self._feed(client, reader)
             with (
@@ -274,22 +148,45 @@ class _Each:
         earlier = await find_earlier(client, resume) if resume is not None else None
         program = PurePath(self._source.words.command[0]).name or "each"
         name = self._how.name or (earlier.name if earlier else f"{program}-{secrets.token_hex(3)}")
-        batch = {"name": name, "attributes": {ATTRIBUTE: "resumed" if earlier else "new"}}
+        batch: dict[str, Any] = {
+            "name": name,
+            "attributes": {ATTRIBUTE: "resumed" if earlier else "new"},
+        }
+        template = self._source.template()
+        n_at_once = await self._n_at_once(client, has_slots=template.has_slot)
+        if n_at_once:
+            batch["max_running"] = n_at_once
         feed = Feed(
             client=client,
             reader=reader,
             ledger=self._ledger,
             packer=self._source.packer(),
-            template=self._source.template(),
-            batch={**batch, "max_running": self._how.jobs} if self._how.jobs else batch,
+            template=template,
+            batch=batch,
             job_fields={**place_fields(), **option_fields(self._options)},
             request_fields=request_fields(self._options, self._shared.home),
             delay_s=self._how.delay,
+            on_submit=_print_command if self._how.verbose else None,
             keeps_details=self._records is not None,
         )
         if earlier is not None:
             feed.done_before = earlier.succeeded
         return feed
+
+    async def _n_at_once(self, client: Api, *, has_slots: bool) -> int:
+        """Return how many jobs run at the same time, 0: as many as there is room for; and have
+        as many slots.
+        """
+        limit = self._job_limit
+        if limit is None and has_slots:
+            limit = JobLimit(per_core=1.0)
+        if limit is None:
+            return 0
+        n_at_once = limit.on(0 if limit.is_fixed else await _cores(client))
+        if has_slots or (n_at_once and self._how.xargs):
+            # xargs starts nothing after a job that ended with 255, so no job may wait here.
+            self._ledger.slots = Slots(n_at_once or WINDOW_JOBS)
+        return n_at_once
 
     async def _work_until_done(self, client: Api, feed: Feed, progress: ProgressLine) -> None:
         """Feed and print at once, until all is printed or we are told to stop."""
@@ -297,11 +194,12 @@ class _Each:
             client,
             self._ledger,
             progress,
-            ordered=not self._how.unordered,
+            ordered=not (self._how.unordered or self._how.xargs),
             as_json=self._shared.json,
             tags=self._how.tag,
             records=self._records,
             halt=self._halt,
+            as_xargs=self._how.xargs,
         )
         self._work = asyncio.ensure_future(_both(feed, printer, self._ledger))
         try:
@@ -346,6 +244,16 @@ class _Each:
             interrupted=is_interrupted,
         )
         (print_summary_as_json if self._shared.json else print_summary)(self._ledger, run)
+
+
+async def _cores(client: Api) -> int:
+    """Return how many cores the workers have together."""
+    overview = await client.overview()
+    return int(sum(worker["cpu"] for worker in overview["workers"]))
+
+
+def _print_command(command: Sequence[str]) -> None:
+    write_all(STDERR, os.fsencode(shlex.join(command)) + b"\n")
 
 
 async def _both(feed: Feed, printer: Printer, ledger: Ledger) -> None:

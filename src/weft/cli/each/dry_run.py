@@ -11,22 +11,28 @@ from weft.cli.each.packing import Pack, Packer
 from weft.cli.terminal.raw_output import STDOUT, write_all
 from weft.cli.terminal.report import note
 from weft.core.input_lines import CommandTemplate
+from weft.core.input_words import WordTemplate
 
 FAILED = 1
 
 
 async def print_commands(
-    reader: LineReader | GivenItems, packer: Packer, template: CommandTemplate, *, as_json: bool
+    reader: LineReader | GivenItems,
+    packer: Packer,
+    template: CommandTemplate | WordTemplate,
+    *,
+    as_json: bool,
 ) -> int:
     """Print the command of each job, as a shell takes it; return the exit code."""
     exit_code = 0
 
-    def show(pack: Pack) -> None:
+    def show(pack: Pack) -> bool:
+        """Print one; return whether nothing follows."""
         nonlocal exit_code
         if pack.wrong is not None:
             note(f"line {pack.number}: {shown_text(pack.line)}: {pack.wrong}")
             exit_code = FAILED
-            return
+            return pack.stops
         command = template.render(pack.values, pack.number)
         if as_json:
             words = [shown_text(word) for word in command]
@@ -34,11 +40,14 @@ async def print_commands(
         else:
             line = os.fsencode(shlex.join(command))
         write_all(STDOUT, line + b"\n")
+        return False
 
     reader.start()
     while items := await reader.take(PIECE_JOBS):
-        for pack in packer.feed(items):
-            show(pack)
-    for pack in packer.finish():
-        show(pack)
+        if any(map(show, packer.feed(items))):
+            return exit_code
+    any(map(show, packer.finish(is_cut=reader.wrong is not None)))
+    if reader.wrong is not None:
+        note(f"the input ends early: {reader.wrong}")
+        exit_code = FAILED
     return exit_code

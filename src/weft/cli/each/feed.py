@@ -4,7 +4,7 @@ import asyncio
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -18,6 +18,7 @@ from weft.cli.terminal.plain import one_line
 from weft.client.api import Api
 from weft.core.errors import InvalidDocument
 from weft.core.input_lines import CommandTemplate
+from weft.core.input_words import WordTemplate
 
 PIECE_JOBS = 1_000
 NAME_CHARS = 200
@@ -36,6 +37,7 @@ class Job(NamedTuple):
     """The line, as it is shown."""
     document: dict[str, Any]
     submitted: Submitted
+    slot: int = 1
 
 
 @dataclass
@@ -46,7 +48,7 @@ class Feed:
     reader: LineReader | GivenItems
     packer: Packer
     ledger: Ledger
-    template: CommandTemplate
+    template: CommandTemplate | WordTemplate
     batch: Mapping[str, Any]
     """Fields of the batch document, without jobs."""
     job_fields: Mapping[str, Any]
@@ -55,27 +57,34 @@ class Feed:
     """Fields of every request beside its jobs."""
     delay_s: float = 0.0
     """Pause between submissions of single jobs."""
+    on_submit: Callable[[Sequence[str]], None] | None = None
+    """Called with the command of each job that was submitted."""
     keeps_details: bool = False
     """Whether the ledger needs commands and values."""
     done_before: Counter[str] = field(default_factory=Counter)
     """Names of jobs that need not run again, and the number of each."""
     batch_id: int | None = None
+    _is_over: bool = False
+    """Whether nothing more may become a job."""
     _creation: "asyncio.Task[None] | None" = None
 
     async def run(self) -> None:
         """Submit all lines. The batch is made by the first request that has jobs."""
-        while not self.ledger.halted.is_set():
-            while self.ledger.n_free <= 0 and not self.ledger.halted.is_set():
-                self.ledger.room.clear()
-                await self.ledger.room.wait()
-            items = await self._take()
-            if not items:
-                break
+        while not self._is_over and await self._has_room() and (items := await self._take()):
             await self._submit_packs(self.packer.feed(items))
-        if not self.ledger.halted.is_set():
-            await self._submit_packs(self.packer.finish())
+        if not self._is_over and await self._has_room():
+            await self._submit_packs(self.packer.finish(is_cut=self.reader.wrong is not None))
+        if self.reader.wrong is not None:
+            self.ledger.note_unsubmitted("the input ends early", self.reader.wrong)
         self.ledger.is_input_done = True
         self.ledger.changed.set()
+
+    async def _has_room(self) -> bool:
+        """Wait until a job may be submitted; return False if the run stops before."""
+        while self.ledger.n_free <= 0 and not self.ledger.halted.is_set():
+            self.ledger.room.clear()
+            await self.ledger.room.wait()
+        return not self.ledger.halted.is_set()
 
     async def _take(self) -> Sequence[Item]:
         """Return the next items; none at the end of the input, and when the run stops early."""
@@ -94,7 +103,13 @@ class Feed:
         return 1 if self.delay_s else min(PIECE_JOBS, self.ledger.n_free)
 
     async def _submit_packs(self, packs: Iterable[Pack]) -> None:
-        jobs = [job for pack in packs if (job := self._job(pack)) is not None]
+        jobs: list[Job] = []
+        for pack in packs:
+            if (job := self._job(pack)) is not None:
+                jobs.append(job)
+            if pack.stops:
+                self._is_over = True
+                break
         if not jobs:
             return
         if self.delay_s and self.ledger.n_submitted:
@@ -113,10 +128,16 @@ class Feed:
                 for index, why in refused.items():
                     job = jobs[index]
                     self.ledger.note_unsubmitted(f"line {job.number}: {job.shown}", why)
+                if self.ledger.slots is not None:
+                    self.ledger.slots.give_back(jobs[index].slot for index in refused)
                 jobs = [job for index, job in enumerate(jobs) if index not in refused]
             else:
                 details = [job.submitted for job in jobs] if self.keeps_details else ()
-                self.ledger.note_submitted([job.shown for job in jobs], details)
+                slots = [job.slot for job in jobs]
+                self.ledger.note_submitted([job.shown for job in jobs], details, slots)
+                if self.on_submit is not None:
+                    for job in jobs:
+                        self.on_submit(job.submitted.command)
                 return
 
     async def _send(self, jobs: list[Job]) -> None:
@@ -147,9 +168,10 @@ class Feed:
             self.done_before[name] -= 1
             self.ledger.n_skipped += 1
             return None
-        command = self.template.render(pack.values, pack.number)
+        slot = 1 if self.ledger.slots is None else self.ledger.slots.take()
+        command = self.template.render(pack.values, pack.number, slot)
         document = {"command": portable(command), "name": name, **self.job_fields}
-        return Job(pack.number, shown, document, Submitted(command, pack.values))
+        return Job(pack.number, shown, document, Submitted(command, pack.values), slot)
 
 
 def shown_text(line: str) -> str:

@@ -11,6 +11,8 @@ from weft.core.errors import Conflict
 from weft.core.halt import Halt, parse_halt
 from weft.core.states import ENDED_WORDS
 
+LAST_TERM = f"exit_code = {LAST_WORD}"
+UNFIT_TERM = "(reason = signal or reason = no_program)"
 ENDS = {f"jobs.{state}": state for state in ENDED_WORDS}
 
 
@@ -21,18 +23,24 @@ def halt_of(text: str | None) -> Halt | None:
     except ValueError as error:
         raise BadInputOption(
             f"--halt {text!r} is not a rule",
-            detail="It says when to stop, and after how many jobs; percentages are not known.",
-            hint="Write it as now,fail=1 or soon,fail=3, with success or done instead of fail.",
+            detail="It says when to stop, and after how many jobs.",
+            hint="Write it as now,fail=1 or soon,fail=10%, with success or done instead of fail.",
         ) from error
 
 
 class Watch:
-    """Looks at each end, and says when the run has to stop."""
+    """Looks at each end, and says when the run has to stop.
 
-    def __init__(self, client: Api, ledger: Ledger, rule: Halt | None) -> None:
+    `as_xargs`: also when a program cannot be started or is killed.
+    """
+
+    def __init__(
+        self, client: Api, ledger: Ledger, rule: Halt | None, *, as_xargs: bool = False
+    ) -> None:
         self._client = client
         self._ledger = ledger
         self._rule = rule
+        self._as_xargs = as_xargs
 
     async def note(self, batch_id: int, event: Document) -> None:
         """Note ended jobs in the ledger, and halt if this is enough."""
@@ -40,15 +48,23 @@ class Watch:
         if state is None:
             return
         jobs = event["jobs"]
-        self._ledger.note_ended(jobs, state)
+        await self._stop_after(batch_id, state, jobs)
+        self._ledger.note_ended(jobs, state)  # not before: it makes room for the next jobs
         rule = self._rule
         if rule is not None and self._ledger.reaches(rule):
             self._ledger.halt(rule.when, f"--halt {rule}")
-        elif state == "failed" and jobs and await self._has_last_word(batch_id, jobs):
-            self._ledger.halt("soon", f"a job ended with {LAST_WORD}")
 
-    async def _has_last_word(self, batch_id: int, jobs: list[int]) -> bool:
-        query = f"exit_code = {LAST_WORD} and job_id >= {min(jobs)} and job_id <= {max(jobs)}"
+    async def _stop_after(self, batch_id: int, state: str, jobs: list[int]) -> None:
+        """Halt if one of these jobs ended in a way after which no other may start."""
+        if not jobs or state not in {"failed", "error"}:
+            return
+        if await self._has(LAST_TERM, batch_id, jobs):
+            self._ledger.halt("soon", f"a job ended with {LAST_WORD}")
+        elif self._as_xargs and await self._has(UNFIT_TERM, batch_id, jobs):
+            self._ledger.halt("soon", "a job was killed or has no program")
+
+    async def _has(self, term: str, batch_id: int, jobs: list[int]) -> bool:
+        query = f"{term} and job_id >= {min(jobs)} and job_id <= {max(jobs)}"
         async for _ in self._client.list_jobs(batch_id, query, page_rows=1):
             return True
         return False

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from weft.cli.each.records import Submitted
+from weft.cli.each.slots import Slots
 from weft.cli.terminal.exit_code import FAILED, NO_PROGRAM, explain_end
 from weft.core.halt import Halt
 
@@ -63,6 +64,10 @@ class Ledger:
     """Set whenever something was printed."""
     details: dict[int, Submitted] = field(default_factory=dict)
     """What jobs were given, if files of results need it."""
+    slots: Slots | None = None
+    """Of unfinished jobs, if the command names them."""
+    failed_code: int = FAILED
+    """Exit code of a run in which a job failed."""
     exit_code: int = 0
     """Of the run, after what was printed so far."""
     _lines: dict[int, str] = field(default_factory=dict)
@@ -70,19 +75,25 @@ class Ledger:
     @property
     def n_free(self) -> int:
         """Return how many more jobs may be submitted now."""
-        return WINDOW_JOBS - (self.n_submitted - self.n_printed)
+        n_free = WINDOW_JOBS - (self.n_submitted - self.n_printed)
+        return n_free if self.slots is None else min(n_free, self.slots.n_free)
 
     @property
     def is_done(self) -> bool:
         """Say whether every line's result was printed."""
         return self.is_input_done and self.n_printed == self.n_submitted
 
-    def note_submitted(self, lines: list[str], details: Sequence[Submitted] = ()) -> None:
-        """Record that the next jobs belong to these lines."""
+    def note_submitted(
+        self, lines: list[str], details: Sequence[Submitted] = (), slots: Sequence[int] = ()
+    ) -> None:
+        """Record that the next jobs belong to these lines and have these slots."""
         self.details.update(enumerate(details, self.n_submitted + 1))
         for line in lines:
             self.n_submitted += 1
             self._lines[self.n_submitted] = line
+        if self.slots is not None:
+            self.slots.bind(self.n_submitted - len(lines) + 1, slots)
+            self.slots.release(self.ended)
         self.changed.set()
 
     def note_unsubmitted(self, line: str, why: str) -> None:
@@ -97,6 +108,9 @@ class Ledger:
         new = {j for j in job_ids if j in self._lines or j > self.n_submitted} - self.ended
         self.ended |= new
         self.n_ended[state] += len(new)
+        if self.slots is not None:
+            self.slots.release(new)
+            self.room.set()
         self.changed.set()
 
     def reaches(self, rule: Halt) -> bool:
@@ -130,7 +144,8 @@ class Ledger:
         elif job["state"] == "cancelled" and self.halted.is_set():
             self.n_cancelled += 1
         else:
-            self._note_failure(Failure(job_id, line, explain_end(job)), _exit_code_after(job))
+            failure = Failure(job_id, line, explain_end(job))
+            self._note_failure(failure, _exit_code_after(job) or self.failed_code)
         return line
 
     def next_run(self, *, ordered: bool, count_max: int) -> tuple[int, int] | None:
@@ -152,9 +167,11 @@ class Ledger:
 
 
 def _exit_code_after(job: Mapping[str, Any]) -> int:
-    """Return the exit code of a run with this failed job; of several, the highest one counts."""
+    """Return the exit code of a run with this failed job, 0 if it has none of its own; of several
+    jobs the highest one counts.
+    """
     if job.get("reason") == "no_program":
         return NO_PROGRAM
     if job.get("reason") == "signal":
         return KILLED
-    return SAID_LAST_WORD if job.get("exit_code") == LAST_WORD else FAILED
+    return SAID_LAST_WORD if job.get("exit_code") == LAST_WORD else 0

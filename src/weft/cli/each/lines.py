@@ -3,12 +3,13 @@
 import asyncio
 import os
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import CancelledError
 from itertools import islice
 
 from weft.core.errors import Invalid
 from weft.core.input_lines import LineSplitter
+from weft.core.input_words import WordSplitter
 
 STDIN = 0
 READ_BYTES = 64 * 1024
@@ -30,13 +31,22 @@ class LineReader:
     chunks.
     """
 
-    def __init__(self, file: str | None, separator: bytes | None = None) -> None:
+    def __init__(
+        self, file: str | None, splitter: LineSplitter | WordSplitter, end: bytes | None = None
+    ) -> None:
+        """`end`: the item before which the input ends."""
         self._name = "standard input" if file is None or file == "-" else file
         self._descriptor = STDIN if file is None or file == "-" else _open(file)
-        self._splitter = LineSplitter(separator)
+        self._splitter = splitter
+        self._end = end
         self._queue: asyncio.Queue[list[Item] | Exception | None] = asyncio.Queue(CHUNKS_AHEAD)
         self._waiting: list[Item] = []
         self._is_done = False
+
+    @property
+    def wrong(self) -> str | None:
+        """Why the input ends early."""
+        return self._splitter.wrong
 
     def start(self) -> None:
         """Start reading."""
@@ -66,24 +76,41 @@ class LineReader:
 
     def _read(self, loop: asyncio.AbstractEventLoop) -> None:
         def put(found: list[Item] | Exception | None) -> None:
-            asyncio.run_coroutine_threadsafe(self._queue.put(found), loop).result()
+            putting = self._queue.put(found)
+            try:
+                asyncio.run_coroutine_threadsafe(putting, loop).result()
+            except RuntimeError:  # the loop is closed, and the coroutine never ran
+                putting.close()
+                raise
 
         try:
-            while data := os.read(self._descriptor, READ_BYTES):
-                put(self._splitter.feed(data))
-            put(self._splitter.finish())
+            is_over = False
+            while not is_over and (data := os.read(self._descriptor, READ_BYTES)):
+                found, is_over = self._before_end(self._splitter.feed(data))
+                put(found)
+            if not is_over:
+                put(self._before_end(self._splitter.finish())[0])
             put(None)
         except (RuntimeError, CancelledError):
             return  # the loop has ended: no reader is left
         except (OSError, Invalid) as error:
             put(_unreadable(error, self._name) if isinstance(error, OSError) else error)
 
+    def _before_end(self, found: list[Item]) -> tuple[list[Item], bool]:
+        """Return the items that count, and whether no more follow."""
+        for place, (_, item) in enumerate(found):
+            if item == self._end:
+                return found[:place], True
+        return found, self.wrong is not None
+
 
 class GivenItems:
-    """Items of the command line instead of lines: the values after `:::`."""
+    """Items that are there already: the values after `:::`, or an input that was read."""
 
-    def __init__(self, items: Iterator[bytes]) -> None:
-        self._items = enumerate(items, 1)
+    def __init__(self, items: Iterable[Item], wrong: str | None = None) -> None:
+        self._items = iter(items)
+        self.wrong = wrong
+        """Why these are not all."""
 
     def start(self) -> None:
         """Do nothing: there is nothing to read."""

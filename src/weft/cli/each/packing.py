@@ -1,7 +1,7 @@
 """From items to the values of one job: one item, several, or the columns of one."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -29,6 +29,8 @@ class Pack(NamedTuple):
     values: Sequence[str]
     wrong: str | None = None
     """Why this cannot become a job."""
+    stops: bool = False
+    """Whether nothing after it may become one."""
 
 
 @dataclass
@@ -40,6 +42,16 @@ class Packer:
     base_chars: int = 0
     """Of a command without values."""
     columns: re.Pattern[bytes] | None = None
+    lines_per_job: int | None = None
+    """The words of this many lines go together."""
+    exits: bool = False
+    """End if fewer lines than asked for fit into a job."""
+    stops: bool = False
+    """End at a line that fits into no job."""
+    measures: Callable[[Sequence[str]], int] | None = None
+    """Returns the bytes of the command with these values, if they do not just add up."""
+    runs_empty: bool = False
+    """Make one job without values if there is no input."""
     _items: list[Item] = field(default_factory=list)
     _chars: int = 0
     _n_packs: int = 0
@@ -47,7 +59,11 @@ class Packer:
     @property
     def is_grouping(self) -> bool:
         """Say whether a job may have several items."""
-        return self.per_job is not None or self.chars_max is not None
+        return self._has_count or self.chars_max is not None
+
+    @property
+    def _has_count(self) -> bool:
+        return self.per_job is not None or self.lines_per_job is not None
 
     def feed(self, items: Sequence[Item]) -> Iterator[Pack]:
         """Yield the packs that these items make full."""
@@ -56,17 +72,29 @@ class Packer:
             return
         for item in items:
             chars = len(item[1]) + 1
+            if self._items and self._has_its_lines(item):
+                yield self._of_items()
             if self._items and self._is_full(chars):
+                if self.exits and self._has_count:
+                    yield self._too_many(chars)
+                    return
                 yield self._of_items()
             self._items.append(item)
             self._chars += chars
             if self.per_job is not None and len(self._items) >= self.per_job:
                 yield self._of_items()
 
-    def finish(self) -> Iterator[Pack]:
-        """Yield what is left at the end of the input."""
+    def finish(self, *, is_cut: bool = False) -> Iterator[Pack]:
+        """Yield what is left at the end of the input. `is_cut`: a mistake ended it."""
         if self._items:
+            if not (is_cut and self.exits):
+                yield self._of_items()
+        elif self.runs_empty and not self._n_packs and not is_cut:
             yield self._of_items()
+
+    def _has_its_lines(self, next_item: Item) -> bool:
+        limit = self.lines_per_job
+        return limit is not None and next_item[0] >= self._items[0][0] + limit
 
     def _is_full(self, more_chars: int) -> bool:
         limit = self.chars_max
@@ -86,13 +114,24 @@ class Packer:
     def _of_items(self) -> Pack:
         values = [_text(raw) for _, raw in self._items]
         chars = self.base_chars + self._chars
+        if self.measures is not None:
+            chars = self.measures(values)
         self._items, self._chars = [], 0
         self._n_packs += 1
         line = " ".join(values)
         wrong = _NO_NUL if "\0" in line else None
         if self.chars_max is not None and chars > self.chars_max:
             wrong = f"the command has {chars} bytes, at most {self.chars_max} (-s)"
-        return Pack(self._n_packs, line, values, wrong)
+        is_last = wrong is not None and (self.stops or self.exits)
+        return Pack(self._n_packs, line, values, wrong, is_last)
+
+    def _too_many(self, more_chars: int) -> Pack:
+        values = [_text(raw) for _, raw in self._items]
+        chars = self.base_chars + self._chars + more_chars
+        self._items, self._chars = [], 0
+        self._n_packs += 1
+        wrong = f"with one more the command has {chars} bytes, at most {self.chars_max} (-s)"
+        return Pack(self._n_packs, " ".join(values), values, wrong, stops=True)
 
 
 def columns_of(text: str | None) -> re.Pattern[bytes] | None:

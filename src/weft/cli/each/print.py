@@ -36,6 +36,7 @@ class Printer:
         tags: bool = False,
         records: Records | None = None,
         halt: Halt | None = None,
+        as_xargs: bool = False,
     ) -> None:
         self._client = client
         self._ledger = ledger
@@ -44,7 +45,7 @@ class Printer:
         self._as_json = as_json
         self._tags = tags
         self._records = records
-        self._watch = Watch(client, ledger, halt)
+        self._watch = Watch(client, ledger, halt, as_xargs=as_xargs)
         self._shares_terminal = sys.stdout.isatty()
 
     async def run(self, batch_id: int) -> None:

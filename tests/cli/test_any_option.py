@@ -4,18 +4,16 @@ import io
 import os
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
-from weft.cli.app import build_app, run_command
+from cli.anything import COMMANDS, problem_of, stop
 from weft.settings import all_declared, variable_of
 
 if TYPE_CHECKING:
-    from cyclopts import App
     from cyclopts.argument import Argument
 
 pytestmark = pytest.mark.heavy
@@ -27,23 +25,6 @@ VALUES = (
     "~nobody-",
 )  # fmt: skip
 """What people, scripts and broken files write."""
-CALL_S = 20
-
-
-class TookTooLong(BaseException):
-    """A command did not end."""
-
-
-def commands(app: "App", path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], "App"]]:
-    """Yield every command that can be called, with its words."""
-    for name in app:
-        if not name.startswith("-"):
-            yield from commands(app[name], (*path, name))
-    if path and app.default_command is not None:
-        yield path, app
-
-
-COMMANDS = dict(commands(build_app()))
 
 
 def is_option(argument: "Argument") -> bool:
@@ -87,34 +68,9 @@ def _apart(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     monkeypatch.setenv("WEFT_URL", "http://127.0.0.1:1")
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO()))
 
-    def stop(_number: int, _frame: FrameType | None) -> None:
-        raise TookTooLong
-
     before = signal.signal(signal.SIGALRM, stop)
     yield
     signal.signal(signal.SIGALRM, before)
-
-
-def problem_of(words: Sequence[str]) -> str:
-    """Run a command; return what is wrong with how it ended."""
-    environ = dict(os.environ)
-    for stream in (sys.stdout, sys.stderr):  # as the program opens them
-        assert isinstance(stream, io.TextIOWrapper)
-        stream.reconfigure(errors="backslashreplace")
-    signal.alarm(CALL_S)
-    try:
-        code: Any = run_command(list(words))
-    except SystemExit as end:
-        code = end.code
-    except TookTooLong:
-        return f"{words}: did not end"
-    except BaseException as error:  # noqa: BLE001 (that is what is looked for)
-        return f"{words}: {type(error).__name__}: {error}"
-    finally:
-        signal.alarm(0)
-        os.environ.clear()
-        os.environ.update(environ)
-    return "" if isinstance(code, int) and 0 <= code < 256 else f"{words}: exit code {code!r}"
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)

@@ -25,7 +25,7 @@ def parse_bytes(value: int | float | str) -> int:
     if isinstance(value, int | float) and value < 0:
         raise ValueError(f"a size cannot be negative: {value!r}")
     if isinstance(value, int | float):
-        if not math.isfinite(value) or value < 0 or value > BYTES_MAX or value != int(value):
+        if not 0 <= value <= BYTES_MAX or value != int(value):
             raise ValueError(f"{value!r} is not a whole number of bytes from 0 to {BYTES_MAX}")
         return int(value)
     match = _BYTES.fullmatch(value[:40])

@@ -74,10 +74,24 @@ class Declared:
     is_secret: bool
     in_sql: bool
 
+    @property
+    def limits(self) -> str:
+        """What else than its type a value has to be, in words; empty: nothing."""
+        if self.choices:
+            return ", ".join(self.choices)
+        ends = (("at least", self.minimum), ("at most", self.maximum))
+        return ", ".join(f"{word} {end:,}" for word, end in ends if end is not None)
+
+    @property
+    def allowed(self) -> str:
+        """What a value has to be, in words."""
+        kind = "" if self.choices else _KINDS.get(self.read, "a size such as 64Mi")
+        return ", ".join(filter(None, (kind, self.limits)))
+
     def convert(self, value: object) -> Any:  # noqa: ANN401 (settings have several types)
         """Return the value in the setting's type. Raise `ValueError` if it is impossible."""
         converted: Any = self.read(value)
-        if self.minimum is not None and converted < self.minimum:
+        if self.minimum is not None and not converted >= self.minimum:
             raise ValueError(f"{value!r} is below {self.minimum}")
         if self.maximum is not None and not converted <= self.maximum:
             raise ValueError(f"{value!r} is above {self.maximum}")
@@ -163,12 +177,16 @@ def _read_float(value: object) -> float:
 def _read_text(value: object) -> str:
     if not isinstance(value, str):
         raise ValueError(f"{value!r} is not a text: put it in quotes")
+    if "\0" in value:
+        raise ValueError("a text cannot contain NUL")
     return value
 
 
 def _read_path(value: object) -> Path:
     if not isinstance(value, str | Path):
         raise ValueError(f"{value!r} is not a path")
+    if "\0" in str(value):
+        raise ValueError("a path cannot contain NUL")
     try:
         return Path(value).expanduser().absolute()
     except RuntimeError:
@@ -178,6 +196,10 @@ def _read_path(value: object) -> Path:
 _WORDS = MappingProxyType(
     {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
 )
+_KINDS: Mapping[Callable[[Any], object], str] = MappingProxyType({
+    _read_bool: "true or false", _read_int: "a whole number", _read_float: "a number",
+    _read_text: "a text in quotes", _read_path: "a path in quotes",
+})  # fmt: skip
 _READERS: Mapping[Any, Callable[[object], object]] = MappingProxyType(
     {bool: _read_bool, int: _read_int, float: _read_float, str: _read_text, Path: _read_path}
 )

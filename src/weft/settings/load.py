@@ -1,8 +1,10 @@
 """From the command line, the environment, the file and the defaults to values."""
 
+import difflib
 import os
+import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -17,6 +19,7 @@ from weft.settings.settings import Settings
 FILE_NAME = "weft.toml"
 PLUGIN_GROUP = "weft.settings"
 _PREFIX = "WEFT_"
+_SHOWN_CHARS = 200
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,8 @@ class _Given:
     flags: Mapping[str, Any]  # settings have several types
     environ: Mapping[str, str]
     file: Path
+    text: str
+    """Of the file."""
     stored: Mapping[str, Any]  # same
 
     def names(self) -> set[str]:
@@ -54,6 +59,13 @@ class _Given:
         if one.name in self.stored:
             return Origin(self.stored[one.name], str(self.file))
         return Origin(one.default, "default")
+
+    def place(self, name: str) -> str:
+        """Return the file, with the line that names a setting if it can be told."""
+        names = re.compile(rf"\s*\[*\s*[\"']?{re.escape(name)}[\"']?\s*[=.\]]")
+        found = (n for n, line in enumerate(self.text.splitlines(), 1) if names.match(line))
+        line = next(found, None)
+        return str(self.file) if line is None else f"{self.file}:{line}"
 
 
 def variable_of(name: str) -> str:
@@ -157,7 +169,8 @@ def _given(flags: Mapping[str, Any] | None, environ: Mapping[str, str] | None) -
     named = {name: value for name, value in (flags or {}).items() if value is not None}
     home = _expanded(named["home"]) if "home" in named else default_home(environ)
     file = home.absolute() / FILE_NAME
-    return _Given(named, environ, file, _read_file(file))
+    text = _text_of(file)
+    return _Given(named, environ, file, text, _parsed(text, file))
 
 
 def _values(
@@ -183,11 +196,12 @@ def _read(given: _Given, sections: Sequence[Sequence[Declared]]) -> dict[str, Or
             value = None if origin.value is None else one.convert(origin.value)
             result[one.name] = Origin(value, origin.where)
         except (ValueError, TypeError) as error:
-            problems.append(FieldError(f"/{one.name}", f"{error} ({origin.where})"))
-    problems += [
-        FieldError(f"/{name}", f"{given.file} names a setting that does not exist")
-        for name in sorted(given.stored.keys() - {o.name for s in sections for o in s})
-    ]
+            is_stored = origin.where == str(given.file)
+            where = given.place(one.name) if is_stored else origin.where
+            what = "it is not possible" if one.is_secret else _shortened(str(error))
+            message = f"{what} ({where}); allowed: {one.allowed}"
+            problems.append(FieldError(f"/{one.name}", message))
+    problems += _unknown(given, {one.name for section in sections for one in section})
     if problems:
         raise InvalidSetting(
             "a setting has an impossible value",
@@ -198,18 +212,52 @@ def _read(given: _Given, sections: Sequence[Sequence[Declared]]) -> dict[str, Or
     return result
 
 
-def _read_file(file: Path) -> Mapping[str, Any]:
+def _unknown(given: _Given, known: Collection[str]) -> Iterator[FieldError]:
+    for name in sorted(given.stored.keys() - known):
+        near = difflib.get_close_matches(name, known, n=1)
+        meant = f"; did you mean {near[0]}?" if near else ""
+        shown = _shortened(name)
+        yield FieldError(f"/{shown}", f"there is no such setting ({given.place(name)}){meant}")
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _SHOWN_CHARS else text[:_SHOWN_CHARS] + "…"
+
+
+def _text_of(file: Path) -> str:
+    """Return the text of the file, an empty one if there is none."""
     try:
-        return tomllib.loads(file.read_text())
+        if file.exists() and not file.is_file():
+            raise _unreadable(file, "It is not a file.")
+        return file.read_text("utf-8")
     except (FileNotFoundError, NotADirectoryError):
-        return {}
+        return ""
     except OSError as error:
-        raise InvalidSetting(
-            f"cannot read {file}",
-            detail=f"{error.strerror}.",
-            hint="Make it readable, or name another home with --home or WEFT_HOME.",
-        ) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InvalidSetting(
-            f"cannot read {file}", detail=f"{error}.", hint="Write it as TOML: `port = 8765`."
-        ) from error
+        raise _unreadable(file, f"{error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        byte = error.object[error.start]
+        raise _no_toml(file, f"It is not UTF-8: byte 0x{byte:02x} in line {line}.") from error
+
+
+def _parsed(text: str, file: Path) -> Mapping[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except RecursionError as error:
+        raise _no_toml(file, "It is nested too deeply.") from error
+    except ValueError as error:  # besides TOMLDecodeError, of an int with very many digits
+        raise _no_toml(file, f"{error}.") from error
+
+
+def _unreadable(file: Path, why: str) -> InvalidSetting:
+    return InvalidSetting(
+        f"cannot read {file}",
+        detail=why,
+        hint="Make it a readable file, or name another home with --home or WEFT_HOME.",
+    )
+
+
+def _no_toml(file: Path, why: str) -> InvalidSetting:
+    return InvalidSetting(
+        f"cannot read {file}", detail=why, hint="Write it as TOML in UTF-8: `port = 8765`."
+    )

@@ -21,7 +21,10 @@ def config(*, shared: Shared = SHARED) -> int:
     """
     found = explain_settings({"home": shared.home})
     declared = all_declared()
-    helps = {name: one.help + _limits(one) for name, one in declared.items()}
+    helps = {
+        name: f"{one.help} ({one.limits})" if one.limits else one.help
+        for name, one in declared.items()
+    }
     shown = {name: _shown(declared[name], origin) for name, origin in found.items()}
     if shared.json:
         print_json(
@@ -34,19 +37,6 @@ def config(*, shared: Shared = SHARED) -> int:
     rows = [(name, shown[name], origin.where, helps[name]) for name, origin in found.items()]
     print_table(("Setting", "Value", "From", "Meaning"), rows)
     return 0
-
-
-def _limits(of: Declared) -> str:
-    """Return the limits of a setting's value, in brackets."""
-    if of.choices:
-        return f" ({', '.join(of.choices)})"
-    ends = (of.minimum, of.maximum)
-    words = [
-        f"{word} {end:,}"
-        for word, end in zip(("at least", "at most"), ends, strict=True)
-        if end is not None
-    ]
-    return f" ({', '.join(words)})" if words else ""
 
 
 def _shown(declared: Declared, origin: Origin) -> str | None:

@@ -1,0 +1,167 @@
+"""Whatever stands in `weft.toml`, no command ends in a traceback, and each says what is wrong."""
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from io import BytesIO, TextIOWrapper
+from pathlib import Path
+
+import pytest
+
+from cli.anything import COMMANDS, problem_of, stop
+from weft.settings import InvalidSetting, all_declared, load_settings
+
+VALUES = (
+    "''", "'abc'", "'²'", "'~nobody-/x'", '"\\u0000"', "'postgresql://['", "'http://[::1'",
+    "-1", "0", "1", "1.5", "-0.0", "1e308", "nan", "inf", "-inf", "9" * 400, "true", "false",
+    "2026-02-28", "2026-02-28T23:59:60Z", "12:00:00", "[]", "[1, 'a']", "{}", "{a = {b = 1}}",
+    "'" + "x" * 100_000 + "'",
+)  # fmt: skip
+"""In the words of TOML."""
+BROKEN = {
+    "no TOML": b"port = ",
+    "twice": b"port = 1\nport = 2\n",
+    "a value that is no value": b"# mine\n\nport = 'abc'\n",
+    "a table": b"[port]\nx = 1\n",
+    "a list of tables": b"[[worker]]\ncpu = 1\n",
+    "an unknown name": b"prot = 1\n",
+    "not UTF-8": b"# here\nhost = '\xff'\n",
+    "UTF-16": "port = 1\n".encode("utf-16"),
+    "too many digits": b"port = " + b"9" * 5000,
+    "nested deeply": b"port = " + b"[" * 5000,
+    "NUL": b"port = 1\0\n",
+    "no such date": b"port = 2026-02-30\n",
+}
+WORDS: dict[tuple[str, ...], list[str]] = {
+    ("run",): ["--", "true"], ("each",): ["--", "true"], ("submit",): ["p.json"],
+    ("set",): ["b1", "a=1"], ("delete",): ["b1", "--yes"], ("bench",): ["no-such"],
+}  # fmt: skip
+"""What some commands need before they read settings."""
+READ_NONE = {("completion",), ("check-order",), ("bench",), ("convert", "dax")}
+"""Commands that need no settings."""
+
+
+@pytest.fixture
+def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
+    """Give a home; no other setting and no server is there."""
+    for name in list(os.environ):
+        if name.startswith("WEFT_"):
+            monkeypatch.delenv(name)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("WEFT_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(sys, "stdin", TextIOWrapper(BytesIO()))
+    (tmp_path / "home").mkdir()
+    before = signal.signal(signal.SIGALRM, stop)
+    yield tmp_path / "home"
+    signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.parametrize("value", VALUES, ids=lambda value: value[:20])
+def test_a_wrong_value_is_named_with_its_line_and_what_is_allowed(home: Path, value: str) -> None:
+    names = [*all_declared()]
+    (home / "weft.toml").write_text("".join(f"{name} = {value}\n" for name in names))
+    try:
+        load_settings()
+    except InvalidSetting as error:
+        told = {one.pointer[1:]: one.message for one in error.errors}
+    else:
+        told = {}
+
+    assert set(told) <= set(names)
+    for name, message in told.items():
+        assert f"({home}/weft.toml:{names.index(name) + 1}); allowed: " in message
+        assert len(message) < 1000
+        assert "xxx" not in message or not all_declared()[name].is_secret
+
+
+@pytest.mark.parametrize("value", VALUES, ids=lambda value: value[:20])
+def test_no_value_ends_in_a_traceback(
+    home: Path, capsys: pytest.CaptureFixture[str], value: str
+) -> None:
+    problems = []
+    for name in all_declared():
+        (home / "weft.toml").write_text(f"{name} = {value}\n")
+        problems += [problem_of(["config"])]
+        if name in {"url", "token", "database", "no_env", "clean_env", "callback_private_hosts"}:
+            problems += [problem_of([*words]) for words in (["ls"], ["audit"], ["down"])]
+    printed = capsys.readouterr()
+
+    assert list(filter(None, problems)) == []
+    assert "Traceback" not in printed.err + printed.out
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_each_command_names_a_broken_file(
+    home: Path, capfd: pytest.CaptureFixture[str], command: tuple[str, ...]
+) -> None:
+    (home.parent / "p.json").write_text('{"jobs": [{}]}')
+    arguments = COMMANDS[command].assemble_argument_collection()
+    needed = ["b1" for one in arguments if one.required and one.parse]
+    words = [*command, *WORDS.get(command, needed)]
+    unread, problems = [], []
+    for kind, content in BROKEN.items():
+        (home / "weft.toml").write_bytes(content)
+        problems += [problem_of(words)]
+        printed = capfd.readouterr()
+        problems += ["traceback"] if "Traceback" in printed.err + printed.out else []
+        unread += [kind] if str(home / "weft.toml") not in printed.err + printed.out else []
+
+    assert list(filter(None, problems)) == []
+    assert unread == [] or command in READ_NONE, words
+
+
+def _directory(file: Path) -> None:
+    file.mkdir()
+
+
+def _fifo(file: Path) -> None:
+    os.mkfifo(file)
+
+
+def _loop(file: Path) -> None:
+    file.symlink_to(file)
+
+
+def _device(file: Path) -> None:
+    file.symlink_to("/dev/zero")
+
+
+@pytest.mark.parametrize("make", [_directory, _fifo, _loop, _device])
+def test_something_else_in_its_place_is_named(home: Path, make: Callable[[Path], None]) -> None:
+    make(home / "weft.toml")
+
+    with pytest.raises(InvalidSetting, match=f"cannot read {home}/weft.toml"):
+        load_settings()
+
+
+def test_a_file_that_may_not_be_read_is_named(home: Path) -> None:
+    file = home / "weft.toml"
+    file.touch(mode=0)
+    if os.access(file, os.R_OK):
+        pytest.skip("root reads everything")
+
+    with pytest.raises(InvalidSetting, match="cannot read"):
+        load_settings()
+
+
+def test_byte_that_is_not_utf_8_is_told_with_its_line(home: Path) -> None:
+    (home / "weft.toml").write_bytes(BROKEN["not UTF-8"])
+
+    with pytest.raises(InvalidSetting, match="byte 0xff in line 2"):
+        load_settings()
+
+
+def test_name_that_is_almost_right_is_answered_with_the_right_one(home: Path) -> None:
+    (home / "weft.toml").write_text("\nprot = 1\n")
+
+    with pytest.raises(InvalidSetting, match=r"weft.toml:2\); did you mean port\?"):
+        load_settings()
+
+
+def test_secret_that_is_refused_is_not_shown(home: Path) -> None:
+    (home / "weft.toml").write_text("token = ['hunter2']\n")
+
+    with pytest.raises(InvalidSetting) as refused:
+        load_settings()
+    assert "hunter2" not in str(refused.value)

@@ -132,6 +132,38 @@ def test_dry_run_checks_the_file_and_sends_nothing(
         submit(str(file), dry_run=True)
 
 
+def test_reading_yaml_tells_how_far_it_is() -> None:
+    body = ("jobs:\n" + "- {name: a, command: [x]}\n" * 5_000).encode()
+    shares: list[float] = []
+    document = parse_document(body, "yaml", name="p", on_read=shares.append)
+
+    assert len(document["jobs"]) == 5_000
+    assert shares == sorted(shares)
+    assert 0 <= shares[0] < 0.3
+    assert 0.9 < shares[-1] <= 1
+    assert len({round(share, 1) for share in shares}) > 8
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("reached", [0.1, 0.9])
+def test_interrupt_while_reading_ends_at_once_and_sends_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reached: float
+) -> None:
+    file = tmp_path / "p.yaml"
+    file.write_text("jobs:\n" + "- {name: a, command: [x]}\n" * 50_000)
+
+    def draw(_line: object, done: int, total: int) -> None:
+        if done >= reached * total:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("weft.cli.commands.submit.is_bar_drawable", lambda: True)
+    monkeypatch.setattr("weft.cli.commands.submit.ProgressLine.draw", draw)
+    monkeypatch.setattr("weft.cli.commands.submit._submit", pytest.fail)
+
+    with pytest.raises(KeyboardInterrupt):
+        submit(str(file))
+
+
 class _Server:
     """Creates a batch and then waits for ever."""
 

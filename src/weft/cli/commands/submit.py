@@ -16,6 +16,7 @@ from weft.cli.terminal.progress import ProgressLine
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json
 from weft.cli.terminal.waiting import wait_for_batch
+from weft.client.progress import is_bar_drawable
 from weft.core.errors import FieldError, Invalid, WrongType
 from weft.core.ids import format_batch_id
 
@@ -47,10 +48,8 @@ def submit(
         shared: Options of every command.
     """
     body, chosen = _read(file, form)
-    if len(body) > LARGE_BYTES and sys.stderr.isatty():
-        note(f"reading {len(body) / 1e6:,.0f} MB of {chosen.upper()}")
     shown = "standard input" if file == "-" else file
-    given = parse_document(body, chosen, name=shown)
+    given = _parse(body, chosen, shown)
     try:
         directory = Path() if file == "-" else Path(file).parent
         document = expand(given, limit_fields(options), directory=directory)
@@ -77,6 +76,18 @@ def _read(file: str, form: Format | None) -> tuple[bytes, Format]:
             detail=f"{error.strerror}.",
             hint="Name a readable file, or - for standard input.",
         ) from error
+
+
+def _parse(body: bytes, form: Format, name: str) -> dict[str, Any]:
+    """Return the document; show how far a large file is read."""
+    if len(body) <= LARGE_BYTES or not is_bar_drawable():
+        return parse_document(body, form, name=name)
+    n_lines = body.count(b"\n") + 1
+    with ProgressLine(f"reading lines of {Path(name).name}") as line:
+        line.draw(0, n_lines)
+        return parse_document(
+            body, form, name=name, on_read=lambda share: line.draw(int(share * n_lines), n_lines)
+        )
 
 
 def _show(document: dict[str, Any], *, as_json: bool) -> int:

@@ -10,4 +10,4 @@ code=$?
 # 1: tests failed. Everything else (interrupted, wrong usage, nothing collected) is not repeated.
 [ "$code" = 1 ] && [ -s "$cache/v/cache/lastfailed" ] || exit "$code"
 printf '\n== once more, one after the other: what failed just now\n'
-.venv/bin/pytest -o "cache_dir=$cache" "$@" -n 0 --no-cov --last-failed --last-failed-no-failures none
+.venv/bin/pytest -o "cache_dir=$cache" "$@" -n 0 --last-failed --last-failed-no-failures none

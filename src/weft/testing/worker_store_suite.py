@@ -75,6 +75,11 @@ class WorkerStoreSuite:
         store, _incarnation_id, (one,) = await self.claim(1)
         assert await store.get_payload_part(one.batch_id, bytes(32), 1) is None
 
+    async def test_batches_that_are_there_or_never_were_are_not_removed(self) -> None:
+        """They are removed only when somebody deleted them."""
+        store, _incarnation_id, (one,) = await self.claim(1)
+        assert list(await store.list_removed([one.batch_id, 1 << 40])) == []
+
     async def test_reports_are_repeated_without_harm_and_stale_ones_refused(self) -> None:
         """One verdict per report, in their order."""
         store, worker, (one, other) = await self.claim(2)

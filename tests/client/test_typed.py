@@ -10,6 +10,7 @@ import weft
 from weft import Client, aio
 from weft.client import sync
 from weft.client.aio import Listing, LogEvent
+from weft.client.objects.runner import WaitingListing
 
 Document = Mapping[str, Any]
 CLASSES = ("Batch", "BatchBuilder", "Client", "GroupBuilder", "Job", "JobGroup", "JobTree",
@@ -54,7 +55,7 @@ def what_a_type_checker_sees(client: Client) -> None:
     assert_type(b.wait(progress=True), Document)
     assert_type(b.cancel(force=True), Document)
     assert_type(b.create_job_group('"pca"', name="pca"), weft.JobGroup)
-    assert_type(b.job_tree().get_path("/a").list_jobs("cost > 5"), Iterator[Document])
+    assert_type(b.job_tree().get_path("/a").list_jobs("cost > 5"), WaitingListing)
     assert_type(b.watch(only_end=True), Iterator[Document])
     assert_type(job.log(stream="stdout"), str)
     assert_type(job.follow_log(attempt=1), Iterator[LogEvent])

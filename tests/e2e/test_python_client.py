@@ -232,6 +232,33 @@ def test_a_client_need_not_be_closed(weft: Weft, script: str) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "True unclosed\n", "")
 
 
+def test_a_query_that_finds_nothing_tells_why(client: Client) -> None:
+    bb = client.create_batch(attributes={"a": "b"})
+    bb.create_job(attributes={"sample": "x"})
+    b = bb.submit()
+    b.wait()
+    doubted, found = b.list_jobs("sampel = x"), b.list_jobs("sample = x")
+
+    assert list(doubted) == []
+    assert "sampel" in doubted.warnings[0]
+    assert [job["job_id"] for job in found] == [1]
+    assert list(found.warnings) == []
+
+
+def test_reasons_are_counted(client: Client) -> None:
+    bb = client.create_batch()
+    bb.create_job(script="exit $WEFT_INDEX", count=3)
+    group = bb.create_job_group("g")
+    group.create_job(["no-such-program"])
+    b = bb.submit()
+    b.wait()
+
+    assert {(one["reason"], one["exit_code"]): one["n_jobs"] for one in b.count_reasons()} == {
+        ("exit", 1): 1, ("exit", 2): 1, ("no_program", None): 1
+    }  # fmt: skip
+    assert [one["first_job"] for one in b.get_job_group("g").count_reasons()] == [4]
+
+
 def test_an_array_is_one_entry_and_many_jobs(client: Client) -> None:
     bb = client.create_batch()
     first = bb.create_job()

@@ -143,6 +143,7 @@ async def calls(large: Large) -> AsyncIterator[tuple[str, list[str]]]:
     await world.fold()
     yield await scanned("api", "get_batch", **tenant)
     yield await scanned("api", "list_jobs", **tenant, after=20_000, limit_rows=50, states=[])
+    yield await scanned("api", "count_reasons", **tenant, of_group_id=1, after=9, limit_attempts=9)
     yield await scanned("api", "get_job", **tenant, job_id=20_000)
     yield await scanned("api", "job_history", **tenant, job_id=100)
     yield await scanned("api", "log_places_v2", tenant_id=world.caller.tenant_id,
@@ -211,6 +212,25 @@ async def test_claim_looks_at_few_of_many_users(own_world: World) -> None:
     assert len(claimed) == 4
     assert (found["user_share"].scans, found["user_share"].rows_by_index < 200) == (0, True)
     await world.admin.execute("DELETE FROM weft.user_share WHERE load = 1000 AND n_ready = 1")
+
+
+async def test_reasons_are_counted_without_reading_what_succeeded(own_world: World) -> None:
+    world = own_world
+    batch = await world.submit(10_000)
+    worker = await world.worker()
+    await worker.end(*await worker.claim(5000))
+    await worker.end(*await worker.claim(50), reason=Reason.EXIT)
+    connection = await world.connect("weft_api")
+    async with reads(connection, "job", "attempt") as found:
+        (row,) = await call_on(
+            connection, "count_reasons", tenant_id=world.caller.tenant_id, batch_id=batch,
+            of_group_id=0, after=0, limit_attempts=20,
+        )  # fmt: skip
+    await connection.close()
+
+    assert row["items"][0]["n_jobs"] == 20
+    assert [one.scans for one in found.values()] == [0, 0]
+    assert max(one.rows_by_index for one in found.values()) <= 50
 
 
 async def test_claim_does_not_read_a_cancelled_batch(own_world: World) -> None:

@@ -144,6 +144,7 @@ READS: list[tuple[str, dict[str, Any]]] = [
     ("get_group", {"group": 0}),
     ("get_group", {"group": "/a"}),
     ("list_jobs", {"after": 0, "limit": 10}),
+    ("count_reasons", {"group_id": 0, "after": 0, "limit": 10}),
     ("get_bunch", {"update_id": 1, "first_job": 1, "n_jobs": 1}),
     ("list_callbacks", {"after": 0, "limit": 10}),
     ("redeliver_callback", {"delivery": 1}),

@@ -108,6 +108,7 @@ class Counted(Twin[CountedT_co]):
     cancel = waits(aio.Counted.cancel)
     hold = waits(aio.Counted.hold)
     release = waits(aio.Counted.release)
+    count_reasons = waits(aio.Counted.count_reasons)
     list_jobs = lists(aio.Counted.list_jobs)
     watch = iterates(aio.Counted.watch)
 

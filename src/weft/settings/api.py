@@ -21,6 +21,12 @@ class ApiSettings:
         minimum=1,
         maximum=2_000_000_000,
     )
+    reasons_attempts_max: int = setting(
+        20_000,
+        "failed attempts that one request reads to count why jobs failed",
+        minimum=1,
+        maximum=1_000_000,
+    )
     query_timeout_s: float = setting(
         10.0, "seconds after which a query is stopped", minimum=0.1, maximum=600
     )

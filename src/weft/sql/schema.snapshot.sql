@@ -1008,6 +1008,16 @@ CREATE FUNCTION weft.count_parent_ends(epoch bigint, limit_jobs integer, at time
     SET enable_mergejoin TO 'off';
 ALTER FUNCTION weft.count_parent_ends(epoch bigint, limit_jobs integer, at timestamp with time zone) OWNER TO weft_system;
 
+CREATE FUNCTION weft.count_reasons(tenant_id integer, batch_id bigint, of_group_id integer, after integer, limit_attempts integer) RETURNS TABLE(items jsonb, next_after integer)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off';
+ALTER FUNCTION weft.count_reasons(tenant_id integer, batch_id bigint, of_group_id integer, after integer, limit_attempts integer) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft.create_batch(tenant_id integer, user_id integer, name text, billing_project text, attributes jsonb, callback text, cancel_after_n_failures integer, max_running integer, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(batch_id bigint, is_new boolean)
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -3647,6 +3657,9 @@ REVOKE ALL ON FUNCTION weft.correct_rates(version integer, prices jsonb, new_val
 
 REVOKE ALL ON FUNCTION weft.count_parent_ends(epoch bigint, limit_jobs integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.count_parent_ends(epoch bigint, limit_jobs integer, at timestamp with time zone) TO weft_driver;
+
+REVOKE ALL ON FUNCTION weft.count_reasons(tenant_id integer, batch_id bigint, of_group_id integer, after integer, limit_attempts integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.count_reasons(tenant_id integer, batch_id bigint, of_group_id integer, after integer, limit_attempts integer) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.create_batch(tenant_id integer, user_id integer, name text, billing_project text, attributes jsonb, callback text, cancel_after_n_failures integer, max_running integer, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.create_batch(tenant_id integer, user_id integer, name text, billing_project text, attributes jsonb, callback text, cancel_after_n_failures integer, max_running integer, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) TO weft_api;

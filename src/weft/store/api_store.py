@@ -130,6 +130,20 @@ class PostgresApiStore(Queries, SubmissionCalls, SetGroups, Edits, Billing, Flee
         )
         return [with_words(row[0]) for row in rows]
 
+    async def count_reasons(
+        self, caller: Caller, batch_id: int, group_id: int, *, after: int, limit: int
+    ) -> tuple[Sequence[Row], int | None]:
+        """Return counts by reason."""
+        (row,) = await self._database.call(
+            "count_reasons",
+            tenant_id=caller.tenant_id,
+            batch_id=batch_id,
+            of_group_id=group_id,
+            after=after,
+            limit_attempts=limit,
+        )
+        return [with_words(item) for item in row["items"]], row["next_after"]
+
     async def get_job(self, caller: Caller, batch_id: int, job_id: int) -> Row:
         """Return the job document with its spec."""
         (row,) = await self._database.call(

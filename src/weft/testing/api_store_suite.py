@@ -129,6 +129,18 @@ class ReadingTests(StoreTests):
         )
         assert [row["job_id"] for row in page] == [3, 4]
 
+    async def test_reasons_of_failed_jobs_are_counted_in_pages(self) -> None:
+        """By their last attempts."""
+        api, caller = self.site.api, self.site.caller
+        batch = await self.site.submit(3)
+        await self.site.end(*await self.site.claim(), reason=Reason.EXIT)
+        rows, after = await api.count_reasons(caller, batch, 0, after=0, limit=2)
+        assert [(row["reason"], row["n_jobs"], row["first_job"]) for row in rows] == [
+            ("exit", 2, 1)
+        ]
+        rows, after = await api.count_reasons(caller, batch, 0, after=after or 0, limit=2)
+        assert ([row["first_job"] for row in rows], after) == ([3], None)
+
     async def test_job_is_read_with_its_details(self) -> None:
         """Its spec as it was sent."""
         api, caller = self.site.api, self.site.caller
@@ -355,6 +367,7 @@ def calls_on_batch(
         partial(api.list_callbacks, *one, after=0, limit=9),
         partial(api.redeliver_callback, *one, 1),
         partial(api.list_jobs, *one, after=0, limit=9),
+        partial(api.count_reasons, *one, 0, after=0, limit=9),
         partial(api.get_job, *one, 1),
         partial(api.list_attempts, *one, 1),
         partial(api.job_history, *one, 1),

@@ -349,6 +349,17 @@ class UpdateCreated(Update, kw_only=True):
     job_ids: JobIds = UNSET
 
 
+class ReasonCount(Struct, kw_only=True):
+    """A reason for which jobs failed."""
+
+    reason: ReasonWord
+    state: JobStateWord
+    exit_code: int | None
+    signal: int | None
+    n_jobs: Annotated[int, Meta(ge=1, description="jobs that failed for it")]
+    first_job: Annotated[int, Meta(ge=1, description="the one with the smallest number")]
+
+
 class JobsAdded(Struct, kw_only=True):
     """The number of jobs in a bunch."""
 

@@ -69,8 +69,13 @@ def page(
     rows: Sequence[Row], limit: int, kind: str, key: str, *, warnings: Sequence[str] = ()
 ) -> dict[str, Any]:
     """Return the document of a page; on the last page `cursor` is null."""
-    cursor = None
-    if len(rows) == limit:
-        cursor = base64.urlsafe_b64encode(f"{kind}:{rows[-1][key]}".encode()).decode()
-    document: dict[str, Any] = {"items": rows, "cursor": cursor}
+    document = page_until(rows, kind, rows[-1][key] if len(rows) == limit else None)
     return {**document, "warnings": warnings} if warnings else document
+
+
+def page_until(rows: Sequence[Row], kind: str, last: object) -> dict[str, Any]:
+    """Return the document of a page that ends with `last`; None: it is the last page."""
+    cursor = None
+    if last is not None:
+        cursor = base64.urlsafe_b64encode(f"{kind}:{last}".encode()).decode()
+    return {"items": rows, "cursor": cursor}

@@ -112,6 +112,17 @@ async def list_jobs(
     return await services.store.query_jobs(caller, batch_id, query)
 
 
+async def count_reasons(
+    services: Services, caller: Caller, batch_id: int, group: int | str, *, after: int
+) -> tuple[Sequence[Row], int | None]:
+    """Return why jobs of a group failed, with counts, as far as one request goes, and the job
+    after which the next one goes on.
+    """
+    group_id = await find_group_id(services, caller, batch_id, group)
+    limit = services.settings.reasons_attempts_max
+    return await services.store.count_reasons(caller, batch_id, group_id, after=after, limit=limit)
+
+
 async def explain_jobs(services: Services, caller: Caller, batch_id: int, wanted: JobList) -> Row:
     """Return how the list would be read."""
     query = _job_query(services.settings, wanted)

@@ -25,8 +25,8 @@ STATES = (
 )  # fmt: skip
 JOBS_SHOWN = 20
 PAGE_ROWS = 1000
-COUNTED_MAX = 5000
-"""Failed jobs whose reasons are counted."""
+COUNTED_MAX = 100_000
+"""Failed jobs whose reasons are counted: a second's work at most."""
 NOT_SUCCEEDED = ("failed", "error")
 
 
@@ -67,35 +67,44 @@ async def _show_counted(client: Api, target: Target, limit: int, *, as_json: boo
         document = await client.get_group(target.batch_id, target.group)
         name, what = group_name(document), "Group"
     n_failed = document["n_failed"] + document["n_errored"]
-    jobs = await _failed_jobs(client, target, limit) if n_failed else []
-    reasons = Counter(explain_reason(job) for job in jobs)
+    reasons = await _reasons(client, target) if n_failed else Counter()
     if as_json:
         print_json({**document, "reasons": reasons})
         return
     _print_counts(document, name, what=what, reasons=_counted(reasons, n_failed))
+    jobs = await _failed_jobs(client, target, limit) if n_failed else []
     if not jobs:
         return
-    shown = jobs[: limit or None]
     print()
     print_table(
         ("Job", "Name", "State", "Why", "Ended"),
-        [_job_row(job) for job in shown],
+        [_job_row(job) for job in jobs],
         spare=("Ended",),
     )
-    if n_failed > len(shown):
-        print(f"… and {n_failed - len(shown):,} more: `weft status --limit 0 {name}`")
+    if n_failed > len(jobs):
+        print(f"… and {n_failed - len(jobs):,} more: `weft status --limit 0 {name}`")
     print(f"\n`weft logs {name} --failed` shows their output")
 
 
+async def _reasons(client: Api, target: Target) -> Counter[str]:
+    """Return how many jobs failed for each reason, in words."""
+    found: Counter[str] = Counter()
+    counts = await client.count_reasons(target.batch_id, group=target.group, enough=COUNTED_MAX)
+    for one in counts:
+        found[explain_reason(one)] += one["n_jobs"]
+    return found
+
+
 async def _failed_jobs(client: Api, target: Target, limit: int) -> list[Document]:
-    """Return as many as are shown, and more for the counts by reason."""
+    """Return as many as are shown; 0: all."""
     found: list[Document] = []
+    rows = min(limit, PAGE_ROWS) or PAGE_ROWS
     listing = client.list_jobs(
-        target.batch_id, group=target.group, states=NOT_SUCCEEDED, page_rows=PAGE_ROWS
+        target.batch_id, group=target.group, states=NOT_SUCCEEDED, page_rows=rows
     )
     async for job in listing:
         found.append(job)
-        if limit and len(found) == max(limit, COUNTED_MAX):
+        if len(found) == limit:
             break
     return found
 

@@ -187,6 +187,24 @@ class Routes:
         query = {"q": q, "group": group, "state": list(states) or None, "limit": page_rows}
         return self._list(f"/v1/batches/{batch_id}/jobs", query)
 
+    async def count_reasons(
+        self, batch_id: int, *, group: int | str | None = None, enough: int | None = None
+    ) -> Sequence[Document]:
+        """Return for which reasons jobs failed, the most frequent first: `reason, state,
+        exit_code, signal, n_jobs` and `first_job`, an example. A million failed jobs take some
+        seconds; `enough`: stop at the page with which this number is reached.
+        """
+        found: dict[tuple[Any, ...], dict[str, Any]] = {}
+        pages = self._list(f"/v1/batches/{batch_id}/reasons", {"group": group, "limit": None})
+        n_counted = 0
+        while (enough is None or n_counted < enough) and (page := await pages.next_page()):
+            for one in page:
+                key = tuple(one[name] for name in ("reason", "state", "exit_code", "signal"))
+                known = found.setdefault(key, {**one, "n_jobs": 0})
+                known["n_jobs"] += one["n_jobs"]
+                n_counted += one["n_jobs"]
+        return sorted(found.values(), key=lambda one: -int(one["n_jobs"]))
+
     async def explain_jobs(
         self, batch_id: int, q: str | None = None, *, group: int | str | None = None
     ) -> Document:

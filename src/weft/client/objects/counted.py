@@ -1,6 +1,6 @@
 """What batches and groups share: counts, a cost, a state, and an end to wait for."""
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 
 import msgspec
 
@@ -92,9 +92,17 @@ class Counted:
 
     def list_jobs(self, q: str | None = None) -> Listing:
         """Yield its job documents in order of their numbers: all, or those that a query finds,
-        for example `state = failed and cost > 5`. Pages are read as they are needed.
+        for example `state = failed and cost > 5`. Pages are read as they are needed. If it
+        finds nothing, `warnings` of what is returned tells of keys that no job has.
         """
         raise NotImplementedError
+
+    async def count_reasons(self) -> Sequence[Document]:
+        """Return for which reasons its jobs failed, the most frequent first: `reason, state,
+        exit_code, signal, n_jobs` and `first_job`, an example.
+        """
+        group = self._group_id or None
+        return await self._api.count_reasons(self._batch_id, group=group)
 
     def watch(self, *, only_end: bool = False) -> AsyncGenerator[Document, None]:
         """Yield the status now and after each change; the last one is complete.

@@ -10,9 +10,9 @@ import functools
 import inspect
 import threading
 import weakref
-from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import CancelledError, Future
-from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
+from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar
 
 from weft.client.http.listing import Document, Listing
 from weft.core.errors import Invalid
@@ -115,10 +115,30 @@ class Runner:
             if self.thread.is_alive():
                 self.wait(_close(items))
 
-    def iterate_pages(self, listing: Listing) -> Iterator[Document]:
-        """Yield the documents of a listing: one change of threads for each page."""
-        while page := self.wait(listing.next_page()):
-            yield from page
+
+class WaitingListing:
+    """The documents of a listing, for programs that wait: one change of threads for each page."""
+
+    def __init__(self, runner: Runner, listing: Listing) -> None:
+        self._runner = runner
+        self._listing = listing
+        self._page: Iterator[Document] = iter(())
+
+    @property
+    def warnings(self) -> Sequence[str]:
+        """Return what the server says of a query that found nothing: keys that nothing has. It is
+        known when the first document was asked for.
+        """
+        return self._listing.warnings
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> Document:
+        for document in self._page:
+            return document
+        self._page = iter(self._runner.wait(self._listing.next_page()))
+        return next(self._page)
 
 
 def waits_for_itself() -> RuntimeError:
@@ -187,12 +207,12 @@ def iterates(
 
 def lists(
     method: Callable[Concatenate[AsyncT, P], Listing],
-) -> Callable[Concatenate[Twin[AsyncT], P], Iterator[Document]]:
+) -> Callable[Concatenate[Twin[AsyncT], P], WaitingListing]:
     """Make the method of a twin that yields the documents of this one's listing."""
 
     @functools.wraps(method)
-    def call(self: Twin[AsyncT], /, *args: P.args, **kwargs: P.kwargs) -> Iterator[Document]:
-        return self._runner.iterate_pages(_bound(self, method)(*args, **kwargs))
+    def call(self: Twin[AsyncT], /, *args: P.args, **kwargs: P.kwargs) -> WaitingListing:
+        return WaitingListing(self._runner, _bound(self, method)(*args, **kwargs))
 
     return call
 

@@ -187,6 +187,15 @@ class ApiStore(SetGroupStore, EditStore, QueryStore, BillingStore, FleetStore, P
         Only those in `states`, if given.
         """
 
+    async def count_reasons(
+        self, caller: Caller, batch_id: int, group_id: int, *, after: int, limit: int
+    ) -> tuple[Sequence[Row], int | None]:
+        """Return why jobs of a group failed, with counts, and the job after which to go on; None:
+        that was all. `limit`: how many failed attempts are read.
+
+        Raise `BatchNotFound`, `GroupNotFound`.
+        """
+
     async def get_job(self, caller: Caller, batch_id: int, job_id: int) -> Row:
         """Return the job document with `spec` (a `JobSpec`), `parents` and `times`.
 

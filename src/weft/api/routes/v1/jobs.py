@@ -4,7 +4,7 @@ from typing import Final
 
 from litestar import Response, get, patch, post
 
-from weft.api.http.paging import PAGE, cursor_of, kind_of, limit_of, page
+from weft.api.http.paging import PAGE, cursor_of, kind_of, limit_of, page, page_until
 from weft.api.http.parameters import Query, wrong_parameter
 from weft.api.http.path_ids import batch_id_of, job_id_of, parse_group
 from weft.api.http.replies import reply
@@ -20,10 +20,12 @@ from weft.wire.answers import (
     JobDetail,
     JobHoldChanged,
     Plan,
+    ReasonCount,
 )
 from weft.wire.documents import CancelDocument, EditDocument, Empty
 
 _STATES: Final = {state.word: state for state in JobState}
+ROOT: Final = 0
 _LIST: Final = ("state", "q", "explain", "group", "after", *PAGE)
 
 
@@ -57,6 +59,27 @@ def _state(word: str) -> JobState:
     if word not in _STATES:
         raise wrong_parameter("state", f"{word[:40]!r} is not one of {', '.join(_STATES)}")
     return _STATES[word]
+
+
+@get(
+    "/v1/batches/{b:str}/reasons",
+    opt={"page": ReasonCount, "query": ("group", "cursor")},
+)
+async def count_reasons(request: AnyRequest) -> Response[bytes]:
+    """Count the reasons for which jobs failed. A page counts the failed jobs up to some number:
+    add the pages up. `group`: only jobs of this group.
+    """
+    query = Query(request, ("group", "cursor"))
+    services, batch_id, group = services_of(request), batch_id_of(request), query.text("group")
+    kind = kind_of("y", group)
+    rows, last = await read.count_reasons(
+        services,
+        caller_of(request),
+        batch_id,
+        ROOT if group is None else parse_group(group, services.settings),
+        after=cursor_of(query, kind) or 0,
+    )
+    return reply(page_until(rows, kind, last))
 
 
 @get("/v1/batches/{b:str}/jobs/{j:str}", opt={"answer": JobDetail})
@@ -132,5 +155,6 @@ async def release_job(request: AnyRequest) -> Response[bytes]:
 
 
 ROUTES = (
-    list_jobs, get_job, edit_job, list_attempts, job_history, cancel_job, hold_job, release_job,
+    list_jobs, count_reasons, get_job, edit_job, list_attempts, job_history, cancel_job, hold_job,
+    release_job,
 )  # fmt: skip

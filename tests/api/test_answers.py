@@ -8,7 +8,7 @@ import pytest
 
 from api.live import EventReader, LiveWorker, fold
 from weft.core.states import JobState, Phase, Reason
-from weft.wire import answers, worker_answers
+from weft.wire import answers, queue_answers, worker_answers
 
 JSON = "application/json"
 DOCUMENT = {
@@ -42,7 +42,8 @@ def check(document: Any, schema: dict[str, Any]) -> None:  # noqa: ANN401
         schema = schema["oneOf"]["plan" in document]
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
-        kind = getattr(answers, name, None) or getattr(worker_answers, name)
+        places = (answers, queue_answers, worker_answers)
+        kind = next(getattr(one, name) for one in places if hasattr(one, name))
         assert shape(msgspec.to_builtins(msgspec.convert(document, kind))) == shape(document)
         return
     assert document.keys() == set(schema["required"])
@@ -95,6 +96,11 @@ async def test_every_answer_is_the_one_described(
     await change(ask, b)
     for part in ("", "/{p}", "/{p}/days"):
         await ask("GET", "/v1/billing-projects" + part, p="default")
+    queues = {"queues": [{"name": "q", "priority": 1, "guard": "job.priority > 5"}]}
+    await ask("PUT", "/v1/queues", body=queues)
+    await ask("POST", "/v1/queues/test", body={"jobs": [{}]})
+    await ask("GET", "/v1/queues")
+    await ask("GET", "/v1/queues/{q}", q="q")
     await ask("GET", "/v1/rates")
     await ask("GET", "/v1/overview")
     await ask("GET", "/v1/workers")

@@ -33,7 +33,7 @@ def test_version_is_said_before_anything_slow_is_imported() -> None:
     assert done.stdout.splitlines() == ["weft 0.1.0", "[]"]
 
 
-GROUPS = {"db", "callback", "convert"}
+GROUPS = {"db", "callback", "convert", "queue"}
 """Commands that only hold others."""
 
 
@@ -52,6 +52,7 @@ PAGES = [
     *(["billing", name] for name in ("correct-rates", "days", "rates", "set-rates")),
     *(["callback", name] for name in ("ls", "redeliver", "secret")),
     *(["db", name] for name in ("migrate", "status")),
+    *(["queue", name] for name in ("apply", "ls", "show", "test")),
     ["convert", "dax"],
 ]
 

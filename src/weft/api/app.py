@@ -27,6 +27,7 @@ from weft.api.routes.v1 import (
     logs,
     operations,
     payloads,
+    queues,
     updates,
     workers,
 )
@@ -48,6 +49,7 @@ ROUTES: Final[Sequence[ControllerRouterHandler]] = (
     *groups.ROUTES,
     *operations.ROUTES,
     *callbacks.ROUTES,
+    *queues.ROUTES,
     *logs.ROUTES,
     *events.ROUTES,
     *workers.ROUTES,

@@ -2,18 +2,20 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 import msgspec
 
 from weft.api.feeds import Feeds
+from weft.core.queues import Guard, Queue, Route, compile_guard
 from weft.ports.log_store import LogStore
 from weft.ports.store import ApiStore, Caller, Row
 from weft.settings import Settings
 
 WORKERS_FRESH_S: Final = 5.0
+QUEUES_FRESH_S: Final = 5.0
 OWNERS_KEPT: Final = 10_000
 Answer = dict[str, Any]
 """A document of an answer; its fields have several types."""
@@ -48,6 +50,7 @@ class Services:
     """Set when the server stops: streams end."""
     callback_key: str | None = field(default=None, repr=False)
     """Signs the callbacks of all tenants."""
+    _routes: dict[int, tuple[float, Sequence[Route]]] = field(default_factory=dict)
     _workers: dict[int, tuple[float, Sequence[Row]]] = field(default_factory=dict)
     _owners: dict[tuple[int, int], str] = field(default_factory=dict)
 
@@ -61,6 +64,25 @@ class Services:
             self._owners[key] = str(batch["user"])
         return self._owners[key]
 
+    async def routes(self, caller: Caller) -> Sequence[Route]:
+        """Return the queues of this caller's tenant in the order of routing, with their guards; a
+        few seconds old.
+        """
+        now = time.monotonic()
+        known = self._routes.get(caller.tenant_id)
+        if known is not None and now < known[0]:
+            return known[1]
+        guards = {one.guard.text: one.guard for one in known[1] if one.guard} if known else {}
+        rows = await self.store.list_queues(caller, with_counts=False)
+        queues = [msgspec.convert(row, Queue) for row in rows]
+        found = await asyncio.to_thread(_routes_of, queues, guards)
+        self._routes[caller.tenant_id] = (now + QUEUES_FRESH_S, found)
+        return found
+
+    def forget_routes(self, caller: Caller) -> None:
+        """Read the queues of this caller's tenant again before the next job is routed."""
+        self._routes.pop(caller.tenant_id, None)
+
     async def workers(self, caller: Caller, *, fresh: bool = False) -> Sequence[Row]:
         """Return the capacities of the workers that this caller's jobs may use; a few seconds old
         unless `fresh`.
@@ -73,3 +95,13 @@ class Services:
         # A first worker may be about to register, so "none" is not remembered.
         self._workers[caller.tenant_id] = (now + (WORKERS_FRESH_S if found else 0), found)
         return found
+
+
+def _routes_of(queues: Sequence[Queue], guards: Mapping[str, Guard]) -> list[Route]:
+    """Compile the guards that are not known yet. They were accepted when they were saved."""
+    return [
+        Route(
+            one, None if one.guard is None else guards.get(one.guard) or compile_guard(one.guard)
+        )
+        for one in queues
+    ]

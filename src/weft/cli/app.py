@@ -72,6 +72,10 @@ COMMANDS = {
         "weft.cli.commands.billing:app",
         "Show costs and prices of billing projects.",
     ),
+    "queue": (
+        "weft.cli.commands.queue:app",
+        "Show and change queues, and test which one takes a job.",
+    ),
     "bench": (
         "weft.cli.commands.bench:bench",
         "Measure performance against a reference.",

@@ -1,6 +1,6 @@
 """The asynchronous client: what `weft.aio` shows."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
@@ -147,6 +147,29 @@ class Client(BuilderSource[BatchBuilder]):
     async def uncordon_worker(self, name: str, *, pool: str | None = None) -> Document:
         """Let a worker take jobs again; return its document. Raise `AdminOnly`, `WorkerEnded`."""
         return await self.api.uncordon_worker(name, pool=pool)
+
+    async def list_queues(self) -> list[Document]:
+        """Return the queues in the order in which their guards are asked, with their jobs."""
+        return await self.api.list_queues()
+
+    async def get_queue(self, name: str) -> Document:
+        """Return a queue. Raise `QueueNotFound`."""
+        return await self.api.get_queue(name)
+
+    async def save_queues(self, queues: Sequence[Document], *, dry_run: bool = False) -> Document:
+        """Make these the queues of the tenant, beside `default`; return what changes.
+
+        Only for administrators. Raise `QueueHasJobs` if one with waiting jobs would go.
+
+        Args:
+            queues: Documents of queues.
+            dry_run: Change nothing.
+        """
+        return await self.api.save_queues(queues, dry_run=dry_run)
+
+    async def test_queues(self, document: Document) -> Document:
+        """Return which queues would take the jobs of a batch document, and why others not."""
+        return await self.api.test_queues(document)
 
     async def create_job_group(
         self,

@@ -11,7 +11,9 @@ from typing import Final
 Offer = int | str | Sequence[str]
 Ask = int | str
 AMOUNT_MAX: Final = 1_000_000_000
-RESERVED: Final = frozenset({"cpu", "memory", "storage", "storage_mib", "executor"})
+RESERVED: Final = frozenset(
+    {"cpu", "memory", "storage", "storage_mib", "executor", "pool", "queue"}
+)
 """Names that workers offer by themselves."""
 _NAME: Final = re.compile(r"[a-z][a-z0-9_.-]{0,62}")
 _WORD: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,62}")
@@ -35,8 +37,15 @@ def parse_offers(text: str) -> dict[str, Offer]:
 
 
 def serves(offers: Mapping[str, Offer], asks: Mapping[str, Ask]) -> bool:
-    """Say whether a worker that offers this can ever run a job that asks this."""
-    return all(_serves_one(offers.get(name), ask) for name, ask in asks.items())
+    """Say whether a worker that offers this can ever run a job that asks this.
+
+    A worker that names no queues serves all of its pool; otherwise a job that names no queue asks
+    for the default one.
+    """
+    queue = asks.get("queue", "default")
+    return ("queue" not in offers or _serves_one(offers["queue"], queue)) and all(
+        _serves_one(offers.get(name), ask) for name, ask in asks.items() if name != "queue"
+    )
 
 
 def _serves_one(offer: Offer | None, ask: Ask) -> bool:

@@ -171,6 +171,11 @@ CREATE FUNCTION weft._bad_parent(of_batch_id bigint, of_job_id integer, it_was b
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._bad_parent(of_batch_id bigint, of_job_id integer, it_was boolean) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft._batch_pools(of_batch_id bigint) RETURNS integer[]
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft._batch_pools(of_batch_id bigint) OWNER TO weft_system;
+
 CREATE FUNCTION weft._batch_terms(of_batch_id bigint, ranged boolean) RETURNS TABLE(is_closed boolean, has_cancel boolean, has_switch boolean, lookahead_jobs integer)
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._batch_terms(of_batch_id bigint, ranged boolean) OWNER TO weft_system;
@@ -468,6 +473,10 @@ CREATE FUNCTION weft._lane_ids(asks jsonb[]) RETURNS integer[]
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft._lane_ids(asks jsonb[]) OWNER TO weft_system;
 
+CREATE FUNCTION weft._lane_pool(of_lane_id integer, of_pool_id integer) RETURNS integer
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._lane_pool(of_lane_id integer, of_pool_id integer) OWNER TO weft_system;
+
 CREATE FUNCTION weft._lane_room(of_incarnation_id integer, of_lane_id integer, short_lanes integer[]) RETURNS integer
     LANGUAGE plpgsql STABLE;
 ALTER FUNCTION weft._lane_room(of_incarnation_id integer, of_lane_id integer, short_lanes integer[]) OWNER TO weft_system;
@@ -707,6 +716,11 @@ CREATE FUNCTION weft._project_usage(of_project_ids integer[]) RETURNS TABLE(proj
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._project_usage(of_project_ids integer[]) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft._queue_counts(of_tenant_id integer) RETURNS TABLE(queue text, n_waiting bigint, n_running bigint)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft._queue_counts(of_tenant_id integer) OWNER TO weft_system;
+
 CREATE FUNCTION weft._reaper_due(grace_s double precision) RETURNS interval
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._reaper_due(grace_s double precision) OWNER TO weft_system;
@@ -787,6 +801,10 @@ ALTER FUNCTION weft._settle_groups(batch_ids bigint[], group_ids integer[], have
 CREATE FUNCTION weft._shape_ids(cpu_ms bigint[], memory_mibs bigint[], storage_mibs bigint[], gpus integer[], countables jsonb[], OUT shape_ids integer[], OUT lane_ids integer[]) RETURNS record
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._shape_ids(cpu_ms bigint[], memory_mibs bigint[], storage_mibs bigint[], gpus integer[], countables jsonb[], OUT shape_ids integer[], OUT lane_ids integer[]) OWNER TO weft_system;
+
+CREATE FUNCTION weft._shape_pool(of_shape_id integer, of_pool_id integer) RETURNS integer
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._shape_pool(of_shape_id integer, of_pool_id integer) OWNER TO weft_system;
 
 CREATE FUNCTION weft._show_set(tenant_id integer, of_batch_id bigint, set_id integer, at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql;
@@ -1289,6 +1307,11 @@ CREATE FUNCTION weft.list_projects(tenant_id integer, of_user_id integer, of_nam
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.list_projects(tenant_id integer, of_user_id integer, of_name text) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft.list_queues(tenant_id integer, with_counts boolean) RETURNS SETOF jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.list_queues(tenant_id integer, with_counts boolean) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft.list_rates() RETURNS SETOF jsonb
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -1422,6 +1445,11 @@ CREATE FUNCTION weft.running_operations(epoch bigint, above_id bigint, limit_ope
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.running_operations(epoch bigint, above_id bigint, limit_operations integer) OWNER TO weft_system;
+
+CREATE FUNCTION weft.save_queues(tenant_id integer, queues jsonb) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.save_queues(tenant_id integer, queues jsonb) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.schema_range(OUT schema integer, OUT oldest_program integer) RETURNS record
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -2056,7 +2084,8 @@ ALTER TABLE weft.job_transition OWNER TO postgres;
 CREATE TABLE weft.lane (
     lane_id integer NOT NULL,
     asks jsonb NOT NULL,
-    amounts jsonb NOT NULL
+    amounts jsonb NOT NULL,
+    pool_id integer
 );
 ALTER TABLE weft.lane OWNER TO postgres;
 
@@ -2165,9 +2194,33 @@ CREATE TABLE weft.queue (
     tenant_id integer NOT NULL,
     pool_id integer NOT NULL,
     name text NOT NULL,
-    CONSTRAINT queue_name_check CHECK (((length(name) >= 1) AND (length(name) <= 256)))
+    priority integer,
+    guard text,
+    pools text[] DEFAULT '{default}'::text[] NOT NULL,
+    executor text,
+    users text[],
+    state text DEFAULT 'enabled'::text NOT NULL,
+    max_running integer,
+    max_running_per_user integer,
+    max_waiting integer,
+    transport text DEFAULT 'postgres'::text NOT NULL,
+    CONSTRAINT queue_guard_check CHECK ((length(guard) <= 1000)),
+    CONSTRAINT queue_max_running_check CHECK ((max_running >= 0)),
+    CONSTRAINT queue_max_running_per_user_check CHECK ((max_running_per_user >= 0)),
+    CONSTRAINT queue_max_waiting_check CHECK ((max_waiting >= 0)),
+    CONSTRAINT queue_name_check CHECK (((length(name) >= 1) AND (length(name) <= 256))),
+    CONSTRAINT queue_state_check CHECK ((state = ANY (ARRAY['enabled'::text, 'draining'::text, 'closed'::text])))
 );
 ALTER TABLE weft.queue OWNER TO postgres;
+
+CREATE TABLE weft.queue_count (
+    tenant_id integer NOT NULL,
+    queue text NOT NULL,
+    n_waiting bigint DEFAULT 0 NOT NULL,
+    n_running bigint DEFAULT 0 NOT NULL
+)
+WITH (fillfactor='50');
+ALTER TABLE weft.queue_count OWNER TO postgres;
 
 ALTER TABLE weft.queue ALTER COLUMN queue_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME weft.queue_queue_id_seq
@@ -2605,11 +2658,17 @@ ALTER TABLE ONLY weft.pool
 ALTER TABLE ONLY weft.project_usage
     ADD CONSTRAINT project_usage_pkey PRIMARY KEY (project_id, usage_on, rate_card_id, shape_id);
 
+ALTER TABLE ONLY weft.queue_count
+    ADD CONSTRAINT queue_count_pkey PRIMARY KEY (tenant_id, queue);
+
 ALTER TABLE ONLY weft.queue
     ADD CONSTRAINT queue_pkey PRIMARY KEY (queue_id);
 
 ALTER TABLE ONLY weft.queue
     ADD CONSTRAINT queue_tenant_id_name_key UNIQUE (tenant_id, name);
+
+ALTER TABLE ONLY weft.queue
+    ADD CONSTRAINT queue_tenant_id_priority_key UNIQUE (tenant_id, priority);
 
 ALTER TABLE ONLY weft.rate_card
     ADD CONSTRAINT rate_card_pkey PRIMARY KEY (rate_card_id);
@@ -2834,6 +2893,9 @@ ALTER TABLE ONLY weft.job_transition
 ALTER TABLE ONLY weft.job_transition
     ADD CONSTRAINT job_transition_to_state_fkey FOREIGN KEY (to_state) REFERENCES weft.job_state(state);
 
+ALTER TABLE ONLY weft.lane
+    ADD CONSTRAINT lane_pool_id_fkey FOREIGN KEY (pool_id) REFERENCES weft.pool(pool_id);
+
 ALTER TABLE ONLY weft.queue
     ADD CONSTRAINT queue_pool_id_fkey FOREIGN KEY (pool_id) REFERENCES weft.pool(pool_id);
 
@@ -3005,6 +3067,8 @@ CREATE POLICY query_rows ON weft.tenant_user FOR SELECT TO weft_api, weft_driver
 
 ALTER TABLE weft.queue ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE weft.queue_count ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE weft.ready_job ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.removed_usage ENABLE ROW LEVEL SECURITY;
@@ -3096,6 +3160,8 @@ CREATE POLICY system_rows ON weft.place TO weft_system USING (true);
 CREATE POLICY system_rows ON weft.project_usage TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.queue TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.queue_count TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.ready_job TO weft_system USING (true);
 
@@ -3191,6 +3257,8 @@ CREATE POLICY tenant_rows ON weft.project_usage TO weft_tenant USING ((tenant_id
 
 CREATE POLICY tenant_rows ON weft.queue TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
+CREATE POLICY tenant_rows ON weft.queue_count TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
 CREATE POLICY tenant_rows ON weft.ready_job TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.removed_usage TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
@@ -3262,6 +3330,9 @@ GRANT ALL ON FUNCTION weft._as_tenant(tenant_id integer) TO weft_tenant;
 REVOKE ALL ON FUNCTION weft._attempts(of_batch_id bigint, of_job_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._bad_parent(of_batch_id bigint, of_job_id integer, it_was boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._batch_pools(of_batch_id bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._batch_pools(of_batch_id bigint) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._batch_terms(of_batch_id bigint, ranged boolean) FROM PUBLIC;
 
@@ -3401,6 +3472,9 @@ GRANT ALL ON FUNCTION weft._job_gates(of_batch_set integer, of_job_set integer) 
 REVOKE ALL ON FUNCTION weft._lane_ids(asks jsonb[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._lane_ids(asks jsonb[]) TO weft_tenant;
 
+REVOKE ALL ON FUNCTION weft._lane_pool(of_lane_id integer, of_pool_id integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._lane_pool(of_lane_id integer, of_pool_id integer) TO weft_tenant;
+
 REVOKE ALL ON FUNCTION weft._lane_room(of_incarnation_id integer, of_lane_id integer, short_lanes integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._lane_sections(lanes integer[], ns integer[], OUT firsts integer[], OUT lane_ids integer[]) FROM PUBLIC;
@@ -3500,6 +3574,9 @@ REVOKE ALL ON FUNCTION weft._prioritize_job(of_batch_id bigint, of_job_id intege
 
 REVOKE ALL ON FUNCTION weft._project_usage(of_project_ids integer[]) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._queue_counts(of_tenant_id integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._queue_counts(of_tenant_id integer) TO weft_tenant;
+
 REVOKE ALL ON FUNCTION weft._reaper_due(grace_s double precision) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._record_callbacks(batch_ids bigint[], group_ids integer[], at timestamp with time zone) FROM PUBLIC;
@@ -3544,6 +3621,9 @@ REVOKE ALL ON FUNCTION weft._settle_groups(batch_ids bigint[], group_ids integer
 
 REVOKE ALL ON FUNCTION weft._shape_ids(cpu_ms bigint[], memory_mibs bigint[], storage_mibs bigint[], gpus integer[], countables jsonb[], OUT shape_ids integer[], OUT lane_ids integer[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._shape_ids(cpu_ms bigint[], memory_mibs bigint[], storage_mibs bigint[], gpus integer[], countables jsonb[], OUT shape_ids integer[], OUT lane_ids integer[]) TO weft_tenant;
+
+REVOKE ALL ON FUNCTION weft._shape_pool(of_shape_id integer, of_pool_id integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._shape_pool(of_shape_id integer, of_pool_id integer) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._show_set(tenant_id integer, of_batch_id bigint, set_id integer, at timestamp with time zone) FROM PUBLIC;
 
@@ -3801,6 +3881,9 @@ GRANT ALL ON FUNCTION weft.list_project_days(tenant_id integer, of_user_id integ
 REVOKE ALL ON FUNCTION weft.list_projects(tenant_id integer, of_user_id integer, of_name text) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_projects(tenant_id integer, of_user_id integer, of_name text) TO weft_api;
 
+REVOKE ALL ON FUNCTION weft.list_queues(tenant_id integer, with_counts boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_queues(tenant_id integer, with_counts boolean) TO weft_api;
+
 REVOKE ALL ON FUNCTION weft.list_rates() FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_rates() TO weft_api;
 
@@ -3876,6 +3959,9 @@ GRANT ALL ON FUNCTION weft.remove_old(epoch bigint, events_keep_s double precisi
 
 REVOKE ALL ON FUNCTION weft.running_operations(epoch bigint, above_id bigint, limit_operations integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.running_operations(epoch bigint, above_id bigint, limit_operations integer) TO weft_driver;
+
+REVOKE ALL ON FUNCTION weft.save_queues(tenant_id integer, queues jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.save_queues(tenant_id integer, queues jsonb) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.schema_range(OUT schema integer, OUT oldest_program integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.schema_range(OUT schema integer, OUT oldest_program integer) TO weft_api;
@@ -4132,6 +4218,9 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.queue TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.queue TO weft_system;
 GRANT SELECT ON TABLE weft.queue TO weft_api;
 GRANT SELECT ON TABLE weft.queue TO weft_driver;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.queue_count TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.queue_count TO weft_system;
 
 GRANT USAGE ON SEQUENCE weft.queue_queue_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.queue_queue_id_seq TO weft_system;

@@ -17,6 +17,7 @@ from weft.store.groups import SetGroups
 from weft.store.log_locations import location_of
 from weft.store.notices import PostgresNotices
 from weft.store.queries import QUERIES_AT_ONCE, Queries
+from weft.store.queues import Queues
 from weft.store.schema_range import check_schema
 from weft.store.submission import SubmissionCalls
 from weft.wire.spec import decode_chunk
@@ -24,7 +25,7 @@ from weft.wire.spec import decode_chunk
 API_TIMEOUT_S = 60.0
 
 
-class PostgresApiStore(Queries, SubmissionCalls, SetGroups, Edits, Billing, Fleet):
+class PostgresApiStore(Queries, SubmissionCalls, SetGroups, Edits, Queues, Billing, Fleet):
     """The api's calls to its database. The methods are documented at the port."""
 
     notices: PostgresNotices

@@ -70,6 +70,12 @@ LEASED_JOBS: Final = Gauge(
 ATTEMPTS_ENDED: Final = Counter(
     "weft_attempts_ended", "attempts that ended on this worker", ["outcome"], registry=REGISTRY
 )
+GUARD_FAILURES: Final = Counter(
+    "weft_guard_failures",
+    "guards that could not be evaluated and counted as false",
+    ["queue"],
+    registry=REGISTRY,
+)
 LEADER: Final = Gauge("weft_driver_leader", "1 while this driver leads", registry=REGISTRY)
 DELTAS_FOLDED: Final = Counter("weft_deltas_folded", "deltas added to the sums", registry=REGISTRY)
 JOBS_SWEPT: Final = Counter(

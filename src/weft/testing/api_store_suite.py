@@ -32,6 +32,7 @@ from weft.testing.builders import job_rows, start_report
 from weft.testing.edit_store_suite import EditStoreSuite
 from weft.testing.fleet_store_suite import FleetStoreSuite
 from weft.testing.query_store_suite import QueryStoreSuite
+from weft.testing.queue_store_suite import QueueStoreSuite
 from weft.testing.set_group_store_suite import SetGroupStoreSuite
 from weft.testing.store_site import TRACE_ID, TREE, UNKEYED, StoreTests, refused
 from weft.testing.submission_suite import SubmissionSuite
@@ -340,7 +341,8 @@ class CallbackTests(StoreTests):
 
 class ApiStoreSuite(
     CallerTests, ReadingTests, CancelTests, EventTests, CallbackTests, SubmissionSuite,
-    SetGroupStoreSuite, EditStoreSuite, QueryStoreSuite, BillingStoreSuite, FleetStoreSuite,
+    SetGroupStoreSuite, EditStoreSuite, QueryStoreSuite, QueueStoreSuite, BillingStoreSuite,
+    FleetStoreSuite,
 ):  # fmt: skip
     """Tests of the port; see `StoreTests`."""
 

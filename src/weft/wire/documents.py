@@ -259,6 +259,10 @@ class JobDocument(Struct, forbid_unknown_fields=True, omit_defaults=True, gc=Fal
         ConcurrencyKey | None,
         says("Limits how many jobs with this key run at a time.", {"key": "db-x", "n": 2}),
     ] = None
+    queue: Annotated[
+        str | None,
+        says("The queue in which it waits; without it the first whose guard is true.", "short"),
+    ] = None
 
     @property
     def array_size(self) -> int | None:
@@ -266,7 +270,7 @@ class JobDocument(Struct, forbid_unknown_fields=True, omit_defaults=True, gc=Fal
         return self.count if self.values is None else len(self.values)
 
 
-RARE_JOB_FIELDS: Final[tuple[str, ...]] = ("not_before", "concurrency_key")
+RARE_JOB_FIELDS: Final[tuple[str, ...]] = ("not_before", "concurrency_key", "queue")
 """Fields of `JobDocument` that few jobs have and that the document of a job shows as they were
 sent. They are None by default, and need nothing in the database.
 """
@@ -388,6 +392,47 @@ class Cordon(Struct, forbid_unknown_fields=True, kw_only=True):
         Annotated[str, Meta(max_length=1000)] | None,
         Meta(description="Why, for those who look at it later."),
     ] = None
+
+
+QueueName = Annotated[str, Meta(pattern=r"^[A-Za-z][A-Za-z0-9_.-]{0,62}$")]
+QueueStateWord = Literal["enabled", "draining", "closed"]
+
+
+class QueueDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """A queue, as an operator wants it."""
+
+    name: Annotated[QueueName, says("Unique within the tenant.", "short")]
+    priority: Annotated[
+        Annotated[int, Meta(ge=-1_000_000, le=1_000_000)] | None,
+        says("Unique; the guard of the highest is asked first. Only `default` has none.", 10),
+    ] = None
+    guard: Annotated[
+        str | None,
+        says(
+            "CEL expression: which jobs it takes. Without it only those that name the queue.",
+            "job.timeout_s > 0 && job.timeout_s <= 600",
+        ),
+    ] = None
+    pools: Annotated[
+        tuple[QueueName, ...],
+        says("In order: a job waits in the first that has a worker for it.", ["default"]),
+    ] = ("default",)
+    executor: Annotated[str | None, says("Of jobs that name none.", "process")] = None
+    users: Annotated[
+        tuple[str, ...] | None, says("Users whose jobs may wait here; without it all.", ["ann"])
+    ] = None
+    state: Annotated[
+        QueueStateWord,
+        says("Only an enabled one takes new jobs. A draining one without jobs is closed."),
+    ] = "enabled"
+    transport: Annotated[Literal["postgres"], says("How jobs reach workers.")] = "postgres"
+
+
+class QueuesDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """`PUT /v1/queues`: all queues of the tenant. Others are deleted, except `default`."""
+
+    queues: Annotated[list[QueueDocument], says("At least those that shall stay.")]
+    dry_run: Annotated[bool, says("Only return what would change.")] = False
 
 
 class Empty(Struct, forbid_unknown_fields=True):

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from weft.api.http.log_stream import LOG_POSITION
 from weft.api.http.paging import CURSOR_CHARS_MAX, LIMIT_MAX
-from weft.api.http.path_ids import NUMBER, PART, UPDATE
+from weft.api.http.path_ids import NUMBER, PART, QUEUE, UPDATE
 from weft.api.http.requests import KEY
 from weft.core.ids import BATCH
 from weft.core.query.reach import JOB_ID_MAX
@@ -50,6 +50,7 @@ PATH: Final[Mapping[str, tuple[str, Schema]]] = {
     "n": ("A part of it, from 1 on: 4 MiB each, the last one shorter.", _whole(PART.pattern)),
     "p": ("The name of a billing project.", _whole(r"[^\x00]+")),
     "w": ("The name of a worker, with each slash as %2F.", _whole(r"[^\x00]+")),
+    "q": ("The name of a queue.", _whole(QUEUE.pattern)),
 }
 QUERY: Final[Mapping[str, tuple[str, Schema]]] = {
     "limit": ("Rows of a page.", _integer(1, LIMIT_MAX)),

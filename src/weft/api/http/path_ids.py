@@ -15,6 +15,7 @@ from weft.wire.payload import DIGEST
 UPDATE = re.compile(r"u?([1-9][0-9]{0,8})")
 NUMBER = re.compile(r"[1-9][0-9]{0,17}")
 PART = re.compile(r"[1-9][0-9]{0,5}")
+QUEUE = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,62}")
 _GROUP = re.compile(r"g?(0|[1-9][0-9]{0,8})")
 
 
@@ -111,6 +112,14 @@ def worker_of(request: AnyRequest) -> str:
     name = unquote(text) if "%2f" in text.lower() else text
     if "\0" in name:
         raise BadId(name, expected="the name of a worker has no NUL character")
+    return name
+
+
+def queue_of(request: AnyRequest) -> str:
+    """Return the name of a queue. Raise `BadId` for what none can have."""
+    name = _segment(request, "q")
+    if not QUEUE.fullmatch(name):
+        raise BadId(name, expected="a queue has a name such as short")
     return name
 
 

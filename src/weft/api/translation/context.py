@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
+from weft.core.queues import Router
 from weft.settings import Settings
 
 
@@ -26,3 +27,5 @@ class DocumentContext:
     """The document holds all jobs of the update: parents may be named, groups are paths."""
     group_by_path: Mapping[str, int] = field(default_factory=dict)
     set_by_name: Mapping[str, int] = field(default_factory=dict)
+    router: Router | None = None
+    """None: the tenant has one queue."""

@@ -73,7 +73,7 @@ def translate(
     """
     _check(jobs, context, problems)
     book = ShapeBook(workers, context.decode_raw)
-    shape_index = book.index_of(jobs, problems)
+    shape_index = book.index_of(jobs, problems, context.router)
     group_id = _groups(jobs, context, problems)
     combos = sets_of(jobs, context, problems)
     retry_on = _retries(jobs, problems)

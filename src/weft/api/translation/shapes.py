@@ -2,14 +2,16 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import repeat
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from weft.api.translation.check import EXECUTORS
+from weft.api.translation.queues import queues_of
 from weft.core.errors import InvalidValue, NoWorkerFits, UnknownField, WrongType
 from weft.core.offers import RESERVED, Ask, serves
 from weft.core.problems import Problems, pointer_of
+from weft.core.queues import DEFAULT, Queue, Router
 from weft.core.resources import parse_cpu_m, parse_mebibytes, parse_memory_mib
 from weft.ports.store import Row, Shape
 from weft.wire.documents import JobDocument
@@ -39,45 +41,73 @@ class ShapeBook:
             memory_mib=min(DEFAULT_MEMORY_MIB, largest["memory_mib"] or DEFAULT_MEMORY_MIB),
         )
 
-    def index_of(self, jobs: Sequence[JobDocument], problems: Problems) -> list[int]:
+    def index_of(
+        self, jobs: Sequence[JobDocument], problems: Problems, router: Router | None = None
+    ) -> list[int]:
         """Return the shape's index of each job, or one for all if they agree."""
-        asked = [job.resources for job in jobs]
-        marks = [bytes(one) if isinstance(one, msgspec.Raw) else id(one) for one in asked]
+        given = [job.resources for job in jobs]
+        marks = [bytes(one) if isinstance(one, msgspec.Raw) else id(one) for one in given]
         keys = list(zip(marks, _executors(jobs), strict=False))
-        wrong: dict[tuple[int | bytes, str], Problems] = {}
-        index_by_key: dict[tuple[int | bytes, str], int] = {}
-        for key, one in dict(zip(keys, asked, strict=True)).items():
-            wrong[key] = Problems()
-            index_by_key[key] = self._add(one, key[1], wrong[key])
+        distinct = dict(zip(keys, given, strict=True))
+        asks = {key: self._asked(one, key[1]) for key, one in distinct.items()}
+        queues: Iterable[str] = repeat(DEFAULT)
+        if router is not None:
+            queues = queues_of(jobs, [asks[key].shape for key in keys], router, problems)
+        places = list(zip(keys, queues, strict=False))
+        by_name = {one.queue.name: one.queue for one in router.routes} if router else {}
+        wrong: dict[_Place, Problems] = {}
+        index_by_place: dict[_Place, int] = {}
+        for place in dict.fromkeys(places):
+            wrong[place] = asks[place[0]].wrong.copy()
+            index_by_place[place] = self._add(
+                self._placed(asks[place[0]], by_name.get(place[1]), wrong[place])
+            )
         if any(found.found for found in wrong.values()):
-            for job_index, key in enumerate(keys):
-                for kind, error in wrong[key].found:
+            for job_index, place in enumerate(places):
+                for kind, error in wrong[place].found:
                     pointer = pointer_of("jobs", job_index, "resources") + error.pointer
                     problems.add(kind, pointer, error.message)
-        if len(index_by_key) == 1:
+        if len(index_by_place) == 1:
             return [0]
-        return [index_by_key[key] for key in keys]
+        return [index_by_place[place] for place in places]
 
-    def _add(self, asked: object, executor: str, wrong: Problems) -> int:
-        shape = self._shape_of(asked, executor, wrong)
+    def _add(self, shape: Shape) -> int:
         index = self._index_by_shape.setdefault(shape, len(self.shapes))
         if index == len(self.shapes):
             self.shapes.append(shape)
         return index
 
-    def _shape_of(self, asked: object, executor: str, wrong: Problems) -> Shape:
-        if isinstance(asked, msgspec.Raw):
+    def _asked(self, given: object, executor: str) -> "_Asked":
+        wrong = Problems()
+        if isinstance(given, msgspec.Raw):
             try:
-                asked = self._decode_raw(bytes(asked))
+                given = self._decode_raw(bytes(given))
             except (msgspec.DecodeError, RecursionError):
                 wrong.add(WrongType, "", "it cannot be decoded")
-                return self._default
-        if asked is None:
-            asked = {}
-        if not isinstance(asked, Mapping):
+                return _Asked(self._default, {}, wrong)
+        if given is None:
+            given = {}
+        if not isinstance(given, Mapping):
             wrong.add(WrongType, "", 'expected an object such as {"cpu": 1, "memory": "512Mi"}')
-            return self._default
-        return self._fitting(self._parsed(asked, executor, wrong), asked, wrong)
+            return _Asked(self._default, {}, wrong)
+        return _Asked(self._parsed(given, executor, wrong), given, wrong)
+
+    def _placed(self, asked: "_Asked", queue: Queue | None, wrong: Problems) -> Shape:
+        """Return the shape in its queue: in the first pool that has a worker for it."""
+        if queue is None or queue.name == DEFAULT:
+            return self._fitting(asked.shape, asked.given, wrong, (DEFAULT,))
+        placed = [
+            msgspec.structs.replace(
+                asked.shape,
+                words=tuple(sorted((*asked.shape.words, ("pool", pool), ("queue", queue.name)))),
+            )
+            for pool in queue.pools
+        ]
+        for shape in placed:
+            if any(_holds(worker, shape) for worker in self._workers):
+                return shape
+        self._fitting(asked.shape, asked.given, wrong, queue.pools)
+        return placed[0]
 
     def _parsed(self, asked: Mapping[str, Any], executor: str, wrong: Problems) -> Shape:
         offered = {name: one for worker in self._workers for name, one in worker["offers"].items()}
@@ -119,12 +149,15 @@ class ShapeBook:
             wrong.add(InvalidValue, pointer_of(name), str(error)[:200])
             return 0
 
-    def _fitting(self, shape: Shape, asked: Mapping[str, Any], wrong: Problems) -> Shape:
-        """Note if no worker can ever hold it, with the largest that would fit."""
-        if wrong.found or not self._workers or any(_holds(w, shape) for w in self._workers):
+    def _fitting(
+        self, shape: Shape, asked: Mapping[str, Any], wrong: Problems, pools: Sequence[str]
+    ) -> Shape:
+        """Note if no worker of these pools can ever hold it, with the largest that would fit."""
+        workers = [one for one in self._workers if one["offers"].get("pool", DEFAULT) in pools]
+        if wrong.found or not workers or any(_holds(worker, shape) for worker in workers):
             return shape
         for field, value in _asks_of(shape).items():
-            offers = [_offer_of(worker, field) for worker in self._workers]
+            offers = [_offer_of(worker, field) for worker in workers]
             pointer = pointer_of(field) if field in asked else ""
             if isinstance(value, str):
                 if not any(serves({field: offer}, {field: value}) for offer in offers):
@@ -133,11 +166,23 @@ class ShapeBook:
                 shown, has = _shown(field, value), _shown(field, largest)
                 wrong.add(NoWorkerFits, pointer, f"asks for {shown}; the largest worker has {has}")
         if not wrong.found:
-            sizes = ", ".join(_shown(f, _offer_of(self._workers[0], f)) for f in _READERS)
+            sizes = ", ".join(_shown(f, _offer_of(workers[0], f)) for f in _READERS)
             wrong.add(
                 NoWorkerFits, "", f"no single worker has all of this; the largest has {sizes}"
             )
         return shape
+
+
+class _Asked(NamedTuple):
+    """What a job asks for, whatever its queue."""
+
+    shape: Shape
+    given: Mapping[str, Any]
+    wrong: Problems
+
+
+_Place = tuple[tuple[int | bytes, str], str]
+"""What tells shapes apart: resources as given, executor, and the name of the queue."""
 
 
 def _executors(jobs: Sequence[JobDocument]) -> Iterable[str]:
@@ -190,7 +235,10 @@ def _offer_of(worker: Row, field: str) -> Any:  # noqa: ANN401 (an offer of core
 
 def _holds(worker: Row, shape: Shape) -> bool:
     asks = _asks_of(shape)
-    return serves({field: _offer_of(worker, field) for field in asks}, asks)
+    offers = {field: _offer_of(worker, field) for field in asks if field != "queue"}
+    if "queue" in worker["offers"]:
+        offers["queue"] = worker["offers"]["queue"]
+    return serves(offers, asks)
 
 
 def _shown(field: str, value: int) -> str:

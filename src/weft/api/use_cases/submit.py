@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from itertools import islice
 from typing import Final
 
@@ -20,6 +21,7 @@ from weft.api.translation.groups import (
     planned_rows,
 )
 from weft.api.translation.jobs import Translated, translate
+from weft.api.use_cases.queues import count_failures, router_of
 from weft.core.errors import (
     FieldError,
     Forbidden,
@@ -145,6 +147,8 @@ async def add_jobs(
         batch_id=batch_id,
         first=document.first,
     )
+    router = await router_of(services, caller, batch_id, document.jobs)
+    context = replace(context, router=router)
     rows = (await _translate(services, caller, document.jobs, context, problems)).rows
     with _pointing(document.jobs):
         is_new = await services.store.add_jobs(
@@ -246,6 +250,8 @@ async def _submit(
     )
     translated = None
     if document.jobs:
+        router = await router_of(services, caller, target, document.jobs)
+        context = replace(context, router=router)
         translated = await _translate(services, caller, document.jobs, context, problems)
     problems.raise_any()
     with _pointing(document.jobs, again.values()):
@@ -283,6 +289,8 @@ async def _translate(
     except NoWorkerFits:
         workers = await services.workers(caller, fresh=True)
         return await _in_thread(jobs, context, workers, problems)
+    finally:
+        count_failures(context.router)
 
 
 async def _in_thread(

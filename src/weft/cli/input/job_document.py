@@ -45,6 +45,9 @@ class JobOptions(LimitOptions):
     ] = None
     """How often a job that failed is tried again (default 0)."""
 
+    queue: Annotated[str | None, Parameter(group="Job")] = None
+    """Queue in which it waits (default: the first whose guard is true)."""
+
     cwd: Annotated[Path | None, Parameter(group="Job")] = None
     """Directory of the job (default: this one)."""
 
@@ -94,6 +97,9 @@ def option_fields(options: JobOptions) -> dict[str, Any]:
         fields["timeout_s"] = read_option("--timeout", options.timeout, parse_seconds)
     if options.retries is not None:
         fields["max_attempts"] = options.retries + 1
+    if options.queue is not None:
+        check_text([options.queue])
+        fields["queue"] = options.queue
     if options.cwd is not None:
         cwd = str(Path(current_directory(), options.cwd))
         check_text([cwd])

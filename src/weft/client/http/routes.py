@@ -70,6 +70,12 @@ class Routes:
 
         return Listing(read_page)
 
+    async def _put(self, path: str, document: Document) -> Document:
+        answer: Document = _decode(
+            await self._session.request("PUT", path, body=msgspec.json.encode(document))
+        )
+        return answer
+
     async def _patch(self, path: str, patch: Document) -> Document:
         answer: Document = _decode(
             await self._session.request("PATCH", path, body=msgspec.json.encode(patch))
@@ -377,6 +383,27 @@ class Routes:
         """Return all prices, newest first."""
         found: list[Document] = (await self._get("/v1/rates"))["items"]
         return found
+
+    # ---- queues
+
+    async def list_queues(self) -> list[Document]:
+        """Return the queues in the order in which their guards are asked, with their jobs."""
+        found: list[Document] = (await self._get("/v1/queues"))["items"]
+        return found
+
+    async def get_queue(self, name: str) -> Document:
+        """Return a queue. Raise `QueueNotFound`."""
+        return await self._get(f"/v1/queues/{quote(name, safe='')}")
+
+    async def save_queues(self, queues: Sequence[Document], *, dry_run: bool = False) -> Document:
+        """Make these the queues of the tenant, beside `default`; return what changes. Only for
+        administrators. Raise `QueueHasJobs` if one with waiting jobs would go.
+        """
+        return await self._put("/v1/queues", {"queues": queues, "dry_run": dry_run})
+
+    async def test_queues(self, document: Document) -> Document:
+        """Return which queues would take the jobs of a batch document, and why others not."""
+        return await self._post("/v1/queues/test", document)
 
     # ---- the whole
 

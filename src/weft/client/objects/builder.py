@@ -153,18 +153,16 @@ class GroupBuilder(Generic[JobT]):
         always_run: bool = False,
         parents: Sequence[HasRef | int] = (),
         groups: Sequence["GroupBuilder[JobT] | str"] = (),
-        priority: int | None = None,
-        attributes: Mapping[str, str] | None = None,
+        priority: int | None = None, attributes: Mapping[str, str] | None = None,
         max_attempts: int | None = None,
         retry_on: Sequence[str] | None = None,
         executor: str | None = None,
         count: int | None = None,
         values: Iterable[str | PurePath] | None = None,
         index_from: int | None = None,
-        umask: str | None = None,
-        not_before: datetime | str | None = None,
-        concurrency_key: Mapping[str, str | int] | None = None,
-    ) -> JobT:
+        umask: str | None = None, not_before: datetime | str | None = None,
+        concurrency_key: Mapping[str, str | int] | None = None, queue: str | None = None,
+    ) -> JobT:  # fmt: skip
         """Create a job here, or an array of jobs; it runs when the builder was submitted.
 
         Args:
@@ -190,6 +188,7 @@ class GroupBuilder(Generic[JobT]):
             umask: File mode mask in octal, such as `"0077"`; default: the worker's.
             not_before: Time with its zone until which it waits.
             concurrency_key: `{"key": "db-x", "n": 2}`: at most two jobs with it run at once.
+            queue: The queue in which it waits; default: the first whose guard is true.
         """
         fields = {
             "command": self._checked(command), "script": script, "always_run": always_run or None,
@@ -197,7 +196,8 @@ class GroupBuilder(Generic[JobT]):
             "stdin": stdin, "parents": self._names_of(parents), "concurrency_key": concurrency_key,
             "timeout_s": timeout_s, "umask": umask, "priority": priority, "retry_on": retry_on,
             "attributes": attributes, "max_attempts": max_attempts, "values": self._texts(values),
-            "name": name, "cwd": cwd, "executor": executor, "count": count}  # fmt: skip
+            "name": name, "cwd": cwd, "executor": executor, "queue": queue, "count": count,
+        }  # fmt: skip
         return self._make_job(self._draft.add_job(self._membership_with(groups), _given(fields)))
 
     def _checked(

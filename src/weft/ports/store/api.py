@@ -11,10 +11,13 @@ from weft.ports.store.edits import EditStore
 from weft.ports.store.fleet import FleetStore
 from weft.ports.store.groups import SetGroupStore
 from weft.ports.store.queries import QueryStore
+from weft.ports.store.queues import QueueStore
 from weft.ports.store.submitted import JobRows, NewBatch, NewGroup, Reserved
 
 
-class ApiStore(SetGroupStore, EditStore, QueryStore, BillingStore, FleetStore, Protocol):
+class ApiStore(
+    SetGroupStore, EditStore, QueryStore, QueueStore, BillingStore, FleetStore, Protocol
+):
     """The calls of the api.
 
     Each call sees only the caller's tenant; anything else does not exist for it. A call that names

@@ -8,16 +8,17 @@ FROM weft.job j
 JOIN weft.batch_update u ON u.batch_id = j.batch_id AND u.update_id = j.update_id AND u.committed_at IS NOT NULL
 JOIN weft.batch b ON b.batch_id = j.batch_id
 JOIN weft.queue q ON q.queue_id = b.queue_id
-LEFT JOIN weft.user_share s ON s.pool_id = q.pool_id AND s.user_id = b.user_id
+CROSS JOIN LATERAL weft._lane_pool(j.lane_id, q.pool_id) o (pool_id)
+LEFT JOIN weft.user_share s ON s.pool_id = o.pool_id AND s.user_id = b.user_id
 CROSS JOIN LATERAL (
     SELECT r.gate_set_id FROM weft.ready_job r
-    WHERE j.listed AND r.batch_id = j.batch_id AND r.job_id = j.job_id AND r.pool_id = q.pool_id
+    WHERE j.listed AND r.batch_id = j.batch_id AND r.job_id = j.job_id AND r.pool_id = o.pool_id
       AND r.user_id = b.user_id AND r.rank = -j.priority AND r.lane_id = j.lane_id
     UNION ALL
     SELECT r.gate_set_id FROM weft.runnable r
     WHERE NOT j.listed AND j.priority = 0 AND r.batch_id = j.batch_id AND j.job_id BETWEEN r.low_job AND r.last_job
         AND r.lane_id = j.lane_id
-      AND r.pool_id = q.pool_id AND r.user_id = b.user_id
+      AND r.pool_id = o.pool_id AND r.user_id = b.user_id
     UNION ALL SELECT NULL ORDER BY 1 NULLS LAST LIMIT 1) p
 WHERE j.state = STATE_READY AND NOT CASE
     WHEN p.gate_set_id = 0 THEN coalesce(s.active, false)

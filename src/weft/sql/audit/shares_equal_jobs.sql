@@ -7,7 +7,7 @@ WITH counted AS (
         JOIN weft.job_delta d ON d.xid >= pg_snapshot_xmin(f.upto) AND NOT pg_visible_in_snapshot(d.xid, f.upto)
         JOIN weft.batch b ON b.batch_id = d.batch_id JOIN weft.shape h ON h.shape_id = d.shape_id) x GROUP BY 1, 2),
 recounted AS (
-    SELECT q.pool_id, b.user_id, sum(h.cpu_m) FILTER (WHERE j.state = STATE_RUNNING) AS running_m,
+    SELECT weft._lane_pool(j.lane_id, q.pool_id) AS pool_id, b.user_id, sum(h.cpu_m) FILTER (WHERE j.state = STATE_RUNNING) AS running_m,
            sum(h.cpu_m) FILTER (WHERE j.state = STATE_READY) AS ready_m
     FROM weft.job j JOIN weft.batch b ON b.batch_id = j.batch_id JOIN weft.queue q ON q.queue_id = b.queue_id
         JOIN weft.shape h ON h.shape_id = j.shape_id

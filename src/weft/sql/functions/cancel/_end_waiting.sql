@@ -33,7 +33,8 @@ BEGIN
         INSERT INTO weft.job_delta (tenant_id, batch_id, group_id, shape_id,
             pool_id, n_pending, n_ready, n_queued, n_creating, n_blocked, n_cancelled, last_ended_at)
         SELECT v_tenant, of_batch_id, u.group_id, u.shape_id,
-            v_pool, -count(*) FILTER (WHERE u.old_state = STATE_PENDING), -count(*) FILTER (WHERE u.old_state = STATE_READY),
+            weft._shape_pool(u.shape_id, v_pool), -count(*) FILTER (WHERE u.old_state = STATE_PENDING),
+               -count(*) FILTER (WHERE u.old_state = STATE_READY),
                -count(*) FILTER (WHERE u.old_state = STATE_QUEUED), -count(*) FILTER (WHERE u.old_state = STATE_CREATING),
                    -count(*) FILTER (WHERE u.old_state = STATE_BLOCKED), count(*), _end_waiting.at
         FROM upd u GROUP BY u.group_id, u.shape_id),

@@ -24,16 +24,20 @@ BEGIN
           AND pg_visible_in_snapshot(d.xid, v_new) AND NOT pg_visible_in_snapshot(d.xid, v_old)),
     of_group AS MATERIALIZED (
         SELECT d.batch_id, a.ancestor_id AS group_id, d.tenant_id, sum(d.n_pending) AS n_pending, sum(d.n_ready) AS n_ready,
-               sum(d.n_queued) AS n_queued, sum(d.n_creating) AS n_creating, sum(d.n_running) AS n_running,
-               sum(d.n_blocked) AS n_blocked, sum(d.n_succeeded) AS n_succeeded, sum(d.n_failed) AS n_failed,
-               sum(d.n_errored) AS n_errored, sum(d.n_cancelled) AS n_cancelled, max(d.last_ended_at) AS last_ended_at
-        FROM delta d JOIN weft.group_ancestor a ON a.batch_id = d.batch_id AND a.group_id = d.group_id
-        GROUP BY 1, 2, 3),
+            sum(d.n_queued) AS n_queued, sum(d.n_creating) AS n_creating, sum(d.n_running) AS n_running, sum(d.n_blocked) AS n_blocked,
+            sum(d.n_succeeded) AS n_succeeded, sum(d.n_failed) AS n_failed, sum(d.n_errored) AS n_errored,
+            sum(d.n_cancelled) AS n_cancelled, max(d.last_ended_at) AS last_ended_at
+        FROM delta d JOIN weft.group_ancestor a ON a.batch_id = d.batch_id AND a.group_id = d.group_id GROUP BY 1, 2, 3),
     of_user AS MATERIALIZED (
         SELECT d.pool_id, b.user_id, d.batch_id, d.tenant_id, sum(d.n_ready) AS n_ready, sum(d.n_running) AS n_running,
                sum(d.n_ready * s.cpu_m) AS ready_m, sum(d.n_running * s.cpu_m) AS running_m
-        FROM delta d JOIN weft.batch b ON b.batch_id = d.batch_id JOIN weft.shape s ON s.shape_id = d.shape_id
-        GROUP BY 1, 2, 3, 4),
+        FROM delta d JOIN weft.batch b ON b.batch_id = d.batch_id JOIN weft.shape s ON s.shape_id = d.shape_id GROUP BY 1, 2, 3, 4),
+    queues AS (
+        INSERT INTO weft.queue_count AS q (tenant_id, queue, n_waiting, n_running)
+        SELECT d.tenant_id, s.countables ->> 'queue', sum(d.n_pending + d.n_ready + d.n_queued + d.n_creating + d.n_blocked),
+            sum(d.n_running) FROM delta d JOIN weft.shape s USING (shape_id) WHERE s.countables ? 'queue' GROUP BY 1, 2
+        ON CONFLICT (tenant_id, queue) DO UPDATE SET n_waiting = q.n_waiting + excluded.n_waiting,
+            n_running = q.n_running + excluded.n_running),
     counts AS (
         INSERT INTO weft.group_count AS g (batch_id, group_id, tenant_id, n_pending, n_ready, n_queued, n_creating, n_running, n_blocked,
             n_succeeded, n_failed, n_errored, n_cancelled, last_ended_at)
@@ -41,9 +45,8 @@ BEGIN
                x.n_succeeded, x.n_failed, x.n_errored, x.n_cancelled, x.last_ended_at FROM of_group x
         ON CONFLICT (batch_id, group_id) DO UPDATE SET n_pending = g.n_pending + excluded.n_pending, n_ready = g.n_ready + excluded.n_ready,
             n_queued = g.n_queued + excluded.n_queued, n_creating = g.n_creating + excluded.n_creating,
-                n_running = g.n_running + excluded.n_running,
-            n_blocked = g.n_blocked + excluded.n_blocked, n_succeeded = g.n_succeeded + excluded.n_succeeded,
-                n_failed = g.n_failed + excluded.n_failed,
+            n_running = g.n_running + excluded.n_running, n_blocked = g.n_blocked + excluded.n_blocked,
+            n_succeeded = g.n_succeeded + excluded.n_succeeded, n_failed = g.n_failed + excluded.n_failed,
             n_errored = g.n_errored + excluded.n_errored, n_cancelled = g.n_cancelled + excluded.n_cancelled,
             last_ended_at = greatest(g.last_ended_at, excluded.last_ended_at)),
     usages AS (
@@ -55,21 +58,19 @@ BEGIN
     project_usages AS (
         INSERT INTO weft.project_usage AS p (project_id, usage_on, rate_card_id, shape_id, tenant_id, usage_ms)
         SELECT b.project_id, d.usage_on, d.rate_card_id, d.shape_id, d.tenant_id, sum(d.usage_ms)
-        FROM delta d JOIN weft.batch b ON b.batch_id = d.batch_id
-        WHERE d.rate_card_id IS NOT NULL GROUP BY 1, 2, 3, 4, 5
+        FROM delta d JOIN weft.batch b ON b.batch_id = d.batch_id WHERE d.rate_card_id IS NOT NULL GROUP BY 1, 2, 3, 4, 5
         ON CONFLICT (project_id, usage_on, rate_card_id, shape_id) DO UPDATE SET usage_ms = p.usage_ms + excluded.usage_ms),
     user_counts AS (
         INSERT INTO weft.user_batch_count AS c (pool_id, user_id, batch_id, tenant_id, n_ready, n_running, ready_m, running_m)
         SELECT x.pool_id, x.user_id, x.batch_id, x.tenant_id, x.n_ready, x.n_running, x.ready_m, x.running_m FROM of_user x
-        ON CONFLICT (pool_id, user_id, batch_id) DO UPDATE SET n_ready = c.n_ready + excluded.n_ready,
-            n_running = c.n_running + excluded.n_running,
+        ON CONFLICT (pool_id, user_id, batch_id) DO UPDATE SET
+            n_ready = c.n_ready + excluded.n_ready, n_running = c.n_running + excluded.n_running,
             ready_m = c.ready_m + excluded.ready_m, running_m = c.running_m + excluded.running_m),
     shares AS (
         UPDATE weft.user_share s SET running_m = s.running_m + x.running_m, n_ready = s.n_ready + x.n_ready,
             ready_m = s.ready_m + x.ready_m, load = (s.running_m + x.running_m)::double precision / s.weight
         FROM (SELECT u.pool_id, u.user_id, sum(u.n_ready) AS n_ready, sum(u.ready_m) AS ready_m, sum(u.running_m) AS running_m
-              FROM of_user u GROUP BY 1, 2) x
-        WHERE s.pool_id = x.pool_id AND s.user_id = x.user_id)
+              FROM of_user u GROUP BY 1, 2) x WHERE s.pool_id = x.pool_id AND s.user_id = x.user_id)
     SELECT (SELECT count(*) FROM delta), array_agg(x.batch_id), array_agg(x.group_id),
            array_agg(x.n_pending + x.n_ready + x.n_queued + x.n_creating + x.n_running + x.n_blocked
                      + x.n_succeeded + x.n_failed + x.n_errored + x.n_cancelled > 0)

@@ -65,8 +65,8 @@ BEGIN
         RETURNING j.batch_id, j.job_id, j.state, j.tenant_id, j.group_id, j.shape_id, j.listed, j.state <> c.old_state AS changed),
     del AS (
         INSERT INTO weft.job_delta (tenant_id, batch_id, group_id, shape_id, pool_id, n_pending, n_ready, n_cancelled, last_ended_at)
-        SELECT s.tenant_id, s.batch_id, s.group_id, s.shape_id, q.pool_id, -s.n, s.n - s.n_cancelled, s.n_cancelled,
-               CASE WHEN s.n_cancelled > 0 THEN _end_parents.at END
+        SELECT s.tenant_id, s.batch_id, s.group_id, s.shape_id, weft._shape_pool(s.shape_id, q.pool_id), -s.n, s.n - s.n_cancelled,
+               s.n_cancelled, CASE WHEN s.n_cancelled > 0 THEN _end_parents.at END
         FROM (SELECT u.tenant_id, u.batch_id, u.group_id, u.shape_id, count(*) AS n,
                      count(*) FILTER (WHERE u.state = STATE_CANCELLED) AS n_cancelled FROM upd u WHERE u.changed GROUP BY 1, 2, 3, 4) s
         JOIN weft.batch b ON b.batch_id = s.batch_id JOIN weft.queue q ON q.queue_id = b.queue_id),

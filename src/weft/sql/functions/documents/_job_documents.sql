@@ -10,7 +10,7 @@ AS $$
             '[]'), 'state', s.word, 'phase', j.phase, 'reason', a.reason,
         'exit_code', a.exit_code, 'signal', a.signal, 'message', coalesce(a.message, CASE WHEN j.state = STATE_CANCELLED AND j.bad_parent
             AND a.attempt IS NULL THEN weft._bad_parent(j.batch_id, j.job_id, true) END), 'attempt', j.attempt, 'user', u.name,
-            'queue', q.name, 'priority', j.priority,
+            'queue', coalesce(h.countables ->> 'queue', q.name), 'priority', j.priority,
         'always_run', j.always_run, 'held', j.state < STATE_SUCCESS AND o.has_hold AND weft._is_held(j.batch_id, j.group_id, j.job_id),
             'cost', round(c.cost, 12),
         'duration_ms', weft._ms_between(coalesce(a.started_at, j.started_at), coalesce(a.ended_at, clock_timestamp())),
@@ -20,7 +20,7 @@ AS $$
             WHEN j.state >= STATE_SUCCESS
             THEN greatest(a.ended_at, j.cancelled_at) END,
         'attributes', coalesce(CASE WHEN l.job_id IS NULL THEN r.attributes ELSE l.attributes END, '{}'))
-        || coalesce(l.rare_fields, r.rare_fields, '{}') - 'gates'
+        || coalesce(l.rare_fields, r.rare_fields, '{}') - 'gates' - 'queue'
     FROM (SELECT EXISTS (SELECT FROM weft.group_hold x WHERE x.batch_id = of_batch_id) OR EXISTS (SELECT FROM weft.job_hold x
         WHERE x.batch_id = of_batch_id) AS has_hold) o
     CROSS JOIN unnest(of_job_ids) t

@@ -23,8 +23,8 @@ BEGIN
     IF NOT FOUND THEN
         RETURN 0;
     END IF;
-    SELECT b.next_job - 1 AS last_job, b.user_id, b.gated, b.gate_set_id, q.pool_id INTO v_batch FROM weft.batch b JOIN weft.queue q
-        USING (queue_id) WHERE b.batch_id = v_hold.batch_id;
+    SELECT b.next_job - 1 AS last_job, b.user_id, b.gated, b.gate_set_id, weft._batch_pools(b.batch_id) AS pools INTO v_batch
+        FROM weft.batch b WHERE b.batch_id = v_hold.batch_id;
     IF v_hold.released_at IS NOT NULL THEN
         IF v_hold.group_id = 0 THEN
             v_is_whole := weft._turn_ranges(v_hold.batch_id, false);
@@ -66,6 +66,6 @@ BEGIN
         END IF;
     END IF;
     -- Workers that found no work may have looked ahead only a little while jobs were being parked.
-    PERFORM weft._announce(ARRAY[v_batch.pool_id], ARRAY[v_batch.user_id]);
+    PERFORM weft._announce(v_batch.pools, array_fill(v_batch.user_id, ARRAY[cardinality(v_batch.pools)]));
     RETURN greatest(cardinality(v_all), 1);
 END $$;

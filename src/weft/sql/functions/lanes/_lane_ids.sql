@@ -15,9 +15,10 @@ BEGIN
         EXIT WHEN array_position(v_ids, NULL) IS NULL;
         PERFORM pg_advisory_xact_lock(7704, 0);
         WITH new AS (
-            INSERT INTO weft.lane (asks, amounts)
+            INSERT INTO weft.lane (asks, amounts, pool_id)
             SELECT DISTINCT t.asks, (
-                SELECT coalesce(jsonb_object_agg(a.key, a.value), '{}') FROM jsonb_each(t.asks) a WHERE jsonb_typeof(a.value) = 'number')
+                SELECT coalesce(jsonb_object_agg(a.key, a.value), '{}') FROM jsonb_each(t.asks) a WHERE jsonb_typeof(a.value) = 'number'),
+                (SELECT p.pool_id FROM weft.pool p WHERE p.name = t.asks ->> 'pool')
             FROM unnest(_lane_ids.asks) t (asks) ORDER BY 1
             ON CONFLICT DO NOTHING
             RETURNING lane_id, asks)

@@ -41,7 +41,8 @@ BEGIN
         SELECT g.gate_set_id, g.pool_id, g.user_id, -new_priority, of_batch_id, g.job_id, v_batch.tenant_id, g.lane_id FROM gone g
         UNION ALL
         -- Of jobs with gates of their own none is in a range.
-        SELECT v_batch.gate_set_id, v_batch.pool_id, v_batch.user_id, -new_priority, of_batch_id, r.j, v_batch.tenant_id, r.l
+        SELECT v_batch.gate_set_id, weft._lane_pool(r.l, v_batch.pool_id), v_batch.user_id, -new_priority, of_batch_id, r.j,
+            v_batch.tenant_id, r.l
         FROM unnest(v_ranged, v_ranged_lanes) r (j, l)
         RETURNING gate_set_id)
     SELECT array_agg(DISTINCT i.gate_set_id) INTO v_sets FROM ins i;

@@ -11,7 +11,7 @@ DECLARE
 BEGIN
     WITH ins AS (
         INSERT INTO weft.runnable (gate_set_id, pool_id, user_id, tenant_id, batch_id, update_id, lane_id, first_job, last_job, low_job)
-        SELECT b.gate_set_id, q.pool_id, b.user_id, b.tenant_id, t.b, t.u, t.a, t.f, t.l, t.f
+        SELECT b.gate_set_id, weft._lane_pool(t.a, q.pool_id), b.user_id, b.tenant_id, t.b, t.u, t.a, t.f, t.l, t.f
         FROM unnest(_add_ranges.batch_ids, _add_ranges.update_ids, _add_ranges.lane_ids, _add_ranges.first_jobs,
             _add_ranges.last_jobs) t (b, u, a, f, l)
         JOIN weft.batch b ON b.batch_id = t.b JOIN weft.queue q ON q.queue_id = b.queue_id

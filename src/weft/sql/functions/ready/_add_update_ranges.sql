@@ -16,8 +16,8 @@ AS $$
               SELECT FROM weft.job j
               WHERE j.batch_id = x.batch_id AND j.job_id BETWEEN s.first_job AND s.last_job AND j.state = STATE_READY AND NOT j.listed)))
     INSERT INTO weft.runnable (gate_set_id, pool_id, user_id, tenant_id, batch_id, update_id, lane_id, first_job, last_job, low_job)
-    SELECT b.gate_set_id, _add_update_ranges.pool_id, _add_update_ranges.user_id, u.tenant_id, of_batch_id, of_update_id, s.lane_id,
-        s.first_job,
+    SELECT b.gate_set_id, weft._lane_pool(s.lane_id, _add_update_ranges.pool_id), _add_update_ranges.user_id, u.tenant_id, of_batch_id,
+        of_update_id, s.lane_id, s.first_job,
            coalesce(lead(s.first_job) OVER (ORDER BY s.first_job), u.first_job + u.n_jobs) - 1, s.first_job
     FROM section s JOIN weft.batch_update u ON u.batch_id = of_batch_id AND u.update_id = of_update_id
         JOIN weft.batch b ON b.batch_id = of_batch_id

@@ -43,7 +43,7 @@ BEGIN
     -- Jobs with an unfinished parent were not ready.
     del AS (
         INSERT INTO weft.job_delta (tenant_id, batch_id, group_id, shape_id, pool_id, n_pending, n_ready)
-        SELECT u.tenant_id, of_batch_id, u.group_id, u.shape_id, q.pool_id, -u.n, u.n
+        SELECT u.tenant_id, of_batch_id, u.group_id, u.shape_id, weft._shape_pool(u.shape_id, q.pool_id), -u.n, u.n
         FROM (SELECT tenant_id, group_id, shape_id, count(*) AS n FROM upd WHERE state = STATE_READY GROUP BY 1, 2, 3) u
         JOIN weft.batch b ON b.batch_id = of_batch_id JOIN weft.queue q ON q.queue_id = b.queue_id),
     eve AS (

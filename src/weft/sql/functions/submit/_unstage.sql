@@ -26,8 +26,8 @@ BEGIN
         RETURNING j.batch_id, j.job_id, j.state, j.tenant_id, j.group_id, j.shape_id),
     del AS (
         INSERT INTO weft.job_delta (tenant_id, batch_id, group_id, shape_id, pool_id, n_pending, n_ready, n_cancelled, last_ended_at)
-        SELECT u.tenant_id, u.batch_id, u.group_id, u.shape_id, _unstage.pool_id, -count(*), count(*) FILTER (WHERE u.state = STATE_READY),
-            count(*) FILTER (WHERE u.state = STATE_CANCELLED),
+        SELECT u.tenant_id, u.batch_id, u.group_id, u.shape_id, weft._shape_pool(u.shape_id, _unstage.pool_id), -count(*),
+            count(*) FILTER (WHERE u.state = STATE_READY), count(*) FILTER (WHERE u.state = STATE_CANCELLED),
                max(_unstage.at) FILTER (WHERE u.state = STATE_CANCELLED)
         FROM upd u WHERE u.state <> STATE_PENDING GROUP BY 1, 2, 3, 4),
     cas AS (
@@ -40,8 +40,8 @@ BEGIN
         GROUP BY u.tenant_id, u.batch_id;
     WITH ins AS (
         INSERT INTO weft.ready_job (gate_set_id, pool_id, user_id, rank, batch_id, job_id, tenant_id, lane_id)
-        SELECT CASE WHEN b.gated THEN weft._job_gates(b.gate_set_id, j.gate_set_id) ELSE 0 END, _unstage.pool_id, b.user_id, -j.priority,
-               j.batch_id, j.job_id, j.tenant_id, j.lane_id
+        SELECT CASE WHEN b.gated THEN weft._job_gates(b.gate_set_id, j.gate_set_id) ELSE 0 END,
+               weft._lane_pool(j.lane_id, _unstage.pool_id), b.user_id, -j.priority, j.batch_id, j.job_id, j.tenant_id, j.lane_id
         FROM weft.batch b JOIN weft.job j ON j.batch_id = b.batch_id
         WHERE b.batch_id = of_batch_id AND j.job_id BETWEEN from_job AND to_job AND j.state = STATE_READY AND j.listed
         ON CONFLICT DO NOTHING

@@ -40,7 +40,8 @@ BEGIN
         WHERE u.batch_id = commit_update.batch_id AND u.update_id = of_update_id;
 
         INSERT INTO weft.job_delta (tenant_id, batch_id, group_id, shape_id, pool_id, n_pending, n_ready)
-        SELECT commit_update.tenant_id, c.batch_id, c.group_id, c.shape_id, v_batch.pool_id, sum(c.n_pending), sum(c.n_ready)
+        SELECT commit_update.tenant_id, c.batch_id, c.group_id, c.shape_id, weft._shape_pool(c.shape_id, v_batch.pool_id),
+            sum(c.n_pending), sum(c.n_ready)
         FROM weft.bunch_count c WHERE c.batch_id = commit_update.batch_id AND c.update_id = of_update_id
         GROUP BY c.batch_id, c.group_id, c.shape_id;
 
@@ -65,7 +66,8 @@ BEGIN
             SELECT DISTINCT s.lane_id FROM weft.bunch_count c JOIN weft.shape s USING (shape_id)
             WHERE c.batch_id = commit_update.batch_id AND c.update_id = of_update_id);
         v_n := greatest(cardinality(v_lane), 1);
-        PERFORM weft._announce(array_fill(v_batch.pool_id, ARRAY[v_n::int]), array_fill(v_batch.user_id, ARRAY[v_n::int]), v_lane);
+        PERFORM weft._announce(ARRAY(SELECT weft._lane_pool(v_lane[n], v_batch.pool_id) FROM generate_series(1, v_n) n ORDER BY n),
+            array_fill(v_batch.user_id, ARRAY[v_n::int]), v_lane);
     END IF;
     RETURN QUERY SELECT v_update.update_id, v_update.first_job, v_update.first_group, v_update.n_jobs, v_update.n_groups, true;
 END $$;

@@ -1,0 +1,57 @@
+"""`/v1/queues`: where jobs wait."""
+
+from litestar import Response, get, post, put
+
+from weft.api.http.parameters import Query
+from weft.api.http.path_ids import queue_of
+from weft.api.http.replies import reply
+from weft.api.http.requests import (
+    AnyRequest,
+    caller_of,
+    read_document,
+    read_submission,
+    services_of,
+)
+from weft.api.use_cases import queues
+from weft.wire.documents import BatchDocument, QueuesDocument
+from weft.wire.queue_answers import Queue, QueuesSaved, QueuesTested
+
+
+@get("/v1/queues", opt={"page": Queue})
+async def list_queues(request: AnyRequest) -> Response[bytes]:
+    """List the queues in the order in which their guards are asked."""
+    Query(request, ())
+    rows = await queues.list_queues(services_of(request), caller_of(request))
+    return reply({"items": rows, "cursor": None})
+
+
+@put("/v1/queues", opt={"answer": QueuesSaved, "body": QueuesDocument, "refuses": (409,)})
+async def save_queues(request: AnyRequest) -> Response[bytes]:
+    """Make these the queues of the tenant; administrators only. Waiting jobs stay where they are;
+    a queue that has some is not deleted.
+    """
+    Query(request, ())
+    document = await read_document(request, QueuesDocument)
+    return reply(await queues.save_queues(services_of(request), caller_of(request), document))
+
+
+@post("/v1/queues/test", opt={"answer": QueuesTested, "body": BatchDocument})
+async def test_queues(request: AnyRequest) -> Response[bytes]:
+    """Say which queue would take each job of a batch now, and why the queues before it would not.
+    Nothing is created.
+    """
+    Query(request, ())
+    document, origin = await read_submission(request, BatchDocument)
+    answer = await queues.test_queues(services_of(request), caller_of(request), document, origin)
+    return reply(answer)
+
+
+@get("/v1/queues/{q:str}", opt={"answer": Queue})
+async def get_queue(request: AnyRequest) -> Response[bytes]:
+    """Get a queue."""
+    Query(request, ())
+    name = queue_of(request)
+    return reply(await queues.get_queue(services_of(request), caller_of(request), name))
+
+
+ROUTES = (list_queues, save_queues, test_queues, get_queue)

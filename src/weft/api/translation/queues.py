@@ -1,0 +1,52 @@
+"""The queues of jobs: the one that a job names, or the first whose guard is true."""
+
+from collections.abc import Mapping, Sequence
+
+from weft.core.errors import InvalidValue
+from weft.core.problems import Problems
+from weft.core.queues import DEFAULT, Asked, Queue, Router
+from weft.ports.store import Shape
+from weft.wire.documents import JobDocument
+
+
+def queues_of(
+    jobs: Sequence[JobDocument], shapes: Sequence[Shape], router: Router, problems: Problems
+) -> list[str]:
+    """Return the name of the queue of each job. `shapes`: what each asks for."""
+    queues = {one.queue.name: one.queue for one in router.routes}
+    found: list[str] = []
+    for index, (job, shape) in enumerate(zip(jobs, shapes, strict=True)):
+        if job.queue is None:
+            found.append(router.queue_of(asked_of(job, shape)))
+            continue
+        if wrong := _wrong_name(job.queue, queues, router.request.user):
+            problems.add(InvalidValue, f"/jobs/{index}/queue", wrong)
+        found.append(job.queue if not wrong else DEFAULT)
+    return found
+
+
+def asked_of(job: JobDocument, shape: Shape) -> Asked:
+    """Return what guards may know of a job."""
+    return Asked(
+        job.executor or ("function" if job.function is not None else "process"),
+        job.name,
+        job.attributes or {},
+        job.priority,
+        job.count or 1,
+        job.timeout_s,
+        job.always_run,
+        job.max_attempts,
+        shape.cpu_m,
+        shape.memory_mib,
+        shape.storage_mib,
+        shape.gpu,
+    )
+
+
+def _wrong_name(name: str, queues: Mapping[str, Queue], user: str) -> str:
+    queue = queues.get(name)
+    if queue is None:
+        return f"there is no queue {name[:64]!r}; known: {', '.join(queues)[:500]}"
+    if not queue.may_use(user):
+        return f"{user} may not use the queue {name!r}"
+    return "" if queue.state == "enabled" else f"the queue {name!r} is {queue.state}"

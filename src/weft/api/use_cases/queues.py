@@ -1,0 +1,203 @@
+"""Queues: list, save, and say which one takes a job."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+
+import msgspec
+
+from weft.api.services import Answer, Origin, Services
+from weft.api.translation.check import EXECUTORS
+from weft.api.translation.queues import asked_of, queues_of
+from weft.api.translation.shapes import ShapeBook
+from weft.core.errors import AdminOnly, InvalidGuard, InvalidValue, QueueNotFound
+from weft.core.problems import Problems
+from weft.core.queues import (
+    DEFAULT,
+    Queue,
+    Request,
+    Route,
+    Router,
+    Verdict,
+    WrongGuard,
+    compile_guard,
+    plan_changes,
+)
+from weft.ports.store import Caller, NewBatch, Row
+from weft.telemetry.log import get_logger
+from weft.telemetry.metrics import GUARD_FAILURES
+from weft.wire.documents import BatchDocument, JobDocument, QueueDocument, QueuesDocument
+
+QUEUES_MAX = 1000
+log = get_logger()
+
+
+async def list_queues(services: Services, caller: Caller) -> Sequence[Row]:
+    """Return the queues in the order of routing."""
+    return await services.store.list_queues(caller)
+
+
+async def get_queue(services: Services, caller: Caller, name: str) -> Row:
+    """Return one queue. Raise `QueueNotFound`."""
+    rows = await services.store.list_queues(caller)
+    for row in rows:
+        if row["name"] == name:
+            return row
+    raise QueueNotFound(
+        f"queue {name!r} does not exist",
+        detail=f"There are: {', '.join(row['name'] for row in rows)}.",
+        hint="List them with `weft queue ls`.",
+    )
+
+
+async def save_queues(services: Services, caller: Caller, document: QueuesDocument) -> Answer:
+    """Make these the queues of the tenant; return what changes."""
+    refuse_others(caller)
+    problems = Problems()
+    wanted = await asyncio.to_thread(_checked, document.queues, problems)
+    problems.raise_any()
+    rows = await services.store.list_queues(caller)
+    now = [msgspec.convert(row, Queue) for row in rows]
+    if all(one.name != DEFAULT for one in wanted):
+        wanted.append(next(one for one in now if one.name == DEFAULT))
+    changes = plan_changes(now, wanted)
+    known = {pool for one in now for pool in one.pools}
+    if changes and not document.dry_run:
+        await services.store.save_queues(caller, wanted)
+        services.forget_routes(caller)
+        log.info("queues.saved", user=caller.user_name, changed=[one.queue for one in changes])
+    return {
+        "changes": msgspec.to_builtins(changes),
+        "new_pools": sorted({pool for one in wanted for pool in one.pools} - known),
+        "dry_run": document.dry_run,
+    }
+
+
+async def router_of(
+    services: Services, caller: Caller, target: NewBatch | int, jobs: Sequence[JobDocument]
+) -> Router | None:
+    """Return what routes these jobs of a submission; None: there is nothing to choose from."""
+    routes = await services.routes(caller)
+    if len(routes) == 1 and all(job.queue is None for job in jobs):
+        return None
+    return Router(routes, await _request(services, caller, target, routes))
+
+
+def count_failures(router: Router | None) -> None:
+    """Add the guards that could not be evaluated to the metric."""
+    if router is not None:
+        for queue, count in router.failures.items():
+            GUARD_FAILURES.labels(queue).inc(count)
+
+
+async def test_queues(
+    services: Services, caller: Caller, document: BatchDocument, origin: Origin
+) -> Answer:
+    """Say which queue takes each job of a document, and why the queues before it do not."""
+    new = NewBatch(
+        name=document.name,
+        billing_project=document.billing_project,
+        attributes=document.attributes,
+        trace_id=origin.trace_id,
+    )
+    routes = await services.routes(caller)
+    router = Router(routes, await _request(services, caller, new, routes))
+    problems = Problems()
+    book = ShapeBook((), origin.decode_raw)
+    shape_index = book.index_of(document.jobs, problems)
+    queues_of(document.jobs, [book.shapes[0]] * len(document.jobs), router, problems)
+    problems.raise_any()
+    found: dict[tuple[Verdict, ...], list[int]] = {}
+    for place, job in enumerate(document.jobs):
+        if job.queue is not None:
+            verdicts: tuple[Verdict, ...] = (Verdict(job.queue, True, ""),)  # noqa: FBT003 (a verdict)
+        else:
+            shape = book.shapes[shape_index[0 if len(shape_index) == 1 else place]]
+            verdicts = tuple(router.explain(asked_of(job, shape)))
+        found.setdefault(verdicts, []).append(place + 1)
+    return {
+        "routes": [
+            {
+                "jobs": places,
+                "queue": verdicts[-1].queue,
+                "verdicts": [one._asdict() for one in verdicts],
+            }
+            for verdicts, places in found.items()
+        ]
+    }
+
+
+def refuse_others(caller: Caller) -> None:
+    """Raise `AdminOnly` unless the caller is an administrator."""
+    if not caller.is_admin:
+        raise AdminOnly(
+            "queues are changed by administrators",
+            detail=f"User {caller.user_name} is not an administrator of this tenant.",
+            hint="Ask an administrator of your tenant.",
+        )
+
+
+async def _request(
+    services: Services, caller: Caller, target: NewBatch | int, routes: Sequence[Route]
+) -> Request:
+    now = datetime.now(UTC)
+    if isinstance(target, NewBatch):
+        return Request(
+            user=caller.user_name,
+            now=now,
+            batch_name=target.name,
+            billing_project=target.billing_project,
+            batch_attributes=target.attributes,
+        )
+    if not any(path[0] == "batch" for one in routes if one.guard for path in one.guard.reads):
+        return Request(user=await services.owner_of(caller, target), now=now)
+    batch: Mapping[str, object] = await services.store.get_batch(caller, target)
+    return Request(
+        user=str(batch["user"]),
+        now=now,
+        batch_name=batch["name"],  # type: ignore[arg-type]  # a document has fields of all types
+        billing_project=str(batch["billing_project"]),
+        batch_attributes=batch["attributes"],  # type: ignore[arg-type]  # the same
+    )
+
+
+def _checked(documents: Sequence[QueueDocument], problems: Problems) -> list[Queue]:
+    """Return the queues, and note everything that is wrong with them."""
+    names: dict[str, int] = {}
+    priorities: dict[int, str] = {}
+    if len(documents) > QUEUES_MAX:
+        problems.add(InvalidValue, "/queues", f"{len(documents)} queues, at most {QUEUES_MAX}")
+        return []
+    for index, one in enumerate(documents):
+        at = f"/queues/{index}"
+        if names.setdefault(one.name, index) != index:
+            problems.add(InvalidValue, f"{at}/name", f"{one.name} stands there twice")
+        _check_place(one, at, priorities, problems)
+        if not one.pools or len(set(one.pools)) < len(one.pools):
+            problems.add(InvalidValue, f"{at}/pools", "name at least one pool, each once")
+        if one.executor not in {None, *EXECUTORS} or one.executor == "function":
+            problems.add(InvalidValue, f"{at}/executor", "it cannot run commands; known: process")
+        if one.guard is not None:
+            try:
+                compile_guard(one.guard)
+            except WrongGuard as error:
+                problems.add(InvalidGuard, f"{at}/guard", str(error))
+    return [msgspec.convert(msgspec.to_builtins(one), Queue) for one in documents]
+
+
+def _check_place(
+    one: QueueDocument, at: str, priorities: dict[int, str], problems: Problems
+) -> None:
+    if one.name == DEFAULT:
+        if one.priority is not None or one.guard is not None:
+            message = "`default` takes what no guard takes: it has no priority and no guard"
+            problems.add(InvalidValue, at, message)
+        if one.pools != (DEFAULT,) or one.users is not None or one.state != "enabled":
+            message = "`default` is enabled for everybody, in the pool `default`"
+            problems.add(InvalidValue, at, message)
+    elif one.priority is None:
+        problems.add(InvalidValue, f"{at}/priority", "a queue needs a priority")
+    elif (other := priorities.setdefault(one.priority, one.name)) != one.name:
+        problems.add(
+            InvalidValue, f"{at}/priority", f"{other} has the priority {one.priority} already"
+        )

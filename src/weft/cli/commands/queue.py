@@ -1,0 +1,232 @@
+"""`weft queue`: where jobs wait."""
+
+import asyncio
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import App, Parameter
+
+from weft.cli.input.documents import UnreadableDocument, format_of, parse_document
+from weft.cli.input.options import SHARED, Shared
+from weft.cli.terminal.plain import one_line, plain
+from weft.cli.terminal.report import note
+from weft.cli.terminal.screen import print_json, print_table
+from weft.core.errors import Invalid
+
+app = App(
+    name="queue",
+    help="Show and change queues, and test which one takes a job.\n\n    weft queue ls",
+)
+
+REFUSED = 4
+Document = Mapping[str, Any]
+_SIGNS = {"create": "+", "change": "~", "delete": "-"}
+
+
+class QueuesNotConfirmed(Invalid):
+    """The change of queues cannot be confirmed."""
+
+    code = "CLI.QUEUES_NOT_CONFIRMED"
+    advice = "Add --yes to change them without a question, or --dry-run to see the changes."
+
+
+@app.command(name="ls")
+def list_queues(*, shared: Shared = SHARED) -> int:
+    """List the queues in the order in which their guards are asked.
+
+        weft queue ls
+
+    Args:
+        shared: Options of every command.
+    """
+    found = asyncio.run(_list(shared))
+    if shared.json:
+        print_json(found)
+        return 0
+    header = ("Queue", "Priority", "State", "Waiting", "Running", "Pools", "Guard")
+    rows = [
+        (
+            one["name"],
+            "" if one["priority"] is None else one["priority"],
+            one["state"],
+            one["n_waiting"],
+            _of_limit(one["n_running"], one["max_running"]),
+            ", ".join(one["pools"]),
+            one_line(one["guard"] or "", width=60),
+        )
+        for one in found
+    ]
+    print_table(header, rows, right=("Priority", "Waiting", "Running"), spare=("Pools", "Guard"))
+    return 0
+
+
+@app.command
+def show(name: str, /, *, shared: Shared = SHARED) -> int:
+    """Show a queue with all its fields.
+
+        weft queue show short
+
+    Args:
+        name: Name of the queue.
+        shared: Options of every command.
+    """
+    found = asyncio.run(_show(name, shared))
+    if shared.json:
+        print_json(found)
+        return 0
+    for field, value in found.items():
+        if value is not None:
+            print(f"{field:<21} {plain(_text_of(value))}")
+    return 0
+
+
+@app.command
+def apply(
+    file: Path,
+    /,
+    *,
+    dry_run: Annotated[bool, Parameter(negative="")] = False,
+    yes: Annotated[bool, Parameter(negative="")] = False,
+    shared: Shared = SHARED,
+) -> int:
+    """Make the queues as a file describes them: show the difference, ask, change.
+
+        weft queue apply queues.toml
+
+    Queues that are not in the file are deleted, except `default`. Waiting jobs stay where they
+    are. Only for administrators.
+
+    Args:
+        file: TOML with tables `[[queue]]`.
+        dry_run: Only show the difference.
+        yes: Do not ask.
+        shared: Options of every command.
+    """
+    return asyncio.run(_apply(_queues_in(file), shared, dry_run=dry_run, yes=yes))
+
+
+@app.command(name="test")
+def try_document(file: Path, /, *, shared: Shared = SHARED) -> int:
+    """Show which queue takes the jobs of a document, and why each earlier one does not.
+
+        weft queue test pipeline.yaml
+
+    Nothing is submitted.
+
+    Args:
+        file: A batch document: YAML, TOML or JSON.
+        shared: Options of every command.
+    """
+    document = parse_document(_read(file), format_of(str(file)), name=str(file))
+    found = asyncio.run(_test(document, shared))
+    if shared.json:
+        print_json(found)
+        return 0
+    for route in found["routes"]:
+        jobs = route["jobs"]
+        print(f"{_places(jobs)}: {route['queue']}")
+        for verdict in route["verdicts"]:
+            if not verdict["takes"]:
+                print(plain(f"  not {verdict['queue']}: {verdict['reason']}"))
+    return 0
+
+
+async def _list(shared: Shared) -> Sequence[Document]:
+    async with shared.client() as client:
+        return await client.list_queues()
+
+
+async def _show(name: str, shared: Shared) -> Document:
+    async with shared.client() as client:
+        return await client.get_queue(name)
+
+
+async def _test(document: Document, shared: Shared) -> Document:
+    async with shared.client() as client:
+        return await client.test_queues(document)
+
+
+async def _apply(queues: Sequence[Document], shared: Shared, *, dry_run: bool, yes: bool) -> int:
+    async with shared.client() as client:
+        planned = await client.save_queues(queues, dry_run=True)
+        if not shared.json:
+            _print_changes(planned)
+        if dry_run or not planned["changes"]:
+            if shared.json:
+                print_json(planned)
+            return 0
+        if not yes and not _is_meant():
+            note("nothing was changed")
+            return REFUSED
+        done = await client.save_queues(queues)
+    if shared.json:
+        print_json(done)
+    else:
+        note("the queues are saved; waiting jobs stay where they are")
+    return 0
+
+
+def _is_meant() -> bool:
+    if not sys.stdin.isatty():
+        raise QueuesNotConfirmed(
+            "changing queues needs a confirmation",
+            detail="Standard input is not a terminal, so nobody can confirm.",
+        )
+    print("Change the queues? [y/N] ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in {"y", "yes"}
+
+
+def _print_changes(planned: Document) -> None:
+    if not planned["changes"]:
+        note("the queues are like this already")
+    for pool in planned["new_pools"]:
+        print(f"+ pool {plain(pool)}")
+    for change in planned["changes"]:
+        print(f"{_SIGNS[change['kind']]} queue {plain(change['queue'])}")
+        for field, (before, after) in change["fields"].items():
+            was = "" if change["kind"] == "create" else f"{_text_of(before)} → "
+            print(plain(f"    {field}: {was}{_text_of(after)}"))
+
+
+def _queues_in(file: Path) -> Sequence[Document]:
+    document = parse_document(_read(file), "toml", name=str(file))
+    queues = document.get("queue", [])
+    if set(document) - {"queue"} or not isinstance(queues, list):
+        raise UnreadableDocument(
+            f"{file} does not describe queues",
+            detail="It has something else than tables [[queue]].",
+            hint='Write [[queue]], and below it name = "short", priority = 10, guard = "…".',
+        )
+    return queues
+
+
+def _read(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise UnreadableDocument(
+            f"cannot read {file}",
+            detail=f"{error.strerror}.",
+            hint="Name a file that you can read.",
+        ) from error
+
+
+def _places(jobs: Sequence[int]) -> str:
+    if len(jobs) == 1:
+        return f"job {jobs[0]}"
+    shown = ", ".join(map(str, jobs[:5]))
+    return f"{len(jobs):,} jobs ({shown}{', …' if len(jobs) > 5 else ''})"  # noqa: PLR2004 (a line)
+
+
+def _of_limit(count: int, limit: int | None) -> str:
+    return str(count) if limit is None else f"{count}/{limit}"
+
+
+def _text_of(value: object) -> str:
+    if value is None:
+        return "none"
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    return str(value)

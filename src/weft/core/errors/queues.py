@@ -1,0 +1,25 @@
+"""Errors about queues."""
+
+from weft.core.errors.documents import InvalidDocument
+from weft.core.errors.kinds import Conflict, NotFound
+
+
+class QueueNotFound(NotFound):
+    """The queue does not exist."""
+
+    code = "API.QUEUE_NOT_FOUND"
+
+
+class QueueHasJobs(Conflict):
+    """A queue with waiting jobs is not deleted."""
+
+    code = "API.QUEUE_HAS_JOBS"
+    sqlstate = "WF109"
+
+
+class InvalidGuard(InvalidDocument):
+    """A guard that cannot be used."""
+
+    code = "API.INVALID_GUARD"
+    fact = "a guard cannot be used"
+    advice = "Correct the expression at the position; the guide on queues lists what it may read."

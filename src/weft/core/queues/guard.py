@@ -1,0 +1,209 @@
+"""Guards: CEL expressions that say whether a queue takes a job.
+
+The library evaluates them (ADR 28). What it does not do is done here: names are compared with the
+table of attributes, so that a typing error is found when the guard is saved, and work is bounded,
+because an evaluation cannot be interrupted.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from weft.core.queues.attributes import BY_PATH, MAP, PARENTS, Path, fields_below
+
+if TYPE_CHECKING:
+    import cel
+
+CHARS_MAX: Final = 1000
+LOOPS_MAX: Final = 2
+"""Loops inside each other. A list in a guard has at most half as many elements as the guard has
+characters, so two loops take at most 250,000 steps.
+"""
+_MACROS: Final = frozenset({"all", "exists", "exists_one", "map", "filter"})
+_FUNCTIONS: Final = frozenset({"has", "size", "int", "uint", "double", "string", "bool"})
+_METHODS: Final = frozenset({"size", "contains", "startsWith", "endsWith", "matches", *_MACROS})
+_WORDS: Final = frozenset({"true", "false", "null", "in"})
+_TOKEN: Final = re.compile(
+    r"""(?P<text>[rRbB]{0,2}(?:'{3}.*?'{3}|"{3}.*?"{3}|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"))
+    |(?P<comment>//[^\n]*)
+    |(?P<number>\d[\w.]*(?:(?<=[eE])[+-]\d+)?)
+    |(?P<name>[A-Za-z_]\w*)
+    |(?P<sign>\S)""",
+    re.VERBOSE | re.DOTALL,
+)
+_PLACE: Final = re.compile(r"<input>:(\d+):(\d+): (?:Syntax error: )?([^\n]*)")
+
+
+class WrongGuard(ValueError):
+    """A guard that is refused: the reason, and where (both from 1)."""
+
+    def __init__(self, reason: str, line: int = 1, column: int = 1) -> None:
+        super().__init__(f"line {line}, column {column}: {reason}")
+
+
+class _Token(NamedTuple):
+    kind: str
+    text: str
+    at: int
+
+
+@dataclass(frozen=True)
+class Guard:
+    """A compiled guard."""
+
+    text: str
+    reads: tuple[Path, ...]
+    """The attributes that it reads; of a map the keys, if it names them."""
+    program: "cel.Program" = field(repr=False, compare=False)
+
+    def evaluate(self, values: Mapping[Path, Any]) -> tuple[bool, str | None]:
+        """Return whether it is true, and why it could not be evaluated: then it counts as false.
+
+        `values` holds what it reads; a missing key of a map is not in it.
+        """
+        try:
+            result = self.program.execute(_tree_of(self.reads, values))
+        except KeyError as error:
+            return False, f"there is no {error}"
+        except Exception as error:  # noqa: BLE001 (the library raises errors of many kinds)
+            return False, str(error).partition(". ")[0][:200]
+        if not isinstance(result, bool):
+            return False, f"it is {_shown(result)}, not true or false"
+        return result, None
+
+
+def compile_guard(text: str) -> Guard:
+    """Return the guard. Raise `WrongGuard` with the position and the reason."""
+    import cel  # noqa: PLC0415 (it imports a terminal library, for a second)
+
+    if len(text) > CHARS_MAX:
+        raise WrongGuard(f"it has {len(text)} characters, at most {CHARS_MAX}")
+    try:
+        program = cel.compile(text)
+    except ValueError as error:
+        found = _PLACE.search(str(error))
+        if found is None:
+            raise WrongGuard("it is not an expression") from error
+        line, column, reason = found.groups()
+        raise WrongGuard(reason.partition(" expecting")[0], int(line), int(column)) from error
+    guard = Guard(text, _outermost(_Reader(text).reads()), program)
+    _refuse_other_types(guard)
+    return guard
+
+
+def _outermost(paths: set[Path]) -> tuple[Path, ...]:
+    """Return these paths without keys of maps that are read as a whole."""
+    return tuple(sorted(path for path in paths if path in BY_PATH or path[:-1] not in paths))
+
+
+def _refuse_other_types(guard: Guard) -> None:
+    """Try the guard with examples: what is not boolean there is never boolean."""
+    values = {path: BY_PATH[path].example if path in BY_PATH else "a" for path in guard.reads}
+    try:
+        result = guard.program.execute(_tree_of(guard.reads, values))
+    except Exception:  # noqa: BLE001 (whether it fails depends on the values; then it counts as false)
+        return
+    if not isinstance(result, bool):
+        raise WrongGuard(f"it is {_shown(result)}, not true or false")
+
+
+def _tree_of(paths: Sequence[Path], values: Mapping[Path, Any]) -> dict[str, Any]:
+    tree: dict[str, Any] = {}
+    for path in paths:
+        branch = tree
+        for part in path[:-1]:
+            branch = branch.setdefault(part, {})
+        if path in values:
+            branch[path[-1]] = values[path]
+    return tree
+
+
+def _shown(result: object) -> str:
+    kinds = {str: "a string", int: "a number", float: "a number", list: "a list", dict: "a map"}
+    return kinds.get(type(result), "something else")
+
+
+class _Reader:
+    """What a guard reads, and whether it may: names are looked up, loops are counted."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        found = (_Token(m.lastgroup or "", m.group(), m.start()) for m in _TOKEN.finditer(text))
+        self._tokens = [one for one in found if one.kind != "comment"]
+        self._bound: list[tuple[str, int]] = []
+        """Variables of the loops around a token, with the depth of brackets at which each ends."""
+
+    def reads(self) -> set[Path]:
+        """Return the paths. Raise `WrongGuard`."""
+        found: set[Path] = set()
+        depth, n = 0, 0
+        while n < len(self._tokens):
+            token = self._tokens[n]
+            if token.text in {"(", "[", "{"}:
+                depth += 1
+            elif token.text in {")", "]", "}"}:
+                depth -= 1
+                self._bound = [one for one in self._bound if one[1] <= depth]
+            elif token.kind == "name" and token.text not in _WORDS:
+                n = self._name(n, depth, found)
+                continue
+            n += 1
+        return found
+
+    def _name(self, n: int, depth: int, found: set[Path]) -> int:
+        """Look at a name and those that follow it after points; return the next position."""
+        first = self._tokens[n]
+        if n and self._tokens[n - 1].text == ".":  # of a value: `"a".size()`, `f(x).size()`
+            if n == 1 or self._tokens[n - 2].kind not in {"name", "text", "sign"}:
+                raise self._wrong(first, "a name cannot begin with a point")
+            return self._method(n, depth)
+        parts = [first.text]
+        while self._is(n + 1, ".") and self._kind(n + 2) == "name" and not self._is(n + 3, "("):
+            n += 2
+            parts.append(self._tokens[n].text)
+        if self._is(n + 1, "("):
+            if first.text not in _FUNCTIONS or len(parts) > 1:
+                known = ", ".join(sorted(_FUNCTIONS))
+                raise self._wrong(first, f"there is no function {parts[-1]}; known: {known}")
+        elif first.text not in {name for name, _ in self._bound}:
+            found.add(self._path(tuple(parts), first))
+        return n + 1
+
+    def _path(self, parts: Path, token: _Token) -> Path:
+        for n in range(1, len(parts) + 1):
+            path = parts[:n]
+            if path in BY_PATH:
+                if n == len(parts):
+                    return path
+                if BY_PATH[path].type == MAP:
+                    return parts[: n + 1]
+                raise self._wrong(token, f"{'.'.join(path)} has no fields")
+            if path not in PARENTS:
+                known = ", ".join(fields_below(path[:-1]))
+                raise self._wrong(token, f"there is no attribute {'.'.join(path)}; known: {known}")
+        known = ", ".join(fields_below(parts))
+        raise self._wrong(token, f"name a field of {'.'.join(parts)}: {known}")
+
+    def _method(self, n: int, depth: int) -> int:
+        token = self._tokens[n]
+        if not self._is(n + 1, "("):
+            return n + 1
+        if token.text not in _METHODS:
+            known = ", ".join(sorted(_METHODS))
+            raise self._wrong(token, f"there is no function {token.text}; known: {known}")
+        if token.text in _MACROS and self._kind(n + 2) == "name" and self._is(n + 3, ","):
+            if len(self._bound) == LOOPS_MAX:
+                raise self._wrong(token, f"at most {LOOPS_MAX} loops inside each other")
+            self._bound.append((self._tokens[n + 2].text, depth + 1))
+        return n + 1
+
+    def _is(self, n: int, text: str) -> bool:
+        return n < len(self._tokens) and self._tokens[n].text == text
+
+    def _kind(self, n: int) -> str:
+        return self._tokens[n].kind if n < len(self._tokens) else ""
+
+    def _wrong(self, token: _Token, reason: str) -> WrongGuard:
+        before = self._text[: token.at]
+        return WrongGuard(reason, before.count("\n") + 1, token.at - before.rfind("\n"))

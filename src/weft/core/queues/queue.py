@@ -1,0 +1,32 @@
+"""A queue, as an operator describes it."""
+
+from typing import Final, Literal
+
+import msgspec
+
+DEFAULT: Final = "default"
+"""The queue of jobs that no guard takes. Every tenant has it."""
+QueueState = Literal["enabled", "draining", "closed"]
+
+
+class Queue(msgspec.Struct, frozen=True, kw_only=True):
+    """Where jobs wait: which jobs, in which pools, how many."""
+
+    name: str
+    priority: int | None = None
+    """None: the queue `default`, which comes last."""
+    guard: str | None = None
+    """None: only jobs that name the queue."""
+    pools: tuple[str, ...] = (DEFAULT,)
+    executor: str | None = None
+    users: tuple[str, ...] | None = None
+    """None: all of the tenant."""
+    state: QueueState = "enabled"
+    max_running: int | None = None
+    max_running_per_user: int | None = None
+    max_waiting: int | None = None
+    transport: str = "postgres"
+
+    def may_use(self, user: str) -> bool:
+        """Say whether jobs of this user may wait here."""
+        return self.users is None or user in self.users

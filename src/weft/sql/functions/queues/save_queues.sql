@@ -1,0 +1,40 @@
+-- save_queues: make the queues of a tenant these, and no others but `default`. Pools that are new are added.
+-- Called by: Store.save_queues (api), which has checked them.   Safe to repeat: yes.
+-- Locks: queue (that of `default` first, so that one call follows the other).   Plan: queues of the tenant, which are few.
+-- queues: documents as list_queues has them.   Raises WF109 (a queue with waiting jobs would go).
+-- Owner: weft_tenant.  Granted to: weft_api.
+CREATE OR REPLACE FUNCTION weft.save_queues(tenant_id int, queues jsonb) RETURNS void LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+    v_full record;
+BEGIN
+    PERFORM weft._as_tenant(save_queues.tenant_id);
+    PERFORM FROM weft.queue q WHERE q.tenant_id = save_queues.tenant_id AND q.name = 'default' FOR UPDATE;
+    SELECT c.queue, c.n_waiting INTO v_full FROM weft._queue_counts(save_queues.tenant_id) c
+    JOIN weft.queue q ON q.tenant_id = save_queues.tenant_id AND q.name = c.queue
+    WHERE c.n_waiting > 0 AND c.queue <> 'default' AND NOT queues @> jsonb_build_array(jsonb_build_object('name', c.queue)) LIMIT 1;
+    IF FOUND THEN
+        PERFORM weft._fail('WF109', format('queue "%s" has waiting jobs', v_full.queue), format('%s of its jobs wait.', v_full.n_waiting),
+            'Move them with `weft queue apply FILE --move-to QUEUE`, or wait until they have run.');
+    END IF;
+    DELETE FROM weft.queue q WHERE q.tenant_id = save_queues.tenant_id AND q.name <> 'default'
+        AND NOT queues @> jsonb_build_array(jsonb_build_object('name', q.name));
+    UPDATE weft.queue q SET priority = NULL WHERE q.tenant_id = save_queues.tenant_id;  -- so that two can swap theirs
+    INSERT INTO weft.pool (name) SELECT DISTINCT p FROM jsonb_array_elements(queues) e
+        CROSS JOIN LATERAL jsonb_array_elements_text(e -> 'pools') p ORDER BY 1
+    ON CONFLICT DO NOTHING;
+    INSERT INTO weft.queue AS q (tenant_id, pool_id, name, priority, guard, pools, executor, users, state,
+        max_running, max_running_per_user, max_waiting, transport)
+    SELECT save_queues.tenant_id, p.pool_id, r.name, r.priority, r.guard, r.pools, r.executor, r.users, r.state,
+        r.max_running, r.max_running_per_user, r.max_waiting, r.transport
+    FROM jsonb_to_recordset(queues) r (name text, priority int, guard text, pools text[], executor text, users text[], state text,
+        max_running int, max_running_per_user int, max_waiting int, transport text)
+    JOIN weft.pool p ON p.name = r.pools[1]
+    ON CONFLICT (tenant_id, name) DO UPDATE SET
+        pool_id = CASE WHEN q.name = 'default' THEN q.pool_id ELSE excluded.pool_id END, priority = excluded.priority,
+        guard = excluded.guard, pools = excluded.pools, executor = excluded.executor, users = excluded.users, state = excluded.state,
+        max_running = excluded.max_running, max_running_per_user = excluded.max_running_per_user, max_waiting = excluded.max_waiting,
+        transport = excluded.transport;
+END $$;

@@ -1,0 +1,51 @@
+"""What every adapter of the port `QueueStore` must do: a part of the api's suite."""
+
+from weft.core.errors import QueueHasJobs
+from weft.core.queues import Queue
+from weft.ports.store import Shape
+from weft.testing.builders import job_rows
+from weft.testing.store_site import StoreTests, refused
+
+
+class QueueStoreSuite(StoreTests):
+    """Tests of the port `QueueStore`."""
+
+    def queue(self, name: str, priority: int) -> Queue:
+        """Return a queue in the caller's pool."""
+        return Queue(name=name, priority=priority, pools=(self.site.pool,))
+
+    async def test_queues_are_listed_in_the_order_of_routing(self) -> None:
+        """The default one is the last; the queues of others are not there."""
+        api, caller = self.site.api, self.site.caller
+        await api.save_queues(caller, [self.queue("low", 1), self.queue("high", 2)])
+        await api.save_queues(caller, [self.queue("low", 3), self.queue("high", 2)])
+        found = await api.list_queues(caller, with_counts=False)
+        assert [(one["name"], one["priority"]) for one in found] == [
+            ("low", 3),
+            ("high", 2),
+            ("default", None),
+        ]
+        assert {one["n_waiting"] for one in found} == {None}
+        others = await api.list_queues(self.site.stranger)
+        assert [one["name"] for one in others] == ["default"]
+        await api.save_queues(caller, [])
+        assert [one["name"] for one in await api.list_queues(caller)] == ["default"]
+
+    async def test_jobs_of_queues_are_counted_and_keep_them(self) -> None:
+        """Before and after the fold."""
+        api, caller = self.site.api, self.site.caller
+        await api.save_queues(caller, [self.queue("q", 1)])
+        words = (("pool", self.site.pool), ("queue", "q"))
+        rows = job_rows(3, shapes=[Shape(words=words), Shape()], shape_index=[0, 1, 0])
+        batch = await self.site.submit(rows)
+        for _ in range(2):
+            counts = [one["n_waiting"] for one in await api.list_queues(caller)]
+            assert counts == [2, 1]
+            with refused(QueueHasJobs):
+                await api.save_queues(caller, [])
+            await self.site.drive()
+        jobs = await api.list_jobs(caller, batch, after=0, limit=9)
+        assert [job["queue"] for job in jobs] == ["q", "default", "q"]
+        await self.site.run()
+        assert [one["n_waiting"] for one in await api.list_queues(caller)] == [0, 0]
+        await api.save_queues(caller, [])

@@ -1,0 +1,63 @@
+"""The documents about queues that the API replies with, for its description."""
+
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, Struct
+
+from weft.wire.answers import Count
+
+
+class Queue(Struct, kw_only=True):
+    """A queue, with how many jobs it has."""
+
+    name: str
+    priority: Annotated[int | None, Meta(description="null: the queue `default`, the last one")]
+    guard: str | None
+    pools: list[str]
+    executor: str | None
+    users: Annotated[list[str] | None, Meta(description="null: all of the tenant")]
+    state: Literal["enabled", "draining", "closed"]
+    max_running: int | None
+    max_running_per_user: int | None
+    max_waiting: int | None
+    transport: str
+    n_waiting: Count
+    n_running: Count
+
+
+class QueueChange(Struct, kw_only=True):
+    """A queue that is created, changed or deleted."""
+
+    kind: Literal["create", "change", "delete"]
+    queue: str
+    fields: Annotated[dict[str, Any], Meta(description="what differs: [before, after]")]
+
+
+class QueuesSaved(Struct, kw_only=True):
+    """What saving queues has changed, or would change."""
+
+    changes: list[QueueChange]
+    new_pools: list[str]
+    dry_run: bool
+
+
+class QueueVerdict(Struct, kw_only=True):
+    """Whether a queue takes a job."""
+
+    queue: str
+    takes: bool
+    reason: Annotated[str, Meta(description="why not")]
+
+
+class JobRoute(Struct, kw_only=True):
+    """The queue that takes a job, or several that are asked for in the same way."""
+
+    jobs: Annotated[list[int], Meta(description="their places in the document, from 1")]
+    queue: str
+    verdicts: list[QueueVerdict]
+
+
+class QueuesTested(Struct, kw_only=True):
+    """Which queues take the jobs of a document."""
+
+    routes: list[JobRoute]

@@ -1,0 +1,241 @@
+"""Queues over HTTP: saved, listed, and found for jobs."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import httpx
+import pytest
+
+from api.live import LiveWorker
+from weft.core.queues import Guard
+
+BIG = {"name": "big", "priority": 20, "guard": "job.resources.cpu >= 2"}
+SHORT = {"name": "short", "priority": 10, "guard": "job.timeout_s > 0 && job.timeout_s <= 600"}
+
+
+async def save(
+    http: httpx.AsyncClient, *queues: dict[str, Any], dry_run: bool = False
+) -> dict[str, Any]:
+    answer = await http.put("/v1/queues", json={"queues": queues, "dry_run": dry_run})
+    assert answer.status_code == 200, answer.text
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+async def queues_of(http: httpx.AsyncClient, batch_id: int = 1) -> list[str]:
+    jobs = (await http.get(f"/v1/batches/{batch_id}/jobs")).json()["items"]
+    return [job["queue"] for job in jobs]
+
+
+async def counts(http: httpx.AsyncClient) -> dict[str, tuple[int, int]]:
+    found = (await http.get("/v1/queues")).json()["items"]
+    return {one["name"]: (one["n_waiting"], one["n_running"]) for one in found}
+
+
+async def test_jobs_wait_in_the_first_queue_whose_guard_is_true(
+    http: httpx.AsyncClient, worker: LiveWorker
+) -> None:
+    await save(http, SHORT, BIG)
+    jobs = [
+        {"resources": {"cpu": 2}, "timeout_s": 5},
+        {"timeout_s": 600},
+        {"timeout_s": 601},
+        {"queue": "big"},
+        {"count": 3, "timeout_s": 1},
+    ]
+    created = await http.post("/v1/batches", json={"jobs": jobs})
+
+    assert created.status_code == 201
+    assert await queues_of(http) == ["big", "short", "default", "big", "short", "short", "short"]
+    assert await counts(http) == {"big": (2, 0), "short": (4, 0), "default": (1, 0)}
+    assert len(await worker.claim()) == 7
+    assert await counts(http) == {"big": (0, 2), "short": (0, 4), "default": (0, 1)}
+
+
+async def test_an_update_is_routed_by_its_batch(http: httpx.AsyncClient) -> None:
+    await save(http, {**BIG, "guard": "batch.name == 'nightly' && batch.attributes.team == 'a'"})
+    named = {"name": "nightly", "attributes": {"team": "a"}}
+    await http.post("/v1/batches", json=named)
+    await http.post("/v1/batches/1/updates", json={"jobs": [{}]})
+    reserved = (await http.post("/v1/batches/1/updates", json={"n_jobs": 1})).json()
+    bunch = f"/v1/batches/1/updates/{reserved['update_id']}"
+    await http.post(f"{bunch}/jobs", json={"first": 1, "jobs": [{}]})
+    await http.post(f"{bunch}/commit", json={})
+
+    assert await queues_of(http) == ["big", "big"]
+
+
+async def test_many_equal_jobs_cost_one_evaluation(
+    http: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await save(http, BIG, SHORT)
+    seen: list[str] = []
+    evaluate = Guard.evaluate
+
+    def count(guard: Guard, values: Mapping[tuple[str, ...], object]) -> tuple[bool, str | None]:
+        seen.append(guard.text)
+        return evaluate(guard, values)
+
+    monkeypatch.setattr(Guard, "evaluate", count)
+    jobs = [{"name": f"n{n}", "timeout_s": 60} for n in range(10_000)]
+    await http.post("/v1/batches", json={"jobs": jobs})
+
+    assert seen == [BIG["guard"], SHORT["guard"]]
+    assert (await counts(http))["short"] == (10_000, 0)
+
+
+async def test_saving_says_what_changes(http: httpx.AsyncClient) -> None:
+    planned = await save(http, BIG, {**SHORT, "pools": ["night", "default"]}, dry_run=True)
+    untouched = await counts(http)
+    saved = await save(http, BIG, {**SHORT, "pools": ["night", "default"]})
+    again = await save(http, BIG, {**SHORT, "pools": ["night", "default"]})
+    swapped = await save(http, {**BIG, "priority": 10}, {**SHORT, "priority": 20})
+
+    assert [(one["kind"], one["queue"]) for one in planned["changes"]] == [
+        ("create", "big"),
+        ("create", "short"),
+    ]
+    assert (planned["new_pools"], list(untouched)) == (["night"], ["default"])
+    assert saved == {**planned, "dry_run": False}
+    assert again["changes"] == []
+    assert [one["queue"] for one in swapped["changes"]] == ["short", "big"]
+    assert list(await counts(http)) == ["short", "big", "default"]
+
+
+@pytest.mark.parametrize(
+    ("queue", "pointer", "message"),
+    [
+        ({"guard": "job.resources.cpu >"}, "/queues/1/guard", "line 1, column 20"),
+        ({"guard": "user"}, "/queues/1/guard", "not true or false"),
+        ({"guard": "job.wrong == 1"}, "/queues/1/guard", "there is no attribute job.wrong"),
+        ({"priority": 20}, "/queues/1/priority", "big has the priority 20 already"),
+        ({"priority": None}, "/queues/1/priority", "a queue needs a priority"),
+        ({"name": "big"}, "/queues/1/name", "big stands there twice"),
+        ({"pools": []}, "/queues/1/pools", "at least one pool"),
+        ({"executor": "slurm"}, "/queues/1/executor", "cannot run commands"),
+        ({"name": "default", "priority": None}, "/queues/1", "no priority and no guard"),
+        (
+            {"name": "default", "priority": None, "guard": None, "users": ["ann"]},
+            "/queues/1",
+            "enabled for everybody",
+        ),
+    ],
+)
+async def test_wrong_queues_are_refused_and_nothing_changes(
+    http: httpx.AsyncClient, queue: dict[str, Any], pointer: str, message: str
+) -> None:
+    refused = await http.put("/v1/queues", json={"queues": [BIG, {**SHORT, **queue}]})
+
+    assert refused.status_code == 400
+    assert refused.json()["errors"][0]["pointer"] == pointer
+    assert message in refused.json()["errors"][0]["message"]
+    assert (refused.json()["code"] == "API.INVALID_GUARD") == pointer.endswith("guard")
+    assert list(await counts(http)) == ["default"]
+
+
+async def test_a_job_may_name_only_a_queue_that_takes_it(http: httpx.AsyncClient) -> None:
+    await save(
+        http,
+        {"name": "drained", "priority": 1, "state": "draining"},
+        {"name": "bobs", "priority": 2, "users": ["bob"]},
+        {"name": "open", "priority": 3},
+    )
+    jobs = [{"queue": name} for name in ("drained", "bobs", "nothing", "open", "default")]
+    refused = (await http.post("/v1/batches", json={"jobs": jobs})).json()
+
+    assert [(one["pointer"], one["message"]) for one in refused["errors"]] == [
+        ("/jobs/0/queue", "the queue 'drained' is draining"),
+        ("/jobs/1/queue", "tester may not use the queue 'bobs'"),
+        (
+            "/jobs/2/queue",
+            "there is no queue 'nothing'; known: open, bobs, drained, default",
+        ),
+    ]
+    await http.post("/v1/batches", json={"jobs": jobs[3:]})
+    assert await queues_of(http) == ["open", "default"]
+
+
+async def test_a_queue_with_waiting_jobs_is_not_deleted(
+    http: httpx.AsyncClient, worker: LiveWorker
+) -> None:
+    await save(http, BIG)
+    await http.post("/v1/batches", json={"jobs": [{"queue": "big"}]})
+    refused = await http.put("/v1/queues", json={"queues": [SHORT]})
+    assert (refused.status_code, refused.json()["code"]) == (409, "API.QUEUE_HAS_JOBS")
+    assert list(await counts(http)) == ["big", "default"]
+
+    await worker.work()
+    await save(http, SHORT)
+    assert list(await counts(http)) == ["short", "default"]
+    assert await queues_of(http) == ["big"]
+
+
+async def test_queues_are_found_by_name(http: httpx.AsyncClient) -> None:
+    await save(http, BIG)
+    found = (await http.get("/v1/queues/big")).json()
+    missing = await http.get("/v1/queues/nothing")
+    malformed = await http.get("/v1/queues/a%20b")
+
+    assert (found["guard"], found["pools"], found["state"]) == (
+        BIG["guard"],
+        ["default"],
+        "enabled",
+    )
+    assert (missing.status_code, missing.json()["code"]) == (404, "API.QUEUE_NOT_FOUND")
+    assert malformed.status_code == 400
+
+
+async def test_a_document_is_tested_without_being_submitted(http: httpx.AsyncClient) -> None:
+    await save(http, BIG, SHORT)
+    jobs = [{}, {"resources": {"cpu": 4}}, {}, {"queue": "short"}]
+    tested = (await http.post("/v1/queues/test", json={"jobs": jobs})).json()["routes"]
+    wrong = await http.post("/v1/queues/test", json={"jobs": [{"queue": "x"}]})
+
+    assert [(one["jobs"], one["queue"]) for one in tested] == [
+        ([1, 3], "default"),
+        ([2], "big"),
+        ([4], "short"),
+    ]
+    assert [one["reason"] for one in tested[0]["verdicts"]] == [
+        "its guard is false: job.resources.cpu = 1.0",
+        "its guard is false: job.timeout_s = 0.0",
+        "",
+    ]
+    assert wrong.json()["errors"][0]["pointer"] == "/jobs/0/queue"
+    assert (await http.get("/v1/batches")).json()["items"] == []
+
+
+async def test_a_guard_that_fails_is_counted_in_a_metric(http: httpx.AsyncClient) -> None:
+    await save(http, {"name": "zero", "priority": 1, "guard": "1 / 0 == 1"})
+    await http.post("/v1/batches", json={"jobs": [{}] * 3})
+    page = (await http.get("/metrics")).text
+
+    assert await queues_of(http) == ["default"] * 3
+    assert 'weft_guard_failures_total{queue="zero",role="api"} 1.0' in page
+
+
+async def test_a_job_waits_in_the_first_pool_that_has_a_worker_for_it(
+    http: httpx.AsyncClient, worker: LiveWorker
+) -> None:
+    await save(http, {**BIG, "pools": ["empty", "default"]}, {**SHORT, "pools": ["empty"]})
+    jobs = [{"queue": "big"}, {"queue": "short"}, {"queue": "big", "resources": {"cpu": 100}}]
+    refused = await http.post("/v1/batches", json={"jobs": jobs})
+    await http.post("/v1/batches", json={"jobs": jobs[:2]})
+
+    assert refused.json()["code"] == "API.NO_WORKER_FITS"
+    assert [one.job_id for one in await worker.claim()] == [1]
+    assert (await counts(http))["short"] == (1, 0)
+
+
+async def test_only_administrators_change_queues(
+    http: httpx.AsyncClient, database: dict[str, str]
+) -> None:
+    import asyncpg  # noqa: PLC0415 (as other tests that change rights)
+
+    connection = await asyncpg.connect(database["admin"])
+    await connection.execute("UPDATE weft.tenant_user SET is_admin = false")
+    await connection.close()
+    refused = await http.put("/v1/queues", json={"queues": [BIG]})
+
+    assert (refused.status_code, refused.json()["code"]) == (403, "API.ADMIN_ONLY")
+    assert (await http.get("/v1/queues")).status_code == 200

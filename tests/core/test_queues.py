@@ -1,0 +1,177 @@
+"""Guards, and which queue takes a job."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from weft.core.queues import (
+    ATTRIBUTES,
+    Asked,
+    Queue,
+    Request,
+    Route,
+    Router,
+    WrongGuard,
+    compile_guard,
+    plan_changes,
+)
+
+GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guides" / "queues-and-pools.md"
+NOW = datetime(2026, 11, 21, 23, 5, tzinfo=UTC)  # a Saturday
+
+
+def router(*queues: Queue) -> Router:
+    ordered = sorted(queues, key=lambda one: -(one.priority or 0))
+    routes = [Route(one, compile_guard(one.guard) if one.guard else None) for one in ordered]
+    return Router([*routes, Route(Queue(name="default"), None)], Request(user="ann", now=NOW))
+
+
+def guarded(guard: str, *, name: str = "q", priority: int = 1) -> Queue:
+    return Queue(name=name, priority=priority, guard=guard)
+
+
+@pytest.mark.parametrize(
+    ("guard", "place", "reason"),
+    [
+        ("job.resources.cpu >", "line 1, column 20", "mismatched input"),
+        ("user", "line 1, column 1", "it is a string, not true or false"),
+        ("job.priority + 1", "line 1, column 1", "it is a number, not true or false"),
+        ("true &&\n  usr == 'a'", "line 2, column 3", "there is no attribute usr; known: user"),
+        ("job.cpu > 1", "line 1, column 1", "there is no attribute job.cpu; known: name"),
+        ("job.name.first == 'a'", "line 1, column 1", "job.name has no fields"),
+        ("job == 1", "line 1, column 1", "name a field of job"),
+        ("size(user) > 1 && f(1)", "line 1, column 19", "there is no function f"),
+        ("user.reverse() == 'a'", "line 1, column 6", "there is no function reverse"),
+        (".user == 'a'", "line 1, column 2", "a name cannot begin with a point"),
+        ("x > 1 || [1].all(x, x > 0)", "line 1, column 1", "there is no attribute x"),
+        ("user == '" + "a" * 1000 + "'", "line 1, column 1", "at most 1000"),
+        ("[1].all(x, [1].all(y, [1].all(z, z > 0)))", "line 1, column 27", "at most 2 loops"),
+    ],
+)
+def test_a_wrong_guard_is_refused_with_position_and_reason(
+    guard: str, place: str, reason: str
+) -> None:
+    with pytest.raises(WrongGuard) as caught:
+        compile_guard(guard)
+
+    assert str(caught.value).startswith(f"{place}: ")
+    assert reason in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("guard", "takes"),
+    [
+        ("job.resources.cpu >= 2", True),
+        ("job.resources.memory == 1024 * 1024 * 1024", True),
+        ("job.attributes.team == 'a' && user.startsWith('an')", True),
+        ("has(job.attributes.nothing) && job.attributes.nothing == 'x'", False),
+        ("'team' in job.attributes && job.attributes['team'] == 'a'", True),
+        ("job.attributes.exists(key, key == 'team')", True),
+        ("now.hour == 23 && now.weekday == 6 && now.date == '2026-11-21'", True),
+        ("batch.name == '' && batch.billing_project == 'default'", True),
+        ("executor == 'process' && job.count == 1 && job.timeout_s == 0.0", True),
+        ("!job.always_run && job.priority == 0 && job.max_attempts == 1", True),
+        ('user == "a // b"', False),
+    ],
+)
+def test_guards_read_what_jobs_ask(guard: str, takes: bool) -> None:  # noqa: FBT001 (a parameter)
+    job = Asked(cpu_m=2000, memory_mib=1024, attributes={"team": "a"})
+
+    assert router(guarded(guard)).queue_of(job) == ("q" if takes else "default")
+
+
+@pytest.mark.parametrize(
+    "guard",
+    ["1 / 0 == 1", "job.attributes.nothing == 'x'", "user < 1", "job.always_run ? 1 : true"],
+)
+def test_a_guard_that_fails_counts_as_false_and_is_counted(guard: str) -> None:
+    found = router(guarded(guard))
+
+    assert found.queue_of(Asked(always_run=True)) == "default"
+    assert found.failures == {"q": 1}
+
+
+def test_the_first_guard_in_the_order_of_priority_wins() -> None:
+    found = router(
+        guarded("true", name="low", priority=1),
+        guarded("job.resources.gpu > 0", name="gpu", priority=9),
+        guarded("true", name="mid", priority=5),
+    )
+
+    assert found.queue_of(Asked(gpu=1)) == "gpu"
+    assert found.queue_of(Asked()) == "mid"
+
+
+def test_closed_queues_and_those_of_others_take_nothing() -> None:
+    found = router(
+        Queue(name="drained", priority=4, guard="true", state="draining"),
+        Queue(name="bobs", priority=3, guard="true", users=("bob",)),
+        Queue(name="anns", priority=2, guard="true", users=("ann", "bob")),
+    )
+
+    assert found.queue_of(Asked()) == "anns"
+    assert [tuple(one) for one in found.explain(Asked())] == [
+        ("drained", False, "it is draining"),
+        ("bobs", False, "ann may not use it"),
+        ("anns", True, ""),
+    ]
+
+
+def test_explanations_name_what_the_guard_read() -> None:
+    found = router(
+        guarded("job.resources.cpu >= 4", name="big", priority=3),
+        guarded("1 / 0 == 1", name="odd", priority=2),
+        Queue(name="mine", priority=1),
+    ).explain(Asked())
+
+    assert [one.reason for one in found] == [
+        "its guard is false: job.resources.cpu = 1.0",
+        "its guard fails: division by zero in CEL expression",
+        "it has no guard: it takes only jobs that name it",
+        "",
+    ]
+    assert found[-1].queue == "default"
+
+
+def test_10000_equal_jobs_cost_one_evaluation() -> None:
+    found = router(guarded("job.resources.cpu >= 2 && user == 'ann' && now.hour > 20"))
+    jobs = [Asked(name=f"n{n}", cpu_m=2000 + n % 2 * 500, priority=n % 7) for n in range(10_000)]
+    equal = router(guarded("job.resources.cpu >= 2"))
+
+    assert {found.queue_of(job) for job in jobs} == {"q"}
+    assert found.n_evaluated == 2
+    assert {equal.queue_of(Asked(name=f"n{n}")) for n in range(10_000)} == {"default"}
+    assert equal.n_evaluated == 1
+
+
+def test_the_longest_loop_is_bounded() -> None:
+    numbers = "[" + ",".join("1" * 230) + "]"
+    guard = compile_guard(f"{numbers}.all(x, {numbers}.all(y, x + y > 0))")
+
+    assert guard.evaluate({}) == (True, None)
+    with pytest.raises(WrongGuard, match="at most 2 loops"):
+        compile_guard(f"{numbers}.all(x, [1].all(y, [1].exists(z, x + y + z > 0)))")
+
+
+def test_differences_are_created_changed_and_deleted_queues() -> None:
+    now = [Queue(name="a", priority=1), Queue(name="b", priority=2), Queue(name="default")]
+    wanted = [
+        Queue(name="c", priority=9, guard="true"),
+        Queue(name="b", priority=3),
+        Queue(name="default"),
+    ]
+    found = [(one.kind, one.queue, one.fields) for one in plan_changes(now, wanted)]
+
+    assert found == [
+        ("delete", "a", {}),
+        ("create", "c", {"priority": (None, 9), "guard": (None, "true")}),
+        ("change", "b", {"priority": (2, 3)}),
+    ]
+    assert plan_changes(now, now) == []
+
+
+def test_the_guide_lists_every_attribute() -> None:
+    rows = [f"| `{one.name}` | {one.type} | {one.says} |" for one in ATTRIBUTES]
+
+    assert [row for row in rows if row not in GUIDE.read_text()] == []

@@ -1,0 +1,94 @@
+"""Queues from the command line: apply a file, list, show, and test which queue takes a job."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from e2e.conftest import Weft, lines
+
+pytestmark = pytest.mark.slow
+QUEUES = """
+[[queue]]
+name = "gpu"
+priority = 20
+guard = 'job.attributes.kind == "gpu"'
+
+[[queue]]
+name = "short"
+priority = 10
+guard = "job.timeout_s > 0 && job.timeout_s <= 600"
+"""
+
+
+@pytest.fixture
+def file(weft: Weft, tmp_path: Path) -> Iterator[Path]:
+    """Give a file of queues; at the end the server has only `default` again."""
+    found = tmp_path / "queues.toml"
+    found.write_text(QUEUES)
+    yield found
+    found.write_text("")
+    assert weft.run("queue", "apply", str(found), "--yes").returncode == 0
+
+
+def test_a_file_of_queues_is_shown_asked_for_and_applied(weft: Weft, file: Path) -> None:
+    planned = weft.run("queue", "apply", str(file), "--dry-run")
+    asked = weft.run("queue", "apply", str(file), "--json")
+    nothing = json.loads(weft.run("queue", "ls", "--json").stdout)
+    applied = weft.run("queue", "apply", str(file), "--yes", "--json")
+    again = weft.run("queue", "apply", str(file), "--yes")
+    listed = lines(weft.run("queue", "ls").stdout)
+    shown = weft.run("queue", "show", "short").stdout.decode()
+
+    assert lines(planned.stdout)[:3] == [
+        "+ queue gpu",
+        "    priority: 20",
+        '    guard: job.attributes.kind == "gpu"',
+    ]
+    assert "CLI.QUEUES_NOT_CONFIRMED" in asked.stderr.decode()
+    assert [one["name"] for one in nothing] == ["default"]
+    assert [one["kind"] for one in json.loads(applied.stdout)["changes"]] == ["create", "create"]
+    assert b"the queues are like this already" in again.stderr
+    assert [line.split("\t")[0] for line in listed] == ["Queue", "gpu", "short", "default"]
+    assert "job.timeout_s <= 600" in shown
+
+
+def test_a_job_shows_its_queue_and_a_document_is_explained(
+    weft: Weft, file: Path, tmp_path: Path
+) -> None:
+    weft.run("queue", "apply", str(file), "--yes")
+    document = tmp_path / "batch.yaml"
+    document.write_text("jobs: [{timeout_s: 5}, {attributes: {kind: gpu}}, {}, {}]")
+    tested = lines(weft.run("queue", "test", str(document)).stdout)
+    named = weft.run("run", "--detach", "--queue", "short", "--", "true").stdout.decode().strip()
+    batch = named.partition(".")[0]
+    job = json.loads(weft.run("status", f"{batch}.j1", "--json").stdout)
+    wrong = weft.run("run", "--queue", "nothing", "--", "true")
+
+    assert tested == [
+        "job 1: short",
+        "  not gpu: its guard fails: there is no 'kind'",
+        "job 2: gpu",
+        "2 jobs (3, 4): default",
+        "  not gpu: its guard fails: there is no 'kind'",
+        "  not short: its guard is false: job.timeout_s = 0.0",
+    ]
+    assert job["queue"] == "short"
+    assert weft.run("wait", batch).returncode == 0
+    assert (wrong.returncode, b"there is no queue 'nothing'" in wrong.stderr) == (2, True)
+
+
+def test_a_wrong_file_changes_nothing(weft: Weft, file: Path) -> None:
+    file.write_text(QUEUES.replace("job.timeout_s >", "job.timeout >"))
+    guard = weft.run("queue", "apply", str(file), "--yes")
+    file.write_text("[queues]")
+    form = weft.run("queue", "apply", str(file), "--yes", "--json")
+    missing = weft.run("queue", "apply", f"{file}.nothing")
+
+    assert (guard.returncode, b"line 1, column 1: there is no attribute" in guard.stderr) == (
+        2,
+        True,
+    )
+    assert json.loads(form.stderr)["code"] == "CLI.UNREADABLE_DOCUMENT"
+    assert (missing.returncode, b"cannot read" in missing.stderr) == (2, True)

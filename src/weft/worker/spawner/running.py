@@ -1,4 +1,4 @@
-"""The running processes: their streams, time limits and ends."""
+"""The running processes: their starts, time limits and ends."""
 
 import os
 import signal
@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from weft.core.states import Reason
-from weft.wire.log_format import STDERR, STDOUT
 from weft.wire.spawner import Started
 from weft.worker.spawner import tree
 from weft.worker.spawner.attempt import Attempt
@@ -199,7 +198,7 @@ class Running:
         while self._to_watch and self._to_watch[0].started_ns + _WATCH_AFTER_NS <= now_ns:
             attempt = self._to_watch.popleft()
             if not attempt.ended_ns:
-                self._watch_streams(attempt)
+                self.streams.watch(attempt)
         while self._to_tell and self._to_tell[0].started_ns + _TELL_AFTER_NS <= now_ns:
             attempt = self._to_tell.popleft()
             if not attempt.ended_ns:
@@ -215,40 +214,17 @@ class Running:
         for attempt in ended:
             # Who is asked to end may say so: without a reader SIGPIPE would end the clean-up.
             if attempt.strays and not attempt.watched:
-                self._watch_streams(attempt)
+                self.streams.watch(attempt)
 
     def _clean(self, attempt: Attempt) -> None:
         """Clean up behind an attempt that has left nothing."""
         if attempt.output_complete:
-            self._close_stream(attempt, STDOUT)
-            self._close_stream(attempt, STDERR)
+            self.streams.close(attempt)
         self._launcher.clean(attempt)
-
-    def _watch_streams(self, attempt: Attempt) -> None:
-        attempt.watched = True
-        self._loop.watch(attempt.stdout_fd, partial(self._on_readable, attempt, STDOUT))
-        self._loop.watch(attempt.stderr_fd, partial(self._on_readable, attempt, STDERR))
-
-    def _on_readable(self, attempt: Attempt, kind: int) -> None:
-        fd = attempt.stdout_fd if kind == STDOUT else attempt.stderr_fd
-        if fd >= 0 and self.streams.read(attempt, kind, fd) == 0:
-            self._close_stream(attempt, kind)
 
     def _fail_for_disk(self, attempt: Attempt, error: OSError) -> None:
         fail_for_disk(attempt, error)
         self.kill(attempt, Reason.DISK, attempt.request.grace_ms)
-
-    def _close_stream(self, attempt: Attempt, kind: int) -> None:
-        fd = attempt.stdout_fd if kind == STDOUT else attempt.stderr_fd
-        if fd < 0:
-            return
-        if attempt.watched:
-            self._loop.forget(fd)
-        os.close(fd)
-        if kind == STDOUT:
-            attempt.stdout_fd = -1
-        else:
-            attempt.stderr_fd = -1
 
     def _on_exit(self, attempt: Attempt) -> None:
         if attempt.ended_ns:

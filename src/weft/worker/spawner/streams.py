@@ -1,4 +1,4 @@
-"""Read the pipes of processes into the outputs of attempts."""
+"""The pipes of processes: watched, read into the outputs of attempts, and closed."""
 
 import os
 import time
@@ -27,6 +27,36 @@ class Streams:
         self._on_disk_full = on_disk_full
         self._buffer = bytearray(_READ_BYTES)
         self._view = memoryview(self._buffer)
+
+    def watch(self, attempt: Attempt) -> None:
+        """Read the pipes of an attempt whenever something is in them, and close them at their
+        ends.
+        """
+        attempt.watched = True
+        self._loop.watch(attempt.stdout_fd, partial(self._on_readable, attempt, STDOUT))
+        self._loop.watch(attempt.stderr_fd, partial(self._on_readable, attempt, STDERR))
+
+    def close(self, attempt: Attempt) -> None:
+        """Close those pipes of an attempt that are open."""
+        self._close(attempt, STDOUT)
+        self._close(attempt, STDERR)
+
+    def _on_readable(self, attempt: Attempt, kind: int) -> None:
+        fd = attempt.stdout_fd if kind == STDOUT else attempt.stderr_fd
+        if fd >= 0 and self.read(attempt, kind, fd) == 0:
+            self._close(attempt, kind)
+
+    def _close(self, attempt: Attempt, kind: int) -> None:
+        fd = attempt.stdout_fd if kind == STDOUT else attempt.stderr_fd
+        if fd < 0:
+            return
+        if attempt.watched:
+            self._loop.forget(fd)
+        os.close(fd)
+        if kind == STDOUT:
+            attempt.stdout_fd = -1
+        else:
+            attempt.stderr_fd = -1
 
     def read(self, attempt: Attempt | None, kind: int, fd: int) -> int | None:
         """Read once. Return the number of bytes, 0 at the end of the stream, None if none wait.

@@ -137,7 +137,10 @@ class OperationTests(StoreTests):
         with refused(BatchNotFound):
             await api.get_batch(caller, batch)
         assert await self.site.run() == []
+        store, _incarnation_id = await self.site.worker()
+        assert list(await store.list_removed([batch])) == []
         assert (await self.site.ended(operation))["state"] == "success"
+        assert list(await store.list_removed([batch, await self.site.submit(1)])) == [batch]
 
     async def test_operations_are_documents(self) -> None:
         """Newest first, page by page, and of one batch."""

@@ -243,6 +243,22 @@ async def test_empty_batch_and_one_with_a_gap_are_removed_in_few_steps(own_world
     assert await rows_of(world, batch) == await rows_of(world, empty) == {}
 
 
+async def test_workers_are_told_of_a_batch_when_it_is_removed(world: World) -> None:
+    """Not before: its jobs may still write."""
+    store = world.backend.worker_store()
+    kept, batch = await world.submit(1), await world.submit(1)
+    notices = store.notices.listen("removed")
+    assert await anext(notices) == ("", "")
+    operation = await delete(world, batch)
+    assert await store.list_removed([kept, batch]) == []
+    await remove(world, operation)
+
+    assert await store.list_removed([kept, batch]) == [batch]
+    async with asyncio.timeout(20):
+        assert await anext(notices) == ("removed", str(batch))
+    await notices.aclose()  # type: ignore[attr-defined]  # a generator
+
+
 async def test_upload_into_a_deleted_batch_is_refused(world: World) -> None:
     batch = await world.submit(1)
     update = await open_update(world, batch, 2)

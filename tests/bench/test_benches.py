@@ -64,6 +64,14 @@ def test_state_machine_is_compared_with_a_bare_queue(tmp_path: Path) -> None:
     assert result["audit_findings"] == 0
 
 
+def test_jobs_with_concurrency_keys_are_compared_with_jobs_without(tmp_path: Path) -> None:
+    result = measured(tmp_path, "gates", "--scale", "0.004", "--rounds", "1")
+
+    assert result["ratio"] > 0
+    assert result["submit_rate"] > 0
+    assert result["audit_findings"] == 0
+
+
 @pytest.mark.heavy
 def test_groups_are_compared_with_a_bare_queue(tmp_path: Path) -> None:
     result = measured(tmp_path, "groups", "--scale", "0.01", "--rounds", "1")

@@ -5,12 +5,16 @@ import time
 from collections.abc import Iterator
 from contextlib import AsyncExitStack
 from itertools import chain
-from typing import Self
+from typing import Any, Self
 
+import msgspec
+
+from weft.api.translation.gates import JOB_GATES
 from weft.bench.layout import Layout, Nested
 from weft.bench.plan import BenchFailed
 from weft.ports.store import ArrayRow, Caller, JobRows, NewBatch, Shape
 from weft.store import PostgresApiStore, open_api_store
+from weft.wire.documents import ConcurrencyKey
 from weft.wire.spec import CHUNK_JOBS_MAX, ArrayRange, JobSpec, encode_array, encode_chunk
 
 BUNCH_JOBS = 10_000
@@ -19,6 +23,8 @@ PARALLEL = 2
 NESTED = Nested()
 SHAPE = Shape(cpu_m=1000, memory_mib=512)
 TRACE_ID = "0" * 32
+KEY_PLACES = 2
+"""Jobs with one concurrency key that may run at a time."""
 
 
 class Filler:
@@ -43,10 +49,13 @@ class Filler:
     async def __aexit__(self, *_: object) -> None:
         await self._open.aclose()
 
-    async def fill(self, jobs: int, layout: Layout = NESTED, *, in_arrays: int = 0) -> int:
+    async def fill(
+        self, jobs: int, layout: Layout = NESTED, *, in_arrays: int = 0, keys: int = 0
+    ) -> int:
         """Submit one batch with this many jobs, in groups as the layout says; return its number.
 
-        `in_arrays`: number of jobs that come as arrays.
+        `in_arrays`: number of jobs that come as arrays. `keys`: number of concurrency keys that
+        every other job has one of; two jobs with one run at a time.
         """
         store, caller = self._store, self._caller
         if store is None or caller is None:
@@ -61,7 +70,7 @@ class Filler:
         )  # fmt: skip
         await store.add_groups(caller, batch_id, reserved.update_id, groups)
         bunches = chain(
-            self._arrays(in_arrays, layout), self._bunches(in_arrays + 1, jobs, layout)
+            self._arrays(in_arrays, layout), self._bunches(in_arrays + 1, jobs, layout, keys)
         )
 
         async def send() -> None:
@@ -91,11 +100,12 @@ class Filler:
                 arrays=[ArrayRow(first_job=first, n_jobs=count, first_index=first - 1)],
             )  # fmt: skip
 
-    def _bunches(self, begin: int, jobs: int, layout: Layout) -> Iterator[JobRows]:
+    def _bunches(self, begin: int, jobs: int, layout: Layout, keys: int) -> Iterator[JobRows]:
         for first in range(begin, jobs + 1, BUNCH_JOBS):
             count = min(BUNCH_JOBS, jobs - first + 1)
             starts = range(0, count, CHUNK_JOBS_MAX)
             where = layout.columns(first, count)
+            limited = range(first + first % 2, first + count, 2) if keys else range(0)
             yield JobRows(
                 first_job=first, n_jobs=count, shapes=[SHAPE], shape_index=[0],
                 group_id=where.group_id, combo_index=where.combo_index,
@@ -103,5 +113,13 @@ class Filler:
                 priority=[0], always_run=[False], max_attempts=[1], retry_on=[0],
                 chunk_first=[first + start for start in starts],
                 chunk_n=[min(CHUNK_JOBS_MAX, count - start) for start in starts],
-                chunk_body=[self._chunk] * len(starts),
+                chunk_body=[self._chunk] * len(starts), rare_job=list(limited),
+                rare_fields=[_with_key(job // 2 % keys) for job in limited],
             )  # fmt: skip
+
+
+def _with_key(number: int) -> dict[str, Any]:
+    """Return the rare fields of a job with a concurrency key, as the api makes them."""
+    limit = ConcurrencyKey(f"key-{number}", KEY_PLACES)
+    gate = JOB_GATES["concurrency_key"](limit)
+    return {"concurrency_key": msgspec.to_builtins(limit), "gates": [msgspec.to_builtins(gate)]}

@@ -21,6 +21,7 @@ BENCHES: Mapping[str, str] = {
     "dag": "a scatter of 100,000 jobs and a gather, beside one UPDATE",
     "writers": "four processes completing jobs of one group, beside four groups",
     "cancel": "cancel of 1,000,000 jobs that run, and the batch behind them",
+    "gates": "half of 100,000 jobs waiting for 1,000 concurrency keys, beside none",
     "functions": "50,000 calls of a function, beside ProcessPoolExecutor and Ray",
     "idle": "a minute without work: statements, time, memory",
 }

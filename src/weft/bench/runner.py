@@ -33,6 +33,7 @@ from weft.telemetry.log import configure
 
 JOBS_HELD_MAX = 10_000
 HEARTBEAT_S = 10.0
+AGAIN_S = 0.002
 BARE = {"bare": bare_turn, "bare_in_one": bare_turn_in_one}
 FUNCTIONS = {"weft": InOneCall, "weft_in_two": InTwoCalls}
 
@@ -80,9 +81,16 @@ async def _run(turn: Turn, order: Order) -> Done:
     _line()
     result = Done(time.monotonic(), [])
     left = math.inf if order.jobs_max is None else order.jobs_max
-    while left > 0 and (jobs := await turn()):
-        result.calls.append((time.monotonic(), jobs))
-        left -= jobs
+    found_at = result.began_at
+    while left > 0:
+        if jobs := await turn():
+            found_at = time.monotonic()
+            result.calls.append((found_at, jobs))
+            left -= jobs
+        elif time.monotonic() - found_at >= order.patience_s:
+            break
+        else:
+            await asyncio.sleep(AGAIN_S)
     return result
 
 

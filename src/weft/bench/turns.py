@@ -38,6 +38,8 @@ class Order(msgspec.Struct):
     """Jobs a call."""
     start_calls: bool = False
     """Report each start with a call of its own."""
+    patience_s: float = 0.0
+    """End when there was nothing to claim for this time, because others may make room."""
     jobs_max: int | None = None
     """End after about this number of jobs; None: when nothing is left. Where one call completes
     and claims, the last claimed jobs stay claimed."""

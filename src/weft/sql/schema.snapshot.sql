@@ -145,9 +145,9 @@ CREATE FUNCTION weft._add_update_ranges(of_batch_id bigint, of_update_id integer
     SET enable_seqscan TO 'off';
 ALTER FUNCTION weft._add_update_ranges(of_batch_id bigint, of_update_id integer, pool_id integer, user_id integer) OWNER TO weft_tenant;
 
-CREATE FUNCTION weft._admit_head(of_gate_set_ids integer[], of_pool_id integer, of_user_id integer, locked_gate_ids integer[], limit_jobs integer, with_paused boolean, at timestamp with time zone, OUT n integer, OUT is_left boolean) RETURNS record
+CREATE FUNCTION weft._admit_head(of_gate_set_ids integer[], of_pool_id integer, of_user_id integer, locked_gate_ids integer[], limit_jobs integer, with_paused boolean, at timestamp with time zone, apart boolean, OUT n integer, OUT is_left boolean) RETURNS record
     LANGUAGE plpgsql;
-ALTER FUNCTION weft._admit_head(of_gate_set_ids integer[], of_pool_id integer, of_user_id integer, locked_gate_ids integer[], limit_jobs integer, with_paused boolean, at timestamp with time zone, OUT n integer, OUT is_left boolean) OWNER TO weft_system;
+ALTER FUNCTION weft._admit_head(of_gate_set_ids integer[], of_pool_id integer, of_user_id integer, locked_gate_ids integer[], limit_jobs integer, with_paused boolean, at timestamp with time zone, apart boolean, OUT n integer, OUT is_left boolean) OWNER TO weft_system;
 
 CREATE FUNCTION weft._admit_jobs(of_pool_id integer, of_user_id integer, gate_set_ids integer[], batch_ids bigint[], job_ids integer[], ranges bigint[], at timestamp with time zone) RETURNS integer
     LANGUAGE plpgsql;
@@ -868,9 +868,9 @@ CREATE FUNCTION weft._waiting_heads(of_gate_set_ids integer[]) RETURNS TABLE(gat
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._waiting_heads(of_gate_set_ids integer[]) OWNER TO weft_system;
 
-CREATE FUNCTION weft._waiting_jobs(of_gate_set_ids integer[], of_pool_id integer, of_user_id integer, limit_jobs integer, with_paused boolean, at timestamp with time zone) RETURNS TABLE(gate_set_id integer, rank smallint, batch_id bigint, is_ranged boolean, job_id integer, shape_id integer, runnable_id bigint)
+CREATE FUNCTION weft._waiting_jobs(of_gate_set_ids integer[], of_pool_id integer, of_user_id integer, limit_jobs integer, with_paused boolean, at timestamp with time zone, limits integer[] DEFAULT NULL::integer[]) RETURNS TABLE(gate_set_id integer, rank smallint, batch_id bigint, is_ranged boolean, job_id integer, shape_id integer, runnable_id bigint)
     LANGUAGE plpgsql STABLE;
-ALTER FUNCTION weft._waiting_jobs(of_gate_set_ids integer[], of_pool_id integer, of_user_id integer, limit_jobs integer, with_paused boolean, at timestamp with time zone) OWNER TO weft_system;
+ALTER FUNCTION weft._waiting_jobs(of_gate_set_ids integer[], of_pool_id integer, of_user_id integer, limit_jobs integer, with_paused boolean, at timestamp with time zone, limits integer[]) OWNER TO weft_system;
 
 CREATE FUNCTION weft._waiting_sets() RETURNS SETOF integer
     LANGUAGE sql STABLE;
@@ -3317,7 +3317,7 @@ REVOKE ALL ON FUNCTION weft._add_tree_group(of_tenant_id integer, of_batch_id bi
 
 REVOKE ALL ON FUNCTION weft._add_update_ranges(of_batch_id bigint, of_update_id integer, pool_id integer, user_id integer) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION weft._admit_head(of_gate_set_ids integer[], of_pool_id integer, of_user_id integer, locked_gate_ids integer[], limit_jobs integer, with_paused boolean, at timestamp with time zone, OUT n integer, OUT is_left boolean) FROM PUBLIC;
+REVOKE ALL ON FUNCTION weft._admit_head(of_gate_set_ids integer[], of_pool_id integer, of_user_id integer, locked_gate_ids integer[], limit_jobs integer, with_paused boolean, at timestamp with time zone, apart boolean, OUT n integer, OUT is_left boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._admit_jobs(of_pool_id integer, of_user_id integer, gate_set_ids integer[], batch_ids bigint[], job_ids integer[], ranges bigint[], at timestamp with time zone) FROM PUBLIC;
 
@@ -3657,7 +3657,7 @@ REVOKE ALL ON FUNCTION weft._verdicts_on_ends(of_incarnation_id integer, batch_i
 
 REVOKE ALL ON FUNCTION weft._waiting_heads(of_gate_set_ids integer[]) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION weft._waiting_jobs(of_gate_set_ids integer[], of_pool_id integer, of_user_id integer, limit_jobs integer, with_paused boolean, at timestamp with time zone) FROM PUBLIC;
+REVOKE ALL ON FUNCTION weft._waiting_jobs(of_gate_set_ids integer[], of_pool_id integer, of_user_id integer, limit_jobs integer, with_paused boolean, at timestamp with time zone, limits integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._waiting_sets() FROM PUBLIC;
 

@@ -1,26 +1,29 @@
 -- _admit_head: admit the first jobs of a user in a pool that wait at these gate sets, while there is room.
 -- Called by: _pass_gates.   Safe to repeat: yes.
--- Locks: gate (by the caller); as _admit_jobs.   Plan: as _waiting_jobs. Jobs of several sets compete for places, so they are admitted one
---   by one.
+-- Locks: gate (by the caller); as _admit_jobs.   Plan: as _waiting_jobs. Jobs of sets that share a gate compete for places, so they
+--   are admitted one by one.
+-- apart: no two of these sets share a gate.
 -- Returns: how many were admitted; whether a job was skipped because its row was locked.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._admit_head(
     of_gate_set_ids int[], of_pool_id int, of_user_id int, locked_gate_ids int[], limit_jobs int, with_paused boolean, at timestamptz,
-    OUT n int, OUT is_left boolean
+    apart boolean, OUT n int, OUT is_left boolean
 ) LANGUAGE plpgsql
 AS $$
 DECLARE
     v_lanes int[] := '{}';
-    v_sets int[]; v_limit int; v_set int[]; v_batch bigint[]; v_job int[]; v_range bigint[]; v_n int;
+    v_sets int[]; v_rooms int[]; v_limit int; v_set int[]; v_batch bigint[]; v_job int[]; v_range bigint[]; v_n int;
 BEGIN
     n := 0; is_left := false;
     LOOP
-        SELECT array_agg(r.s), CASE count(*) WHEN 1 THEN least(min(r.room), limit_jobs - n) ELSE 1 END INTO v_sets, v_limit
+        SELECT array_agg(r.s), array_agg(least(r.room, limit_jobs - n)),
+            CASE WHEN apart OR count(*) = 1 THEN least(sum(r.room), limit_jobs - n) ELSE 1 END INTO v_sets, v_rooms, v_limit
         FROM (SELECT s, weft._room(s, locked_gate_ids) AS room FROM unnest(of_gate_set_ids) s) r WHERE r.room > 0;
         EXIT WHEN v_sets IS NULL OR n >= limit_jobs;
         SELECT array_agg(w.gate_set_id), array_agg(w.batch_id), array_agg(w.job_id), array_agg(w.runnable_id)
             INTO v_set, v_batch, v_job, v_range
-        FROM weft._waiting_jobs(v_sets, of_pool_id, of_user_id, v_limit, with_paused, _admit_head.at) w;
+        FROM weft._waiting_jobs(v_sets, of_pool_id, of_user_id, v_limit, with_paused, _admit_head.at,
+            CASE WHEN apart THEN v_rooms END) w;
         EXIT WHEN v_job IS NULL;
         v_n := weft._admit_jobs(of_pool_id, of_user_id, v_set, v_batch, v_job, v_range, _admit_head.at);
         n := n + v_n;
@@ -30,7 +33,7 @@ BEGIN
             SELECT j.lane_id FROM unnest(v_batch, v_job) t (b, j)
             CROSS JOIN LATERAL (SELECT y.lane_id FROM weft.job y WHERE y.batch_id = t.b AND y.job_id = t.j OFFSET 0) j);
         is_left := v_n < cardinality(v_job);
-        EXIT WHEN is_left OR (cardinality(v_sets) = 1 AND cardinality(v_job) < v_limit);
+        EXIT WHEN is_left OR apart OR (cardinality(v_sets) = 1 AND cardinality(v_job) < v_limit);
     END LOOP;
     IF n > 0 THEN
         PERFORM weft._announce(array_fill(of_pool_id, ARRAY[cardinality(v_lanes)]), array_fill(of_user_id, ARRAY[cardinality(v_lanes)]),

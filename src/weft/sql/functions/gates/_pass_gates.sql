@@ -14,6 +14,7 @@ SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SE
 AS $$
 #variable_conflict use_column
 DECLARE
+    v_apart int[];  -- sets that share no gate with another
     v_sets int[]; v_wanted int[]; v_gates int[]; v_head record; v_rounds int; v_left int := limit_jobs; v_n int; v_is_left boolean := false;
 BEGIN
     SELECT array_agg(DISTINCT m.gate_set_id) INTO v_sets FROM weft.gate_member m
@@ -33,18 +34,24 @@ BEGIN
     IF arrivals THEN
         PERFORM weft._step_back(v_gates, v_sets, _pass_gates.at);
     END IF;
+    v_apart := ARRAY(
+        SELECT m.gate_set_id FROM (
+            SELECT x.gate_set_id, count(*) OVER (PARTITION BY x.gate_id) AS n FROM weft.gate_member x WHERE x.gate_set_id = ANY (v_sets)) m
+        GROUP BY 1 HAVING max(m.n) = 1);
     -- Jobs that were not claimed lately come second.
     v_rounds := CASE WHEN EXISTS (SELECT FROM weft.gate_pause u WHERE u.gate_id = ANY (v_gates)) THEN 2 ELSE 1 END;
     <<rounds>>
     FOR v_round IN 1..v_rounds LOOP
         FOR v_head IN
-            SELECT h.pool_id, h.user_id, array_agg(h.gate_set_id) AS sets FROM weft._waiting_heads(v_sets) h
+            SELECT h.pool_id, h.user_id, h.apart, array_agg(h.gate_set_id) AS sets
+            FROM (SELECT x.*, x.gate_set_id = ANY (v_apart) AS apart FROM weft._waiting_heads(v_sets) x) h
             LEFT JOIN weft.user_share s ON s.pool_id = h.pool_id AND s.user_id = h.user_id
-            GROUP BY h.pool_id, h.user_id, s.load
+            GROUP BY h.pool_id, h.user_id, h.apart, s.load
             ORDER BY CASE WHEN count(*) OVER () > 1 THEN weft._has_new_claims(h.pool_id, h.user_id) END, s.load, h.user_id, h.pool_id
         LOOP
             SELECT a.n, v_is_left OR a.is_left INTO v_n, v_is_left FROM weft._admit_head(v_head.sets,
-                v_head.pool_id, v_head.user_id, v_gates, v_left, v_round = v_rounds, _pass_gates.at) a;
+                v_head.pool_id, v_head.user_id, v_gates, v_left, v_round = v_rounds, _pass_gates.at,
+                v_head.apart) a;
             v_left := v_left - v_n;
             EXIT rounds WHEN v_left <= 0;
         END LOOP;

@@ -13,6 +13,9 @@ AS $$
 DECLARE
     v_sets int[];
 BEGIN
+    IF NOT EXISTS (SELECT FROM weft.worker_incarnation i WHERE i.ended_at IS NULL AND i.waiting AND NOT i.draining) THEN
+        RETURN;
+    END IF;
     SELECT array_agg(s) INTO v_sets FROM weft._waiting_sets() s WHERE NOT weft._opens_later(s, _stuck_places.at);
     IF v_sets IS NULL THEN
         RETURN;

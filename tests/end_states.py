@@ -7,7 +7,7 @@ from weft.core.states import JobState, Reason
 SYSTEM_REASONS = frozenset(
     {
         Reason.TIMEOUT, Reason.OOM, Reason.DISK, Reason.NO_PROGRAM, Reason.NO_IMAGE,
-        Reason.BAD_SPEC, Reason.LOG_LIMIT, Reason.SYSTEM,
+        Reason.BAD_SPEC, Reason.LOG_LIMIT, Reason.SYSTEM, Reason.DEADLINE,
     }
 )  # fmt: skip
 

@@ -17,7 +17,8 @@ DOCUMENT = {
     "jobs": [
         {"group": "/g", "name": "x", "command": ["true"]}, {"parents": [1]},
         {"count": 3, "command": ["true"]}, {
-            "not_before": "2100-01-01T00:00:00Z", "concurrency_key": {"key": "x", "n": 2},
+            "not_before": "2100-01-01T00:00:00Z", "deadline": "2100-01-01T01:00:00Z",
+            "concurrency_key": {"key": "x", "n": 2},
         },
     ],
 }  # fmt: skip

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import asyncpg
 import httpx
 import msgspec
 import pytest
@@ -78,6 +79,7 @@ async def test_jobs_with_one_key_take_turns(http: httpx.AsyncClient, worker: Liv
         ("not_before", 12, "API.WRONG_TYPE"),
         ("not_before", "0001-01-01T00:00:00+23:59", "API.INVALID_VALUE"),
         ("not_before", "9999-12-31T23:59:59-23:59", "API.INVALID_VALUE"),
+        ("deadline", "1969-12-31T23:00:00Z", "API.INVALID_VALUE"),
         ("concurrency_key", "db", "API.WRONG_TYPE"),
     ],
 )
@@ -108,3 +110,27 @@ async def test_wrong_key_is_refused(http: httpx.AsyncClient, value: object, poin
     assert [one["pointer"] for one in answer.json()["errors"]] == [
         f"/jobs/0/concurrency_key{pointer}"
     ]
+
+
+async def test_latest_start_is_the_deadline_without_the_time_limit(
+    http: httpx.AsyncClient, database: dict[str, str]
+) -> None:
+    batch = await create(
+        http,
+        {"deadline": f"{LATE}Z", "timeout_s": 90},
+        {"deadline": f"{LATE}Z", "count": 3},
+        {},
+    )
+    connection = await asyncpg.connect(database["admin"])
+    rows = await connection.fetch(
+        "SELECT first_job, last_job, deadline - latest_start AS time_limit, due_at = latest_start "
+        "AS due FROM weft.job_deadline ORDER BY 1"
+    )
+    await connection.close()
+    jobs = await documents(http, batch)
+
+    assert [tuple(row) for row in rows] == [
+        (1, 1, timedelta(seconds=90), True), (2, 4, timedelta(0), True),
+    ]  # fmt: skip
+    assert [job.get("deadline") for job in jobs] == [*[f"{LATE}Z"] * 4, None]
+    assert not any("latest_start" in job for job in jobs)

@@ -23,6 +23,7 @@ from weft.cli.input.values import WrongOption
         ("concurrency_key", "db=x", "such as db-x"),
         ("concurrency_key", "db=0", "such as db-x"),
         ("not_before", "tomorrow", "such as 2027-01-01T02:00:00Z or +2h"),
+        ("deadline", "2026-02-30", "such as 2027-01-01T02:00:00Z or +2h"),
         ("not_before", "+soon", "such as 2027-01-01T02:00:00Z or +2h"),
         ("not_before", "+9999999999d", "such as 2027-01-01T02:00:00Z or +2h"),
     ],

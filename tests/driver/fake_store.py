@@ -26,6 +26,7 @@ class FakeDriverStore:
         self.parked: deque[int] = deque()
         self.gated: deque[int] = deque()
         self.next_gates: deque[float | None] = deque()
+        self.next_deadlines: deque[float | None] = deque()
         self.gates_due_at: datetime | None = None
         self.idle: deque[bool] = deque()
         self.due: deque[datetime | None] = deque()
@@ -141,6 +142,10 @@ class FakeDriverStore:
     async def gates_due(self, epoch: int) -> float | None:
         await self._ask("gates_due", epoch)
         return self.next_gates.popleft() if self.next_gates else None
+
+    async def deadlines_due(self, epoch: int) -> float | None:
+        await self._ask("deadlines_due", epoch)
+        return self.next_deadlines.popleft() if self.next_deadlines else None
 
     async def beat(self, epoch: int, grace_s: float) -> Beat:
         assert grace_s > 0

@@ -226,6 +226,17 @@ async def test_gates_are_passed_at_the_date_that_the_database_names() -> None:
     assert driver.store.calls["pass_gates"] == 2
 
 
+async def test_deadlines_are_looked_at_when_the_first_one_comes() -> None:
+    driver = Running()
+    driver.store.next_deadlines.extend([0.01, None])
+    async with running(driver):
+        await driver.store.until("sweep_deadlines", 2)
+        await driver.store.until("deadlines_due", 2)
+        await driver.settled()
+
+    assert driver.store.calls["sweep_deadlines"] == 2
+
+
 async def test_heartbeat_brings_a_new_date_to_the_gates() -> None:
     """A place may have become stuck since the loop asked."""
     driver = Running(replace(SETTINGS, heartbeat_s=0.02))

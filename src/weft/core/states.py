@@ -77,6 +77,7 @@ class Reason(IntEnum):
     LOST = 11
     LOG_LIMIT = 12
     SYSTEM = 13
+    DEADLINE = 14
 
     @property
     def word(self) -> str:
@@ -87,9 +88,9 @@ class Reason(IntEnum):
 _S = JobState
 TRANSITIONS = MappingProxyType(
     {
-        _S.PENDING: frozenset({_S.READY, _S.CANCELLED}),
+        _S.PENDING: frozenset({_S.READY, _S.ERROR, _S.CANCELLED}),
         _S.READY: frozenset({_S.QUEUED, _S.CREATING, _S.RUNNING, _S.ERROR, _S.CANCELLED}),
-        _S.QUEUED: frozenset({_S.READY, _S.RUNNING, _S.BLOCKED, _S.CANCELLED}),
+        _S.QUEUED: frozenset({_S.READY, _S.RUNNING, _S.BLOCKED, _S.ERROR, _S.CANCELLED}),
         _S.CREATING: frozenset({_S.READY, _S.RUNNING, _S.ERROR, _S.CANCELLED}),
         _S.RUNNING: frozenset(
             {_S.SUCCESS, _S.FAILED, _S.ERROR, _S.CANCELLED, _S.BLOCKED, _S.READY}

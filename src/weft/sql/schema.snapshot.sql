@@ -275,6 +275,10 @@ CREATE FUNCTION weft._deactivate_idle_users() RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._deactivate_idle_users() OWNER TO weft_system;
 
+CREATE FUNCTION weft._deadlines_due() RETURNS interval
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._deadlines_due() OWNER TO weft_system;
+
 CREATE TABLE weft.callback_delivery (
     delivery_id bigint NOT NULL,
     name uuid DEFAULT gen_random_uuid() NOT NULL,
@@ -300,6 +304,10 @@ CREATE FUNCTION weft._delivery_document(delivery weft.callback_delivery) RETURNS
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._delivery_document(delivery weft.callback_delivery) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft._end_late(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._end_late(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone) OWNER TO weft_system;
+
 CREATE FUNCTION weft._end_operation(of_operation_id bigint, error jsonb, result jsonb, at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._end_operation(of_operation_id bigint, error jsonb, result jsonb, at timestamp with time zone) OWNER TO weft_system;
@@ -308,9 +316,9 @@ CREATE FUNCTION weft._end_parents(batch_ids bigint[], child_ids integer[], oks b
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._end_parents(batch_ids bigint[], child_ids integer[], oks boolean[], by_range boolean, noted boolean, at timestamp with time zone, OUT ended_batches bigint[], OUT ended_jobs integer[]) OWNER TO weft_system;
 
-CREATE FUNCTION weft._end_waiting(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone) RETURNS bigint
+CREATE FUNCTION weft._end_waiting(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone, late boolean DEFAULT false) RETURNS bigint
     LANGUAGE plpgsql;
-ALTER FUNCTION weft._end_waiting(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone) OWNER TO weft_system;
+ALTER FUNCTION weft._end_waiting(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone, late boolean) OWNER TO weft_system;
 
 CREATE FUNCTION weft._fail(code text, message text, detail text, hint text) RETURNS void
     LANGUAGE plpgsql;
@@ -446,6 +454,10 @@ ALTER FUNCTION weft._is_closed(of_batch_id bigint, of_group_id integer, of_job_i
 CREATE FUNCTION weft._is_held(of_batch_id bigint, of_group_id integer, of_job_id integer) RETURNS boolean
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._is_held(of_batch_id bigint, of_group_id integer, of_job_id integer) OWNER TO weft_system;
+
+CREATE FUNCTION weft._is_late(of_batch_id bigint, of_job_id integer, at timestamp with time zone) RETURNS boolean
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._is_late(of_batch_id bigint, of_job_id integer, at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft._is_paused(of_gate_set_id integer, of_pool_id integer, of_shape_id integer, at timestamp with time zone) RETURNS boolean
     LANGUAGE sql STABLE;
@@ -822,6 +834,10 @@ CREATE FUNCTION weft._stop_batch(operation weft.operation, limit_rows integer, a
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._stop_batch(operation weft.operation, limit_rows integer, at timestamp with time zone) OWNER TO weft_system;
 
+CREATE FUNCTION weft._stop_reasons(batch_ids bigint[], job_ids integer[], reasons smallint[]) RETURNS smallint[]
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._stop_reasons(batch_ids bigint[], job_ids integer[], reasons smallint[]) OWNER TO weft_system;
+
 CREATE FUNCTION weft._stuck_places(at timestamp with time zone, until timestamp with time zone) RETURNS TABLE(batch_id bigint, job_id integer, gate_id integer, pool_id integer, shape_id integer, stuck_at timestamp with time zone)
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1065,6 +1081,11 @@ CREATE FUNCTION weft.database_id() RETURNS uuid
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.database_id() OWNER TO weft_system;
+
+CREATE FUNCTION weft.deadlines_due(epoch bigint) RETURNS interval
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.deadlines_due(epoch bigint) OWNER TO weft_system;
 
 CREATE FUNCTION weft.delete_batch(tenant_id integer, user_id integer, batch_id bigint, actor text, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -1499,6 +1520,14 @@ CREATE FUNCTION weft.sweep_cancelled(epoch bigint, limit_jobs integer, at timest
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off';
 ALTER FUNCTION weft.sweep_cancelled(epoch bigint, limit_jobs integer, at timestamp with time zone) OWNER TO weft_system;
+
+CREATE FUNCTION weft.sweep_deadlines(epoch bigint, limit_jobs integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off';
+ALTER FUNCTION weft.sweep_deadlines(epoch bigint, limit_jobs integer, at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft.sweep_holds(epoch bigint, limit_jobs integer) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -1966,7 +1995,8 @@ CREATE TABLE weft.job_cancel (
     job_id integer NOT NULL,
     tenant_id integer NOT NULL,
     cancelled_at timestamp with time zone NOT NULL,
-    actor text NOT NULL
+    actor text NOT NULL,
+    late boolean DEFAULT false NOT NULL
 );
 ALTER TABLE weft.job_cancel OWNER TO postgres;
 
@@ -1993,6 +2023,18 @@ ALTER TABLE weft.job_change ALTER COLUMN change_id ADD GENERATED ALWAYS AS IDENT
     NO MAXVALUE
     CACHE 1
 );
+
+CREATE TABLE weft.job_deadline (
+    batch_id bigint NOT NULL,
+    first_job integer NOT NULL,
+    last_job integer NOT NULL,
+    tenant_id integer NOT NULL,
+    latest_start timestamp with time zone NOT NULL,
+    deadline timestamp with time zone NOT NULL,
+    due_at timestamp with time zone,
+    sweep_job integer NOT NULL
+);
+ALTER TABLE weft.job_deadline OWNER TO postgres;
 
 CREATE TABLE weft.job_delta (
     xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
@@ -2097,6 +2139,13 @@ ALTER TABLE weft.lane ALTER COLUMN lane_id ADD GENERATED ALWAYS AS IDENTITY (
     NO MAXVALUE
     CACHE 1
 );
+
+CREATE TABLE weft.late_job (
+    batch_id bigint NOT NULL,
+    job_id integer NOT NULL,
+    tenant_id integer NOT NULL
+);
+ALTER TABLE weft.late_job OWNER TO postgres;
 
 CREATE TABLE weft.member_span (
     batch_id bigint NOT NULL,
@@ -2604,6 +2653,9 @@ ALTER TABLE ONLY weft.job_cancel
 ALTER TABLE ONLY weft.job_change
     ADD CONSTRAINT job_change_pkey PRIMARY KEY (batch_id, job_id, change_id);
 
+ALTER TABLE ONLY weft.job_deadline
+    ADD CONSTRAINT job_deadline_pkey PRIMARY KEY (batch_id, first_job);
+
 ALTER TABLE ONLY weft.job_group
     ADD CONSTRAINT job_group_pkey PRIMARY KEY (batch_id, group_id);
 
@@ -2633,6 +2685,9 @@ ALTER TABLE ONLY weft.lane
 
 ALTER TABLE ONLY weft.lane
     ADD CONSTRAINT lane_pkey PRIMARY KEY (lane_id);
+
+ALTER TABLE ONLY weft.late_job
+    ADD CONSTRAINT late_job_pkey PRIMARY KEY (batch_id, job_id);
 
 ALTER TABLE ONLY weft.member_span
     ADD CONSTRAINT member_span_pkey PRIMARY KEY (batch_id, group_id, first_job, last_job);
@@ -2791,6 +2846,10 @@ CREATE INDEX group_hold_unswept_idx ON weft.group_hold USING btree (batch_id) WH
 
 CREATE INDEX job_array_name_idx ON weft.job_array USING btree (batch_id, name, first_job) WHERE (name IS NOT NULL);
 
+CREATE INDEX job_change_error_idx ON weft.job_change USING btree (batch_id, job_id) WHERE (to_state = 8);
+
+CREATE INDEX job_deadline_due_at_idx ON weft.job_deadline USING btree (due_at) WHERE (due_at IS NOT NULL);
+
 CREATE INDEX job_delta_xid_idx ON weft.job_delta USING btree (xid);
 
 CREATE UNIQUE INDEX job_group_path_idx ON weft.job_group USING btree (batch_id, path);
@@ -2831,7 +2890,7 @@ CREATE INDEX worker_incarnation_alive_idx ON weft.worker_incarnation USING btree
 
 CREATE UNIQUE INDEX worker_incarnation_one_alive ON weft.worker_incarnation USING btree (worker_id) WHERE (ended_at IS NULL);
 
-CREATE TRIGGER job_transition_is_legal AFTER UPDATE OF state ON weft.job FOR EACH ROW WHEN (((old.state <> new.state) AND (((('{514,796,562,786,994,898,0,3,3,3}'::integer[])[(old.state + 1)] >> (new.state)::integer) & 1) = 0))) EXECUTE FUNCTION weft._refuse_transition();
+CREATE TRIGGER job_transition_is_legal AFTER UPDATE OF state ON weft.job FOR EACH ROW WHEN (((old.state <> new.state) AND (((('{770,796,818,786,994,898,0,3,3,3}'::integer[])[(old.state + 1)] >> (new.state)::integer) & 1) = 0))) EXECUTE FUNCTION weft._refuse_transition();
 
 ALTER TABLE ONLY weft.batch
     ADD CONSTRAINT batch_project_id_fkey FOREIGN KEY (project_id) REFERENCES weft.billing_project(project_id);
@@ -2881,6 +2940,9 @@ ALTER TABLE ONLY weft.group_completion
 ALTER TABLE ONLY weft.group_hold
     ADD CONSTRAINT group_hold_batch_id_fkey FOREIGN KEY (batch_id) REFERENCES weft.batch(batch_id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY weft.job_deadline
+    ADD CONSTRAINT job_deadline_batch_id_fkey FOREIGN KEY (batch_id) REFERENCES weft.batch(batch_id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY weft.job_group
     ADD CONSTRAINT job_group_batch_id_fkey FOREIGN KEY (batch_id) REFERENCES weft.batch(batch_id) ON DELETE CASCADE;
 
@@ -2895,6 +2957,9 @@ ALTER TABLE ONLY weft.job_transition
 
 ALTER TABLE ONLY weft.lane
     ADD CONSTRAINT lane_pool_id_fkey FOREIGN KEY (pool_id) REFERENCES weft.pool(pool_id);
+
+ALTER TABLE ONLY weft.late_job
+    ADD CONSTRAINT late_job_batch_id_fkey FOREIGN KEY (batch_id) REFERENCES weft.batch(batch_id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY weft.queue
     ADD CONSTRAINT queue_pool_id_fkey FOREIGN KEY (pool_id) REFERENCES weft.pool(pool_id);
@@ -3003,6 +3068,8 @@ ALTER TABLE weft.job_cancel ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.job_change ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE weft.job_deadline ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE weft.job_delta ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.job_group ENABLE ROW LEVEL SECURITY;
@@ -3012,6 +3079,8 @@ ALTER TABLE weft.job_hold ENABLE ROW LEVEL SECURITY;
 ALTER TABLE weft.job_label ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.job_spec ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.late_job ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.member_span ENABLE ROW LEVEL SECURITY;
 
@@ -3050,6 +3119,8 @@ CREATE POLICY query_rows ON weft.group_usage FOR SELECT TO weft_api, weft_driver
 CREATE POLICY query_rows ON weft.job FOR SELECT TO weft_api, weft_driver USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY query_rows ON weft.job_array FOR SELECT TO weft_api, weft_driver USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY query_rows ON weft.job_change FOR SELECT TO weft_api, weft_driver USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY query_rows ON weft.job_delta FOR SELECT TO weft_api, weft_driver USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
@@ -3137,6 +3208,8 @@ CREATE POLICY system_rows ON weft.job_cancel TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.job_change TO weft_system USING (true);
 
+CREATE POLICY system_rows ON weft.job_deadline TO weft_system USING (true);
+
 CREATE POLICY system_rows ON weft.job_delta TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.job_group TO weft_system USING (true);
@@ -3146,6 +3219,8 @@ CREATE POLICY system_rows ON weft.job_hold TO weft_system USING (true);
 CREATE POLICY system_rows ON weft.job_label TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.job_spec TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.late_job TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.member_span TO weft_system USING (true);
 
@@ -3233,6 +3308,8 @@ CREATE POLICY tenant_rows ON weft.job_cancel TO weft_tenant USING ((tenant_id = 
 
 CREATE POLICY tenant_rows ON weft.job_change TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
+CREATE POLICY tenant_rows ON weft.job_deadline TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
 CREATE POLICY tenant_rows ON weft.job_delta TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.job_group TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
@@ -3242,6 +3319,8 @@ CREATE POLICY tenant_rows ON weft.job_hold TO weft_tenant USING ((tenant_id = ( 
 CREATE POLICY tenant_rows ON weft.job_label TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.job_spec TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.late_job TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.member_span TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
@@ -3383,18 +3462,22 @@ REVOKE ALL ON FUNCTION weft._create_operation(tenant_id integer, user_id integer
 
 REVOKE ALL ON FUNCTION weft._deactivate_idle_users() FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._deadlines_due() FROM PUBLIC;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.callback_delivery TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.callback_delivery TO weft_system;
 
 REVOKE ALL ON FUNCTION weft._delivery_document(delivery weft.callback_delivery) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._end_late(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._end_operation(of_operation_id bigint, error jsonb, result jsonb, at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._end_parents(batch_ids bigint[], child_ids integer[], oks boolean[], by_range boolean, noted boolean, at timestamp with time zone, OUT ended_batches bigint[], OUT ended_jobs integer[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._end_parents(batch_ids bigint[], child_ids integer[], oks boolean[], by_range boolean, noted boolean, at timestamp with time zone, OUT ended_batches bigint[], OUT ended_jobs integer[]) TO weft_tenant;
 
-REVOKE ALL ON FUNCTION weft._end_waiting(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft._end_waiting(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone) TO weft_tenant;
+REVOKE ALL ON FUNCTION weft._end_waiting(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone, late boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._end_waiting(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone, late boolean) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._fail(code text, message text, detail text, hint text) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._fail(code text, message text, detail text, hint text) TO weft_tenant;
@@ -3457,6 +3540,9 @@ GRANT ALL ON FUNCTION weft._is_closed(of_batch_id bigint, of_group_id integer, o
 
 REVOKE ALL ON FUNCTION weft._is_held(of_batch_id bigint, of_group_id integer, of_job_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._is_held(of_batch_id bigint, of_group_id integer, of_job_id integer) TO weft_tenant;
+
+REVOKE ALL ON FUNCTION weft._is_late(of_batch_id bigint, of_job_id integer, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._is_late(of_batch_id bigint, of_job_id integer, at timestamp with time zone) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._is_paused(of_gate_set_id integer, of_pool_id integer, of_shape_id integer, at timestamp with time zone) FROM PUBLIC;
 
@@ -3633,6 +3719,8 @@ REVOKE ALL ON FUNCTION weft._step_back(of_gate_ids integer[], of_gate_set_ids in
 
 REVOKE ALL ON FUNCTION weft._stop_batch(operation weft.operation, limit_rows integer, at timestamp with time zone) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._stop_reasons(batch_ids bigint[], job_ids integer[], reasons smallint[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._stuck_places(at timestamp with time zone, until timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._switches(of_batch_id bigint) FROM PUBLIC;
@@ -3758,6 +3846,9 @@ GRANT ALL ON FUNCTION weft.create_update(tenant_id integer, user_id integer, bat
 
 REVOKE ALL ON FUNCTION weft.database_id() FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.database_id() TO weft_worker;
+
+REVOKE ALL ON FUNCTION weft.deadlines_due(epoch bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.deadlines_due(epoch bigint) TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft.delete_batch(tenant_id integer, user_id integer, batch_id bigint, actor text, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.delete_batch(tenant_id integer, user_id integer, batch_id bigint, actor text, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) TO weft_api;
@@ -3986,6 +4077,9 @@ GRANT ALL ON FUNCTION weft.submit_v2(tenant_id integer, user_id integer, of_batc
 REVOKE ALL ON FUNCTION weft.sweep_cancelled(epoch bigint, limit_jobs integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.sweep_cancelled(epoch bigint, limit_jobs integer, at timestamp with time zone) TO weft_driver;
 
+REVOKE ALL ON FUNCTION weft.sweep_deadlines(epoch bigint, limit_jobs integer, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.sweep_deadlines(epoch bigint, limit_jobs integer, at timestamp with time zone) TO weft_driver;
+
 REVOKE ALL ON FUNCTION weft.sweep_holds(epoch bigint, limit_jobs integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.sweep_holds(epoch bigint, limit_jobs integer) TO weft_driver;
 
@@ -4149,8 +4243,23 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_cancel TO weft_system;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_change TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_change TO weft_system;
 
+GRANT SELECT(batch_id) ON TABLE weft.job_change TO weft_api;
+GRANT SELECT(batch_id) ON TABLE weft.job_change TO weft_driver;
+
+GRANT SELECT(job_id) ON TABLE weft.job_change TO weft_api;
+GRANT SELECT(job_id) ON TABLE weft.job_change TO weft_driver;
+
+GRANT SELECT(tenant_id) ON TABLE weft.job_change TO weft_api;
+GRANT SELECT(tenant_id) ON TABLE weft.job_change TO weft_driver;
+
+GRANT SELECT(to_state) ON TABLE weft.job_change TO weft_api;
+GRANT SELECT(to_state) ON TABLE weft.job_change TO weft_driver;
+
 GRANT USAGE ON SEQUENCE weft.job_change_change_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.job_change_change_id_seq TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_deadline TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_deadline TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_delta TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_delta TO weft_system;
@@ -4182,6 +4291,9 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.lane TO weft_system;
 
 GRANT USAGE ON SEQUENCE weft.lane_lane_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.lane_lane_id_seq TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.late_job TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.late_job TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.member_span TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.member_span TO weft_system;

@@ -107,6 +107,11 @@ class PostgresDriverStore(Operations):
         distance: timedelta | None = await self._database.value("gates_due", epoch=epoch)
         return None if distance is None else distance.total_seconds()
 
+    async def deadlines_due(self, epoch: int) -> float | None:
+        """Return in how many seconds the deadlines loop has something to do."""
+        distance: timedelta | None = await self._database.value("deadlines_due", epoch=epoch)
+        return None if distance is None else distance.total_seconds()
+
     async def beat(self, epoch: int, grace_s: float) -> Beat:
         """Return whether the leader may keep sleeping, and when each loop is due."""
         (row,) = await self._database.call("beat_driver", epoch=epoch, grace_s=grace_s)

@@ -15,6 +15,7 @@ from weft.ports.store import (
     EditLimits,
     Gate,
     JobQuery,
+    JobRows,
     NewSet,
     Operation,
     QueryLimits,
@@ -228,6 +229,28 @@ class SweepTests(_DriverTests):
         assert soon_s is not None
         assert soon_s <= 0
         assert {one.batch_id for one in await self.site.claim()} == {past}
+
+    async def test_deadlines_are_told_and_kept(self) -> None:
+        """Jobs that can no longer start in time end as errors."""
+        driver, epoch = await self.leader()
+        await self.site.drive()
+        assert await driver.deadlines_due(epoch) is None
+        later = await self.site.submit(_due(AGES_S))
+        later_s = await driver.deadlines_due(epoch)
+        past = await self.site.submit(_due(0))
+        soon_s = await driver.deadlines_due(epoch)
+        await self.site.sweep("sweep_deadlines")
+        assert AGES_S / 2 < (later_s or 0) <= AGES_S
+        assert (soon_s or 0) <= 0
+        assert await self.counts(past) == {"n_errored": 1}
+        assert await self.counts(later) == {"n_ready": 1}
+
+
+def _due(in_s: float) -> JobRows:
+    """Return a job that has to start within some seconds."""
+    rows, at = job_rows(1), (datetime.now(UTC) + timedelta(seconds=in_s)).isoformat()
+    rows.rare_job, rows.rare_fields = [1], [{"deadline": at, "latest_start": at}]
+    return rows
 
 
 class WorkerTests(_DriverTests):
@@ -463,6 +486,7 @@ def calls_of_term(
         partial(driver.lose_workers, epoch, 0),
         partial(driver.next_due, epoch, 0),
         partial(driver.gates_due, epoch),
+        partial(driver.deadlines_due, epoch),
         partial(driver.beat, epoch, 0),
         partial(driver.idle_driver, epoch),
         partial(driver.remove_old, epoch, events_keep_s=0, updates_keep_s=0),

@@ -36,6 +36,7 @@ SWEEPS: Final = (
     "sweep_cancelled",
     "sweep_holds",
     "pass_gates",
+    "sweep_deadlines",
 )
 """What the loops of a driver ask of `DriverStore.sweep`."""
 MUCH: Final = 10**8

@@ -19,7 +19,7 @@ JobStateWord = Literal[
 GroupStateWord = Literal["running", "success", "failure", "cancelled"]
 ReasonWord = Literal[
     "exit", "signal", "timeout", "oom", "disk", "no_program", "no_image", "bad_spec",
-    "cancelled", "preempted", "lost", "log_limit", "system",
+    "cancelled", "preempted", "lost", "log_limit", "system", "deadline",
 ]  # fmt: skip
 PhaseWord = Literal[
     "assigned", "preparing", "staging_inputs", "submitting", "queued_remote", "executing",
@@ -131,6 +131,7 @@ class Job(Struct, kw_only=True):
     ended_at: datetime | None
     attributes: dict[str, str]
     not_before: Annotated[datetime | UnsetType, _IF_GIVEN] = UNSET
+    deadline: Annotated[datetime | UnsetType, _IF_GIVEN] = UNSET
     concurrency_key: Annotated[SharedLimit | UnsetType, _IF_GIVEN] = UNSET
 
 

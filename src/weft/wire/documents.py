@@ -255,6 +255,14 @@ class JobDocument(Struct, forbid_unknown_fields=True, omit_defaults=True, gc=Fal
         Moment | None,
         says("It waits until then: a time with its zone (RFC 3339).", "2027-01-01T02:00:00Z"),
     ] = None
+    deadline: Annotated[
+        Moment | None,
+        says(
+            "Time by which it must have ended (RFC 3339). It fails when `timeout_s` does not fit "
+            "any more, and is stopped at that time.",
+            "2027-01-01T06:00:00Z",
+        ),
+    ] = None
     concurrency_key: Annotated[
         ConcurrencyKey | None,
         says("Limits how many jobs with this key run at a time.", {"key": "db-x", "n": 2}),
@@ -270,7 +278,7 @@ class JobDocument(Struct, forbid_unknown_fields=True, omit_defaults=True, gc=Fal
         return self.count if self.values is None else len(self.values)
 
 
-RARE_JOB_FIELDS: Final[tuple[str, ...]] = ("not_before", "concurrency_key", "queue")
+RARE_JOB_FIELDS: Final[tuple[str, ...]] = ("not_before", "deadline", "concurrency_key", "queue")
 """Fields of `JobDocument` that few jobs have and that the document of a job shows as they were
 sent. They are None by default, and need nothing in the database.
 """

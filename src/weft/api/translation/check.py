@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import MAXYEAR, MINYEAR, datetime
+from datetime import MAXYEAR, datetime
 
 from weft.core.errors import EmptyCommand, EnvironmentTooLarge, InvalidValue, NulCharacter
 from weft.core.problems import Problems, pointer_of
@@ -14,6 +14,7 @@ from weft.wire.spec import JobSpec, spec_at
 
 EXECUTORS = ("process", "function")
 INDEX_MAX = 2_000_000_000
+FIRST_YEAR = 1970
 
 
 def check_jobs(
@@ -52,6 +53,7 @@ def check_jobs(
             or job.values is not None
             or job.index_from
             or job.not_before is not None
+            or job.deadline is not None
             or job.concurrency_key is not None
         ):
             check.check(index, job)
@@ -114,8 +116,8 @@ class _JobCheck:
             known = ", ".join(EXECUTORS)
             self.problems.add(InvalidValue, f"{at}/executor", f"not an executor; known: {known}")
         self._check_array(job, at)
-        if job.not_before is not None:
-            self._check_moment(job.not_before, f"{at}/not_before")
+        self._check_moment(job.not_before, f"{at}/not_before")
+        self._check_moment(job.deadline, f"{at}/deadline")
         if job.concurrency_key is not None:
             check_name(
                 job.concurrency_key.key, self.settings, self.problems, f"{at}/concurrency_key/key"
@@ -182,9 +184,9 @@ class _JobCheck:
                 InvalidValue, f"{at}/index_from", f"the last index is {last}, at most {INDEX_MAX}"
             )
 
-    def _check_moment(self, moment: datetime, pointer: str) -> None:
-        """The first and the last year may be others in UTC."""
-        if not MINYEAR < moment.year < MAXYEAR:
+    def _check_moment(self, moment: datetime | None, pointer: str) -> None:
+        """The first years and the last one may be none in UTC, or before a time limit."""
+        if moment is not None and not FIRST_YEAR <= moment.year < MAXYEAR:
             self.problems.add(InvalidValue, pointer, "not a time that a calendar has")
 
     def _check_cwd(self, cwd: str, pointer: str) -> None:

@@ -46,7 +46,7 @@ _DEFAULT_RETRY: Final = sum(1 << reason for reason in CURABLE)
 _REASONS: Final = {
     reason.word: 1 << reason
     for reason in Reason
-    if reason not in {Reason.LOST, Reason.PREEMPTED, Reason.CANCELLED}
+    if reason not in {Reason.LOST, Reason.PREEMPTED, Reason.CANCELLED, Reason.DEADLINE}
 }
 
 

@@ -2,7 +2,7 @@
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from operator import attrgetter
 from typing import Any
 
@@ -84,6 +84,10 @@ def fill_rare_fields(rows: JobRows, jobs: Sequence[JobDocument], positions: Posi
     for entry, fields in sorted(fields_of.items()):
         if gates := job_gates(jobs[entry]):
             fields["gates"] = gates
+        if (deadline := jobs[entry].deadline) is not None:
+            fields["latest_start"] = _as_sent(
+                deadline - timedelta(seconds=jobs[entry].timeout_s or 0)
+            )
         rows.rare_job.append(positions.firsts[entry])
         rows.rare_fields.append(msgspec.to_builtins(fields))
 

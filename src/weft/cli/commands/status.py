@@ -194,6 +194,7 @@ def _print_job(job: Document) -> None:
             "Directory": spec.get("cwd"),
             "Parents": one_line(parents, width=200) or None,
             "Not before": moment(job.get("not_before")) or None,
+            "Deadline": moment(job.get("deadline")) or None,
             "Concurrency key": _key_with_limit(job.get("concurrency_key")),
             "Cost": money(job.get("cost")),
             "Took": duration(job.get("duration_ms")) or None,

@@ -16,6 +16,7 @@ VALUES_FILE: Final = "values_file"
 _PARSERS: Final[Mapping[str, Callable[[str], object]]] = {
     "timeout_s": parse_seconds,
     "not_before": parse_moment,
+    "deadline": parse_moment,
     "concurrency_key": parse_concurrency_key,
 }
 

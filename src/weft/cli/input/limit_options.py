@@ -22,6 +22,9 @@ class LimitOptions:
     not_before: Annotated[str | None, Parameter(group="Job")] = None
     """Do not start it before this time: 2027-01-01T02:00:00Z, or +2h from now on."""
 
+    deadline: Annotated[str | None, Parameter(group="Job")] = None
+    """End it by this time, written like --not-before; if --timeout does not fit, it fails."""
+
     concurrency_key: Annotated[str | None, Parameter(group="Job")] = None
     """Run at most N jobs with this KEY at a time, whoever submits them: KEY=N (default 1)."""
 
@@ -34,6 +37,8 @@ def limit_fields(options: LimitOptions) -> dict[str, Any]:
     fields: dict[str, Any] = {}
     if options.not_before is not None:
         fields["not_before"] = read_option("--not-before", options.not_before, parse_moment)
+    if options.deadline is not None:
+        fields["deadline"] = read_option("--deadline", options.deadline, parse_moment)
     if options.concurrency_key is not None:
         fields["concurrency_key"] = read_option(
             "--concurrency-key", options.concurrency_key, parse_concurrency_key

@@ -20,7 +20,7 @@ def exit_code_of(job: Mapping[str, Any]) -> int:
     reason = job.get("reason")
     if reason == "no_program":
         return NO_PROGRAM
-    if reason == "timeout":
+    if reason in {"timeout", "deadline"}:
         return TIMED_OUT
     if job["state"] == "cancelled":
         return CANCELLED
@@ -49,6 +49,7 @@ def explain_reason(job: Mapping[str, Any]) -> str:
     words = {
         "no_program": "program not found",
         "timeout": "time limit reached",
+        "deadline": "deadline passed",
         "oom": "out of memory",
         "disk": "disk full",
         "bad_spec": "could not start as specified",

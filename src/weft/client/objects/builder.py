@@ -161,6 +161,7 @@ class GroupBuilder(Generic[JobT]):
         values: Iterable[str | PurePath] | None = None,
         index_from: int | None = None,
         umask: str | None = None, not_before: datetime | str | None = None,
+        deadline: datetime | str | None = None,
         concurrency_key: Mapping[str, str | int] | None = None, queue: str | None = None,
     ) -> JobT:  # fmt: skip
         """Create a job here, or an array of jobs; it runs when the builder was submitted.
@@ -187,18 +188,27 @@ class GroupBuilder(Generic[JobT]):
             index_from: Index of the first one; default: 0.
             umask: File mode mask in octal, such as `"0077"`; default: the worker's.
             not_before: Time with its zone until which it waits.
+            deadline: Time with its zone by which it must have ended.
             concurrency_key: `{"key": "db-x", "n": 2}`: at most two jobs with it run at once.
             queue: The queue in which it waits; default: the first whose guard is true.
         """
-        fields = {
-            "command": self._checked(command), "script": script, "always_run": always_run or None,
+        return self._add(groups, parents, {"cwd": cwd, "executor": executor, "count": count,
+            "command": command, "script": script, "always_run": always_run or None, "name": name,
             "env": env, "resources": resources, "index_from": index_from, "not_before": not_before,
-            "stdin": stdin, "parents": self._names_of(parents), "concurrency_key": concurrency_key,
             "timeout_s": timeout_s, "umask": umask, "priority": priority, "retry_on": retry_on,
             "attributes": attributes, "max_attempts": max_attempts, "values": self._texts(values),
-            "name": name, "cwd": cwd, "executor": executor, "queue": queue, "count": count,
-        }  # fmt: skip
-        return self._make_job(self._draft.add_job(self._membership_with(groups), _given(fields)))
+            "stdin": stdin, "deadline": deadline, "concurrency_key": concurrency_key,
+            "queue": queue})  # fmt: skip
+
+    def _add(
+        self,
+        groups: Sequence["GroupBuilder[JobT] | str"],
+        parents: Sequence[HasRef | int],
+        fields: Mapping[str, Any],
+    ) -> JobT:
+        command, names = self._checked(fields["command"]), self._names_of(parents)
+        document = _given({**fields, "command": command, "parents": names})
+        return self._make_job(self._draft.add_job(self._membership_with(groups), document))
 
     def _checked(
         self, command: Sequence[str | PurePath] | None

@@ -9,6 +9,7 @@ from typing import Final
 from weft.driver.loops import (
     callbacks,
     cancel,
+    deadlines,
     fold,
     gates,
     hold,
@@ -25,6 +26,7 @@ LOOPS: Final[tuple[Loop, ...]] = (
     cancel.LOOP,
     hold.LOOP,
     gates.LOOP,
+    deadlines.LOOP,
     operate.LOOP,
     reaper.LOOP,
     retention.LOOP,

@@ -30,4 +30,4 @@ async def _run(context: LoopContext) -> None:
         await context.bell.heard()
 
 
-LOOP = Loop("settle", _run, after=("cancel",))  # cancelled jobs may have children
+LOOP = Loop("settle", _run, after=("cancel", "deadlines"))  # what they end may have children

@@ -82,6 +82,9 @@ class DriverStore(Protocol):
         Negative: it is overdue; None: nothing will be due.
         """
 
+    async def deadlines_due(self, epoch: int) -> float | None:
+        """Return in how many seconds a deadline needs the driver, as `gates_due`."""
+
     async def beat(self, epoch: int, grace_s: float) -> Beat:
         """Return whether the leader may sleep on (`idle_driver`), and when each loop is due."""
 

@@ -50,9 +50,13 @@ _NAME: Final = "(CASE WHEN l.job_id IS NULL THEN r.name ELSE l.name END)"
 _ATTRIBUTES: Final = "(CASE WHEN l.job_id IS NULL THEN r.attributes ELSE l.attributes END)"
 _LAST_ATTEMPT: Final = """
     LEFT JOIN LATERAL (
-        SELECT y.exit_code, y.reason, y.signal, y.started_at, y.ended_at FROM weft.attempt y
+        SELECT y.exit_code, y.reason, y.signal, y.started_at, y.ended_at, y.state
+        FROM weft.attempt y
         WHERE y.batch_id = j.batch_id AND y.job_id = j.job_id AND y.attempt = j.attempt
           AND j.state <> STATE_RUNNING OFFSET 0) a ON true"""
+_REASON: Final = """(CASE WHEN j.state = STATE_ERROR AND a.state IS DISTINCT FROM STATE_ERROR
+    THEN REASON_DEADLINE ELSE a.reason END)"""
+"""A job that ended late while it waited has no attempt that says so."""
 _DURATION: Final = milliseconds(
     "coalesce(a.started_at, j.started_at)", "coalesce(a.ended_at, clock_timestamp())"
 )
@@ -136,7 +140,8 @@ def _term(term: Term, parameters: Parameters) -> str:
             return f"j.{name} {COMPARED[operator]} {parameters.integer(value)}"
         case MissingTerm(name, operator):
             parameters.want(_LAST_ATTEMPT)
-            return f"a.{name} IS {'' if operator is Operator.EQ else 'NOT '}NULL"
+            column = _REASON if name is Field.REASON else f"a.{name}"
+            return f"{column} IS {'' if operator is Operator.EQ else 'NOT '}NULL"
         case AmountTerm(Field.COST, operator, value):
             parameters.want(PRICE)
             return f"{_COST} {COMPARED[operator]} {parameters.number(value)}"
@@ -163,7 +168,8 @@ def _of_attempt(name: Field, operator: Operator, value: int, parameters: Paramet
     parameters.want(_LAST_ATTEMPT)
     is_other = operator is Operator.NE  # as is a job without one
     compared = "IS DISTINCT FROM" if is_other else COMPARED[operator]
-    return f"a.{name} {compared} {parameters.integer(value)}"
+    column = _REASON if name is Field.REASON else f"a.{name}"
+    return f"{column} {compared} {parameters.integer(value)}"
 
 
 def _in_group(group: Group, parameters: Parameters) -> str:

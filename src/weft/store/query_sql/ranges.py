@@ -39,6 +39,11 @@ _FAILED: Final = """
     (SELECT f.job_id AS first_job, f.job_id AS last_job FROM weft.attempt f
     WHERE f.batch_id = {batch} AND f.reason IS NOT NULL AND f.job_id >= {first}
       AND f.job_id <= {last}
+    ORDER BY f.job_id)
+    UNION ALL
+    (SELECT f.job_id, f.job_id FROM weft.job_change f
+    WHERE f.batch_id = {batch} AND f.to_state = STATE_ERROR AND f.job_id >= {first}
+      AND f.job_id <= {last}
     ORDER BY f.job_id)"""
 _RUNNING: Final = """
     (SELECT v AS first_job, v AS last_job FROM weft.live_jobs({batch}, {first}, {last}) v)"""

@@ -1,12 +1,15 @@
--- _end_waiting: end waiting jobs of one batch as cancelled; their children are left to the sweep.
--- Called by: cancel_jobs, sweep_cancelled.   Safe to repeat: yes, only waiting jobs are changed.   Returns: how many it ended.
+-- _end_waiting: end waiting jobs of one batch as cancelled, or as errors if they are late; their children are left to the sweep.
+-- Called by: cancel_jobs, sweep_cancelled, sweep_deadlines.   Safe to repeat: yes, only waiting jobs are changed.
+-- Returns: how many it ended.
 -- Locks: job (by the caller, or here in key order); place (with the job).   Plan: jobs by key.
 -- Owner: weft_system.  Granted to: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._end_waiting(of_batch_id bigint, of_job_ids int[], at timestamptz) RETURNS bigint LANGUAGE plpgsql
+CREATE OR REPLACE FUNCTION weft._end_waiting(of_batch_id bigint, of_job_ids int[], at timestamptz, late boolean DEFAULT false)
+RETURNS bigint LANGUAGE plpgsql
 AS $$
 #variable_conflict use_column
 DECLARE
     v_tid tid[]; v_state smallint[]; v_listed int[]; v_job int[]; v_tenant int; v_edges boolean; v_pool int; v_gated boolean; v_set int;
+    v_to smallint := CASE WHEN late THEN STATE_ERROR ELSE STATE_CANCELLED END;
 BEGIN
     SELECT array_agg(l.tid), array_agg(l.state), array_agg(l.job_id) FILTER (WHERE l.listed AND l.state = STATE_READY)
     INTO v_tid, v_state, v_listed
@@ -24,24 +27,30 @@ BEGIN
         DELETE FROM weft.ready_job q WHERE q.batch_id = of_batch_id AND q.job_id = ANY (v_listed);
     END IF;
     WITH upd AS (
-        UPDATE weft.job j SET state = STATE_CANCELLED, cancelled_at = _end_waiting.at,
+        UPDATE weft.job j SET state = v_to, cancelled_at = _end_waiting.at,
             ready_at = CASE WHEN o.state > STATE_PENDING THEN j.ready_at END
         FROM unnest(v_tid, v_state) o (tid, state)
         WHERE j.ctid = o.tid  -- locked above, so the rows are where they were
         RETURNING j.job_id, j.group_id, j.shape_id, o.state AS old_state),
     del AS (
         INSERT INTO weft.job_delta (tenant_id, batch_id, group_id, shape_id,
-            pool_id, n_pending, n_ready, n_queued, n_creating, n_blocked, n_cancelled, last_ended_at)
+            pool_id, n_pending, n_ready, n_queued, n_creating, n_blocked, n_cancelled, n_errored, last_ended_at)
         SELECT v_tenant, of_batch_id, u.group_id, u.shape_id,
             weft._shape_pool(u.shape_id, v_pool), -count(*) FILTER (WHERE u.old_state = STATE_PENDING),
                -count(*) FILTER (WHERE u.old_state = STATE_READY),
                -count(*) FILTER (WHERE u.old_state = STATE_QUEUED), -count(*) FILTER (WHERE u.old_state = STATE_CREATING),
-                   -count(*) FILTER (WHERE u.old_state = STATE_BLOCKED), count(*), _end_waiting.at
+                   -count(*) FILTER (WHERE u.old_state = STATE_BLOCKED), count(*) FILTER (WHERE NOT late),
+                   count(*) FILTER (WHERE late), _end_waiting.at
         FROM upd u GROUP BY u.group_id, u.shape_id),
     eve AS (
         INSERT INTO weft.event (at, tenant_id, batch_id, kind, from_state, to_state, jobs)
-        SELECT _end_waiting.at, v_tenant, of_batch_id, 'jobs.cancelled', u.old_state, STATE_CANCELLED, array_agg(u.job_id) FROM upd u
-            GROUP BY u.old_state)
+        SELECT _end_waiting.at, v_tenant, of_batch_id, 'jobs.' || CASE WHEN late THEN 'error' ELSE 'cancelled' END, u.old_state, v_to,
+            array_agg(u.job_id)
+        FROM upd u GROUP BY u.old_state),
+    change AS (
+        INSERT INTO weft.job_change (batch_id, job_id, tenant_id, at, from_state, to_state, actor, subtype, message)
+        SELECT of_batch_id, u.job_id, v_tenant, _end_waiting.at, u.old_state, v_to, 'weft', 'deadline', 'could not end by its deadline'
+        FROM upd u WHERE late)
     SELECT array_agg(u.job_id) INTO v_job FROM upd u;
     IF v_gated THEN
         PERFORM weft._ring_gates(weft._set_gates(ARRAY[v_set]) || weft._free_places(array_fill(of_batch_id, ARRAY[cardinality(v_job)]),

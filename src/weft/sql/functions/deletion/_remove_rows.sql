@@ -13,8 +13,10 @@ BEGIN
     -- What belongs to jobs, by ranges of their numbers; the jobs last.
     IF operation.position < operation.n_total THEN
         FOREACH v_table IN ARRAY ARRAY['attempt', 'edge', 'job_label', 'job_change', 'job_cancel', 'job_hold', 'held_ready', 'place',
-                                       'cascade', 'parent_end', 'ready_job', 'job_array', 'job_spec', 'job'] LOOP
+                                       'cascade', 'parent_end', 'ready_job', 'late_job', 'job_deadline', 'job_array', 'job_spec',
+                                       'job'] LOOP
             v_key := CASE v_table WHEN 'edge' THEN 'parent_id' WHEN 'parent_end' THEN 'child_id' WHEN 'job_array' THEN 'first_job'
+                WHEN 'job_deadline' THEN 'first_job'
                 WHEN 'job_spec' THEN 'first_job' ELSE 'job_id' END;
             EXECUTE format('DELETE FROM weft.%1$I t WHERE t.ctid = ANY (ARRAY(
                 SELECT x.ctid FROM weft.%1$I x WHERE x.batch_id = $1 AND x.%2$I > $2 AND x.%2$I <= $3 LIMIT $4))', v_table, v_key)

@@ -7,7 +7,8 @@ AS $$
     SELECT j.job_id, jsonb_build_object(
         'batch_id', j.batch_id, 'job_id', j.job_id, 'name', CASE WHEN l.job_id IS NULL THEN r.name ELSE l.name END,
             'index', r.first_index + j.job_id - r.first_job, 'group_id', coalesce(m.group_id, j.group_id), 'groups', coalesce(m.sets,
-            '[]'), 'state', s.word, 'phase', j.phase, 'reason', a.reason,
+            '[]'), 'state', s.word, 'phase', j.phase, 'reason',
+        CASE WHEN j.state = STATE_ERROR AND a.state IS DISTINCT FROM STATE_ERROR THEN REASON_DEADLINE ELSE a.reason END,
         'exit_code', a.exit_code, 'signal', a.signal, 'message', coalesce(a.message, CASE WHEN j.state = STATE_CANCELLED AND j.bad_parent
             AND a.attempt IS NULL THEN weft._bad_parent(j.batch_id, j.job_id, true) END), 'attempt', j.attempt, 'user', u.name,
             'queue', coalesce(h.countables ->> 'queue', q.name), 'priority', j.priority,
@@ -20,7 +21,7 @@ AS $$
             WHEN j.state >= STATE_SUCCESS
             THEN greatest(a.ended_at, j.cancelled_at) END,
         'attributes', coalesce(CASE WHEN l.job_id IS NULL THEN r.attributes ELSE l.attributes END, '{}'))
-        || coalesce(l.rare_fields, r.rare_fields, '{}') - 'gates' - 'queue'
+        || coalesce(l.rare_fields, r.rare_fields, '{}') - '{gates,latest_start,queue}'::text[]
     FROM (SELECT EXISTS (SELECT FROM weft.group_hold x WHERE x.batch_id = of_batch_id) OR EXISTS (SELECT FROM weft.job_hold x
         WHERE x.batch_id = of_batch_id) AS has_hold) o
     CROSS JOIN unnest(of_job_ids) t

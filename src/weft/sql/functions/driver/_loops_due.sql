@@ -10,4 +10,6 @@ AS $$
     SELECT 'callback', min(d.next_at) - clock_timestamp() FROM weft.callback_delivery d
     UNION ALL
     SELECT 'gates', weft._gates_due()
+    UNION ALL
+    SELECT 'deadlines', weft._deadlines_due()
 $$;

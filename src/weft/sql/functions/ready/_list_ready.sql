@@ -1,6 +1,6 @@
 -- _list_ready: put jobs that are ready (again) into ready_job, before their gates if they have some. Jobs whose own cancel was
---   acknowledged while they ran end here; the sweep is woken for jobs of cancelled groups, and jobs of held groups are noted for it.
---   Announces.
+--   acknowledged while they ran end here; those that are late are parked and noted for the driver; the sweep is woken for jobs of
+--   cancelled groups, and jobs of held groups are noted for it. Announces.
 -- Called by: every function that makes single jobs ready.   Safe to repeat: yes.
 -- Locks: job (by the caller); gate (tried).   Plan: job, batch and queue by key.
 -- Owner: weft_system.  Granted to: weft_tenant.
@@ -11,13 +11,15 @@ AS $$
 DECLARE
     v_cancelled record;
     v_pools int[]; v_users int[]; v_lanes int[]; v_sets int[];
-    v_has_switch boolean;
+    v_has_switch boolean; v_has_deadline boolean;
 BEGIN
+    v_has_deadline := EXISTS (SELECT FROM unnest(_list_ready.batch_ids) x JOIN weft.job_deadline d ON d.batch_id = x);
     SELECT bool_or(weft._has_switch(d.x)) INTO v_has_switch FROM (SELECT DISTINCT x FROM unnest(_list_ready.batch_ids) x) d;
     WITH ins AS (
         INSERT INTO weft.ready_job (gate_set_id, pool_id, user_id, rank, batch_id, job_id, tenant_id, lane_id)
-        SELECT CASE WHEN b.gated THEN weft._job_gates(b.gate_set_id, j.gate_set_id) ELSE 0 END, weft._lane_pool(j.lane_id, q.pool_id),
-            b.user_id, -j.priority, j.batch_id, j.job_id, j.tenant_id, j.lane_id
+        SELECT CASE WHEN v_has_deadline AND weft._is_late(t.b, t.j, _list_ready.at) THEN 1
+                WHEN b.gated THEN weft._job_gates(b.gate_set_id, j.gate_set_id) ELSE 0 END,
+            weft._lane_pool(j.lane_id, q.pool_id), b.user_id, -j.priority, j.batch_id, j.job_id, j.tenant_id, j.lane_id
         FROM unnest(_list_ready.batch_ids, _list_ready.job_ids, _list_ready.states) t (b, j, s)
         JOIN weft.job j ON j.batch_id = t.b AND j.job_id = t.j
         JOIN weft.batch b ON b.batch_id = t.b
@@ -28,18 +30,25 @@ BEGIN
     held AS MATERIALIZED (
         SELECT i.batch_id, i.job_id, i.tenant_id FROM ins i JOIN weft.job j ON j.batch_id = i.batch_id AND j.job_id = i.job_id
         WHERE v_has_switch AND weft._is_closed(i.batch_id, j.group_id, i.job_id)),
+    late AS (
+        INSERT INTO weft.late_job (batch_id, job_id, tenant_id) SELECT i.batch_id, i.job_id, i.tenant_id FROM ins i
+        WHERE v_has_deadline AND i.gate_set_id = 1 ON CONFLICT DO NOTHING),
     noted AS (INSERT INTO weft.held_ready (batch_id, job_id, tenant_id) SELECT h.batch_id, h.job_id, h.tenant_id FROM held h
         ON CONFLICT DO NOTHING)
     SELECT array_agg(d.pool_id), array_agg(d.user_id), array_agg(d.lane_id),
-           array_agg(DISTINCT d.gate_set_id) FILTER (WHERE d.gate_set_id <> 0)
+           array_agg(DISTINCT d.gate_set_id) FILTER (WHERE d.gate_set_id > 1)
     INTO v_pools, v_users, v_lanes, v_sets FROM (
         SELECT DISTINCT i.pool_id, i.user_id, i.lane_id, i.gate_set_id FROM ins i
         WHERE NOT v_has_switch OR (i.batch_id, i.job_id) NOT IN (SELECT h.batch_id, h.job_id FROM held h)) d;
+    IF v_has_deadline THEN
+        PERFORM pg_notify('driver', 'deadlines');
+    END IF;
     -- This statement began after the caller locked the job's row, so it sees a cancel that held the row earlier (invariant 6).
     FOR v_cancelled IN
         SELECT c.batch_id, array_agg(c.job_id) AS jobs FROM unnest(_list_ready.batch_ids, _list_ready.job_ids, _list_ready.states) t (b, j,
             s)
-        CROSS JOIN LATERAL (SELECT x.batch_id, x.job_id FROM weft.job_cancel x WHERE x.batch_id = t.b AND x.job_id = t.j OFFSET 0) c
+        CROSS JOIN LATERAL (SELECT x.batch_id, x.job_id FROM weft.job_cancel x WHERE x.batch_id = t.b AND x.job_id = t.j
+            AND NOT x.late OFFSET 0) c
         WHERE t.s = 1 GROUP BY c.batch_id ORDER BY c.batch_id
     LOOP
         INSERT INTO weft.job_change (batch_id, job_id, tenant_id, at, from_state, to_state, actor, message)

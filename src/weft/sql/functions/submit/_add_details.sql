@@ -26,5 +26,11 @@ BEGIN
         ON CONFLICT (batch_id, job_id) DO UPDATE SET rare_fields = excluded.rare_fields;
         UPDATE weft.job_array a SET rare_fields = t.fields FROM unnest(jobs.rare_jobs, jobs.rare_fields) t (j, fields)
         WHERE a.batch_id = bunch.batch_id AND a.first_job = base + t.j;
+        INSERT INTO weft.job_deadline (batch_id, first_job, last_job, tenant_id, latest_start, deadline, sweep_job)
+        SELECT bunch.batch_id, base + t.j, base + t.j + coalesce(a.n, 1) - 1, bunch.tenant_id,
+            (t.fields ->> 'latest_start')::timestamptz, (t.fields ->> 'deadline')::timestamptz, base + t.j - 1
+        FROM unnest(jobs.rare_jobs, jobs.rare_fields) t (j, fields)
+        LEFT JOIN unnest(jobs.array_firsts, jobs.array_ns) a (first, n) ON a.first = t.j
+        WHERE t.fields ? 'deadline';
     END IF;
 END $$;

@@ -7,7 +7,7 @@
 -- Columns: one element stands for all jobs. Numbers: jobs, parents and groups are relative to the update, from 1; a negative parent or
 --   group is the number of an existing job or group; group 0 is the root. Sets: combo_numbers and combo_sets are pairs (combination, one of
 --   its sets); combo_indexes is each job's combination, 0 for none. Rare fields: pairs of a job, or the first job of an array, and an
---   object. Of them the database reads `gates` (as _intern_gates).
+--   object. Of them the database reads `gates` (as _intern_gates), `deadline` and `latest_start`.
 -- Arrays: with entry_ns the columns have one element per entry, and entry_ns is each entry's number of jobs. An edge goes from
 --   edge_parent_ns jobs, the first of which is edge_parents, to all jobs of the entry that begins with edge_children (_add_arrays).
 --   array_*: what the jobs of an array share.

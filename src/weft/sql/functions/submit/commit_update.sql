@@ -1,6 +1,7 @@
 -- commit_update: make an update visible and runnable.
 -- Called by: Store.commit_update, Store.submit (api).   Safe to repeat: yes, same answer.
--- Locks: batch (shared); update; job (those with parents in earlier updates); hold_row (those of the batch); gate (tried). A cancel or a
+-- Locks: batch (shared); update; deadline (its own); job (those with parents in earlier updates); hold_row (those of the batch); gate
+--   (tried). A cancel or a
 --   hold waits for us, or we see it.
 -- Plan: sums over bunches, not over jobs; only bunches with edges to earlier updates are walked.
 -- Raises WF101, WF104, WF202 (jobs or groups are missing), WF204 (cancelled).
@@ -53,6 +54,12 @@ BEGIN
                 v_batch.pool_id, commit_update.at);
         END LOOP;
         PERFORM weft._add_update_ranges(commit_update.batch_id, of_update_id, v_batch.pool_id, v_batch.user_id);
+        UPDATE weft.job_deadline d SET due_at = d.latest_start
+        WHERE d.batch_id = commit_update.batch_id
+          AND d.first_job BETWEEN v_update.first_job AND v_update.first_job + v_update.n_jobs - 1;
+        IF FOUND THEN
+            PERFORM pg_notify('driver', 'deadlines');  -- it may sleep until a later date
+        END IF;
         -- Held jobs are not claimed; the sweep parks the new jobs of held groups.
         UPDATE weft.group_hold h SET swept = false, sweep_job = least(h.sweep_job, v_update.first_job - 1)
         WHERE h.batch_id = commit_update.batch_id AND h.released_at IS NULL;

@@ -1,0 +1,73 @@
+-- sweep_deadlines: one bounded step: end jobs that were late when they became ready; or end waiting jobs that can no longer end by their
+--   deadline, and stop running ones at their deadline. A row comes at the latest start, and again at the
+--   deadline if that is later.
+-- Called by: DriverStore.sweep, again and again until it returns 0.   Safe to repeat: yes.
+-- Locks: as _check_epoch; deadline (SKIP LOCKED); as _end_late.
+-- Plan: rows by date, of one batch per call; jobs by key.
+-- Returns: how many jobs it examined, at least 1 while work remains.
+-- Owner: weft_system.  Granted to: weft_driver.
+CREATE OR REPLACE FUNCTION weft.sweep_deadlines(epoch bigint, limit_jobs int, at timestamptz DEFAULT clock_timestamp()) RETURNS bigint
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+AS $$
+#variable_conflict use_column
+DECLARE
+    v_batch bigint; v_row record; v_waiting int[] := '{}'; v_running int[] := '{}'; v_left int := limit_jobs; v_n int; v_last int;
+    v_wait int[]; v_run int[];
+BEGIN
+    PERFORM weft._check_epoch(sweep_deadlines.epoch);
+    SELECT l.batch_id INTO v_batch FROM weft.late_job l LIMIT 1;
+    IF v_batch IS NOT NULL THEN
+        WITH gone AS (
+            DELETE FROM weft.late_job l WHERE l.batch_id = v_batch AND l.job_id IN (
+                SELECT x.job_id FROM weft.late_job x WHERE x.batch_id = v_batch ORDER BY x.job_id LIMIT limit_jobs)
+            RETURNING l.job_id)
+        SELECT array_agg(g.job_id) INTO v_waiting FROM gone g;
+        PERFORM weft._end_late(v_batch, v_waiting, sweep_deadlines.at);
+        RETURN cardinality(v_waiting);
+    END IF;
+    SELECT d.batch_id INTO v_batch FROM weft.job_deadline d WHERE d.due_at <= sweep_deadlines.at ORDER BY d.due_at LIMIT 1;
+    IF v_batch IS NULL THEN
+        RETURN 0;
+    END IF;
+    FOR v_row IN
+        SELECT d.* FROM weft.job_deadline d
+        WHERE d.batch_id = v_batch AND d.first_job IN (
+            SELECT y.first_job FROM (
+                SELECT x.batch_id, x.first_job FROM weft.job_deadline x WHERE x.due_at <= sweep_deadlines.at
+                ORDER BY x.due_at LIMIT sweep_deadlines.limit_jobs) y
+            WHERE y.batch_id = v_batch)
+        ORDER BY d.first_job FOR UPDATE SKIP LOCKED
+    LOOP
+        EXIT WHEN v_left <= 0;
+        SELECT array_agg(x.job_id) FILTER (WHERE x.state < STATE_SUCCESS AND x.state <> STATE_RUNNING),
+               array_agg(x.job_id) FILTER (WHERE x.state = STATE_RUNNING), count(*), max(x.job_id)
+        INTO v_wait, v_run, v_n, v_last FROM (
+            SELECT j.job_id, j.state FROM weft.job j
+            WHERE j.batch_id = v_batch AND j.job_id > v_row.sweep_job AND j.job_id <= v_row.last_job
+            ORDER BY j.job_id LIMIT v_left) x;
+        v_waiting := v_waiting || coalesce(v_wait, '{}');
+        IF v_row.deadline <= sweep_deadlines.at THEN
+            v_running := v_running || coalesce(v_run, '{}');
+        END IF;
+        UPDATE weft.job_deadline d SET
+            due_at = CASE WHEN v_n = v_left AND v_last < v_row.last_job THEN d.due_at
+                WHEN d.deadline > sweep_deadlines.at THEN d.deadline END,
+            sweep_job = CASE WHEN v_n = v_left AND v_last < v_row.last_job THEN v_last ELSE d.first_job - 1 END
+        WHERE d.batch_id = v_batch AND d.first_job = v_row.first_job;
+        v_left := v_left - greatest(v_n, 1);
+    END LOOP;
+    IF v_left = limit_jobs THEN
+        RETURN 0;  -- the rows are locked; they stay due
+    END IF;
+    PERFORM weft._end_late(v_batch, v_waiting, sweep_deadlines.at);
+    -- Those that were claimed meanwhile run; at the deadline they are looked at again.
+    INSERT INTO weft.job_cancel (batch_id, job_id, tenant_id, cancelled_at, actor, late)
+    SELECT j.batch_id, j.job_id, j.tenant_id, sweep_deadlines.at, 'weft', true FROM unnest(v_running) x
+    JOIN weft.job j ON j.batch_id = v_batch AND j.job_id = x AND j.state = STATE_RUNNING
+    ON CONFLICT DO NOTHING;
+    IF FOUND THEN
+        PERFORM pg_notify('cancel', v_batch::text);
+    END IF;
+    RETURN limit_jobs - v_left;
+END $$;

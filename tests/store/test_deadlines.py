@@ -1,0 +1,151 @@
+"""Deadlines: a job that cannot end by then ends as an error, wherever it stands."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from store.test_arrays import array_rows
+from store.test_holds import park
+from store.test_rare_fields import with_fields
+from store.world import World
+from weft.core.states import Reason
+from weft.ports.store import JobRows, NewGroup
+from weft.testing.builders import job_rows
+
+
+def due(rows: JobRows, in_s: float, *jobs: int, timeout_s: float = 0) -> JobRows:
+    """Give jobs a deadline."""
+    at = datetime.now(UTC) + timedelta(seconds=in_s)
+    fields = {
+        "deadline": at.isoformat(),
+        "latest_start": (at - timedelta(seconds=timeout_s)).isoformat(),
+    }
+    return with_fields(rows, **{f"j{job}": fields for job in jobs})
+
+
+async def look(world: World, *, in_s: float = 0, limit: int = 100) -> int:
+    """Let the driver look at the deadlines, as if some seconds later."""
+    looked, epoch = 0, await world.lead()
+    at = datetime.now(UTC) + timedelta(seconds=in_s)
+    while True:
+        (row,) = await world.call("sweep_deadlines", epoch=epoch, limit_jobs=limit, at=at)
+        if not row["sweep_deadlines"]:
+            return looked
+        looked += row["sweep_deadlines"]
+
+
+async def reasons(world: World, batch: int) -> Sequence[str | None]:
+    jobs = await world.api.list_jobs(world.caller, batch, after=0, limit=100)
+    return [job["reason"] for job in jobs]
+
+
+async def test_waiting_jobs_end_wherever_they_stand(world: World) -> None:
+    """Ready, pending, held, at a gate; what waits for them is cancelled."""
+    rows = due(job_rows(5, parents={2: [1], 5: [2]}), 60, 2, 3, 4)
+    batch = await world.submit(rows, max_running=2)
+    await world.api.hold_jobs(world.caller, batch, [4])
+    await park(world)
+    before = await look(world), await world.states(batch)
+    await look(world, in_s=61)
+    await world.sweep()
+
+    assert before == (0, "rprrp")
+    assert await world.states(batch) == "reeec"
+    assert await reasons(world, batch) == [None, "deadline", "deadline", "deadline", None]
+    assert await (await world.worker()).run() == [1]
+
+
+async def test_jobs_of_an_array_end_in_bounded_steps(world: World) -> None:
+    batch = await world.submit(due(array_rows(None, 25), 60, 2))
+    looked = await look(world, in_s=61, limit=10)
+
+    assert looked >= 25
+    assert await world.states(batch) == "r" + 25 * "e"
+
+
+async def test_time_limit_is_taken_off_the_deadline(world: World) -> None:
+    """A job that runs by then goes on until the deadline, and is not tried again."""
+    batch = await world.submit(due(job_rows(3, max_attempts=5), 100, 1, 2, 3, timeout_s=60))
+    worker = await world.worker()
+    first, second = await worker.claim(2)
+    await worker.start(first, second)
+    await look(world, in_s=41)
+    states = await world.states(batch)
+    stopped = await worker.store.list_to_stop(worker.id, [(batch, first.job_id, first.attempt)])
+    await world.admin.execute(
+        "UPDATE weft.job_deadline SET latest_start = now() - interval '1 s' WHERE batch_id = $1",
+        batch,
+    )
+    await worker.end(first, reason=Reason.LOST)
+    await worker.end(second)
+    unclaimable = await worker.claim()
+    await look(world)
+
+    assert unclaimable == []
+    assert states == "RRe"
+    assert stopped == []
+    assert await world.states(batch) == "ese"
+    assert await reasons(world, batch) == ["deadline", None, "deadline"]
+
+
+@pytest.mark.parametrize("reason", [Reason.CANCELLED, Reason.LOST, None])
+async def test_running_job_is_stopped_at_its_deadline(world: World, reason: Reason | None) -> None:
+    batch = await world.submit(due(job_rows(1), 0.05, 1))
+    worker = await world.worker()
+    (one,) = await worker.claim()
+    await worker.start(one)
+    await look(world, in_s=1)
+    key = (batch, 1, one.attempt)
+    stopped = await worker.store.list_to_stop(worker.id, [key])
+    await world.admin.execute("SELECT pg_sleep_until(deadline) FROM weft.job_deadline "
+                              "WHERE batch_id = $1", batch)  # fmt: skip
+    await worker.end(one, reason=reason)
+    again = await worker.end(one, reason=reason)
+    assert await worker.claim() == []
+    await look(world)
+    history = await world.api.job_history(world.caller, batch, 1)
+
+    assert list(stopped) == [key]
+    assert again == ["ok"]
+    assert await world.states(batch) == ("s" if reason is None else "e")
+    assert await reasons(world, batch) == [None if reason is None else "deadline"]
+    assert history[-1]["to"] == ("success" if reason is None else "error")
+
+
+async def test_user_who_cancels_first_is_named(world: World) -> None:
+    batch = await world.submit(due(job_rows(1), 60, 1))
+    worker = await world.worker()
+    (one,) = await worker.claim()
+    await worker.start(one)
+    await world.api.cancel_jobs(world.caller, batch, [1])
+    await look(world, in_s=61)
+    await worker.end(one, reason=Reason.CANCELLED)
+
+    assert await world.states(batch) == "c"
+    assert await reasons(world, batch) == ["cancelled"]
+
+
+async def test_late_jobs_count_as_failures(world: World) -> None:
+    group = NewGroup(group_id=1, name="g", cancel_after_n_failures=2)
+    rows = due(job_rows(4, group=1), 60, 1, 2)
+    batch = await world.submit(rows, groups=[group])
+    await look(world, in_s=61)
+    await world.sweep()
+
+    assert await world.states(batch) == "eecc"
+
+
+async def test_uncommitted_jobs_are_looked_at_after_their_commit(world: World) -> None:
+    batch = await world.submit(0)
+    reserved, _ = await world.api.create_update(
+        world.caller, batch, n_jobs=1, n_groups=0, idempotency_key=None, digest=b"",
+        trace_id="0" * 32,
+    )  # fmt: skip
+    await world.api.add_jobs(world.caller, batch, reserved.update_id, due(job_rows(1), -5, 1))
+    before = await look(world)
+    await world.api.commit_update(world.caller, batch, reserved.update_id)
+
+    assert before == 0
+    assert await look(world) == 1
+    assert await world.states(batch) == "e"

@@ -32,15 +32,12 @@ def two_drivers(recorded: Facts) -> Iterator[tuple[Siege, str, Batch]]:
             WEFT_LOST_AFTER_S="600",
         ) as siege,
     ):
-        states = {
-            event["state"]: event["role"]
-            for event in siege.weft.events
-            if event.get("event") == "driver.state_changed"
-        }
+        # Ready is who has a file; what it logs before may be shown later.
+        leader = siege.weft.until_seen("driver.state_changed", state="leader")["role"]
         evidence = siege.evidence()
         batch = siege.submit(evidence, evidence.mix(JOBS, seed=3))
         siege.until_ran(batch, 0.1)
-        yield siege, states["leader"], batch
+        yield siege, leader, batch
 
 
 def test_leader_killed(pair: tuple[Siege, str, Batch]) -> None:

@@ -103,12 +103,10 @@ def test_leader_that_was_put_to_sleep_is_ended_and_succeeded() -> None:
         up(home, WEFT_DRIVERS="2", WEFT_HEARTBEAT_S="5") as weft,
     ):
         weft.until_ready()  # a driver says its state first, and then where its pid is
-        changes = [one for one in weft.events if one.get("event") == "driver.state_changed"]
-        while len(changes) < 2:
-            changes.append(weft.until("driver.state_changed"))
-        role_by_state = {change["state"]: change["role"] for change in changes}
-        os.kill(weft.pid(role_by_state["leader"]), signal.SIGSTOP)
+        weft.until_seen("driver.state_changed", state="standby")
+        leader = weft.until_seen("driver.state_changed", state="leader")["role"]
+        os.kill(weft.pid(leader), signal.SIGSTOP)
         asleep = weft.until("up.role_asleep")
         weft.until("driver.state_changed", state="leader")
 
-        assert asleep["started"] == role_by_state["leader"]
+        assert asleep["started"] == leader

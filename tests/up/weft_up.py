@@ -67,10 +67,16 @@ class Up:
             if found.get("event") == event and facts.items() <= found.items():
                 return found
 
+    def until_seen(self, event: str, **facts: object) -> Mapping[str, Any]:
+        """Return the first log line with these facts, also one that was returned before."""
+        for found in self.events:
+            if found.get("event") == event and facts.items() <= found.items():
+                return found
+        return self.until(event, **facts)
+
     def until_ready(self) -> str:
         """Wait until all is ready; return the url."""
-        seen = [event for event in self.events if event.get("event") == "up.started"]
-        url: str = (seen or [self.until("up.started")])[0]["url"]
+        url: str = self.until_seen("up.started")["url"]
         return url
 
     def until_ready_again(self, role: str) -> int:

@@ -52,7 +52,7 @@ PAGES = [
     *(["billing", name] for name in ("correct-rates", "days", "rates", "set-rates")),
     *(["callback", name] for name in ("ls", "redeliver", "secret")),
     *(["db", name] for name in ("migrate", "status")),
-    *(["queue", name] for name in ("apply", "ls", "show", "test")),
+    *(["queue", name] for name in ("apply", "drain", "ls", "show", "test")),
     ["convert", "dax"],
 ]
 

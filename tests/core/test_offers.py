@@ -1,6 +1,6 @@
 import pytest
 
-from weft.core.offers import AMOUNT_MAX, Offer, parse_offers, serves
+from weft.core.offers import AMOUNT_MAX, Offer, parse_offers, parse_queues, serves
 
 
 def test_amounts_and_words_are_read() -> None:
@@ -36,3 +36,18 @@ def test_a_worker_serves_what_it_offers(asks: dict[str, int | str], is_served: b
     offers: dict[str, Offer] = {"gpu": 2, "region": ["eu", "us"], "zone": "b"}
 
     assert serves(offers, asks) == is_served
+
+
+def test_queues_of_a_worker_are_names() -> None:
+    assert parse_queues(" short, large,") == ["short", "large"]
+    assert parse_queues("") == []
+    with pytest.raises(ValueError, match="'a b' is not the name of a queue"):
+        parse_queues("short,a b")
+
+
+def test_a_worker_without_queues_serves_all() -> None:
+    assert serves({}, {"queue": "short"})
+    assert serves({"queue": ["short"]}, {"queue": "short"})
+    assert not serves({"queue": ["short"]}, {"queue": "large"})
+    assert not serves({"queue": ["short"]}, {})
+    assert serves({"queue": ["short", "default"]}, {})

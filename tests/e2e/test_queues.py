@@ -79,6 +79,22 @@ def test_a_job_shows_its_queue_and_a_document_is_explained(
     assert (wrong.returncode, b"there is no queue 'nothing'" in wrong.stderr) == (2, True)
 
 
+def test_a_drained_queue_takes_no_more_jobs(weft: Weft, file: Path) -> None:
+    weft.run("queue", "apply", str(file), "--yes")
+    drained = weft.run("queue", "drain", "short", "--json")
+    refused = weft.run("run", "--queue", "short", "--", "true")
+    shown = json.loads(weft.run("queue", "show", "short", "--json").stdout)
+    unknown = weft.run("queue", "drain", "nothing")
+
+    assert json.loads(drained.stdout)["changes"][0]["fields"] == {"state": ["enabled", "draining"]}
+    assert b"the queue 'short' is draining" in refused.stderr
+    assert (shown["state"], shown["guard"]) == (
+        "closed",
+        "job.timeout_s > 0 && job.timeout_s <= 600",
+    )
+    assert (unknown.returncode, b"does not exist" in unknown.stderr) == (2, True)
+
+
 def test_a_wrong_file_changes_nothing(weft: Weft, file: Path) -> None:
     file.write_text(QUEUES.replace("job.timeout_s >", "job.timeout >"))
     guard = weft.run("queue", "apply", str(file), "--yes")

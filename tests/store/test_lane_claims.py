@@ -250,3 +250,15 @@ async def test_lanes_without_end_do_not_slow_a_claim(world: World) -> None:
     await world.submit(job_rows(3, shapes=[Shape(storage_mib=50)]))
 
     assert len(await worker.claim()) == 4
+
+
+async def test_a_worker_that_names_queues_claims_from_these_only(world: World) -> None:
+    words = [(("pool", world.pool), ("queue", name)) for name in ("a", "b")]
+    shapes = [Shape(words=words[0]), Shape(words=words[1]), Shape()]
+    await world.submit(job_rows(6, shapes=shapes, shape_index=[0, 1, 2, 0, 1, 2]))
+    one, two = await world.worker("one", queue=["a"]), await world.worker("two", queue=["default"])
+
+    assert await numbers(one) == [1, 4]
+    assert await numbers(two) == [3, 6]
+    assert await one.waits()
+    assert await numbers(await world.worker("all")) == [2, 5]

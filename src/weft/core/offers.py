@@ -36,6 +36,14 @@ def parse_offers(text: str) -> dict[str, Offer]:
     return found
 
 
+def parse_queues(text: str) -> list[str]:
+    """Read `short,large`. Raise `ValueError` for what no queue is named."""
+    names = [part.strip() for part in text.split(",") if part.strip()]
+    if wrong := [name for name in names if not _WORD.fullmatch(name)]:
+        raise ValueError(f"{wrong[0]!r} is not the name of a queue")
+    return names
+
+
 def serves(offers: Mapping[str, Offer], asks: Mapping[str, Ask]) -> bool:
     """Say whether a worker that offers this can ever run a job that asks this.
 

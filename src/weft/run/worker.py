@@ -13,7 +13,7 @@ from typing import cast
 
 from weft import __version__
 from weft.core.errors import Invalid
-from weft.core.offers import parse_offers
+from weft.core.offers import parse_offers, parse_queues
 from weft.core.reaper_timer import first_look_s
 from weft.plugins.executors.function.settings import FunctionSettings
 from weft.plugins.log_stores.files.keeper import FileLogKeeper
@@ -152,6 +152,8 @@ def facts_of(settings: Settings, home: Home, logs: Path) -> WorkerFacts:
     """Return this worker's capacity: the cores it may use and most of the host's memory."""
     memory_bytes = settings.worker_memory_bytes or int(_memory_bytes() * _MEMORY_SHARE)
     offers = parse_offers(settings.worker_offers)
+    names = parse_queues(settings.worker_queues)
+    queues = {"queue": names} if names else {}
     return WorkerFacts(
         name=worker_name(settings),
         host=socket.gethostname(),
@@ -161,7 +163,7 @@ def facts_of(settings: Settings, home: Home, logs: Path) -> WorkerFacts:
         memory_mib=max(1, memory_bytes // _MIB),
         storage_mib=shutil.disk_usage(home.path).free // _MIB,
         gpu=cast("int", offers.pop("gpu", 0)),
-        offers={"executor": sorted(load_executors()), **offers},
+        offers={"executor": sorted(load_executors()), **queues, **offers},
         log_place=place_name(logs),
         log_directory=str(logs),
     )

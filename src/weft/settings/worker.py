@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from weft.core.offers import parse_offers
+from weft.core.offers import parse_offers, parse_queues
 from weft.settings.declare import Bytes, Checked, setting
 
 
@@ -24,6 +24,9 @@ class WorkerSettings:
         None,
         "memory that the worker gives to jobs; none: nine tenths of the host's",
         minimum=1,
+    )
+    worker_queues: Annotated[str, Checked(parse_queues)] = setting(
+        "", "queues that the worker serves, as short,large; none: all that use its pool"
     )
     worker_offers: Annotated[str, Checked(parse_offers)] = setting(
         "",

@@ -14,6 +14,7 @@ from weft.cli.terminal.plain import one_line, plain
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json, print_table
 from weft.core.errors import Invalid
+from weft.wire.documents import QueueDocument
 
 app = App(
     name="queue",
@@ -107,6 +108,26 @@ def apply(
     return asyncio.run(_apply(_queues_in(file), shared, dry_run=dry_run, yes=yes))
 
 
+@app.command
+def drain(name: str, /, *, shared: Shared = SHARED) -> int:
+    """Let a queue take no more jobs. Those that it has run on; then it is shown as closed.
+
+        weft queue drain short
+
+    `weft queue apply` with a file that says so enables it again. Only for administrators.
+
+    Args:
+        name: Name of the queue.
+        shared: Options of every command.
+    """
+    done = asyncio.run(_drain(name, shared))
+    if shared.json:
+        print_json(done)
+    else:
+        note(f"queue {plain(name)} takes no more jobs; `weft queue ls` shows what is left")
+    return 0
+
+
 @app.command(name="test")
 def try_document(file: Path, /, *, shared: Shared = SHARED) -> int:
     """Show which queue takes the jobs of a document, and why each earlier one does not.
@@ -141,6 +162,24 @@ async def _list(shared: Shared) -> Sequence[Document]:
 async def _show(name: str, shared: Shared) -> Document:
     async with shared.client() as client:
         return await client.get_queue(name)
+
+
+async def _drain(name: str, shared: Shared) -> Document:
+    async with shared.client() as client:
+        await client.get_queue(name)
+        return await client.save_queues(
+            [
+                {**_fields_of(one), "state": "draining"}
+                if one["name"] == name
+                else _fields_of(one)
+                for one in await client.list_queues()
+            ]
+        )
+
+
+def _fields_of(queue: Document) -> Document:
+    """Return what an operator says of a queue, without what the server counts."""
+    return {field: queue[field] for field in QueueDocument.__struct_fields__}
 
 
 async def _test(document: Document, shared: Shared) -> Document:

@@ -41,6 +41,9 @@ class WorkerOptions:
     pool: str | None = None
     """Pool that the worker joins (default: default)."""
 
+    queue: Annotated[tuple[str, ...], Parameter(negative="")] = ()
+    """Queue that the worker serves; may be repeated (default: all that use its pool)."""
+
     worker_cpu: str | None = None
     """Cores that the worker gives to jobs, such as 4 or 2500m (default: all)."""
 
@@ -68,6 +71,7 @@ def flags_of(shared: Shared, *groups: ServerOptions | WorkerOptions) -> dict[str
     for group in groups:
         flags |= {one.name: getattr(group, one.name) for one in fields(group)}
     flags["worker_memory_bytes"] = flags.pop("worker_memory", None)
+    flags["worker_queues"] = ",".join(flags.pop("queue", ())) or None
     cores = flags.pop("worker_cpu", None)
     try:
         flags["worker_cpu_m"] = None if cores is None else parse_cpu_m(cores)

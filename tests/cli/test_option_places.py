@@ -1,5 +1,6 @@
 """A mistake on the command line is named by its option or word, not by a JSON pointer."""
 
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,9 @@ from weft.cli.input.option_places import place_in_options, place_of
 from weft.core.errors import FieldError, InvalidParameter, NoWorkerFits
 
 EVERYTHING = JobOptions(
-    cpu="2", memory="1Gi", timeout="1h", retries=3, cwd=Path("/"), env=("A/B=1",)
-)
+    cpu="2", memory="1Gi", timeout="1h", retries=3, cwd=Path("/"), env=("A/B=1",),
+    not_before="2027-01-01T00:00:00Z", concurrency_key="db=2",
+)  # fmt: skip
 
 
 def leaves(value: object, at: str = "") -> list[str]:
@@ -35,7 +37,16 @@ def test_each_option_of_a_job_has_its_name() -> None:
     assert places == {
         "word 1 of the command", "word 2 of the command", "standard input", "--name", "--cpu",
         "--memory", "--timeout", "--retries", "--cwd", "--env A/B", "umask",
+        "--not-before", "--concurrency-key",
     }  # fmt: skip
+
+
+def test_field_with_the_name_of_an_option_is_called_like_it() -> None:
+    names = [one.name for one in fields(JobOptions)]
+
+    assert "not_before" in names
+    for name in names:
+        assert place_of(f"/jobs/7/{name}", "run") == "--" + name.replace("_", "-")
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import pytest
 
+from cli.anything import COMMANDS
 from weft.cli.app import USAGE, run_command
 
 
@@ -26,3 +27,15 @@ def test_a_mistake_is_told(line: str, told: str, capsys: pytest.CaptureFixture[s
 
     assert exit_code == USAGE
     assert capsys.readouterr().err.splitlines()[0] == f"weft: {told}"
+
+
+def test_help_of_an_option_is_one_paragraph() -> None:
+    """Of two lines the second would be indented as in the source."""
+    broken = [
+        (command, argument.names)
+        for command, app in COMMANDS.items()
+        for argument in app.assemble_argument_collection()
+        if "\n " in (argument.parameter.help or "")
+    ]
+
+    assert broken == []

@@ -21,7 +21,7 @@ class EachOptions:
     """Items end with a NUL character instead of a newline, as `find -print0` writes them."""
 
     delimiter: Annotated[str | None, Parameter(name=["--delimiter", "-d"])] = None
-    r"""Items end with this character, such as , or '\\t' or '\\x1f'."""
+    r"""Items end with this character, such as , or '\t' or '\x1f'."""
 
     eof: Annotated[str | None, Parameter(name=["--eof", "-E"], allow_leading_hyphen=True)] = None
     """The input ends before this line; without effect with -0 and -d."""
@@ -54,19 +54,16 @@ class EachOptions:
     jobs: Annotated[
         str | None, Parameter(name=["--jobs", "-j", "-P"], allow_leading_hyphen=True)
     ] = None
-    """Maximum number of jobs that run at the same time; 0: no limit. 50%, +1 and -1 count from the
-    cores of the workers."""
+    """Jobs that run at the same time; 0: no limit; 50%, +1 or -1: of the cores of the workers."""
 
     delay: Annotated[float, Parameter(validator=validators.Number(gte=0))] = 0.0
     """Seconds between the submissions of two jobs."""
 
     halt: str | None = None
-    """When to stop early: now,fail=1 (stops running jobs), soon,fail=10% (lets them end), or with
-    success or done instead of fail."""
+    """Stop early: now,fail=1 stops running jobs, soon,fail=10% lets them end; or success, done."""
 
     xargs: Annotated[bool, Parameter(negative="")] = False
-    """Do as xargs where the two differ: words with quotes, as many as fit into a job, one job at a
-    time, exit codes."""
+    """Do as xargs does: words with quotes, as many as fit, one job at a time, its exit codes."""
 
     no_run_if_empty: Annotated[bool, Parameter(name=["--no-run-if-empty", "-r"], negative="")] = (
         False

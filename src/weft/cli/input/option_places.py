@@ -2,16 +2,18 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import fields
 from types import MappingProxyType
 from typing import Final
 
+from weft.cli.input.job_document import JobOptions
 from weft.core.errors import FieldError, InvalidParameter, WeftError
 
 _JOB: Final = re.compile("/jobs/[0-9]+(?=/|$)")
 _OPTIONS: Final[Mapping[str, str]] = MappingProxyType({
     "/resources": "--cpu and --memory", "/resources/cpu": "--cpu",
     "/resources/memory": "--memory", "/timeout_s": "--timeout", "/max_attempts": "--retries",
-    "/cwd": "--cwd", "/command": "the command", "/stdin": "standard input",
+    "/command": "the command", "/stdin": "standard input",
     "/inherit_env": "the environment", "/name": "--name", "/max_running": "--jobs",
     "/priority": "--priority",
 })  # fmt: skip
@@ -54,4 +56,9 @@ def place_of(pointer: str, command: str) -> str:
             return text.format(
                 *(key.replace("~1", "/").replace("~0", "~") for key in found.groups())
             )
-    return _OPTIONS.get(field) or field.strip("/").replace("/", ".") or "the command line"
+    if field in _OPTIONS:
+        return _OPTIONS[field]
+    name, _, within = field.strip("/").partition("/")
+    if name in {one.name for one in fields(JobOptions)}:
+        return "--" + name.replace("_", "-")
+    return ".".join(filter(None, (name, within.replace("/", ".")))) or "the command line"

@@ -1,5 +1,6 @@
 """A cancel that races with a kill: what was acknowledged holds."""
 
+import os
 import threading
 import time
 import urllib.error
@@ -13,7 +14,8 @@ from faults.waiting import until
 from up.weft_up import post
 
 JOBS = 5000
-CANCELLED = 9
+BARRIER = 4 * len(os.sched_getaffinity(0))
+"""As many jobs as run side by side, of 250 mCPU each; an even number."""
 
 
 def cancel(siege: Siege, batch: Batch) -> datetime | None:
@@ -28,7 +30,12 @@ def cancel(siege: Siege, batch: Batch) -> datetime | None:
 @pytest.mark.parametrize("part", ["agent", "spawner", "driver", "api", "postgres"])
 def test_cancel_during_a_kill(siege: Siege, part: str) -> None:
     evidence = siege.evidence()
-    batch = siege.submit(evidence, evidence.mix(JOBS, seed=4))
+    # Something must be left to cancel, however long it takes until the api is back.
+    barrier = [evidence.gated(siege.home / "never") for _ in range(BARRIER)]
+    half = (JOBS - BARRIER) // 2
+    batch = siege.submit(
+        evidence, [*evidence.mix(half, seed=4), *barrier, *evidence.mix(half, seed=5)]
+    )
     siege.until_ran(batch, 0.1)
     acknowledged: list[datetime] = []
     canceller = threading.Thread(

@@ -3,10 +3,26 @@
 import pytest
 
 from store.postgres_site import PostgresSite
-from weft.testing.api_store_suite import ApiStoreSuite
+from weft.ports.store import ApiStore, Caller
+from weft.store import PostgresApiStore
+from weft.testing.api_store_suite import ApiStoreSuite, calls_on_batch
 
 
 class TestPostgresApiStore(ApiStoreSuite):
     @pytest.fixture(autouse=True)
     def _at(self, site: PostgresSite) -> None:
         self.site = site
+
+
+def test_every_call_on_a_batch_is_tried_by_a_stranger() -> None:
+    store = PostgresApiStore.__new__(PostgresApiStore)  # asked for its methods only
+    tried = {call.func.__name__ for call in calls_on_batch(store, Caller(1, 1, ""), 1)}
+    methods = {
+        name
+        for part in ApiStore.__mro__
+        for name, method in vars(part).items()
+        if "batch_id" in getattr(method, "__annotations__", {})
+        and "caller" in method.__annotations__
+    }
+
+    assert methods - tried == {"list_events", "list_operations"}

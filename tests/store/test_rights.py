@@ -1,21 +1,14 @@
 """Walls: what the login roles may do, and what a tenant can see of another."""
 
-from typing import Any
-
 import asyncpg
 import pytest
 
 from store.world import Backend, World, open_world
 from weft.core import errors
 from weft.ports.store import (
-    ApiStore,
     Caller,
-    EditLimits,
-    JobQuery,
     NewBatch,
     NewGroup,
-    NewSet,
-    QueryLimits,
 )
 from weft.sql import files_of, rights_of
 from weft.store.database import call_on
@@ -134,73 +127,6 @@ async def test_views_do_not_go_round_the_wall(world: World) -> None:
     assert [row["relname"] for row in rows] == []
 
 
-EDIT_LIMITS = EditLimits(attributes_max=64, rename_groups_max=100)
-WANTED = JobQuery(limit=10, limits=QueryLimits(timeout_s=30, scan_jobs_max=1000))
-READS: list[tuple[str, dict[str, Any]]] = [
-    ("get_batch", {}),
-    ("get_update", {"update_id": 1}),
-    ("get_bunch", {"update_id": 1, "first_job": 1, "n_jobs": 1}),
-    ("list_groups", {"after": -1, "limit": 10}),
-    ("get_group", {"group": 0}),
-    ("get_group", {"group": "/a"}),
-    ("list_jobs", {"after": 0, "limit": 10}),
-    ("count_reasons", {"group_id": 0, "after": 0, "limit": 10}),
-    ("get_bunch", {"update_id": 1, "first_job": 1, "n_jobs": 1}),
-    ("list_callbacks", {"after": 0, "limit": 10}),
-    ("redeliver_callback", {"delivery": 1}),
-    ("query_jobs", {"wanted": WANTED}),
-    ("explain_jobs", {"wanted": WANTED}),
-    ("get_job", {"job_id": 1}),
-    ("list_attempts", {"job_id": 1}),
-    ("job_history", {"job_id": 1}),
-    ("list_attempt_logs", {"job_ids": [1], "attempt": None}),
-    ("group_history", {"group_id": 0, "before": None, "limit": 10}),
-    ("edit_group", {"group_id": 0, "patch": {"name": "mine"}, "limits": EDIT_LIMITS}),
-    ("edit_group", {"group_id": 1, "patch": {"name": "mine"}, "limits": EDIT_LIMITS}),
-    ("edit_job", {"job_id": 1, "patch": {"name": "mine"}, "limits": EDIT_LIMITS}),
-    ("edit_job", {"job_id": 1, "patch": {"priority": 5}, "limits": EDIT_LIMITS}),
-    *(
-        (
-            "prioritize_group",
-            {
-                "group_id": group,
-                "patch": {"priority": 5},
-                "limits": EDIT_LIMITS,
-                "trace_id": "",
-            },
-        )
-        for group in (0, 1)
-    ),
-    ("create_set", {"new": NewSet(name="mine")}),
-    (
-        "create_query_set",
-        {
-            "new": NewSet(),
-            "query": "",
-            "within_group": None,
-            "trace_id": "",
-            "idempotency_key": None,
-            "digest": b"",
-        },
-    ),
-    ("add_members", {"group_id": 1, "job_ids": [1]}),
-    ("delete_batch", {"trace_id": "", "idempotency_key": None, "digest": b""}),
-    ("hold_group", {"group_id": 0}),
-    ("hold_group", {"group_id": 1}),
-    ("release_group", {"group_id": 0}),
-    ("hold_jobs", {"job_ids": [1]}),
-    ("release_jobs", {"job_ids": [1]}),
-    ("cancel_group", {"group_id": 0, "force": True}),
-    ("cancel_group", {"group_id": 1, "force": False}),
-    ("cancel_jobs", {"job_ids": [1]}),
-    ("add_groups", {"update_id": 2, "groups": [NewGroup(group_id=1, parent_id=0, name="x")]}),
-    ("add_payload_part", {"digest": bytes(32), "part": 1, "body": b"x", "n_bytes": 1}),
-    ("missing_payloads", {"digests": [bytes(32)]}),
-    ("add_jobs", {"update_id": 2, "jobs": job_rows(1)}),
-    ("commit_update", {"update_id": 2}),
-]
-
-
 async def two_tenants(backend: Backend, world: World) -> tuple[World, Caller, int]:
     """Return a world, a caller of another tenant, and a batch of the first."""
     groups = [NewGroup(group_id=1, parent_id=0, name="a")]
@@ -216,63 +142,6 @@ async def two_tenants(backend: Backend, world: World) -> tuple[World, Caller, in
     )
     async with open_world(backend) as other:
         return world, other.caller, batch
-
-
-@pytest.mark.parametrize(("method", "arguments"), READS)
-async def test_batch_of_another_tenant_does_not_exist(
-    backend: Backend, world: World, method: str, arguments: dict[str, Any]
-) -> None:
-    world, stranger, batch = await two_tenants(backend, world)
-    before = await world.states(batch)
-
-    with pytest.raises(errors.NotFound):
-        await getattr(world.api, method)(stranger, batch, **arguments)
-    assert await world.states(batch) == before
-    document = await world.api.get_batch(world.caller, batch)
-    assert not document["cancelled"]
-
-
-async def test_every_method_with_a_batch_is_tried_above() -> None:
-    reads = {method for method, _arguments in READS}
-    methods = {
-        name
-        for part in ApiStore.__mro__
-        for name, method in vars(part).items()
-        if "batch_id" in getattr(method, "__annotations__", {})
-        and "caller" in method.__annotations__
-    }
-
-    assert methods - reads == {"create_update", "list_events", "list_operations"}
-
-
-async def test_lists_and_events_show_nothing_of_another_tenant(
-    backend: Backend, world: World
-) -> None:
-    start = await world.api.events_now()
-    world, stranger, batch = await two_tenants(backend, world)
-    api = world.api
-
-    assert await api.list_batches(stranger, before=None, limit=10, name=None) == []
-    assert await api.list_batches(stranger, before=None, limit=10, name="secret") == []
-    assert await api.list_events(stranger, after=start, batch_id=None, limit=10) == ([], start)
-    assert await api.list_events(stranger, after=start, batch_id=batch, limit=10) == ([], start)
-    overview = await api.overview(stranger)
-    assert (overview["running"], overview["ready"], overview["pending"]) == (0, 0, 0)
-    with pytest.raises(errors.NotFound):
-        await api.create_update(
-            stranger, batch, n_jobs=1, n_groups=0, idempotency_key=None, digest=b"", trace_id=""
-        )
-
-
-async def test_keys_of_tenants_do_not_meet(backend: Backend, world: World) -> None:
-    new = NewBatch(trace_id="0" * 32)
-    one, _ = await world.api.create_batch(world.caller, new, idempotency_key="k", digest=b"a")
-    async with open_world(backend) as other:
-        two, is_new = await other.api.create_batch(
-            other.caller, new, idempotency_key="k", digest=b"b"
-        )
-
-    assert (one != two, is_new) == (True, True)
 
 
 async def test_caller_with_a_user_of_another_tenant_is_refused(

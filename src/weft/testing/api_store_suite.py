@@ -1,6 +1,6 @@
 """What every adapter of the port `ApiStore` must do: a suite that an author subclasses."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 from uuid import UUID, uuid4
@@ -65,26 +65,40 @@ class CallerTests(StoreTests):
         assert await self.site.api.authenticate(f"{token}x") is None
 
     async def test_batch_of_another_tenant_does_not_exist(self) -> None:
-        """For any call."""
-        api, stranger = self.site.api, self.site.stranger
-        batch = await self.site.submit(1, callback=HOOK)
+        """For any call, and none changes anything."""
+        api, caller, stranger = self.site.api, self.site.caller, self.site.stranger
+        batch = await self.site.submit(job_rows(2, group=[0, 1]), groups=TREE, name="secret")
+        await api.create_update(caller, batch, n_jobs=1, n_groups=3, **UNKEYED)
         for call in calls_on_batch(api, stranger, batch):
             with refused(BatchNotFound):
                 await call()
-        assert (await api.get_job(self.site.caller, batch, 1))["state"] == "ready"
+        document = await api.get_batch(caller, batch)
+        assert (document["name"], document["n_ready"]) == ("secret", 2)
+        assert not document["cancelled"]
+        groups = await api.list_groups(caller, batch, after=-1, limit=9)
+        assert [group["path"] for group in groups] == ["/", "/a", "/a/b", "/c"]
+        jobs = await api.list_jobs(caller, batch, after=0, limit=9)
+        assert [(job["name"], job["priority"], job["held"]) for job in jobs] == [
+            (None, 0, False),
+            (None, 0, False),
+        ]
 
     async def test_lists_show_the_own_tenant(self) -> None:
         """Of batches, operations, events and counts."""
         api, caller, stranger = self.site.api, self.site.caller, self.site.stranger
         start = await api.events_now()
-        batch, gone = await self.site.submit(1), await self.site.submit(1)
+        batch, gone = await self.site.submit(1, name="secret"), await self.site.submit(1)
         operation = await api.delete_batch(caller, gone, **UNKEYED)
-        assert await api.list_batches(stranger, before=None, limit=9, name=None) == []
+        for name in (None, "secret"):
+            assert await api.list_batches(stranger, before=None, limit=9, name=name) == []
         assert await api.list_operations(stranger, before=None, limit=9, batch_id=None) == []
         with refused(OperationNotFound):
             await api.get_operation(stranger, operation)
-        assert (await api.list_events(stranger, after=start, batch_id=None, limit=9))[0] == []
-        assert (await api.overview(stranger))["ready"] == 0
+        for of_batch in (None, batch):
+            told = await api.list_events(stranger, after=start, batch_id=of_batch, limit=9)
+            assert told == ([], start)
+        overview = await api.overview(stranger)
+        assert [overview[state] for state in ("running", "ready", "pending")] == [0, 0, 0]
         (listed,) = await api.list_batches(caller, before=None, limit=9, name=None)
         assert listed["id"] == batch
 
@@ -349,23 +363,41 @@ class ApiStoreSuite(
 
 def calls_on_batch(
     api: ApiStore, caller: Caller, batch: int
-) -> Sequence[Callable[[], Awaitable[object]]]:
-    """Return every call that names a batch."""
-    edit: Mapping[str, Any] = {"patch": {"name": "x"}, "limits": EDIT_LIMITS}
+) -> Sequence[partial[Any]]:  # what each returns
+    """Return every call that names a batch: the root, the group /a or the first job."""
+    edit: Mapping[str, Any] = {
+        "patch": {"name": "x", "priority": 5},
+        "limits": EDIT_LIMITS,
+    }
+    rename = {**edit, "patch": {"name": "x"}}
     one = (caller, batch)
+    of_groups = [
+        call
+        for group in (0, 1)
+        for call in (
+            partial(api.get_group, *one, group),
+            partial(api.cancel_group, *one, group, force=True),
+            partial(api.edit_group, *one, group, **rename),
+            partial(api.prioritize_group, *one, group, trace_id=TRACE_ID, **edit),
+            partial(api.hold_group, *one, group),
+            partial(api.release_group, *one, group),
+            partial(api.group_history, *one, group, before=None, limit=9),
+        )
+    ]
     return [
+        *of_groups,
+        partial(api.get_group, *one, "/a"),
         partial(api.submit, *one, [], job_rows(1), **UNKEYED),
         partial(api.create_update, *one, n_jobs=1, n_groups=0, **UNKEYED),
         partial(api.get_update, *one, 1),
-        partial(api.add_groups, *one, 1, TREE),
-        partial(api.add_jobs, *one, 1, job_rows(1)),
+        partial(api.add_groups, *one, 2, TREE),
+        partial(api.add_jobs, *one, 2, job_rows(1)),
         partial(api.get_bunch, *one, 1, first_job=1, n_jobs=1),
-        partial(api.commit_update, *one, 1),
+        partial(api.commit_update, *one, 2),
         partial(api.add_payload_part, *one, bytes(32), 1, b"x", n_bytes=1),
         partial(api.missing_payloads, *one, [bytes(32)]),
         partial(api.get_batch, *one),
         partial(api.list_groups, *one, after=-1, limit=9),
-        partial(api.get_group, *one, 0),
         partial(api.list_callbacks, *one, after=0, limit=9),
         partial(api.redeliver_callback, *one, 1),
         partial(api.list_jobs, *one, after=0, limit=9),
@@ -374,7 +406,6 @@ def calls_on_batch(
         partial(api.list_attempts, *one, 1),
         partial(api.job_history, *one, 1),
         partial(api.list_attempt_logs, *one, [1], None),
-        partial(api.cancel_group, *one, 0, force=False),
         partial(api.cancel_jobs, *one, [1]),
         partial(api.create_set, *one, NewSet(name="s")),
         partial(
@@ -382,14 +413,9 @@ def calls_on_batch(
         ),
         partial(api.add_members, *one, 1, [1]),
         partial(api.delete_batch, *one, **UNKEYED),
-        partial(api.edit_group, *one, 0, **edit),
-        partial(api.prioritize_group, *one, 0, trace_id=TRACE_ID, **edit),
         partial(api.edit_job, *one, 1, **edit),
-        partial(api.hold_group, *one, 0),
-        partial(api.release_group, *one, 0),
         partial(api.hold_jobs, *one, [1]),
         partial(api.release_jobs, *one, [1]),
-        partial(api.group_history, *one, 0, before=None, limit=9),
         partial(api.query_jobs, *one, ANY_JOB),
         partial(api.explain_jobs, *one, ANY_JOB),
     ]

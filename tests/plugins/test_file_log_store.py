@@ -6,6 +6,7 @@ import pytest
 
 from weft.plugins.log_stores.files import FileLogStore
 from weft.plugins.log_stores.files.growth import Watches
+from weft.plugins.log_stores.files.keeper import FileLogKeeper
 from weft.plugins.log_stores.files.place import place_name
 from weft.plugins.log_stores.files.writer import FileLogWriter
 from weft.ports.log_store import LogPlace
@@ -22,6 +23,9 @@ class TestFileLogStore(LogStoreSuite):
 
     def writer(self) -> FileLogWriter:
         return FileLogWriter(self.root)
+
+    def keeper(self) -> FileLogKeeper:
+        return FileLogKeeper(self.root)
 
     def place(self) -> LogPlace:
         return LogPlace(place_name(self.root), "here", str(self.root))

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from weft.ports.callback_sender import CallbackSender
-from weft.ports.log_store import LogStore, LogWriter
+from weft.ports.log_store import LogKeeper, LogStore, LogWriter
 from weft.ports.runner import Runner
 from weft.ports.store import ApiStore, DriverStore, WorkerStore
 from weft.testing.api_store_suite import ApiStoreSuite
@@ -22,6 +22,7 @@ SUITES = {
     ApiStore: ApiStoreSuite,
     CallbackSender: CallbackSenderSuite,
     DriverStore: DriverStoreSuite,
+    LogKeeper: LogStoreSuite,
     LogStore: LogStoreSuite,
     LogWriter: LogStoreSuite,
     Runner: RunnerSuite,

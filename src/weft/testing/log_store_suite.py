@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.log_location import LOG_LOCATION_BYTES, LogLocation
-from weft.ports.log_store import AttemptLog, LogPlace, LogStore, LogWriter
+from weft.ports.log_store import AttemptLog, LogKeeper, LogPlace, LogStore, LogWriter
 from weft.wire.log_format import STDERR, STDOUT, Piece
 
 WITHIN_S = 20.0
@@ -23,7 +23,7 @@ def log_of(location: LogLocation | None = None, *, ended: bool = True) -> Attemp
 
 
 class LogStoreSuite:
-    """Tests of both halves of the port `log_store`, on an empty store each."""
+    """Tests of all parts of the port `log_store`, on an empty store each."""
 
     def log_store(self) -> LogStore:
         """Return the half that reads."""
@@ -31,6 +31,10 @@ class LogStoreSuite:
 
     def writer(self) -> LogWriter:
         """Return the half that writes, as each agent makes its own."""
+        raise NotImplementedError
+
+    def keeper(self) -> LogKeeper:
+        """Return the half that removes, as each agent makes its own."""
         raise NotImplementedError
 
     def place(self) -> LogPlace:
@@ -88,6 +92,17 @@ class LogStoreSuite:
         store, own = self.log_store(), self.place()
         assert store.can_read(own)
         assert not store.can_read(LogPlace(f"not {own.name}", own.host, own.directory))
+
+    async def test_output_of_a_batch_is_removed(self) -> None:
+        """Of no other one; a repeat does no harm."""
+        log, keeper = await self.stored(), self.keeper()
+        await keeper.remove([KEY.batch_id + 1])
+        assert list(await keeper.batches()) == [KEY.batch_id]
+        assert await self.all_of(log) == list(PIECES)
+        for _ in range(2):
+            await keeper.remove([KEY.batch_id])
+        assert list(await keeper.batches()) == []
+        assert await self.all_of(log) == []
 
     async def test_followers_are_told_what_comes(self) -> None:
         """Also of output whose first byte is not written yet, and from the middle."""

@@ -1,16 +1,19 @@
 """Deadlines: a job that cannot end by then ends as an error, wherever it stands."""
 
+import asyncio
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from store.test_arrays import array_rows
+from store.test_hold_races import claim_call
 from store.test_holds import park
 from store.test_rare_fields import with_fields
 from store.world import World
 from weft.core.states import Reason
 from weft.ports.store import JobRows, NewGroup
+from weft.store.database import call_on
 from weft.testing.builders import job_rows
 
 
@@ -149,3 +152,20 @@ async def test_uncommitted_jobs_are_looked_at_after_their_commit(world: World) -
     assert before == 0
     assert await look(world) == 1
     assert await world.states(batch) == "e"
+
+
+async def test_job_that_is_claimed_at_its_deadline_is_stopped(world: World) -> None:
+    """The driver has seen it wait, and waits for its claim."""
+    batch = await world.submit(due(job_rows(1), -5, 1))
+    worker = await world.worker()
+    connection = await world.connect("weft_worker")
+    async with connection.transaction():
+        (one,) = await call_on(connection, "claim_jobs", **await claim_call(world, worker))
+        looking = asyncio.create_task(
+            world.driver.sweep("sweep_deadlines", await world.lead(), limit_jobs=9)
+        )
+        await world.until_somebody_waits()
+    await looking
+    key = (batch, 1, one["attempt"])
+
+    assert list(await worker.store.list_to_stop(worker.id, [key])) == [key]

@@ -48,7 +48,7 @@ BEGIN
             ORDER BY j.job_id LIMIT v_left) x;
         v_waiting := v_waiting || coalesce(v_wait, '{}');
         IF v_row.deadline <= sweep_deadlines.at THEN
-            v_running := v_running || coalesce(v_run, '{}');
+            v_running := v_running || coalesce(v_run, '{}') || coalesce(v_wait, '{}');
         END IF;
         UPDATE weft.job_deadline d SET
             due_at = CASE WHEN v_n = v_left AND v_last < v_row.last_job THEN d.due_at
@@ -61,7 +61,7 @@ BEGIN
         RETURN 0;  -- the rows are locked; they stay due
     END IF;
     PERFORM weft._end_late(v_batch, v_waiting, sweep_deadlines.at);
-    -- Those that were claimed meanwhile run; at the deadline they are looked at again.
+    -- Also those that waited and were claimed meanwhile: _end_late has waited for their claim.
     INSERT INTO weft.job_cancel (batch_id, job_id, tenant_id, cancelled_at, actor, late)
     SELECT j.batch_id, j.job_id, j.tenant_id, sweep_deadlines.at, 'weft', true FROM unnest(v_running) x
     JOIN weft.job j ON j.batch_id = v_batch AND j.job_id = x AND j.state = STATE_RUNNING

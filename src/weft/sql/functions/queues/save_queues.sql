@@ -17,7 +17,7 @@ BEGIN
     WHERE c.n_waiting > 0 AND c.queue <> 'default' AND NOT queues @> jsonb_build_array(jsonb_build_object('name', c.queue)) LIMIT 1;
     IF FOUND THEN
         PERFORM weft._fail('WF109', format('queue "%s" has waiting jobs', v_full.queue), format('%s of its jobs wait.', v_full.n_waiting),
-            'Move them with `weft queue apply FILE --move-to QUEUE`, or wait until they have run.');
+            'Drain the queue with `weft queue drain NAME` and wait until they have run, or cancel them.');
     END IF;
     DELETE FROM weft.queue q WHERE q.tenant_id = save_queues.tenant_id AND q.name <> 'default'
         AND NOT queues @> jsonb_build_array(jsonb_build_object('name', q.name));

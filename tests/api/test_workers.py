@@ -79,7 +79,7 @@ class _Store(RecordingStore):
         return Caller(1, 2, "ada") if token == TOKEN else None
 
 
-@pytest.mark.parametrize("change", ["cordon", "uncordon"])
+@pytest.mark.parametrize("change", ["cordon", "drain", "uncordon"])
 async def test_only_administrators_change_workers(tmp_path: Path, change: str) -> None:
     store: Any = _Store()
     logs: Any = None

@@ -18,14 +18,17 @@ CALLS = {"claim_jobs": ("incarnation_id", BUDGET), "_has_work": ("of_incarnation
 LAST = "last"
 
 
-async def plans_of(world: World, function: str, incarnation: int) -> list[str]:
+async def plans_of(
+    world: World, function: str, incarnation: int, *, is_cordoned: bool = False
+) -> list[str]:
     """Call a function on a new connection; return the plans of the statements in it."""
     connection = await world.connect()
     told: list[asyncpg.PostgresLogMessage] = []
     connection.add_log_listener(lambda _, message: told.append(message))
     parameter, budget = CALLS[function]
     await connection.execute("SET client_min_messages = log; SET debug_print_plan = on")
-    assert await call_on(connection, function, **{parameter: incarnation}, **budget)
+    found = await call_on(connection, function, **{parameter: incarnation}, **budget)
+    assert bool(found) != is_cordoned or function == "_has_work"
     await connection.execute(f"DO $$ BEGIN RAISE LOG '{LAST}'; END $$")
     async with asyncio.timeout(10):
         while not told or told[-1].message != LAST:
@@ -60,3 +63,18 @@ async def test_may_claim_is_inlined_and_jobs_are_found_by_key(
     assert "SEQSCAN" not in asking[0]
     assert "SORT" not in asking[0]
     assert [name for name in indexes if f":indexid {oid[name]} " not in asking[0]] == []
+
+
+async def test_claim_of_a_cordoned_worker_looks_at_no_work(own_world: World) -> None:
+    world = own_world
+    await world.submit(200)
+    worker = await world.worker()
+    await world.api.cordon_worker(world.caller, "w", world.pool, reason=None)
+    work = await world.admin.fetchval(
+        "SELECT array_agg(oid::text) FROM pg_class "
+        "WHERE oid = ANY ('{weft.runnable, weft.ready_job, weft.batch}'::regclass[])"
+    )
+    plans = "".join(await plans_of(world, "claim_jobs", worker.id, is_cordoned=True))
+
+    assert ":relid " in plans
+    assert [oid for oid in work if f":relid {oid} " in plans] == []

@@ -21,10 +21,11 @@ from hypothesis.stateful import (
 )  # fmt: skip
 
 from properties.delete_rules import DELETIONS_MAX, DeleteRules
-from properties.gate_rules import GATES, REGIONS, SHAPES, WORKERS, GateRules, Gates
+from properties.gate_rules import GATES, REGIONS, SHAPES, WORKERS, Gates
 from properties.hold_rules import BATCHES, SETS, WORDS
 from properties.jobs_model import RUN, Batch, Job, R, S
 from properties.priority_rules import PriorityRules
+from properties.worker_rules import WorkerRules
 from store.world import Backend, Worker, World, open_backend, open_world
 from weft.core import errors
 from weft.core.states import Reason
@@ -63,7 +64,7 @@ JOBS = st.lists(
 )
 
 
-class Machine(DeleteRules, PriorityRules, GateRules):
+class Machine(DeleteRules, PriorityRules, WorkerRules):
     """Calls functions of the core and does the same to the model."""
 
     runner: asyncio.Runner
@@ -301,6 +302,7 @@ class Machine(DeleteRules, PriorityRules, GateRules):
         worker = self.workers[owner]
         if leaves:
             self.run(worker.store.leave(worker.id))
+            self.note_leave(owner)
         self.workers[owner] = self.register(owner, again=worker.id)
         for model in self.models:
             model.lose(owner)
@@ -410,6 +412,7 @@ class Machine(DeleteRules, PriorityRules, GateRules):
         """Run everything to its end, then let the audit look."""
         try:
             self.release_all()
+            self.uncordon_all()
             self.go_on_with_priorities(1000, 1000)
             self.open_gates()
             self.settle_gates()

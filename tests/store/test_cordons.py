@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from store.world import World
+from store.world import Worker, World
 from weft.core import errors
 from weft.ports.store import Row
 from weft.store.database import call_on
@@ -17,6 +17,20 @@ async def cordon(world: World, name: str = "w", reason: str | None = None) -> bo
 
 async def uncordon(world: World, name: str = "w") -> bool:
     return await world.api.uncordon_worker(world.caller, name, world.pool)
+
+
+async def drain(world: World, name: str = "w", reason: str | None = None) -> bool:
+    return await world.api.drain_worker(world.caller, name, world.pool, reason=reason)
+
+
+async def silent(world: World, worker: Worker) -> None:
+    """Let the driver find that a worker is lost."""
+    await world.admin.execute(
+        "UPDATE weft.worker_incarnation SET heartbeat_at = heartbeat_at - $2::interval "
+        "WHERE incarnation_id = $1",
+        worker.id, timedelta(hours=1),
+    )  # fmt: skip
+    await world.driver.lose_workers(await world.lead(), 30.0)
 
 
 async def shown(world: World, name: str = "w") -> Row:
@@ -133,12 +147,7 @@ async def test_states_of_workers_that_are_gone(world: World) -> None:
     names = ("stays", "silent", "left")
     workers = {name: await world.worker(name) for name in names}
     await cordon(world, "silent")
-    await world.admin.execute(
-        "UPDATE weft.worker_incarnation SET heartbeat_at = heartbeat_at - $2::interval "
-        "WHERE incarnation_id = $1",
-        workers["silent"].id, timedelta(hours=1),
-    )  # fmt: skip
-    await world.driver.lose_workers(await world.lead(), 30.0)
+    await silent(world, workers["silent"])
     await workers["left"].store.leave(workers["left"].id)
 
     assert await listed(world) == {"silent": "lost", "stays": "active"}
@@ -167,6 +176,108 @@ async def test_worker_is_found_by_name_and_pool(world: World) -> None:
         await world.api.uncordon_worker(world.caller, name, None)
     assert (await world.api.get_worker(world.caller, name, "default"))["pool"] == "default"
     await one.store.leave(there.incarnation_id)
+
+
+async def test_draining_worker_ends_when_nothing_runs(world: World) -> None:
+    batch = await world.submit(2)
+    worker = await world.worker()
+    (one,) = await worker.claim(1)
+    assert not (await worker.beat(one)).drains
+    assert not await worker.store.finish_drain(worker.id)
+    assert await drain(world, reason="old")
+    answer = await worker.beat(one)
+
+    assert (answer.alive, answer.drains, answer.has_work) == (True, True, False)
+    assert await worker.claim() == []
+    assert (await shown(world))["state"] == "draining"
+    assert not await worker.store.finish_drain(worker.id)
+    assert await worker.end(one) == ["ok"]
+    for _ in range(2):
+        assert await worker.store.finish_drain(worker.id)
+    assert not (await worker.beat()).alive
+    assert await world.states(batch) == "sr"
+    found = await shown(world)
+    assert (found["state"], found["cordoned_at"]) == ("deleted", None)
+    assert [(x["state"], x["actor"], x["reason"]) for x in found["history"]] == [
+        ("deleted", "worker", None),
+        ("draining", "user ada", "old"),
+    ]
+    again = await world.worker(incarnation=f"next {worker.id}")
+    assert len(await again.claim()) == 1
+
+
+async def test_a_cordon_becomes_a_drain_and_is_taken_back(world: World) -> None:
+    worker = await world.worker()
+    heard: asyncio.Queue[object] = asyncio.Queue()
+    connection = await world.connect()
+    await connection.add_listener("worker", lambda *notice: heard.put_nowait(notice[3]))
+    await cordon(world, reason="hot")
+
+    assert [await drain(world, reason="old"), await drain(world)] == [True, False]
+    async with asyncio.timeout(10):
+        assert await heard.get() == str(worker.id)
+    assert not await cordon(world)
+    found = await shown(world)
+    assert (found["state"], found["cordon_reason"]) == ("draining", "hot")
+    assert await uncordon(world)
+    assert not await worker.store.finish_drain(worker.id)
+    assert not (await worker.beat()).drains
+    assert (await shown(world))["state"] == "active"
+
+
+async def test_drain_goes_on_after_a_loss_and_a_restart(world: World) -> None:
+    batch = await world.submit(1)
+    worker = await world.worker()
+    await worker.start(*await worker.claim())
+    await drain(world)
+    await silent(world, worker)
+    lost = (await shown(world))["state"]
+    again = await world.worker(incarnation=f"next {worker.id}")
+
+    assert lost == "lost"
+    assert not await worker.store.finish_drain(worker.id)
+    assert (await again.beat()).drains
+    assert await again.claim() == []
+    assert await again.store.finish_drain(again.id)
+    assert await world.states(batch) == "r"
+
+
+async def test_drain_of_a_lost_worker_is_over_at_once(world: World) -> None:
+    await silent(world, await world.worker())
+
+    assert await drain(world)
+    assert (await shown(world))["state"] == "deleted"
+    with pytest.raises(errors.WorkerEnded):
+        await drain(world)
+
+
+async def test_draining_worker_that_is_stopped_is_drained(world: World) -> None:
+    worker = await world.worker()
+    await drain(world)
+    await worker.store.leave(worker.id)
+
+    assert (await shown(world))["cordoned_at"] is None
+    again = await world.worker(incarnation=f"next {worker.id}")
+    assert not (await again.beat()).drains
+
+
+async def test_a_job_taken_between_a_look_and_a_drain_is_never_killed(world: World) -> None:
+    """An idle worker is drained while it claims; whoever comes first, the job runs to its end."""
+    batch = await world.submit(60)
+    for number in range(30):
+        worker = await world.worker(f"w{number}")
+        if number % 2:
+            claimed, _ = await asyncio.gather(worker.claim(1), drain(world, f"w{number}"))
+        else:
+            _, claimed = await asyncio.gather(drain(world, f"w{number}"), worker.claim(1))
+        is_over = await worker.store.finish_drain(worker.id)
+
+        assert is_over == (not claimed)
+        if claimed:
+            assert (await worker.beat(*claimed)).to_stop == []
+            assert await worker.end(*claimed) == ["ok"]
+            assert await worker.store.finish_drain(worker.id)
+    assert set(await world.states(batch)) <= {"s", "r"}
 
 
 async def test_audit_finds_a_claim_of_a_cordoned_worker(own_world: World) -> None:

@@ -55,6 +55,8 @@ class FakeStore:
         self.is_away = False
         self.is_lost = False
         self.left: list[int] = []
+        self.drains = False
+        self.drained: list[int] = []
         self.heartbeats = 0
         self.refusals = 0
         self.payloads = asyncio.Event()
@@ -253,7 +255,15 @@ class FakeStore:
         self.heartbeats += 1
         self._changed.set()
         to_stop = [one for one in attempts if one[1] in self.cancelled]
-        return HeartbeatAnswer(alive=not self.is_lost, to_stop=to_stop, has_work=True)
+        return HeartbeatAnswer(
+            alive=not self.is_lost, to_stop=to_stop, has_work=True, drains=self.drains
+        )
+
+    async def finish_drain(self, incarnation_id: int) -> bool:
+        self._check()
+        is_over = self.drains and not any(job.owner == incarnation_id for job in self.jobs)
+        self.drained += [incarnation_id] * is_over
+        return is_over
 
     async def leave(self, incarnation_id: int) -> None:
         self._check()

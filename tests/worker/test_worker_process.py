@@ -62,6 +62,19 @@ class Weft:
         """Cancel all of it."""
         await self._store.cancel_group(self._caller, batch_id, 0, force=False)
 
+    async def drain(self) -> str:
+        """Drain the worker; return its state."""
+        await self._store.drain_worker(self._caller, "w", None, reason=None)
+        return await self.state()
+
+    async def uncordon(self) -> None:
+        """Let the worker take jobs again."""
+        await self._store.uncordon_worker(self._caller, "w", None)
+
+    async def state(self) -> str:
+        """Return the worker's state."""
+        return str((await self._store.get_worker(self._caller, "w", None))["state"])
+
     async def assert_audit_is_clean(self) -> None:
         """Recompute everything."""
         async with open_admin(self._dsn) as admin:
@@ -201,3 +214,55 @@ async def test_cancelled_job_is_killed_with_its_children(weft: Weft, agent: Agen
 
     (job,) = await weft.jobs(batch)
     assert (job["state"], job["reason"]) == ("cancelled", Reason.CANCELLED.word)
+
+
+async def until_exit(agent: AgentProcess) -> int:
+    assert agent.process is not None
+    return await asyncio.to_thread(agent.process.wait, WITHIN_S)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("is_killed", [False, True])
+async def test_drained_worker_ends_in_order_without_a_driver(
+    weft: Weft, agent: AgentProcess, tmp_path: Path, *, is_killed: bool
+) -> None:
+    """Its job goes on; also when the agent is killed meanwhile, whose successor drains on."""
+    go = tmp_path / "go"
+    waits = sh(f"until [ -e {go} ]; do sleep 0.02; done")
+    batch = await weft.submit(waits)
+    await weft.until(batch, n_running=1)
+    state = await weft.drain()
+    later = await weft.submit(sh("true"))
+    if is_killed:
+        await asyncio.to_thread(agent.kill)
+        await asyncio.to_thread(agent.start)
+        assert await weft.state() == "draining"
+    go.touch()
+    code = await until_exit(agent)
+
+    assert (state, code, await weft.state()) == ("draining", 0, "deleted")
+    assert agent.spawner_pids() == []
+    (job,) = await weft.jobs(batch)
+    assert (job["state"], job["attempt"]) == (JobState.SUCCESS.word, 1)
+    assert [one["state"] for one in await weft.jobs(later)] == [JobState.READY.word]
+    await asyncio.to_thread(agent.start)
+    await weft.until(later, n_completed=1)
+    assert await weft.state() == "active"
+
+
+@pytest.mark.slow
+async def test_idle_worker_drains_at_once_and_one_whose_drain_is_taken_back_works(
+    weft: Weft, agent: AgentProcess, tmp_path: Path
+) -> None:
+    go = tmp_path / "go"
+    batch = await weft.submit(sh(f"until [ -e {go} ]; do sleep 0.02; done"))
+    await weft.until(batch, n_running=1)
+    await weft.drain()
+    await weft.uncordon()
+    go.touch()
+    batch = await weft.submit(sh("true"))
+    await weft.until(batch, n_completed=1)
+    await weft.drain()
+
+    assert await until_exit(agent) == 0
+    assert await weft.state() == "deleted"

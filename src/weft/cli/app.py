@@ -88,7 +88,7 @@ COMMANDS = {
     "driver": ("weft.cli.commands.roles:driver", "Run only a driver, in the foreground."),
     "worker": (
         "weft.cli.commands.worker:app",
-        "Run a worker in the foreground; list and cordon workers.",
+        "Run a worker in the foreground; list, cordon, drain them.",
     ),
 }
 """The function of each command and its line in `weft --help`, which must not import them all."""

@@ -144,6 +144,14 @@ class Client(BuilderSource[BatchBuilder]):
         """Let a worker take no new job; return its document. Raise `AdminOnly`, `WorkerEnded`."""
         return await self.api.cordon_worker(name, reason=reason, pool=pool)
 
+    async def drain_worker(
+        self, name: str, *, reason: str | None = None, pool: str | None = None
+    ) -> Document:
+        """Let a worker take no new job, and end when nothing runs; return its document. Raise
+        `AdminOnly`, `WorkerEnded`.
+        """
+        return await self.api.drain_worker(name, reason=reason, pool=pool)
+
     async def uncordon_worker(self, name: str, *, pool: str | None = None) -> Document:
         """Let a worker take jobs again; return its document. Raise `AdminOnly`, `WorkerEnded`."""
         return await self.api.uncordon_worker(name, pool=pool)

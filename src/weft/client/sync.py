@@ -273,6 +273,7 @@ class Client(BuilderSource[BatchBuilder], Twin[aio.Client]):
     list_workers = waits(aio.Client.list_workers)
     get_worker = waits(aio.Client.get_worker)
     cordon_worker = waits(aio.Client.cordon_worker)
+    drain_worker = waits(aio.Client.drain_worker)
     uncordon_worker = waits(aio.Client.uncordon_worker)
     create_job_group = waits_as(JobGroup, aio.Client.create_job_group)
     list_queues = waits(aio.Client.list_queues)

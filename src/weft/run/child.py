@@ -10,6 +10,8 @@ import signal
 
 SUPERVISOR_VARIABLE = "WEFT_SUPERVISOR_PID"
 ROLE_VARIABLE = "WEFT_ROLE_NAME"
+DRAINED = 10
+"""Exit code of a supervised worker that was told to drain: do not start it again."""
 
 _PR_SET_PDEATHSIG = 1
 

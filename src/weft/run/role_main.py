@@ -97,11 +97,17 @@ async def succeeded(told: Told, begun: asyncio.Task[Any]) -> bool:
     return begun.done()
 
 
-async def until_told(told: Told, *running: asyncio.Task[None]) -> None:
-    """Return when the role is told to stop; raise what ended one of its tasks before."""
+async def until_told(told: Told, *running: asyncio.Task[None]) -> bool:
+    """Return True when the role is told to stop, False when one of its tasks has ended by itself;
+    raise what made a task fail.
+    """
     stopping = asyncio.create_task(told.get())
     await asyncio.wait({*running, stopping}, return_when=asyncio.FIRST_COMPLETED)
     for task in running:
         if task.done():
             task.result()
+    if not stopping.done():
+        stopping.cancel()
+        return False
     log.info("role.stopping", signal=stopping.result().name)
+    return True

@@ -12,7 +12,7 @@ from typing import Any
 
 from weft.core.backoff import restart_after
 from weft.core.errors import Unavailable
-from weft.run.child import ROLE_VARIABLE, SUPERVISOR_VARIABLE
+from weft.run.child import DRAINED, ROLE_VARIABLE, SUPERVISOR_VARIABLE
 from weft.run.home import Home
 from weft.telemetry import metrics
 from weft.telemetry.log import get_logger
@@ -68,7 +68,9 @@ class RoleProcess:
         return None if self._process is None else self._process.pid
 
     async def keep(self) -> None:
-        """Start it, and again whenever it ends, until this is cancelled."""
+        """Start it, and again whenever it ends, until this is cancelled. A drained worker stays
+        away.
+        """
         while True:
             started_at = time.monotonic()
             try:
@@ -82,8 +84,16 @@ class RoleProcess:
             finally:
                 watch.cancel()
             self._process = None
+            if code == DRAINED:
+                await self._stay_away(process.pid)
             lived_s = time.monotonic() - started_at
             await self._wait_after_death(process.pid, describe_end(code), lived_s)
+
+    async def _stay_away(self, pid: int) -> None:
+        log.info("up.role_drained", started=self.name, started_pid=pid)
+        self.is_ready.set()  # perhaps it was too quick to be seen
+        (self._home.run / f"{self.name}.ready").unlink(missing_ok=True)
+        await asyncio.Event().wait()
 
     def _start(self) -> subprocess.Popen[bytes]:
         (self._home.run / f"{self.name}.ready").unlink(missing_ok=True)

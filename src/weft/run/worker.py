@@ -22,7 +22,7 @@ from weft.plugins.log_stores.files.settings import FilesSettings
 from weft.plugins.log_stores.files.writer import FileLogWriter
 from weft.ports.executor import Executor, ExecutorLimits
 from weft.ports.runner import Runner, RunnerFactory, RunnerSite
-from weft.run.child import is_supervised
+from weft.run.child import DRAINED, is_supervised
 from weft.run.home import Home
 from weft.run.local_database import local_socket
 from weft.run.log_directory import find_log_directory, until_replaced
@@ -53,7 +53,7 @@ _RETURN_MARGIN_S = 2.0
 
 
 def main() -> int:
-    """Work until SIGTERM; return the exit code."""
+    """Work until SIGTERM, or until this worker is drained; return the exit code."""
     return run_role("worker", _work)
 
 
@@ -96,13 +96,14 @@ async def _work(settings: Settings, name: str) -> int:
                 on_ready=say_ready,
             )
             running = asyncio.create_task(agent.run())
-            await until_told(told, running, schema_check, same_check)
+            is_told = await until_told(told, running, schema_check, same_check)
             begun = time.monotonic()
-            await (agent.detach() if settings.detach_jobs else agent.stop())
+            if is_told:
+                await (agent.detach() if settings.detach_jobs else agent.stop())
             running.cancel()
             await asyncio.gather(running, return_exceptions=True)
     log.info("role.stopped", ms=round((time.monotonic() - begun) * 1000))
-    return 0
+    return 0 if is_told or not is_supervised() else DRAINED
 
 
 def make_runner(settings: Settings, home: Home, logs: Path) -> Runner:

@@ -251,6 +251,10 @@ CREATE FUNCTION weft._completed_at(created_at timestamp with time zone, last_end
     LANGUAGE sql IMMUTABLE;
 ALTER FUNCTION weft._completed_at(created_at timestamp with time zone, last_ended_at timestamp with time zone, recorded timestamp with time zone) OWNER TO weft_system;
 
+CREATE FUNCTION weft._cordon(of_name text, of_pool text, actor text, reason text, drains boolean) RETURNS boolean
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._cordon(of_name text, of_pool text, actor text, reason text, drains boolean) OWNER TO weft_system;
+
 CREATE FUNCTION weft._costs_of_usage(owners bigint[], rate_card_ids smallint[], shape_ids integer[], usage_mss numeric[]) RETURNS TABLE(owner bigint, cost numeric, cost_by_resource jsonb)
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._costs_of_usage(owners bigint[], rate_card_ids smallint[], shape_ids integer[], usage_mss numeric[]) OWNER TO weft_tenant;
@@ -278,6 +282,10 @@ ALTER FUNCTION weft._deactivate_idle_users() OWNER TO weft_system;
 CREATE FUNCTION weft._deadlines_due() RETURNS interval
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._deadlines_due() OWNER TO weft_system;
+
+CREATE FUNCTION weft._delete_worker(of_worker_id integer, at timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._delete_worker(of_worker_id integer, at timestamp with time zone) OWNER TO weft_system;
 
 CREATE TABLE weft.callback_delivery (
     delivery_id bigint NOT NULL,
@@ -1026,7 +1034,7 @@ CREATE FUNCTION weft.configure_term(epoch bigint, settings jsonb) RETURNS void
 ALTER FUNCTION weft.configure_term(epoch bigint, settings jsonb) OWNER TO weft_system;
 
 CREATE FUNCTION weft.cordon_worker(of_name text, of_pool text, actor text, reason text) RETURNS boolean
-    LANGUAGE plpgsql SECURITY DEFINER
+    LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.cordon_worker(of_name text, of_pool text, actor text, reason text) OWNER TO weft_system;
 
@@ -1092,6 +1100,11 @@ CREATE FUNCTION weft.delete_batch(tenant_id integer, user_id integer, batch_id b
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.delete_batch(tenant_id integer, user_id integer, batch_id bigint, actor text, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft.drain_worker(of_name text, of_pool text, actor text, reason text) RETURNS boolean
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.drain_worker(of_name text, of_pool text, actor text, reason text) OWNER TO weft_system;
+
 CREATE FUNCTION weft.due_callbacks(epoch bigint, busy bigint[], limit_all integer, limit_tenant integer, limit_host integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(delivery_id bigint, name uuid, tenant_id integer, batch_id bigint, group_id integer, url text, body text, n_attempts integer, age interval, sent_at bigint)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1129,6 +1142,11 @@ CREATE FUNCTION weft.fill_set(epoch bigint, of_operation_id bigint, job_ids inte
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.fill_set(epoch bigint, of_operation_id bigint, job_ids integer[], looked_upto bigint, sets_max integer, at timestamp with time zone) OWNER TO weft_system;
+
+CREATE FUNCTION weft.finish_drain(incarnation_id integer) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.finish_drain(incarnation_id integer) OWNER TO weft_system;
 
 CREATE FUNCTION weft.fold_deltas(epoch bigint, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(n_deltas bigint, loops text[])
     LANGUAGE plpgsql SECURITY DEFINER
@@ -1236,6 +1254,11 @@ CREATE FUNCTION weft.heartbeat(incarnation_id integer, batch_ids bigint[], job_i
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off';
 ALTER FUNCTION weft.heartbeat(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], draining boolean, claiming boolean, heard bigint[], at timestamp with time zone) OWNER TO weft_system;
+
+CREATE FUNCTION weft.heartbeat_v2(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], draining boolean, claiming boolean DEFAULT false, heard bigint[] DEFAULT '{}'::bigint[]) RETURNS TABLE(alive boolean, has_work boolean, stop_batch_ids bigint[], stop_job_ids integer[], stop_attempts smallint[], drains boolean)
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.heartbeat_v2(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], draining boolean, claiming boolean, heard bigint[]) OWNER TO weft_system;
 
 CREATE FUNCTION weft.hold_group(tenant_id integer, batch_id bigint, group_id integer, actor text, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
@@ -3448,6 +3471,8 @@ REVOKE ALL ON FUNCTION weft._check_term(of_epoch bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION weft._completed_at(created_at timestamp with time zone, last_ended_at timestamp with time zone, recorded timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._completed_at(created_at timestamp with time zone, last_ended_at timestamp with time zone, recorded timestamp with time zone) TO weft_tenant;
 
+REVOKE ALL ON FUNCTION weft._cordon(of_name text, of_pool text, actor text, reason text, drains boolean) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._costs_of_usage(owners bigint[], rate_card_ids smallint[], shape_ids integer[], usage_mss numeric[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._costs_of_usage(owners bigint[], rate_card_ids smallint[], shape_ids integer[], usage_mss numeric[]) TO weft_system;
 
@@ -3463,6 +3488,8 @@ REVOKE ALL ON FUNCTION weft._create_operation(tenant_id integer, user_id integer
 REVOKE ALL ON FUNCTION weft._deactivate_idle_users() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._deadlines_due() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._delete_worker(of_worker_id integer, at timestamp with time zone) FROM PUBLIC;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.callback_delivery TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.callback_delivery TO weft_system;
@@ -3853,6 +3880,9 @@ GRANT ALL ON FUNCTION weft.deadlines_due(epoch bigint) TO weft_driver;
 REVOKE ALL ON FUNCTION weft.delete_batch(tenant_id integer, user_id integer, batch_id bigint, actor text, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.delete_batch(tenant_id integer, user_id integer, batch_id bigint, actor text, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) TO weft_api;
 
+REVOKE ALL ON FUNCTION weft.drain_worker(of_name text, of_pool text, actor text, reason text) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.drain_worker(of_name text, of_pool text, actor text, reason text) TO weft_api;
+
 REVOKE ALL ON FUNCTION weft.due_callbacks(epoch bigint, busy bigint[], limit_all integer, limit_tenant integer, limit_host integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.due_callbacks(epoch bigint, busy bigint[], limit_all integer, limit_tenant integer, limit_host integer, at timestamp with time zone) TO weft_driver;
 
@@ -3872,6 +3902,9 @@ GRANT ALL ON FUNCTION weft.fail_operation(epoch bigint, of_operation_id bigint, 
 
 REVOKE ALL ON FUNCTION weft.fill_set(epoch bigint, of_operation_id bigint, job_ids integer[], looked_upto bigint, sets_max integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.fill_set(epoch bigint, of_operation_id bigint, job_ids integer[], looked_upto bigint, sets_max integer, at timestamp with time zone) TO weft_driver;
+
+REVOKE ALL ON FUNCTION weft.finish_drain(incarnation_id integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.finish_drain(incarnation_id integer) TO weft_worker;
 
 REVOKE ALL ON FUNCTION weft.fold_deltas(epoch bigint, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.fold_deltas(epoch bigint, at timestamp with time zone) TO weft_driver;
@@ -3923,6 +3956,9 @@ GRANT ALL ON FUNCTION weft.group_history(tenant_id integer, batch_id bigint, gro
 
 REVOKE ALL ON FUNCTION weft.heartbeat(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], draining boolean, claiming boolean, heard bigint[], at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.heartbeat(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], draining boolean, claiming boolean, heard bigint[], at timestamp with time zone) TO weft_worker;
+
+REVOKE ALL ON FUNCTION weft.heartbeat_v2(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], draining boolean, claiming boolean, heard bigint[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.heartbeat_v2(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], draining boolean, claiming boolean, heard bigint[]) TO weft_worker;
 
 REVOKE ALL ON FUNCTION weft.hold_group(tenant_id integer, batch_id bigint, group_id integer, actor text, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.hold_group(tenant_id integer, batch_id bigint, group_id integer, actor text, at timestamp with time zone) TO weft_api;

@@ -34,20 +34,22 @@ class Fleet:
         self, caller: Caller, name: str, pool: str | None, *, reason: str | None
     ) -> bool:
         """Let a worker take no new job."""
-        return bool(
-            await self._database.value(
-                "cordon_worker",
-                of_name=name,
-                of_pool=pool,
-                actor=f"user {caller.user_name}",
-                reason=reason,
-            )
-        )
+        return await self._change("cordon_worker", caller, name, pool, reason=reason)
+
+    async def drain_worker(
+        self, caller: Caller, name: str, pool: str | None, *, reason: str | None
+    ) -> bool:
+        """Let a worker take no new job and end."""
+        return await self._change("drain_worker", caller, name, pool, reason=reason)
 
     async def uncordon_worker(self, caller: Caller, name: str, pool: str | None) -> bool:
         """Let a worker take jobs again."""
+        return await self._change("uncordon_worker", caller, name, pool)
+
+    async def _change(
+        self, function: str, caller: Caller, name: str, pool: str | None, **more: str | None
+    ) -> bool:
+        actor = f"user {caller.user_name}"
         return bool(
-            await self._database.value(
-                "uncordon_worker", of_name=name, of_pool=pool, actor=f"user {caller.user_name}"
-            )
+            await self._database.value(function, of_name=name, of_pool=pool, actor=actor, **more)
         )

@@ -200,7 +200,7 @@ class PostgresWorkerStore:
     ) -> HeartbeatAnswer:
         """Say that the worker lives."""
         (row,) = await self._database.call(
-            "heartbeat",
+            "heartbeat_v2",
             incarnation_id=incarnation_id,
             **_attempts(attempts),
             draining=draining,
@@ -208,7 +208,16 @@ class PostgresWorkerStore:
             heard=list(heard),
         )
         stops = zip(row["stop_batch_ids"], row["stop_job_ids"], row["stop_attempts"], strict=True)
-        return HeartbeatAnswer(alive=row["alive"], to_stop=list(stops), has_work=row["has_work"])
+        return HeartbeatAnswer(
+            alive=row["alive"],
+            to_stop=list(stops),
+            has_work=row["has_work"],
+            drains=row["drains"],
+        )
+
+    async def finish_drain(self, incarnation_id: int) -> bool:
+        """End this worker if nothing runs there."""
+        return bool(await self._database.value("finish_drain", incarnation_id=incarnation_id))
 
     async def leave(self, incarnation_id: int) -> None:
         """Say that the worker goes."""

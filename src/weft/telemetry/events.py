@@ -31,6 +31,8 @@ EVENTS = MappingProxyType(
         "up.role_ready": "a role is ready · started, ms",
         "up.role_ended": "a process ended by itself; restarting it · started, started_pid, "
         "end, lived_s, restart_in_s, said",
+        "up.role_drained": "a drained worker has ended, and is not restarted · started, "
+        "started_pid",
         "up.role_asleep": "a driver is stopped by a signal; ending it · started, started_pid",
         "up.role_killed": "a role did not stop in time · started, after_s",
         "up.log_not_rotated": "a log is too large and could not be moved · path, error",
@@ -72,6 +74,7 @@ EVENTS = MappingProxyType(
         "worker.declared_lost": "the database declared this worker lost; killing its jobs",
         "logs.removed": "the output of deleted batches was removed · batches, first",
         "logs.not_removed": "the output of deleted batches could not be removed · error",
+        "worker.drained": "this worker was told to drain and nothing runs; it ends",
         "worker.drain_incomplete": "some ends could not be reported in time · left",
         "attempt.ended": "an attempt ended · key, reason",
         "attempt.ends_stale": "attempts ended that this worker no longer holds · count, first",

@@ -47,6 +47,23 @@ class FleetStoreSuite(StoreTests):
             ("cordoned", "new disk", actor),
         ]
 
+    async def test_draining_worker_gets_no_job_and_is_deleted_when_it_ends(self) -> None:
+        """One that starts again takes jobs; a drain is taken back like a cordon."""
+        api, caller, pool = self.site.api, self.site.caller, self.site.pool
+        store, incarnation_id = await self.site.open_worker("a")
+        assert await api.drain_worker(caller, "a", pool, reason="old")
+        assert not await api.drain_worker(caller, "a", pool, reason="other")
+        assert not await api.cordon_worker(caller, "a", pool, reason="other")
+        assert await self.listed() == {"a": "draining"}
+        assert await api.uncordon_worker(caller, "a", pool)
+        assert await api.drain_worker(caller, "a", pool, reason="old")
+        await store.leave(incarnation_id)
+        assert await self.listed() == {}
+        with refused(WorkerEnded):
+            await api.drain_worker(caller, "a", pool, reason=None)
+        await self.site.open_worker("a")
+        assert await self.listed() == {"a": "active"}
+
     async def test_worker_is_found_by_name_or_refused(self) -> None:
         """Several of one name are told apart by their pools."""
         api, caller, pool = self.site.api, self.site.caller, self.site.pool

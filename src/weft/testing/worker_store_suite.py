@@ -139,6 +139,15 @@ class WorkerStoreSuite:
         """Register the worker of this test once more, with the same incarnation."""
         raise NotImplementedError
 
+    async def test_a_worker_that_does_not_drain_goes_on(self) -> None:
+        """Only an operator lets it drain."""
+        store, registered = await self.worker(1)
+        worker = registered.incarnation_id
+        assert not await store.finish_drain(worker)
+        answer = await store.heartbeat(worker, [], draining=False)
+        assert (answer.alive, answer.drains) == (True, False)
+        assert len(await store.claim_jobs(worker, request())) == 1
+
     async def test_a_worker_that_left_is_not_alive(self) -> None:
         """What it had is given to others."""
         store, worker, (one,) = await self.claim(1)

@@ -14,6 +14,15 @@ async def cordon_worker(
     return await _changed(services, caller, name, pool, changed=changed)
 
 
+async def drain_worker(
+    services: Services, caller: Caller, name: str, pool: str | None, *, reason: str | None
+) -> Answer:
+    """Let a worker take no new job, and end when nothing runs. Raise `AdminOnly`."""
+    _require_admin(caller)
+    changed = await services.store.drain_worker(caller, name, pool, reason=reason)
+    return await _changed(services, caller, name, pool, changed=changed)
+
+
 async def uncordon_worker(
     services: Services, caller: Caller, name: str, pool: str | None
 ) -> Answer:

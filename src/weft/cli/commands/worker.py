@@ -1,4 +1,4 @@
-"""`weft worker`: run a worker in the foreground; list workers, cordon them."""
+"""`weft worker`: run a worker in the foreground; list, cordon and drain workers."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -22,7 +22,7 @@ from weft.client.api import Api
 
 app = App(
     name="worker",
-    help="Run a worker in the foreground, or list, cordon and uncordon workers.\n\n"
+    help="Run a worker in the foreground, or list, cordon and drain workers.\n\n"
     "    weft worker --pool large --worker-cpu 4",
 )
 
@@ -126,8 +126,35 @@ def cordon(
 
 
 @app.command
+def drain(
+    name: str,
+    /,
+    *others: str,
+    reason: str | None = None,
+    pool: Pool = None,
+    shared: Shared = SHARED,
+) -> int:
+    """Let workers take no new jobs, and end in order when nothing runs there.
+
+        weft worker drain node7 --reason "replaced by node8"
+
+    Args:
+        name: Name of the worker.
+        others: More workers.
+        reason: Why, for those who look at it later.
+        pool: Their pool, if several pools have workers of these names.
+        shared: Options of every command.
+    """
+    return _change_all(
+        (name, *others),
+        shared,
+        lambda client, one: client.drain_worker(one, reason=reason, pool=pool),
+    )
+
+
+@app.command
 def uncordon(name: str, /, *others: str, pool: Pool = None, shared: Shared = SHARED) -> int:
-    """Let cordoned workers take jobs again.
+    """Let cordoned or draining workers take jobs again.
 
         weft worker uncordon node7
 

@@ -428,6 +428,13 @@ class Routes:
         path = f"{_worker_path(name)}/cordon"
         return await self._post(path, {"reason": reason}, query={"pool": pool})
 
+    async def drain_worker(
+        self, name: str, *, reason: str | None = None, pool: str | None = None
+    ) -> Document:
+        """Let a worker take no new job, and its process end when nothing runs."""
+        path = f"{_worker_path(name)}/drain"
+        return await self._post(path, {"reason": reason}, query={"pool": pool})
+
     async def uncordon_worker(self, name: str, *, pool: str | None = None) -> Document:
         """Let a worker take jobs again."""
         return await self._post(f"{_worker_path(name)}/uncordon", {}, query={"pool": pool})

@@ -26,5 +26,10 @@ class FleetStore(Protocol):
     ) -> bool:
         """Let a worker take no new job; return whether it was not cordoned."""
 
+    async def drain_worker(
+        self, caller: Caller, name: str, pool: str | None, *, reason: str | None
+    ) -> bool:
+        """Let a worker take no new job and end when nothing runs; return whether that is new."""
+
     async def uncordon_worker(self, caller: Caller, name: str, pool: str | None) -> bool:
         """Let a worker take jobs again; return whether it was cordoned."""

@@ -113,6 +113,8 @@ class HeartbeatAnswer:
     to_stop: Sequence[tuple[int, int, int]]
     """(batch, job, attempt) of this worker that must be stopped."""
     has_work: bool
+    drains: bool = False
+    """Take no new job; when nothing runs any more, call `finish_drain`."""
 
 
 class WorkerStore(Protocol):
@@ -217,6 +219,12 @@ class WorkerStore(Protocol):
         returns. A missing lease is handed back, unless `claiming`: a claim is under way, and the
         list lacks its attempts.
         `heard`: numbers of claims whose replies have arrived (`ClaimRequest.call`).
+        """
+
+    async def finish_drain(self, incarnation_id: int) -> bool:
+        """End this worker, which drains, if nothing runs there; return whether it has ended.
+
+        False: it may take jobs again, or has some of which it did not hear; heartbeats tell.
         """
 
     async def leave(self, incarnation_id: int) -> None:

@@ -12,7 +12,7 @@ from weft.telemetry.log import get_logger
 from weft.worker import boottime
 from weft.worker.agent.contact import DeclaredLost
 from weft.worker.agent.patience import until_answered
-from weft.worker.agent.session import Fence, Session, WorkerFacts
+from weft.worker.agent.session import Drained, Fence, Session, WorkerFacts
 
 log = get_logger()
 
@@ -56,12 +56,18 @@ class Agent:
         self._stopping = False
 
     async def run(self) -> None:
-        """Work until `stop`; whenever a session ends, begin a new one."""
+        """Work until `stop`, or until this worker is drained; whenever a session ends, begin a new
+        one.
+        """
         while not self._stopping:
             try:
                 await self._work(await self._runner.adopt())
             except RunnerGone:
                 continue
+            except Drained:
+                log.info("worker.drained")
+                await self._runner.end()
+                return
             except (DeclaredLost, IncarnationEnded):
                 log.warning("worker.declared_lost")
                 await self._runner.end()

@@ -50,6 +50,11 @@ class Contact:
         self._on_stop = on_stop
         self._on_removed = on_removed
         self.draining = False
+        self.drains = asyncio.Event()
+        """Set while this worker shall end when nothing runs: it drains."""
+        self.beating = asyncio.Lock()
+        """Held by a heartbeat and by who ends this incarnation: a heartbeat would call it lost."""
+        self._beat_now = asyncio.Event()
         self._asked_ns = 0
         self.on_known: Callable[[int], None] = _ignore
         """Called when the database confirms this worker, with the time at which it was asked."""
@@ -59,8 +64,9 @@ class Contact:
         is_late = False
         while True:
             if not is_late:
-                await _sleep(heartbeat_s)
-            answer = await until_answered(self._beat_once)
+                await _sleep(heartbeat_s, self._beat_now)
+            async with self.beating:
+                answer = await until_answered(self._beat_once)
             if not answer.alive:
                 raise DeclaredLost
             self.on_known(self._asked_ns)
@@ -69,6 +75,10 @@ class Contact:
                 self._on_stop([AttemptKey(*one) for one in answer.to_stop])
             if answer.has_work:
                 self._on_work()
+            if answer.drains:
+                self.drains.set()
+            else:
+                self.drains.clear()
 
     async def _beat_once(self) -> HeartbeatAnswer:
         self._asked_ns = boottime.now_ns()
@@ -86,7 +96,8 @@ class Contact:
         """Follow the notices; after a gap check once for everything that may have been missed."""
         while True:
             try:
-                async for channel, payload in self._notices.listen("work", "cancel", "removed"):
+                channels = ("work", "cancel", "removed", "worker")
+                async for channel, payload in self._notices.listen(*channels):
                     await self._on_notice(channel, payload)
             except Unavailable:
                 await asyncio.sleep(_LISTEN_AGAIN_S)
@@ -94,6 +105,8 @@ class Contact:
     async def _on_notice(self, channel: str, payload: str) -> None:
         if channel in {"work", ""} and self._is_for_us(payload):
             self._on_work()
+        if channel == "worker" and payload == str(self._incarnation_id):
+            self._beat_now.set()
         if channel in {"cancel", ""}:
             await self._ask_what_to_stop(int(payload) if payload else None)
         if channel in {"removed", ""}:
@@ -122,17 +135,17 @@ class Contact:
         ]
 
 
-async def _sleep(seconds: float) -> None:
-    """Sleep; a suspension of the host counts, because the spawner waits only some seconds for a
-    heartbeat after it.
+async def _sleep(seconds: float, wake: asyncio.Event) -> None:
+    """Sleep, at most until `wake`; a suspension of the host counts, because the spawner waits
+    only some seconds for a heartbeat after it.
     """
     timer = boottime.Timer()
-    passed = asyncio.Event()
     loop = asyncio.get_running_loop()
-    loop.add_reader(timer.fd, passed.set)
+    loop.add_reader(timer.fd, wake.set)
     try:
         timer.set(boottime.now_ns() + int(seconds * 1e9))
-        await passed.wait()
+        await wake.wait()
+        wake.clear()
     finally:
         loop.remove_reader(timer.fd)
         timer.close()

@@ -19,6 +19,7 @@ from weft.worker.agent.claiming import Claiming
 from weft.worker.agent.contact import Contact
 from weft.worker.agent.held import HeldAttempts
 from weft.worker.agent.log_removal import LogRemoval
+from weft.worker.agent.patience import until_answered
 from weft.worker.agent.reporting import Reporting
 
 log = get_logger()
@@ -53,6 +54,10 @@ class Fence:
     """How long the agent may take to reach the database again after an outage."""
     find_database: Callable[[], str] = str
     """Return the database's socket if the server runs on this host, else nothing."""
+
+
+class Drained(Exception):
+    """This worker was told to drain, and nothing runs any more: its process may end."""
 
 
 class Session:
@@ -138,7 +143,7 @@ class Session:
         )
 
     async def run(self, heartbeat_s: float) -> None:
-        """Work until something fails: raises `RunnerGone` or `DeclaredLost`."""
+        """Work until something fails: raises `RunnerGone`, `DeclaredLost` or `Drained`."""
         tasks = [
             asyncio.create_task(self._follow_runner()),
             asyncio.create_task(self.claiming.run()),
@@ -146,6 +151,7 @@ class Session:
             asyncio.create_task(self.contact.beat(heartbeat_s)),
             asyncio.create_task(self.contact.listen()),
             asyncio.create_task(self.log_removal.run()),
+            asyncio.create_task(self._end_when_drained()),
         ]
         try:
             await asyncio.gather(*tasks)
@@ -153,6 +159,20 @@ class Session:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _end_when_drained(self) -> None:
+        """Raise `Drained` when this worker drains and has nothing left."""
+        while True:
+            await self.contact.drains.wait()
+            self._an_end.clear()
+            if self.held.live_count:
+                await self._an_end.wait()
+                continue
+            await self.reporting.until_settled()
+            async with self.contact.beating:
+                if await until_answered(lambda: self._store.finish_drain(self.incarnation_id)):
+                    raise Drained
+            self.contact.drains.clear()  # the next heartbeat tells
 
     async def drain(self, *, grace_ms: int) -> None:
         """Claim nothing more, end the running jobs, and wait until their ends are recorded."""

@@ -54,9 +54,25 @@ async def cordon_worker(request: AnyRequest) -> Response[bytes]:
     )
 
 
+@post("/v1/workers/{w:str}/drain", opt={"answer": ChangedWorker, "body": Cordon, "query": POOL})
+async def drain_worker(request: AnyRequest) -> Response[bytes]:
+    """Let a worker take no new job, and its process end in order when nothing runs; one that was
+    lost is deleted at once. Administrators only. A repeat changes nothing.
+    """
+    pool, name = Query(request, POOL).text("pool"), worker_of(request)
+    document = await read_document(request, Cordon)
+    return reply(
+        await workers.drain_worker(
+            services_of(request), caller_of(request), name, pool, reason=document.reason
+        )
+    )
+
+
 @post("/v1/workers/{w:str}/uncordon", opt={"answer": ChangedWorker, "body": Empty, "query": POOL})
 async def uncordon_worker(request: AnyRequest) -> Response[bytes]:
-    """Let a worker take jobs again. Administrators only. A repeat changes nothing."""
+    """Let a worker take jobs again, also one that drains. Administrators only. A repeat changes
+    nothing.
+    """
     pool, name = Query(request, POOL).text("pool"), worker_of(request)
     await read_document(request, Empty)
     return reply(
@@ -64,4 +80,4 @@ async def uncordon_worker(request: AnyRequest) -> Response[bytes]:
     )
 
 
-ROUTES = (overview, list_workers, get_worker, cordon_worker, uncordon_worker)
+ROUTES = (overview, list_workers, get_worker, cordon_worker, drain_worker, uncordon_worker)

@@ -1,5 +1,5 @@
 -- heartbeat: record that a worker lives; roll up the usage of its attempts; write its claims in a shorter form.
--- Called by: Store.heartbeat (worker agent), with every attempt whose end is not recorded yet. `claiming`: a claim is under way, so the
+-- Called by: heartbeat_v2 and older workers, with every attempt whose end is not recorded yet. `claiming`: a claim is under way, so the
 --   list may lack its jobs. A lease of at least 5 s that is not listed comes from a claim whose reply was lost: it is handed back. `heard`:
 --   claims whose replies have arrived since the last heartbeat.   Safe to repeat: yes.
 -- Locks: incarnation (its row); job (in key order); as complete_attempts.   Plan: as _live_attempts.

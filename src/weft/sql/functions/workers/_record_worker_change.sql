@@ -1,5 +1,5 @@
 -- _record_worker_change: record that a worker has a new state, who wanted that and why. The newest 100 changes are kept.
--- Called by: cordon_worker, uncordon_worker.   Safe to repeat: no.   Locks: worker (by the caller).
+-- Called by: _cordon, _delete_worker, uncordon_worker.   Safe to repeat: no.   Locks: worker (by the caller).
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._record_worker_change(of_worker_id int, state text, actor text, reason text, at timestamptz) RETURNS void
 LANGUAGE sql

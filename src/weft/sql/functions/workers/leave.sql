@@ -7,8 +7,8 @@ AS $$
 BEGIN
     PERFORM FROM weft.worker w JOIN weft.worker_incarnation i USING (worker_id)
     WHERE i.incarnation_id = leave.incarnation_id FOR UPDATE OF w;
-    UPDATE weft.worker w SET deleted_at = leave.at FROM weft.worker_incarnation i
-    WHERE i.incarnation_id = leave.incarnation_id AND i.ended_at IS NULL AND w.worker_id = i.worker_id;
+    PERFORM weft._delete_worker(i.worker_id, leave.at) FROM weft.worker_incarnation i
+    WHERE i.incarnation_id = leave.incarnation_id AND i.ended_at IS NULL;
     PERFORM pg_advisory_xact_lock(7703, leave.incarnation_id);  -- before the row, as in _lose_incarnation
     UPDATE weft.worker_incarnation i SET heartbeat_at = leave.at WHERE i.incarnation_id = leave.incarnation_id AND i.ended_at IS NULL;
     PERFORM weft._lose_incarnation(leave.incarnation_id, leave.at);

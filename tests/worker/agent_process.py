@@ -29,16 +29,27 @@ class AgentProcess:
         """Start it and wait until it says that it is ready."""
         ready = self.home.run / "worker-w.ready"
         ready.unlink(missing_ok=True)
-        with (self.home.role_logs / "worker.log").open("ab") as log:
-            self.process = subprocess.Popen(
-                [*self._prefix, sys.executable, "-m", "weft.run.worker"],
-                stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
-                env={**os.environ, "WEFT_HOME": str(self.home.path), **self._settings},
-            )  # fmt: skip
+        self.process = self._begin()
         deadline = time.monotonic() + DEADLINE_S
         while not ready.exists():
             assert self.process.poll() is None, self.log()
             assert time.monotonic() < deadline, self.log()
+
+    def _begin(self) -> subprocess.Popen[bytes]:
+        with (self.home.role_logs / "worker.log").open("ab") as log:
+            return subprocess.Popen(
+                [*self._prefix, sys.executable, "-m", "weft.run.worker"],
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
+                env={**os.environ, "WEFT_HOME": str(self.home.path), **self._settings},
+            )  # fmt: skip
+
+    def run_another(self) -> int:
+        """Start one more beside it, which ends by itself; return its exit code."""
+        with self._begin() as other:
+            try:
+                return other.wait(DEADLINE_S)
+            finally:
+                other.kill()
 
     def log(self) -> str:
         """Return what it said."""

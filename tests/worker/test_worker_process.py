@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from weft.core.errors import WorkerAlive
 from weft.core.states import JobState, Reason
 from weft.ports.store import Caller, JobRows, NewBatch, Row, Shape
 from weft.store import PostgresApiStore, open_admin, open_api_store
@@ -73,7 +74,11 @@ class Weft:
 
     async def state(self) -> str:
         """Return the worker's state."""
-        return str((await self._store.get_worker(self._caller, "w", None))["state"])
+        return str((await self.worker())["state"])
+
+    async def worker(self) -> Row:
+        """Return the worker's document."""
+        return await self._store.get_worker(self._caller, "w", None)
 
     async def assert_audit_is_clean(self) -> None:
         """Recompute everything."""
@@ -266,3 +271,24 @@ async def test_idle_worker_drains_at_once_and_one_whose_drain_is_taken_back_work
 
     assert await until_exit(agent) == 0
     assert await weft.state() == "deleted"
+
+
+@pytest.mark.slow
+async def test_second_agent_of_a_name_is_refused_while_the_first_lives(
+    weft: Weft, agent: AgentProcess, tmp_path: Path
+) -> None:
+    """In the same home it would find the spawner and take it from the first."""
+    go = tmp_path / "go"
+    batch = await weft.submit(sh(f"until [ -e {go} ]; do sleep 0.02; done"))
+    await weft.until(batch, n_running=1)
+    first = agent.process
+    second = await asyncio.to_thread(agent.run_another)
+    go.touch()
+    await weft.until(batch, n_completed=1)
+
+    assert second == WorkerAlive.exit_code
+    assert f'"code":"{WorkerAlive.code}"' in agent.log()
+    assert first is not None
+    assert first.poll() is None
+    (job,) = await weft.jobs(batch)
+    assert (job["state"], job["attempt"]) == (JobState.SUCCESS.word, 1)

@@ -29,7 +29,7 @@ from weft.run.log_directory import find_log_directory, until_replaced
 from weft.run.login import login_dsn
 from weft.run.metrics_file import leaving_metrics
 from weft.run.role_main import begin_schema_check, run_role, stop_signals, succeeded, until_told
-from weft.run.worker_name import file_name_of, worker_name
+from weft.run.worker_name import file_name_of, holding_name, worker_name
 from weft.settings import Settings
 from weft.store import open_worker_store
 from weft.telemetry.log import get_logger
@@ -65,6 +65,7 @@ async def _work(settings: Settings, name: str) -> int:
         name = f"{name}-{file_name_of(settings)}"
     dsn = login_dsn(settings, "weft_worker")
     with ExitStack() as until_exit:
+        until_exit.enter_context(holding_name(settings, home.run))
         is_ready = asyncio.Event()
 
         def say_ready() -> None:

@@ -1,8 +1,14 @@
 """What a worker is called, and its files in the home: a home may have several workers."""
 
+import fcntl
+import os
 import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
 from hashlib import sha256
+from pathlib import Path
 
+from weft.core.errors import WorkerAlive
 from weft.settings import Settings
 
 
@@ -16,3 +22,26 @@ def file_name_of(settings: Settings) -> str:
     name = worker_name(settings)
     kept = "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in name)
     return kept if kept == name else f"{kept}-{sha256(name.encode()).hexdigest()[:12]}"
+
+
+@contextmanager
+def holding_name(settings: Settings, run: Path) -> Iterator[None]:
+    """Be the one agent of this name in the home; raise `WorkerAlive` if another one lives.
+
+    A second one would take the runner with its jobs from the first, as a successor does. The
+    kernel frees the name with the process, however that ends.
+    """
+    lock = run / f"worker-{file_name_of(settings)}.lock"
+    handle = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise WorkerAlive(
+                f'worker "{worker_name(settings)}" is already running',
+                detail=f"Its process holds {lock}.",
+                hint="Give this worker another name with --worker-name.",
+            ) from error
+        yield
+    finally:
+        os.close(handle)

@@ -36,6 +36,9 @@ class RecordingStore:
         self.workers_asked += 1
         return self.workers
 
+    async def list_queues(self, caller: Caller, **_: object) -> Sequence[Row]:
+        return [{"name": "default", "pools": ["default"]}]
+
     async def create_batch(self, caller: Caller, new: NewBatch, **_: object) -> tuple[int, bool]:
         self.created.append((new, [], None))
         return len(self.created), True

@@ -187,11 +187,11 @@ def test_a_message_for_closed_errors_does_not_go_to_the_output() -> None:
     assert in_shell('"$@" config --bogus 2>&-').stdout == ""
 
 
-def test_each_needs_room_for_a_job() -> None:
-    done = weft("each", "-j", "-1", "--", "echo")
+def test_each_needs_a_number_of_jobs() -> None:
+    done = weft("each", "-j", "-many", "--", "echo")
 
     assert done.returncode == 2
-    assert done.stderr.startswith("weft: -j must be at least 0, not '-1'")
+    assert done.stderr.startswith("weft: -j '-many' is not a number of jobs")
 
 
 def test_each_without_input_has_nothing_to_do_and_needs_no_server(tmp_path: Path) -> None:

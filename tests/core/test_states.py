@@ -12,9 +12,9 @@ def test_table_is_that_of_the_design() -> None:
     }
 
     assert words == {
-        "pending": "cancelled ready",
+        "pending": "cancelled error ready",
         "ready": "cancelled creating error queued running",
-        "queued": "blocked cancelled ready running",
+        "queued": "blocked cancelled error ready running",
         "creating": "cancelled error ready running",
         "running": "blocked cancelled error failed ready success",
         "blocked": "cancelled error failed ready",
@@ -41,7 +41,7 @@ def test_success_is_final() -> None:
 def test_stored_numbers_never_change() -> None:
     """They are in databases and on the wire."""
     assert [state.value for state in JobState] == list(range(10))
-    assert [reason.value for reason in Reason] == list(range(1, 14))
+    assert [reason.value for reason in Reason] == list(range(1, 15))
     assert [phase.value for phase in Phase] == list(range(1, 10))
     assert JobState(6) is JobState.SUCCESS
     assert Reason(11) is Reason.LOST

@@ -14,7 +14,7 @@ class QueueHasJobs(Conflict):
     """A queue with waiting jobs is not deleted."""
 
     code = "API.QUEUE_HAS_JOBS"
-    sqlstate = "WF109"
+    sqlstate = "WF112"
 
 
 class InvalidGuard(InvalidDocument):

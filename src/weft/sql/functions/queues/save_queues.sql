@@ -1,7 +1,7 @@
 -- save_queues: make the queues of a tenant these, and no others but `default`. Pools that are new are added.
 -- Called by: Store.save_queues (api), which has checked them.   Safe to repeat: yes.
 -- Locks: queue (that of `default` first, so that one call follows the other).   Plan: queues of the tenant, which are few.
--- queues: documents as list_queues has them.   Raises WF109 (a queue with waiting jobs would go).
+-- queues: documents as list_queues has them.   Raises WF112 (a queue with waiting jobs would go).
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.save_queues(tenant_id int, queues jsonb) RETURNS void LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
@@ -16,7 +16,7 @@ BEGIN
     JOIN weft.queue q ON q.tenant_id = save_queues.tenant_id AND q.name = c.queue
     WHERE c.n_waiting > 0 AND c.queue <> 'default' AND NOT queues @> jsonb_build_array(jsonb_build_object('name', c.queue)) LIMIT 1;
     IF FOUND THEN
-        PERFORM weft._fail('WF109', format('queue "%s" has waiting jobs', v_full.queue), format('%s of its jobs wait.', v_full.n_waiting),
+        PERFORM weft._fail('WF112', format('queue "%s" has waiting jobs', v_full.queue), format('%s of its jobs wait.', v_full.n_waiting),
             'Drain the queue with `weft queue drain NAME` and wait until they have run, or cancel them.');
     END IF;
     DELETE FROM weft.queue q WHERE q.tenant_id = save_queues.tenant_id AND q.name <> 'default'

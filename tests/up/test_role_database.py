@@ -120,17 +120,17 @@ async def test_log_says_when_a_database_goes_away_and_when_it_is_back(
     """The same reason is told once."""
     name = urlsplit(database["admin"]).path.strip("/")
     owner = await asyncpg.connect(database["admin"].replace(f"/{name}?", "/postgres?"))
-    async with (
-        open_database(database["weft_worker"], connections_max=1, timeout_s=DEADLINE_S) as store,
-        capture_logs() as told,
-    ):
-        await owner.execute(f"ALTER DATABASE {name} RENAME TO {name}_away")
-        for _ in range(2):
-            with pytest.raises(Exception, match="does not exist"):
+    with capture_logs() as told:
+        async with open_database(
+            database["weft_worker"], connections_max=1, timeout_s=DEADLINE_S
+        ) as store:
+            await owner.execute(f"ALTER DATABASE {name} RENAME TO {name}_away")
+            for _ in range(2):
+                with pytest.raises(Exception, match="does not exist"):
+                    await store.call("schema_range")
+            await owner.execute(f"ALTER DATABASE {name}_away RENAME TO {name}")
+            for _ in range(2):
                 await store.call("schema_range")
-        await owner.execute(f"ALTER DATABASE {name}_away RENAME TO {name}")
-        for _ in range(2):
-            await store.call("schema_range")
     await owner.close()
     events = [one["event"] for one in told if one["event"].startswith("database.")]
 

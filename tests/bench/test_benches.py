@@ -51,6 +51,7 @@ def test_processes_are_compared_with_xargs(tmp_path: Path) -> None:
     assert len(result["rounds"]["weft"]) == len(result["rounds"]["reference"]) == 2
 
 
+@pytest.mark.heavy
 def test_state_machine_is_compared_with_a_bare_queue(tmp_path: Path) -> None:
     result = measured(tmp_path, "statemachine", "--scale", "0.004", "--rounds", "1")
 
@@ -64,6 +65,7 @@ def test_state_machine_is_compared_with_a_bare_queue(tmp_path: Path) -> None:
     assert result["audit_findings"] == 0
 
 
+@pytest.mark.heavy
 def test_jobs_with_concurrency_keys_are_compared_with_jobs_without(tmp_path: Path) -> None:
     result = measured(tmp_path, "gates", "--scale", "0.004", "--rounds", "1")
 
@@ -82,6 +84,7 @@ def test_groups_are_compared_with_a_bare_queue(tmp_path: Path) -> None:
     assert result["audit_findings"] == 0
 
 
+@pytest.mark.heavy
 def test_submission_is_compared_with_copy(tmp_path: Path) -> None:
     result = measured(tmp_path, "submit", "--jobs", "3000", "--rounds", "1")
 
@@ -97,6 +100,7 @@ def test_arrays_are_compared_with_insert_select(tmp_path: Path) -> None:
     assert result["in_parts"]["ratio"] > 0
 
 
+@pytest.mark.heavy
 def test_latency_is_compared_with_a_process_alone(tmp_path: Path) -> None:
     result = measured(tmp_path, "latency", "--jobs", "3")
 
@@ -182,6 +186,7 @@ def test_huge_batch_is_read_beside_a_small_one(tmp_path: Path) -> None:
     assert result["commit_ms"] > 0
 
 
+@pytest.mark.heavy
 def test_functions_are_compared_with_other_pools(tmp_path: Path) -> None:
     result = measured(tmp_path, "functions", "--jobs", "60", "--rounds", "1")
 

@@ -93,6 +93,7 @@ def test_no_value_ends_in_a_traceback(
     assert "Traceback" not in printed.err + printed.out
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 def test_each_command_names_a_broken_file(
     home: Path, capfd: pytest.CaptureFixture[str], command: tuple[str, ...]

@@ -10,10 +10,10 @@ from typing import Any
 import asyncpg
 import pytest
 
-from weft.sql import files_of, rights_of
+from weft.sql import SqlFile, files_of, rights_of
 from weft.store import SchemaTooNew, open_admin
 from weft.store.database import call_on
-from weft.store.migrate import MigrationChanged, ServerTooOld
+from weft.store.migrate import MigrationChanged, ServerTooOld, _apply
 from weft.store.migrate import migrate as migrate_on
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -142,6 +142,25 @@ async def test_migration_waits_for_no_batch(database: Dsns, owner: asyncpg.Conne
         await owner.execute("SELECT pg_advisory_xact_lock(n) FROM generate_series(7690, 7710) n")
         async with asyncio.timeout(10):
             assert await migrate(database["admin"]) == []
+
+
+async def test_victim_of_a_deadlock_is_applied_again(
+    database: Dsns, owner: asyncpg.Connection
+) -> None:
+    """Programs of the release before lock tables in another order."""
+    program = await asyncpg.connect(database["admin"])
+    await owner.execute("CREATE TABLE public.a (); CREATE TABLE public.b ()")
+    waits = "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'public.b'::regclass"
+    async with program.transaction():
+        await program.execute("SET LOCAL deadlock_timeout = '1min'; LOCK TABLE public.b")
+        file = SqlFile("9999_pre_late", "LOCK TABLE public.a; LOCK TABLE public.b")
+        applying = asyncio.create_task(_apply(owner, file))
+        while not await program.fetchval(waits):
+            await asyncio.sleep(0)
+        await program.execute("LOCK TABLE public.a")
+    await program.close()
+
+    assert await applying == file.name
 
 
 def test_names_tell_the_order_and_when_they_run() -> None:

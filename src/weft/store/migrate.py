@@ -5,7 +5,7 @@ later: `post` migrations, and the functions that only older programs call.
 """
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
 import asyncpg
@@ -26,6 +26,7 @@ from weft.store.installed_functions import (
 )
 
 OLDEST_SERVER = 150000
+DEADLOCKS_MAX = 10
 _LOCK_KEY = 7700  # advisory (7700, 0): one migration run at a time; one number alone is a batch
 
 
@@ -199,6 +200,16 @@ def _check_applied(applied: dict[str, str]) -> None:
 
 
 async def _apply(connection: asyncpg.Connection, file: SqlFile) -> str:
+    """Apply a migration, again if it was the victim of a deadlock: programs of the release before
+    are at work, and their statements lock the tables that it changes in orders of their own.
+    """
+    for _ in range(DEADLOCKS_MAX):
+        with suppress(asyncpg.DeadlockDetectedError):
+            return await _apply_once(connection, file)
+    return await _apply_once(connection, file)
+
+
+async def _apply_once(connection: asyncpg.Connection, file: SqlFile) -> str:
     async with connection.transaction():
         await connection.execute("CREATE SCHEMA IF NOT EXISTS weft")
         await connection.execute(

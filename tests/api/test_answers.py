@@ -99,7 +99,7 @@ async def test_every_answer_is_the_one_described(
         await ask("GET", "/v1/billing-projects" + part, p="default")
     queues = {"queues": [{"name": "q", "priority": 1, "guard": "job.priority > 5"}]}
     await ask("PUT", "/v1/queues", body=queues)
-    await ask("POST", "/v1/queues/test", body={"jobs": [{}]})
+    await ask("POST", "/v1/queue-test", body={"jobs": [{}]})
     await ask("GET", "/v1/queues")
     await ask("GET", "/v1/queues/{q}", q="q")
     await ask("GET", "/v1/rates")

@@ -188,9 +188,11 @@ async def test_queues_are_found_by_name(http: httpx.AsyncClient) -> None:
 async def test_a_document_is_tested_without_being_submitted(http: httpx.AsyncClient) -> None:
     await save(http, BIG, SHORT)
     jobs = [{}, {"resources": {"cpu": 4}}, {}, {"queue": "short"}]
-    tested = (await http.post("/v1/queues/test", json={"jobs": jobs})).json()["routes"]
-    wrong = await http.post("/v1/queues/test", json={"jobs": [{"queue": "x"}]})
+    tested = (await http.post("/v1/queue-test", json={"jobs": jobs})).json()["routes"]
+    wrong = await http.post("/v1/queue-test", json={"jobs": [{"queue": "x"}]})
+    nothing = await http.post("/v1/queue-test", json={"jobs": []})
 
+    assert nothing.json() == {"routes": []}
     assert [(one["jobs"], one["queue"]) for one in tested] == [
         ([1, 3], "default"),
         ([2], "big"),

@@ -100,6 +100,8 @@ async def test_queues(
         attributes=document.attributes,
         trace_id=origin.trace_id,
     )
+    if not document.jobs:
+        return {"routes": []}
     routes = await services.routes(caller)
     router = Router(routes, await _request(services, caller, new, routes))
     problems = Problems()

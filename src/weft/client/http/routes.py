@@ -403,7 +403,7 @@ class Routes:
 
     async def test_queues(self, document: Document) -> Document:
         """Return which queues would take the jobs of a batch document, and why others not."""
-        return await self._post("/v1/queues/test", document)
+        return await self._post("/v1/queue-test", document)
 
     # ---- the whole
 

@@ -35,7 +35,7 @@ async def save_queues(request: AnyRequest) -> Response[bytes]:
     return reply(await queues.save_queues(services_of(request), caller_of(request), document))
 
 
-@post("/v1/queues/test", opt={"answer": QueuesTested, "body": BatchDocument})
+@post("/v1/queue-test", opt={"answer": QueuesTested, "body": BatchDocument})
 async def test_queues(request: AnyRequest) -> Response[bytes]:
     """Say which queue would take each job of a batch now, and why the queues before it would not.
     Nothing is created.

@@ -39,7 +39,9 @@ async def test_deleted_batch_is_found_on_no_route(
         for method in operations if "{b}" in route else ():
             body = BODIES.get(method.upper(), BODIES.get(route, {}))
             answer = await http.request(
-                method, route.format(b=b, j=1, g=1, u=2, stream="stdout", a=1, d=1),
+                method,
+                route.format(b=b, j=1, g=1, u=2, stream="stdout", a=1, d=1, s="0" * 64, n=1),
+                params={"bytes": 2} if method == "put" else None,
                 json=None if method == "get" else body,
             )  # fmt: skip
             answers[method, route] = (answer.status_code, answer.json().get("code"))
@@ -60,7 +62,7 @@ async def test_deleted_batch_is_found_on_no_route(
     assert found == [[], [], []]
     operation = (await http.get(f"/v1/operations/{accepted.json()['id']}")).json()
     listed = (await http.get(f"/v1/operations?batch={b}")).json()["items"]
-    assert (operation["state"], operation["total"], operation["batch_id"]) == ("running", 6, b)
+    assert (operation["state"], operation["total"], operation["batch_id"]) == ("running", 7, b)
     assert listed == [operation]
 
 

@@ -1,6 +1,7 @@
 """What a person sees of a role whose database is out of reach, or whose login is the wrong one."""
 
 import json
+import logging
 import signal
 import socket
 import subprocess
@@ -12,6 +13,7 @@ from urllib.parse import urlsplit
 
 import asyncpg
 import pytest
+import structlog
 from structlog.testing import capture_logs
 
 from up.weft_up import DEADLINE_S, WEFT, run_weft
@@ -120,6 +122,7 @@ async def test_log_says_when_a_database_goes_away_and_when_it_is_back(
     """The same reason is told once."""
     name = urlsplit(database["admin"]).path.strip("/")
     owner = await asyncpg.connect(database["admin"].replace(f"/{name}?", "/postgres?"))
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.INFO))
     with capture_logs() as told:
         async with open_database(
             database["weft_worker"], connections_max=1, timeout_s=DEADLINE_S

@@ -99,7 +99,7 @@ async def test_end_of_an_attempt_that_was_lost_is_stale(world: World) -> None:
     worker = await world.worker()
     (claimed,) = await worker.claim()
     await worker.start(claimed)
-    again = await world.worker(incarnation="new", gone=True)
+    again = await world.worker(gone=True)
 
     assert await world.states(batch) == "r"
     assert await worker.end(claimed) == ["stale"]

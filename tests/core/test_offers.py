@@ -1,6 +1,13 @@
 import pytest
 
-from weft.core.offers import AMOUNT_MAX, Offer, parse_offers, parse_queues, serves
+from weft.core.offers import (
+    AMOUNT_MAX,
+    Offer,
+    parse_labels,
+    parse_offers,
+    parse_queues,
+    serves,
+)
 
 
 def test_amounts_and_words_are_read() -> None:
@@ -51,3 +58,16 @@ def test_a_worker_without_queues_serves_all() -> None:
     assert not serves({"queue": ["short"]}, {"queue": "large"})
     assert not serves({"queue": ["short"]}, {})
     assert serves({"queue": ["short", "default"]}, {})
+
+
+def test_labels_are_words_also_if_they_look_like_numbers() -> None:
+    assert parse_labels(" rack=12,zone=b, zone=c") == {"rack": ["12"], "zone": ["b", "c"]}
+    assert parse_labels("") == {}
+
+
+@pytest.mark.parametrize(
+    "text", ["rack", "rack=", "=b", "Rack=b", "gpu=1", "slots=2", "executor=x", "zone=b|c", "z=é"]
+)
+def test_what_is_no_label_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="label"):
+        parse_labels(text)

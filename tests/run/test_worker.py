@@ -6,8 +6,11 @@ from typing import Any
 
 import pytest
 
+from weft.cli.input.options import Shared
+from weft.cli.input.settings import WorkerOptions, settings_of
 from weft.run import worker
-from weft.settings import Settings
+from weft.run.home import Home
+from weft.settings import InvalidSetting, Settings
 
 
 class Opened(Exception):
@@ -32,3 +35,25 @@ def test_name_of_a_worker_is_taken_as_long_as_its_jobs_may_run(
     fence_s = worker.fence_of(settings, "").after_s
     assert fence_s is not None
     assert asked[0] > fence_s
+
+
+def test_labels_and_slots_of_the_command_line_reach_the_worker(tmp_path: Path) -> None:
+    options = WorkerOptions(slots=3, label=("rack=12", "zone=b", "zone=c"))
+    settings = settings_of(Shared(home=tmp_path), options)
+    facts = worker.facts_of(settings, Home(tmp_path), tmp_path)
+
+    assert facts.slots == facts.offers["slots"] == 3
+    assert (facts.offers["rack"], facts.offers["zone"]) == (["12"], ["b", "c"])
+
+
+@pytest.mark.parametrize("label", ["rack", "gpu=1", "rack=a b"])
+def test_wrong_label_is_told(tmp_path: Path, label: str) -> None:
+    with pytest.raises(InvalidSetting, match="worker_labels"):
+        settings_of(Shared(home=tmp_path), WorkerOptions(label=(label,)))
+
+
+def test_label_that_is_offered_already_is_refused(tmp_path: Path) -> None:
+    settings = Settings(home=tmp_path, worker_offers="zone=a", worker_labels="zone=b")
+
+    with pytest.raises(InvalidSetting, match="both name 'zone'"):
+        worker.facts_of(settings, Home(tmp_path), tmp_path)

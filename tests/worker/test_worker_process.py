@@ -273,6 +273,32 @@ async def test_idle_worker_drains_at_once_and_one_whose_drain_is_taken_back_work
 
 
 @pytest.mark.slow
+async def test_slots_are_the_jobs_that_run_at_a_time(
+    weft: Weft, database: dict[str, str], short_path: Path
+) -> None:
+    """Whatever fits beside them; a third job would find both directories."""
+    agent = AgentProcess(
+        short_path, database, WEFT_WORKER_CPU_M="64000", WEFT_WORKER_SLOTS="2",
+        WEFT_WORKER_LABELS="rack=12",
+    )  # fmt: skip
+    one, two = short_path / "one", short_path / "two"
+    script = (
+        f"for d in {one} {two}; do mkdir $d 2>&- && sleep 0.1 && rmdir $d && exit; done; exit 9"
+    )
+    try:
+        await asyncio.to_thread(agent.start)
+        batch = await weft.submit(*(sh(script) for _ in range(30)))
+        await weft.until(batch, n_completed=30)
+        jobs = await weft.jobs(batch)
+        worker = await weft.worker()
+    finally:
+        await asyncio.to_thread(agent.end)
+
+    assert {job["exit_code"] for job in jobs} == {0}
+    assert (worker["slots"], worker["offers"]["rack"]) == (2, ["12"])
+
+
+@pytest.mark.slow
 async def test_second_agent_of_a_name_is_refused_while_the_first_lives(
     weft: Weft, agent: AgentProcess, tmp_path: Path
 ) -> None:

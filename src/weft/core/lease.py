@@ -33,6 +33,10 @@ class Load:
     """Reserved by attempts that have run for longer than the mean already."""
     ended_lately: int = 0
     """How many attempts ended in the last `RECENT_S`."""
+    jobs_max: int | None = None
+    """How many more attempts may be held: the worker has slots, and nothing is claimed ahead of
+    them. None: no limit.
+    """
 
 
 class HasSize(Protocol):
@@ -102,6 +106,7 @@ def plan_claim(load: Load, pace: Pace) -> Budget | None:
     cpu_m = load.cpu_m + cpu_m_stock - load.cpu_m_held
     memory_mib = load.memory_mib + int(stock * pace.memory_mib) - load.memory_mib_held
     is_full = load.cpu_m_held >= load.cpu_m or load.memory_mib_held >= load.memory_mib
-    if cpu_m <= 0 or memory_mib <= 0 or (is_full and 2 * cpu_m < cpu_m_stock + 1):
+    jobs = CLAIM_JOBS_MAX if load.jobs_max is None else min(CLAIM_JOBS_MAX, load.jobs_max)
+    if jobs <= 0 or cpu_m <= 0 or memory_mib <= 0 or (is_full and 2 * cpu_m < cpu_m_stock + 1):
         return None
-    return Budget(cpu_m, memory_mib, CLAIM_JOBS_MAX)
+    return Budget(cpu_m, memory_mib, jobs)

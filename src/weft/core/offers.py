@@ -12,10 +12,11 @@ Offer = int | str | Sequence[str]
 Ask = int | str
 AMOUNT_MAX: Final = 1_000_000_000
 RESERVED: Final = frozenset(
-    {"cpu", "memory", "storage", "storage_mib", "executor", "pool", "queue"}
+    {"cpu", "memory", "storage", "storage_mib", "executor", "pool", "queue", "slots"}
 )
 """Names that workers offer by themselves."""
 _NAME: Final = re.compile(r"[a-z][a-z0-9_.-]{0,62}")
+_LABEL: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
 _WORD: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,62}")
 
 
@@ -42,6 +43,21 @@ def parse_queues(text: str) -> list[str]:
     if wrong := [name for name in names if not _WORD.fullmatch(name)]:
         raise ValueError(f"{wrong[0]!r} is not the name of a queue")
     return names
+
+
+def parse_labels(text: str) -> dict[str, list[str]]:
+    """Read `rack=12,zone=b`: words, also those that begin with a digit; a repeated name has
+    several. Raise `ValueError` for anything else.
+    """
+    found: dict[str, list[str]] = {}
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        name, _, word = (piece.strip() for piece in part.partition("="))
+        if not _NAME.fullmatch(name) or name in RESERVED or name == "gpu":
+            raise ValueError(f"{name!r} cannot be the name of a label")
+        if not _LABEL.fullmatch(word):
+            raise ValueError(f"{part!r} is not a label such as rack=12")
+        found.setdefault(name, []).append(word)
+    return found
 
 
 def serves(offers: Mapping[str, Offer], asks: Mapping[str, Ask]) -> bool:

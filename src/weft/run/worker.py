@@ -13,7 +13,7 @@ from typing import cast
 
 from weft import __version__
 from weft.core.errors import Invalid
-from weft.core.offers import parse_offers, parse_queues
+from weft.core.offers import Offer, parse_labels, parse_offers, parse_queues
 from weft.core.reaper_timer import first_look_s
 from weft.plugins.executors.function.settings import FunctionSettings
 from weft.plugins.log_stores.files.keeper import FileLogKeeper
@@ -30,7 +30,7 @@ from weft.run.login import login_dsn
 from weft.run.metrics_file import leaving_metrics
 from weft.run.role_main import begin_schema_check, run_role, stop_signals, succeeded, until_told
 from weft.run.worker_name import file_name_of, holding_name, worker_name
-from weft.settings import Settings
+from weft.settings import InvalidSetting, Settings
 from weft.store import open_worker_store
 from weft.telemetry.log import get_logger
 from weft.wire.spawner import WarmLimits
@@ -153,9 +153,7 @@ def _runner_entry(name: str) -> EntryPoint:
 def facts_of(settings: Settings, home: Home, logs: Path) -> WorkerFacts:
     """Return this worker's capacity: the cores it may use and most of the host's memory."""
     memory_bytes = settings.worker_memory_bytes or int(_memory_bytes() * _MEMORY_SHARE)
-    offers = parse_offers(settings.worker_offers)
-    names = parse_queues(settings.worker_queues)
-    queues = {"queue": names} if names else {}
+    offers = _offers_of(settings)
     return WorkerFacts(
         name=worker_name(settings),
         host=socket.gethostname(),
@@ -165,10 +163,26 @@ def facts_of(settings: Settings, home: Home, logs: Path) -> WorkerFacts:
         memory_mib=max(1, memory_bytes // _MIB),
         storage_mib=shutil.disk_usage(home.path).free // _MIB,
         gpu=cast("int", offers.pop("gpu", 0)),
-        offers={"executor": sorted(load_executors()), **queues, **offers},
+        offers={"executor": sorted(load_executors()), **offers},
+        slots=settings.worker_slots,
         log_place=place_name(logs),
         log_directory=str(logs),
     )
+
+
+def _offers_of(settings: Settings) -> dict[str, Offer]:
+    """Return what the worker offers by its settings. Raise `InvalidSetting`."""
+    offers, labels = parse_offers(settings.worker_offers), parse_labels(settings.worker_labels)
+    for name in offers.keys() & labels.keys():
+        raise InvalidSetting(
+            f"worker_offers and worker_labels both name {name!r}",
+            detail="A worker offers a name once.",
+            hint="Leave it out of one of the two; `weft config` shows where each comes from.",
+        )
+    slots = {} if settings.worker_slots is None else {"slots": settings.worker_slots}
+    names = parse_queues(settings.worker_queues)
+    queues = {"queue": names} if names else {}
+    return {**queues, **offers, **labels, **slots}
 
 
 def fence_of(settings: Settings, dsn: str) -> Fence:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from weft.core.offers import parse_offers, parse_queues
+from weft.core.offers import parse_labels, parse_offers, parse_queues
 from weft.settings.declare import Bytes, Checked, setting
 
 
@@ -32,6 +32,15 @@ class WorkerSettings:
         "",
         "what jobs may ask of this worker beside cpu, memory and storage: amounts and words, "
         "as gpu=2,matlab=3,region=eu",
+    )
+    worker_labels: Annotated[str, Checked(parse_labels)] = setting(
+        "", "labels that jobs may ask for, as rack=12,zone=b; words, never amounts"
+    )
+    worker_slots: int | None = setting(
+        None,
+        "jobs that the worker runs at a time, whatever they ask; none: as many as fit",
+        minimum=1,
+        maximum=1_000_000,
     )
     detach_jobs: bool = setting(
         default=False, help_="leave running jobs alone when the worker stops"

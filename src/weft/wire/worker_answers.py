@@ -34,6 +34,13 @@ class Worker(Struct, kw_only=True):
     draining: bool
     waiting: bool
     version: str
+    offers: Annotated[
+        dict[str, int | str | list[str]],
+        Meta(description="what jobs may ask of it beside cpu and memory: amounts and labels"),
+    ]
+    slots: Annotated[
+        int | None, Meta(description="jobs at a time, whatever they ask; null: as many as fit")
+    ]
     cordoned_at: datetime | None
     cordoned_by: str | None
     cordon_reason: str | None

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import repeat
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, cast
 
 import msgspec
 
@@ -19,6 +19,7 @@ from weft.wire.documents import JobDocument
 DEFAULT_CPU_M: Final = 1000
 DEFAULT_MEMORY_MIB: Final = 512
 GPU_MAX: Final = 1024
+KNOWN_SHOWN: Final = 20
 _SIZES: Final = ("cpu_m", "memory_mib")
 _USUAL: Final = "process"
 
@@ -120,9 +121,8 @@ class ShapeBook:
                 found[column] = self._read(name, value, read, wrong)
             elif name in RESERVED or name not in offered:
                 pointer = pointer_of(str(name))
-                wrong.add(
-                    UnknownField, pointer, f"no worker offers this; known: {', '.join(_READERS)}"
-                )
+                known = _listed([*_READERS, *sorted(offered.keys() - RESERVED - _READERS.keys())])
+                wrong.add(UnknownField, pointer, f"no worker offers this; known: {known}")
             elif isinstance(offered[name], int):
                 amounts.append((name, self._read(name, value, _parse_count, wrong)))
             elif isinstance(value, str):
@@ -161,7 +161,8 @@ class ShapeBook:
             pointer = pointer_of(field) if field in asked else ""
             if isinstance(value, str):
                 if not any(serves({field: offer}, {field: value}) for offer in offers):
-                    wrong.add(NoWorkerFits, pointer, f"no worker offers {field} {value[:64]!r}")
+                    message = f"no worker offers {field} {value[:64]!r}; known: {_words(offers)}"
+                    wrong.add(NoWorkerFits, pointer, message)
             elif value > (largest := max(offer for offer in offers if isinstance(offer, int))):
                 shown, has = _shown(field, value), _shown(field, largest)
                 wrong.add(NoWorkerFits, pointer, f"asks for {shown}; the largest worker has {has}")
@@ -231,6 +232,21 @@ def _offer_of(worker: Row, field: str) -> Any:  # noqa: ANN401 (an offer of core
     if field in _READERS and (column := _READERS[field][0]) in _SIZES:
         return worker[column]
     return worker["offers"].get("storage_mib" if field == "storage" else field, 0)
+
+
+def _words(offers: Iterable[object]) -> str:
+    """Return all words among some offers."""
+    found: set[str] = set()
+    for offer in offers:
+        if not isinstance(offer, int):
+            found.update([offer] if isinstance(offer, str) else cast("Sequence[str]", offer))
+    return _listed(sorted(found))
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Return the first names of a list."""
+    more = len(names) - KNOWN_SHOWN
+    return ", ".join(names[:KNOWN_SHOWN]) + (f" and {more} more" if more > 0 else "")
 
 
 def _holds(worker: Row, shape: Shape) -> bool:

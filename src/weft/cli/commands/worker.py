@@ -219,6 +219,8 @@ def _print_facts(worker: Document) -> None:
             "Since": moment(worker["cordoned_at"]) or None,
             "CPU": f"{worker['cpu']:g}",
             "Memory": size(worker["memory"]),
+            "Slots": worker["slots"],
+            "Offers": one_line(_offers(worker["offers"]), width=1000) or None,
             "Jobs": None if count is None else f"{count:,} running",
             "Version": worker["version"],
             "Registered": moment(worker["registered_at"]),
@@ -226,6 +228,16 @@ def _print_facts(worker: Document) -> None:
             "Ended": moment(worker["ended_at"]) or None,
         }
     )
+
+
+def _offers(offers: Mapping[str, Any]) -> str:
+    """Return what a worker offers, as its settings write it: `gpu=2, rack=12`."""
+    written = {
+        name: "|".join(offer) if isinstance(offer, list) else offer
+        for name, offer in offers.items()
+        if offer and name != "storage_mib"
+    }
+    return ", ".join(f"{name}={offer}" for name, offer in sorted(written.items()))
 
 
 def _change_row(change: Document) -> tuple[object, ...]:

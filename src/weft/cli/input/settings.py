@@ -50,6 +50,12 @@ class WorkerOptions:
     worker_memory: str | None = None
     """Memory that it gives to jobs, such as 8Gi (default: nine tenths of the host's)."""
 
+    slots: int | None = None
+    """Jobs that it runs at a time, whatever they ask (default: as many as fit)."""
+
+    label: Annotated[tuple[str, ...], Parameter(negative="")] = ()
+    """Label that jobs may ask for in `resources`, such as rack=12; may be repeated."""
+
     detach_jobs: Annotated[bool | None, Parameter(negative="")] = None
     """Leave running jobs alone when the worker stops; they are adopted at the next start."""
 
@@ -72,6 +78,8 @@ def flags_of(shared: Shared, *groups: ServerOptions | WorkerOptions) -> dict[str
         flags |= {one.name: getattr(group, one.name) for one in fields(group)}
     flags["worker_memory_bytes"] = flags.pop("worker_memory", None)
     flags["worker_queues"] = ",".join(flags.pop("queue", ())) or None
+    flags["worker_slots"] = flags.pop("slots", None)
+    flags["worker_labels"] = ",".join(flags.pop("label", ())) or None
     cores = flags.pop("worker_cpu", None)
     try:
         flags["worker_cpu_m"] = None if cores is None else parse_cpu_m(cores)

@@ -1,4 +1,5 @@
--- At no time did a worker's running attempts ask for more cpu, memory or lane amounts than it has.
+-- At no time did a worker's running attempts ask for more cpu, memory or lane amounts than it has, or are more than its
+-- slots.
 -- Times are those of receipt minus an age, and two reports may take different times to arrive: an attempt counts from 1 s after its start.
 WITH run AS (
     SELECT a.incarnation_id, a.shape_id, a.started_at + interval '1 second' AS started_at, a.ended_at
@@ -11,10 +12,17 @@ asked AS (
     UNION ALL
     SELECT s.shape_id, a.key, a.value::bigint FROM weft.shape s JOIN weft.lane l USING (lane_id)
     CROSS JOIN LATERAL jsonb_each_text(l.amounts) a),
+slot AS (
+    SELECT r.incarnation_id, r.started_at, r.ended_at FROM run r JOIN weft.worker_incarnation i USING (incarnation_id)
+    WHERE i.offers ? 'slots'),
 point AS (
     SELECT r.incarnation_id, r.started_at AS at, a.name, a.amount FROM run r JOIN asked a USING (shape_id)
     UNION ALL
-    SELECT r.incarnation_id, r.ended_at, a.name, -a.amount FROM run r JOIN asked a USING (shape_id) WHERE r.ended_at IS NOT NULL),
+    SELECT r.incarnation_id, r.ended_at, a.name, -a.amount FROM run r JOIN asked a USING (shape_id) WHERE r.ended_at IS NOT NULL
+    UNION ALL
+    SELECT s.incarnation_id, s.started_at, 'slots', 1 FROM slot s
+    UNION ALL
+    SELECT s.incarnation_id, s.ended_at, 'slots', -1 FROM slot s WHERE s.ended_at IS NOT NULL),
 level AS (
     SELECT p.incarnation_id, p.name, p.at, sum(p.amount) OVER (PARTITION BY p.incarnation_id, p.name ORDER BY p.at) AS amount
     FROM (SELECT incarnation_id, name, at, sum(amount) AS amount FROM point GROUP BY 1, 2, 3) p)

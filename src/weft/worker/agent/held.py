@@ -43,8 +43,9 @@ class Held:
 class HeldAttempts:
     """All held attempts in the order of their claims, with sums over those that have not ended."""
 
-    def __init__(self, *, cpu_m: int, memory_mib: int) -> None:
+    def __init__(self, *, cpu_m: int, memory_mib: int, slots: int | None = None) -> None:
         self.cpu_m = cpu_m
+        self.slots = slots
         self.memory_mib = memory_mib
         self.by_key: dict[AttemptKey, Held] = {}
         self.pace = Pace()
@@ -119,6 +120,7 @@ class HeldAttempts:
             memory_mib_held=self._memory_mib_live,
             cpu_m_long=self._cpu_m_long(),
             ended_lately=len(self._lately),
+            jobs_max=None if self.slots is None else self.slots - self.live_count,
         )
 
     def _cpu_m_long(self) -> int:

@@ -39,6 +39,8 @@ class WorkerFacts:
     gpu: int
     offers: Mapping[str, Offer]
     """What else it offers: amounts by name, and labels such as the names of its executors."""
+    slots: int | None = None
+    """How many jobs it runs at a time, whatever they ask; None: as many as fit."""
     log_place: str | None = None
     """The name of the place in which it keeps output; None: that of the api."""
     log_directory: str | None = None
@@ -81,7 +83,7 @@ class Session:
         self._grace_ms = grace_ms
         self._an_end = asyncio.Event()
         self.incarnation_id = registered.incarnation_id
-        self.held = HeldAttempts(cpu_m=facts.cpu_m, memory_mib=facts.memory_mib)
+        self.held = HeldAttempts(cpu_m=facts.cpu_m, memory_mib=facts.memory_mib, slots=facts.slots)
         self.reporting = Reporting(store, self.incarnation_id, self._on_recorded)
         memory = ClaimMemory()
         self._arguments = ArgumentFiles(store, scratch / "arguments")

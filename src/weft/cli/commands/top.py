@@ -180,9 +180,9 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> 
 
 
 def _worker_row(worker: Document) -> tuple[str, ...]:
-    state = "idle" if worker.get("waiting") else "working"
-    if worker["state"] != "active":
-        state = worker["state"]
+    state = worker.get("state", "active")
+    if state == "active":
+        state = "idle" if worker.get("waiting") else "working"
     return (
         one_line(worker["worker"], width=30),
         one_line(worker["pool"], width=20),

@@ -112,7 +112,9 @@ async def _place_or_worker(client: Api, job: Document, name: str) -> str | None:
 async def _worker(client: Api, cpu: float = 0, memory: float = 0) -> str | None:
     """Return which worker is missing; None: one has room, so the job starts soon."""
     overview = await client.overview()
-    workers = [one for one in overview["workers"] if not one["draining"]]
+    workers = [one for one in overview["workers"] if one.get("state", "active") == "active"]
+    if overview["workers"] and not workers:
+        return "a worker: all are cordoned, see `weft worker ls`"
     if not workers:
         return "a worker: none is connected"
     if any(_has_room(one, cpu, memory) for one in workers):

@@ -187,7 +187,8 @@ class Calls:
         """Return how many jobs of this executor the workers can run side by side."""
         overview = await self._api.overview()
         cpu_m = _cpu_m((self._plan.resources or {}).get("cpu", 1))
-        slots = sum(int(1000 * worker["cpu"]) // cpu_m for worker in overview["workers"]) or 1
+        active = [w for w in overview["workers"] if w.get("state", "active") == "active"]
+        slots = sum(int(1000 * worker["cpu"]) // cpu_m for worker in active) or 1
         return min(slots, self._plan.max_running or slots)
 
     # ---- sending

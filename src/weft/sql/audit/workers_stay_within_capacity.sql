@@ -1,5 +1,4 @@
--- At no time did a worker's running attempts ask for more cpu, memory or lane amounts than it has, or are more than its
--- slots.
+-- At no time did a worker's running attempts exceed its cpu, memory, lane amounts or slots.
 -- Times are those of receipt minus an age, and two reports may take different times to arrive: an attempt counts from 1 s after its start.
 WITH run AS (
     SELECT a.incarnation_id, a.shape_id, a.started_at + interval '1 second' AS started_at, a.ended_at

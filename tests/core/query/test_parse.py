@@ -34,6 +34,7 @@ TERMS: list[tuple[str, Node]] = [
     ("cost > 5", AmountTerm(Field.COST, O.GT, 5)),
     ("cost>=$0.5", AmountTerm(Field.COST, O.GE, 0.5)),
     ("cost < 1e-3", AmountTerm(Field.COST, O.LT, 0.001)),
+    ("cost = 0.0003525316427220975", AmountTerm(Field.COST, O.EQ, 0.0003525316427220975)),
     ("duration >= 10", AmountTerm(Field.DURATION, O.GE, 10)),
     ("exit_code = 3", IntegerTerm(Field.EXIT_CODE, O.EQ, 3)),
     ("exit_code = NULL", MissingTerm(Field.EXIT_CODE, O.EQ)),

@@ -34,8 +34,9 @@ from weft.core.query.tree import (
 
 KEYWORDS: Final = frozenset({"and", "or", "not"})
 _INTEGER: Final = re.compile(r"[+-]?[0-9]{1,18}")
+# A float may need 21 digits after the point: four zeros, and 17 that tell it from its neighbours.
 _AMOUNT: Final = re.compile(
-    r"[+-]?(?:[0-9]{1,18}(?:\.[0-9]{0,18})?|\.[0-9]{1,18})(?:[eE][+-]?[0-9]{1,3})?"
+    r"[+-]?(?:[0-9]{1,18}(?:\.[0-9]{0,24})?|\.[0-9]{1,24})(?:[eE][+-]?[0-9]{1,3})?"
 )
 _ID: Final = MappingProxyType(
     {Field.JOB_ID: re.compile(r"j?([0-9]{1,18})"), Field.BATCH_ID: re.compile(r"b?([0-9]{1,18})")}

@@ -300,3 +300,51 @@ async def claim_on(connection: asyncpg.Connection, incarnation: int) -> None:
         connection, "claim_jobs", incarnation_id=incarnation, budget_cpu_m=10**6,
         budget_memory_mib=10**6, limit_jobs=5,
     )  # fmt: skip
+
+
+async def test_sleep_and_heartbeat_of_a_worker_lock_its_row_first(world: World) -> None:
+    """A sleeper that held the announcements meanwhile would be waited for, and wait itself."""
+    worker = await world.worker()
+    sleeper = await world.connect("weft_worker")
+    async with in_transaction(world, "admin") as beating:
+        await call_on(
+            beating, "heartbeat_v2", incarnation_id=worker.id, batch_ids=[], job_ids=[],
+            attempts=[], draining=False,
+        )  # fmt: skip
+        sleeping = asyncio.create_task(call_on(sleeper, "wait_for_work", incarnation_id=worker.id))
+        await world.until_somebody_waits()
+        await call_on(beating, "_announce")
+    ((has_work,),) = await sleeping
+
+    assert not has_work
+
+
+async def test_uncordon_and_sleep_of_a_worker_do_not_wait_for_each_other(world: World) -> None:
+    worker = await world.worker()
+    sleeper = await world.connect("weft_worker")
+    name = {"of_name": "w", "of_pool": world.pool, "actor": "ann"}
+    await world.call("cordon_worker", **name, reason="")
+    async with in_transaction(world, "admin") as uncordoning:
+        await uncordoning.execute(
+            "SELECT FROM weft.worker_incarnation WHERE incarnation_id = $1 FOR UPDATE", worker.id
+        )
+        sleeping = asyncio.create_task(call_on(sleeper, "wait_for_work", incarnation_id=worker.id))
+        await world.until_somebody_waits()
+        await call_on(uncordoning, "uncordon_worker", **name)
+    ((has_work,),) = await sleeping
+
+    assert not has_work
+
+
+async def test_driver_that_goes_to_sleep_does_not_wait_for_a_fold(own_world: World) -> None:
+    """A fold that woke the driver announces later, and would wait for who goes to sleep."""
+    world = own_world
+    epoch = await world.lead()
+    await world.fold()
+    asleep = await world.call("idle_driver", epoch=epoch)
+    async with in_transaction(world, "admin") as folding:
+        await call_on(folding, "fold_deltas", epoch=epoch)
+        async with asyncio.timeout(SOON_S):
+            asleep += await world.call("idle_driver", epoch=epoch)
+
+    assert [row["idle_driver"] for row in asleep] == [True, False]

@@ -1,7 +1,7 @@
 -- wait_for_work: put a worker to sleep unless there is work.
 -- Called by: Store.wait_for_work (worker agent).   Safe to repeat: yes.
--- Locks: announcements (exclusive, shortly). A transaction that makes work visible holds it shared until its commit, so either we see the
---   work or it sees that we wait.
+-- Locks: incarnation (its row); announcements (exclusive, shortly). A transaction that makes work visible holds them shared until its
+--   commit, so either we see the work or it sees that we wait. The row comes first: whoever changes it announces afterwards.
 -- Returns: true: there is work, claim again; false: a notice on channel work will follow.
 -- Owner: weft_system.  Granted to: weft_worker.
 CREATE OR REPLACE FUNCTION weft.wait_for_work(incarnation_id int) RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER
@@ -9,7 +9,7 @@ CREATE OR REPLACE FUNCTION weft.wait_for_work(incarnation_id int) RETURNS boolea
 AS $$
 #variable_conflict use_column
 BEGIN
-    PERFORM pg_advisory_xact_lock(7701, 0);
     UPDATE weft.worker_incarnation i SET waiting = true WHERE i.incarnation_id = wait_for_work.incarnation_id AND NOT i.waiting;
+    PERFORM pg_advisory_xact_lock(7701, 0);
     RETURN weft._has_work(wait_for_work.incarnation_id);
 END $$;

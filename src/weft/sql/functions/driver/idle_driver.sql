@@ -1,6 +1,6 @@
 -- idle_driver: the leader goes to sleep, unless there is something to do.
 -- Called by: DriverStore.idle_driver.   Safe to repeat: yes.
--- Locks: announcements (exclusive, tried). If a writer holds it there is something to do.
+-- Locks: as _check_epoch; term (SKIP LOCKED); announcements (exclusive, tried). If a fold or a writer holds one there is something to do.
 -- Returns: true: a notice on channel driver will come; false: go on.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.idle_driver(epoch bigint) RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog,
@@ -8,7 +8,8 @@ CREATE OR REPLACE FUNCTION weft.idle_driver(epoch bigint) RETURNS boolean LANGUA
 AS $$
 BEGIN
     PERFORM weft._check_epoch(idle_driver.epoch);
-    IF NOT pg_try_advisory_xact_lock(7701, 0) THEN
+    PERFORM FROM weft.driver_state FOR NO KEY UPDATE SKIP LOCKED;
+    IF NOT FOUND OR NOT pg_try_advisory_xact_lock(7701, 0) THEN
         RETURN false;
     END IF;
     IF EXISTS (SELECT FROM weft.fold f JOIN weft.job_delta d ON d.xid >= pg_snapshot_xmin(f.upto) AND NOT pg_visible_in_snapshot(d.xid,

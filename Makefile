@@ -27,7 +27,7 @@ test-faults: setup ## kill real processes and audit the remaining state
 	@tools/test_twice.sh tests/faults -n $(JOBS) --dist loadscope --timeout 300 $(ARGS)
 
 test-full: test ## run every test, including the slow ones, also on Debian's PostgreSQL
-	@JOBS=$(JOBS) tools/test_full.sh $(ARGS)
+	@WEFT_TEST_RANDOM=1 JOBS=$(JOBS) tools/test_full.sh $(ARGS)
 
 fmt: setup ## format the code
 	@$(BIN)/ruff format src tests examples tools

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Every test that `make test` leaves out: those that take minutes, those that kill processes, and all tests that
 # talk to a database once more on the distribution's PostgreSQL. It names the parts that cannot run here, with the reason.
+# With WEFT_TEST_RANDOM the tests of properties look for new examples.
 # WEFT_FULL_S bounds each of the parts, WEFT_FULL_FAULTS chooses among the faults (as `pytest -k`; empty: none),
 # WEFT_FULL_DATABASE among the tests on that server; JOBS is the number of processes of pytest where tests may run side
 # by side.
@@ -22,6 +23,9 @@ part() {
     summary+=("$verdict: $name: $(grep -E '^=+ .* in [0-9.]+s' "$log" | tail -n 1 | tr -d '=')")
 }
 
+if [ -n "${WEFT_TEST_RANDOM-}" ]; then
+    part 'new examples' -n "${JOBS:-2}" -m 'not heavy and not fault' tests/core tests/properties "$@"
+fi
 read -r -a heavy <<<"${WEFT_FULL_HEAVY-}"
 part 'tests that take minutes' -m 'heavy and not fault' --timeout 1800 ${heavy[@]+"${heavy[@]}"} "$@"
 if [ -n "${WEFT_FULL_FAULTS-test}" ]; then

@@ -62,6 +62,17 @@ def test_deletion_is_asked_for_twice(weft: Weft, tmp_path: Path) -> None:
     assert weft.run("status", batch).returncode == 2
 
 
+def test_ctrl_c_at_the_question_deletes_nothing(weft: Weft, tmp_path: Path) -> None:
+    batch = submit(weft, tmp_path, "jobs: [{}]")
+    with on_terminal(DELETE.format(batch), weft.environment()) as terminal:
+        terminal.until("[y/N] ")
+        terminal.interrupt()
+        terminal.until("weft: nothing was deleted")
+
+        assert terminal.finish() == 130
+    assert as_json(weft, "status", batch)["n_jobs"] == 1
+
+
 def test_who_waits_for_a_batch_hears_that_it_was_deleted(weft: Weft, tmp_path: Path) -> None:
     batch = submit(weft, tmp_path, ENDLESS)
     with Client(home=weft.home) as client, weft.started("wait", batch) as waiting:

@@ -7,8 +7,13 @@ from pathlib import Path
 import pytest
 
 from e2e.conftest import Weft, lines
+from e2e.terminal import on_terminal
+from e2e.test_batches import as_json
 
 pytestmark = pytest.mark.slow
+APPLY = (
+    "import sys; from weft.cli.app import main; sys.argv[1:] = ['queue', 'apply', '{}']; main()"
+)
 QUEUES = """
 [[queue]]
 name = "gpu"
@@ -52,6 +57,22 @@ def test_a_file_of_queues_is_shown_asked_for_and_applied(weft: Weft, file: Path)
     assert b"the queues are like this already" in again.stderr
     assert [line.split("\t")[0] for line in listed] == ["Queue", "gpu", "short", "default"]
     assert "job.timeout_s <= 600" in shown
+
+
+@pytest.mark.parametrize(("key", "code"), [("n\n", 4), ("\x04", 4), ("", 130)])
+def test_queues_stay_if_the_question_is_not_answered_with_yes(
+    weft: Weft, file: Path, key: str, code: int
+) -> None:
+    with on_terminal(APPLY.format(file), weft.environment()) as terminal:
+        terminal.until("Change the queues? [y/N] ")
+        if key:
+            terminal.type(key)
+        else:
+            terminal.interrupt()
+        terminal.until("weft: nothing was changed")
+
+        assert terminal.finish() == code
+    assert [one["name"] for one in as_json(weft, "queue", "ls")] == ["default"]
 
 
 def test_a_job_shows_its_queue_and_a_document_is_explained(

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from weft.cli.input.options import SHARED, Shared
+from weft.cli.terminal.confirm import ask
 from weft.cli.terminal.plain import one_line, plain
 from weft.cli.terminal.progress import ProgressLine
 from weft.cli.terminal.report import note
@@ -17,7 +18,6 @@ from weft.client.api import WAIT_PATIENCE_S, Api
 from weft.core.errors import Invalid
 from weft.core.ids import format_batch_id, parse_batch_id
 
-REFUSED = 4
 NAME_WIDTH = 60
 
 
@@ -60,9 +60,8 @@ def delete(
 
 async def _delete(batch_ids: Sequence[int], shared: Shared, *, yes: bool, wait: bool) -> int:
     async with shared.client(patience_s=WAIT_PATIENCE_S) as client:
-        if not yes and not await _is_meant(client, batch_ids):
-            note("nothing was deleted")
-            return REFUSED
+        if not yes and (code := await _ask(client, batch_ids)):
+            return code
         begun = [await client.delete_batch(batch_id) for batch_id in batch_ids]
         for operation in begun:
             document = await _end_of(client, operation) if wait else operation
@@ -74,15 +73,12 @@ async def _delete(batch_ids: Sequence[int], shared: Shared, *, yes: bool, wait: 
     return 0
 
 
-async def _is_meant(client: Api, batch_ids: Sequence[int]) -> bool:
-    """Say what would be deleted, and ask."""
+async def _ask(client: Api, batch_ids: Sequence[int]) -> int:
+    """Say what would be deleted, and ask; return 0 if it is meant, else the exit code."""
     for batch_id in batch_ids:
         note(_described(await client.get_batch(batch_id)))
     which = "it" if len(batch_ids) == 1 else f"these {len(batch_ids)} batches"
-    sys.stderr.write(f"Delete {which}? This cannot be undone. [y/N] ")
-    sys.stderr.flush()
-    answer = await asyncio.to_thread(sys.stdin.readline)
-    return answer.strip().lower() in {"y", "yes"}
+    return ask(f"Delete {which}? This cannot be undone.", otherwise="nothing was deleted")
 
 
 def _described(batch: Mapping[str, Any]) -> str:

@@ -10,6 +10,7 @@ from cyclopts import App, Parameter
 
 from weft.cli.input.documents import UnreadableDocument, format_of, parse_document
 from weft.cli.input.options import SHARED, Shared
+from weft.cli.terminal.confirm import ask
 from weft.cli.terminal.plain import one_line, plain
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json, print_table
@@ -21,7 +22,6 @@ app = App(
     help="Show and change queues, and test which one takes a job.\n\n    weft queue ls",
 )
 
-REFUSED = 4
 Document = Mapping[str, Any]
 _SIGNS = {"create": "+", "change": "~", "delete": "-"}
 
@@ -196,9 +196,8 @@ async def _apply(queues: Sequence[Document], shared: Shared, *, dry_run: bool, y
             if shared.json:
                 print_json(planned)
             return 0
-        if not yes and not _is_meant():
-            note("nothing was changed")
-            return REFUSED
+        if not yes and (code := _ask()):
+            return code
         done = await client.save_queues(queues)
     if shared.json:
         print_json(done)
@@ -207,14 +206,13 @@ async def _apply(queues: Sequence[Document], shared: Shared, *, dry_run: bool, y
     return 0
 
 
-def _is_meant() -> bool:
+def _ask() -> int:
     if not sys.stdin.isatty():
         raise QueuesNotConfirmed(
             "changing queues needs a confirmation",
             detail="Standard input is not a terminal, so nobody can confirm.",
         )
-    print("Change the queues? [y/N] ", end="", file=sys.stderr, flush=True)
-    return sys.stdin.readline().strip().lower() in {"y", "yes"}
+    return ask("Change the queues?", otherwise="nothing was changed")
 
 
 def _print_changes(planned: Document) -> None:

@@ -1,0 +1,33 @@
+"""Ask a person at the terminal before something is changed."""
+
+import signal
+import sys
+
+from weft.cli.terminal.interrupts import INTERRUPTED
+from weft.cli.terminal.report import note
+
+REFUSED = 4
+
+
+def ask(question: str, *, otherwise: str) -> int:
+    """Ask a yes/no question; return 0 for yes, else the exit code, after saying `otherwise`.
+
+    It blocks the event loop: what the loop makes of Ctrl-C does not end a read from a terminal.
+    """
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        sys.stderr.write(f"{question} [y/N] ")
+        sys.stderr.flush()
+        answer = sys.stdin.readline()
+    except KeyboardInterrupt:
+        sys.stderr.write("\n")
+        note(otherwise)
+        return INTERRUPTED
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if answer.strip().lower() in {"y", "yes"}:
+        return 0
+    if not answer:  # Ctrl-D leaves the cursor behind the question
+        sys.stderr.write("\n")
+    note(otherwise)
+    return REFUSED

@@ -65,7 +65,7 @@ class RecordingStore:
     async def get_batch(self, caller: Caller, batch_id: int) -> Row:
         if batch_id != 1:
             raise BatchNotFound(batch_id)
-        return {"id": batch_id, "trace_id": "0" * 32}
+        return {"id": batch_id, "trace_id": "0" * 32, "user": "somebody"}
 
     async def get_group(self, caller: Caller, batch_id: int, group: int | str) -> Row:
         assert "\0" not in str(group)

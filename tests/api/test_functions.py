@@ -100,6 +100,8 @@ def test_a_function_that_comes_after_its_caller_is_refused() -> None:
         ({"function": {"call": "a:b()"}}, "/function/call"),
         ({"function": {"call": ":b"}}, "/function/call"),
         ({"function": {"call": f"a:{'b' * 600}"}}, "/function/call"),
+        ({"function": {"call": "a:b", "args": ["x" * 100]}}, "/function/args"),
+        ({"function": {"call": "a:b", "kwargs": {"x" * 100: 1}}}, "/function/kwargs"),
         ({"function": {"pickle": ""}}, "/function/pickle"),
         ({"function": {"pickle": base64.b64encode(bytes(101)).decode()}}, "/function/pickle"),
         ({"function": {"pickle": "%%"}}, "/function/pickle"),

@@ -435,7 +435,7 @@ async def test_bunch_with_another_rare_field_differs(
     path = f"{updates}/{update_id}/jobs"
     first = await http.post(path, json=bunch)
     same = await http.post(path, content=msgspec.msgpack.encode(bunch), headers=MSGPACK)
-    monkeypatch.setattr("weft.api.translation.rows.RARE_JOB_FIELDS", ("cwd",))
+    monkeypatch.setattr("weft.api.translation.rare.RARE_JOB_FIELDS", ("cwd",))
     spaced = msgspec.json.format(msgspec.json.encode(bunch))
     other = await http.post(path, content=spaced, headers={"content-type": "application/json"})
 

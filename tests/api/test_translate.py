@@ -1,20 +1,20 @@
 """Documents of jobs as columns."""
 
 import json
+from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
 import pytest
 
 from weft.api.http.decoding import JSON, decode, may_hold_nul
-from weft.api.translation import gates
-from weft.api.translation import rows as rows_module
+from weft.api.translation import gates, rare
 from weft.api.translation.context import DocumentContext
 from weft.api.translation.jobs import translate
 from weft.core.problems import Problems
 from weft.ports.store import Gate, JobRows, Row, Shape
 from weft.settings import Settings
-from weft.wire.documents import BatchDocument, JobBunch
+from weft.wire.documents import BatchDocument, ConcurrencyKey, JobBunch, JobDocument
 from weft.wire.spec import CHUNK_BYTES_MAX, CHUNK_JOBS_MAX, decode_chunk
 
 SMALL: Row = {
@@ -123,7 +123,7 @@ def test_every_job_has_a_spec(n_jobs: int) -> None:
 def test_rare_fields_and_the_gates_made_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
     """Another field stands in for such a one."""
     gate = {"kind": "directory", "key": "/b", "max_places": 1}
-    monkeypatch.setattr(rows_module, "RARE_JOB_FIELDS", ("cwd",))
+    monkeypatch.setattr(rare, "RARE_JOB_FIELDS", ("cwd",))
     monkeypatch.setattr(
         gates, "JOB_GATES",
         {"cwd": lambda value: Gate(kind="directory", key=value, max_places=1)},
@@ -133,6 +133,35 @@ def test_rare_fields_and_the_gates_made_of_them(monkeypatch: pytest.MonkeyPatch)
     assert rows.rare_job == [8, 11]
     assert rows.rare_fields[1] == {"cwd": "/b", "gates": [gate]}
     assert json.dumps(rows.rare_fields)
+
+
+class JobWithNewField(JobDocument):
+    """A job with a rare field that nothing checks by its name."""
+
+    new: Any = None
+
+
+@pytest.mark.parametrize(
+    ("value", "pointer"),
+    [
+        ("a\0b", ""),
+        ("x" * 257, ""),
+        (datetime(9999, 12, 31, tzinfo=UTC), ""),
+        (["a", datetime(1, 1, 1, tzinfo=UTC)], "/1"),
+        ({"a\0b": 1}, "/a\0b"),
+        ({"k": ["a\0b"]}, "/k/0"),
+        (ConcurrencyKey("a\0b"), "/key"),
+    ],
+)
+def test_values_of_rare_fields_are_checked_by_their_types(
+    monkeypatch: pytest.MonkeyPatch, value: object, pointer: str
+) -> None:
+    monkeypatch.setattr(rare, "RARE_JOB_FIELDS", ("new",))
+    jobs = [JobWithNewField(new="good"), JobWithNewField(new=value)]
+    problems = Problems()
+    rare.check_rare_fields(jobs, Settings(), problems)
+
+    assert [error.pointer for _, error in problems.found] == [f"/jobs/1/new{pointer}"]
 
 
 def test_batches_say_their_gates() -> None:

@@ -27,6 +27,9 @@ class SubmissionSettings:
     argv_bytes_max: Bytes = setting(
         128 << 10, "bytes of argv and environment of one job", minimum=1 << 10, maximum=1 << 21
     )
+    stdin_bytes_max: Bytes = setting(
+        1 << 20, "bytes of the standard input of one job", minimum=1 << 10, maximum=1 << 30
+    )
     function_bytes_max: Bytes = setting(
         1 << 20,
         "bytes of a pickled function, and of the arguments of one job",

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import MAXYEAR, datetime
 
+from weft.api.translation.rare import check_rare_fields
 from weft.core.errors import EmptyCommand, EnvironmentTooLarge, InvalidValue, NulCharacter
 from weft.core.problems import Problems, pointer_of
 from weft.core.secret_variables import MASK, is_masked
@@ -14,7 +14,7 @@ from weft.wire.spec import JobSpec, spec_at
 
 EXECUTORS = ("process", "function")
 INDEX_MAX = 2_000_000_000
-FIRST_YEAR = 1970
+PATH_CHARS_MAX = 4096
 
 
 def check_jobs(
@@ -35,6 +35,7 @@ def check_jobs(
     if plain_chars_max is not None and plain_chars_max <= check.argv_bytes_max:
         chars_max = plain_chars_max
     name_chars_max = settings.name_chars_max
+    check_rare_fields(jobs, settings, problems)
     for index, job in enumerate(jobs):
         name, command = job.name, job.command
         if name is not None and not (name.isprintable() and 0 < len(name) <= name_chars_max):
@@ -52,9 +53,7 @@ def check_jobs(
             or job.count is not None
             or job.values is not None
             or job.index_from
-            or job.not_before is not None
-            or job.deadline is not None
-            or job.concurrency_key is not None
+            or job.stdin is not None
         ):
             check.check(index, job)
 
@@ -83,10 +82,15 @@ def check_attributes(
         problems.add(kind, pointer + (pointer_of(key) if key is not None else ""), message)
 
 
-def check_removed(keys: Iterable[str], problems: Problems, pointer: str) -> None:
+def check_removed(
+    keys: Iterable[str], settings: Settings, problems: Problems, pointer: str
+) -> None:
     """Note keys to be removed that no attribute can have: the database cannot take all of them."""
     for key in keys:
-        if wrong := wrong_key(key):
+        wrong = wrong_key(key)
+        if not wrong and (size := len(key.encode())) > settings.attribute_bytes_max:
+            wrong = f"{size} bytes, at most {settings.attribute_bytes_max}"
+        if wrong:
             kind = NulCharacter if "\0" in key else InvalidValue
             problems.add(kind, pointer + pointer_of(key), wrong)
 
@@ -112,16 +116,12 @@ class _JobCheck:
             self._check_values(job, job.values, at)
         if job.cwd is not None:
             self._check_cwd(job.cwd, f"{at}/cwd")
+        if job.stdin is not None:
+            self._check_stdin(job.stdin, f"{at}/stdin")
         if job.executor not in {None, *EXECUTORS}:
             known = ", ".join(EXECUTORS)
             self.problems.add(InvalidValue, f"{at}/executor", f"not an executor; known: {known}")
         self._check_array(job, at)
-        self._check_moment(job.not_before, f"{at}/not_before")
-        self._check_moment(job.deadline, f"{at}/deadline")
-        if job.concurrency_key is not None:
-            check_name(
-                job.concurrency_key.key, self.settings, self.problems, f"{at}/concurrency_key/key"
-            )
 
     def _check_command(self, job: JobDocument, at: str) -> None:
         add = self.problems.add
@@ -150,6 +150,8 @@ class _JobCheck:
         size = _size_of(texts, env)
         if size > self.argv_bytes_max:
             field = "script" if job.script is not None else "command"
+            if 2 * _size_of((), env) > size:
+                field = "env"
             most, whole = self.settings.argv_bytes_max, size + self.inherited_bytes
             message = f"arguments and environment have {whole} bytes, at most {most}"
             self.problems.add(InvalidValue, f"{at}/{field}", message)
@@ -184,16 +186,20 @@ class _JobCheck:
                 InvalidValue, f"{at}/index_from", f"the last index is {last}, at most {INDEX_MAX}"
             )
 
-    def _check_moment(self, moment: datetime | None, pointer: str) -> None:
-        """The first years and the last one may be none in UTC, or before a time limit."""
-        if moment is not None and not FIRST_YEAR <= moment.year < MAXYEAR:
-            self.problems.add(InvalidValue, pointer, "not a time that a calendar has")
+    def _check_stdin(self, stdin: str, pointer: str) -> None:
+        most = self.settings.stdin_bytes_max
+        if 4 * len(stdin) > most and (size := len(stdin.encode())) > most:
+            message = f"{size} bytes, at most {most} (stdin_bytes_max)"
+            self.problems.add(InvalidValue, pointer, message)
 
     def _check_cwd(self, cwd: str, pointer: str) -> None:
         if "\0" in cwd:
             self.problems.add(NulCharacter, pointer, "a path cannot contain NUL")
         elif not cwd.startswith("/"):
             self.problems.add(InvalidValue, pointer, "not an absolute path")
+        elif len(cwd) > PATH_CHARS_MAX:
+            message = f"{len(cwd)} characters, at most {PATH_CHARS_MAX}"
+            self.problems.add(InvalidValue, pointer, message)
 
 
 def _size_of(texts: Sequence[str], env: Mapping[str, str]) -> int:

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
+from weft.api.translation.check import PATH_CHARS_MAX
 from weft.api.translation.context import DocumentContext
 from weft.core.errors import InvalidValue, ParentNotBelow, ParentNotFound
 from weft.core.positions import Positions
@@ -23,7 +24,6 @@ from weft.wire.spec import FunctionSpec, JobSpec
 FUNCTION: Final = "function"
 _NAME_CHARS_MAX: Final = 512
 _PATH_ENTRIES_MAX: Final = 64
-_PATH_CHARS_MAX: Final = 4096
 _VERSION: Final = re.compile(r"[0-9]{1,3}\.[0-9]{1,3}")
 _EARLIER: Final = re.compile(r"(?:b([1-9][0-9]{0,17})\.)?j([1-9][0-9]{0,8})")
 
@@ -121,7 +121,7 @@ def _check_origin(function: FunctionDocument, at: str, problems: Problems) -> No
     if function.interpreter is not None:
         places["interpreter"] = function.interpreter
     for name, entry in places.items():
-        if not entry.startswith("/") or "\0" in entry or len(entry) > _PATH_CHARS_MAX:
+        if not entry.startswith("/") or "\0" in entry or len(entry) > PATH_CHARS_MAX:
             problems.add(InvalidValue, f"{at}/{name}", "not an absolute path")
 
 
@@ -136,6 +136,11 @@ def _check_arguments(
     elif function.each and function.arguments is None:
         problems.add(InvalidValue, f"{at}/each", "`each` needs pickled `arguments`")
     limit = settings.function_bytes_max
+    for name in ("args", "kwargs"):
+        size = len(msgspec.msgpack.encode(getattr(function, name)))
+        if size > limit:
+            message = f"{size} bytes, at most {limit} (`function_bytes_max`)"
+            problems.add(InvalidValue, f"{at}/{name}", message)
     for name, data in {"pickle": function.pickle, "arguments": function.arguments}.items():
         if data is not None and not 0 < len(data) <= limit:
             message = f"{len(data)} bytes, at least 1 and at most {limit} (`function_bytes_max`)"

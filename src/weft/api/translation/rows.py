@@ -3,7 +3,6 @@
 from bisect import bisect_right
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from operator import attrgetter
 from typing import Any
 
 import msgspec
@@ -11,10 +10,11 @@ import msgspec
 from weft.api.translation.context import DocumentContext
 from weft.api.translation.functions import FunctionCarriers, with_functions
 from weft.api.translation.gates import job_gates
+from weft.api.translation.rare import rare_values
 from weft.core.parents import Parents, count_of
 from weft.core.positions import Positions
 from weft.ports.store import ArrayRow, JobRows
-from weft.wire.documents import RARE_JOB_FIELDS, JobDocument
+from weft.wire.documents import JobDocument
 from weft.wire.spec import (
     CHUNK_BYTES_MAX,
     CHUNK_JOBS_MAX,
@@ -75,12 +75,8 @@ def fill_labels(rows: JobRows, jobs: Sequence[JobDocument], positions: Positions
 def fill_rare_fields(rows: JobRows, jobs: Sequence[JobDocument], positions: Positions) -> None:
     """Add the fields that few jobs have, and the gates that are made of them."""
     fields_of: dict[int, dict[str, Any]] = {}
-    for name in RARE_JOB_FIELDS:
-        column = list(map(attrgetter(name), jobs))
-        if column.count(None) < len(column):
-            for entry, value in enumerate(column):
-                if value is not None:
-                    fields_of.setdefault(entry, {})[name] = _as_sent(value)
+    for entry, name, value in rare_values(jobs):
+        fields_of.setdefault(entry, {})[name] = _as_sent(value)
     for entry, fields in sorted(fields_of.items()):
         if gates := job_gates(jobs[entry]):
             fields["gates"] = gates

@@ -88,7 +88,7 @@ def _patch(document: EditDocument, settings: Settings) -> Patch:
         given = document.attributes or {}
         kept = {key: value for key, value in given.items() if value is not None}
         check_attributes(kept, settings, problems, "/attributes")
-        check_removed(given.keys() - kept.keys(), problems, "/attributes")
+        check_removed(given.keys() - kept.keys(), settings, problems, "/attributes")
     if document.priority is not UNSET:
         patch["priority"] = document.priority
     problems.raise_any()

@@ -32,6 +32,7 @@ from weft.core.errors import (
     ParentNotFound,
     ProjectNotFound,
     TooManyJobs,
+    WeftError,
 )
 from weft.core.group_tree import ancestors, plan_groups, plan_sets
 from weft.core.problems import PROBLEMS_MAX, Problems
@@ -119,8 +120,21 @@ async def create_group(
 ) -> bool:
     """Create a group, with its ancestors if it is in the tree; return whether it is new."""
     update = UpdateDocument(groups=[document])
-    _, is_new = await _submit(services, caller, batch_id, update, origin, Problems())
+    with _pointing_into_group():
+        _, is_new = await _submit(services, caller, batch_id, update, origin, Problems())
     return is_new
+
+
+@contextmanager
+def _pointing_into_group() -> Iterator[None]:
+    """Let errors point into the group, which is the whole document."""
+    try:
+        yield
+    except WeftError as error:
+        error.errors = tuple(
+            FieldError(one.pointer.removeprefix("/groups/0"), one.message) for one in error.errors
+        )
+        raise
 
 
 async def add_jobs(

@@ -5,6 +5,8 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 import msgspec
@@ -60,6 +62,9 @@ class TestDirectoryRunner(RemoteRunnerSuite):
 
     def submitted(self) -> list[str]:
         return self.engine().names()
+
+    def away(self) -> AbstractAsyncContextManager[Callable[[str], Awaitable[None]]]:
+        return self.engine().away()
 
     async def settled(self) -> None:
         async with asyncio.timeout(10):

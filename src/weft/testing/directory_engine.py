@@ -9,11 +9,12 @@ import asyncio
 import json
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from weft.core.errors import WeftError
+from weft.core.errors import Unavailable, WeftError
 from weft.core.states import Phase
 from weft.plugins.runners.remote import RemoteRunner, Status
 from weft.plugins.runners.remote.handles import Handles
@@ -32,6 +33,31 @@ class DirectoryEngine:
         self.queued_s = queued_s
         """How long a job waits in the engine."""
         root.mkdir(parents=True, exist_ok=True)
+        self._refused = root.with_name(f"{root.name}.refused")
+        """It exists while this engine is away, and lists the calls that failed since then."""
+
+    @asynccontextmanager
+    async def away(self) -> AsyncIterator[Callable[[str], Awaitable[None]]]:
+        """Refuse every call for a time, also those of other objects for the same directory.
+
+        Yield a function that waits until a call of this name was refused.
+        """
+
+        async def until_refused(call: str) -> None:
+            while call not in self._refused.read_text().split():
+                await self.changed()
+
+        self._refused.touch()
+        try:
+            yield until_refused
+        finally:
+            self._refused.unlink()
+
+    def _answer(self, call: str) -> None:
+        if self._refused.exists():
+            with self._refused.open("a") as refused:
+                refused.write(f"{call}\n")
+            raise Unavailable("the engine is away", hint="Leave the block of `away`.")
 
     def names(self) -> list[str]:
         """Return the jobs that were submitted and not forgotten."""
@@ -39,6 +65,7 @@ class DirectoryEngine:
 
     async def submit(self, name: str, assignment: Assignment) -> None:
         """Write the file of a job, unless it is there."""
+        self._answer("submit")
         words = " ".join(assignment.spec.command or ("sleep 0; exit 0",))
         match = _COMMAND.search(words)
         if match is None or assignment.spec.executor != "process":
@@ -50,20 +77,24 @@ class DirectoryEngine:
 
     async def statuses(self, names: Sequence[str]) -> Mapping[str, Status]:
         """Say where these jobs are now."""
+        self._answer("statuses")
         return {name: self._status(self._read(name)) for name in names if name in self.names()}
 
     async def stop(self, name: str, *, grace_ms: int) -> None:
         """Note when it was stopped."""
+        self._answer("stop")
         del grace_ms
         if name in self.names():
             self._write(name, {"stopped_at": time.time(), **self._read(name)})
 
     async def output(self, name: str) -> Sequence[Piece]:
         """Return a line for each stream."""
+        self._answer("output")
         return [Piece(STDOUT, 0, f"{name}\n".encode()), Piece(STDERR, 0, b"ran\n")]
 
     async def forget(self, name: str) -> None:
         """Remove the file."""
+        self._answer("forget")
         (self._root / name).unlink(missing_ok=True)
 
     async def changed(self) -> None:

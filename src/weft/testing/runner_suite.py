@@ -9,8 +9,8 @@ The methods are coroutines; pytest runs them with `asyncio_mode = auto` of pytes
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.states import Phase, Reason
@@ -246,6 +246,70 @@ class RemoteRunnerSuite(RunnerSuite):
         assert self.submitted() == []
         await runner.end()
         runner.leave()
+
+    def away(self) -> AbstractAsyncContextManager[Callable[[str], Awaitable[None]]]:
+        """Make the engine unreachable for a time; yield a function that waits until a call of this
+        name (`submit`, `stop`) has failed.
+        """
+        raise NotImplementedError
+
+    async def test_stop_is_repeated_until_the_engine_has_answered(self) -> None:
+        """It was away when the cancel came."""
+        one = assignment(1, runs_s=60)
+        async with self.ended() as agent:
+            await agent.runner.submit([one])
+            await agent.until(lambda told: one.key in begun(told))
+            async with self.away() as until_refused, asyncio.timeout(WITHIN_S):
+                agent.runner.stop([one.key], reason=Reason.CANCELLED, grace_ms=0)
+                await until_refused("stop")
+            assert (await agent.end_of(one)).reason == Reason.CANCELLED
+
+    async def test_attempt_that_is_stopped_before_it_is_submitted_never_is(self) -> None:
+        """The first submission failed, the second attempt waited for its turn."""
+        some = [assignment(1), assignment(2)]
+        async with self.ended() as agent:
+            async with self.away() as until_refused, asyncio.timeout(WITHIN_S):
+                submitting = asyncio.ensure_future(agent.runner.submit(some))
+                await until_refused("submit")
+                keys = [one.key for one in some]
+                agent.runner.stop(keys, reason=Reason.CANCELLED, grace_ms=0)
+                agent.runner.withdraw(keys)
+                await agent.end_of(some[1])
+            ends = [await agent.end_of(one) for one in some]
+            await submitting
+            assert [(end.reason, end.started_ns) for end in ends] == [(Reason.CANCELLED, 0)] * 2
+            assert self.submitted() == []
+
+    async def test_attempt_that_is_withdrawn_before_it_is_submitted_never_is(self) -> None:
+        """As with a stop; each is listed once."""
+        some = [assignment(1), assignment(2)]
+        async with self.ended() as agent:
+            async with self.away() as until_refused, asyncio.timeout(WITHIN_S):
+                submitting = asyncio.ensure_future(agent.runner.submit(some))
+                await until_refused("submit")
+                agent.runner.withdraw([one.key for one in some])
+            told = await agent.until(lambda told: len(over(told)) >= len(some))
+            await submitting
+            assert sorted(told.withdrawn) == [one.key for one in some]
+            assert self.submitted() == []
+
+    async def test_adopted_attempt_that_is_stopped_meanwhile_is_not_submitted(self) -> None:
+        """Neither by this agent nor by the next one, if this one dies before it tells the end."""
+        some = [assignment(1), assignment(2)]
+        for one in some:
+            await self.die_before_submit(one)
+        async with self.adopted() as first:
+            async with self.away() as until_refused, asyncio.timeout(WITHIN_S):
+                await until_refused("submit")
+                keys = [one.key for one in some]
+                first.runner.stop(keys, reason=Reason.CANCELLED, grace_ms=0)
+                await first.end_of(some[1])
+            await first.end_of(some[0])
+        async with self.ended() as second:
+            assert second.known.waiting == [one.key for one in some]
+            ends = [await second.end_of(one) for one in some]
+            assert [end.reason for end in ends] == [Reason.CANCELLED] * 2
+            assert self.submitted() == []
 
     async def test_name_is_the_attempt(self) -> None:
         """So that a second submission is the same one."""

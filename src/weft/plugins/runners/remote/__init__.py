@@ -46,7 +46,11 @@ class Status(msgspec.Struct, frozen=True):
 
 
 class Engine(Protocol):
-    """A system that runs attempts elsewhere. Every call may raise `Unavailable`."""
+    """A system that runs attempts elsewhere.
+
+    Every call may raise `Unavailable`, also if the engine received it. But a call that raised or
+    was cancelled must have no effect any more once a later call has been answered.
+    """
 
     async def submit(self, name: str, assignment: Assignment) -> None:
         """Take one attempt; a known name means the same attempt. Raise `WeftError` if it can never
@@ -78,7 +82,11 @@ class RemoteRunner:
         self._logs = logs
         self._held: dict[AttemptKey, Handle] = {}
         self._unsubmitted: dict[AttemptKey, Handle] = {}
-        """Attempts adopted by their handles that the engine does not know."""
+        """Attempts with a handle that were not submitted yet."""
+        self._submitting: dict[AttemptKey, asyncio.Event] = {}
+        """Attempts on their way to the engine; the event is set when they are there, or ended."""
+        self._giving: asyncio.Future[None] | None = None
+        """Submits what an earlier agent could not submit."""
         self._told: dict[AttemptKey, Phase | None] = {}
         """The last reported phase of each attempt; None: its end was reported."""
         self._withdrawing: set[AttemptKey] = set()
@@ -92,6 +100,8 @@ class RemoteRunner:
         self._handles.hold()
         self._held = {one.assignment.key: one for one in self._handles.all()}
         self._told.clear()
+        self._withdrawing.clear()
+        self._own.clear()
         statuses = await self._ask(self._held)
         self._unsubmitted = {k: h for k, h in self._held.items() if k not in statuses}
         live, ended = [], []
@@ -99,8 +109,11 @@ class RemoteRunner:
             self._told[key] = None if status.ended_s_ago is not None else status.phase
             if status.ended_s_ago is not None:
                 ended.append(await self._end_of(key, status))
-            elif status.started_s_ago is not None:
+                continue
+            if status.started_s_ago is not None:
                 live.append(Started(key, _at_ns(status.started_s_ago)))
+            if self._held[key].stop_reason is not None:
+                self._later(self._until_stopped(key, grace_ms=0))
         known = {one.key for one in live} | {one.key for one in ended}
         waiting = [key for key in self._held if key not in known]
         # The attempts of an older incarnation were stopped before this one began: see `end`.
@@ -111,19 +124,23 @@ class RemoteRunner:
         new = [Handle(one) for one in assignments if one.key not in self._held]
         for handle in new:
             self._handles.put(handle)
-            self._held[handle.assignment.key] = handle
+            self._held[handle.assignment.key] = self._unsubmitted[handle.assignment.key] = handle
         for handle in new:
-            await self._give(handle.assignment)
-        self._wake.set()
+            await self._give(handle.assignment.key)
 
     def withdraw(self, keys: Sequence[AttemptKey]) -> None:
         """Stop the attempts that have not begun."""
-        mine = [key for key in keys if key in self._held]
+        mine = []
+        for key in keys:
+            if self._unsubmitted.pop(key, None) is not None:
+                self._own_withdrawn(key)
+            elif key in self._held:
+                mine.append(key)
         self._withdrawing.update(mine)
         self._later(self._withdraw(mine))
 
     def stop(self, keys: Sequence[AttemptKey], *, reason: Reason, grace_ms: int) -> None:
-        """Record the reason durably, then tell the engine."""
+        """Record the reason durably, then tell the engine until it answers."""
         for key in keys:
             handle = self._held.get(key)
             if handle is None or self._told.get(key, Phase.ASSIGNED) is None:
@@ -134,7 +151,7 @@ class RemoteRunner:
             if self._unsubmitted.pop(key, None) is not None:
                 self._end_unsubmitted(key, reason)
             else:
-                self._later(self._engine.stop(key.name, grace_ms=grace_ms))
+                self._later(self._until_stopped(key, grace_ms=grace_ms))
 
     def acknowledge(self, keys: Sequence[AttemptKey]) -> None:
         """Remove the handles, and the engine's data."""
@@ -148,21 +165,19 @@ class RemoteRunner:
 
     async def happened(self) -> AsyncIterator[Happened]:
         """Submit what an earlier agent could not submit, then yield the engine's news."""
-        for handle in list(self._unsubmitted.values()):
-            await self._give(handle.assignment)
-        self._unsubmitted.clear()
-        for key, handle in self._held.items():
-            if handle.stop_reason is not None and self._told.get(key, Phase.ASSIGNED) is not None:
-                self._later(self._engine.stop(key.name, grace_ms=0))
+        giving = self._giving = asyncio.ensure_future(self._give_all(list(self._unsubmitted)))
         while True:
             self._wake.clear()
             own, self._own = self._own, []
             for one in own:
                 yield one
+            if giving.done() and not giving.cancelled():
+                giving.result()  # raise what went wrong
             try:
                 happened = await self._news(await self._ask(self._held))
             except Unavailable:
-                await asyncio.sleep(_AWAY_S)
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._wake.wait(), _AWAY_S)
                 continue
             if happened is not None:
                 yield happened
@@ -171,41 +186,77 @@ class RemoteRunner:
 
     async def end(self) -> None:
         """Stop everything, wait until the engine confirms that, then drop the name."""
+        self._give_nothing_more()
         keys = list(self._held)
         try:
             async with asyncio.timeout(_END_S):
                 for key in keys:
                     await self._engine.stop(key.name, grace_ms=0)
                 await self._until_all_ended(keys)
+                for key in keys:
+                    await self._forget(key)
         except (TimeoutError, Unavailable):
             return  # not proved: the next `adopt` finds this incarnation, and its handles
-        for key in keys:
-            await self._forget(key)
         self._held.clear()
         self._handles.end_incarnation()
 
     def leave(self) -> None:
         """Release the state directory."""
+        self._give_nothing_more()
         for task in self._tasks:
             task.cancel()
         self._handles.let_go()
 
-    async def _give(self, assignment: Assignment) -> None:
-        key = assignment.key
+    async def _give_all(self, keys: Sequence[AttemptKey]) -> None:
+        for key in keys:
+            await self._give(key)
+
+    def _give_nothing_more(self) -> None:
+        if self._giving is not None:
+            self._giving.cancel()
+
+    async def _give(self, key: AttemptKey) -> None:
+        """Submit one attempt, unless it was stopped or withdrawn in the meantime."""
+        if self._unsubmitted.pop(key, None) is None:
+            return
+        is_over = self._submitting[key] = asyncio.Event()
         try:
-            await self._until_there(key, assignment)
+            await self._until_there(key)
         except WeftError as error:
-            self._told[key] = None
-            ended = never_started(
-                key, Reason.BAD_SPEC, now_ns=time.monotonic_ns(), message=error.message
-            )
-            self._own.append(Happened(ended=[ended]))
+            self._end_unsubmitted(key, Reason.BAD_SPEC, error.message)
+        finally:
+            del self._submitting[key]
+            is_over.set()
             self._wake.set()
 
-    async def _until_there(self, key: AttemptKey, assignment: Assignment) -> None:
+    async def _until_there(self, key: AttemptKey) -> None:
         while True:
+            handle = self._held[key]
+            is_wanted = handle.stop_reason is None and key not in self._withdrawing
             try:
-                await self._engine.submit(key.name, assignment)
+                if is_wanted:
+                    await self._engine.submit(key.name, handle.assignment)
+                elif not await self._ask([key]):
+                    self._give_up(handle)
+            except Unavailable:
+                await asyncio.sleep(_AWAY_S)
+            else:
+                return
+
+    def _give_up(self, handle: Handle) -> None:
+        """Report an attempt that must not be submitted any more."""
+        if handle.stop_reason is not None:
+            self._end_unsubmitted(handle.assignment.key, Reason(handle.stop_reason))
+        else:
+            self._own_withdrawn(handle.assignment.key)
+
+    async def _until_stopped(self, key: AttemptKey, *, grace_ms: int) -> None:
+        """Repeat a stop until the engine has answered it."""
+        if key in self._submitting:
+            await self._submitting[key].wait()
+        while key in self._held and self._told.get(key, Phase.ASSIGNED) is not None:
+            try:
+                await self._engine.stop(key.name, grace_ms=grace_ms)
             except Unavailable:
                 await asyncio.sleep(_AWAY_S)
             else:
@@ -240,6 +291,8 @@ class RemoteRunner:
         withdrawn: list[AttemptKey] = []
         for key, status in statuses.items():
             told = self._told.get(key, Phase.ASSIGNED)
+            if key in self._submitting:
+                continue  # its end would be forgotten when it is recorded, and it submitted again
             if told is None or (told == status.phase and status.ended_s_ago is None):
                 continue
             if status.ended_s_ago is not None:
@@ -285,10 +338,18 @@ class RemoteRunner:
             location=location,
         )
 
-    def _end_unsubmitted(self, key: AttemptKey, reason: Reason) -> None:
+    def _end_unsubmitted(self, key: AttemptKey, reason: Reason, message: str = "") -> None:
         self._told[key] = None
-        ended = never_started(key, reason, now_ns=time.monotonic_ns())
+        ended = never_started(key, reason, now_ns=time.monotonic_ns(), message=message)
         self._own.append(Happened(ended=[ended]))
+        self._wake.set()
+
+    def _own_withdrawn(self, key: AttemptKey) -> None:
+        """Forget an attempt that the engine does not have."""
+        del self._held[key]
+        self._handles.remove(key)
+        self._withdrawing.discard(key)
+        self._own.append(Happened(withdrawn=[key]))
         self._wake.set()
 
     async def _change(self) -> None:

@@ -8,6 +8,7 @@ not pay for the rest. This file must not import anything at its top.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from weft.client.functions.executor import Executor
+    from weft.client.objects.job_keywords import JobKeywords
     from weft.client.sync import (
         Batch,
         BatchBuilder,
@@ -28,6 +29,7 @@ __all__ = [
     "GroupBuilder",
     "Job",
     "JobGroup",
+    "JobKeywords",
     "JobTree",
     "JobTreeBuilder",
     "WeftError",
@@ -41,5 +43,9 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module 'weft' has no attribute {name!r}")
     from importlib import import_module  # noqa: PLC0415
 
-    modules = {"WeftError": "weft.core.errors", "Executor": "weft.client.functions.executor"}
+    modules = {
+        "WeftError": "weft.core.errors",
+        "Executor": "weft.client.functions.executor",
+        "JobKeywords": "weft.client.objects.job_keywords",
+    }
     return getattr(import_module(modules.get(name, "weft.client.sync")), name)

@@ -106,6 +106,8 @@ async def test_mistakes_are_told_where_they_are_made() -> None:
             bb.create_job("echo hello")
         with pytest.raises(TypeError, match="object"):
             bb.create_job(["true", object()])  # type: ignore[list-item]
+        with pytest.raises(TypeError, match="keyword argument 'qeue'"):
+            bb.create_job(["true"], qeue="short")  # type: ignore[call-arg]
         with pytest.raises(NotSubmitted):
             bb.create_job(parents=[foreign])
         with pytest.raises(InvalidValue):

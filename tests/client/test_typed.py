@@ -10,7 +10,9 @@ import weft
 from weft import Client, aio
 from weft.client import sync
 from weft.client.aio import Listing, LogEvent
+from weft.client.objects.job_keywords import JobKeywords
 from weft.client.objects.runner import WaitingListing
+from weft.wire.documents import JobDocument
 
 Document = Mapping[str, Any]
 CLASSES = ("Batch", "BatchBuilder", "Client", "GroupBuilder", "Job", "JobGroup", "JobTree",
@@ -42,6 +44,16 @@ def test_both_clients_have_the_same_parameters(name: str) -> None:
             assert list(found.parameters.values()) == list(expected.parameters.values()), one
 
 
+def test_each_field_of_a_job_is_a_keyword_of_create_job() -> None:
+    parameters = inspect.signature(weft.GroupBuilder.create_job).parameters.keys()
+    keywords = set(JobKeywords.__annotations__)
+
+    assert parameters.isdisjoint(keywords)
+    assert (parameters - {"self", "keywords"}) | keywords == (
+        set(JobDocument.__struct_fields__) - {"function", "group"}
+    )
+
+
 def what_a_type_checker_sees(client: Client) -> None:
     """Is checked by `make types` and never called."""
     bb = client.create_batch(name="x", attributes={"a": "b"})
@@ -64,6 +76,7 @@ def what_a_type_checker_sees(client: Client) -> None:
 
     bb.create_job(command=7)  # type: ignore[arg-type]
     bb.create_job(commnad=["true"])  # type: ignore[call-arg]
+    bb.create_job(umask=0o77)  # type: ignore[arg-type]
     job.log(stream="stdin")  # type: ignore[arg-type]
     b.wait(progress="bar")  # type: ignore[arg-type]
     b.no_such_method()  # type: ignore[attr-defined]

@@ -5,13 +5,13 @@ their `submit` differs.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
 from itertools import chain
 from pathlib import PurePath
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, Unpack
 
 from weft.client.api import Api
 from weft.client.http.listing import Document
+from weft.client.objects.job_keywords import NAMES, JobKeywords
 from weft.client.submission.arrays import size_of
 from weft.client.submission.group_plan import group_exists
 from weft.client.submission.pending_update import Membership, NewGroup, PendingUpdate
@@ -147,23 +147,15 @@ class GroupBuilder(Generic[JobT]):
         script: str | None = None,
         env: Mapping[str, str] | None = None,
         cwd: str | PurePath | None = None,
-        stdin: str | None = None,
         resources: Mapping[str, float | str] | None = None,
         timeout_s: float | None = None,
         always_run: bool = False,
         parents: Sequence[HasRef | int] = (),
         groups: Sequence["GroupBuilder[JobT] | str"] = (),
-        priority: int | None = None, attributes: Mapping[str, str] | None = None,
-        max_attempts: int | None = None,
-        retry_on: Sequence[str] | None = None,
-        executor: str | None = None,
         count: int | None = None,
         values: Iterable[str | PurePath] | None = None,
-        index_from: int | None = None,
-        umask: str | None = None, not_before: datetime | str | None = None,
-        deadline: datetime | str | None = None,
-        concurrency_key: Mapping[str, str | int] | None = None, queue: str | None = None,
-    ) -> JobT:  # fmt: skip
+        **keywords: Unpack[JobKeywords],
+    ) -> JobT:
         """Create a job here, or an array of jobs; it runs when the builder was submitted.
 
         Args:
@@ -172,43 +164,34 @@ class GroupBuilder(Generic[JobT]):
             script: Text for the shell, or one that begins with `#!`, instead of a command.
             env: Variables on top of the job's small environment.
             cwd: Absolute path; default: an empty directory of its own.
-            stdin: Text that it can read.
             resources: `cpu` in cores, `memory` and `storage` as `"512Mi"` or bytes, `gpu`.
             timeout_s: Seconds after which it ends as `error`.
             always_run: Run also if a parent did not succeed, and after a cancel.
             parents: Jobs, or numbers of jobs of the batch, that must succeed before.
             groups: Sets that it is in besides.
-            priority: Higher first, among the jobs of one user.
-            attributes: Keys and values for queries.
-            max_attempts: How often it is tried if it fails.
-            retry_on: Reasons to try again; default: all that a retry may cure.
-            executor: The executor that runs it; default: `process`.
             count: Number of jobs of an array; each knows its index as `$WEFT_INDEX`.
             values: Instead: texts, one for each job of the array; `{value}` in the command.
-            index_from: Index of the first one; default: 0.
-            umask: File mode mask in octal, such as `"0077"`; default: the worker's.
-            not_before: Time with its zone until which it waits.
-            deadline: Time with its zone by which it must have ended.
-            concurrency_key: `{"key": "db-x", "n": 2}`: at most two jobs with it run at once.
-            queue: The queue in which it waits; default: the first whose guard is true.
+            keywords: `stdin`, `priority`, `not_before` and the others of `JobKeywords`.
         """
-        return self._add(groups, parents, {"cwd": cwd, "executor": executor, "count": count,
-            "command": command, "script": script, "always_run": always_run or None, "name": name,
-            "env": env, "resources": resources, "index_from": index_from, "not_before": not_before,
-            "timeout_s": timeout_s, "umask": umask, "priority": priority, "retry_on": retry_on,
-            "attributes": attributes, "max_attempts": max_attempts, "values": self._texts(values),
-            "stdin": stdin, "deadline": deadline, "concurrency_key": concurrency_key,
-            "queue": queue})  # fmt: skip
-
-    def _add(
-        self,
-        groups: Sequence["GroupBuilder[JobT] | str"],
-        parents: Sequence[HasRef | int],
-        fields: Mapping[str, Any],
-    ) -> JobT:
-        command, names = self._checked(fields["command"]), self._names_of(parents)
-        document = _given({**fields, "command": command, "parents": names})
-        return self._make_job(self._draft.add_job(self._membership_with(groups), document))
+        if not keywords.keys() <= NAMES:
+            wrong = ", ".join(map(repr, keywords.keys() - NAMES))
+            raise TypeError(f"create_job() got an unexpected keyword argument {wrong}")
+        document = {
+            "command": self._checked(command),
+            "name": name,
+            "script": script,
+            "env": env,
+            "cwd": cwd,
+            "resources": resources,
+            "timeout_s": timeout_s,
+            "always_run": always_run or None,
+            "parents": self._names_of(parents),
+            "count": count,
+            "values": self._texts(values),
+            **keywords,
+        }
+        membership = self._membership_with(groups)
+        return self._make_job(self._draft.add_job(membership, _given(document)))
 
     def _checked(
         self, command: Sequence[str | PurePath] | None

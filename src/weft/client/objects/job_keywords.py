@@ -1,0 +1,40 @@
+"""The keywords of `create_job` that few callers need."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import TypedDict
+
+
+class JobKeywords(TypedDict, total=False):
+    """Fields of a job's document with which `create_job` does nothing but send them.
+
+    Annotate a function of yours that passes them on: `**keywords: Unpack[JobKeywords]`.
+    """
+
+    stdin: str | None
+    """Text that it can read."""
+    priority: int | None
+    """Higher first, among the jobs of one user."""
+    attributes: Mapping[str, str] | None
+    """Keys and values for queries."""
+    max_attempts: int | None
+    """How often it is tried if it fails."""
+    retry_on: Sequence[str] | None
+    """Reasons to try again; default: all that a retry may cure."""
+    executor: str | None
+    """The executor that runs it; default: `process`."""
+    index_from: int | None
+    """Index of the first job of an array; default: 0."""
+    umask: str | None
+    """File mode mask in octal, such as `"0077"`; default: the worker's."""
+    not_before: datetime | str | None
+    """Time with its zone until which it waits."""
+    deadline: datetime | str | None
+    """Time with its zone by which it must have ended."""
+    concurrency_key: Mapping[str, str | int] | None
+    """`{"key": "db-x", "n": 2}`: at most two jobs with it run at once."""
+    queue: str | None
+    """The queue in which it waits; default: the first whose guard is true."""
+
+
+NAMES = frozenset(JobKeywords.__annotations__)

@@ -49,3 +49,18 @@ UNIDIOMATIC: dict[str, int] = {
     "src/weft/client": 1,
 }
 """Folder and number of phrases that `test_words` would not let in today."""
+
+LONG_SUBJECTS: frozenset[str] = frozenset(
+    {
+        "0d9af17",
+        "1ca619d",
+        "49bdf64",
+        "6c28a6e",
+        "751754a",
+        "7dbd415",
+        "a8b2183",
+        "d0735ae",
+        "ffa28b9",
+    }
+)
+"""Commits whose subjects are too long: they cannot be changed any more."""

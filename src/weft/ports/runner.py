@@ -104,7 +104,9 @@ class Known(msgspec.Struct, frozen=True):
     incarnation: str
     """The incarnation's name. A new name means that all attempts of older ones are lost."""
     older_are_gone: bool
-    """Whether it is proved that no attempt of an older incarnation runs any more."""
+    """Whether it is proved that no attempt of an older incarnation runs any more. Whoever has lost
+    the traces of the older one must not say so.
+    """
     waiting: Sequence[AttemptKey] = ()
     """Attempts submitted and not started, in order."""
     live: Sequence[Started] = ()

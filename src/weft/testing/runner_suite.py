@@ -311,6 +311,21 @@ class RemoteRunnerSuite(RunnerSuite):
             assert [end.reason for end in ends] == [Reason.CANCELLED] * 2
             assert self.submitted() == []
 
+    async def test_new_state_directory_proves_nothing(self) -> None:
+        """It may stand for a lost one, whose attempts the engine still runs."""
+        async with self.ended() as agent:
+            assert not agent.known.older_are_gone
+
+    async def test_proof_of_an_end_is_for_every_later_agent(self) -> None:
+        """The one that ended the older incarnation may die before it registers the new one."""
+        async with self.ended():
+            pass
+        async with self.adopted() as second:
+            assert second.known.older_are_gone
+        async with self.ended() as third:
+            assert third.known.incarnation == second.known.incarnation
+            assert third.known.older_are_gone
+
     async def test_name_is_the_attempt(self) -> None:
         """So that a second submission is the same one."""
         one = assignment(7, runs_s=60)

@@ -116,8 +116,8 @@ class RemoteRunner:
                 self._later(self._until_stopped(key, grace_ms=0))
         known = {one.key for one in live} | {one.key for one in ended}
         waiting = [key for key in self._held if key not in known]
-        # The attempts of an older incarnation were stopped before this one began: see `end`.
-        return Known(self._handles.incarnation(), True, waiting, live, ended)  # noqa: FBT003
+        name = self._handles.incarnation()
+        return Known(name, self._handles.older_are_gone(), waiting, live, ended)
 
     async def submit(self, assignments: Sequence[Assignment]) -> None:
         """Write a handle for each attempt, then give them to the engine."""
@@ -185,7 +185,7 @@ class RemoteRunner:
                 await self._change()
 
     async def end(self) -> None:
-        """Stop everything, wait until the engine confirms that, then drop the name."""
+        """Stop everything, wait until the engine confirms that, then take a new name."""
         self._give_nothing_more()
         keys = list(self._held)
         try:
@@ -198,7 +198,7 @@ class RemoteRunner:
         except (TimeoutError, Unavailable):
             return  # not proved: the next `adopt` finds this incarnation, and its handles
         self._held.clear()
-        self._handles.end_incarnation()
+        self._handles.begin_incarnation()
 
     def leave(self) -> None:
         """Release the state directory."""

@@ -67,15 +67,26 @@ class Handles:
             self._lock = -1
 
     def incarnation(self) -> str:
-        """Return the runner's name, which is created once."""
+        """Return the runner's name. A new directory gets one."""
         path = self._state / "incarnation"
         if not path.exists():
             self._write(path, secrets.token_hex(16).encode())
         return path.read_text()
 
-    def end_incarnation(self) -> None:
-        """Forget the runner's name, so that the next one is new."""
-        (self._state / "incarnation").unlink(missing_ok=True)
+    def begin_incarnation(self) -> None:
+        """Take a new name: all attempts of the old one are proved to be gone."""
+        name = secrets.token_hex(16).encode()
+        self._write(self._state / "proved", name)
+        self._write(self._state / "incarnation", name)
+
+    def older_are_gone(self) -> bool:
+        """Return whether this incarnation began with a proof that the one before it was over.
+
+        A new directory has no such proof. It may stand for a lost one, whose attempts the engine
+        still runs.
+        """
+        path = self._state / "proved"
+        return path.exists() and path.read_text() == self.incarnation()
 
     def put(self, handle: Handle) -> None:
         """Write a handle; it is on the disk when this returns."""

@@ -159,6 +159,11 @@ class Backend:
 
     async def lead(self) -> int:
         """Return the epoch of a driver that leads."""
+        return self._epoch or await self.begin_term()
+
+    async def begin_term(self) -> int:
+        """Let the driver lead with a new term; return its epoch."""
+        self._epoch = 0
         while not self._epoch:
             self._epoch = await self.driver.try_lead() or 0
         return self._epoch

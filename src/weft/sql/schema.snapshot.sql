@@ -765,6 +765,10 @@ CREATE FUNCTION weft._record_worker_change(of_worker_id integer, state text, act
     LANGUAGE sql;
 ALTER FUNCTION weft._record_worker_change(of_worker_id integer, state text, actor text, reason text, at timestamp with time zone) OWNER TO weft_system;
 
+CREATE FUNCTION weft._recount_shares() RETURNS void
+    LANGUAGE sql;
+ALTER FUNCTION weft._recount_shares() OWNER TO weft_system;
+
 CREATE FUNCTION weft._refuse_transition() RETURNS trigger
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._refuse_transition() OWNER TO postgres;
@@ -3703,6 +3707,8 @@ REVOKE ALL ON FUNCTION weft._record_hold(of_batch_id bigint, of_job_ids integer[
 GRANT ALL ON FUNCTION weft._record_hold(of_batch_id bigint, of_job_ids integer[], of_kind text, actor text, at timestamp with time zone) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._record_worker_change(of_worker_id integer, state text, actor text, reason text, at timestamp with time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._recount_shares() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._refuse_transition() FROM PUBLIC;
 

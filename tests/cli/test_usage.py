@@ -10,6 +10,8 @@ from weft.cli.app import USAGE, run_command
     ("line", "told"),
     [
         ("ls --bogus", "there is no option --bogus"),
+        ("ls --jxn", "there is no option --jxn"),
+        ("run -x", "there is no option -x"),
         ("ls --jsn", "there is no option --jsn; did you mean --json?"),
         ("--bogus", "there is no option --bogus"),
         ("stats b1", "there is no command stats; did you mean status?"),

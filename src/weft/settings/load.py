@@ -1,6 +1,5 @@
 """From the command line, the environment, the file and the defaults to values."""
 
-import difflib
 import os
 import re
 import tomllib
@@ -13,6 +12,7 @@ from typing import Any
 import platformdirs
 
 from weft.core.errors import FieldError
+from weft.core.nearest import nearest
 from weft.settings.declare import Declared, InvalidSetting, declared_in
 from weft.settings.settings import Settings
 
@@ -214,8 +214,8 @@ def _read(given: _Given, sections: Sequence[Sequence[Declared]]) -> dict[str, Or
 
 def _unknown(given: _Given, known: Collection[str]) -> Iterator[FieldError]:
     for name in sorted(given.stored.keys() - known):
-        near = difflib.get_close_matches(name, known, n=1)
-        meant = f"; did you mean {near[0]}?" if near else ""
+        near = nearest(name, known)
+        meant = f"; did you mean {near}?" if near else ""
         shown = _shortened(name)
         yield FieldError(f"/{shown}", f"there is no such setting ({given.place(name)}){meant}")
 

@@ -1,9 +1,10 @@
 """What other systems call the fields of documents, for those who look for them here."""
 
-import difflib
 from collections.abc import Collection, Mapping
 from types import MappingProxyType
 from typing import Final
+
+from weft.core.nearest import nearest
 
 _SYNONYMS: Final[Mapping[str, str]] = MappingProxyType({
     "retries": "max_attempts", "retry": "max_attempts", "attempts": "max_attempts",
@@ -35,4 +36,4 @@ def nearest_field(name: str, known: Collection[str]) -> str | None:
         return meant
     if inner in known and inner != name:
         return inner
-    return next(iter(difflib.get_close_matches(name, known, n=1)), None)
+    return nearest(name, known)

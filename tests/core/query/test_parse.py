@@ -117,7 +117,7 @@ def test_batches_have_words_of_their_own(text: str, tree: Node) -> None:
 
 
 WRONG = [
-    ("state = runing", 1, 9, "there is no state 'runing', did you mean running?"),
+    ("state = runing", 1, 9, "there is no state 'runing'; did you mean running?"),
     ("state = zzz", 1, 9, "there is no state 'zzz', only pending ready"),
     ("state > running", 1, 7, "unexpected operator >, expected one of = !="),
     ("a\n  cost > many", 2, 10, "expected float, but found 'many'"),

@@ -128,7 +128,7 @@ def _check_struct(
     for key in value:
         if key not in known:
             near = nearest_field(str(key), known)
-            hint = f", did you mean {near!r}?" if near else ""
+            hint = f"; did you mean {near}?" if near else ""
             problems.add(UnknownField, pointer + pointer_of(str(key)), f"no such field{hint}")
     for name, field in known.items():
         if name in value:

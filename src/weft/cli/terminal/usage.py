@@ -11,6 +11,8 @@ from cyclopts import (
 )
 from cyclopts.exceptions import UnknownCommandError, UnknownOptionError, UnusedCliTokensError
 
+from weft.core.nearest import nearest
+
 _LIMITS = {">=": "at least", "<=": "at most", ">": "more than", "<": "less than"}
 _KINDS = {int: "a whole number", float: "a number", bool: "no value"}
 
@@ -26,8 +28,8 @@ def _explain(error: CycloptsError) -> str | None:
         return None
     match error:
         case UnknownOptionError():
-            option = error.token.keyword or error.token.value
-            return f"there is no option {option.partition('=')[0]}{_suggestion(error)}"
+            option = (error.token.keyword or error.token.value).partition("=")[0]
+            return f"there is no option {option}{_suggestion(option, error)}"
         case UnusedCliTokensError() | UnknownCommandError() if error.unused_tokens:
             if isinstance(error, UnknownCommandError):
                 return _no_command(error.unused_tokens[0], error)
@@ -48,7 +50,7 @@ def _explain(error: CycloptsError) -> str | None:
 
 def _no_command(word: str, error: CycloptsError) -> str:
     kind = "option" if word.startswith("-") else "command"
-    return f"there is no {kind} {word}{_suggestion(error)}"
+    return f"there is no {kind} {word}{_suggestion(word, error)}"
 
 
 def _explain_value(error: CoercionError) -> str | None:
@@ -75,11 +77,11 @@ def _explain_limit(error: ValidationError) -> str | None:
     return f"{tokens[0].keyword or tokens[0].value} {rule}, not {tokens[0].value!r}"
 
 
-def _suggestion(error: CycloptsError) -> str:
-    """Return what cyclopts found that is like it."""
-    _, found, words = str(error).partition("Did you mean ")
-    word = words.partition("?")[0].strip('"')
-    return f"; did you mean {word}?" if found else ""
+def _suggestion(given: str, error: CycloptsError) -> str:
+    """Return what cyclopts found, if that is much like it."""
+    words = str(error).partition("Did you mean ")[2]
+    near = nearest(given, [words.partition("?")[0].strip('"')])
+    return f"; did you mean {near}?" if near else ""
 
 
 def _plainly(text: str) -> str:

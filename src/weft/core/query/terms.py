@@ -1,6 +1,5 @@
 """From the words of one term to its node: which field it is, and what it may be compared with."""
 
-import difflib
 import math
 import re
 import signal
@@ -11,6 +10,7 @@ from typing import Final
 
 from lark import Token
 
+from weft.core.nearest import nearest
 from weft.core.query.fields import FIELDS, MATCHES, OPERATORS, REASONS, STATES, SYNONYMS, Kind
 from weft.core.query.place import Wrong
 from weft.core.query.tree import (
@@ -88,8 +88,8 @@ def attribute_keys(node: Node) -> list[str]:
 def doubt_of(key: str, subject: Subject) -> str:
     """Return the warning that nothing has an attribute of this key."""
     what = "job" if subject is Subject.JOBS else "batch"
-    near = difflib.get_close_matches(key[:40], [*FIELDS[subject], *SYNONYMS], n=1)
-    hint = f"; did you mean {near[0]}?" if near else ""
+    near = nearest(key, [*FIELDS[subject], *SYNONYMS])
+    hint = f"; did you mean {near}?" if near else ""
     return f"no {what} has an attribute {_shown(key)}{hint}"
 
 
@@ -126,8 +126,8 @@ def _reason(_subject: Subject, field: Field, operator: Operator, value: Token) -
 def _one_of(words: Sequence[str], what: str, value: Token) -> str:
     word = text_of(value)
     if word not in words:
-        near = difflib.get_close_matches(word[:40], words, n=1)
-        hint = f", did you mean {near[0]}?" if near else f", only {' '.join(words)}"
+        near = nearest(word, words)
+        hint = f"; did you mean {near}?" if near else f", only {' '.join(words)}"
         raise _wrong(value, f"there is no {what} {_shown(word)}{hint}")
     return word
 

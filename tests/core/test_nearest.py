@@ -1,0 +1,26 @@
+"""What is suggested to somebody who wrote a word that there is not."""
+
+import pytest
+
+from weft.core.nearest import nearest
+
+WORDS = ("name", "jobs", "env", "timeout_s", "command", "--jobs", "--env", "-q", "priority")
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("comand", "command"),
+        ("timeout", "timeout_s"),
+        ("jbos", "jobs"),
+        ("--job", "--jobs"),
+        ("priorty", "priority"),
+    ],
+)
+def test_a_typing_error_is_corrected(written: str, meant: str) -> None:
+    assert nearest(written, WORDS) == meant
+
+
+@pytest.mark.parametrize("written", ["", "q", "--q", "en", "--jo", "nothing", "enough", "comment"])
+def test_a_short_word_and_another_word_get_no_suggestion(written: str) -> None:
+    assert nearest(written, WORDS) is None

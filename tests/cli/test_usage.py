@@ -31,6 +31,23 @@ def test_a_mistake_is_told(line: str, told: str, capsys: pytest.CaptureFixture[s
     assert capsys.readouterr().err.splitlines()[0] == f"weft: {told}"
 
 
+@pytest.mark.parametrize(
+    ("line", "is_told"),
+    [
+        ("run --bogus date", True),
+        ("each sort -n", True),
+        ("run --bogus -- date", False),
+        ("each --retries x -- date", False),
+        ("ls --bogus", False),
+    ],
+)
+def test_two_hyphens_are_advised_where_they_are_missing(
+    line: str, capsys: pytest.CaptureFixture[str], *, is_told: bool
+) -> None:
+    assert run_command(line.split()) == USAGE
+    assert ("two hyphens" in capsys.readouterr().err) == is_told
+
+
 def test_help_of_an_option_is_one_paragraph() -> None:
     """Of two lines the second would be indented as in the source."""
     broken = [

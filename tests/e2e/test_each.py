@@ -224,6 +224,14 @@ def test_a_missing_program_is_told_once_per_line(weft: Weft) -> None:
     assert done.stderr.count(b"program not found") == 2
 
 
+def test_a_pipe_in_quotes_is_told_to_need_a_shell(weft: Weft) -> None:
+    each = weft.run("each", "--", "echo {} | wc", stdin=b"a\n")
+    run = weft.run("run", "--", "echo a | wc")
+
+    assert b"needs a shell: `weft each -- sh -c 'echo {} | wc'`" in each.stderr
+    assert b"needs a shell: `weft run -- sh -c 'echo a | wc'`" in run.stderr
+
+
 def test_many_lines_are_read_no_faster_than_they_run(weft: Weft) -> None:
     """The window is bounded: the reader of an endless input stops when nothing is printed."""
     with weft.started("each", "-j", "1", "--", "sleep", "4321", stdin=subprocess.PIPE) as process:

@@ -181,7 +181,7 @@ def _dispatch(arguments: list[str]) -> int:
         _check_order(app, arguments)
         outcome = app(arguments)
     except CycloptsError as error:
-        print_usage_error(error)
+        print_usage_error(error, arguments)
         return USAGE
     return outcome if isinstance(outcome, int) else 0
 

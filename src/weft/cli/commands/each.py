@@ -33,11 +33,12 @@ from weft.cli.input.job_document import (
 )
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.terminal.closed_output import watch_closed
-from weft.cli.terminal.exit_code import FAILED
+from weft.cli.terminal.exit_code import FAILED, NO_PROGRAM
 from weft.cli.terminal.interrupts import INTERRUPTED, Interrupts
 from weft.cli.terminal.progress import ProgressLine
 from weft.cli.terminal.raw_output import STDERR, STDOUT, OutputFailed, write_all
 from weft.cli.terminal.report import note
+from weft.cli.terminal.shell_words import shell_hint
 from weft.client.api import WAIT_PATIENCE_S, Api
 from weft.core.errors import Conflict, WeftError
 from weft.core.job_limit import JobLimit
@@ -244,6 +245,10 @@ class _Each:
             interrupted=is_interrupted,
         )
         (print_summary_as_json if self._shared.json else print_summary)(self._ledger, run)
+        if self._ledger.exit_code == NO_PROGRAM and not self._shared.json:
+            hint = shell_hint(self._source.words.command, "weft each --")
+            if hint is not None:
+                note(hint)
 
 
 async def _cores(client: Api) -> int:

@@ -1,7 +1,7 @@
 """`weft run`: one job, as if it ran in this shell."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from typing import Annotated, Any
 
@@ -22,6 +22,7 @@ from weft.cli.terminal.interrupts import INTERRUPTED, Interrupts
 from weft.cli.terminal.raw_output import STDERR, STDOUT, OutputFailed, write_all
 from weft.cli.terminal.report import note, print_error
 from weft.cli.terminal.screen import print_json
+from weft.cli.terminal.shell_words import shell_hint
 from weft.cli.terminal.waits import waits_told
 from weft.client.api import WAIT_PATIENCE_S, Api
 from weft.core.errors import OutputElsewhere, Unavailable
@@ -97,7 +98,7 @@ async def _run(document: Mapping[str, Any], shared: Shared) -> int:
     if shared.json:
         print_json({"batch_id": batch_id, "job_id": 1, **end, **output})
     elif end["reason"] != "exit" and end["state"] != "success":
-        _say_why(end, document["jobs"][0]["command"][0], format_job_ref(batch_id, 1))
+        _say_why(end, document["jobs"][0]["command"], format_job_ref(batch_id, 1))
     if missing is not None:
         print_error(missing, as_json=shared.json)
     if interrupts.count:
@@ -109,12 +110,15 @@ async def _create(client: Api, document: Mapping[str, Any]) -> int:
     return int((await client.create_batch(document))["id"])
 
 
-def _say_why(end: Mapping[str, Any], program: str, job: str) -> None:
+def _say_why(end: Mapping[str, Any], command: Sequence[str], job: str) -> None:
     """Print how a job ended that did not exit by itself."""
+    program = command[0]
     what = end.get("message") or explain_end(end)
     if end["reason"] == "no_program" and program not in what:
         what = f"{program}: {what}"
     note(f"{what} ({job})")
+    if end["reason"] == "no_program" and (hint := shell_hint(command, "weft run --")):
+        note(hint)
 
 
 async def _follow(

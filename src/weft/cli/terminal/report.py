@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from weft.cli.terminal.plain import plain
@@ -32,14 +33,14 @@ def print_error(error: WeftError, *, as_json: bool = False) -> None:
         print(f"  {plain(note)}", file=sys.stderr)
 
 
-def print_usage_error(error: "CycloptsError") -> None:
+def print_usage_error(error: "CycloptsError", arguments: Sequence[str]) -> None:
     """Print the mistake in a command line."""
     from weft.cli.terminal.usage import explain_usage  # noqa: PLC0415 (imports cyclopts)
 
     print(f"weft: {plain(explain_usage(error))}", file=sys.stderr)
     command = " ".join(("weft", *(error.command_chain or ())))
     print(f"  `{command} --help` lists its options.", file=sys.stderr)
-    if command in {"weft run", "weft each"}:
+    if command in {"weft run", "weft each"} and "--" not in arguments:
         print(
             f"  Put two hyphens before the job's command: `{command} -- CMD`.",
             file=sys.stderr,

@@ -90,8 +90,10 @@ def test_wrong_defaults_and_durations_are_refused(document: dict[str, Any], poin
 @pytest.mark.parametrize(
     ("pointer", "message", "shown"),
     [
-        ("/jobs/0/env/MORE", "expected `str`, got `int`",
+        ("/jobs/0/env/MORE", "expected text, got a number",
          'p.yaml:10: job \'one\', env.MORE: 5 is a number, and text is needed: write "5".'),
+        ("/name", "expected a list, got text",
+         'p.yaml:1: name: expected a list, got text: write ["p"].'),
         ("/jobs/1/timeout_s", "too long", "p.yaml:11: job 'two', timeout_s: too long."),
         ("/jobs/1", "wrong", "p.yaml:11: job 'two': wrong."),
         ("/name", "empty", "p.yaml:1: name: empty."),

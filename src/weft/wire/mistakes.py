@@ -1,10 +1,20 @@
-"""What msgspec says of a wrong value, in words and with a JSON pointer."""
+"""What msgspec says of a wrong value, in words of JSON and YAML and with a JSON pointer."""
 
 import re
 from typing import Final
 
 _LIMIT: Final = re.compile(r"expected `(?:int|float)` (<=|>=|<|>) (-?[0-9.]+)")
-_WORDS: Final = {"<=": "at most", ">=": "at least", "<": "less than", ">": "more than"}
+_COMPARED: Final = {"<=": "at most", ">=": "at least", "<": "less than", ">": "more than"}
+_FIELD: Final = re.compile(r"object (contains unknown|missing required) field `(.*)`")
+_KIND: Final = re.compile(r"`([a-z]+(?: \| [a-z]+)*)`")
+_EXPECTED: Final = {
+    "array": "a list", "object": "a mapping", "str": "text", "int": "a whole number",
+    "float": "a number", "bool": "true or false", "bytes": "bytes", "datetime": "a time",
+}  # fmt: skip
+_GOT: Final = _EXPECTED | {
+    "int": "a number", "float": "a decimal number", "bool": "a truth value",
+    "null": "null",
+}  # fmt: skip
 
 
 def mistake_of(error: str) -> tuple[str, str]:
@@ -12,6 +22,8 @@ def mistake_of(error: str) -> tuple[str, str]:
 
     >>> mistake_of("Expected `float` <= 5.0 - at `$.jobs[3].timeout_s`")
     ('/jobs/3/timeout_s', 'expected at most 5')
+    >>> mistake_of("Expected `array | null`, got `str` - at `$.jobs[0].command`")
+    ('/jobs/0/command', 'expected a list, got text')
     """
     path = error.partition(" - at ")[2].strip("`").removeprefix("$").replace("[...]", "")
     return path.replace("[", "/").replace("]", "").replace(".", "/"), said(error)
@@ -21,4 +33,33 @@ def said(error: str) -> str:
     """Return what the mistake is."""
     message = error.partition(" - at ")[0]
     message = message[:1].lower() + message[1:]
-    return _LIMIT.sub(lambda found: f"expected {_WORDS[found[1]]} {float(found[2]):.15g}", message)
+    if field := _FIELD.fullmatch(message):
+        what = "there is no field" if field[1] == "contains unknown" else "it lacks the field"
+        return f"{what} {field[2]!r}"
+    message = _LIMIT.sub(lambda found: f"expected {_COMPARED[found[1]]} {float(found[2]):.15g}",
+                         message)  # fmt: skip
+    expected, comma, got = message.partition(", got ")
+    return _in_words(expected, _EXPECTED) + comma + _in_words(got, _GOT)
+
+
+def word_of(value: object) -> str:
+    """Return what a value is.
+
+    >>> word_of([1])
+    'a list'
+    """
+    kinds = {dict: "object", list: "array", str: "str", bytes: "bytes", bool: "bool"}
+    return _GOT["null" if value is None else kinds.get(type(value), "int")]
+
+
+def _in_words(text: str, words: dict[str, str]) -> str:
+    """Write kinds of values in words. That it may be null, too, is what leaving it out does."""
+
+    def spoken(found: re.Match[str]) -> str:
+        kinds = [kind for kind in found[1].split(" | ") if kind != "null"] or ["null"]
+        if any(kind not in words for kind in kinds):
+            return found[0]
+        *others, last = dict.fromkeys(words[kind] for kind in kinds)
+        return f"{', '.join(others)} or {last}" if others else last
+
+    return _KIND.sub(spoken, text)

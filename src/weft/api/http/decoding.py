@@ -9,7 +9,7 @@ import msgspec
 
 from weft.core.errors import MalformedBody, UnknownField, UnsupportedMedia, WrongType
 from weft.core.problems import Problems, pointer_of
-from weft.wire.mistakes import mistake_of, said
+from weft.wire.mistakes import mistake_of, said, word_of
 from weft.wire.synonyms import nearest_field
 
 JSON: Final = "application/json"
@@ -122,7 +122,7 @@ def _check_struct(
     value: object, kind: type[msgspec.Struct], pointer: str, problems: Problems
 ) -> None:
     if not isinstance(value, Mapping):
-        problems.add(WrongType, pointer, f"expected an object, got {_word(value)}")
+        problems.add(WrongType, pointer, f"expected a mapping, got {word_of(value)}")
         return
     known = _fields(kind)
     for key in value:
@@ -155,8 +155,3 @@ def _without_none(kind: Kind) -> Kind:
 def _undescribed(kind: Kind) -> Kind:
     """Return X for `Annotated[X, …]`."""
     return kind.__origin__ if hasattr(kind, "__metadata__") else kind
-
-
-def _word(value: object) -> str:
-    words = {dict: "an object", list: "an array", str: "a string", bool: "a boolean"}
-    return words.get(type(value), "null" if value is None else "a number")

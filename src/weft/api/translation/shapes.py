@@ -89,7 +89,7 @@ class ShapeBook:
         if given is None:
             given = {}
         if not isinstance(given, Mapping):
-            wrong.add(WrongType, "", 'expected an object such as {"cpu": 1, "memory": "512Mi"}')
+            wrong.add(WrongType, "", 'expected a mapping such as {"cpu": 1, "memory": "512Mi"}')
             return _Asked(self._default, {}, wrong)
         return _Asked(self._parsed(given, executor, wrong), given, wrong)
 
@@ -128,7 +128,7 @@ class ShapeBook:
             elif isinstance(value, str):
                 words.append((name, value))
             else:
-                wrong.add(WrongType, pointer_of(name), "expected a string")
+                wrong.add(WrongType, pointer_of(name), "expected text")
         return Shape(
             cpu_m=found.get("cpu_m", self._default.cpu_m),
             memory_mib=found.get("memory_mib", self._default.memory_mib),

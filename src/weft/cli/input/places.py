@@ -1,11 +1,13 @@
 """Where in a file a mistake is: line, job and field instead of a JSON pointer."""
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from weft.core.errors import FieldError, WeftError
 
 Node = Any  # of yaml, whose types know no `id`
+SHOWN_CHARS_MAX = 60
 _KINDS = {bool: "true or false", int: "a number", float: "a number"}
 
 
@@ -18,7 +20,7 @@ def place_errors(error: WeftError, *, file: str, body: bytes, document: Mapping[
     root = _nodes(body)
     error.errors = tuple(
         FieldError(_place(parts := _parts(one.pointer), root, file, document),
-                   _explained(one.message, _value(document, parts)))
+                   _explained(one.message, _value(document, parts), parts))
         for one in error.errors
     )  # fmt: skip
     if len(error.errors) == 1:
@@ -53,8 +55,12 @@ def _value(document: object, parts: Sequence[str]) -> Any:  # noqa: ANN401 (any 
     return document
 
 
-def _explained(message: str, value: object) -> str:
-    if message.startswith("expected `str") and type(value) in _KINDS:
+def _explained(message: str, value: object, parts: Sequence[str]) -> str:
+    if message.startswith("expected a list, got text") and isinstance(value, str):
+        items = value.split() if parts[-1] == "command" else [value]
+        shown = json.dumps(items, ensure_ascii=False)
+        return f"{message}: write {shown}" if len(shown) <= SHOWN_CHARS_MAX else message
+    if message.startswith("expected text, got") and type(value) in _KINDS:
         text = str(value).lower() if isinstance(value, bool) else str(value)
         return f'{text} is {_KINDS[type(value)]}, and text is needed: write "{text}"'
     return message

@@ -37,16 +37,16 @@ class WrongType(InvalidDocument):
 
     code = "API.WRONG_TYPE"
     fact = "a value is missing, of the wrong type or out of range"
-    advice = "Give it a value as expected."
+    advice = "Correct it and try again."
 
 
 class InvalidValue(InvalidDocument):
-    """A value of the right type that is outside its limits."""
+    """A value of the right type that cannot be used."""
 
     code = "API.INVALID_VALUE"
     sqlstate = "WF231"
-    fact = "a value is outside its limits"
-    advice = "Give it a value within these limits."
+    fact = "a value is wrong"
+    advice = "Correct it and try again."
 
 
 class EmptyCommand(InvalidDocument):

@@ -1,0 +1,64 @@
+"""What is said of a value of the wrong type, in words of JSON and YAML."""
+
+import msgspec
+import pytest
+
+from weft.wire.documents import BatchDocument, JobDocument, QueueDocument
+from weft.wire.mistakes import mistake_of, said
+
+WRONG: tuple[object, ...] = (
+    "text",
+    7,
+    1.5,
+    True,
+    None,
+    ["text"],
+    [7],
+    [[7.5, {}]],
+    {"key": 7},
+    {"key": {}},
+    -1,
+)
+
+
+def said_of(value: object, kind: type) -> str | None:
+    try:
+        msgspec.json.decode(msgspec.json.encode(value), type=kind)
+    except msgspec.ValidationError as error:
+        return said(str(error))
+    return None
+
+
+@pytest.mark.parametrize("kind", [BatchDocument, JobDocument, QueueDocument])
+def test_no_field_speaks_of_types_of_a_program(kind: type[msgspec.Struct]) -> None:
+    """`str`, `array | null` and `int64` are words of a library."""
+    told = [
+        message
+        for field in kind.__struct_encode_fields__
+        for value in WRONG
+        if (message := said_of({"name": "n", field: value}, kind)) is not None
+    ]
+
+    assert len(told) > 40
+    assert [one for one in told if "`" in one or "|" in one] == []
+
+
+@pytest.mark.parametrize(
+    ("job", "told"),
+    [
+        ({"command": "sort"}, ("/command", "expected a list, got text")),
+        ({"env": ["A=1"]}, ("/env", "expected a mapping, got a list")),
+        ({"env": {"A": 1}}, ("/env", "expected text, got a number")),
+        ({"priority": 1.5}, ("/priority", "expected a whole number, got a decimal number")),
+        ({"concurrency_key": {"n": 1}}, ("/concurrency_key", "it lacks the field 'key'")),
+        ({"always_run": "yes"}, ("/always_run", "expected true or false, got text")),
+        ({"parents": [{}]},
+         ("/parents/0", "expected a whole number, text or a list, got a mapping")),
+        ({"count": 0}, ("/count", "expected at least 1")),
+    ],
+)  # fmt: skip
+def test_mistake_is_told_in_words(job: dict[str, object], told: tuple[str, str]) -> None:
+    with pytest.raises(msgspec.ValidationError) as refused:
+        msgspec.json.decode(msgspec.json.encode(job), type=JobDocument)
+
+    assert mistake_of(str(refused.value)) == told

@@ -34,9 +34,20 @@ def guarded(guard: str, *, name: str = "q", priority: int = 1) -> Queue:
 @pytest.mark.parametrize(
     ("guard", "place", "reason"),
     [
-        ("job.resources.cpu >", "line 1, column 20", "mismatched input"),
-        ("user", "line 1, column 1", "it is a string, not true or false"),
+        ("job.resources.cpu >", "line 1, column 20", "it ends too early"),
+        ("user", "line 1, column 1", "it is text, not true or false"),
         ("job.priority + 1", "line 1, column 1", "it is a number, not true or false"),
+        ("user = 'a'", "line 1, column 6", "= cannot stand here; write =="),
+        ("user == 'a' and true", "line 1, column 13", "and cannot stand here; write &&"),
+        ("user == 'a' | true", "line 1, column 13", "| cannot stand here; write ||"),
+        ("user == 'a", "line 1, column 9", "the text that begins here has no closing quote"),
+        ("size(user", "line 1, column 10", "a ) is missing at the end"),
+        ("user == 'a')", "line 1, column 12", ") cannot stand here"),
+        ("user == 'a' ? true", "line 1, column 19", "it ends too early"),
+        ("user == 'a' && if", "line 1, column 16", "if is a reserved word"),
+        ("job.timeout_s < 60s", "line 1, column 19", "s cannot stand here"),
+        ("user..name", "line 1, column 6", "cannot stand here"),
+        ("", "line 1, column 1", "it ends too early"),
         ("true &&\n  usr == 'a'", "line 2, column 3", "there is no attribute usr; known: user"),
         ("job.cpu > 1", "line 1, column 1", "there is no attribute job.cpu; known: name"),
         ("job.name.first == 'a'", "line 1, column 1", "job.name has no fields"),
@@ -57,6 +68,26 @@ def test_a_wrong_guard_is_refused_with_position_and_reason(
 
     assert str(caught.value).startswith(f"{place}: ")
     assert reason in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("guard", "reason"),
+    [
+        ("user > 1", "it mixes values of different types"),
+        ("user + 1 == user", "it mixes values of different types"),
+        ("job.count / job.priority == 1", "it divides by zero"),
+        ("9223372036854775807 + job.count > 0", "a number in it is too large"),
+        ("[1][job.count] == 1", "a list in it has no such element"),
+        ("int(user) == 1", "int() cannot use what it is given"),
+        ("size(job.count) == 1", "size() cannot use what it is given"),
+        ("user.matches('(')", "matches() cannot use what it is given"),
+        ("job.attributes.nothing == 'a'", "there is no 'nothing'"),
+    ],
+)
+def test_a_guard_that_fails_says_why_in_plain_words(guard: str, reason: str) -> None:
+    (verdict, _) = router(guarded(guard)).explain(Asked())
+
+    assert verdict.reason.startswith(f"its guard fails: {reason}")
 
 
 @pytest.mark.parametrize(
@@ -127,7 +158,7 @@ def test_explanations_name_what_the_guard_read() -> None:
 
     assert [one.reason for one in found] == [
         "its guard is false: job.resources.cpu = 1.0",
-        "its guard fails: division by zero in CEL expression",
+        "its guard fails: it divides by zero",
         "it has no guard: it takes only jobs that name it",
         "",
     ]

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from weft.core.queues.attributes import BY_PATH, MAP, PARENTS, Path, fields_below
+from weft.core.queues.guard_words import Refusal, failure_of, refusal_of
 
 if TYPE_CHECKING:
     import cel
@@ -32,7 +33,6 @@ _TOKEN: Final = re.compile(
     |(?P<sign>\S)""",
     re.VERBOSE | re.DOTALL,
 )
-_PLACE: Final = re.compile(r"<input>:(\d+):(\d+): (?:Syntax error: )?([^\n]*)")
 
 
 class WrongGuard(ValueError):
@@ -64,10 +64,8 @@ class Guard:
         """
         try:
             result = self.program.execute(_tree_of(self.reads, values))
-        except KeyError as error:
-            return False, f"there is no {error}"
         except Exception as error:  # noqa: BLE001 (the library raises errors of many kinds)
-            return False, str(error).partition(". ")[0][:200]
+            return False, failure_of(error)
         if not isinstance(result, bool):
             return False, f"it is {_shown(result)}, not true or false"
         return result, None
@@ -82,11 +80,8 @@ def compile_guard(text: str) -> Guard:
     try:
         program = cel.compile(text)
     except ValueError as error:
-        found = _PLACE.search(str(error))
-        if found is None:
-            raise WrongGuard("it is not an expression") from error
-        line, column, reason = found.groups()
-        raise WrongGuard(reason.partition(" expecting")[0], int(line), int(column)) from error
+        found = refusal_of(str(error)) or Refusal(1, 1, "it is not an expression")
+        raise WrongGuard(found.reason, found.line, found.column) from error
     guard = Guard(text, _outermost(_Reader(text).reads()), program)
     _refuse_other_types(guard)
     return guard
@@ -120,7 +115,7 @@ def _tree_of(paths: Sequence[Path], values: Mapping[Path, Any]) -> dict[str, Any
 
 
 def _shown(result: object) -> str:
-    kinds = {str: "a string", int: "a number", float: "a number", list: "a list", dict: "a map"}
+    kinds = {str: "text", int: "a number", float: "a number", list: "a list", dict: "a map"}
     return kinds.get(type(result), "something else")
 
 

@@ -1,6 +1,8 @@
-"""What a remote runner says of an attempt, in the documents of its job."""
+"""Attempts of a remote runner, from the agent to the documents of their jobs."""
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -31,6 +33,18 @@ def agent_of(world: World, runner: RemoteRunner, scratch: Path) -> Agent:
     )  # fmt: skip
 
 
+@asynccontextmanager
+async def stopped_in_order(agent: Agent) -> AsyncIterator[None]:
+    """Let an agent work, then stop it as SIGTERM does."""
+    running = asyncio.create_task(agent.run())
+    try:
+        yield
+        await agent.stop()
+    finally:
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+
+
 async def until(world: World, batch: int, **wanted: object) -> None:
     """Wait until the document of the job says this."""
     async with asyncio.timeout(WITHIN_S):
@@ -51,15 +65,32 @@ async def test_phases_of_a_remote_attempt_are_in_its_documents(
         RemoteRunner(engine, Handles(tmp_path / "state"), FileLogWriter(tmp_path / "logs")),
         tmp_path / "scratch",
     )
-    running = asyncio.create_task(agent.run())
-    batch = await world.submit(replace(job_rows(1), chunk_body=[encode_chunk([spec])]))
-    await until(world, batch, state="running", phase="queued_remote", started_at=None)
-    engine.queued_s = 0  # it was submitted long ago, and its half second is over
-    await until(world, batch, state="failed", phase=None, exit_code=3)
-    await agent.stop()
-    running.cancel()
-    await asyncio.gather(running, return_exceptions=True)
+    async with stopped_in_order(agent):
+        batch = await world.submit(replace(job_rows(1), chunk_body=[encode_chunk([spec])]))
+        await until(world, batch, state="running", phase="queued_remote", started_at=None)
+        engine.queued_s = 0  # it was submitted long ago, and its half second is over
+        await until(world, batch, state="failed", phase=None, exit_code=3)
     (attempt,) = await world.api.list_attempts(world.caller, batch, 1)
 
     assert attempt["reason"] == "exit"
     assert attempt["started_at"] is not None
+
+
+async def test_orderly_stop_leaves_a_remote_attempt_to_the_next_agent(
+    world: World, tmp_path: Path
+) -> None:
+    """It is neither stopped nor lost."""
+    engine = DirectoryEngine(tmp_path / "engine", queued_s=0)
+    handles, logs = Handles(tmp_path / "state"), FileLogWriter(tmp_path / "logs")
+    spec = JobSpec(command=("/bin/sh", "-c", "sleep 3600; exit 0"))
+    batch = await world.submit(replace(job_rows(1), chunk_body=[encode_chunk([spec])]))
+    async with stopped_in_order(agent_of(world, RemoteRunner(engine, handles, logs), tmp_path)):
+        await until(world, batch, state="running", phase="executing")
+    (status,) = (await engine.statuses(engine.names())).values()
+    engine.queued_s = -3600  # its hour is over
+    async with stopped_in_order(agent_of(world, RemoteRunner(engine, handles, logs), tmp_path)):
+        await until(world, batch, state="success")
+    attempts = await world.api.list_attempts(world.caller, batch, 1)
+
+    assert status.ended_s_ago is None
+    assert len(attempts) == 1

@@ -143,6 +143,12 @@ class RunnerSite:
 class Runner(Protocol):
     """Where attempts run."""
 
+    @property
+    def outlives_host(self) -> bool:
+        """Return whether attempts continue when all processes of this host have ended, because an
+        engine elsewhere runs them. An agent that stops in order leaves them (ADR 30).
+        """
+
     async def adopt(self) -> Known:
         """Find what an earlier agent left, or start afresh after proof that it is gone. Call this
         first, and again after `RunnerGone` or `end`.

@@ -311,6 +311,10 @@ class RemoteRunnerSuite(RunnerSuite):
             assert [end.reason for end in ends] == [Reason.CANCELLED] * 2
             assert self.submitted() == []
 
+    async def test_attempts_outlive_the_host(self) -> None:
+        """So an agent that stops in order leaves them."""
+        assert self.runner().outlives_host
+
     async def test_new_state_directory_proves_nothing(self) -> None:
         """It may stand for a lost one, whose attempts the engine still runs."""
         async with self.ended() as agent:

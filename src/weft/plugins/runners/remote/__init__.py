@@ -1,4 +1,4 @@
-"""The common part of all remote runners: durable handles, names, adoption (ADR 21).
+"""The common part of all remote runners: durable handles, names, adoption (ADR 21, ADR 30).
 
 A remote runner is a `RemoteRunner` with an `Engine`. This package must not know any engine.
 """
@@ -75,6 +75,8 @@ class Engine(Protocol):
 
 class RemoteRunner:
     """A runner whose attempts are run by an engine; see the port for the methods."""
+
+    outlives_host = True
 
     def __init__(self, engine: Engine, handles: Handles, logs: LogWriter) -> None:
         self._engine = engine

@@ -62,6 +62,8 @@ def lock_path(run: Path, file_name: str) -> Path:
 class SpawnerRunner:
     """The agent's side of the spawner; see the port for the methods."""
 
+    outlives_host = False
+
     def __init__(
         self,
         files: SpawnerFiles,

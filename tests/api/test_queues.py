@@ -1,5 +1,6 @@
 """Queues over HTTP: saved, listed, and found for jobs."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -30,6 +31,11 @@ async def queues_of(http: httpx.AsyncClient, batch_id: int = 1) -> list[str]:
 async def counts(http: httpx.AsyncClient) -> dict[str, tuple[int, int]]:
     found = (await http.get("/v1/queues")).json()["items"]
     return {one["name"]: (one["n_waiting"], one["n_running"]) for one in found}
+
+
+async def refusals(http: httpx.AsyncClient) -> float:
+    page = (await http.get("/metrics")).text
+    return float(re.findall(r"^weft_queue_full_total{.*} (.*)$", page, re.MULTILINE)[0])
 
 
 async def test_jobs_wait_in_the_first_queue_whose_guard_is_true(
@@ -168,6 +174,44 @@ async def test_a_queue_with_waiting_jobs_is_not_deleted(
     await save(http, SHORT)
     assert list(await counts(http)) == ["short", "default"]
     assert await queues_of(http) == ["big"]
+
+
+async def test_a_queue_limits_how_many_of_its_jobs_run(
+    http: httpx.AsyncClient, worker: LiveWorker
+) -> None:
+    """Those of a user, too."""
+    await save(http, {**BIG, "max_running": 2}, {**SHORT, "max_running_per_user": 1})
+    jobs = [{"queue": "big", "count": 3}, *[{"queue": "short"}] * 2, {}]
+    await http.post("/v1/batches", json={"jobs": jobs})
+    await worker.claim()
+
+    assert await counts(http) == {"big": (1, 2), "short": (1, 1), "default": (0, 1)}
+    queue = (await http.get("/v1/queues/big")).json()
+    assert (queue["max_running"], queue["max_running_per_user"]) == (2, None)
+
+
+async def test_a_full_queue_refuses_jobs(http: httpx.AsyncClient) -> None:
+    """Of new batches, of updates, and of updates that are committed."""
+    await save(http, {**BIG, "max_waiting": 2})
+    before = await refusals(http)
+    two = {"jobs": [{"queue": "big"}] * 2}
+    await http.post("/v1/batches", json=two)
+    refused = await http.post("/v1/batches", json=two)
+    reserved = (await http.post("/v1/batches/1/updates", json={"n_jobs": 1})).json()
+    bunch = f"/v1/batches/1/updates/{reserved['update_id']}"
+    await http.post(f"{bunch}/jobs", json={"first": 1, "jobs": [{"queue": "big"}]})
+    answers = [
+        await http.post("/v1/batches/1/updates", json=two),
+        await http.post(f"{bunch}/commit", json={}),
+    ]
+
+    assert refused.json()["title"] == 'queue "big" is full'
+    assert {(one.status_code, one.json()["code"]) for one in [refused, *answers]} == {
+        (409, "API.QUEUE_FULL")
+    }
+    assert await counts(http) == {"big": (2, 0), "default": (0, 0)}
+    assert len((await http.get("/v1/batches")).json()["items"]) == 1
+    assert await refusals(http) == before + 3
 
 
 async def test_queues_are_found_by_name(http: httpx.AsyncClient) -> None:

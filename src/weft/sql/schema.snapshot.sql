@@ -247,6 +247,10 @@ CREATE FUNCTION weft._check_term(of_epoch bigint) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._check_term(of_epoch bigint) OWNER TO weft_system;
 
+CREATE FUNCTION weft._check_waiting(of_tenant_id integer, of_batch_id bigint, of_update_id integer) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._check_waiting(of_tenant_id integer, of_batch_id bigint, of_update_id integer) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft._completed_at(created_at timestamp with time zone, last_ended_at timestamp with time zone, recorded timestamp with time zone) RETURNS timestamp with time zone
     LANGUAGE sql IMMUTABLE;
 ALTER FUNCTION weft._completed_at(created_at timestamp with time zone, last_ended_at timestamp with time zone, recorded timestamp with time zone) OWNER TO weft_system;
@@ -514,6 +518,11 @@ CREATE FUNCTION weft._limit_batch(of_batch_id bigint, max_running integer, at ti
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft._limit_batch(of_batch_id bigint, max_running integer, at timestamp with time zone) OWNER TO weft_system;
 
+CREATE FUNCTION weft._limit_queues(of_tenant_id integer) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft._limit_queues(of_tenant_id integer) OWNER TO weft_system;
+
 CREATE FUNCTION weft._list_ready(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._list_ready(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) OWNER TO weft_system;
@@ -572,6 +581,10 @@ ALTER FUNCTION weft._lock_gates(of_gate_ids integer[], waits boolean) OWNER TO w
 CREATE FUNCTION weft._lock_jobs(of_batch_id bigint, of_job_ids integer[]) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._lock_jobs(of_batch_id bigint, of_job_ids integer[]) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._lock_limits(of_tenant_id integer, asked jsonb[], counts boolean) RETURNS text[]
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._lock_limits(of_tenant_id integer, asked jsonb[], counts boolean) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft._lock_parents(of_batch_id bigint, base integer, edge_parents integer[]) RETURNS void
     LANGUAGE plpgsql;
@@ -741,6 +754,10 @@ CREATE FUNCTION weft._queue_counts(of_tenant_id integer) RETURNS TABLE(queue tex
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft._queue_counts(of_tenant_id integer) OWNER TO weft_system;
 
+CREATE FUNCTION weft._queue_gate_sets(bunch weft.bunch, jobs weft.job_columns, limited text[], gate_sets integer[]) RETURNS integer[]
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._queue_gate_sets(bunch weft.bunch, jobs weft.job_columns, limited text[], gate_sets integer[]) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft._reaper_due(grace_s double precision) RETURNS interval
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._reaper_due(grace_s double precision) OWNER TO weft_system;
@@ -863,6 +880,10 @@ ALTER FUNCTION weft._stuck_places(at timestamp with time zone, until timestamp w
 CREATE FUNCTION weft._switches(of_batch_id bigint) RETURNS TABLE(batch_id bigint)
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._switches(of_batch_id bigint) OWNER TO weft_system;
+
+CREATE FUNCTION weft._tell_limits(of_gate_ids integer[], limits integer[]) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._tell_limits(of_gate_ids integer[], limits integer[]) OWNER TO weft_system;
 
 CREATE FUNCTION weft._tell_room(of_incarnation_id integer) RETURNS void
     LANGUAGE sql;
@@ -3472,6 +3493,8 @@ REVOKE ALL ON FUNCTION weft._check_room(of_batch_id bigint, n_groups integer, gr
 
 REVOKE ALL ON FUNCTION weft._check_term(of_epoch bigint) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._check_waiting(of_tenant_id integer, of_batch_id bigint, of_update_id integer) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._completed_at(created_at timestamp with time zone, last_ended_at timestamp with time zone, recorded timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._completed_at(created_at timestamp with time zone, last_ended_at timestamp with time zone, recorded timestamp with time zone) TO weft_tenant;
 
@@ -3601,6 +3624,9 @@ REVOKE ALL ON FUNCTION weft._lanes_with_work(of_pool_id integer, of_user_id inte
 REVOKE ALL ON FUNCTION weft._limit_batch(of_batch_id bigint, max_running integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._limit_batch(of_batch_id bigint, max_running integer, at timestamp with time zone) TO weft_tenant;
 
+REVOKE ALL ON FUNCTION weft._limit_queues(of_tenant_id integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._limit_queues(of_tenant_id integer) TO weft_tenant;
+
 REVOKE ALL ON FUNCTION weft._list_ready(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._list_ready(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) TO weft_tenant;
 
@@ -3614,6 +3640,8 @@ REVOKE ALL ON FUNCTION weft._live_attempts(of_incarnation_id integer) FROM PUBLI
 REVOKE ALL ON FUNCTION weft._lock_gates(of_gate_ids integer[], waits boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._lock_jobs(of_batch_id bigint, of_job_ids integer[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._lock_limits(of_tenant_id integer, asked jsonb[], counts boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._lock_parents(of_batch_id bigint, base integer, edge_parents integer[]) FROM PUBLIC;
 
@@ -3694,6 +3722,8 @@ REVOKE ALL ON FUNCTION weft._project_usage(of_project_ids integer[]) FROM PUBLIC
 REVOKE ALL ON FUNCTION weft._queue_counts(of_tenant_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._queue_counts(of_tenant_id integer) TO weft_tenant;
 
+REVOKE ALL ON FUNCTION weft._queue_gate_sets(bunch weft.bunch, jobs weft.job_columns, limited text[], gate_sets integer[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._reaper_due(grace_s double precision) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._record_callbacks(batch_ids bigint[], group_ids integer[], at timestamp with time zone) FROM PUBLIC;
@@ -3758,6 +3788,8 @@ REVOKE ALL ON FUNCTION weft._stuck_places(at timestamp with time zone, until tim
 
 REVOKE ALL ON FUNCTION weft._switches(of_batch_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._switches(of_batch_id bigint) TO weft_tenant;
+
+REVOKE ALL ON FUNCTION weft._tell_limits(of_gate_ids integer[], limits integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._tell_room(of_incarnation_id integer) FROM PUBLIC;
 

@@ -76,6 +76,9 @@ GUARD_FAILURES: Final = Counter(
     ["queue"],
     registry=REGISTRY,
 )
+QUEUES_FULL: Final = Counter(
+    "weft_queue_full", "submissions refused because a queue was full", registry=REGISTRY
+)
 LEADER: Final = Gauge("weft_driver_leader", "1 while this driver leads", registry=REGISTRY)
 DELTAS_FOLDED: Final = Counter("weft_deltas_folded", "deltas added to the sums", registry=REGISTRY)
 JOBS_SWEPT: Final = Counter(

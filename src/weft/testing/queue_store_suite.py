@@ -1,6 +1,8 @@
 """What every adapter of the port `QueueStore` must do: a part of the api's suite."""
 
-from weft.core.errors import QueueHasJobs
+import msgspec
+
+from weft.core.errors import QueueFull, QueueHasJobs
 from weft.core.queues import Queue
 from weft.ports.store import Shape
 from weft.testing.builders import job_rows
@@ -48,4 +50,20 @@ class QueueStoreSuite(StoreTests):
         assert [job["queue"] for job in jobs] == ["q", "default", "q"]
         await self.site.run()
         assert [one["n_waiting"] for one in await api.list_queues(caller)] == [0, 0]
+        await api.save_queues(caller, [])
+
+    async def test_queues_keep_their_limits(self) -> None:
+        """Of jobs that run, in all and of a user, and of jobs that wait."""
+        api, caller = self.site.api, self.site.caller
+        words = (("pool", self.site.pool), ("queue", "q"))
+        for limits in ({"max_running": 1}, {"max_running_per_user": 1}):
+            queue = msgspec.structs.replace(self.queue("q", 1), max_waiting=2, **limits)
+            await api.save_queues(caller, [queue])
+            await self.site.submit(job_rows(2, shapes=[Shape(words=words)]))
+            with refused(QueueFull):
+                await self.site.submit(job_rows(1, shapes=[Shape(words=words)]))
+            claimed = await self.site.claim()
+            assert len(claimed) == 1
+            await self.site.end(*claimed)
+            assert len(await self.site.run()) == 1
         await api.save_queues(caller, [])

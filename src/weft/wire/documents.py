@@ -403,6 +403,7 @@ class Cordon(Struct, forbid_unknown_fields=True, kw_only=True):
 
 
 QueueName = Annotated[str, Meta(pattern=r"^[A-Za-z][A-Za-z0-9_.-]{0,62}$")]
+QueueLimit = Annotated[int, Meta(ge=0, le=1_000_000_000)]
 QueueStateWord = Literal["enabled", "draining", "closed"]
 
 
@@ -433,6 +434,16 @@ class QueueDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
         QueueStateWord,
         says("Only an enabled one takes new jobs. A draining one without jobs is closed."),
     ] = "enabled"
+    max_running: Annotated[
+        QueueLimit | None, says("Jobs of it that run at a time; without it no limit.", 100)
+    ] = None
+    max_running_per_user: Annotated[
+        QueueLimit | None, says("The same for the jobs of each user.", 10)
+    ] = None
+    max_waiting: Annotated[
+        QueueLimit | None,
+        says("Jobs that may wait there; more are refused at submission.", 100_000),
+    ] = None
     transport: Annotated[Literal["postgres"], says("How jobs reach workers.")] = "postgres"
 
 

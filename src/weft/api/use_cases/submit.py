@@ -31,6 +31,7 @@ from weft.core.errors import (
     NoWorkerFits,
     ParentNotFound,
     ProjectNotFound,
+    QueueFull,
     TooManyJobs,
     WeftError,
 )
@@ -38,6 +39,7 @@ from weft.core.group_tree import ancestors, plan_groups, plan_sets
 from weft.core.problems import PROBLEMS_MAX, Problems
 from weft.ports.store import Caller, JobRows, NewBatch, Reserved, Row
 from weft.settings import Settings
+from weft.telemetry.metrics import QUEUES_FULL
 from weft.wire.documents import (
     BatchDocument,
     GroupBunch,
@@ -220,7 +222,8 @@ async def commit_update(
     services: Services, caller: Caller, batch_id: int, update_id: int
 ) -> Answer:
     """Make an update visible and runnable. A repeat returns the same answer."""
-    reserved = await services.store.commit_update(caller, batch_id, update_id)
+    with _pointing(()):
+        reserved = await services.store.commit_update(caller, batch_id, update_id)
     return _update_answer(batch_id, reserved)
 
 
@@ -443,7 +446,9 @@ def _update_answer(batch_id: int, reserved: Reserved) -> Answer:
 def _pointing(
     jobs: Sequence[JobDocument], declared_again: Iterable[FieldError] = ()
 ) -> Iterator[None]:
-    """Add pointers to what the database refuses: unknown names, groups that exist already."""
+    """Add pointers to what the database refuses: unknown names, groups that exist already. Count
+    full queues.
+    """
     try:
         yield
     except GroupExists as error:
@@ -451,6 +456,9 @@ def _pointing(
         raise
     except ProjectNotFound as error:
         error.errors = (FieldError("/billing_project", error.message),)
+        raise
+    except QueueFull:
+        QUEUES_FULL.inc()
         raise
     except ParentNotFound as error:
         found = (

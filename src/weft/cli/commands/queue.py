@@ -52,7 +52,7 @@ def list_queues(*, shared: Shared = SHARED) -> int:
             one["name"],
             "" if one["priority"] is None else one["priority"],
             one["state"],
-            one["n_waiting"],
+            _of_limit(one["n_waiting"], one["max_waiting"]),
             _of_limit(one["n_running"], one["max_running"]),
             ", ".join(one["pools"]),
             one_line(one["guard"] or "", width=60),

@@ -8,7 +8,7 @@ from typing import Any
 from weft.cli.terminal.names import group_name, number_ranges
 from weft.cli.terminal.report import note
 from weft.client.api import Api
-from weft.core.errors import WeftError
+from weft.core.errors import QueueNotFound, WeftError
 from weft.core.ids import format_batch_id, format_job_ref
 from weft.core.states import ENDED_WORDS
 
@@ -104,9 +104,23 @@ async def _place_or_worker(client: Api, job: Document, name: str) -> str | None:
     places = batch.get("max_running")
     if places is not None and batch["n_running"] >= places:
         return f"{name} waits: {_name_of(batch)} runs at most {places} at a time"
+    if full := await _full_queue(client, job):
+        return f"{name} waits: {full}"
     wanted = job.get("resources") or {}
     worker = await _worker(client, wanted.get("cpu", 0), wanted.get("memory", 0))
     return worker and f"{name} waits for {worker}"
+
+
+async def _full_queue(client: Api, job: Document) -> str | None:
+    """Return that the job's queue runs as many jobs as it may; None: it does not."""
+    try:
+        queue = await client.get_queue(job["queue"])
+    except QueueNotFound:
+        return None
+    most = queue["max_running"]
+    if most is None or queue["n_running"] < most:
+        return None
+    return f"queue {queue['name']} runs {queue['n_running']} of {most} jobs"
 
 
 async def _worker(client: Api, cpu: float = 0, memory: float = 0) -> str | None:

@@ -17,6 +17,13 @@ class QueueHasJobs(Conflict):
     sqlstate = "WF112"
 
 
+class QueueFull(Conflict):
+    """As many jobs wait in a queue as it takes."""
+
+    code = "API.QUEUE_FULL"
+    sqlstate = "WF113"
+
+
 class InvalidGuard(InvalidDocument):
     """A guard that cannot be used."""
 

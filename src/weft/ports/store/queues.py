@@ -18,4 +18,7 @@ class QueueStore(Protocol):
     async def save_queues(self, caller: Caller, queues: Sequence[Queue]) -> None:
         """Make these the queues of the tenant, beside `default`; add pools that are new. Raise
         `QueueHasJobs` if one with waiting jobs would go.
+
+        Limits hold for jobs that are submitted from now on, and those that wait behind a limit
+        follow when it changes. A submission of too many waiting jobs raises `QueueFull`.
         """

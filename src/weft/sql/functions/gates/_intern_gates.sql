@@ -1,6 +1,6 @@
 -- _intern_gates: the gate sets of these lists of gates; gates and sets that are new are added. A gate that is there stays as it is, unless
 --   `relimit` says that it gets this number of places now: a note tells it, so nobody waits for its row here.
--- Called by: create_batch_v2, _job_gate_sets.   Safe to repeat: yes.
+-- Called by: create_batch_v2, _job_gate_sets, _queue_gate_sets.   Safe to repeat: yes.
 -- Locks: none but its rows. Concurrent calls that add the same gate or set wait.   Plan: by kind and key; as _gate_set_id.
 -- lists: each an array of objects with `kind` and what is needed of `key`, `max_places`, `opens_at`, `relimit` and `shared`: the gate
 --   is not the batch's but one of the whole tenant, and stays when the batch is deleted.
@@ -10,7 +10,6 @@ SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     v_list int[]; v_kind text[]; v_key text[]; v_shared boolean[]; v_places int[]; v_opens timestamptz[]; v_relimit boolean[];
-    v_changed int[];
 BEGIN
     SELECT array_agg(l.n), array_agg(g.kind), array_agg(g.shared IS TRUE), array_agg(g.max_places), array_agg(g.opens_at),
         array_agg(g.relimit IS TRUE),
@@ -29,19 +28,10 @@ BEGIN
         PERFORM pg_notify('driver', 'gates');  -- it may sleep until a later date
     END IF;
     IF true = ANY (v_relimit) THEN
-        WITH changed AS (
-            INSERT INTO weft.gate_note (gate_id, n_freed, max_places)
-            SELECT g.gate_id, 0, t.places
-            FROM (SELECT u.kind, u.key, min(u.places) AS places
-                FROM unnest(v_kind, v_key, v_places, v_relimit) u (kind, key, places, relimit) WHERE u.relimit GROUP BY 1, 2) t
-            JOIN weft.gate g ON g.kind = t.kind AND g.key = t.key
-            WHERE g.max_places IS DISTINCT FROM t.places
-               OR EXISTS (SELECT FROM weft.gate_note n WHERE n.gate_id = g.gate_id AND n.max_places IS NOT NULL)
-            RETURNING gate_id)
-        SELECT array_agg(c.gate_id) INTO v_changed FROM changed c;
-        IF v_changed IS NOT NULL THEN
-            PERFORM weft._ring_gates(v_changed);
-        END IF;
+        PERFORM weft._tell_limits(array_agg(g.gate_id), array_agg(t.places))
+        FROM (SELECT u.kind, u.key, min(u.places) AS places
+            FROM unnest(v_kind, v_key, v_places, v_relimit) u (kind, key, places, relimit) WHERE u.relimit GROUP BY 1, 2) t
+        JOIN weft.gate g ON g.kind = t.kind AND g.key = t.key;
     END IF;
     -- In a statement of its own, which sees gates that others have added.
     RETURN ARRAY(

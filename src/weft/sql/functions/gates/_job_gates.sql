@@ -1,5 +1,6 @@
 -- _job_gates: the gate set at which a job waits: its batch's gates and its own.
--- Called by: functions that put jobs into ready_job, for batches with gates.   Safe to repeat: yes.   Plan: both sets by key.
+-- Called by: functions that put jobs into ready_job, for batches with gates; _queue_gate_sets.
+-- Safe to repeat: yes.   Plan: both sets by key.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._job_gates(of_batch_set int, of_job_set int) RETURNS int LANGUAGE sql VOLATILE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp

@@ -37,4 +37,5 @@ BEGIN
         guard = excluded.guard, pools = excluded.pools, executor = excluded.executor, users = excluded.users, state = excluded.state,
         max_running = excluded.max_running, max_running_per_user = excluded.max_running_per_user, max_waiting = excluded.max_waiting,
         transport = excluded.transport;
+    PERFORM weft._limit_queues(save_queues.tenant_id);
 END $$;

@@ -1,10 +1,9 @@
 -- commit_update: make an update visible and runnable.
 -- Called by: Store.commit_update, Store.submit (api).   Safe to repeat: yes, same answer.
--- Locks: batch (shared); update; deadline (its own); job (those with parents in earlier updates); hold_row (those of the batch); gate
---   (tried). A cancel or a
---   hold waits for us, or we see it.
+-- Locks: as _lock_limits; batch (shared); update; deadline (its own); job (those with parents in earlier updates); hold_row (those of
+--   the batch); gate (tried). A cancel or a hold waits for us, or we see it.
 -- Plan: sums over bunches, not over jobs; only bunches with edges to earlier updates are walked.
--- Raises WF101, WF104, WF202 (jobs or groups are missing), WF204 (cancelled).
+-- Raises WF101, WF104, WF202 (jobs or groups are missing), WF204 (cancelled), WF113 (queue is full).
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.commit_update(tenant_id int, batch_id bigint, of_update_id int, at timestamptz DEFAULT clock_timestamp())
 RETURNS TABLE (update_id int, first_job int, first_group int, n_jobs int, n_groups int, committed boolean)
@@ -17,6 +16,11 @@ DECLARE
 BEGIN
     PERFORM weft._as_tenant(commit_update.tenant_id);
     PERFORM weft._check_batch(commit_update.batch_id);
+    IF EXISTS (SELECT FROM weft.queue q WHERE q.tenant_id = commit_update.tenant_id AND q.max_waiting IS NOT NULL) THEN
+        PERFORM weft._lock_limits(commit_update.tenant_id, ARRAY(
+            SELECT DISTINCT s.countables FROM weft.bunch_count c JOIN weft.shape s USING (shape_id)
+            WHERE c.batch_id = commit_update.batch_id AND c.update_id = of_update_id), true);
+    END IF;
     PERFORM pg_advisory_xact_lock_shared(commit_update.batch_id);
     -- get_update checks the batch again: a deletion may have come first.
     PERFORM FROM weft.get_update(commit_update.tenant_id, commit_update.batch_id, of_update_id);
@@ -24,6 +28,7 @@ BEGIN
     WHERE u.batch_id = commit_update.batch_id AND u.update_id = of_update_id FOR UPDATE;
     IF v_update.committed_at IS NULL THEN
         PERFORM weft._check_complete(commit_update.batch_id, of_update_id);
+        PERFORM weft._check_waiting(commit_update.tenant_id, commit_update.batch_id, of_update_id);
         FOR v_group IN
             SELECT DISTINCT c.group_id FROM weft.bunch_count c WHERE c.batch_id = commit_update.batch_id AND c.update_id = of_update_id
             UNION SELECT 0

@@ -1,6 +1,6 @@
 -- submit_v2: create a batch with one committed update, or add such an update to a batch. One call, so a small submission waits only once.
 -- Called by: Store.submit (api).   Safe to repeat: yes with an idempotency key; same key and digest give the same answer.
--- Locks: as create_update; as add_groups; as add_jobs_v2; as commit_update.   Plan: theirs.
+-- Locks: as _lock_limits; as create_update; as add_groups; as add_jobs_v2; as commit_update.   Plan: theirs.
 -- Arguments: of_batch_id NULL: a new batch, as create_batch_v2 takes it; otherwise `batch` is ignored. `groups` as add_groups, NULL: none;
 --   `jobs` as add_jobs_v2, n_jobs 0: none.
 -- Returns: what was reserved and whether it is new.  Raises what create_batch_v2, create_update, add_groups, add_jobs_v2, commit_update
@@ -18,6 +18,11 @@ DECLARE
     v_batch bigint := of_batch_id; v_key text := submit_v2.idempotency_key; v_is_new boolean; v_update record;
     v_groups int := coalesce(cardinality(groups.group_ids), 0);
 BEGIN
+    IF new_jobs > 0 THEN
+        -- Before the batch's row, which others want that hold this lock.
+        PERFORM weft._as_tenant(submit_v2.tenant_id);
+        PERFORM weft._lock_limits(submit_v2.tenant_id, jobs.shape_countables, true);
+    END IF;
     IF v_batch IS NULL THEN
         SELECT b.batch_id, b.is_new INTO v_batch, v_is_new
         FROM weft.create_batch_v2(submit_v2.tenant_id, submit_v2.user_id, batch, submit_v2.trace_id, v_key, submit_v2.digest,

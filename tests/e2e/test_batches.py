@@ -219,6 +219,23 @@ def test_what_does_not_exist_is_exit_code_2(weft: Weft, arguments: list[str]) ->
     assert b"b999999 does not exist" in done.stderr
 
 
+@pytest.mark.parametrize(
+    "command", [["wait"], ["cancel"], ["hold"], ["release"], ["delete", "--yes"]]
+)
+def test_one_missing_of_several_targets_changes_nothing(
+    weft: Weft, tmp_path: Path, command: list[str]
+) -> None:
+    """A `wait` that looked at one after the other would not end."""
+    batch = submit(weft, tmp_path, "jobs: [{command: [sleep, '1000']}]")
+    done = weft.run(*command, batch, "b999999999")
+
+    assert (done.returncode, b"b999999999" in done.stderr) == (2, True), done.stderr
+    found = as_json(weft, "status", batch)
+    assert not found["cancelled"]
+    assert not found["held"]
+    weft.run("cancel", batch)
+
+
 def test_a_wrong_token_is_exit_code_4(weft: Weft) -> None:
     url = json.loads((weft.home / "client.json").read_text())["url"]
     done = weft.run("ls", env={"WEFT_URL": url, "WEFT_TOKEN": "wrong"})

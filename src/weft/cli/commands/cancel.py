@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from weft.cli.input.options import SHARED, Shared
-from weft.cli.input.targets import Target, parse_target
+from weft.cli.input.targets import Target, check_targets, parse_target
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json
 from weft.core.states import ENDED_WORDS
@@ -36,6 +36,7 @@ def cancel(
 
 async def _cancel(targets: list[tuple[str, Target]], shared: Shared, *, force: bool) -> int:
     async with shared.client() as client:
+        await check_targets(client, [target for _, target in targets])
         for text, target in targets:
             answer: Mapping[str, Any]
             if target.job_id is not None:

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.targets import Target, check_targets
 from weft.cli.terminal.confirm import ask
 from weft.cli.terminal.plain import one_line, plain
 from weft.cli.terminal.progress import ProgressLine
@@ -16,7 +17,7 @@ from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json
 from weft.client.api import WAIT_PATIENCE_S, Api
 from weft.core.errors import Invalid
-from weft.core.ids import format_batch_id, parse_batch_id
+from weft.core.ids import BatchId, format_batch_id, parse_batch_id
 
 NAME_WIDTH = 60
 
@@ -58,8 +59,9 @@ def delete(
     return asyncio.run(_delete(batch_ids, shared, yes=yes, wait=wait))
 
 
-async def _delete(batch_ids: Sequence[int], shared: Shared, *, yes: bool, wait: bool) -> int:
+async def _delete(batch_ids: Sequence[BatchId], shared: Shared, *, yes: bool, wait: bool) -> int:
     async with shared.client(patience_s=WAIT_PATIENCE_S) as client:
+        await check_targets(client, map(Target, batch_ids))
         if not yes and (code := await _ask(client, batch_ids)):
             return code
         begun = [await client.delete_batch(batch_id) for batch_id in batch_ids]

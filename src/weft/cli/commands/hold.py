@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from weft.cli.input.options import SHARED, Shared
-from weft.cli.input.targets import Target, parse_target
+from weft.cli.input.targets import Target, check_targets, parse_target
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json
 from weft.client.api import Api
@@ -40,6 +40,7 @@ def release(target: str, /, *others: str, shared: Shared = SHARED) -> int:
 async def _change_all(texts: tuple[str, ...], shared: Shared, *, held: bool) -> int:
     targets = [(text, parse_target(text)) for text in texts]
     async with shared.client() as client:
+        await check_targets(client, [target for _, target in targets])
         for text, target in targets:
             answer = await _change(client, target, held=held)
             if shared.json:

@@ -3,7 +3,7 @@
 import asyncio
 
 from weft.cli.input.options import SHARED, Shared
-from weft.cli.input.targets import Target, parse_target
+from weft.cli.input.targets import Target, check_targets, parse_target
 from weft.cli.input.values import read_option
 from weft.cli.terminal.exit_code import TIMED_OUT
 from weft.cli.terminal.report import note
@@ -40,6 +40,7 @@ async def _wait(targets: list[Target], shared: Shared, limit_s: float | None) ->
     async with shared.client() as client:
         try:
             async with asyncio.timeout(limit_s):
+                await check_targets(client, targets)
                 for target in targets:
                     exit_code = max(exit_code, await _wait_for(client, target, shared))
         except TimeoutError:

@@ -1,7 +1,9 @@
 """Targets of commands: a batch `b12`, a job `b12.j7` or a group `b12/stage1`."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
+from weft.client.api import Api
 from weft.core.errors import BadId
 from weft.core.group_tree import is_like_number
 from weft.core.ids import BatchId, JobId, parse_batch_id, parse_job_ref
@@ -41,3 +43,17 @@ def parse_target(text: str, *, groups: bool = True) -> Target:
     except BadId:
         kinds = "a batch is written b12, a job b12.j7" + (", a group b12/stage1" if groups else "")
         raise BadId(text, expected=kinds) from None
+
+
+async def check_targets(client: Api, targets: Iterable[Target]) -> None:
+    """Raise the server's error for the first that does not exist: of several, the command must not
+    do half of what it was asked for.
+    """
+    first, *others = targets
+    for target in (first, *others) if others else ():
+        if target.job_id is not None:
+            await client.get_job(target.batch_id, target.job_id)
+        elif target.group is not None:
+            await client.get_group(target.batch_id, target.group)
+        else:
+            await client.get_batch(target.batch_id)

@@ -39,23 +39,30 @@ def test_the_three_formats_say_the_same(file: str, text: str) -> None:
 @pytest.mark.parametrize(
     ("file", "body", "told"),
     [
-        ("p.yaml", b"name: [", "line 2"),
-        ("p.yaml", b"name: a\nname: b\n", "'name' stands there twice"),
+        ("p.yaml", b"name: [", "p.yaml:2:1: "),
+        ("p.yaml", b"name: [a\n\nfoo: 'x", "flow sequence that begins in line 1"),
+        ("p.yaml", b"jobs:\n\t- name: a\n", "p.yaml:2:1: a tab cannot indent"),
+        ("p.yaml", b"name: a\nb: \x07\n", "p.yaml:2:4: a control character"),
+        ("p.yaml", b"a: 1\n---\nb: 2\n", "p.yaml:2:1: expected a single document"),
+        ("standard input", b"a: b: c", "standard input:1:5: mapping values"),
+        ("p.yaml", b"name: a\nname: b\n", "p.yaml:2:1: the key 'name' is given twice"),
         ("p.yaml", b"!!python/object/apply:os.system ['true']", "python/object"),
         ("p.yaml", b"- a\n- b\n", "not a mapping"),
         ("p.yaml", b"", "not a mapping"),
-        ("p.yaml", b"name: \xff", "utf-8"),
-        ("p.toml", b"name = \n", "line 1"),
+        ("p.yaml", b"name: a\nb: \xff", "p.yaml:2: byte 0xff is not UTF-8"),
+        ("p.toml", b"name = \n", "p.toml:1:8: "),
+        ("p.toml", b"[[queue]\n", "p.toml:1:8: expected ']]'"),
         ("p.toml", b'name = "a"\nname = "b"', "overwrite"),
-        ("p.json", b'{"name": "a", "name": "b"}', "'name' stands in one object twice"),
-        ("p.json", b'{"name": }', "line 1"),
+        ("p.json", b'{"name": "a", "name": "b"}', "'name' is given twice"),
+        ("p.json", b'{"name": }', "p.json:1:10: expecting value"),
         ("p.json", b"[" * 100_000, "nested too deeply"),
     ],
 )
 def test_what_cannot_be_read_is_told_with_its_place(file: str, body: bytes, told: str) -> None:
     with pytest.raises(UnreadableDocument) as caught:
-        parse_document(body, format_of(file), name=file)
+        parse_document(body, "yaml" if file == "standard input" else format_of(file), name=file)
 
+    assert "unicode string" not in caught.value.detail
     assert told in caught.value.detail
     assert caught.value.exit_code == 2
 

@@ -123,9 +123,32 @@ def test_a_wrong_file_changes_nothing(weft: Weft, file: Path) -> None:
     form = weft.run("queue", "apply", str(file), "--yes", "--json")
     missing = weft.run("queue", "apply", f"{file}.nothing")
 
-    assert (guard.returncode, b"line 1, column 1: there is no attribute" in guard.stderr) == (
-        2,
-        True,
-    )
+    assert guard.returncode == 2
+    place = f"{file}: queue 'short', guard: line 1, column 1: there is no attribute"
+    assert place in guard.stderr.decode()
     assert json.loads(form.stderr)["code"] == "CLI.UNREADABLE_DOCUMENT"
     assert (missing.returncode, b"cannot read" in missing.stderr) == (2, True)
+
+
+def test_the_wrong_kind_of_file_is_told(weft: Weft, file: Path, tmp_path: Path) -> None:
+    jobs = tmp_path / "jobs.yaml"
+    jobs.write_text("jobs: [{timeout_s: 5m}, {timeout_s: soon}]")
+    wrong = weft.run("queue", "test", str(jobs)).stderr.decode()
+    tested = weft.run("queue", "test", str(file)).stderr.decode()
+    submitted = weft.run("submit", str(file)).stderr.decode()
+    applied = weft.run("queue", "apply", str(jobs)).stderr.decode()
+
+    for text in (tested, submitted):
+        assert "describes queues, not jobs" in text
+        assert f"`weft queue apply --dry-run {file}`" in text
+    assert "Queues are written in TOML" in applied
+    assert f"{jobs}:1: job 2, timeout_s: 'soon' is not a duration" in wrong
+
+
+def test_a_job_file_is_tested_as_it_is_submitted(weft: Weft, file: Path, tmp_path: Path) -> None:
+    """With its defaults, and durations in words."""
+    weft.run("queue", "apply", str(file), "--yes")
+    jobs = tmp_path / "jobs.yaml"
+    jobs.write_text("x-own: 1\ndefaults: {timeout_s: 5m}\njobs: [{}]")
+
+    assert lines(weft.run("queue", "test", str(jobs)).stdout)[0] == "job 1: short"

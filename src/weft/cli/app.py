@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from weft.core.errors import WeftError
 
 USAGE = 2
+READ_FILES = ("submit", "queue")
+"""Commands whose mistakes are those of a file: they name its lines."""
 INTERRUPTED = 130
 BROKEN_PIPE = 141
 COMMANDS = {
@@ -118,7 +120,7 @@ def run_command(arguments: list[str]) -> int:
     except WeftError as error:
         if isinstance(error, OutputFailed):
             _silence_stdout()
-        if "--json" not in arguments and arguments[0] != "submit":  # which names lines of the file
+        if "--json" not in arguments and arguments[0] not in READ_FILES:
             _place_in_options(error, arguments[0])
         print_error(error, as_json="--json" in arguments)
         return error.exit_code

@@ -2,14 +2,23 @@
 
 import asyncio
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
-from weft.cli.input.documents import UnreadableDocument, format_of, parse_document
+from weft.cli.input.documents import (
+    FORMATS,
+    UnreadableDocument,
+    format_of,
+    parse_document,
+    refuse_queues,
+)
+from weft.cli.input.job_file import expand
 from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.places import place_errors
 from weft.cli.terminal.confirm import ask
 from weft.cli.terminal.plain import one_line, plain
 from weft.cli.terminal.report import note
@@ -105,7 +114,10 @@ def apply(
         yes: Do not ask.
         shared: Options of every command.
     """
-    return asyncio.run(_apply(_queues_in(file), shared, dry_run=dry_run, yes=yes))
+    body = _read(file)
+    queues = _queues_in(file, body)
+    with _placed(file, body, {"queues": queues}, shared):
+        return asyncio.run(_apply(queues, shared, dry_run=dry_run, yes=yes))
 
 
 @app.command
@@ -140,8 +152,11 @@ def try_document(file: Path, /, *, shared: Shared = SHARED) -> int:
         file: A batch document: YAML, TOML or JSON.
         shared: Options of every command.
     """
-    document = parse_document(_read(file), format_of(str(file)), name=str(file))
-    found = asyncio.run(_test(document, shared))
+    body = _read(file)
+    given = parse_document(body, format_of(str(file)), name=str(file))
+    refuse_queues(given, str(file))
+    with _placed(file, body, given, shared):
+        found = asyncio.run(_test(expand(given, directory=file.parent), shared))
     if shared.json:
         print_json(found)
         return 0
@@ -227,13 +242,30 @@ def _print_changes(planned: Document) -> None:
             print(plain(f"    {field}: {was}{_text_of(after)}"))
 
 
-def _queues_in(file: Path) -> Sequence[Document]:
-    document = parse_document(_read(file), "toml", name=str(file))
+@contextmanager
+def _placed(file: Path, body: bytes, document: Document, shared: Shared) -> Iterator[None]:
+    """Make errors name what is wrong in the file; a program finds it by its pointer."""
+    try:
+        yield
+    except Invalid as error:
+        if not shared.json:
+            place_errors(error, file=str(file), body=body, document=document)
+        raise
+
+
+def _queues_in(file: Path, body: bytes) -> Sequence[Document]:
+    if FORMATS.get(file.suffix.lower(), "toml") != "toml":
+        raise UnreadableDocument(
+            f"{file} is not a file of queues",
+            detail="Queues are written in TOML.",
+            hint="`weft queue test FILE` shows which queues take the jobs of a batch document.",
+        )
+    document = parse_document(body, "toml", name=str(file))
     queues = document.get("queue", [])
     if set(document) - {"queue"} or not isinstance(queues, list):
         raise UnreadableDocument(
             f"{file} does not describe queues",
-            detail="It has something else than tables [[queue]].",
+            detail="It has other tables than [[queue]].",
             hint='Write [[queue]], and below it name = "short", priority = 10, guard = "…".',
         )
     return queues

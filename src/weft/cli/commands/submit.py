@@ -7,7 +7,13 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from weft.cli.input.documents import Format, UnreadableDocument, format_of, parse_document
+from weft.cli.input.documents import (
+    Format,
+    UnreadableDocument,
+    format_of,
+    parse_document,
+    refuse_queues,
+)
 from weft.cli.input.job_file import expand
 from weft.cli.input.limit_options import NO_LIMITS, LimitOptions, limit_fields
 from weft.cli.input.options import SHARED, Shared
@@ -50,6 +56,7 @@ def submit(
     body, chosen = _read(file, form)
     shown = "standard input" if file == "-" else file
     given = _parse(body, chosen, shown)
+    refuse_queues(given, shown)
     try:
         directory = Path() if file == "-" else Path(file).parent
         document = expand(given, limit_fields(options), directory=directory)

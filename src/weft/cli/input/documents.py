@@ -2,6 +2,8 @@
 
 import gc
 import json
+import re
+import shlex
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
 
 Format = Literal["yaml", "toml", "json"]
 OnRead = Callable[[float], None]
+_TOML_PLACE = re.compile(r"(.*) \(at line ([0-9]+), column ([0-9]+)\)", re.DOTALL)
+_YAML_PLACE = re.compile(r"([0-9]+):([0-9]+): (.*)", re.DOTALL)
 COMPOSED = 0.45
 """The share of the time after which the whole text was seen and its values are made."""
 FORMATS: Mapping[str, Format] = {
@@ -56,11 +60,10 @@ def parse_document(
         with _without_collector():
             document = _parse_yaml(text, on_read) if form == "yaml" else _PARSERS[form](text)
     except (ValueError, RecursionError) as error:
-        too_deep = isinstance(error, RecursionError)
         raise UnreadableDocument(
             f"cannot read {name} as {form.upper()}",
-            detail="It is nested too deeply." if too_deep else f"{error}.",
-            hint="Correct it; nothing was submitted.",
+            detail=_detail(error, name),
+            hint="Correct it and try again.",
         ) from error
     if not isinstance(document, dict):
         raise UnreadableDocument(
@@ -69,6 +72,36 @@ def parse_document(
             hint="Begin it with `name:` and `jobs:`.",
         )
     return document
+
+
+def _detail(error: Exception, name: str) -> str:
+    """Return the place of a mistake, as an editor takes it, and what it is."""
+    if isinstance(error, RecursionError):
+        return "It is nested too deeply."
+    if isinstance(error, UnicodeDecodeError):
+        line = error.object[: error.start].count(b"\n") + 1
+        return f"{name}:{line}: byte 0x{error.object[error.start]:02x} is not UTF-8."
+    if isinstance(error, json.JSONDecodeError):
+        return f"{name}:{error.lineno}:{error.colno}: {_decapitalised(error.msg)}."
+    if found := _TOML_PLACE.fullmatch(str(error)):
+        return f"{name}:{found[2]}:{found[3]}: {_decapitalised(found[1])}."
+    if found := _YAML_PLACE.fullmatch(str(error)):
+        return f"{name}:{found[1]}:{found[2]}: {found[3]}."
+    return f"{name}: {_decapitalised(str(error))}."
+
+
+def _decapitalised(text: str) -> str:
+    return f"{text[:1].lower()}{text[1:]}"
+
+
+def refuse_queues(document: Mapping[str, Any], name: str) -> None:
+    """Raise `UnreadableDocument` for a file of queues where one of jobs belongs."""
+    if "queue" in document and "jobs" not in document:
+        raise UnreadableDocument(
+            f"{name} describes queues, not jobs",
+            detail="It has tables [[queue]] and no jobs.",
+            hint=f"`weft queue apply --dry-run {shlex.quote(name)}` shows what it would change.",
+        )
 
 
 @contextmanager
@@ -111,8 +144,26 @@ def _parse_yaml(text: str, on_read: OnRead | None) -> Any:  # noqa: ANN401 (any 
 
     try:
         return yaml.load(source, Loader=_loader(note_node))  # noqa: S506 (a safe one with one more check)
-    except yaml.YAMLError as error:
-        raise ValueError(str(error)) from error
+    except yaml.MarkedYAMLError as error:
+        raise ValueError(_placed(error, text)) from error
+    except yaml.reader.ReaderError as error:
+        before = text[: error.position]
+        line, column = before.count("\n") + 1, error.position - before.rfind("\n")
+        raise ValueError(f"{line}:{column}: a control character stands here") from error
+
+
+def _placed(error: "yaml.MarkedYAMLError", text: str) -> str:
+    """Write an error with its place first; what it was part of comes last."""
+    said = error.problem or "it is not YAML"
+    begin, mark = error.context_mark, error.problem_mark or error.context_mark
+    lines = [*text.split("\n"), ""]
+    if mark is not None and lines[mark.line][: mark.column + 1].endswith("\t"):
+        said = "a tab cannot indent; write blanks"
+    elif (error.context or "").startswith("expected"):
+        said = f"{error.context} {said}"
+    elif error.context and begin is not None and begin.line != getattr(mark, "line", None):
+        said = f"{said} ({error.context} that begins in line {begin.line + 1})"
+    return said if mark is None else f"{mark.line + 1}:{mark.column + 1}: {said}"
 
 
 def _loader(note_node: Callable[[Any], None]) -> "type[yaml.SafeLoader]":
@@ -131,7 +182,7 @@ def _loader(note_node: Callable[[Any], None]) -> "type[yaml.SafeLoader]":
                 if isinstance(key, yaml.ScalarNode) and key.tag != "tag:yaml.org,2002:merge":
                     if key.value in seen:
                         raise yaml.constructor.ConstructorError(
-                            None, None, f"the key {key.value!r} stands there twice", key.start_mark
+                            None, None, f"the key {key.value!r} is given twice", key.start_mark
                         )
                     seen.add(key.value)
             return super().construct_mapping(node, deep=deep)
@@ -157,7 +208,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"the key {twice!r} stands in one object twice")
+        raise ValueError(f"the key {twice!r} is given twice in one object")
     return found
 
 

@@ -8,6 +8,7 @@ from weft.core.errors import FieldError, WeftError
 
 Node = Any  # of yaml, whose types know no `id`
 SHOWN_CHARS_MAX = 60
+_LISTS = {"jobs", "groups", "queues"}
 _KINDS = {bool: "true or false", int: "a number", float: "a number"}
 
 
@@ -34,7 +35,7 @@ def _parts(pointer: str) -> list[str]:
 def _place(parts: Sequence[str], root: Node, file: str, document: Mapping[str, Any]) -> str:
     line = _line(root, parts)
     where = file if line is None else f"{file}:{line}"
-    if len(parts) < 2 or parts[0] not in {"jobs", "groups"} or not parts[1].isdecimal():  # noqa: PLR2004 (a list and an index)
+    if len(parts) < 2 or parts[0] not in _LISTS or not parts[1].isdecimal():  # noqa: PLR2004 (a list and an index)
         return f"{where}: {'.'.join(parts)}" if parts else where
     one, field = _value(document, parts[:2]), ".".join(parts[2:])
     name = one.get("name") or one.get("path") if isinstance(one, Mapping) else None

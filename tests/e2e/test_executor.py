@@ -23,6 +23,7 @@ from e2e.conftest import Weft, until
 from weft.client.functions.futures import WeftFuture
 from weft.client.functions.pickles import RemoteTraceback
 from weft.core.errors import CallDied, InvalidDocument, PayloadTooLarge
+from weft.core.ids import format_batch_id
 
 # Workers do not have the modules of these tests.
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
@@ -174,6 +175,7 @@ def test_a_call_whose_process_died_says_how(make: MakeExecutor) -> None:
     with pytest.raises(CallDied, match="exit") as refused:
         executor.submit(os._exit, 0).result(WITHIN_S)
     assert "before the function returned" in refused.value.detail
+    assert f"job {format_batch_id(executor.batch_id or 0)}.j3 ended" in str(refused.value)
     assert executor.submit(square, 3).result(WITHIN_S) == 9
 
 

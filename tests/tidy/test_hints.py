@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from tidy.source_files import python_files, relative, tracked_files, tree_of
 
 WORDS_OF_HTTP = re.compile(
-    r"/v1/|openapi\.json|`errors`|\b(?:GET|HEAD|POST|PUT|PATCH|DELETE) [`/]"
+    r"/v1/|\w=(?:true|false)`|openapi\.json|`errors`|\b(?:GET|HEAD|POST|PUT|PATCH|DELETE) [`/]"
 )
 ONLY_REQUESTS = ("src/weft/api/http/", "src/weft/api/routes/", "src/weft/api/doors/")
 """Mistakes in requests that weft's own programs do not make. `InvalidParameter`, the one that they

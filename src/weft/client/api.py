@@ -66,6 +66,8 @@ class ResultRow(msgspec.Struct, kw_only=True):
     """
 
     job_id: int
+    batch_id: int = 0
+    """Filled in by `Api.results`: the answer does not repeat it."""
     attempt: int | None
     state: str
     reason: str | None
@@ -337,6 +339,7 @@ class Api(Routes):
                 async with reply:
                     async for line in _lines(reply.chunks()):
                         row = _decode_result(line)
+                        row.batch_id = batch_id
                         left.discard(row.job_id)
                         yield row
             except ConnectionLost:

@@ -117,7 +117,7 @@ def _no_attempt(
     job_id: int,
     why: str,
     *,
-    hint: str = "Wait for it with `follow=true`, or `weft logs -f`.",
+    hint: str = "Wait for it with `weft logs --follow`.",
 ) -> AttemptNotFound:
     return AttemptNotFound(
         f"job {format_job_ref(batch_id, job_id)} has no such output",

@@ -51,8 +51,14 @@ def parse_concurrency_key(text: str) -> dict[str, Any]:
     key, equals, n = text.rpartition("=")
     if not equals:
         key, n = text, "1"
-    if not key or not n.isdecimal() or not n.isascii() or not 0 < int(n[:_CHARS_MAX]) <= N_MAX:
-        raise ValueError(f"{text[:_CHARS_MAX]!r} is not a key such as db-x, or db-x=2")
+    shown = text[:_CHARS_MAX]
+    if not key:
+        raise ValueError(f"{shown!r} has no key: write it as db-x, or db-x=2")
+    if not n.isdecimal() or not n.isascii() or not 0 < int(n[:_CHARS_MAX]) <= N_MAX:
+        raise ValueError(
+            f"{shown!r} does not say how many jobs with the key {key[:_CHARS_MAX]} may run at a "
+            f"time: after = stands a whole number from 1 to {N_MAX}"
+        )
     check_text([key])
     return {"key": key, "n": int(n)}
 

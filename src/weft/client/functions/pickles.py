@@ -21,6 +21,7 @@ from cloudpickle import cloudpickle as dynamic
 from weft.client.api import ResultRow
 from weft.client.http.problems import to_error
 from weft.core.errors import CallDied
+from weft.core.ids import format_job_ref
 
 PROTOCOL: Final = 5
 NAME_CHARS_MAX: Final = 100
@@ -154,9 +155,9 @@ def error_of(row: ResultRow) -> BaseException | None:
 def _died(row: ResultRow) -> CallDied:
     facts = {"signal": row.signal, "exit code": row.exit_code}
     told = ", ".join(f"{name} {value}" for name, value in facts.items() if value is not None)
-    reason = row.reason or row.state
+    job, reason = format_job_ref(row.batch_id, row.job_id), row.reason or row.state
     return CallDied(
-        f"job j{row.job_id} ended without a result: {reason}{f' ({told})' if told else ''}",
+        f"job {job} ended without a result: {reason}{f' ({told})' if told else ''}",
         detail=f"{row.message[:1].upper()}{row.message[1:]}." if row.message else "",
     )
 

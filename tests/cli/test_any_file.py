@@ -40,7 +40,7 @@ WORDS: dict[tuple[str, ...], list[str]] = {
     ("billing", "correct-rates"): ["1", "--cpu", "0.02", "--reason", "too few zeros"],
 }  # fmt: skip
 """What some commands need before they read settings."""
-READ_NONE = {("completion",), ("check-order",), ("bench",), ("convert", "dax")}
+READ_NONE = {("down",), ("completion",), ("check-order",), ("bench",), ("convert", "dax")}
 """Commands that need no settings."""
 
 

@@ -92,6 +92,7 @@ def test_detached_up_returns_when_all_is_ready_and_down_ends_it(home: Path) -> N
     started = run_weft("up", "--home", str(home), "--port", "0", "--detach")
     listed = get(home, "/v1/batches")
     alive = processes_of(home)
+    (home / "weft.toml").write_text("port = [broken\n")
     stopped = run_weft("down", "--home", str(home))
     nothing = run_weft("down", "--home", str(home))
 

@@ -51,7 +51,6 @@ def throwaway_home(directory: Path | None) -> Iterator[Home]:
 @asynccontextmanager
 async def running_weft(home: Home) -> AsyncIterator[int]:
     """Run `weft up` on a home; give its pid when all is ready."""
-    settings = _settings(home)
     log_path = home.role_logs / "up.log"
     process = _spawn(
         [
@@ -66,7 +65,7 @@ async def running_weft(home: Home) -> AsyncIterator[int]:
     finally:
         _end(process)
         with redirect_stdout(StringIO()):  # what a killed one left
-            run_down(settings)
+            run_down(home.path)
 
 
 @asynccontextmanager

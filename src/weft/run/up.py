@@ -14,6 +14,7 @@ import signal
 import sys
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
+from pathlib import Path
 
 import msgspec
 
@@ -153,12 +154,13 @@ async def _stop(supervisor: Supervisor, signals: asyncio.Queue[signal.Signals]) 
         await orderly
 
 
-def run_down(settings: Settings, *, as_json: bool = False) -> int:
-    """Stop weft in the settings' home, and the remains of a killed one; return the exit code.
+def run_down(directory: Path, *, as_json: bool = False) -> int:
+    """Stop weft in this home, and the remains of a killed one; return the exit code.
 
-    It is no error if nothing runs. Detached jobs (`--detach-jobs`) run on.
+    It is no error if nothing runs. Detached jobs (`--detach-jobs`) run on. It reads no settings:
+    a broken file must not keep weft running.
     """
-    home = Home(settings.home)
+    home = Home(directory)
     pid = home.holder()
     if pid is not None:
         end_process(

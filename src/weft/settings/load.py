@@ -83,6 +83,16 @@ def default_home(environ: Mapping[str, str]) -> Path:
     return _expanded(named) if named else Path(platformdirs.user_data_dir("weft"))
 
 
+def home_of(named: Path | None, environ: Mapping[str, str] | None = None) -> Path:
+    """Return the home, `named` on the command line or not, without a look at its settings.
+
+    Raise `InvalidSetting` if it names a user who does not exist.
+    """
+    if named is not None:
+        return _expanded(named).absolute()
+    return default_home(os.environ if environ is None else environ).absolute()
+
+
 def _expanded(home: str | Path) -> Path:
     try:
         return Path(home).expanduser()
@@ -167,8 +177,7 @@ def _plugin_sections() -> tuple[type[Any], ...]:  # dataclasses have no type of 
 def _given(flags: Mapping[str, Any] | None, environ: Mapping[str, str] | None) -> _Given:
     environ = os.environ if environ is None else environ
     named = {name: value for name, value in (flags or {}).items() if value is not None}
-    home = _expanded(named["home"]) if "home" in named else default_home(environ)
-    file = home.absolute() / FILE_NAME
+    file = home_of(named.get("home"), environ) / FILE_NAME
     text = _text_of(file)
     return _Given(named, environ, file, text, _parsed(text, file))
 

@@ -1,7 +1,7 @@
 """`weft down`: stop `weft up`."""
 
 from weft.cli.input.options import SHARED, Shared
-from weft.cli.input.settings import settings_of
+from weft.settings import home_of
 
 
 def down(*, shared: Shared = SHARED) -> int:
@@ -9,9 +9,11 @@ def down(*, shared: Shared = SHARED) -> int:
 
         weft down
 
+    It stops also where `weft.toml` cannot be read.
+
     Args:
         shared: Options of every command.
     """
     from weft.run.up import run_down  # noqa: PLC0415 (heavy: the server's side)
 
-    return run_down(settings_of(shared), as_json=shared.json)
+    return run_down(home_of(shared.home), as_json=shared.json)

@@ -177,6 +177,31 @@ async def test_workers_see_the_jobs_of_their_pool_only(world: World) -> None:
     await stranger.leave(there.incarnation_id)
 
 
+async def test_offers_are_not_those_of_workers_that_ended_in_order(own_world: World) -> None:
+    """Those of a lost one are: it may come back. If all have ended, their offers are known."""
+
+    async def sizes() -> list[int]:
+        offers = await own_world.api.pool_offers(own_world.caller)
+        return [offer["memory_mib"] for offer in offers]
+
+    large = await own_world.worker("large", memory_mib=64_000)
+    await large.store.leave(large.id)
+    assert await sizes() == [64_000]
+
+    large = await own_world.worker("large", memory_mib=64_000)
+    lost = await own_world.worker("lost", memory_mib=16_000)
+    small = await own_world.worker("small", memory_mib=4_000)
+    assert await sizes() == [64_000, 16_000, 4_000]
+
+    await large.store.leave(large.id)
+    await was_silent(own_world, lost, GRACE_S + 1)
+    await lose(own_world)
+    assert await sizes() == [16_000, 4_000]
+
+    await small.store.leave(small.id)
+    assert await sizes() == [16_000]
+
+
 async def test_silent_worker_loses_its_attempts(world: World) -> None:
     batch = await world.submit(job_rows(4, max_attempts=1))
     silent = await world.worker(f"{world.pool}-silent")

@@ -492,6 +492,10 @@ CREATE FUNCTION weft._job_gates(of_batch_set integer, of_job_set integer) RETURN
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft._job_gates(of_batch_set integer, of_job_set integer) OWNER TO weft_system;
 
+CREATE FUNCTION weft._known_workers() RETURNS SETOF weft.worker_incarnation
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._known_workers() OWNER TO weft_system;
+
 CREATE FUNCTION weft._lane_ids(asks jsonb[]) RETURNS integer[]
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -3608,6 +3612,8 @@ REVOKE ALL ON FUNCTION weft._job_gate_sets(bunch weft.bunch, base integer, jobs 
 
 REVOKE ALL ON FUNCTION weft._job_gates(of_batch_set integer, of_job_set integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._job_gates(of_batch_set integer, of_job_set integer) TO weft_tenant;
+
+REVOKE ALL ON FUNCTION weft._known_workers() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._lane_ids(asks jsonb[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._lane_ids(asks jsonb[]) TO weft_tenant;

@@ -7,7 +7,7 @@ import pytest
 from weft.plugins.runners.remote import RemoteRunner
 from weft.plugins.runners.spawner import SpawnerRunner
 from weft.run.home import Home
-from weft.run.worker import RunnerNotInstalled, make_runner
+from weft.run.worker import RunnerNotInstalled, facts_of, make_runner
 from weft.settings import Settings
 
 
@@ -17,22 +17,43 @@ def test_the_spawner_is_the_runner_of_a_worker(tmp_path: Path) -> None:
     assert isinstance(runner, SpawnerRunner)
 
 
-def test_a_package_brings_its_runner_by_an_entry_point(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Install a package with a runner and an executor that translates for it."""
     facts = tmp_path / "site" / "brings_runner-1.0.dist-info"
     facts.mkdir(parents=True)
     (facts / "METADATA").write_text("Metadata-Version: 2.1\nName: brings-runner\nVersion: 1.0\n")
     (facts / "entry_points.txt").write_text(
         "[weft.runners]\ndirectory = weft.testing.directory_engine:open_directory_runner\n"
+        "[weft.executors]\nfile = runners.test_choice:FileExecutor\n"
     )
     monkeypatch.syspath_prepend(facts.parent)
+
+
+class FileExecutor:
+    runner = "directory"
+
+
+@pytest.mark.usefixtures("package")
+def test_a_package_brings_its_runner_by_an_entry_point(tmp_path: Path) -> None:
     home = Home(tmp_path / "home")
     home.prepare()
 
     assert isinstance(
         make_runner(Settings(home=home.path, runner="directory"), home, home.logs), RemoteRunner
     )
+
+
+@pytest.mark.usefixtures("package")
+@pytest.mark.parametrize(
+    ("runner", "executors"), [("spawner", ["function", "process"]), ("directory", ["file"])]
+)
+def test_worker_offers_the_executors_of_its_runner(
+    tmp_path: Path, runner: str, executors: list[str]
+) -> None:
+    facts = facts_of(Settings(home=tmp_path, runner=runner), Home(tmp_path), tmp_path)
+
+    assert facts.offers["executor"] == executors
 
 
 def test_runner_that_nobody_brings_is_refused_with_a_way_out(tmp_path: Path) -> None:

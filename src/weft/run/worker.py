@@ -111,7 +111,6 @@ def make_runner(settings: Settings, home: Home, logs: Path) -> Runner:
     """Return the runner that the settings name, with the executors that translate for it."""
     facts = facts_of(settings, home, logs)
     file_name = file_name_of(settings)
-    executors = load_executors()
     factory: RunnerFactory = _runner_entry(settings.runner).load()
     return factory(
         RunnerSite(
@@ -126,9 +125,7 @@ def make_runner(settings: Settings, home: Home, logs: Path) -> Runner:
             cpu_m=facts.cpu_m,
             memory_mib=facts.memory_mib,
             limits=limits_of(settings),
-            executors={
-                name: one for name, one in executors.items() if one.runner == settings.runner
-            },
+            executors=executors_of(settings),
             warm=warm_limits_of(settings),
             job_namespace=settings.job_namespace,
         )
@@ -163,7 +160,7 @@ def facts_of(settings: Settings, home: Home, logs: Path) -> WorkerFacts:
         memory_mib=max(1, memory_bytes // _MIB),
         storage_mib=shutil.disk_usage(home.path).free // _MIB,
         gpu=cast("int", offers.pop("gpu", 0)),
-        offers={"executor": sorted(load_executors()), **offers},
+        offers={"executor": sorted(executors_of(settings)), **offers},
         slots=settings.worker_slots,
         log_place=place_name(logs),
         log_directory=str(logs),
@@ -222,9 +219,10 @@ def warm_limits_of(settings: Settings) -> WarmLimits:
     )
 
 
-def load_executors() -> dict[str, Executor]:
-    """Return one executor of each kind that is installed."""
-    return {entry.name: entry.load()() for entry in entry_points(group="weft.executors")}
+def executors_of(settings: Settings) -> dict[str, Executor]:
+    """Return the executors that translate for this worker's runner, by name."""
+    installed = {entry.name: entry.load()() for entry in entry_points(group="weft.executors")}
+    return {name: one for name, one in installed.items() if one.runner == settings.runner}
 
 
 def _memory_bytes() -> int:

@@ -5,11 +5,13 @@ An executor starts nothing itself. Built in: `process` and `function`, both for 
 """
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
 
 from weft.core.attempt_key import AttemptKey
 from weft.wire.spawner import StartProcess
 from weft.wire.spec import JobSpec
+
+ENTRY_POINTS: Final = "weft.executors"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -225,7 +225,10 @@ class JobDocument(Struct, forbid_unknown_fields=True, omit_defaults=True, gc=Fal
     ] = None
     executor: Annotated[
         str | None,
-        says("`process` or `function`; without it `function` if there is one, else `process`."),
+        says(
+            "The name of an installed executor, such as `process` or `function`; without it "
+            "`function` if there is one, else `process`."
+        ),
     ] = None
     function: Annotated[
         FunctionDocument | None, says("A Python function, instead of `command`.")

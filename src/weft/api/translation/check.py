@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from weft.api.translation.executors import installed_executors
 from weft.api.translation.rare import check_rare_fields
 from weft.core.errors import EmptyCommand, EnvironmentTooLarge, InvalidValue, NulCharacter
 from weft.core.problems import Problems, pointer_of
@@ -12,7 +13,6 @@ from weft.settings import Settings
 from weft.wire.documents import JobDocument
 from weft.wire.spec import JobSpec, spec_at
 
-EXECUTORS = ("process", "function")
 INDEX_MAX = 2_000_000_000
 PATH_CHARS_MAX = 4096
 
@@ -118,8 +118,8 @@ class _JobCheck:
             self._check_cwd(job.cwd, f"{at}/cwd")
         if job.stdin is not None:
             self._check_stdin(job.stdin, f"{at}/stdin")
-        if job.executor not in {None, *EXECUTORS}:
-            known = ", ".join(EXECUTORS)
+        if job.executor not in {None, *installed_executors()}:
+            known = ", ".join(installed_executors())
             self.problems.add(InvalidValue, f"{at}/executor", f"not an executor; known: {known}")
         self._check_array(job, at)
 

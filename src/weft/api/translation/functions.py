@@ -12,6 +12,7 @@ import msgspec
 
 from weft.api.translation.check import PATH_CHARS_MAX
 from weft.api.translation.context import DocumentContext
+from weft.api.translation.executors import FUNCTION
 from weft.core.errors import InvalidValue, ParentNotBelow, ParentNotFound
 from weft.core.positions import Positions
 from weft.core.problems import Problems
@@ -21,7 +22,6 @@ from weft.wire.documents import FunctionDocument, JobDocument
 from weft.wire.payload import DIGEST
 from weft.wire.spec import FunctionSpec, JobSpec
 
-FUNCTION: Final = "function"
 _NAME_CHARS_MAX: Final = 512
 _PATH_ENTRIES_MAX: Final = 64
 _VERSION: Final = re.compile(r"[0-9]{1,3}\.[0-9]{1,3}")

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from weft.api.translation.executors import executor_of
 from weft.core.errors import InvalidValue
 from weft.core.problems import Problems
 from weft.core.queues import DEFAULT, Asked, Queue, Router
@@ -28,7 +29,7 @@ def queues_of(
 def asked_of(job: JobDocument, shape: Shape) -> Asked:
     """Return what guards may know of a job."""
     return Asked(
-        job.executor or ("function" if job.function is not None else "process"),
+        executor_of(job),
         job.name,
         job.attributes or {},
         job.priority,

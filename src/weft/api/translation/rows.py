@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from weft.api.translation.context import DocumentContext
+from weft.api.translation.executors import USUAL
 from weft.api.translation.functions import FunctionCarriers, with_functions
 from weft.api.translation.gates import job_gates
 from weft.api.translation.rare import rare_values
@@ -112,7 +113,7 @@ def fill_chunks(
             job.cwd,
             job.stdin,
             job.timeout_s,
-            job.executor or "process",
+            job.executor or USUAL,
             context.trace_id,
             umask=job.umask,
         )

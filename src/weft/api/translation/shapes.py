@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple, cast
 
 import msgspec
 
-from weft.api.translation.check import EXECUTORS
+from weft.api.translation.executors import USUAL, executor_of, installed_executors
 from weft.api.translation.queues import queues_of
 from weft.core.errors import InvalidValue, NoWorkerFits, UnknownField, WrongType
 from weft.core.offers import RESERVED, Ask, serves
@@ -21,7 +21,6 @@ DEFAULT_MEMORY_MIB: Final = 512
 GPU_MAX: Final = 1024
 KNOWN_SHOWN: Final = 20
 _SIZES: Final = ("cpu_m", "memory_mib")
-_USUAL: Final = "process"
 
 
 class ShapeBook:
@@ -114,7 +113,7 @@ class ShapeBook:
         offered = {name: one for worker in self._workers for name, one in worker["offers"].items()}
         found: dict[str, int] = {}
         amounts: list[tuple[str, int]] = []
-        words = [] if executor == _USUAL else [("executor", executor)]
+        words = [] if executor == USUAL else [("executor", executor)]
         for name, value in asked.items():
             if name in _READERS:
                 column, read = _READERS[name]
@@ -189,13 +188,10 @@ _Place = tuple[tuple[int | bytes, str], str]
 def _executors(jobs: Sequence[JobDocument]) -> Iterable[str]:
     """Return the executor of each job, for ever the usual one if no job names another."""
     if not any(job.function is not None or job.executor is not None for job in jobs):
-        return repeat(_USUAL)
-    return [
-        job.executor
-        if job.executor in EXECUTORS  # others are told of already
-        else ("function" if job.function is not None else _USUAL)
-        for job in jobs
-    ]
+        return repeat(USUAL)
+    known = installed_executors()
+    # Names of others are told of already.
+    return [found if (found := executor_of(job)) in known else USUAL for job in jobs]
 
 
 def _parse_gpu(value: float | str) -> int:

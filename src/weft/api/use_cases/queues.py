@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import msgspec
 
 from weft.api.services import Answer, Origin, Services
-from weft.api.translation.check import EXECUTORS
+from weft.api.translation.executors import FUNCTION, installed_executors
 from weft.api.translation.queues import asked_of, queues_of
 from weft.api.translation.shapes import ShapeBook
 from weft.core.errors import AdminOnly, InvalidGuard, InvalidValue, QueueNotFound
@@ -177,8 +177,10 @@ def _checked(documents: Sequence[QueueDocument], problems: Problems) -> list[Que
         _check_place(one, at, priorities, problems)
         if not one.pools or len(set(one.pools)) < len(one.pools):
             problems.add(InvalidValue, f"{at}/pools", "name at least one pool, each once")
-        if one.executor not in {None, *EXECUTORS} or one.executor == "function":
-            problems.add(InvalidValue, f"{at}/executor", "it cannot run commands; known: process")
+        usable = [name for name in installed_executors() if name != FUNCTION]
+        if one.executor not in {None, *usable}:
+            message = f"it cannot run commands; known: {', '.join(usable)}"
+            problems.add(InvalidValue, f"{at}/executor", message)
         if one.guard is not None:
             try:
                 compile_guard(one.guard)

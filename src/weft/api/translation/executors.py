@@ -1,0 +1,28 @@
+"""Which executor runs a job, and which there are.
+
+The installed packages name the executors by entry points, so a new one needs no change here. The
+api does not load them: it must know an executor's name, a worker runs it.
+"""
+
+from functools import cache
+from typing import Final
+
+from weft.ports.executor import ENTRY_POINTS
+from weft.wire.documents import JobDocument
+
+USUAL: Final = "process"
+FUNCTION: Final = "function"
+"""Runs functions; all others run commands."""
+
+
+@cache
+def installed_executors() -> tuple[str, ...]:
+    """Return the names of all executors."""
+    from importlib.metadata import entry_points  # noqa: PLC0415 (30 ms)
+
+    return tuple(sorted(entry_points(group=ENTRY_POINTS).names))
+
+
+def executor_of(job: JobDocument) -> str:
+    """Return the executor that a job names, else the one for what it runs."""
+    return job.executor or (FUNCTION if job.function is not None else USUAL)

@@ -1,0 +1,53 @@
+"""Executors that an installed package brings, without a change in the api."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from weft.api.translation.executors import installed_executors
+
+SHORT = {"name": "short", "priority": 20, "pools": ["default"]}
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Install a package that brings the executor `cluster`. Nothing needs to be loaded."""
+    facts = tmp_path / "brings_executor-1.0.dist-info"
+    facts.mkdir()
+    (facts / "METADATA").write_text("Metadata-Version: 2.1\nName: brings-executor\nVersion: 1.0\n")
+    (facts / "entry_points.txt").write_text("[weft.executors]\ncluster = not.here:Cluster\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    installed_executors.cache_clear()
+    yield
+    installed_executors.cache_clear()
+
+
+async def submitted(http: httpx.AsyncClient, job: dict[str, Any]) -> httpx.Response:
+    return await http.post("/v1/batches", json={"jobs": [{"command": ["true"], **job}]})
+
+
+@pytest.mark.usefixtures("package")
+async def test_executor_of_a_package_is_accepted(
+    http: httpx.AsyncClient,
+) -> None:
+    queues = {"queues": [{**SHORT, "guard": "true", "executor": "cluster"}]}
+    saved = await http.put("/v1/queues", json=queues)
+    accepted = await submitted(http, {"executor": "cluster"})
+    refused = await submitted(http, {"executor": "slurm"})
+
+    assert saved.status_code == 200
+    assert accepted.status_code == 201
+    (problem,) = refused.json()["errors"]
+    assert problem["message"] == "not an executor; known: cluster, function, process"
+    assert problem["pointer"] == "/jobs/0/executor"
+
+
+async def test_executor_that_nobody_brings_is_refused(http: httpx.AsyncClient) -> None:
+    wrong = await http.put("/v1/queues", json={"queues": [{**SHORT, "executor": "cluster"}]})
+    refused = await submitted(http, {"executor": "cluster"})
+
+    assert wrong.json()["errors"][0]["message"] == "it cannot run commands; known: process"
+    assert refused.json()["errors"][0]["message"] == "not an executor; known: function, process"

@@ -146,7 +146,7 @@ class Runner(Protocol):
     @property
     def outlives_host(self) -> bool:
         """Return whether attempts continue when all processes of this host have ended, because an
-        engine elsewhere runs them. An agent that stops in order leaves them (ADR 30).
+        engine elsewhere runs them. An agent that stops in order leaves them (ADR 31).
         """
 
     async def adopt(self) -> Known:

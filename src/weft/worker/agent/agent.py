@@ -118,7 +118,7 @@ class Agent:
 
         Call it while `run` is running, and cancel `run` afterwards. Ends that cannot be reported
         because the database is unavailable are recorded as lost when this worker registers again.
-        Jobs that an engine elsewhere runs are left, as by `detach` (ADR 30).
+        Jobs that an engine elsewhere runs are left, as by `detach` (ADR 31).
         """
         if self._runner.outlives_host:
             await self.detach()

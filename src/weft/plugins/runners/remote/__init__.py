@@ -1,4 +1,4 @@
-"""The common part of all remote runners: durable handles, names, adoption (ADR 21, ADR 30).
+"""The common part of all remote runners: durable handles, names, adoption (ADR 21, ADR 31).
 
 A remote runner is a `RemoteRunner` with an `Engine`. This package must not know any engine.
 """

@@ -177,3 +177,16 @@ async def test_audit_finds_a_job_behind_the_gate_of_another_queue(world: World) 
         f"t{world.caller.tenant_id}/bigx",
     )
     assert await world.states(batch) == "r"
+
+
+async def test_many_children_that_become_ready_together_pass_the_gate(world: World) -> None:
+    """They would be a range, which has only the gates of its batch."""
+    await save(world, max_running=2)
+    children = range(2, 2_002)
+    batch = await world.submit(rows_of(world, 2_001, parents={child: [1] for child in children}))
+    worker = await world.worker()
+    await worker.run()
+    await world.sweep()
+
+    assert len(await worker.claim()) == 2
+    assert (await world.states(batch)).count("R") == 2

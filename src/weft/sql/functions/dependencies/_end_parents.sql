@@ -26,7 +26,7 @@ BEGIN
     LEFT JOIN LATERAL (
         SELECT j.ctid AS tid, j.state, j.update_id, j.lane_id, j.crowded,
                j.state = STATE_PENDING AND NOT j.staged AND j.n_unfinished = g.n AND j.priority = 0
-                   AND NOT (j.always_run OR j.bad_parent OR g.bad) AS opens
+                   AND j.gate_set_id IS NULL AND NOT (j.always_run OR j.bad_parent OR g.bad) AS opens
         FROM weft.job j WHERE j.batch_id = g.b AND j.job_id = g.c
           AND (noted OR NOT j.crowded OR j.n_unfinished - g.n < 1000 + (
               SELECT coalesce(sum(p.n), 0) FROM weft.parent_end p WHERE p.batch_id = j.batch_id AND p.child_id = j.job_id))

@@ -23,7 +23,7 @@ BEGIN
         RETURN;
     END IF;
     SELECT count(*) FILTER (WHERE j.state = STATE_PENDING AND j.n_unfinished = 1 AND NOT j.staged AND j.priority = 0
-        AND NOT j.always_run) AS n_opening,
+        AND NOT j.always_run AND j.gate_set_id IS NULL) AS n_opening,
            bool_or(j.crowded OR j.bad_parent) AS is_special, min(j.update_id) AS update_id, max(j.update_id) AS last_update_id,
                min(j.lane_id) AS lane_id, max(j.lane_id) AS last_lane_id
     INTO v_found FROM weft.job j WHERE j.batch_id = of_batch_id AND j.job_id BETWEEN v_first AND last_child;
@@ -35,7 +35,8 @@ BEGIN
     END IF;
     WITH upd AS (
         UPDATE weft.job j SET n_unfinished = j.n_unfinished - 1,
-            listed = NOT (j.state = STATE_PENDING AND j.n_unfinished = 1 AND NOT j.staged AND j.priority = 0 AND NOT j.always_run),
+            listed = NOT (j.state = STATE_PENDING AND j.n_unfinished = 1 AND NOT j.staged AND j.priority = 0 AND NOT j.always_run
+                AND j.gate_set_id IS NULL),
             state = CASE WHEN j.state = STATE_PENDING AND j.n_unfinished = 1 AND NOT j.staged THEN STATE_READY ELSE j.state END,
             ready_at = CASE WHEN j.state = STATE_PENDING THEN greatest(j.ready_at, _open_neighbours.at) ELSE j.ready_at END
         WHERE j.batch_id = of_batch_id AND j.job_id BETWEEN v_first AND last_child AND NOT (j.crowded OR j.bad_parent)

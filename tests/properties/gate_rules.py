@@ -9,7 +9,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from properties.hold_rules import BATCHES
 from properties.jobs_model import RUN, Batch, R
-from store.gate_rows import licence
+from store.gate_rows import change_limit, licence, limit_empty
 from store.test_gates import places
 from store.world import Worker, World
 from weft.ports.store import Claimed, Shape
@@ -30,7 +30,7 @@ class Gates(NamedTuple):
     dated: bool
 
 
-LIMITS = st.sampled_from([None, 1, 2, 5])
+LIMITS = st.sampled_from([1, 2, 5])
 GATES = st.builds(
     Gates, st.sampled_from([None, None, 1, 5, 5]), st.sampled_from([False, False, False, True])
 )
@@ -68,24 +68,23 @@ class GateRules(RuleBasedStateMachine):
     def shut(self, which: int, gates: Gates) -> None:
         """Put an empty batch behind its gates."""
         model, batch = self.models[which], self.ids[which]
-        model.limit, model.is_limited = gates.limit, gates.limit is not None
+        model.limit = gates.limit
         model.has_date = model.dated = gates.dated
-        if model.is_limited:
-            self.run(self.world.call("_limit_batch", of_batch_id=batch, max_running=gates.limit))
+        if gates.limit is not None:
+            self.run(limit_empty(self.world, batch, gates.limit))
         if model.dated:
             self.run(licence(self.world, None, batch, opens_at=self.opens_at))
 
-    @precondition(lambda self: any(model.is_limited for model in self.models))
+    @precondition(lambda self: any(model.limit is not None for model in self.models))
     @rule(choice=st.sampled_from(BATCHES), limits=st.lists(LIMITS, min_size=1, max_size=4))
-    def limit(self, choice: int, limits: list[int | None]) -> None:
-        """Raise, lower or remove the limit of a batch that began with one, some times."""
-        limited = [which for which in BATCHES if self.models[which].is_limited]
+    def limit(self, choice: int, limits: list[int]) -> None:
+        """Raise or lower the limit of a batch, some times."""
+        limited = [which for which in BATCHES if self.models[which].limit is not None]
         which = limited[choice % len(limited)]
         for limit in limits:
             self.models[which].limit = limit
-            self.run(
-                self.world.call("_limit_batch", of_batch_id=self.ids[which], max_running=limit)
-            )
+            self.run(change_limit(self.world.admin, self.ids[which], limit))
+            self._visit(self.began_at)
             self.gates_are_kept()
 
     @precondition(lambda self: any(model.dated for model in self.models))

@@ -62,8 +62,6 @@ class Batch:
     """The jobs of the batch that had ended when a group was first cancelled."""
     limit: int | None = None
     """max_running; None: as many as want to."""
-    is_limited: bool = False
-    """It began with a limit, which may have been removed."""
     has_date: bool = False
     dated: bool = False
     """Its gate is still shut."""
@@ -162,7 +160,7 @@ class Batch:
     @property
     def gated(self) -> bool:
         """Whether its jobs need places."""
-        return self.is_limited or self.has_date
+        return self.limit is not None or self.has_date
 
     def claimable(self, lanes: Collection[int] = (0, 1)) -> list[int]:
         """Return what a claim may take if it has passed its gates, in the order of claims."""

@@ -7,14 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from store.gate_rows import licence
+from store.gate_rows import change_limit, licence
 from store.world import Worker, World, open_backend, open_world
 from weft.core import errors
 from weft.core.errors import JobEnded
 from weft.core.states import Reason
 from weft.driver.operations import advance_operation
 from weft.ports.store import Claimed, EditLimits, JobRows, NewGroup, Shape
-from weft.store.database import call_on
 from weft.testing.builders import end_report, job_rows
 
 N_JOBS = 240
@@ -162,11 +161,10 @@ class Bustle:
                     await api.edit_job(caller, batch, job, patch=patch, limits=LIMITS)
 
     async def limit(self, batch: int) -> None:
-        """Raise, lower and remove what may run at once."""
+        """Raise and lower what may run at once."""
         connection = await self.world.connect()
         for _ in range(12):
-            n = self.chance.choice([1, 2, 5, 12, None])
-            await call_on(connection, "_limit_batch", of_batch_id=batch, max_running=n)
+            await change_limit(connection, batch, self.chance.choice([1, 2, 5, 12]))
             for _ in range(self.chance.randrange(40)):
                 await asyncio.sleep(0)
             if self.finished.is_set():

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import asyncpg
+
 from store.world import World
 
 
@@ -26,3 +28,24 @@ async def licence(
             "|| $2::int) WHERE batch_id = $1", batch, gate,
         )  # fmt: skip
     return gate
+
+
+async def limit_empty(world: World, batch: int, n: int) -> None:
+    """Give an empty batch `max_running`, as whoever creates it may."""
+    await world.admin.execute(
+        "UPDATE weft.batch b SET gated = true, gate_set_id = (weft._intern_gates("
+        "b.tenant_id, b.batch_id, ARRAY[jsonb_build_array(jsonb_build_object("
+        "'kind', 'max_running', 'max_places', $2::int))]))[1] WHERE b.batch_id = $1", batch, n,
+    )  # fmt: skip
+
+
+async def change_limit(connection: asyncpg.Connection, batch: int, n: int) -> None:
+    """Change `max_running` of a batch, for whoever passes its gate next.
+
+    So do submissions that name a shared gate with another number of places.
+    """
+    await connection.execute(
+        "INSERT INTO weft.gate_note (gate_id, n_freed, max_places) "
+        "SELECT gate_id, 0, $2 FROM weft.gate WHERE kind = 'max_running' AND batch_id = $1",
+        batch, n,
+    )  # fmt: skip

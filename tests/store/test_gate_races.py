@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from store.gate_rows import licence
+from store.gate_rows import change_limit, licence
 from store.test_deletion import delete, remove
 from store.test_gates import places, visit
 from store.test_holds import hold, numbers, park, release
@@ -56,13 +56,16 @@ async def test_change_of_a_batch_while_the_end_of_a_job_admits_the_next(
     worker = await world.worker()
     claimed = await worker.claim()
     connection, editor = await world.connect("weft_worker"), await world.connect()
+    epoch = await world.lead()
     changes: dict[str, Callable[[], Any]] = {
         "hold": lambda: hold(world, batch),
         "cancel": lambda: world.api.cancel_group(world.caller, batch, 0, force=False),
         "cancel job": lambda: world.api.cancel_jobs(world.caller, batch, [2]),
-        "limit": lambda: call_on(editor, "_limit_batch", of_batch_id=batch, max_running=3),
+        "limit": lambda: call_on(editor, "pass_gates", epoch=epoch, limit_jobs=100),
         "delete": lambda: delete(world, batch),
     }
+    if change == "limit":
+        await change_limit(world.admin, batch, 3)
     async with connection.transaction():
         await call_on(connection, "complete_attempts", **ending(worker, *claimed))
         changing = asyncio.create_task(changes[change]())

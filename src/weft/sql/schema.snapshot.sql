@@ -517,11 +517,6 @@ CREATE FUNCTION weft._lanes_with_work(of_pool_id integer, of_user_id integer, la
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._lanes_with_work(of_pool_id integer, of_user_id integer, lanes integer[]) OWNER TO weft_system;
 
-CREATE FUNCTION weft._limit_batch(of_batch_id bigint, max_running integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS void
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft._limit_batch(of_batch_id bigint, max_running integer, at timestamp with time zone) OWNER TO weft_system;
-
 CREATE FUNCTION weft._limit_queues(of_tenant_id integer) RETURNS void
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -801,6 +796,10 @@ ALTER FUNCTION weft._remove_rows(operation weft.operation, limit_rows integer, a
 CREATE FUNCTION weft._rename_group(of_batch_id bigint, of_group_id integer, new_name text, groups_max integer) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._rename_group(of_batch_id bigint, of_group_id integer, new_name text, groups_max integer) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._return_excess(of_gate_ids integer[]) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._return_excess(of_gate_ids integer[]) OWNER TO weft_system;
 
 CREATE FUNCTION weft._ring_gates(of_gate_ids integer[]) RETURNS void
     LANGUAGE sql SECURITY DEFINER
@@ -3627,9 +3626,6 @@ REVOKE ALL ON FUNCTION weft._lane_sections(lanes integer[], ns integer[], OUT fi
 
 REVOKE ALL ON FUNCTION weft._lanes_with_work(of_pool_id integer, of_user_id integer, lanes integer[]) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION weft._limit_batch(of_batch_id bigint, max_running integer, at timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft._limit_batch(of_batch_id bigint, max_running integer, at timestamp with time zone) TO weft_tenant;
-
 REVOKE ALL ON FUNCTION weft._limit_queues(of_tenant_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._limit_queues(of_tenant_id integer) TO weft_tenant;
 
@@ -3751,6 +3747,8 @@ REVOKE ALL ON FUNCTION weft._refuse_transition() FROM PUBLIC;
 REVOKE ALL ON FUNCTION weft._remove_rows(operation weft.operation, limit_rows integer, at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._rename_group(of_batch_id bigint, of_group_id integer, new_name text, groups_max integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._return_excess(of_gate_ids integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._ring_gates(of_gate_ids integer[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._ring_gates(of_gate_ids integer[]) TO weft_tenant;

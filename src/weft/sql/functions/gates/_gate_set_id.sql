@@ -1,5 +1,5 @@
 -- _gate_set_id: the id of this set of gates; a new set is added.
--- Called by: _intern_gates, _limit_batch, _job_gates.   Safe to repeat: yes.
+-- Called by: _intern_gates, _job_gates.   Safe to repeat: yes.
 -- Locks: none but its rows. Concurrent calls that add the same set wait.   Plan: by the unique array.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._gate_set_id(of_gate_ids int[]) RETURNS int LANGUAGE plpgsql SECURITY DEFINER

@@ -1,6 +1,6 @@
 -- _lock_gates: lock gates and apply their notes.
 -- Called by: _pass_gates.   Safe to repeat: yes.
--- Locks: gate (in the order of their ids, tried). Only the driver and edits wait for them, and these hold no row that others need.
+-- Locks: gate (in the order of their ids, tried). Only the driver waits for them, and it holds no row that others need.
 -- Plan: gates and notes by key.   Returns: the locked gates, in order.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._lock_gates(of_gate_ids int[], waits boolean) RETURNS int[] LANGUAGE plpgsql

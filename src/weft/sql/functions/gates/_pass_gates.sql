@@ -3,7 +3,7 @@
 --   the admitted one then steps back.
 -- Called by: functions that free places or put jobs at gates, where they announce; pass_gates, which waits for the gates.   Safe to repeat:
 --   yes. If a gate or job is locked or limit_jobs is reached, the rest is left to the driver with a note.
--- Locks: as _lock_gates; as _admit_jobs; as _announce.
+-- Locks: as _lock_gates; as _return_excess; as _admit_jobs; as _announce.
 -- Plan: gates, sets and members by key; then as _waiting_heads and _waiting_jobs.
 -- Returns: how many jobs it admitted.
 -- Owner: weft_system.  Granted to: weft_tenant.
@@ -26,6 +26,7 @@ BEGIN
     IF cardinality(v_gates) < cardinality(v_wanted) THEN
         PERFORM weft._ring_gates(ARRAY(SELECT x FROM unnest(v_wanted) x WHERE x <> ALL (v_gates)));
     END IF;
+    PERFORM weft._return_excess(v_gates);
     -- After the gates are locked: from here on nobody deletes a date that we have seen.
     v_sets := ARRAY(SELECT s FROM unnest(v_sets) s WHERE NOT weft._opens_later(s, _pass_gates.at));
     IF v_sets = '{}' OR v_gates = '{}' THEN

@@ -20,7 +20,9 @@ _BY_KEY = {
     "7704": "lanes",
     None: "batch",
 }
-_ROW_LOCK = re.compile(r"\bFOR (?:NO KEY |KEY )?(?:UPDATE|SHARE)\b|\bLOCK TABLE\b")
+_ROW_LOCK = re.compile(r"\bFOR (?:NO KEY |KEY )?(?:UPDATE|SHARE)\b")
+_CHANGE = re.compile(r"(?<!FOR )(?<!KEY )(?<!DO )\bUPDATE weft\.(\w+)|\bDELETE FROM weft\.(\w+)")
+_LOCK_TABLE = re.compile(r"\bLOCK TABLE weft\.(\w+)")
 
 
 @cache
@@ -29,6 +31,54 @@ def tables() -> tuple[list[str], set[str]]:
     order, turning = PAGE.read_text().split("These functions turn back")
     row = re.compile(r"^\| `(\w+)` \|", re.MULTILINE)
     return row.findall(order), set(row.findall(turning))
+
+
+@cache
+def locks_by_table() -> dict[str, set[str]]:
+    """Return by table the locks that stand for its rows."""
+    found: dict[str, set[str]] = {}
+    row = re.compile(r"^\| `(\w+)` \| .*? \| (.*)\|$", re.MULTILINE)
+    for lock, rows in row.findall(PAGE.read_text().partition("These functions turn back")[0]):
+        for table in re.findall(r"`(\w+)`", rows):
+            found.setdefault(table, set()).add(lock)
+    return found
+
+
+def body_of(name: str) -> str:
+    """Return the text of a function without comments and literals."""
+    (text,) = (file.text for file in files_of("functions") if file.name == name)
+    lines = "\n".join(line.partition("--")[0] for line in text.splitlines())
+    return re.sub(r"'(?:[^']|'')*'", "''", lines)
+
+
+def tables_locked_in(body: str) -> set[str]:
+    """Return the tables of which a function locks, updates or deletes rows."""
+    found = {table for pair in _CHANGE.findall(body) for table in pair if table}
+    found |= {*_LOCK_TABLE.findall(body)}
+    for at in re.finditer(r"\bDO UPDATE\b", body):
+        found.add(re.findall(r"\bINSERT INTO weft\.(\w+)", body[: at.start()])[-1])
+    for at in _ROW_LOCK.finditer(body):
+        found |= _tables_of_query(_same_query(body, at.start()), body[at.end() :])
+    return found
+
+
+def _same_query(body: str, end: int) -> str:
+    """Return the text of the innermost query up to a place, without its sub-selects."""
+    depth, kept = 0, []
+    for at in range(end - 1, -1, -1):
+        depth += {")": 1, "(": -1}.get(body[at], 0)
+        if depth < 0 or (depth == 0 and body[at] == ";"):
+            break
+        if depth == 0:
+            kept.append(body[at])
+    return re.split(r"\b(?:SELECT|PERFORM)\b", "".join(reversed(kept)))[-1]
+
+
+def _tables_of_query(query: str, after: str) -> set[str]:
+    """Return the tables of a query, or those of the aliases in `FOR UPDATE OF alias`."""
+    sources = re.findall(r"\b(?:FROM|JOIN) weft\.(\w+)(?: (\w+))?", query)
+    of = re.match(r" OF (\w+)", after)
+    return {table for table, alias in sources if of is None or alias == of[1]}
 
 
 def parts_of(name: str) -> list[re.Match[str]]:
@@ -50,7 +100,7 @@ def taken_by(*path: str) -> Iterator[tuple[str, bool, tuple[str, ...]]]:
             yield from taken_by(*path, part["function"])
         else:
             how = part["how"] or ""
-            free = re.search("tried|SKIP LOCKED|by the caller|with the job", how)
+            free = re.search("tried|SKIP LOCKED|nobody else|by the caller|with the job", how)
             yield part["lock"], not free, path
 
 
@@ -71,13 +121,33 @@ def test_locks_are_taken_in_the_order_of_the_table(name: str) -> None:
 
 @pytest.mark.parametrize("name", [file.name for file in files_of("functions")])
 def test_header_names_the_locks_of_the_body(name: str) -> None:
-    (text,) = (file.text for file in files_of("functions") if file.name == name)
-    body = "\n".join(line.partition("-- ")[0] for line in text.splitlines())
+    body = body_of(name)
     named = {part["lock"] for part in parts_of(name)}
     advisory = {_BY_KEY[key or None] for key in _ADVISORY.findall(body)}
+    unnamed = {
+        table: sorted(locks_by_table().get(table, ()))
+        for table in tables_locked_in(body)
+        if not named & locks_by_table().get(table, set())
+    }
 
     assert advisory <= named
-    assert named or not _ROW_LOCK.search(body)
+    assert unnamed == {}
+
+
+@pytest.mark.parametrize(
+    ("body", "tables"),
+    [
+        ("UPDATE weft.job j SET a = 1 FROM weft.batch b;", {"job"}),
+        ("DELETE FROM weft.claim c;", {"claim"}),
+        ("INSERT INTO weft.event (a) VALUES (1) ON CONFLICT DO NOTHING;", set()),
+        ("INSERT INTO weft.shape AS s VALUES (1) ON CONFLICT (a) DO UPDATE SET a = 2;", {"shape"}),
+        ("PERFORM FROM weft.queue WHERE (SELECT a FROM weft.job) FOR NO KEY UPDATE;", {"queue"}),
+        ("SELECT 1 FROM weft.worker w JOIN weft.claim c USING (x) FOR SHARE OF w;", {"worker"}),
+        ("SELECT 1 FROM (SELECT 1 FROM weft.job j FOR UPDATE) x, weft.fold f;", {"job"}),
+    ],
+)  # fmt: skip
+def test_statements_that_lock_rows_are_found(body: str, tables: set[str]) -> None:
+    assert tables_locked_in(body) == tables
 
 
 def test_functions_that_turn_back_are_there() -> None:

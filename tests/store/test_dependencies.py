@@ -303,3 +303,29 @@ async def test_edge_is_added_beside_a_sweep_of_its_parent(world: World) -> None:
     await world.sweep()
 
     assert await world.states(batch) == "crrrr"
+
+
+async def test_batch_is_deleted_while_its_first_edge_is_added(world: World) -> None:
+    """Both lock the batch's row first: a bunch that came to it last would wait for the deletion,
+    which waits for the bunch.
+    """
+    batch = await world.submit(1)
+    update = await open_update(world, batch, 1)
+    api, deleter, other = [await world.connect() for _ in range(3)]
+    rows = job_rows(1, parents={1: [-1]})
+    delete = {
+        "tenant_id": world.caller.tenant_id, "user_id": world.caller.user_id, "batch_id": batch,
+        "actor": "ann", "trace_id": "", "idempotency_key": None, "digest": b"",
+    }  # fmt: skip
+    async with other.transaction():
+        await other.execute("SELECT FROM weft.job WHERE batch_id = $1 FOR UPDATE", batch)
+        adding = asyncio.create_task(
+            call_on(api, "add_jobs_v2", **_bunch(world.caller, batch, update, rows))
+        )
+        await world.until_somebody_waits()
+        deleting = asyncio.create_task(call_on(deleter, "delete_batch", **delete))
+        await world.until_somebody_waits(2)
+    ((is_new,),) = await adding
+    await deleting
+
+    assert is_new

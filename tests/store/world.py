@@ -296,14 +296,14 @@ class World:
         """Call a function as the owner, who may say what time it is (`at`)."""
         return await call_on(self.admin, function, **arguments)
 
-    async def until_somebody_waits(self) -> None:
-        """Return when a connection to this database waits for a lock."""
+    async def until_somebody_waits(self, n: int = 1) -> None:
+        """Return when a connection to this database, or `n`, wait for a lock."""
         waiting = (
             "SELECT count(*) FROM pg_locks l JOIN pg_stat_activity a USING (pid) "
             "WHERE NOT l.granted AND a.datname = current_database()"
         )
         async with asyncio.timeout(10):
-            while not await self.admin.fetchval(waiting):
+            while await self.admin.fetchval(waiting) < n:
                 await asyncio.sleep(0)
 
     async def findings(self) -> dict[str, list[dict[str, Any]]]:

@@ -14,7 +14,7 @@ DECLARE
     v_edges boolean; v_counts boolean; v_gated boolean;
     v_gates int[];  -- gates whose places become free
 BEGIN
-    -- The flag is read after the rows were changed, so a transaction that adds an edge now waits for us and sees the end (_add_edges).
+    -- The flag is read after the rows were changed, so a transaction that adds an edge now waits for us and sees the end (_lock_parents).
     SELECT bool_or(b.has_edges),
            _follow_ends.failed AND bool_or(EXISTS (SELECT FROM weft.failure_count f WHERE f.batch_id = b.batch_id)), bool_or(b.gated)
     INTO v_edges, v_counts, v_gated

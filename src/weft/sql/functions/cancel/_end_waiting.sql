@@ -1,7 +1,7 @@
 -- _end_waiting: end waiting jobs of one batch as cancelled, or as errors if they are late; their children are left to the sweep.
 -- Called by: cancel_jobs, sweep_cancelled, sweep_deadlines.   Safe to repeat: yes, only waiting jobs are changed.
 -- Returns: how many it ended.
--- Locks: job (by the caller, or here in key order); place (with the job).   Plan: jobs by key.
+-- Locks: job (by the caller, or here in key order); ready_job (with the job); place (with the job).   Plan: jobs by key.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._end_waiting(of_batch_id bigint, of_job_ids int[], at timestamptz, late boolean DEFAULT false)
 RETURNS bigint LANGUAGE plpgsql
@@ -20,7 +20,7 @@ BEGIN
     IF v_tid IS NULL THEN
         RETURN 0;
     END IF;
-    -- After the rows were locked: a transaction that adds the first edge to one of them holds its row until it commits (_add_edges).
+    -- After the rows were locked: a transaction that adds the first edge to one of them holds its row until it commits (_lock_parents).
     SELECT b.tenant_id, b.has_edges, q.pool_id, b.gated, b.gate_set_id INTO v_tenant, v_edges, v_pool, v_gated, v_set
         FROM weft.batch b JOIN weft.queue q USING (queue_id) WHERE b.batch_id = of_batch_id;
     IF v_listed IS NOT NULL THEN

@@ -1,6 +1,6 @@
 -- _record_claim: turn picked jobs into attempts of an incarnation: their rows, the resources taken, the counters and the event.
 -- Called by: claim_jobs.   Safe to repeat: no.
--- Locks: none but its inserts. The caller has locked the rows of the jobs and of ready_job, so the rows have not moved.
+-- Locks: job (by the caller); ready_job (by the caller). So the rows have not moved.
 -- Plan: by ctid. It runs with the settings of its caller.
 -- Returns: one row per attempt, in the order picked; `with_chunks` adds the specs if they are small.
 -- Owner: weft_system.

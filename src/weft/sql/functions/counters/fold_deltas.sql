@@ -1,6 +1,6 @@
 -- fold_deltas: move the sums from the stored snapshot to the current one, then settle the groups that completed.
 -- Called by: DriverStore.fold_deltas.   Safe to repeat: yes.
--- Locks: as _check_epoch; fold; sums.   Plan: deltas by xid range.
+-- Locks: as _check_epoch; term; fold; sums.   Plan: deltas by xid range.
 -- Each delta counts exactly once, as with PgQ's ticks: if it is visible in the new snapshot and was not in the old one, whatever the
 --   order of commits. A reader adds the deltas that the stored snapshot does not see.
 -- Returns: how many deltas were folded, and the names of other loops that have work, because a driver that is awake gets no notices.

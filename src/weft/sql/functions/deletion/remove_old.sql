@@ -1,6 +1,7 @@
 -- remove_old: remove, in bounded sets, events past their retention, updates never committed, and listeners that are gone.
 -- Called by: DriverStore.remove_old.   Safe to repeat: yes.   Returns: how many rows.
--- Locks: as _check_epoch; update (SKIP LOCKED).   Plan: events by key from the oldest on; open updates by their index.
+-- Locks: as _check_epoch; term (nobody else removes events); update (SKIP LOCKED); group (nobody else); job (nobody else); failure_count
+--   (nobody else); listener.   Plan: events by key from the oldest on; open updates by their index.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.remove_old(epoch bigint, events_keep_s double precision, updates_keep_s double precision,
     at timestamptz DEFAULT clock_timestamp())

@@ -1,6 +1,6 @@
 -- wait_for_events: a listener starts or stops waiting; while one waits, whoever writes an event notifies channel events.
 -- Called by: Store.wait_for_events (api), then it lists once more.   Safe to repeat: yes.
--- Locks: announcements (exclusive, shortly).   Plan: events by key, from the horizon on.
+-- Locks: announcements (exclusive, shortly); listener.   Plan: events by key, from the horizon on.
 -- Returns: whether committed events are withheld from readers because of an older open writer, whose end nobody announces.
 -- Owner: weft_system.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.wait_for_events(listener_id uuid, waits boolean, at timestamptz DEFAULT clock_timestamp()) RETURNS boolean

@@ -1,7 +1,7 @@
 -- _admit_jobs: give these waiting jobs of a user in a pool their places, and list them without gates, so that claimers find them.
 -- Called by: _admit_head.   Safe to repeat: yes, jobs that no longer wait are skipped.
--- Locks: gate (by the caller); batch (shared, tried); job (SKIP LOCKED); range (SKIP LOCKED). A cancel or hold of the batch waits for us,
---   or we see it. A transaction that changes a ready_job row at a gate holds the job's row.
+-- Locks: gate (by the caller); batch (shared, tried); job (SKIP LOCKED); ready_job (with the job); range (SKIP LOCKED). A cancel or hold of
+--   the batch waits for us, or we see it. A transaction that changes a ready_job row at a gate holds the job's row.
 -- Plan: jobs by key, then by ctid; ready_job by batch and job.
 -- ranges: the ranges that contain jobs that are not listed; their low marks move past admitted jobs.   Returns: how many were admitted.
 -- Owner: weft_system.

@@ -2,7 +2,7 @@
 --   acknowledged while they ran end here; those that are late are parked and noted for the driver; the sweep is woken for jobs of
 --   cancelled groups, and jobs of held groups are noted for it. Announces.
 -- Called by: every function that makes single jobs ready.   Safe to repeat: yes.
--- Locks: job (by the caller); gate (tried).   Plan: job, batch and queue by key.
+-- Locks: job (by the caller); cancel_row (in key order); gate (tried).   Plan: job, batch and queue by key.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._list_ready(batch_ids bigint[], job_ids int[], states smallint[], at timestamptz)
 RETURNS void LANGUAGE plpgsql
@@ -57,9 +57,10 @@ BEGIN
         PERFORM weft._end_waiting(v_cancelled.batch_id, v_cancelled.jobs, _list_ready.at);
     END LOOP;
     -- A group that was already swept may have a ready job again.
-    UPDATE weft.group_cancel c SET swept = false, sweep_job = 0
-    FROM (SELECT DISTINCT x FROM unnest(_list_ready.batch_ids) x) d
-    WHERE c.batch_id = d.x AND c.swept;
+    WITH again AS MATERIALIZED (
+        SELECT c.batch_id, c.group_id FROM weft.group_cancel c WHERE c.batch_id = ANY (_list_ready.batch_ids) AND c.swept
+        ORDER BY c.batch_id, c.group_id FOR NO KEY UPDATE)
+    UPDATE weft.group_cancel c SET swept = false, sweep_job = 0 FROM again a WHERE c.batch_id = a.batch_id AND c.group_id = a.group_id;
     IF v_sets IS NOT NULL THEN
         PERFORM weft._pass_gates(weft._set_gates(v_sets), true);
     END IF;

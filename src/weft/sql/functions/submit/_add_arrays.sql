@@ -74,5 +74,4 @@ BEGIN
                bool_or(r.is_cross),
            bunch.idempotency_key, bunch.digest, ARRAY(SELECT bunch.first_job - 1 + f FROM unnest(v_lane_firsts) f), v_lanes
     FROM ready r;
-    UPDATE weft.batch b SET has_edges = true WHERE b.batch_id = bunch.batch_id AND NOT b.has_edges AND cardinality(jobs.edge_children) > 0;
 END $$;

@@ -23,5 +23,4 @@ BEGIN
     SELECT array_agg(coalesce(c.n, -1) ORDER BY i), array_agg(c.child) FILTER (WHERE c.bad), array_agg(c.child) FILTER (WHERE c.is_cross)
     INTO n_parents, bad_children, cross_children
     FROM generate_series(bunch.first_job, bunch.first_job + bunch.n_jobs - 1) i LEFT JOIN counted c ON c.child = i;
-    UPDATE weft.batch b SET has_edges = true WHERE b.batch_id = bunch.batch_id AND NOT b.has_edges;
 END $$;

@@ -1,8 +1,8 @@
 -- add_jobs_v2: add a bunch of jobs to an open update. They stay invisible until the commit.
 -- Called by: Store.add_jobs, Store.submit (api).   Safe to repeat: yes, by (update, first job); then it returns false, or NULL if the
 --   existing bunch came from another body.
--- Locks: as _lock_limits; batch_row (with gates of jobs); batch (shared, only with parents in earlier updates); as _open_update;
---   as _shape_ids; as _lock_parents; membership (new); as _job_gate_sets; as _queue_gate_sets.
+-- Locks: as _lock_limits; batch_row (with gates of jobs, or edges); batch (shared, only with parents in earlier updates);
+--   as _open_update; as _shape_ids; as _lock_parents; membership (new); as _job_gate_sets; as _queue_gate_sets.
 -- Plan: inserts; parents by key.
 -- Columns: one element stands for all jobs. Numbers: jobs, parents and groups are relative to the update, from 1; a negative parent or
 --   group is the number of an existing job or group; group 0 is the root. Sets: combo_numbers and combo_sets are pairs (combination, one of
@@ -22,12 +22,15 @@ AS $$
 #variable_conflict use_column
 DECLARE
     v_update weft.batch_update; v_bunch weft.bunch; v_base int; v_is_same boolean; v_shapes int[]; v_lanes int[];
-    v_gate_sets int[]; v_limited text[];
+    v_gate_sets int[]; v_limited text[]; v_has_gates boolean; v_has_edges boolean := coalesce(cardinality(jobs.edge_children), 0) > 0;
 BEGIN
     PERFORM weft._as_tenant(add_jobs_v2.tenant_id);
     v_limited := weft._lock_limits(add_jobs_v2.tenant_id, jobs.shape_countables, false);
-    IF v_limited <> '{}' OR EXISTS (SELECT FROM unnest(jobs.rare_fields) f WHERE f ? 'gates') THEN
-        UPDATE weft.batch b SET gated = true WHERE b.batch_id = add_jobs_v2.batch_id AND NOT b.gated;
+    v_has_gates := v_limited <> '{}' OR EXISTS (SELECT FROM unnest(jobs.rare_fields) f WHERE f ? 'gates');
+    IF v_has_gates OR v_has_edges THEN
+        -- Before the other locks: who deletes the batch holds its row while it waits for them.
+        UPDATE weft.batch b SET gated = b.gated OR v_has_gates, has_edges = b.has_edges OR v_has_edges
+        WHERE b.batch_id = add_jobs_v2.batch_id AND (v_has_gates AND NOT b.gated OR v_has_edges AND NOT b.has_edges);
     END IF;
     IF EXISTS (SELECT FROM unnest(jobs.edge_parents) p WHERE p < 0) THEN
         -- Before any row: a commit later in this transaction takes this lock, and a cancel that holds it takes the rows.

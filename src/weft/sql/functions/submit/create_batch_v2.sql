@@ -1,7 +1,7 @@
 -- create_batch_v2: make an empty batch with its root group.
 -- Called by: Store.create_batch, Store.submit (api).   Safe to repeat: yes with an idempotency key; same key and digest give the same
 --   batch.
--- Locks: none but its rows.   Plan: project, queue and key by index.
+-- Locks: batch_row (new).   Plan: project, queue and key by index.
 -- batch: name, billing_project, attributes, callback, cancel_after_n_failures, gates (as _intern_gates).
 -- Returns: its number and whether it is new.  Raises WF105 (project), WF201 (key used with another body).
 -- Owner: weft_tenant.  Granted to: weft_api.

@@ -214,6 +214,26 @@ async def test_a_full_queue_refuses_jobs(http: httpx.AsyncClient) -> None:
     assert await refusals(http) == before + 3
 
 
+async def test_a_queue_is_drained_and_nothing_else_changes(http: httpx.AsyncClient) -> None:
+    await save(http, {**BIG, "max_running": 2}, SHORT)
+    await http.post("/v1/batches", json={"jobs": [{"queue": "big"}]})
+    drained = await http.post("/v1/queues/big/drain", json={})
+    again = (await http.post("/v1/queues/short/drain", json={})).json()
+    refused = [
+        (one.status_code, one.json()["code"])
+        for one in [
+            await http.post("/v1/queues/default/drain", json={}),
+            await http.post("/v1/queues/nothing/drain", json={}),
+        ]
+    ]
+
+    assert (drained.json()["state"], drained.json()["max_running"]) == ("draining", 2)
+    assert again["state"] == "closed"
+    assert refused == [(409, "API.QUEUE_ALWAYS_OPEN"), (404, "API.QUEUE_NOT_FOUND")]
+    await http.post("/v1/batches", json={"jobs": [{"resources": {"cpu": 2}, "timeout_s": 5}]})
+    assert await queues_of(http, 2) == ["default"]
+
+
 async def test_queues_are_found_by_name(http: httpx.AsyncClient) -> None:
     await save(http, BIG)
     found = (await http.get("/v1/queues/big")).json()

@@ -107,7 +107,7 @@ def test_a_drained_queue_takes_no_more_jobs(weft: Weft, file: Path) -> None:
     shown = json.loads(weft.run("queue", "show", "short", "--json").stdout)
     unknown = weft.run("queue", "drain", "nothing")
 
-    assert json.loads(drained.stdout)["changes"][0]["fields"] == {"state": ["enabled", "draining"]}
+    assert json.loads(drained.stdout)["state"] in {"draining", "closed"}
     assert b"the queue 'short' is draining" in refused.stderr
     assert (shown["state"], shown["guard"]) == (
         "closed",

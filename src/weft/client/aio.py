@@ -175,6 +175,16 @@ class Client(BuilderSource[BatchBuilder]):
         """
         return await self.api.save_queues(queues, dry_run=dry_run)
 
+    async def drain_queue(self, name: str) -> Document:
+        """Let a queue take no more jobs; return its document. Those that wait there run on.
+
+        Only for administrators. Raise `QueueNotFound`.
+
+        Args:
+            name: Name of the queue.
+        """
+        return await self.api.drain_queue(name)
+
     async def test_queues(self, document: Document) -> Document:
         """Return which queues would take the jobs of a batch document, and why others not."""
         return await self.api.test_queues(document)

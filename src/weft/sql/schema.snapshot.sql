@@ -1128,6 +1128,11 @@ CREATE FUNCTION weft.delete_batch(tenant_id integer, user_id integer, batch_id b
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.delete_batch(tenant_id integer, user_id integer, batch_id bigint, actor text, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft.drain_queue(tenant_id integer, name text) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.drain_queue(tenant_id integer, name text) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft.drain_worker(of_name text, of_pool text, actor text, reason text) RETURNS boolean
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -3921,6 +3926,9 @@ GRANT ALL ON FUNCTION weft.deadlines_due(epoch bigint) TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft.delete_batch(tenant_id integer, user_id integer, batch_id bigint, actor text, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.delete_batch(tenant_id integer, user_id integer, batch_id bigint, actor text, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.drain_queue(tenant_id integer, name text) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.drain_queue(tenant_id integer, name text) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.drain_worker(of_name text, of_pool text, actor text, reason text) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.drain_worker(of_name text, of_pool text, actor text, reason text) TO weft_api;

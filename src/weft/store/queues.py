@@ -26,3 +26,8 @@ class Queues:
         await self._database.call(
             "save_queues", tenant_id=caller.tenant_id, queues=msgspec.to_builtins(queues)
         )
+
+    async def drain_queue(self, caller: Caller, name: str) -> bool:
+        """Let a queue take no more jobs."""
+        rows = await self._database.call("drain_queue", tenant_id=caller.tenant_id, name=name)
+        return bool(rows[0][0])

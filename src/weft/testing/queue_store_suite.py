@@ -67,3 +67,18 @@ class QueueStoreSuite(StoreTests):
             await self.site.end(*claimed)
             assert len(await self.site.run()) == 1
         await api.save_queues(caller, [])
+
+    async def test_a_queue_is_drained(self) -> None:
+        """The others stay as they are, and so do its limits."""
+        api, caller = self.site.api, self.site.caller
+        queue = msgspec.structs.replace(self.queue("q", 1), max_running=3)
+        await api.save_queues(caller, [queue, self.queue("other", 2)])
+        assert await api.drain_queue(caller, "q")
+        assert not await api.drain_queue(self.site.stranger, "q")
+        found = await api.list_queues(caller, with_counts=False)
+        assert [(one["name"], one["state"], one["max_running"]) for one in found] == [
+            ("other", "enabled", None),
+            ("q", "draining", 3),
+            ("default", "enabled", None),
+        ]
+        await api.save_queues(caller, [])

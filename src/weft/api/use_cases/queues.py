@@ -10,7 +10,7 @@ from weft.api.services import Answer, Origin, Services
 from weft.api.translation.executors import FUNCTION, installed_executors
 from weft.api.translation.queues import asked_of, queues_of
 from weft.api.translation.shapes import ShapeBook
-from weft.core.errors import AdminOnly, InvalidGuard, InvalidValue, QueueNotFound
+from weft.core.errors import AdminOnly, InvalidGuard, InvalidValue, QueueAlwaysOpen, QueueNotFound
 from weft.core.problems import Problems
 from weft.core.queues import (
     DEFAULT,
@@ -35,6 +35,21 @@ log = get_logger()
 async def list_queues(services: Services, caller: Caller) -> Sequence[Row]:
     """Return the queues in the order of routing."""
     return await services.store.list_queues(caller)
+
+
+async def drain_queue(services: Services, caller: Caller, name: str) -> Row:
+    """Let a queue take no more jobs; return it. Raise `QueueNotFound`."""
+    refuse_others(caller)
+    if name == DEFAULT:
+        raise QueueAlwaysOpen(
+            "`default` is not drained",
+            detail="It takes the jobs that no other queue takes.",
+            hint="Drain another queue, or hold batches with `weft hold`.",
+        )
+    if await services.store.drain_queue(caller, name):
+        services.forget_routes(caller)
+        log.info("queues.saved", user=caller.user_name, changed=[name])
+    return await get_queue(services, caller, name)
 
 
 async def get_queue(services: Services, caller: Caller, name: str) -> Row:

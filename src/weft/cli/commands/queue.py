@@ -24,7 +24,6 @@ from weft.cli.terminal.plain import one_line, plain
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json, print_table
 from weft.core.errors import Invalid
-from weft.wire.documents import QueueDocument
 
 app = App(
     name="queue",
@@ -181,20 +180,7 @@ async def _show(name: str, shared: Shared) -> Document:
 
 async def _drain(name: str, shared: Shared) -> Document:
     async with shared.client() as client:
-        await client.get_queue(name)
-        return await client.save_queues(
-            [
-                {**_fields_of(one), "state": "draining"}
-                if one["name"] == name
-                else _fields_of(one)
-                for one in await client.list_queues()
-            ]
-        )
-
-
-def _fields_of(queue: Document) -> Document:
-    """Return what an operator says of a queue, without what the server counts."""
-    return {field: queue[field] for field in QueueDocument.__struct_fields__}
+        return await client.drain_queue(name)
 
 
 async def _test(document: Document, shared: Shared) -> Document:

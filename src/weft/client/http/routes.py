@@ -401,6 +401,12 @@ class Routes:
         """
         return await self._put("/v1/queues", {"queues": queues, "dry_run": dry_run})
 
+    async def drain_queue(self, name: str) -> Document:
+        """Let a queue take no more jobs; return it. Only for administrators. Raise
+        `QueueNotFound`.
+        """
+        return await self._post(f"/v1/queues/{quote(name, safe='')}/drain", {})
+
     async def test_queues(self, document: Document) -> Document:
         """Return which queues would take the jobs of a batch document, and why others not."""
         return await self._post("/v1/queue-test", document)

@@ -17,6 +17,12 @@ class QueueHasJobs(Conflict):
     sqlstate = "WF112"
 
 
+class QueueAlwaysOpen(Conflict):
+    """The queue `default` is never drained."""
+
+    code = "API.QUEUE_ALWAYS_OPEN"
+
+
 class QueueFull(Conflict):
     """As many jobs wait in a queue as it takes."""
 

@@ -22,3 +22,8 @@ class QueueStore(Protocol):
         Limits hold for jobs that are submitted from now on, and those that wait behind a limit
         follow when it changes. A submission of too many waiting jobs raises `QueueFull`.
         """
+
+    async def drain_queue(self, caller: Caller, name: str) -> bool:
+        """Let a queue take no more jobs, whatever somebody else saves at the same time. Return
+        whether there is one.
+        """

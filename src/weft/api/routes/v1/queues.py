@@ -13,7 +13,7 @@ from weft.api.http.requests import (
     services_of,
 )
 from weft.api.use_cases import queues
-from weft.wire.documents import BatchDocument, QueuesDocument
+from weft.wire.documents import BatchDocument, Empty, QueuesDocument
 from weft.wire.queue_answers import Queue, QueuesSaved, QueuesTested
 
 
@@ -54,4 +54,13 @@ async def get_queue(request: AnyRequest) -> Response[bytes]:
     return reply(await queues.get_queue(services_of(request), caller_of(request), name))
 
 
-ROUTES = (list_queues, save_queues, test_queues, get_queue)
+@post("/v1/queues/{q:str}/drain", opt={"answer": Queue, "refuses": (409,)})
+async def drain_queue(request: AnyRequest) -> Response[bytes]:
+    """Let a queue take no more jobs; administrators only. Those that wait there run on."""
+    Query(request, ())
+    await read_document(request, Empty)
+    name = queue_of(request)
+    return reply(await queues.drain_queue(services_of(request), caller_of(request), name))
+
+
+ROUTES = (list_queues, save_queues, test_queues, get_queue, drain_queue)

@@ -2,13 +2,34 @@
 
 import pytest
 
-from plans.test_plans import N_JOBS, reads
-from store.world import World
+from plans.test_plans import N_JOBS, Reads, reads
+from store.world import Worker, World
+from weft.core.queues import Queue
+from weft.ports.store import Claimed, Shape
 from weft.store.database import call_on
 from weft.store.worker_store import end_columns
-from weft.testing.builders import end_report
+from weft.testing.builders import end_report, job_rows
 
 pytestmark = pytest.mark.slow
+
+
+async def turns(worker: Worker, count: int) -> list[Claimed]:
+    """Claim and end, some times; return the last claim."""
+    claimed = await worker.claim()
+    for _ in range(count):
+        await worker.end(*claimed)
+        claimed = await worker.claim()
+    return claimed
+
+
+async def read_by_ends(world: World, worker: Worker, claimed: list[Claimed]) -> dict[str, Reads]:
+    """Report the ends of these; return what that read."""
+    connection = await world.connect("weft_worker")
+    columns = end_columns([end_report(one) for one in claimed])
+    async with reads(connection, "job", "ready_job", "runnable", "place", "gate") as found:
+        await call_on(connection, "complete_attempts", incarnation_id=worker.id, **columns)
+    await connection.close()
+    return found
 
 
 async def test_admission_reads_the_jobs_that_it_admits(own_world: World) -> None:
@@ -16,18 +37,39 @@ async def test_admission_reads_the_jobs_that_it_admits(own_world: World) -> None
     world = own_world
     await world.submit(N_JOBS, max_running=20)
     worker = await world.worker()
-    claimed = await worker.claim()
-    for _ in range(150):
-        await worker.end(*claimed)
-        claimed = await worker.claim()
-    connection = await world.connect("weft_worker")
-    columns = end_columns([end_report(one) for one in claimed])
-    async with reads(connection, "job", "ready_job", "runnable", "place", "gate") as found:
-        await call_on(connection, "complete_attempts", incarnation_id=worker.id, **columns)
-    await connection.close()
+    claimed = await turns(worker, 150)
+    found = await read_by_ends(world, worker, claimed)
 
     assert len(claimed) == 20
     assert [table for table, read in found.items() if read.scans] == []
     assert found["job"].rows_by_index < 400
     assert found["ready_job"].rows_by_index < 200
     assert found["place"].rows_by_index < 200
+
+
+async def test_limits_of_queues_read_the_jobs_that_they_admit(own_world: World) -> None:
+    """However many users and jobs wait behind them. A submission reads the queues by name."""
+    world = own_world
+    queues = [Queue(name=f"q{n}", priority=n, pools=(world.pool,)) for n in range(2, 4)]
+    limited = Queue(
+        name="q1",
+        priority=1,
+        pools=(world.pool,),
+        max_running=20,
+        max_running_per_user=15,
+        max_waiting=10**6,
+    )
+    await world.api.save_queues(world.caller, [limited, *queues])
+    shapes = [Shape(words=(("pool", world.pool), ("queue", "q1")))]
+    others = [await world.user(f"user{n}") for n in range(5)]
+    for caller in (world.caller, *others):
+        await world.submit(job_rows(2_000, shapes=shapes), caller=caller)
+    worker = await world.worker()
+    claimed = await turns(worker, 20)
+    found = await read_by_ends(world, worker, claimed)
+
+    assert len(claimed) == 20
+    assert [table for table, read in found.items() if read.scans] == []
+    assert found["job"].rows_by_index < 600
+    assert found["ready_job"].rows_by_index < 400
+    assert found["place"].rows_by_index < 300

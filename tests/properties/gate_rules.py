@@ -12,12 +12,15 @@ from properties.jobs_model import RUN, Batch, R
 from store.gate_rows import change_limit, licence, limit_empty
 from store.test_gates import places
 from store.world import Worker, World
+from weft.core.queues import Queue
 from weft.ports.store import Claimed, Shape
 
 WORKERS = (0, 1)
-SHAPES = [Shape(), Shape(words=(("region", "eu"),))]
-"""Of the jobs of lane 0 and 1."""
-LANES = ({0, 1}, {0})
+QUEUED = 2
+"""The lane of jobs that wait in a queue with a limit, which all batches share."""
+SHAPES = [Shape(), Shape(words=(("region", "eu"),)), Shape(words=(("queue", "narrow"),))]
+"""Of the jobs of lane 0, 1 and 2."""
+LANES = ({0, 1, QUEUED}, {0, QUEUED})
 """By worker: the lanes that it serves, and the region that it offers for that."""
 REGIONS = ("eu", "us")
 
@@ -55,6 +58,7 @@ class GateRules(RuleBasedStateMachine):
         self.began_at = datetime.now(UTC)
         """The clock of the driver stands still, so that no place is unclaimed for long."""
         self.opens_at = self.began_at + timedelta(hours=1)
+        self.queue_limit = self.queue_limit_max = 0
 
     def run(self, call: Coroutine[Any, Any, Result]) -> Result:
         raise NotImplementedError
@@ -87,6 +91,34 @@ class GateRules(RuleBasedStateMachine):
             self._visit(self.began_at)
             self.gates_are_kept()
 
+    @rule(limit=st.sampled_from([1, 2, 5]))
+    def limit_queue(self, limit: int) -> None:
+        """Raise or lower the limit of the queue; nobody is sent back."""
+        self.save_queue(limit)
+
+    def save_queue(self, limit: int) -> None:
+        """Make the queue with this limit."""
+        queue = Queue(name="narrow", priority=1, pools=(self.world.pool,), max_running=limit)
+        self.run(self.world.api.save_queues(self.world.caller, [queue]))
+        self.queue_limit, self.queue_limit_max = limit, max(self.queue_limit_max, limit)
+
+    def _queued(self, *, passed: bool) -> int:
+        """Return how many jobs of the queue run or may be claimed; not `passed`: that wait for
+        nothing else than the queue.
+        """
+        count = 0
+        for which, model in enumerate(self.models):
+            admitted = self._admitted(which)
+            if passed:
+                count += sum(
+                    job.lane == QUEUED and (job.state == RUN or number in admitted)
+                    for number, job in model.jobs.items()
+                )
+            elif not model.gated:
+                ready = {n for n in model.claimable() if model.jobs[n].lane == QUEUED}
+                count += len(ready - admitted)
+        return count
+
     @precondition(lambda self: any(model.dated for model in self.models))
     @rule()
     def open_gates(self) -> None:
@@ -117,8 +149,10 @@ class GateRules(RuleBasedStateMachine):
         self.sweep(1000)
         while self._visit(self.began_at):
             pass
+        assert self._queued(passed=True) >= self.queue_limit or not self._queued(passed=False)
         for which, model in enumerate(self.models):
-            if model.gated:
+            queued = any(model.jobs[number].lane == QUEUED for number in model.claimable())
+            if model.gated and not queued:
                 ready = [model.jobs[number].priority for number in model.claimable()]
                 admitted = [model.jobs[number].priority for number in self._admitted(which)]
                 running = sum(job.state == RUN for job in model.jobs.values())
@@ -132,9 +166,12 @@ class GateRules(RuleBasedStateMachine):
 
     @invariant()
     def gates_are_kept(self) -> None:
+        assert self._queued(passed=True) <= self.queue_limit_max
         for which, model in enumerate(self.models):
-            if model.gated:
-                admitted = self._admitted(which)
+            admitted = self._admitted(which)
+            if not model.gated:
+                assert {model.jobs[number].lane for number in admitted} <= {QUEUED}
+            else:
                 running = sum(job.state == RUN for job in model.jobs.values())
                 assert {model.jobs[number].state for number in admitted} <= {R}
                 assert not (model.dated and admitted)
@@ -148,7 +185,9 @@ class GateRules(RuleBasedStateMachine):
         """Return priority and batch of all that a worker may claim now, in order."""
         found = []
         for which, model in enumerate(self.models):
-            admitted = self._admitted(which) if model.gated else model.jobs.keys()
+            admitted = self._admitted(which)
+            if not model.gated:
+                admitted |= {n for n, job in model.jobs.items() if job.lane != QUEUED}
             found += [
                 (-model.jobs[number].priority, self.ids[which])
                 for number in model.claimable(LANES[owner])

@@ -162,7 +162,7 @@ class Batch:
         """Whether its jobs need places."""
         return self.limit is not None or self.has_date
 
-    def claimable(self, lanes: Collection[int] = (0, 1)) -> list[int]:
+    def claimable(self, lanes: Collection[int] = (0, 1, 2)) -> list[int]:
         """Return what a claim may take if it has passed its gates, in the order of claims."""
         ready = [
             j

@@ -11,6 +11,7 @@ from store.gate_rows import change_limit, licence
 from store.world import Worker, World, open_backend, open_world
 from weft.core import errors
 from weft.core.errors import JobEnded
+from weft.core.queues import Queue
 from weft.core.states import Reason
 from weft.driver.operations import advance_operation
 from weft.ports.store import Claimed, EditLimits, JobRows, NewGroup, Shape
@@ -19,6 +20,8 @@ from weft.testing.builders import end_report, job_rows
 N_JOBS = 240
 LIMITS = EditLimits(attributes_max=64, rename_groups_max=1000)
 SHAPES = [Shape(), Shape(gpu=1), Shape(gpu=2, storage_mib=100_000)]
+NARROW = Shape(words=(("queue", "narrow"),))
+"""Of a queue with limits."""
 ENDS = (None, None, None, None, Reason.EXIT, Reason.OOM, Reason.LOST, Reason.PREEMPTED)
 GROUPS = [
     NewGroup(group_id=1, parent_id=0, name="a"),
@@ -51,9 +54,9 @@ class Bustle:
         }
         sometimes = [chance.random() < 0.2 for _ in range(n_jobs)]
         groups = [-chance.choice([0, 1, 2, 3]) for _ in range(n_jobs)]
-        lanes = [chance.choice([0, 0, 0, 1, 2]) for _ in range(n_jobs)]
+        lanes = [chance.choice([0, 0, 0, 1, 2, 3, 3]) for _ in range(n_jobs)]
         return job_rows(
-            n_jobs, shapes=SHAPES, shape_index=lanes, parents=parents, group=groups,
+            n_jobs, shapes=[*SHAPES, NARROW], shape_index=lanes, parents=parents, group=groups,
             always_run=sometimes,
             priority=[chance.choice([0, 0, 5]) for _ in range(n_jobs)], max_attempts=3,
             retry_on=[Reason.EXIT],
@@ -170,8 +173,29 @@ class Bustle:
             if self.finished.is_set():
                 return
 
+    async def save(self) -> None:
+        """Make the queue, with other limits each time."""
+        queue = Queue(
+            name="narrow",
+            priority=1,
+            pools=(self.world.pool,),
+            max_running=self.chance.choice([1, 3, 12, None]),
+            max_running_per_user=self.chance.choice([1, 5, None]),
+            max_waiting=100_000,
+        )
+        await self.world.api.save_queues(self.world.caller, [queue])
+
+    async def limit_queue(self) -> None:
+        """Raise, lower and remove what may run at once in the queue."""
+        for _ in range(12):
+            await self.save()
+            for _ in range(self.chance.randrange(40)):
+                await asyncio.sleep(0)
+
     async def run(self) -> None:
         """Do all of it at once."""
+        if self.gated:
+            await self.save()
         for _ in range(2):
             limit = self.chance.randint(1, 9) if self.gated else None
             batch = await self.world.submit(0, groups=GROUPS, max_running=limit)
@@ -186,6 +210,8 @@ class Bustle:
                 group.create_task(self.work(worker))
             group.create_task(self.drive())
             group.create_task(self.cancel(self.batches[0]))
+            if self.gated:
+                group.create_task(self.limit_queue())
             for batch in self.batches:
                 group.create_task(self.gather_members(batch))
                 group.create_task(self.hold(batch))
@@ -200,7 +226,7 @@ class Bustle:
 async def test_everything_adds_up_when_all_work_at_once(
     database: dict[str, str], seed: int, *, gated: bool
 ) -> None:
-    """Gated: each batch has max_running, which changes, and both share another gate."""
+    """Gated: each batch has max_running; both share another gate and a queue. Limits change."""
     async with open_backend(database) as backend, open_world(backend) as world:
         bustle = Bustle(world, seed, gated=gated)
         async with asyncio.timeout(100):

@@ -21,7 +21,7 @@ from hypothesis.stateful import (
 )  # fmt: skip
 
 from properties.delete_rules import DELETIONS_MAX, DeleteRules
-from properties.gate_rules import GATES, REGIONS, SHAPES, WORKERS, Gates
+from properties.gate_rules import GATES, QUEUED, REGIONS, SHAPES, WORKERS, Gates
 from properties.hold_rules import BATCHES, SETS, WORDS
 from properties.jobs_model import RUN, Batch, Job, R, S
 from properties.priority_rules import PriorityRules
@@ -56,7 +56,7 @@ JOBS = st.lists(
             "priority": st.sampled_from([0, 0, 0, 2, -1]),
             "max_attempts": st.sampled_from([1, 1, 3]),
             "retry_on": st.sampled_from([frozenset(), frozenset({Reason.EXIT})]),
-            "lane": st.sampled_from([0, 0, 1]),
+            "lane": st.sampled_from([0, 0, 0, 1, 2]),
         }
     ),
     min_size=1,
@@ -144,7 +144,8 @@ class Machine(DeleteRules, PriorityRules, WorkerRules):
 
     @initialize(drawn=st.tuples(JOBS, JOBS), gates=st.tuples(GATES, GATES))
     def begin(self, drawn: tuple[list[dict[str, Any]], ...], gates: tuple[Gates, ...]) -> None:
-        """Make a tree of groups in each batch, and the first jobs."""
+        """Make a queue, a tree of groups in each batch, and the first jobs."""
+        self.save_queue(2)
         for which in BATCHES:
             self.begin_batch(which, drawn[which], gates[which])
 
@@ -260,7 +261,10 @@ class Machine(DeleteRules, PriorityRules, WorkerRules):
             del self.held[which, one.job_id]
             self.models[which].end(one.job_id, reason, started=started)
         if claimed is not None:
-            gated = any(model.gated for model in self.models)
+            gated = any(
+                model.gated or any(job.lane == QUEUED for job in model.jobs.values())
+                for model in self.models
+            )
             self.note_claim(owner, claimed, None if gated else self.offers(owner)[:limit])
 
     @precondition(lambda self: self.ended)

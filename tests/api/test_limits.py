@@ -71,6 +71,22 @@ async def test_jobs_with_one_key_take_turns(http: httpx.AsyncClient, worker: Liv
     assert "concurrency_key" not in (await documents(http, others))[1]
 
 
+async def test_job_that_waits_for_a_key_shows_who_has_it(
+    http: httpx.AsyncClient, worker: LiveWorker
+) -> None:
+    first = await create(http, {"concurrency_key": {"key": "shown", "n": 1}})
+    other = await create(http, {"concurrency_key": {"key": "shown", "n": 1}})
+
+    async def holders(batch: int) -> object:
+        answer = await http.get(f"/v1/batches/{batch}/jobs/1")
+        return answer.json().get("key_holders")
+
+    assert await holders(first) is None
+    assert await holders(other) == [{"batch_id": first, "job_id": 1}]
+    assert await worker.work() == 2
+    assert await holders(other) is None
+
+
 @pytest.mark.parametrize(
     ("field", "value", "code"),
     [

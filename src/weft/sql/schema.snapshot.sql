@@ -492,6 +492,11 @@ CREATE FUNCTION weft._job_gates(of_batch_set integer, of_job_set integer) RETURN
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft._job_gates(of_batch_set integer, of_job_set integer) OWNER TO weft_system;
 
+CREATE FUNCTION weft._key_holders(of_tenant_id integer, of_key text, of_batch_id bigint, of_job_id integer, shown_max integer DEFAULT 10) RETURNS jsonb
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft._key_holders(of_tenant_id integer, of_key text, of_batch_id bigint, of_job_id integer, shown_max integer) OWNER TO weft_system;
+
 CREATE FUNCTION weft._known_workers() RETURNS SETOF weft.worker_incarnation
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._known_workers() OWNER TO weft_system;
@@ -3616,6 +3621,9 @@ REVOKE ALL ON FUNCTION weft._job_gate_sets(bunch weft.bunch, base integer, jobs 
 
 REVOKE ALL ON FUNCTION weft._job_gates(of_batch_set integer, of_job_set integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._job_gates(of_batch_set integer, of_job_set integer) TO weft_tenant;
+
+REVOKE ALL ON FUNCTION weft._key_holders(of_tenant_id integer, of_key text, of_batch_id bigint, of_job_id integer, shown_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._key_holders(of_tenant_id integer, of_key text, of_batch_id bigint, of_job_id integer, shown_max integer) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._known_workers() FROM PUBLIC;
 

@@ -27,6 +27,7 @@ PhaseWord = Literal[
 ]  # fmt: skip
 Count = Annotated[int, Meta(ge=0)]
 Milliseconds = Annotated[int, Meta(ge=0, description="milliseconds")]
+_IF_WAITING = Meta(description="that have its concurrency key, while it waits for that")
 _IF_GIVEN = Meta(description="as submitted; missing if it was not given")
 Money = Annotated[float, Meta(ge=0, description="in the deployment's currency")]
 
@@ -103,11 +104,16 @@ class SharedLimit(Struct, kw_only=True):
     ]
 
 
-class Job(Struct, kw_only=True):
-    """A job, as lists show it."""
+class JobNumber(Struct, kw_only=True):
+    """A job, without saying anything about it."""
 
     batch_id: int
     job_id: int
+
+
+class Job(JobNumber, kw_only=True):
+    """A job, as lists show it."""
+
     name: str | None
     index: Annotated[int | None, Meta(description="within its array; null: not in an array")]
     group_id: Annotated[int, Meta(description="the tree group")]
@@ -163,6 +169,7 @@ class JobDetail(Job, kw_only=True):
     max_attempts: int
     times: Times
     spec: Annotated[dict[str, Any], Meta(description="what its executor runs")]
+    key_holders: Annotated[list[JobNumber] | UnsetType, _IF_WAITING] = UNSET
 
 
 class StoredOutput(Struct, kw_only=True):

@@ -39,6 +39,7 @@ from weft.cli.terminal.progress import ProgressLine
 from weft.cli.terminal.raw_output import STDERR, STDOUT, OutputFailed, write_all
 from weft.cli.terminal.report import note
 from weft.cli.terminal.shell_words import shell_hint
+from weft.cli.terminal.waits import Document, waits_told
 from weft.client.api import WAIT_PATIENCE_S, Api
 from weft.core.errors import Conflict, WeftError
 from weft.core.job_limit import JobLimit
@@ -203,8 +204,20 @@ class _Each:
             as_xargs=self._how.xargs,
         )
         self._work = asyncio.ensure_future(_both(feed, printer, self._ledger))
+
+        async def look() -> Document | None:
+            if feed.batch_id is None:
+                return None
+            batch = await client.get_batch(feed.batch_id)
+            return None if batch["complete"] else batch  # lines may still come
+
+        def say(reason: str) -> None:
+            progress.hide()
+            note(reason)
+
         try:
-            await self._work
+            async with waits_told(client, look, say=say):
+                await self._work
         except asyncio.CancelledError:
             if not self._is_stopped:
                 raise

@@ -14,6 +14,7 @@ from weft.cli.terminal.exit_code import explain_end, explain_reason
 from weft.cli.terminal.names import group_name, job_name, number_ranges, state_words
 from weft.cli.terminal.plain import one_line
 from weft.cli.terminal.screen import print_facts, print_json, print_table
+from weft.cli.terminal.waits import Waits
 from weft.client.api import Api
 from weft.core.ids import format_batch_id, format_job_ref
 from weft.core.states import ENDED_WORDS
@@ -71,7 +72,8 @@ async def _show_counted(client: Api, target: Target, limit: int, *, as_json: boo
     if as_json:
         print_json({**document, "reasons": reasons})
         return
-    _print_counts(document, name, what=what, reasons=_counted(reasons, n_failed))
+    waits = await Waits(client).reason(document)
+    _print_counts(document, name, what=what, reasons=_counted(reasons, n_failed), waits=waits)
     jobs = await _failed_jobs(client, target, limit) if n_failed else []
     if not jobs:
         return
@@ -118,7 +120,9 @@ def _counted(reasons: Counter[str], n_failed: int) -> str | None:
     return text if counted >= n_failed else f"{text} (of the first {counted:,})"
 
 
-def _print_counts(batch: Document, name: str, *, what: str, reasons: str | None) -> None:
+def _print_counts(
+    batch: Document, name: str, *, what: str, reasons: str | None, waits: str | None
+) -> None:
     counts = [f"{batch[f'n_{word}']:,} {word}" for word in STATES if batch[f"n_{word}"]]
     state = state_words(batch)
     if batch["cancelled"] and batch["complete"] and state == "success":
@@ -134,6 +138,7 @@ def _print_counts(batch: Document, name: str, *, what: str, reasons: str | None)
             "State": state,
             "Jobs": f"{batch['n_jobs']:,}" + (f": {', '.join(counts)}" if counts else ""),
             "Why": reasons,
+            "Waits": waits,
             "Cost": money(batch["cost"]),
             "Created": moment(batch.get("created_at")) or None,
             "Completed": moment(batch.get("completed_at")) or None,
@@ -160,7 +165,7 @@ async def _show_job(client: Api, batch_id: int, job_id: int, *, as_json: bool) -
     if as_json:
         print_json({**job, "attempts": attempts, "history": history})
         return
-    _print_job(job)
+    _print_job(job, await Waits(client).reason(job))
     if attempts:
         print()
         print_table(
@@ -177,7 +182,7 @@ async def _show_job(client: Api, batch_id: int, job_id: int, *, as_json: bool) -
     )
 
 
-def _print_job(job: Document) -> None:
+def _print_job(job: Document, waits: str | None) -> None:
     spec = job.get("spec") or {}
     command = spec.get("command")
     parents = number_ranges(job.get("parents") or ())
@@ -187,7 +192,7 @@ def _print_job(job: Document) -> None:
             "Job": format_job_ref(job["batch_id"], job["job_id"]),
             "Name": job_name(job, width=200) or None,
             "State": state_words(job),
-            "Why": explain_end(job) if ended and job["state"] != "success" else None,
+            "Why": explain_end(job) if ended and job["state"] != "success" else waits,
             "Phase": job.get("phase"),
             "Command": one_line(" ".join(command), width=500) if command else None,
             "Script": one_line(spec["script"], width=500) if spec.get("script") else None,

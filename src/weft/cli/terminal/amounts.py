@@ -3,6 +3,7 @@
 from datetime import datetime
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
+_ROUGHLY = ((2 * DAY, DAY, "d"), (1.5 * HOUR, HOUR, "h"), (1.5 * MINUTE, MINUTE, "min"))
 KIB = 1024
 CENT = 0.01
 
@@ -48,3 +49,17 @@ def moment(text: str | None) -> str:
     if not text:
         return ""
     return datetime.fromisoformat(text).astimezone().strftime("%Y-%m-%d %H:%M:%S")
+
+
+def coming(at: datetime, now: datetime) -> str:
+    """Write a time of the future in the zone of `now`: `18:00 (in 2 h)`, with its date if that is
+    another day.
+    """
+    local = at.astimezone(now.tzinfo)
+    left_s = (at - now).total_seconds()
+    clock = "%H:%M" if left_s >= HOUR or not local.second else "%H:%M:%S"
+    date = "" if local.date() == now.date() else "%Y-%m-%d "
+    for least_s, unit_s, unit in _ROUGHLY:
+        if left_s >= least_s:
+            return f"{local.strftime(date + clock)} (in {left_s / unit_s:.0f} {unit})"
+    return f"{local.strftime(date + clock)} (in {left_s:.0f} s)"

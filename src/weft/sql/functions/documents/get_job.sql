@@ -1,4 +1,4 @@
--- get_job: the document of one job with its parents, its times, and the chunk that holds its spec.
+-- get_job: the document of one job with its parents, its times, who has the key that it waits for, and the chunk that holds its spec.
 -- Called by: Store.get_job (api).   Safe to repeat: yes, it only reads.   Plan: by key.   Raises WF101, WF102.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.get_job(tenant_id int, batch_id bigint, job_id int) RETURNS TABLE (document jsonb, spec_index int,
@@ -28,7 +28,9 @@ BEGIN
                     'starting_ms', coalesce(sum(weft._ms_between(a.claimed_at, a.started_at)), 0),
                     'running_ms', coalesce(sum(weft._ms_between(a.started_at, coalesce(a.ended_at, clock_timestamp()))), 0),
                     'storing_ms', 0, 'blocked_ms', 0)
-                FROM weft._attempts(get_job.batch_id, get_job.job_id) a)),
+                FROM weft._attempts(get_job.batch_id, get_job.job_id) a))
+            || coalesce(CASE WHEN j.state = STATE_READY THEN weft._key_holders(get_job.tenant_id,
+                d.document -> 'concurrency_key' ->> 'key', get_job.batch_id, get_job.job_id) END, '{}'),
         get_job.job_id - j.spec_first, p.body
     FROM weft._job_documents(get_job.batch_id, ARRAY[get_job.job_id]) d
     JOIN weft.job j ON j.batch_id = get_job.batch_id AND j.job_id = get_job.job_id

@@ -75,6 +75,22 @@ def test_sizes_may_have_units(tmp_path: Path) -> None:
     assert settings.bunch_bytes_max == 8 * 2**20
 
 
+@pytest.mark.parametrize("origin", ["option", "environment", "file"])
+@pytest.mark.parametrize("given", ["8", "8000"])
+def test_memory_of_a_worker_needs_a_unit(tmp_path: Path, origin: str, given: str) -> None:
+    """8 was meant as GiB or MiB: a worker of 8 bytes would take no job, without a word."""
+    (tmp_path / "weft.toml").write_text(
+        f"worker_memory_bytes = {given}" if origin == "file" else ""
+    )
+    flags = {"worker_memory_bytes": given} if origin == "option" else {}
+    environ = {"WEFT_WORKER_MEMORY_BYTES": given} if origin == "environment" else {}
+
+    with pytest.raises(InvalidSetting) as refused:
+        load_settings({"home": tmp_path, **flags}, environ)
+
+    assert f'write "{given}Mi" or "{given}Gi"' in str(refused.value.errors or refused.value.detail)
+
+
 def test_all_wrong_settings_are_told_at_once_with_their_origin(tmp_path: Path) -> None:
     _write(tmp_path, "heartbeat_s = 'soon'\nqueue = 'x'\n")
 

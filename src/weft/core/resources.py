@@ -39,8 +39,8 @@ def parse_bytes(value: int | float | str) -> int:
     return result
 
 
-def parse_mebibytes(value: int | float | str) -> int:
-    """Read the size of a job and round it up to MiB, the unit of account.
+def parse_large_bytes(value: int | float | str) -> int:
+    """Read bytes of memory or storage.
 
     A number without a unit counts bytes. One that is less than a MiB was meant otherwise:
     elsewhere it counts MiB or GiB. Raise `ValueError` for that, too.
@@ -51,7 +51,14 @@ def parse_mebibytes(value: int | float | str) -> int:
         raise ValueError(
             f'{given} has no unit: write "{given}Mi" or "{given}Gi"; a number alone counts bytes'
         )
-    return -(-size // MIB)
+    return size
+
+
+def parse_mebibytes(value: int | float | str) -> int:
+    """Read the size of a job and round it up to MiB, the unit of account. Raise `ValueError` as
+    `parse_large_bytes`.
+    """
+    return -(-parse_large_bytes(value) // MIB)
 
 
 def parse_memory_mib(value: int | float | str) -> int:

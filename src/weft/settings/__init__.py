@@ -7,7 +7,15 @@ Precedence: command line > `WEFT_<NAME>` in the environment > `weft.toml` in the
 `weft config` prints each value with where it came from. Must not read anything but these four.
 """
 
-from weft.settings.declare import Bytes, Checked, Declared, InvalidSetting, declared_in, setting
+from weft.settings.declare import (
+    Bytes,
+    Checked,
+    Declared,
+    InvalidSetting,
+    LargeBytes,
+    declared_in,
+    setting,
+)
 from weft.settings.load import (
     FILE_NAME,
     Origin,
@@ -29,6 +37,7 @@ __all__ = [
     "Checked",
     "Declared",
     "InvalidSetting",
+    "LargeBytes",
     "Origin",
     "Settings",
     "all_declared",

@@ -11,7 +11,7 @@ from types import MappingProxyType, NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from weft.core.errors import Invalid
-from weft.core.resources import parse_bytes
+from weft.core.resources import parse_bytes, parse_large_bytes
 
 
 class InvalidSetting(Invalid):
@@ -36,6 +36,8 @@ class _Read:
 
 Bytes = Annotated[int, _Read(parse_bytes)]
 """A number of bytes, also written `64Mi`."""
+LargeBytes = Annotated[int, _Read(parse_large_bytes)]
+"""Bytes of memory: a number without a unit that is less than a MiB was meant otherwise."""
 
 
 def setting(

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from weft.core.offers import parse_labels, parse_offers, parse_queues
-from weft.settings.declare import Bytes, Checked, setting
+from weft.core.resources import MIB
+from weft.settings.declare import Checked, LargeBytes, setting
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,10 +21,10 @@ class WorkerSettings:
         minimum=1,
         maximum=100_000_000,
     )
-    worker_memory_bytes: Bytes | None = setting(
+    worker_memory_bytes: LargeBytes | None = setting(
         None,
         "memory that the worker gives to jobs; none: nine tenths of the host's",
-        minimum=1,
+        minimum=MIB,
     )
     worker_queues: Annotated[str, Checked(parse_queues)] = setting(
         "", "queues that the worker serves, as short,large; none: all that use its pool"

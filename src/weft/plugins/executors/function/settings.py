@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from weft.settings import Bytes, setting
+from weft.settings import Bytes, LargeBytes, setting
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -15,7 +15,7 @@ class FunctionSettings:
     warm_calls_max: int = setting(
         10_000, "jobs that one warm process serves", minimum=1, maximum=1_000_000_000
     )
-    warm_memory_bytes_max: Bytes = setting(
+    warm_memory_bytes_max: LargeBytes = setting(
         1 << 30,
         "memory of a warm process after a job, above which it serves no other",
         minimum=1 << 20,

@@ -7,10 +7,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from weft.api.http.decoding import JSON, decode, may_hold_nul
+from weft.api.http.decoding import JSON, MSGPACK, decode, may_hold_nul
 from weft.api.translation import gates, rare
 from weft.api.translation.context import DocumentContext
 from weft.api.translation.jobs import translate
+from weft.core.errors import WrongType
 from weft.core.problems import Problems
 from weft.ports.store import Gate, JobRows, Row, Shape
 from weft.settings import Settings
@@ -69,6 +70,29 @@ def test_what_differs_is_a_column() -> None:
     assert rows.label_name == ["c", None]
     assert rows.label_attributes == [None, {"k": "v"}]
     assert rows.retry_on[1] != rows.retry_on[0]
+
+
+@pytest.mark.parametrize("media", [JSON, MSGPACK])
+def test_resources_are_decoded_before_a_use_case_sees_them(media: str) -> None:
+    """Once for all jobs that ask for the same."""
+    asks: list[Any] = [{"resources": {"cpu": 2}}, {"resources": {"cpu": 2}}, {"resources": None}]
+    encode = msgspec.json.encode if media == JSON else msgspec.msgpack.encode
+    first, second, third = decode(encode({"jobs": asks}), media, BatchDocument).jobs
+
+    assert first.resources == {"cpu": 2}
+    assert first.resources is second.resources
+    assert third.resources is None
+
+
+def test_resources_that_cannot_be_decoded_are_all_named() -> None:
+    body = b'{"jobs": [{"resources": {"cpu": 1e999}}, {}, {"resources": "\xff"}]}'
+    with pytest.raises(WrongType) as refused:
+        decode(body, JSON, BatchDocument)
+
+    assert [(one.pointer, one.message) for one in refused.value.errors] == [
+        ("/jobs/0/resources", "it cannot be decoded"),
+        ("/jobs/2/resources", "it cannot be decoded"),
+    ]
 
 
 def test_numbers_of_a_bunch_begin_with_its_first() -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -34,8 +34,6 @@ class Origin:
     """No text of the document has a NUL or more characters than this, which saves most checks;
     None: not known.
     """
-    decode_raw: Callable[[bytes], object] = msgspec.json.decode
-    """Decodes the values that the door left raw in the document, if it left any."""
 
 
 @dataclass

@@ -1,6 +1,6 @@
 """Decode the bytes of a request into a typed document; every wrong field is named."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from types import UnionType
 from typing import Any, Final, TypeVar, cast, get_args, get_origin
@@ -9,6 +9,7 @@ import msgspec
 
 from weft.core.errors import MalformedBody, UnknownField, UnsupportedMedia, WrongType
 from weft.core.problems import Problems, pointer_of
+from weft.wire.documents import BatchDocument, JobBunch, JobDocument, UpdateDocument
 from weft.wire.mistakes import mistake_of, said, word_of
 from weft.wire.synonyms import nearest_field
 
@@ -44,16 +45,34 @@ def decode(body: bytes, media: str, kind: type[Document]) -> Document:
     wrong name or type.
     """
     try:
-        return cast("Document", _typed_decoder(kind, media).decode(body))
+        document = cast("Document", _typed_decoder(kind, media).decode(body))
     except msgspec.ValidationError as error:
         raise _explain(body, media, kind, error) from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise _malformed(media, error) from error
+    if isinstance(document, BatchDocument | UpdateDocument | JobBunch):
+        _decode_resources(document.jobs, media)
+    return document
 
 
-def raw_decoder(media: str) -> Callable[[bytes], object]:
-    """Return what decodes the values that a document of this type leaves raw."""
-    return msgspec.json.decode if media == JSON else msgspec.msgpack.decode
+def _decode_resources(jobs: Sequence[JobDocument], media: str) -> None:
+    """Decode what these jobs ask for, which the typed decoder leaves raw: once for all that ask
+    for the same in the same words, which then share it.
+    """
+    decoder = msgspec.json if media == JSON else msgspec.msgpack
+    decoded: dict[bytes, object] = {}
+    problems = Problems()
+    for index, job in enumerate(jobs):
+        if job.resources is not None:
+            raw = bytes(job.resources)
+            try:
+                if raw not in decoded:
+                    decoded[raw] = decoder.decode(raw)
+                job.resources = decoded[raw]
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                pointer = pointer_of("jobs", index, "resources")
+                problems.add(WrongType, pointer, "it cannot be decoded")
+    problems.raise_any()
 
 
 def may_hold_nul(body: bytes, media: str) -> bool:

@@ -8,7 +8,7 @@ from typing import Any, Final, cast
 
 from litestar import Request
 
-from weft.api.http.decoding import Document, decode, may_hold_nul, media_of, raw_decoder
+from weft.api.http.decoding import Document, decode, may_hold_nul, media_of
 from weft.api.services import Origin, Services
 from weft.core.errors import InvalidParameter, MalformedBody, RequestTimeout, TooLarge
 from weft.ports.store import Caller
@@ -96,7 +96,6 @@ async def read_submission(
         trace_id=trace_id_of(request),
         key=key,
         plain_chars_max=len(body.data) if is_plain else None,
-        decode_raw=raw_decoder(body.media),
     )
     return body.document(kind), origin
 

@@ -1,9 +1,7 @@
 """What the translation of a document knows besides the document."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-
-import msgspec
 
 from weft.core.queues import Router
 from weft.settings import Settings
@@ -16,8 +14,7 @@ class DocumentContext:
     settings: Settings
     trace_id: str
     plain_chars_max: int | None = None
-    """See `Origin`, as for `decode_raw`."""
-    decode_raw: Callable[[bytes], object] = msgspec.json.decode
+    """See `Origin`."""
     inherit_env: dict[str, str] | None = None
     batch_id: int | None = None
     """None: the batch is being created."""

@@ -72,7 +72,7 @@ def translate(
     Raise `InvalidDocument` with everything that is wrong, including what `problems` already has.
     """
     _check(jobs, context, problems)
-    book = ShapeBook(workers, context.decode_raw)
+    book = ShapeBook(workers)
     shape_index = book.index_of(jobs, problems, context.router)
     group_id = _groups(jobs, context, problems)
     combos = sets_of(jobs, context, problems)

@@ -30,9 +30,8 @@ class ShapeBook:
     refused for its size.
     """
 
-    def __init__(self, workers: Sequence[Row], decode_raw: Callable[[bytes], object]) -> None:
+    def __init__(self, workers: Sequence[Row]) -> None:
         self.shapes: list[Shape] = []
-        self._decode_raw = decode_raw
         self._workers = workers
         self._index_by_shape: dict[Shape, int] = {}
         largest = {name: max((w[name] for w in workers), default=None) for name in _SIZES}
@@ -46,8 +45,7 @@ class ShapeBook:
     ) -> list[int]:
         """Return the shape's index of each job, or one for all if they agree."""
         given = [job.resources for job in jobs]
-        marks = [bytes(one) if isinstance(one, msgspec.Raw) else id(one) for one in given]
-        keys = list(zip(marks, _executors(jobs), strict=False))
+        keys = list(zip(map(id, given), _executors(jobs), strict=False))
         distinct = dict(zip(keys, given, strict=True))
         asks = {key: self._asked(one, key[1]) for key, one in distinct.items()}
         queues: Iterable[str] = repeat(DEFAULT)
@@ -79,12 +77,6 @@ class ShapeBook:
 
     def _asked(self, given: object, executor: str) -> "_Asked":
         wrong = Problems()
-        if isinstance(given, msgspec.Raw):
-            try:
-                given = self._decode_raw(bytes(given))
-            except (msgspec.DecodeError, RecursionError):
-                wrong.add(WrongType, "", "it cannot be decoded")
-                return _Asked(self._default, {}, wrong)
         if given is None:
             given = {}
         if not isinstance(given, Mapping):
@@ -181,8 +173,8 @@ class _Asked(NamedTuple):
     wrong: Problems
 
 
-_Place = tuple[tuple[int | bytes, str], str]
-"""What tells shapes apart: resources as given, executor, and the name of the queue."""
+_Place = tuple[tuple[int, str], str]
+"""What tells shapes apart: the identity of the resources as given, executor, name of the queue."""
 
 
 def _executors(jobs: Sequence[JobDocument]) -> Iterable[str]:

@@ -120,7 +120,7 @@ async def test_queues(
     routes = await services.routes(caller)
     router = Router(routes, await _request(services, caller, new, routes))
     problems = Problems()
-    book = ShapeBook((), origin.decode_raw)
+    book = ShapeBook(())
     shape_index = book.index_of(document.jobs, problems)
     queues_of(document.jobs, [book.shapes[0]] * len(document.jobs), router, problems)
     problems.raise_any()

@@ -14,7 +14,7 @@ from weft.plugins.log_stores.files.reader import FileReader
 from weft.ports.log_store import AttemptLog
 from weft.wire.function import CallBody, Definition, ResultHead, decode_head
 from weft.wire.log_format import segment_location
-from weft.wire.spawner import Ended, Hello, Start, StartProcess, WarmCall, WarmLimits
+from weft.wire.spawner import Hello, ProcessEnd, Start, StartProcess, WarmCall, WarmLimits
 from worker.spawner_process import PATH, Agent
 
 ARGV = (sys.executable, "-P", "-m", "weft.worker.warm", str(1 << 20))
@@ -75,7 +75,7 @@ class Caller:
         self.start(key, function, *args, **changes)
         return self.value(self.agent.until(key))
 
-    def result(self, ended: Ended) -> tuple[ResultHead, bytes, bytes]:
+    def result(self, ended: ProcessEnd) -> tuple[ResultHead, bytes, bytes]:
         """Return what is stored."""
         place = AttemptLog(
             ended.key.batch_id, ended.key.job_id, ended.key.attempt, ended=True,
@@ -89,7 +89,7 @@ class Caller:
         end = begin + head.value_bytes
         return head, data[begin:end], data[end:]
 
-    def value(self, ended: Ended) -> Any:  # noqa: ANN401
+    def value(self, ended: ProcessEnd) -> Any:  # noqa: ANN401
         """Return what a call returned; raise what it raised."""
         assert ended.failure is None, ended.message
         _, value, error = self.result(ended)

@@ -21,15 +21,15 @@ from weft.wire.log_format import CUT, CUT_BODY, STDERR, STDOUT, segment_location
 from weft.wire.spawner import (
     Acknowledge,
     AgentMessage,
-    Ended,
     Framer,
     Hello,
     Kill,
+    LiveProcess,
+    ProcessEnd,
     Quit,
     Report,
     SpawnerMessage,
     Start,
-    Started,
     StartProcess,
     Welcome,
     frame,
@@ -174,8 +174,8 @@ class Agent:
         self._framer = Framer()
         self._decoder = msgspec.msgpack.Decoder(SpawnerMessage)
         self._messages: list[Report | Welcome] = []
-        self.started: list[Started] = []
-        self.ended: dict[AttemptKey, Ended] = {}
+        self.started: list[LiveProcess] = []
+        self.ended: dict[AttemptKey, ProcessEnd] = {}
         self.withdrawn: list[AttemptKey] = []
         self.send(Hello(cpu_m, memory_mib))
         self._until(lambda: bool(self._messages))
@@ -195,14 +195,14 @@ class Agent:
         """Start these, with PATH as their environment."""
         self.send(Start([{"PATH": PATH} if env is None else env], list(processes)))
 
-    def run(self, *argv: str, job_id: int = 1, **changes: Any) -> Ended:  # noqa: ANN401 (as the fields)
+    def run(self, *argv: str, job_id: int = 1, **changes: Any) -> ProcessEnd:  # noqa: ANN401 (as the fields)
         """Start one process and return its end, acknowledged."""
         self.start(process(job_id, *argv, **changes))
         ended = self.until_ended(job_id)
         self.send(Acknowledge([ended.key]))
         return ended
 
-    def until_ended(self, job_id: int) -> Ended:
+    def until_ended(self, job_id: int) -> ProcessEnd:
         """Wait until an attempt has ended."""
         self._until(lambda: key_of(job_id) in self.ended)
         return self.ended.pop(key_of(job_id))
@@ -218,13 +218,13 @@ class Agent:
                 self._read()
         return key_of(job_id) in self.ended
 
-    def until(self, key: AttemptKey) -> Ended:
+    def until(self, key: AttemptKey) -> ProcessEnd:
         """Wait until an attempt of any batch has ended; acknowledge it."""
         self._until(lambda: key in self.ended)
         self.send(Acknowledge([key]))
         return self.ended.pop(key)
 
-    def until_started(self, job_id: int) -> Started:
+    def until_started(self, job_id: int) -> LiveProcess:
         """Wait until a process has lived long enough to be told."""
         self._until(lambda: any(one.key == key_of(job_id) for one in self.started))
         return next(one for one in self.started if one.key == key_of(job_id))
@@ -256,7 +256,7 @@ class Agent:
         """Go away without a word."""
         self._socket.close()
 
-    def output(self, ended: Ended) -> tuple[bytes, bytes, int]:
+    def output(self, ended: ProcessEnd) -> tuple[bytes, bytes, int]:
         """Return what is stored of both streams, and how many bytes were left out."""
         key = ended.key
         place = AttemptLog(

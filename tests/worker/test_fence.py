@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from weft.core.states import Reason
-from weft.wire.spawner import Ended, Renew
+from weft.wire.spawner import ProcessEnd, Renew
 from weft.worker import boottime
 from weft.worker.spawner import fence
 from weft.worker.spawner.loop import Loop
@@ -79,7 +79,7 @@ def test_nothing_is_started_until_the_next_renewal(agent: Agent) -> None:
 
 
 def killed_after_s(agent: Agent, since: float) -> float:
-    ended: Ended = agent.until_ended(1)
+    ended: ProcessEnd = agent.until_ended(1)
     assert ended.killed_for == Reason.LOST
     return time.monotonic() - since
 

@@ -4,8 +4,8 @@ A message is a length of four bytes (big endian) and that many bytes of msgpack:
 to the spawner, a `SpawnerMessage` back. All times are nanoseconds of `CLOCK_MONOTONIC`, which both
 processes share; that of `Renew` is one of `CLOCK_BOOTTIME`.
 
-The spawner keeps every `Ended` until the agent acknowledges it, so an agent may die at any moment:
-the next one sends `Hello` and learns which attempts wait, run or have ended.
+The spawner keeps every `ProcessEnd` until the agent acknowledges it, so an agent may die at any
+moment: the next one sends `Hello` and learns which attempts wait, run or have ended.
 
 The agent sends processes in advance. They wait in the spawner, which starts them in order of
 arrival as soon as their reservations fit: between the end of one process and the start of the
@@ -107,7 +107,7 @@ class Kill(msgspec.Struct, frozen=True, tag="kill"):
 
     keys: list[AttemptKey]
     reason: int
-    """`core.states.Reason`: why; the spawner gives it back in `Ended.killed_for`."""
+    """`core.states.Reason`: why; the spawner gives it back in `ProcessEnd.killed_for`."""
     grace_ms: int
 
 
@@ -143,7 +143,7 @@ class Quit(msgspec.Struct, frozen=True, tag="quit"):
     """Kill everything that runs, at once, and exit."""
 
 
-class Started(msgspec.Struct, frozen=True, array_like=True):
+class LiveProcess(msgspec.Struct, frozen=True, array_like=True):
     """A live process."""
 
     key: AttemptKey
@@ -151,7 +151,7 @@ class Started(msgspec.Struct, frozen=True, array_like=True):
     started_ns: int
 
 
-class Ended(msgspec.Struct, frozen=True, array_like=True):
+class ProcessEnd(msgspec.Struct, frozen=True, array_like=True):
     """A process that ended, or could not be started.
 
     Exactly one of `exit_code`, `signal` and `failure` is set; none of them if it was killed before
@@ -194,20 +194,20 @@ class Welcome(msgspec.Struct, frozen=True, tag="welcome"):
     """True: nothing of a job can outlive this spawner."""
     queued: list[AttemptKey]
     """Sent by an agent and not started yet, in order."""
-    live: list[Started]
-    ended: list[Ended]
+    live: list[LiveProcess]
+    ended: list[ProcessEnd]
     version: int = PROTOCOL_VERSION
 
 
 class Report(msgspec.Struct, frozen=True, tag="report"):
-    """What happened since the last report. Every `Ended` comes again after the next `Hello` until
-    acknowledged.
+    """What happened since the last report. Every `ProcessEnd` comes again after the next `Hello`
+    until acknowledged.
     """
 
-    started: list[Started]
+    started: list[LiveProcess]
     """Processes that have run long enough to be worth a report; short ones are in `ended`
     only."""
-    ended: list[Ended]
+    ended: list[ProcessEnd]
     withdrawn: list[AttemptKey] = []
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from weft.core.attempt_key import AttemptKey
 from weft.core.states import Reason
 from weft.wire.log_format import RESULT, STDERR, STDOUT, encode_piece
-from weft.wire.spawner import Ended, Report, Started
+from weft.wire.spawner import LiveProcess, ProcessEnd, Report
 from weft.worker.spawner.agent_link import AgentLink
 from weft.worker.spawner.attempt import Attempt
 from weft.worker.spawner.segments import Segments
@@ -25,10 +25,10 @@ class Reports:
         self._link = link
         self._finished: list[Attempt] = []
         self._hold_until_ns = 0
-        self._unsent: list[Ended] = []
-        self._started: list[Started] = []
+        self._unsent: list[ProcessEnd] = []
+        self._started: list[LiveProcess] = []
         self._withdrawn: list[AttemptKey] = []
-        self.unacknowledged: dict[AttemptKey, Ended] = {}
+        self.unacknowledged: dict[AttemptKey, ProcessEnd] = {}
 
     def add_end(self, attempt: Attempt) -> None:
         """Note that an attempt has ended and all of its output was read."""
@@ -36,7 +36,7 @@ class Reports:
             self._hold_until_ns = time.monotonic_ns() + _HOLD_NS
         self._finished.append(attempt)
 
-    def add_start(self, started: Started) -> None:
+    def add_start(self, started: LiveProcess) -> None:
         """Note that a process runs."""
         self._started.append(started)
 
@@ -126,10 +126,10 @@ def _pieces_of(attempt: Attempt) -> bytes:
     return pieces
 
 
-def _ended_of(attempt: Attempt, place: tuple[int, int] | None) -> Ended:
+def _ended_of(attempt: Attempt, place: tuple[int, int] | None) -> ProcessEnd:
     failed = attempt.failure is not None
     output = attempt.output
-    return Ended(
+    return ProcessEnd(
         attempt.key,
         attempt.started_ns,
         attempt.ended_ns,

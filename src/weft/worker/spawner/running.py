@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from weft.core.states import Reason
-from weft.wire.spawner import Started
+from weft.wire.spawner import LiveProcess
 from weft.worker.spawner import tree
 from weft.worker.spawner.attempt import Attempt
 from weft.worker.spawner.launch import Launcher, Prepared, StartedProcess
@@ -202,7 +202,7 @@ class Running:
         while self._to_tell and self._to_tell[0].started_ns + _TELL_AFTER_NS <= now_ns:
             attempt = self._to_tell.popleft()
             if not attempt.ended_ns:
-                self._reports.add_start(Started(attempt.key, attempt.pid, attempt.started_ns))
+                self._reports.add_start(LiveProcess(attempt.key, attempt.pid, attempt.started_ns))
         if self._ended:
             ended, self._ended = self._ended, []
             self._look_for_leftovers(ended)

@@ -17,10 +17,10 @@ from weft.wire.spawner import (
     AgentMessage,
     Hello,
     Kill,
+    LiveProcess,
     Quit,
     Renew,
     Start,
-    Started,
     StartProcess,
     Welcome,
     Withdraw,
@@ -143,7 +143,9 @@ class Spawner:
         self._reports.store()
         self._reports.forget_unsent()
         queued = [one.key for one in self._queue if one.queued]
-        live = [Started(one.key, one.pid, one.started_ns) for one in self.running.by_pid.values()]
+        live = [
+            LiveProcess(one.key, one.pid, one.started_ns) for one in self.running.by_pid.values()
+        ]
         ended = list(self._reports.unacknowledged.values())
         self._link.send(Welcome(self._incarnation, self._pid_namespace, queued, live, ended))
 

@@ -187,7 +187,7 @@ def _happened(report: wire.Report) -> Happened:
     )
 
 
-def _ended(one: wire.Ended) -> Ended:
+def _ended(one: wire.ProcessEnd) -> Ended:
     return Ended(
         one.key,
         one.started_ns,
@@ -205,7 +205,7 @@ def _ended(one: wire.Ended) -> Ended:
     )
 
 
-def reason_of(one: wire.Ended) -> int | None:
+def reason_of(one: wire.ProcessEnd) -> int | None:
     """Return why an attempt did not succeed; None if it did."""
     if one.failure is not None:
         return one.failure

@@ -1,7 +1,7 @@
 import pytest
 
 from weft.bench.figures import median_rate, percentile, ratio_of
-from weft.bench.plan import Plan
+from weft.bench.plan import BenchPlan
 from weft.bench.runners import Run
 
 
@@ -20,10 +20,10 @@ def test_percentiles_of_few_values_are_among_them() -> None:
 
 
 def test_plan_scales_jobs_and_keeps_at_least_one() -> None:
-    assert Plan(scale=0.1).jobs_of(20_000) == 2_000
-    assert Plan(jobs=30, scale=0.1).jobs_of(20_000) == 3
-    assert Plan(scale=0.0001).jobs_of(500) == 1
-    assert Plan(rounds=2).rounds_of(5) == 2
+    assert BenchPlan(scale=0.1).jobs_of(20_000) == 2_000
+    assert BenchPlan(jobs=30, scale=0.1).jobs_of(20_000) == 3
+    assert BenchPlan(scale=0.0001).jobs_of(500) == 1
+    assert BenchPlan(rounds=2).rounds_of(5) == 2
 
 
 def test_rate_of_a_part_counts_the_jobs_between_its_ends() -> None:

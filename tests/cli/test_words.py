@@ -14,7 +14,7 @@ from weft.cli.terminal.plain import one_line, plain
 from weft.cli.terminal.screen import print_facts, print_table
 from weft.core.errors import BadId
 from weft.core.texts import wrong_name
-from weft.settings import Origin, all_declared
+from weft.settings import SettingValue, all_declared
 
 
 def test_texts_cannot_steer_the_terminal() -> None:
@@ -84,10 +84,10 @@ def test_config_shows_no_secrets() -> None:
     declared = all_declared()
     token, database = declared["token"], declared["database"]
 
-    assert _shown(token, Origin("abc", "default")) == "•••"
-    dsn = _shown(database, Origin("postgresql://me:pw@db/weft", "default"))
+    assert _shown(token, SettingValue("abc", "default")) == "•••"
+    dsn = _shown(database, SettingValue("postgresql://me:pw@db/weft", "default"))
     assert dsn == "postgresql://me:•••@db/weft"
-    assert _shown(database, Origin("host=db password=pw", "default")) == "•••"
+    assert _shown(database, SettingValue("host=db password=pw", "default")) == "•••"
 
 
 def test_numbers_are_written_as_ranges() -> None:

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from weft.client.submission.document import Plan, is_small, plan_submission
+from weft.client.submission.document import SubmissionPlan, is_small, plan_submission
 from weft.core.errors import ParentCycle, ParentNotFound, WrongType
 
 
-def plan(*jobs: dict[str, Any], **fields: object) -> Plan:
+def plan(*jobs: dict[str, Any], **fields: object) -> SubmissionPlan:
     return plan_submission({"name": "x", **fields, "jobs": list(jobs)})
 
 

@@ -97,7 +97,7 @@ def test_an_interrupted_submission_goes_on_where_it_was(weft: Weft) -> None:
                 os.kill(os.getpid(), signal.SIGINT)
 
         with pytest.raises(KeyboardInterrupt):
-            bb._runner.wait(bb._async.draft.submit(interrupt_once))
+            bb._loop_thread.wait(bb._async.draft.submit(interrupt_once))
         b = bb.submit()
 
         assert [job["name"] for job in b.list_jobs()] == EXPECTED[:-1]

@@ -17,7 +17,7 @@ from weft.bench.conditions import conditions_of, load_average, query
 from weft.bench.figures import percentile
 from weft.bench.filled_batch import Filler
 from weft.bench.layout import Sets
-from weft.bench.plan import BenchFailed, Plan, Progress
+from weft.bench.plan import BenchFailed, BenchPlan, Progress
 from weft.bench.runners import Runners
 from weft.bench.throwaway import (
     running_api,
@@ -50,7 +50,7 @@ READS: dict[str, Path] = {
 }
 
 
-async def measure(plan: Plan, progress: Progress) -> dict[str, Any]:
+async def measure(plan: BenchPlan, progress: Progress) -> dict[str, Any]:
     """Return the 99th percentile of each kind of request, and the bytes of a job."""
     load, jobs, requests = load_average(), plan.jobs_of(JOBS), plan.rounds_of(REQUESTS)
     progress.begin(6)

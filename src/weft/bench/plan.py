@@ -15,7 +15,7 @@ class BenchFailed(Internal):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
+class BenchPlan:
     """The options of a bench. Each bench has its own default sizes."""
 
     scale: float = 1.0

@@ -25,7 +25,7 @@ from weft.client.http.connection import ConnectionLost
 from weft.client.http.listing import Document
 from weft.client.http.problems import to_error
 from weft.client.http.routes import Routes, Stream, _log_path
-from weft.client.http.session import PATIENCE_S, WAIT_PATIENCE_S, Query, Session, waiting
+from weft.client.http.session import PATIENCE_S, WAIT_PATIENCE_S, HttpSession, Query, waiting
 from weft.client.http.sse import EventParser, ServerEvent
 from weft.client.submission.document import submit
 from weft.client.submission.upload import PARALLEL, Bunch, cut_bunches, send_bunches
@@ -120,7 +120,7 @@ class Api(Routes):
     ) -> None:
         locator = Locator(url, token, home)
         super().__init__(
-            Session(
+            HttpSession(
                 locator,
                 patience_s=patience_s,
                 wait_patience_s=wait_patience_s,

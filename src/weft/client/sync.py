@@ -14,7 +14,7 @@ from weft.client.http.listing import Document
 from weft.client.http.session import PATIENCE_S, WAIT_PATIENCE_S
 from weft.client.objects.builder import Builder, BuilderSource, GroupBuilder, JobTreeBuilder
 from weft.client.objects.interrupt import may_wait_on
-from weft.client.objects.runner import Runner, Twin, iterates, lists, waits, waits_as
+from weft.client.objects.loop_thread import LoopThread, Twin, iterates, lists, waits, waits_as
 from weft.client.progress import Progress
 from weft.client.submission.refs import JobRef, NotSubmitted
 from weft.core.ids import format_job_ref
@@ -69,7 +69,7 @@ class Job(Twin[aio.Job]):
 
     def element(self, place: int) -> "Job":
         """Return one job of an array; the first is 0, whatever its index."""
-        return Job(self._runner, self._async.element(place))
+        return Job(self._loop_thread, self._async.element(place))
 
     status = waits(aio.Job.status)
     edit = waits(aio.Job.edit)
@@ -89,7 +89,7 @@ class Job(Twin[aio.Job]):
         """
         while True:
             try:
-                return self._runner.wait(self._async.wait())
+                return self._loop_thread.wait(self._async.wait())
             except KeyboardInterrupt:
                 if not may_wait_on(format_job_ref(self.batch_id, self.job_id), self.cancel):
                     raise
@@ -193,19 +193,19 @@ class Batch(Counted[aio.Batch]):
 
     def job_tree(self) -> JobTree:
         """Return the tree of groups."""
-        return JobTree(self._runner, self._async.job_tree())
+        return JobTree(self._loop_thread, self._async.job_tree())
 
     def get_job(self, job_id: int) -> Job:
         """Return the job of this number; nothing is asked of the server yet."""
-        return Job(self._runner, self._async.get_job(job_id))
+        return Job(self._loop_thread, self._async.get_job(job_id))
 
 
 class BatchBuilder(Builder[Job], Twin[aio.BatchBuilder]):
     """A batch under construction, or an update of one: nothing is sent before `submit`."""
 
-    def __init__(self, runner: Runner, twin: aio.BatchBuilder) -> None:
-        Builder.__init__(self, twin.draft, lambda ref: Job(runner, twin.make_job(ref)))
-        Twin.__init__(self, runner, twin)
+    def __init__(self, loop_thread: LoopThread, twin: aio.BatchBuilder) -> None:
+        Builder.__init__(self, twin.draft, lambda ref: Job(loop_thread, twin.make_job(ref)))
+        Twin.__init__(self, loop_thread, twin)
 
     submit = waits_as(Batch, aio.BatchBuilder.submit)
 
@@ -251,12 +251,12 @@ class Client(BuilderSource[BatchBuilder], Twin[aio.Client]):
             wait_patience_s=wait_patience_s,
             on_outage=on_outage,
         )
-        runner = Runner()
-        Twin.__init__(self, runner, client)
+        loop_thread = LoopThread()
+        Twin.__init__(self, loop_thread, client)
         BuilderSource.__init__(
             self,
             client.api,
-            lambda draft: BatchBuilder(runner, aio.BatchBuilder(client.api, draft)),
+            lambda draft: BatchBuilder(loop_thread, aio.BatchBuilder(client.api, draft)),
         )
 
     def __enter__(self) -> Self:
@@ -267,7 +267,7 @@ class Client(BuilderSource[BatchBuilder], Twin[aio.Client]):
 
     def close(self) -> None:
         """Close the connections and end the thread."""
-        self._runner.close()
+        self._loop_thread.close()
 
     get_batch = waits_as(Batch, aio.Client.get_batch)
     list_workers = waits(aio.Client.list_workers)

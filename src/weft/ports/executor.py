@@ -32,7 +32,7 @@ class Reservation:
     memory_mib: int
 
 
-class Executor(Protocol):
+class JobExecutor(Protocol):
     """How attempts of one kind are run."""
 
     @property
@@ -40,7 +40,7 @@ class Executor(Protocol):
         """Return the name of the runner for which it translates."""
 
 
-class SpawnerExecutor(Executor, Protocol):
+class SpawnerExecutor(JobExecutor, Protocol):
     """An executor that describes the process that the spawner must start."""
 
     def environment_of(self, spec: JobSpec) -> dict[str, str]:

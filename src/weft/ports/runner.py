@@ -22,7 +22,7 @@ import msgspec
 from weft.core.attempt_key import AttemptKey
 from weft.core.log_location import LogLocation
 from weft.core.states import Phase, Reason
-from weft.ports.executor import Executor, ExecutorLimits
+from weft.ports.executor import ExecutorLimits, JobExecutor
 from weft.ports.log_store import LogWriter
 from weft.wire.spawner import WarmLimits
 from weft.wire.spec import JobSpec
@@ -133,7 +133,7 @@ class RunnerSite:
     cpu_m: int
     memory_mib: int
     limits: ExecutorLimits
-    executors: Mapping[str, Executor]
+    executors: Mapping[str, JobExecutor]
     """The executors that translate for this runner, by name."""
     warm: WarmLimits = field(default_factory=WarmLimits)
     job_namespace: Literal["auto", "always", "never"] = "auto"

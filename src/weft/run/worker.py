@@ -20,7 +20,7 @@ from weft.plugins.log_stores.files.keeper import FileLogKeeper
 from weft.plugins.log_stores.files.place import place_name
 from weft.plugins.log_stores.files.settings import FilesSettings
 from weft.plugins.log_stores.files.writer import FileLogWriter
-from weft.ports.executor import ENTRY_POINTS, Executor, ExecutorLimits
+from weft.ports.executor import ENTRY_POINTS, ExecutorLimits, JobExecutor
 from weft.ports.runner import Runner, RunnerFactory, RunnerSite
 from weft.run.child import DRAINED, is_supervised
 from weft.run.home import Home
@@ -219,7 +219,7 @@ def warm_limits_of(settings: Settings) -> WarmLimits:
     )
 
 
-def executors_of(settings: Settings) -> dict[str, Executor]:
+def executors_of(settings: Settings) -> dict[str, JobExecutor]:
     """Return the executors that translate for this worker's runner, by name."""
     installed = {entry.name: entry.load()() for entry in entry_points(group=ENTRY_POINTS)}
     return {name: one for name, one in installed.items() if one.runner == settings.runner}

@@ -18,7 +18,7 @@ from weft.settings.declare import (
 )
 from weft.settings.load import (
     FILE_NAME,
-    Origin,
+    SettingValue,
     all_declared,
     default_home,
     explain_settings,
@@ -38,7 +38,7 @@ __all__ = [
     "Declared",
     "InvalidSetting",
     "LargeBytes",
-    "Origin",
+    "SettingValue",
     "Settings",
     "all_declared",
     "declared_in",

@@ -23,7 +23,7 @@ _SHOWN_CHARS = 200
 
 
 @dataclass(frozen=True)
-class Origin:
+class SettingValue:
     """A value and where it came from.
 
     `command line`, `environment WEFT_X`, the path of a file, `default`.
@@ -49,16 +49,16 @@ class _Given:
         variables = (name for name in self.environ if name.startswith(_PREFIX))
         return {*self.flags, *self.stored, *(_name_of(variable) for variable in variables)}
 
-    def find(self, one: Declared) -> Origin:
+    def find(self, one: Declared) -> SettingValue:
         """Return the value that counts, not converted yet."""
         variable = variable_of(one.name)
         if one.name in self.flags:
-            return Origin(self.flags[one.name], "command line")
+            return SettingValue(self.flags[one.name], "command line")
         if self.environ.get(variable, "") != "":
-            return Origin(self.environ[variable], f"environment {variable}")
+            return SettingValue(self.environ[variable], f"environment {variable}")
         if one.name in self.stored:
-            return Origin(self.stored[one.name], str(self.file))
-        return Origin(one.default, "default")
+            return SettingValue(self.stored[one.name], str(self.file))
+        return SettingValue(one.default, "default")
 
     def place(self, name: str) -> str:
         """Return the file, with the line that names a setting if it can be told."""
@@ -129,7 +129,7 @@ def load_settings(
 
 def explain_settings(
     flags: Mapping[str, Any] | None = None, environ: Mapping[str, str] | None = None
-) -> dict[str, Origin]:
+) -> dict[str, SettingValue]:
     """Return every setting with where its value came from. Raises as `load_settings`."""
     given = _given(flags, environ)
     return _read(given, [_own(), *map(declared_in, _plugin_sections())])
@@ -183,27 +183,27 @@ def _given(flags: Mapping[str, Any] | None, environ: Mapping[str, str] | None) -
 
 
 def _values(
-    declared: Sequence[Declared], found: Mapping[str, Origin]
+    declared: Sequence[Declared], found: Mapping[str, SettingValue]
 ) -> dict[str, Any]:  # settings have several types
     return {one.name: found[one.name].value for one in declared}
 
 
-def _read(given: _Given, sections: Sequence[Sequence[Declared]]) -> dict[str, Origin]:
+def _read(given: _Given, sections: Sequence[Sequence[Declared]]) -> dict[str, SettingValue]:
     """Return what was given for these settings, converted and checked."""
-    result: dict[str, Origin] = {}
+    result: dict[str, SettingValue] = {}
     problems: list[FieldError] = []
     for one in (one for section in sections for one in section):
         origin = given.find(one)
         if one.name == "home":
             # The file is in the home, so it cannot name it.
             where = "default" if origin.where == str(given.file) else origin.where
-            result["home"] = Origin(given.file.parent, where)
+            result["home"] = SettingValue(given.file.parent, where)
             continue
         if one.name in result:
             problems.append(FieldError(f"/{one.name}", "two plug-ins declare this setting"))
         try:
             value = None if origin.value is None else one.convert(origin.value)
-            result[one.name] = Origin(value, origin.where)
+            result[one.name] = SettingValue(value, origin.where)
         except (ValueError, TypeError) as error:
             is_stored = origin.where == str(given.file)
             where = given.place(one.name) if is_stored else origin.where

@@ -45,7 +45,7 @@ def bench(
         shared: Options of every command.
     """
     from weft.bench.main import BENCHES, run_bench  # noqa: PLC0415 (heavy: the server's side)
-    from weft.bench.plan import Plan, Silent  # noqa: PLC0415
+    from weft.bench.plan import BenchPlan, Silent  # noqa: PLC0415
 
     if name is None:
         _list(BENCHES, as_json=shared.json)
@@ -56,7 +56,7 @@ def bench(
             detail=f"The benches are {', '.join(BENCHES)}.",
             hint="`weft bench` lists the benches and what they measure.",
         )
-    plan = Plan(scale=scale, jobs=jobs, rounds=rounds, directory=directory)
+    plan = BenchPlan(scale=scale, jobs=jobs, rounds=rounds, directory=directory)
     if shared.json:
         print_json(run_bench(name, plan, Silent()))
         return 0

@@ -5,7 +5,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.terminal.screen import print_json, print_table
-from weft.settings import Declared, Origin, all_declared, explain_settings
+from weft.settings import Declared, SettingValue, all_declared, explain_settings
 
 HIDDEN = "•••"
 _PASSWORD = re.compile(r"\b((?:ssl)?password=)[^&]*", re.IGNORECASE)
@@ -39,7 +39,7 @@ def config(*, shared: Shared = SHARED) -> int:
     return 0
 
 
-def _shown(declared: Declared, origin: Origin) -> str | None:
+def _shown(declared: Declared, origin: SettingValue) -> str | None:
     """Return the value as text; of a secret DSN all but the password, of other secrets nothing."""
     if origin.value is None:
         return None

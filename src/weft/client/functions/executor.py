@@ -26,7 +26,7 @@ from weft.client.functions.pickles import (
     value_of,
     values_of,
 )
-from weft.client.objects.runner import Runner
+from weft.client.objects.loop_thread import LoopThread
 from weft.core.errors import WeftError
 from weft.core.ids import format_batch_id
 from weft.wire.initialized import Initialized, InitializerFailed
@@ -95,11 +95,11 @@ class Executor(concurrent.futures.Executor):
         self.url = api.url
         """Where the server is. Asked now, so that it is said at once if there is none."""
         self._calls = Calls(api, plan, on_idle=_weakly(self._on_idle))
-        self._runner = Runner()
+        self._loop_thread = LoopThread()
         self._link = Link(
-            post=_weakly(self._runner.post),
+            post=_weakly(self._loop_thread.post),
             drop=_weakly(self._drop),
-            is_here=partial(_is_thread, self._runner.thread),
+            is_here=partial(_is_thread, self._loop_thread.thread),
         )
         self._prepared = initializer and partial(
             Initialized, key=secrets.token_hex(8), initializer=initializer, initargs=initargs
@@ -128,7 +128,7 @@ class Executor(concurrent.futures.Executor):
     def _max_workers(self) -> int:
         """Return how many calls run side by side. Other libraries read it, as dask does."""
         if self._slots is None:
-            self._slots = self._runner.wait(self._calls.slots())
+            self._slots = self._loop_thread.wait(self._calls.slots())
         return self._slots
 
     def submit(
@@ -143,7 +143,7 @@ class Executor(concurrent.futures.Executor):
             self._accepted.append(call)
             is_first = len(self._accepted) == 1
         if is_first:
-            self._runner.post(self._hand_over)
+            self._loop_thread.post(self._hand_over)
         return future
 
     def map(
@@ -173,8 +173,8 @@ class Executor(concurrent.futures.Executor):
         )
         with self._lock:
             self._begin()
-            self._runner.post(self._calls.enter, run)
-            self._runner.start(run.start())
+            self._loop_thread.post(self._calls.enter, run)
+            self._loop_thread.start(run.start())
         return run.values(timeout)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: FBT001, FBT002 (as concurrent.futures has it)
@@ -187,15 +187,15 @@ class Executor(concurrent.futures.Executor):
         """
         with self._lock:
             self._is_shut = True
-        if not self._runner.is_alive:
+        if not self._loop_thread.is_alive:
             return
         if cancel_futures:
-            self._runner.post(self._calls.cancel_unclaimed)
-        if wait and not self._runner.is_here:
+            self._loop_thread.post(self._calls.cancel_unclaimed)
+        if wait and not self._loop_thread.is_here:
             self._wait_for_all()
-            self._runner.close()
+            self._loop_thread.close()
         else:
-            self._runner.start(self._finish_and_close())
+            self._loop_thread.start(self._finish_and_close())
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         with self._cancelling():
@@ -219,7 +219,7 @@ class Executor(concurrent.futures.Executor):
         while True:
             try:
                 with suppress(CancelledError):  # `shutdown(wait=False)` has just finished
-                    self._runner.wait(self._finish())
+                    self._loop_thread.wait(self._finish())
             except KeyboardInterrupt:
                 is_interrupted = True
                 if self._is_explained:
@@ -254,9 +254,9 @@ class Executor(concurrent.futures.Executor):
             return
         self._is_cancelled = True
         _say(f"cancelling {self._title}")
-        self._runner.post(self._calls.cancel_unclaimed)  # also what was not sent yet
+        self._loop_thread.post(self._calls.cancel_unclaimed)  # also what was not sent yet
         with suppress(WeftError, CancelledError):
-            self._runner.wait(self._calls.cancel_all())
+            self._loop_thread.wait(self._calls.cancel_all())
 
     @property
     def _title(self) -> str:
@@ -268,7 +268,7 @@ class Executor(concurrent.futures.Executor):
         self._calls.accept(calls)
 
     def _drop(self, call: Call) -> None:
-        self._runner.post(self._calls.drop, call)
+        self._loop_thread.post(self._calls.drop, call)
 
     def _pickled(self, function: Callable[..., Any]) -> Function:
         return pickle_function(function, within=self._prepared)
@@ -290,7 +290,7 @@ class Executor(concurrent.futures.Executor):
         """Accept no calls any more, and fail those there are. Runs in the event loop."""
         if self._broken is None:
             self._broken = error
-            self._runner.start(self._calls.break_off(error))
+            self._loop_thread.start(self._calls.break_off(error))
 
     def _on_idle(self) -> None:
         with self._lock:
@@ -303,7 +303,7 @@ class Executor(concurrent.futures.Executor):
 
     async def _finish_and_close(self) -> None:
         await self._finish()
-        self._runner.close()
+        self._loop_thread.close()
 
 
 def _say(text: str) -> None:

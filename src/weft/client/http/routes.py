@@ -9,7 +9,7 @@ from urllib.parse import quote
 import msgspec
 
 from weft.client.http.listing import Document, Listing
-from weft.client.http.session import Query, Session, new_key
+from weft.client.http.session import HttpSession, Query, new_key
 from weft.core.errors import BadId
 
 Stream = Literal["stdout", "stderr", "both"]
@@ -23,7 +23,7 @@ _decode = msgspec.json.Decoder().decode
 class Routes:
     """The HTTP api, one method per route."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: HttpSession) -> None:
         self._session = session
 
     async def __aenter__(self) -> Self:

@@ -64,7 +64,7 @@ def new_key() -> str:
     return secrets.token_hex(16)
 
 
-class Session:
+class HttpSession:
     """A server, found by a locator, with connections that are kept.
 
     `patience_s`: how long requests are repeated while the server is away; `wait_patience_s`:

@@ -23,7 +23,7 @@ FIELDS_OF_JOBS = frozenset({"jobs", "groups", "inherit_env"})
 
 
 @dataclass(frozen=True)
-class Plan:
+class SubmissionPlan:
     """A document cut into what the slow path takes: all numbers are relative to the one update."""
 
     batch: Document
@@ -79,7 +79,7 @@ def is_small(document: Document) -> bool:
     )
 
 
-def plan_submission(document: Document) -> Plan:
+def plan_submission(document: Document) -> SubmissionPlan:
     """Resolve names of parents and paths of groups. Raise the same errors as the server would."""
     jobs: Sequence[Document] = document["jobs"]
     names = [job.get("name") for job in jobs]
@@ -100,7 +100,7 @@ def plan_submission(document: Document) -> Plan:
         for origin, own in zip(origins, parents, strict=True)
     ]
     batch = {name: value for name, value in document.items() if name not in FIELDS_OF_JOBS}
-    return Plan(batch, groups.documents, planned, origins, positions.n_jobs)
+    return SubmissionPlan(batch, groups.documents, planned, origins, positions.n_jobs)
 
 
 def _plan_groups(groups: Sequence[Document], jobs: Sequence[Document]) -> GroupPlan:

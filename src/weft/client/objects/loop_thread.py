@@ -31,7 +31,7 @@ class ClientClosed(Invalid):
     code = "CLIENT.CLOSED"
 
 
-class Runner:
+class LoopThread:
     """One event loop in a thread of its own. Several threads may share it.
 
     It ends with `close`, when nobody has it any more, or with the program.
@@ -119,8 +119,8 @@ class Runner:
 class WaitingListing:
     """The documents of a listing, for programs that wait: one change of threads for each page."""
 
-    def __init__(self, runner: Runner, listing: Listing) -> None:
-        self._runner = runner
+    def __init__(self, loop_thread: LoopThread, listing: Listing) -> None:
+        self._loop_thread = loop_thread
         self._listing = listing
         self._page: Iterator[Document] = iter(())
 
@@ -137,7 +137,7 @@ class WaitingListing:
     def __next__(self) -> Document:
         for document in self._page:
             return document
-        self._page = iter(self._runner.wait(self._listing.next_page()))
+        self._page = iter(self._loop_thread.wait(self._listing.next_page()))
         return next(self._page)
 
 
@@ -152,8 +152,8 @@ def waits_for_itself() -> RuntimeError:
 class Twin(Generic[AsyncT_co]):
     """The waiting side of an asynchronous object."""
 
-    def __init__(self, runner: Runner, twin: AsyncT_co) -> None:
-        self._runner = runner
+    def __init__(self, loop_thread: LoopThread, twin: AsyncT_co) -> None:
+        self._loop_thread = loop_thread
         self._async = twin
 
     def __repr__(self) -> str:
@@ -175,20 +175,22 @@ def waits(
 
     @functools.wraps(method)
     def call(self: Twin[AsyncT], /, *args: P.args, **kwargs: P.kwargs) -> Result:
-        return self._runner.wait(_bound(self, method)(*args, **kwargs))
+        return self._loop_thread.wait(_bound(self, method)(*args, **kwargs))
 
     return call
 
 
 def waits_as(
-    cls: Callable[[Runner, Inner], Outer],
+    cls: Callable[[LoopThread, Inner], Outer],
     method: Callable[Concatenate[AsyncT, P], Coroutine[Any, Any, Inner]],
 ) -> Callable[Concatenate[Twin[AsyncT], P], Outer]:
     """Make the method of a twin that waits for this one and returns the twin of its result."""
 
     @functools.wraps(method)
     def call(self: Twin[AsyncT], /, *args: P.args, **kwargs: P.kwargs) -> Outer:
-        return cls(self._runner, self._runner.wait(_bound(self, method)(*args, **kwargs)))
+        return cls(
+            self._loop_thread, self._loop_thread.wait(_bound(self, method)(*args, **kwargs))
+        )
 
     return call
 
@@ -200,7 +202,7 @@ def iterates(
 
     @functools.wraps(method)
     def call(self: Twin[AsyncT], /, *args: P.args, **kwargs: P.kwargs) -> Iterator[Result]:
-        return self._runner.iterate(_bound(self, method)(*args, **kwargs))
+        return self._loop_thread.iterate(_bound(self, method)(*args, **kwargs))
 
     return call
 
@@ -212,7 +214,7 @@ def lists(
 
     @functools.wraps(method)
     def call(self: Twin[AsyncT], /, *args: P.args, **kwargs: P.kwargs) -> WaitingListing:
-        return WaitingListing(self._runner, _bound(self, method)(*args, **kwargs))
+        return WaitingListing(self._loop_thread, _bound(self, method)(*args, **kwargs))
 
     return call
 

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 import pytest
 
-from weft.client.objects.runner import ClientClosed, Runner
+from weft.client.objects.loop_thread import ClientClosed, LoopThread
 
 
 async def forever() -> None:
@@ -17,17 +17,17 @@ async def forever() -> None:
 def test_nobody_waits_for_a_loop_that_is_closed_meanwhile() -> None:
     """Whatever moment the close meets: before the loop runs the call, while it ends, or after."""
     for _ in range(300):
-        runner = Runner()
-        closer = threading.Thread(target=runner.close)
+        loop_thread = LoopThread()
+        closer = threading.Thread(target=loop_thread.close)
         closer.start()
         with suppress(CancelledError, ClientClosed):
-            runner.wait(forever())
+            loop_thread.wait(forever())
         closer.join()
 
 
 def test_a_closed_runner_says_so() -> None:
-    runner = Runner()
-    runner.close()
+    loop_thread = LoopThread()
+    loop_thread.close()
 
     with pytest.raises(ClientClosed):
-        runner.wait(forever())
+        loop_thread.wait(forever())

@@ -12,6 +12,7 @@ from typing import Any
 
 from weft.cli.each.command_line import read_words
 from weft.cli.each.dry_run import print_commands
+from weft.cli.each.each_input import EachInput, read_whole
 from weft.cli.each.feed import Feed
 from weft.cli.each.halting import halt_of, stop_when_halted
 from weft.cli.each.ledger import WINDOW_JOBS, Ledger
@@ -21,7 +22,6 @@ from weft.cli.each.print import Printer
 from weft.cli.each.records import Records
 from weft.cli.each.resume import ATTRIBUTE, find_earlier
 from weft.cli.each.slots import Slots
-from weft.cli.each.source import Source, read_whole
 from weft.cli.each.summary import Run, print_summary, print_summary_as_json
 from weft.cli.input.job_document import (
     NO_OPTIONS,
@@ -79,30 +79,28 @@ def each(
         raise NoCommand(
             "nothing to run", hint="Write the command after two hyphens: `weft each -- wc -l {}`."
         )
-    source = Source(words, how)
-    source.job_limit()
+    given = EachInput(words, how)
+    given.job_limit()
     if how.dry_run:
         return asyncio.run(
-            print_commands(
-                source.reader(), source.packer(), source.template(), as_json=shared.json
-            )
+            print_commands(given.reader(), given.packer(), given.template(), as_json=shared.json)
         )
-    return asyncio.run(_Each(source, how, options, shared).run())
+    return asyncio.run(_Each(given, how, options, shared).run())
 
 
 class _Each:
     """One run."""
 
     def __init__(
-        self, source: Source, how: EachOptions, options: JobOptions, shared: Shared
+        self, given: EachInput, how: EachOptions, options: JobOptions, shared: Shared
     ) -> None:
-        self._source = source
+        self._input = given
         self._how = how
         self._options = options
         self._shared = shared
         self._ledger = Ledger(failed_code=XARGS_FAILED if how.xargs else FAILED)
         self._halt = halt_of(how.halt)
-        self._job_limit = source.job_limit()
+        self._job_limit = given.job_limit()
         wants_records = how.joblog is not None or how.results is not None
         self._records = Records(how.joblog, how.results) if wants_records else None
         self._began_at = monotonic()
@@ -111,9 +109,9 @@ class _Each:
 
     async def run(self) -> int:
         """Submit, print and sum up; return the exit code."""
-        reader = self._source.reader()
+        reader = self._input.reader()
         if self._halt is not None and self._halt.percent is not None:
-            reader, n_jobs = await read_whole(reader, self._source.packer())
+            reader, n_jobs = await read_whole(reader, self._input.packer())
             self._halt = self._halt.among(n_jobs)
         async with self._shared.client(patience_s=WAIT_PATIENCE_S) as client:
             feed = await self._feed(client, reader)
@@ -148,13 +146,13 @@ class _Each:
     async def _feed(self, client: Api, reader: LineReader | GivenItems) -> Feed:
         resume = self._how.resume
         earlier = await find_earlier(client, resume) if resume is not None else None
-        program = PurePath(self._source.words.command[0]).name or "each"
+        program = PurePath(self._input.words.command[0]).name or "each"
         name = self._how.name or (earlier.name if earlier else f"{program}-{secrets.token_hex(3)}")
         batch: dict[str, Any] = {
             "name": name,
             "attributes": {ATTRIBUTE: "resumed" if earlier else "new"},
         }
-        template = self._source.template()
+        template = self._input.template()
         n_at_once = await self._n_at_once(client, has_slots=template.has_slot)
         if n_at_once:
             batch["max_running"] = n_at_once
@@ -162,7 +160,7 @@ class _Each:
             client=client,
             reader=reader,
             ledger=self._ledger,
-            packer=self._source.packer(),
+            packer=self._input.packer(),
             template=template,
             batch=batch,
             job_fields={**place_fields(), **option_fields(self._options)},
@@ -259,7 +257,7 @@ class _Each:
         )
         (print_summary_as_json if self._shared.json else print_summary)(self._ledger, run)
         if self._ledger.exit_code == NO_PROGRAM and not self._shared.json:
-            hint = shell_hint(self._source.words.command, "weft each --")
+            hint = shell_hint(self._input.words.command, "weft each --")
             if hint is not None:
                 note(hint)
 

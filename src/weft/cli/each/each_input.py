@@ -25,7 +25,7 @@ XARGS_CHARS = 131_072
 
 
 @dataclass(frozen=True)
-class Source:
+class EachInput:
     """Lines or values, and the command."""
 
     words: Words

@@ -24,7 +24,7 @@ from weft.client.http.address import Locator
 from weft.client.http.connection import ConnectionLost
 from weft.client.http.listing import Document
 from weft.client.http.problems import to_error
-from weft.client.http.routes import Routes, Stream, _log_path
+from weft.client.http.routes import Routes, Stream, log_path
 from weft.client.http.session import PATIENCE_S, WAIT_PATIENCE_S, HttpSession, Query, waiting
 from weft.client.http.sse import EventParser, ServerEvent
 from weft.client.submission.document import submit
@@ -266,7 +266,7 @@ class Api(Routes):
         Raise `OutputElsewhere` after the end if the server cannot read what the job wrote.
         """
         query: Query = {"stream": stream, "attempt": attempt, "follow": True}
-        path = _log_path(batch_id, job_id)
+        path = log_path(batch_id, job_id)
         events = self._server_events(path, query, is_last=lambda event: event.kind == "end")
         async with aclosing(events):
             async for event in events:

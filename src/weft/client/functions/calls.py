@@ -17,6 +17,7 @@ import msgspec
 
 from weft.client.api import RESULTS_AT_ONCE, Api, ResultRow
 from weft.client.functions.pickles import PYTHON, Function
+from weft.client.submission.planner import ONE_REQUEST_BYTES, ONE_REQUEST_JOBS
 from weft.core.errors import Conflict, EventsGone, InvalidDocument, NotFound, PayloadTooLarge
 from weft.core.resources import parse_cpu_m
 from weft.core.states import ENDED_WORDS, JobState
@@ -24,8 +25,6 @@ from weft.wire.documents import FunctionDocument, JobDocument
 
 REQUESTS: Final = 3
 CANCELS: Final = 4
-BUNCH_CALLS: Final = 2_000
-BUNCH_BYTES: Final = 4 << 20
 ARGUMENTS_BYTES: Final = 1 << 20
 """Longer arguments go ahead of the job, in parts."""
 RECONNECT_PAUSE_S: Final = 0.05
@@ -221,10 +220,10 @@ class Calls:
     def _next_bunch(self) -> list[Call]:
         bunch: list[Call] = []
         size = 0
-        while self._waiting and len(bunch) < BUNCH_CALLS:
+        while self._waiting and len(bunch) < ONE_REQUEST_JOBS:
             call = self._waiting[0]
             size += len(call.arguments)
-            if bunch and size > BUNCH_BYTES:
+            if bunch and size > ONE_REQUEST_BYTES:
                 break
             self._waiting.popleft()
             if call.is_dropped:

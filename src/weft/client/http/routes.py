@@ -360,7 +360,7 @@ class Routes:
     ) -> AsyncGenerator[bytes, None]:
         """Yield the output of an attempt (default: the last one) as it is now, in pieces."""
         reply = await self._session.stream(
-            _log_path(batch_id, job_id), query={"stream": stream, "attempt": attempt}
+            log_path(batch_id, job_id), query={"stream": stream, "attempt": attempt}
         )
         async with reply:
             async for chunk in reply.chunks():
@@ -456,7 +456,8 @@ class Routes:
             return reply.headers.get("date")
 
 
-def _log_path(batch_id: int, job_id: int) -> str:
+def log_path(batch_id: int, job_id: int) -> str:
+    """Return the path of a job's output."""
     return f"/v1/batches/{batch_id}/jobs/{job_id}/log"
 
 

@@ -1,7 +1,8 @@
 """Show on the terminal what the roles append to their log files.
 
 Roles write to files, not to a pipe of ours: they go on when we are killed. The kernel says
-(inotify) when a file has grown, so nothing is polled.
+(inotify) when a file has grown, so nothing is polled. Without a watch (the user has too
+many) nothing is shown.
 """
 
 import asyncio

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from weft.cli.input.job_document import JobOptions, option_fields
+from weft.cli.input.limit_options import parse_moment
 from weft.cli.input.values import WrongOption
 
 
@@ -22,10 +23,10 @@ from weft.cli.input.values import WrongOption
         ("concurrency_key", "", "has no key: write it as db-x"),
         ("concurrency_key", "db=x", "with the key db may run at a time"),
         ("concurrency_key", "db=0", "a whole number from 1"),
-        ("not_before", "tomorrow", "such as 2027-01-01T02:00:00Z or +2h"),
-        ("deadline", "2026-02-30", "such as 2027-01-01T02:00:00Z or +2h"),
-        ("not_before", "+soon", "such as 2027-01-01T02:00:00Z or +2h"),
-        ("not_before", "+9999999999d", "such as 2027-01-01T02:00:00Z or +2h"),
+        ("not_before", "tomorrow", "such as 18:00, 2h (from now on) or 2027-01-01T02:00:00Z"),
+        ("deadline", "2026-02-30", "such as 18:00, 2h (from now on) or 2027-01-01T02:00:00Z"),
+        ("not_before", "+soon", "such as 18:00, 2h (from now on) or 2027-01-01T02:00:00Z"),
+        ("not_before", "+9999999999d", "such as 18:00, 2h (from now on) or 2027-01-01T02:00:00Z"),
     ],
 )
 def test_wrong_value_is_refused_with_the_name_of_its_option(
@@ -55,6 +56,30 @@ def test_times_have_a_zone_or_count_from_now() -> None:
     assert given == datetime(2026, 12, 31, 21, tzinfo=UTC)
     assert local == datetime(2027, 1, 1, 2).astimezone()
     assert before <= later - timedelta(hours=1.5) <= datetime.now(UTC)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("18:00", "2026-11-21 18:00"),
+        ("9:30", "2026-11-22 09:30"),
+        ("12:00", "2026-11-22 12:00"),
+        ("2h", "2026-11-21 14:00"),
+        ("1h30m", "2026-11-21 13:30"),
+    ],
+)
+def test_clock_times_are_those_of_today_or_tomorrow(text: str, expected: str) -> None:
+    now = datetime.fromisoformat("2026-11-21 12:00").astimezone()
+
+    found = datetime.fromisoformat(parse_moment(text, now))
+    assert found == datetime.fromisoformat(expected).astimezone()
+
+
+def test_a_deadline_that_has_passed_is_refused() -> None:
+    with pytest.raises(WrongOption, match="--deadline") as refused:
+        option_fields(JobOptions(deadline="2026-01-01T00:00:00Z"))
+
+    assert refused.value.detail == "2026-01-01T00:00:00Z has passed."
 
 
 @pytest.mark.parametrize(

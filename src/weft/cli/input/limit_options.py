@@ -1,7 +1,8 @@
 """Options that say when a job may run, for commands that make jobs."""
 
+import re
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, time, timedelta
 from typing import Annotated, Any
 
 from cyclopts import Parameter
@@ -11,6 +12,9 @@ from weft.cli.input.values import read_option
 from weft.core.durations import parse_seconds
 
 _CHARS_MAX = 40
+_CLOCK = re.compile(r"[0-9]{1,2}:[0-9]{2}")
+_DURATION = re.compile(r"[0-9.]+[dhms].*", re.IGNORECASE)
+_EXAMPLES = "18:00, 2h (from now on) or 2027-01-01T02:00:00Z"
 N_MAX = 2_000_000_000
 
 
@@ -20,7 +24,7 @@ class LimitOptions:
     """When a job may run."""
 
     not_before: Annotated[str | None, Parameter(group="Job")] = None
-    """Do not start it before this time: 2027-01-01T02:00:00Z, or +2h from now on."""
+    """Do not start it before this time: 18:00, 2h from now on, or 2027-01-01T02:00:00Z."""
 
     deadline: Annotated[str | None, Parameter(group="Job")] = None
     """End it by this time, written like --not-before; if --timeout does not fit, it fails."""
@@ -38,7 +42,7 @@ def limit_fields(options: LimitOptions) -> dict[str, Any]:
     if options.not_before is not None:
         fields["not_before"] = read_option("--not-before", options.not_before, parse_moment)
     if options.deadline is not None:
-        fields["deadline"] = read_option("--deadline", options.deadline, parse_moment)
+        fields["deadline"] = read_option("--deadline", options.deadline, parse_deadline)
     if options.concurrency_key is not None:
         fields["concurrency_key"] = read_option(
             "--concurrency-key", options.concurrency_key, parse_concurrency_key
@@ -63,17 +67,38 @@ def parse_concurrency_key(text: str) -> dict[str, Any]:
     return {"key": key, "n": int(n)}
 
 
-def parse_moment(text: str) -> str:
-    """Read a time as RFC 3339: `+2h` is a duration from now on, a time without a zone has that
-    of this machine. Raise `ValueError` for anything else.
+def parse_moment(text: str, now: datetime | None = None) -> str:
+    """Read a time as RFC 3339: `2h` or `+2h` is a duration from now on, `18:00` the next one, and
+    a time without a zone has that of this machine. Raise `ValueError` for anything else.
     """
+    now = now or datetime.now().astimezone()
     try:
-        if text.startswith("+"):
-            moment = datetime.now(UTC) + timedelta(seconds=parse_seconds(text[1:]))
-        else:
-            moment = datetime.fromisoformat(text)
-            moment = moment if moment.tzinfo else moment.astimezone()
-        return moment.isoformat()
+        return _moment(text.strip(), now).isoformat()
     except (ValueError, OverflowError, OSError) as error:
         shown = text[:_CHARS_MAX]
-        raise ValueError(f"{shown!r} is not a time such as 2027-01-01T02:00:00Z or +2h") from error
+        raise ValueError(f"{shown!r} is not a time such as {_EXAMPLES}") from error
+
+
+def parse_deadline(text: str) -> str:
+    """Read a time as `parse_moment`. Raise `ValueError` also for one that has passed: the job
+    could end before anybody sees that it is late.
+    """
+    moment = parse_moment(text)
+    if datetime.fromisoformat(moment) <= datetime.now(UTC):
+        raise ValueError(f"{text[:_CHARS_MAX]} has passed")
+    return moment
+
+
+def _moment(text: str, now: datetime) -> datetime:
+    if text.startswith("+"):
+        return now.astimezone(UTC) + timedelta(seconds=parse_seconds(text[1:]))
+    if _DURATION.fullmatch(text):
+        return now.astimezone(UTC) + timedelta(seconds=parse_seconds(text))
+    if _CLOCK.fullmatch(text):
+        clock = time.fromisoformat(text.zfill(5))
+        today = datetime.combine(now.date(), clock)
+        # The zone comes last: its offset may change overnight.
+        at = today.astimezone()
+        return at if at > now else (today + timedelta(days=1)).astimezone()
+    moment = datetime.fromisoformat(text)
+    return moment if moment.tzinfo else moment.astimezone()

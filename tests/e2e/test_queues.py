@@ -152,3 +152,18 @@ def test_a_job_file_is_tested_as_it_is_submitted(weft: Weft, file: Path, tmp_pat
     jobs.write_text("x-own: 1\ndefaults: {timeout_s: 5m}\njobs: [{}]")
 
     assert lines(weft.run("queue", "test", str(jobs)).stdout)[0] == "job 1: short"
+
+
+def test_waiting_jobs_are_rerouted(weft: Weft, file: Path) -> None:
+    weft.run("queue", "apply", str(file), "--yes")
+    options = ("--detach", "--not-before", "+1h", "--queue", "short")
+    waiting = weft.run("run", *options, "--", "true")
+    batch = waiting.stdout.decode().strip().partition(".")[0]
+    planned = weft.run("queue", "reroute", "--dry-run", "--json")
+    moved = weft.run("queue", "drain", "short", "--move-to", "default")
+    job = json.loads(weft.run("status", f"{batch}.j1", "--json").stdout)
+
+    assert json.loads(planned.stdout) == []
+    assert moved.stdout.decode() == "short → default: 1 job\n"
+    assert job["queue"] == "default"
+    assert weft.run("cancel", batch, "--yes").returncode == 0

@@ -185,6 +185,21 @@ class Client(BuilderSource[BatchBuilder]):
         """
         return await self.api.drain_queue(name)
 
+    async def reroute_queues(
+        self, *, queue: str | None = None, to: str | None = None, dry_run: bool = False
+    ) -> list[Document]:
+        """Move jobs that wait, and have never run, to the queues that guards choose now; return
+        how many moved from which queue to which.
+
+        Jobs that name their queue stay, unless `to` is given. Only for administrators.
+
+        Args:
+            queue: Only jobs of this queue.
+            to: Move them to this queue, whatever its guard says.
+            dry_run: Only count.
+        """
+        return await self.api.reroute_queues(queue=queue, to=to, dry_run=dry_run)
+
     async def test_queues(self, document: Document) -> Document:
         """Return which queues would take the jobs of a batch document, and why others not."""
         return await self.api.test_queues(document)

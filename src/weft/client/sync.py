@@ -280,6 +280,7 @@ class Client(BuilderSource[BatchBuilder], Twin[aio.Client]):
     get_queue = waits(aio.Client.get_queue)
     save_queues = waits(aio.Client.save_queues)
     drain_queue = waits(aio.Client.drain_queue)
+    reroute_queues = waits(aio.Client.reroute_queues)
     test_queues = waits(aio.Client.test_queues)
     list_batches = lists(aio.Client.list_batches)
     submit = waits_as(Batch, aio.Client.submit)

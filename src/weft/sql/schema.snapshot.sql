@@ -594,6 +594,10 @@ CREATE FUNCTION weft._lock_parents(of_batch_id bigint, base integer, edge_parent
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._lock_parents(of_batch_id bigint, base integer, edge_parents integer[]) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft._lock_waiting(of_batch_id bigint, of_job_ids integer[], of_shape_ids integer[]) RETURNS integer[]
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._lock_waiting(of_batch_id bigint, of_job_ids integer[], of_shape_ids integer[]) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft._lock_worker(of_name text, of_pool text, OUT worker_id integer, OUT state text, OUT incarnation_id integer) RETURNS record
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._lock_worker(of_name text, of_pool text, OUT worker_id integer, OUT state text, OUT incarnation_id integer) OWNER TO weft_system;
@@ -650,6 +654,18 @@ CREATE FUNCTION weft._move_ranges(batch_ids bigint[]) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._move_ranges(batch_ids bigint[]) OWNER TO weft_system;
 
+CREATE FUNCTION weft._move_rows(of_batch_id bigint, of_job_ids integer[], old_shapes integer[], new_shapes integer[], new_lanes integer[], queue_set integer, OUT sets integer[], OUT pools integer[]) RETURNS record
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off';
+ALTER FUNCTION weft._move_rows(of_batch_id bigint, of_job_ids integer[], old_shapes integer[], new_shapes integer[], new_lanes integer[], queue_set integer, OUT sets integer[], OUT pools integer[]) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._moved_gate_set(own integer, of_queue integer) RETURNS integer
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft._moved_gate_set(own integer, of_queue integer) OWNER TO weft_system;
+
 CREATE FUNCTION weft._ms_between(from_at timestamp with time zone, to_at timestamp with time zone) RETURNS bigint
     LANGUAGE sql IMMUTABLE STRICT;
 ALTER FUNCTION weft._ms_between(from_at timestamp with time zone, to_at timestamp with time zone) OWNER TO weft_system;
@@ -657,6 +673,11 @@ ALTER FUNCTION weft._ms_between(from_at timestamp with time zone, to_at timestam
 CREATE FUNCTION weft._next_offer(last weft.offer, of_pool_id integer, lanes integer[], shares weft.shares) RETURNS weft.offer
     LANGUAGE plpgsql STABLE;
 ALTER FUNCTION weft._next_offer(last weft.offer, of_pool_id integer, lanes integer[], shares weft.shares) OWNER TO weft_system;
+
+CREATE FUNCTION weft._next_open_batch(of_tenant_id integer, from_batch_id bigint) RETURNS bigint
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft._next_open_batch(of_tenant_id integer, from_batch_id bigint) OWNER TO weft_system;
 
 CREATE FUNCTION weft._next_span(of_batch_id bigint, of_group_id integer, after integer) RETURNS TABLE(first_job integer, last_job integer)
     LANGUAGE sql STABLE;
@@ -761,6 +782,10 @@ ALTER FUNCTION weft._queue_counts(of_tenant_id integer) OWNER TO weft_system;
 CREATE FUNCTION weft._queue_gate_sets(bunch weft.bunch, jobs weft.job_columns, limited text[], gate_sets integer[]) RETURNS integer[]
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._queue_gate_sets(bunch weft.bunch, jobs weft.job_columns, limited text[], gate_sets integer[]) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._queue_sets(of_batch_id bigint, limited text[], OUT names text[], OUT sets integer[]) RETURNS record
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._queue_sets(of_batch_id bigint, limited text[], OUT names text[], OUT sets integer[]) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft._reaper_due(grace_s double precision) RETURNS interval
     LANGUAGE sql STABLE;
@@ -1404,6 +1429,14 @@ CREATE FUNCTION weft.list_removed(batch_ids bigint[]) RETURNS SETOF bigint
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.list_removed(batch_ids bigint[]) OWNER TO weft_system;
 
+CREATE FUNCTION weft.list_waiting(tenant_id integer, after_batch bigint, after_job integer, limit_jobs integer) RETURNS TABLE(batch_id bigint, last_job integer, jobs jsonb)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off';
+ALTER FUNCTION weft.list_waiting(tenant_id integer, after_batch bigint, after_job integer, limit_jobs integer) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft.list_workers(tenant_id integer, with_deleted boolean, limit_rows integer) RETURNS SETOF jsonb
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -1433,6 +1466,14 @@ CREATE FUNCTION weft.missing_payloads(tenant_id integer, of_batch_id bigint, dig
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.missing_payloads(tenant_id integer, of_batch_id bigint, digests bytea[], part_bytes integer) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.move_jobs(tenant_id integer, batch_id bigint, job_ids integer[], asked jsonb) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off';
+ALTER FUNCTION weft.move_jobs(tenant_id integer, batch_id bigint, job_ids integer[], asked jsonb) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.next_callback(epoch bigint, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS interval
     LANGUAGE plpgsql SECURITY DEFINER
@@ -3660,6 +3701,8 @@ REVOKE ALL ON FUNCTION weft._lock_limits(of_tenant_id integer, asked jsonb[], co
 
 REVOKE ALL ON FUNCTION weft._lock_parents(of_batch_id bigint, base integer, edge_parents integer[]) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._lock_waiting(of_batch_id bigint, of_job_ids integer[], of_shape_ids integer[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._lock_worker(of_name text, of_pool text, OUT worker_id integer, OUT state text, OUT incarnation_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._lookahead_jobs(of_batch_id bigint) FROM PUBLIC;
@@ -3691,10 +3734,18 @@ GRANT ALL ON FUNCTION weft._move_members(tenant_id integer, of_batch_id bigint, 
 
 REVOKE ALL ON FUNCTION weft._move_ranges(batch_ids bigint[]) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._move_rows(of_batch_id bigint, of_job_ids integer[], old_shapes integer[], new_shapes integer[], new_lanes integer[], queue_set integer, OUT sets integer[], OUT pools integer[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._moved_gate_set(own integer, of_queue integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._moved_gate_set(own integer, of_queue integer) TO weft_tenant;
+
 REVOKE ALL ON FUNCTION weft._ms_between(from_at timestamp with time zone, to_at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._ms_between(from_at timestamp with time zone, to_at timestamp with time zone) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._next_offer(last weft.offer, of_pool_id integer, lanes integer[], shares weft.shares) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._next_open_batch(of_tenant_id integer, from_batch_id bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._next_open_batch(of_tenant_id integer, from_batch_id bigint) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._next_span(of_batch_id bigint, of_group_id integer, after integer) FROM PUBLIC;
 
@@ -3738,6 +3789,8 @@ REVOKE ALL ON FUNCTION weft._queue_counts(of_tenant_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._queue_counts(of_tenant_id integer) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._queue_gate_sets(bunch weft.bunch, jobs weft.job_columns, limited text[], gate_sets integer[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._queue_sets(of_batch_id bigint, limited text[], OUT names text[], OUT sets integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._reaper_due(grace_s double precision) FROM PUBLIC;
 
@@ -4075,6 +4128,9 @@ GRANT ALL ON FUNCTION weft.list_rates() TO weft_api;
 REVOKE ALL ON FUNCTION weft.list_removed(batch_ids bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_removed(batch_ids bigint[]) TO weft_worker;
 
+REVOKE ALL ON FUNCTION weft.list_waiting(tenant_id integer, after_batch bigint, after_job integer, limit_jobs integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_waiting(tenant_id integer, after_batch bigint, after_job integer, limit_jobs integer) TO weft_api;
+
 REVOKE ALL ON FUNCTION weft.list_workers(tenant_id integer, with_deleted boolean, limit_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_workers(tenant_id integer, with_deleted boolean, limit_rows integer) TO weft_api;
 
@@ -4093,6 +4149,9 @@ GRANT ALL ON FUNCTION weft.lose_workers(epoch bigint, grace_s double precision, 
 
 REVOKE ALL ON FUNCTION weft.missing_payloads(tenant_id integer, of_batch_id bigint, digests bytea[], part_bytes integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.missing_payloads(tenant_id integer, of_batch_id bigint, digests bytea[], part_bytes integer) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.move_jobs(tenant_id integer, batch_id bigint, job_ids integer[], asked jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.move_jobs(tenant_id integer, batch_id bigint, job_ids integer[], asked jsonb) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.next_callback(epoch bigint, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.next_callback(epoch bigint, at timestamp with time zone) TO weft_driver;

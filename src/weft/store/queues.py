@@ -4,9 +4,10 @@ from collections.abc import Sequence
 
 import msgspec
 
-from weft.core.queues import Queue
-from weft.ports.store import Caller, Row
+from weft.core.queues import DEFAULT, Queue
+from weft.ports.store import Caller, Row, Waiting
 from weft.store.database import Database
+from weft.wire.spec import decode_chunk
 
 
 class Queues:
@@ -31,3 +32,43 @@ class Queues:
         """Let a queue take no more jobs."""
         rows = await self._database.call("drain_queue", tenant_id=caller.tenant_id, name=name)
         return bool(rows[0][0])
+
+    async def list_waiting(
+        self, caller: Caller, *, after: tuple[int, int], limit: int
+    ) -> Waiting | None:
+        """Return the next jobs that wait."""
+        rows = await self._database.call(
+            "list_waiting",
+            tenant_id=caller.tenant_id,
+            after_batch=after[0],
+            after_job=after[1],
+            limit_jobs=limit,
+        )
+        if not rows:
+            return None
+        (row,) = rows
+        chunks = await self._database.call(
+            "get_specs",
+            tenant_id=caller.tenant_id,
+            of_batch_id=row["batch_id"],
+            first_jobs=sorted({job["spec_first"] for job in row["jobs"]}),
+        )
+        specs = {one["first_job"]: decode_chunk(one["body"]) for one in chunks}
+        for job in row["jobs"]:
+            chunk = specs[job["spec_first"]]
+            # The jobs of an array share one spec.
+            job["spec"] = chunk[min(job["job_id"] - job["spec_first"], len(chunk) - 1)]
+        return Waiting(row["batch_id"], row["last_job"], row["jobs"])
+
+    async def move_jobs(
+        self, caller: Caller, batch_id: int, jobs: Sequence[int], *, queue: str, pool: str | None
+    ) -> int:
+        """Let waiting jobs wait in another queue."""
+        rows = await self._database.call(
+            "move_jobs",
+            tenant_id=caller.tenant_id,
+            batch_id=batch_id,
+            job_ids=list(jobs),
+            asked={} if queue == DEFAULT else {"queue": queue, "pool": pool},
+        )
+        return int(rows[0][0])

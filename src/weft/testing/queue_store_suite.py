@@ -82,3 +82,26 @@ class QueueStoreSuite(StoreTests):
             ("default", "enabled", None),
         ]
         await api.save_queues(caller, [])
+
+    async def test_waiting_jobs_move_to_another_queue(self) -> None:
+        """Those that have run stay. They are listed, one batch at a time, until none are left."""
+        api, caller, pool = self.site.api, self.site.caller, self.site.pool
+        await api.save_queues(caller, [self.queue("q", 1)])
+        batch = await self.site.submit(3)
+        claimed = await self.site.claim(1)
+        page = await api.list_waiting(caller, after=(batch, 0), limit=2)
+        assert page is not None
+        assert [(page.batch_id, one["job_id"]) for one in page.jobs] == [(batch, 2), (batch, 3)]
+        assert {one["asked"].get("queue") for one in page.jobs} == {None}
+        assert page.jobs[0]["spec"].timeout_s is None
+        end = (batch, page.last_job)
+        assert not getattr(await api.list_waiting(caller, after=end, limit=2), "jobs", ())
+        moved = [await api.move_jobs(caller, batch, [1, 2, 3], queue="q", pool=pool)]
+        for _ in range(2):
+            moved += [await api.move_jobs(caller, batch, [2], queue="default", pool=None)]
+        assert moved == [2, 1, 0]
+        jobs = await api.list_jobs(caller, batch, after=0, limit=9)
+        assert [job["queue"] for job in jobs] == ["default", "default", "q"]
+        await self.site.end(*claimed)
+        assert await self.site.run() == [2, 3]
+        await api.save_queues(caller, [])

@@ -457,5 +457,18 @@ class QueuesDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
     dry_run: Annotated[bool, says("Only return what would change.")] = False
 
 
+class RerouteDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """`POST /v1/queue-reroute`: move the next jobs that wait."""
+
+    queue: Annotated[QueueName | None, says("Only jobs of this queue.", "short")] = None
+    to: Annotated[
+        QueueName | None, says("To this queue; without it to those that guards choose.", "large")
+    ] = None
+    dry_run: Annotated[bool, says("Only count.")] = False
+    cursor: Annotated[str | None, says("From the previous answer: go on there.", "b7.j1000")] = (
+        None
+    )
+
+
 class Empty(Struct, forbid_unknown_fields=True):
     """A request that needs only its path."""

@@ -61,3 +61,18 @@ class QueuesTested(Struct, kw_only=True):
     """Which queues take the jobs of a document."""
 
     routes: list[JobRoute]
+
+
+class QueueMove(Struct, kw_only=True):
+    """Jobs that moved from one queue to another, or would."""
+
+    queue: str
+    to: str
+    n_jobs: Count
+
+
+class QueuesRerouted(Struct, kw_only=True):
+    """What moved among the jobs that were looked at."""
+
+    moves: list[QueueMove]
+    cursor: Annotated[str | None, Meta(description="null: all waiting jobs were looked at")]

@@ -88,18 +88,10 @@ class ShapeBook:
         """Return the shape in its queue: in the first pool that has a worker for it."""
         if queue is None or queue.name == DEFAULT:
             return self._fitting(asked.shape, asked.given, wrong, (DEFAULT,))
-        placed = [
-            msgspec.structs.replace(
-                asked.shape,
-                words=tuple(sorted((*asked.shape.words, ("pool", pool), ("queue", queue.name)))),
-            )
-            for pool in queue.pools
-        ]
-        for shape in placed:
-            if any(_holds(worker, shape) for worker in self._workers):
-                return shape
-        self._fitting(asked.shape, asked.given, wrong, queue.pools)
-        return placed[0]
+        placed, fits = placed_in(asked.shape, queue, self._workers)
+        if not fits:
+            self._fitting(asked.shape, asked.given, wrong, queue.pools)
+        return placed
 
     def _parsed(self, asked: Mapping[str, Any], executor: str, wrong: Problems) -> Shape:
         offered = {name: one for worker in self._workers for name, one in worker["offers"].items()}
@@ -163,6 +155,22 @@ class ShapeBook:
                 NoWorkerFits, "", f"no single worker has all of this; the largest has {sizes}"
             )
         return shape
+
+
+def placed_in(shape: Shape, queue: Queue, workers: Sequence[Row]) -> tuple[Shape, bool]:
+    """Return the shape in the first pool of a queue that has a worker for it, and whether one
+    has.
+    """
+    placed = [
+        msgspec.structs.replace(
+            shape, words=tuple(sorted((*shape.words, ("pool", pool), ("queue", queue.name))))
+        )
+        for pool in queue.pools
+    ]
+    for one in placed:
+        if any(_holds(worker, one) for worker in workers):
+            return one, True
+    return placed[0], False
 
 
 class _Asked(NamedTuple):

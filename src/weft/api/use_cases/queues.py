@@ -95,7 +95,7 @@ async def router_of(
     routes = await services.routes(caller)
     if len(routes) == 1 and all(job.queue is None for job in jobs):
         return None
-    return Router(routes, await _request(services, caller, target, routes))
+    return Router(routes, await request_of(services, caller, target, routes))
 
 
 def count_failures(router: Router | None) -> None:
@@ -118,7 +118,7 @@ async def test_queues(
     if not document.jobs:
         return {"routes": []}
     routes = await services.routes(caller)
-    router = Router(routes, await _request(services, caller, new, routes))
+    router = Router(routes, await request_of(services, caller, new, routes))
     problems = Problems()
     book = ShapeBook(())
     shape_index = book.index_of(document.jobs, problems)
@@ -154,9 +154,10 @@ def refuse_others(caller: Caller) -> None:
         )
 
 
-async def _request(
+async def request_of(
     services: Services, caller: Caller, target: NewBatch | int, routes: Sequence[Route]
 ) -> Request:
+    """Return what guards may know of a submission to a batch."""
     now = datetime.now(UTC)
     if isinstance(target, NewBatch):
         return Request(

@@ -120,21 +120,54 @@ def apply(
 
 
 @app.command
-def drain(name: str, /, *, shared: Shared = SHARED) -> int:
+def reroute(
+    *,
+    queue: str | None = None,
+    dry_run: Annotated[bool, Parameter(negative="")] = False,
+    shared: Shared = SHARED,
+) -> int:
+    """Move jobs that wait to the queues that guards choose today.
+
+        weft queue reroute --dry-run
+
+    Jobs that name their queue, and those that have run before, stay where they are. Only for
+    administrators.
+
+    Args:
+        queue: Only jobs of this queue.
+        dry_run: Only show how many would move.
+        shared: Options of every command.
+    """
+    moves = asyncio.run(_reroute(shared, queue=queue, dry_run=dry_run))
+    if shared.json:
+        print_json(moves)
+        return 0
+    _print_moves(moves)
+    if not moves:
+        note("every waiting job is where the guards want it")
+    elif dry_run:
+        note("nothing was moved")
+    return 0
+
+
+@app.command
+def drain(name: str, /, *, move_to: str | None = None, shared: Shared = SHARED) -> int:
     """Let a queue take no more jobs. Those that it has run on; then it is shown as closed.
 
-        weft queue drain short
+        weft queue drain short --move-to large
 
     `weft queue apply` with a file that says so enables it again. Only for administrators.
 
     Args:
         name: Name of the queue.
+        move_to: Move the jobs that wait there to this queue; those that have run before stay.
         shared: Options of every command.
     """
-    done = asyncio.run(_drain(name, shared))
+    done, moves = asyncio.run(_drain(name, move_to, shared))
     if shared.json:
         print_json(done)
     else:
+        _print_moves(moves)
         note(f"queue {plain(name)} takes no more jobs; `weft queue ls` shows what is left")
     return 0
 
@@ -178,9 +211,22 @@ async def _show(name: str, shared: Shared) -> Document:
         return await client.get_queue(name)
 
 
-async def _drain(name: str, shared: Shared) -> Document:
+async def _reroute(shared: Shared, **what: Any) -> Sequence[Document]:  # noqa: ANN401 (as the client's)
     async with shared.client() as client:
-        return await client.drain_queue(name)
+        return await client.reroute_queues(**what)
+
+
+async def _drain(
+    name: str, move_to: str | None, shared: Shared
+) -> tuple[Document, Sequence[Document]]:
+    async with shared.client() as client:
+        if move_to is not None:
+            await client.get_queue(move_to)
+        done = await client.drain_queue(name)
+        if move_to is None:
+            return done, ()
+        moves = await client.reroute_queues(queue=name, to=move_to)
+        return await client.get_queue(name), moves
 
 
 async def _test(document: Document, shared: Shared) -> Document:
@@ -237,6 +283,12 @@ def _placed(file: Path, body: bytes, document: Document, shared: Shared) -> Iter
         if not shared.json:
             place_errors(error, file=str(file), body=body, document=document)
         raise
+
+
+def _print_moves(moves: Sequence[Document]) -> None:
+    for one in moves:
+        count = one["n_jobs"]
+        print(plain(f"{one['queue']} → {one['to']}: {count:,} job{'s' if count != 1 else ''}"))
 
 
 def _queues_in(file: Path, body: bytes) -> Sequence[Document]:

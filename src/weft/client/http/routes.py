@@ -2,6 +2,7 @@
 sends them.
 """
 
+from collections import Counter
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from typing import Any, Literal, Self
 from urllib.parse import quote
@@ -406,6 +407,26 @@ class Routes:
         `QueueNotFound`.
         """
         return await self._post(f"/v1/queues/{quote(name, safe='')}/drain", {})
+
+    async def reroute_queues(
+        self, *, queue: str | None = None, to: str | None = None, dry_run: bool = False
+    ) -> list[Document]:
+        """Move waiting jobs, some with each request; return how many moved from which queue to
+        which. Only for administrators.
+        """
+        counts: Counter[tuple[str, str]] = Counter()
+        cursor: str | None = None
+        while True:
+            wanted = {"queue": queue, "to": to, "dry_run": dry_run, "cursor": cursor}
+            page = await self._post("/v1/queue-reroute", wanted)
+            for one in page["moves"]:
+                counts[one["queue"], one["to"]] += one["n_jobs"]
+            cursor = page["cursor"]
+            if cursor is None:
+                return [
+                    {"queue": now, "to": to, "n_jobs": count}
+                    for (now, to), count in counts.items()
+                ]
 
     async def test_queues(self, document: Document) -> Document:
         """Return which queues would take the jobs of a batch document, and why others not."""

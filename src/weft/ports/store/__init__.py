@@ -18,7 +18,7 @@ from weft.ports.store.groups import SetGroupStore
 from weft.ports.store.notices import Notices
 from weft.ports.store.operations import Operation
 from weft.ports.store.queries import BatchQuery, JobQuery, QueryLimits
-from weft.ports.store.queues import QueueStore
+from weft.ports.store.queues import QueueStore, Waiting
 from weft.ports.store.submitted import (
     ArrayRow,
     Gate,
@@ -78,5 +78,6 @@ __all__ = [
     "SetGroupStore",
     "Shape",
     "StartReport",
+    "Waiting",
     "WorkerStore",
 ]

@@ -1,10 +1,23 @@
 """The calls of the api about queues."""
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from weft.core.queues import Queue
 from weft.ports.store.callers import Caller, Row
+
+
+class Waiting(NamedTuple):
+    """Some jobs of a batch that wait."""
+
+    batch_id: int
+    last_job: int
+    """The last one that was looked at."""
+    jobs: Sequence[Row]
+    """What guards read: `job_id`, `name`, `attributes`, `n_jobs` of the array (None: no array),
+    `priority`, `always_run`, `max_attempts`, `cpu_m`, `memory_mib`, `storage_mib`, `gpu`, `asked`
+    (with `queue` and `pool`), `named` (the job names its queue), `spec`.
+    """
 
 
 class QueueStore(Protocol):
@@ -26,4 +39,18 @@ class QueueStore(Protocol):
     async def drain_queue(self, caller: Caller, name: str) -> bool:
         """Let a queue take no more jobs, whatever somebody else saves at the same time. Return
         whether there is one.
+        """
+
+    async def list_waiting(
+        self, caller: Caller, *, after: tuple[int, int], limit: int
+    ) -> Waiting | None:
+        """Return the next jobs of the tenant that wait and have never run, all of one batch; after
+        this batch and job, and at most `limit`. None: there are no more.
+        """
+
+    async def move_jobs(
+        self, caller: Caller, batch_id: int, jobs: Sequence[int], *, queue: str, pool: str | None
+    ) -> int:
+        """Let those of these jobs that wait, and have never run, wait in this queue and pool,
+        behind the limits of the queue; None: in the queue `default`. Return how many moved.
         """

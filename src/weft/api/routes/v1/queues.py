@@ -12,9 +12,9 @@ from weft.api.http.requests import (
     read_submission,
     services_of,
 )
-from weft.api.use_cases import queues
-from weft.wire.documents import BatchDocument, Empty, QueuesDocument
-from weft.wire.queue_answers import Queue, QueuesSaved, QueuesTested
+from weft.api.use_cases import queues, reroute
+from weft.wire.documents import BatchDocument, Empty, QueuesDocument, RerouteDocument
+from weft.wire.queue_answers import Queue, QueuesRerouted, QueuesSaved, QueuesTested
 
 
 @get("/v1/queues", opt={"page": Queue})
@@ -63,4 +63,15 @@ async def drain_queue(request: AnyRequest) -> Response[bytes]:
     return reply(await queues.drain_queue(services_of(request), caller_of(request), name))
 
 
-ROUTES = (list_queues, save_queues, test_queues, get_queue, drain_queue)
+@post("/v1/queue-reroute", opt={"answer": QueuesRerouted, "body": RerouteDocument})
+async def reroute_queues(request: AnyRequest) -> Response[bytes]:
+    """Move the next jobs that wait to the queues that guards choose now, or to one queue;
+    administrators only. Jobs that name their queue, or have run before, stay unless `to` is
+    given; repeat with the cursor until it is null.
+    """
+    Query(request, ())
+    document = await read_document(request, RerouteDocument)
+    return reply(await reroute.reroute(services_of(request), caller_of(request), document))
+
+
+ROUTES = (list_queues, save_queues, test_queues, get_queue, drain_queue, reroute_queues)

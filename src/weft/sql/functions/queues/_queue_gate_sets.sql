@@ -1,24 +1,15 @@
--- _queue_gate_sets: the gate set of each entry of a bunch with the gates of its queue: one of all its jobs, one of those of the batch's
---   owner. Gates that are new get the queue's limits; others have them already (_limit_queues).
+-- _queue_gate_sets: the gate set of each entry of a bunch with the gates of its queue.
 -- Called by: add_jobs_v2, if a queue of the bunch has limits.   Safe to repeat: yes.
--- Locks: as _intern_gates.   Plan: queues and the batch by key; sets once for each pair of a queue and gates of jobs.
+-- Locks: as _queue_sets.   Plan: as _queue_sets; sets once for each pair of a queue and gates of jobs.
 -- limited: the names of these queues, locked.   gate_sets: the entries' sets so far; NULL: none has any.
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._queue_gate_sets(bunch weft.bunch, jobs weft.job_columns, limited text[], gate_sets int[]) RETURNS int[]
 LANGUAGE plpgsql
 AS $$
 DECLARE
-    v_n int := coalesce(nullif(cardinality(jobs.entry_ns), 0), bunch.n_jobs);
-    v_names text[]; v_lists jsonb[]; v_sets int[];
+    v_n int := coalesce(nullif(cardinality(jobs.entry_ns), 0), bunch.n_jobs); v_names text[]; v_sets int[];
 BEGIN
-    SELECT array_agg(q.name), array_agg(
-        CASE WHEN q.max_running IS NULL THEN '[]' ELSE jsonb_build_array(jsonb_build_object(
-            'kind', 'queue', 'key', q.name, 'shared', true, 'max_places', q.max_running)) END
-        || CASE WHEN q.max_running_per_user IS NULL THEN '[]' ELSE jsonb_build_array(jsonb_build_object(
-            'kind', 'queue_user', 'key', concat(q.name, '/', b.user_id), 'shared', true, 'max_places', q.max_running_per_user)) END)
-    INTO v_names, v_lists
-    FROM weft.batch b JOIN weft.queue q ON q.tenant_id = b.tenant_id AND q.name = ANY (limited) WHERE b.batch_id = bunch.batch_id;
-    v_sets := weft._intern_gates(bunch.tenant_id, bunch.batch_id, v_lists);
+    SELECT s.names, s.sets INTO v_names, v_sets FROM weft._queue_sets(bunch.batch_id, limited) s;
     RETURN (
         WITH entry AS MATERIALIZED (
             SELECT t.place, t.own, v_sets[array_position(v_names, coalesce(jobs.shape_countables[t.shape + 1] ->> 'queue', 'default'))]

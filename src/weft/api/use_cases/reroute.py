@@ -1,0 +1,92 @@
+"""Move jobs that wait to the queues that guards choose today, or to one queue."""
+
+from collections import defaultdict
+
+from weft.api.services import Answer, Services
+from weft.api.translation.shapes import placed_in
+from weft.api.use_cases.queues import get_queue, refuse_others, request_of
+from weft.core.errors import InvalidValue
+from weft.core.ids import format_job_ref, parse_job_ref
+from weft.core.problems import Problems
+from weft.core.queues import DEFAULT, Asked, Router
+from weft.ports.store import Caller, Row, Shape
+from weft.wire.documents import RerouteDocument
+
+STEP_JOBS = 500
+"""Jobs that one request looks at and one transaction moves."""
+
+
+async def reroute(services: Services, caller: Caller, document: RerouteDocument) -> Answer:
+    """Move the next waiting jobs; return what moved, and where to go on."""
+    refuse_others(caller)
+    if document.cursor is None:
+        services.forget_routes(caller)
+    routes = await services.routes(caller)
+    queues = {one.queue.name: one.queue for one in routes}
+    for name in {document.queue, document.to} - queues.keys() - {None}:
+        await get_queue(services, caller, str(name))  # it says that there is none
+    if document.to is not None and queues[document.to].state != "enabled":
+        problems = Problems()
+        message = f"the queue {document.to!r} is {queues[document.to].state}"
+        problems.add(InvalidValue, "/to", message)
+        problems.raise_any()
+    after = (0, 0) if document.cursor is None else parse_job_ref(document.cursor)
+    page = await services.store.list_waiting(caller, after=after, limit=STEP_JOBS)
+    if page is None:
+        return {"moves": [], "cursor": None}
+    router = Router(routes, await request_of(services, caller, page.batch_id, routes))
+    workers = await services.workers(caller)
+    found: dict[tuple[str, str, str | None], list[int]] = defaultdict(list)
+    for job in page.jobs:
+        now = job["asked"].get("queue", DEFAULT)
+        if document.queue not in {None, now} or (document.to is None and job["named"]):
+            continue
+        shape = _shape_of(job)
+        to = document.to or router.queue_of(_asked_of(job, shape))
+        if to != now:
+            placed = dict(placed_in(shape, queues[to], workers)[0].words)
+            found[now, to, None if to == DEFAULT else placed["pool"]].append(job["job_id"])
+    counts: dict[tuple[str, str], int] = defaultdict(int)
+    for (now, to, pool), jobs in found.items():
+        counts[now, to] += (
+            len(jobs)
+            if document.dry_run
+            else await services.store.move_jobs(caller, page.batch_id, jobs, queue=to, pool=pool)
+        )
+    return {
+        "moves": [
+            {"queue": now, "to": to, "n_jobs": count} for (now, to), count in counts.items()
+        ],
+        "cursor": format_job_ref(page.batch_id, max(page.last_job, 1)),
+    }
+
+
+def _shape_of(job: Row) -> Shape:
+    """Return what a job asks for, wherever it waits."""
+    asked = {name: value for name, value in job["asked"].items() if name not in {"pool", "queue"}}
+    return Shape(
+        cpu_m=job["cpu_m"],
+        memory_mib=job["memory_mib"],
+        storage_mib=job["storage_mib"],
+        gpu=job["gpu"],
+        countables=tuple(sorted((k, v) for k, v in asked.items() if not isinstance(v, str))),
+        words=tuple(sorted((k, v) for k, v in asked.items() if isinstance(v, str))),
+    )
+
+
+def _asked_of(job: Row, shape: Shape) -> Asked:
+    """Return what guards may know of the job."""
+    return Asked(
+        dict(shape.words).get("executor", "process"),
+        job["name"],
+        job["attributes"] or {},
+        job["priority"],
+        job["n_jobs"] or 1,
+        job["spec"].timeout_s,
+        job["always_run"],
+        job["max_attempts"],
+        shape.cpu_m,
+        shape.memory_mib,
+        shape.storage_mib,
+        shape.gpu,
+    )

@@ -1,13 +1,16 @@
 """The spawner passes the suite of the port `runner`."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
+from structlog.testing import capture_logs
 
 from weft.plugins.executors.process import ProcessExecutor
 from weft.plugins.runners.spawner import SpawnerRunner
 from weft.plugins.runners.spawner.start import SpawnerFiles
 from weft.ports.executor import ExecutorLimits
+from weft.ports.runner import RunnerGone
 from weft.testing.runner_suite import RunnerSuite
 from weft.wire.spawner import Hello
 
@@ -24,3 +27,15 @@ class TestSpawnerRunner(RunnerSuite):
 
     def runner(self) -> SpawnerRunner:
         return SpawnerRunner(self.files, {"process": ProcessExecutor()}, LIMITS, Hello(2000, 1000))
+
+    async def test_spawner_that_was_told_to_end_is_not_lost(self) -> None:
+        runner = self.runner()
+        await runner.adopt()
+        with capture_logs() as told:
+            reports = asyncio.ensure_future(anext(runner.happened()))
+            await asyncio.wait({reports}, timeout=0)
+            await runner.end()
+            with pytest.raises(RunnerGone):
+                await reports
+
+        assert [event for event in told if event["event"] == "worker.spawner_lost"] == []

@@ -76,9 +76,11 @@ class SpawnerRunner:
         self._limits = limits
         self._hello = hello
         self._link: SpawnerLink | None = None
+        self._is_ending = False
 
     async def adopt(self) -> Known:
         """Find the spawner, or start one after proof that the older one is gone."""
+        self._is_ending = False
         if self._link is not None:
             await wait_gone(self._files)
         while True:
@@ -144,13 +146,15 @@ class SpawnerRunner:
                 report = await self._link.next_report()
                 yield _happened(report) if isinstance(report, wire.Report) else report
         except RunnerGone:
-            log.warning("worker.spawner_lost")
+            if not self._is_ending:
+                log.warning("worker.spawner_lost")
             raise
 
     async def end(self) -> None:
         """Tell the spawner to kill everything and to exit."""
         if self._link is None:
             return
+        self._is_ending = True
         self._link.send(wire.Quit())
         try:
             async with asyncio.timeout(_QUIT_S):

@@ -27,7 +27,7 @@ class JobNotFound(NotFound):
         super().__init__(
             f"job b{batch_id}.j{job_id} does not exist",
             detail="The batch has no committed job of this number, or you may not see it.",
-            hint=f"List its jobs with `weft status b{batch_id}`.",
+            hint=f"List its jobs with `weft jobs b{batch_id}`.",
         )
 
 

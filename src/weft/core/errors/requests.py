@@ -24,7 +24,7 @@ class BadId(Invalid):
         shown = text if len(text) <= 80 else text[:80] + "…"  # noqa: PLR2004 (a line of a terminal)
         super().__init__(
             f"{shown!r} is not an id", detail=f"{expected[0].upper()}{expected[1:]}.",
-            hint="List batches with `weft ls`, jobs with `weft status b12`.",
+            hint="List batches with `weft ls`, jobs with `weft jobs b12`.",
         )  # fmt: skip
 
 

@@ -8,6 +8,6 @@ BEGIN
     IF NOT EXISTS (SELECT FROM weft.job j JOIN weft.batch_update u ON u.batch_id = j.batch_id AND u.update_id = j.update_id
                    WHERE j.batch_id = of_batch_id AND j.job_id = of_job_id AND u.committed_at IS NOT NULL) THEN
         PERFORM weft._fail('WF102', format('job b%s.j%s does not exist', of_batch_id, of_job_id),
-            'The batch has no committed job of this number.', format('List its jobs with `weft status b%s`.', of_batch_id));
+            'The batch has no committed job of this number.', format('List its jobs with `weft jobs b%s`.', of_batch_id));
     END IF;
 END $$;

@@ -14,7 +14,7 @@ BEGIN
            FROM weft.job j WHERE j.batch_id = of_batch_id AND j.job_id = x) IS NULL LIMIT 1;
     IF v_wrong IS NOT NULL THEN
         PERFORM weft._fail('WF102', format('job b%s.j%s does not exist', of_batch_id, v_wrong),
-            'The batch has no committed job of this number.', format('List its jobs with `weft status b%s`.', of_batch_id));
+            'The batch has no committed job of this number.', format('List its jobs with `weft jobs b%s`.', of_batch_id));
     END IF;
     PERFORM pg_advisory_xact_lock(of_batch_id);
     PERFORM FROM (

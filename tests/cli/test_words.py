@@ -1,10 +1,12 @@
 """What the command line says, and what it tells the shell."""
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
 from weft.cli.commands.config import _shown
+from weft.cli.commands.status import _attempt_row
 from weft.cli.input.job_document import show_command
 from weft.cli.input.targets import Target, parse_target
 from weft.cli.terminal.amounts import duration, money, size
@@ -101,3 +103,11 @@ def test_piped_tables_have_tabs_and_nothing_else(capsys: pytest.CaptureFixture[s
     print_facts({"Batch": "b1", "Name": None})
 
     assert capsys.readouterr().out == "Job\tName\nb1.j1\ttwo⏎lines and a tab\nBatch\tb1\n"
+
+
+def test_a_running_attempt_shows_its_time_so_far() -> None:
+    started = (datetime.now(UTC) - timedelta(hours=2)).isoformat()
+    attempt = {"attempt": 1, "state": "running", "started_at": started, "cpu_ms": 0}
+    *_, took, cpu, memory, output = _attempt_row({**attempt, "ended_at": None})
+
+    assert (str(took)[:4], cpu, memory, output) == ("2:00", "", "", "")

@@ -147,3 +147,15 @@ def test_who_waits_for_a_full_worker_is_told_so(weft: Weft, tmp_path: Path) -> N
     assert "waits for a worker with room: 1 running" in told
     assert waits.startswith(f"weft: {batch}.j2 waits for a worker with room: 1 running")
     assert f"{batch}.j1  whole" in top
+
+
+def test_who_holds_what_has_ended_is_told(weft: Weft, tmp_path: Path) -> None:
+    batch = submit(weft, tmp_path, "jobs: [{command: ['true']}]")
+    weft.run("wait", batch)
+    told = weft.run("hold", f"{batch}.j1", batch).stderr.decode().splitlines()
+
+    assert told == [
+        f"weft: {batch}.j1 had ended (success): nothing to hold",
+        f"weft: {batch}: held",
+        f"weft: {batch} had ended: only jobs that are submitted later will wait",
+    ]

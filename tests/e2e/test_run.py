@@ -102,8 +102,11 @@ def test_interrupt_kills_the_whole_process_tree(weft: Weft, tmp_path: Path) -> N
         assert process.stdout is not None
         assert process.stdout.readline() == b"up\n"
         process.send_signal(signal.SIGINT)
+        assert process.stderr is not None
+        told = process.stderr.read().decode()
 
         assert process.wait(30) == 130
+    assert "weft: the job is being cancelled; Ctrl-C again leaves at once\n" in told
     listed = subprocess.run(["ps", "-eo", "args"], check=True, capture_output=True, text=True)
     assert listed.stdout.count("sleep 1234") == 0
 

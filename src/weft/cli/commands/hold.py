@@ -9,6 +9,7 @@ from weft.cli.input.targets import Target, check_targets, parse_target
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json
 from weft.client.api import Api
+from weft.core.states import ENDED_WORDS
 
 
 def hold(target: str, /, *others: str, shared: Shared = SHARED) -> int:
@@ -45,8 +46,13 @@ async def _change_all(texts: tuple[str, ...], shared: Shared, *, held: bool) -> 
             answer = await _change(client, target, held=held)
             if shared.json:
                 print_json(answer)
+            elif answer.get("result") in ENDED_WORDS:
+                word = "hold" if held else "release"
+                note(f"{text} had ended ({answer['result']}): nothing to {word}")
             else:
                 note(f"{text}: {_word(answer, held=held)}")
+                if held and await _has_ended(client, target):
+                    note(f"{text} had ended: only jobs that are submitted later will wait")
     return 0
 
 
@@ -59,6 +65,17 @@ async def _change(client: Api, target: Target, *, held: bool) -> Mapping[str, An
         return await of_group(target.batch_id, target.group)
     of_batch = client.hold_batch if held else client.release_batch
     return await of_batch(target.batch_id)
+
+
+async def _has_ended(client: Api, target: Target) -> bool:
+    """Say whether there is nothing in a batch or group that could wait."""
+    if target.job_id is not None:
+        return False
+    if target.group is not None:
+        found = await client.get_group(target.batch_id, target.group)
+    else:
+        found = await client.get_batch(target.batch_id)
+    return bool(found["complete"])
 
 
 def _word(answer: Mapping[str, Any], *, held: bool) -> str:

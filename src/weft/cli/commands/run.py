@@ -28,6 +28,8 @@ from weft.client.api import WAIT_PATIENCE_S, Api
 from weft.core.errors import OutputElsewhere, Unavailable
 from weft.core.ids import format_job_ref
 
+STOPPING = "the job is being cancelled; Ctrl-C again leaves at once"
+
 
 def run(
     *command: str,
@@ -85,7 +87,7 @@ async def _run(document: Mapping[str, Any], shared: Shared) -> int:
             # Stopped before the answer arrived: the job may exist all the same.
             await client.cancel_batch(await asyncio.shield(creation), force=True)
 
-        with Interrupts(cancel, "") as interrupts:
+        with Interrupts(cancel, STOPPING) as interrupts:
             batch_id = await creation
             try:
                 end, output, missing = await _follow(client, batch_id, keep=shared.json)

@@ -214,6 +214,11 @@ def _key_with_limit(given: Document | None) -> str | None:
 def _attempt_row(attempt: Document) -> tuple[object, ...]:
     log = attempt.get("log") or {}
     written = (log.get("stdout_bytes") or 0) + (log.get("stderr_bytes") or 0)
+    used = (  # unknown until it ends
+        duration(attempt.get("cpu_ms")),
+        size(attempt.get("memory_peak_bytes")),
+        size(written) + (" (cut)" if log.get("truncated") else ""),
+    )
     return (
         attempt["attempt"],
         attempt.get("worker"),
@@ -221,18 +226,18 @@ def _attempt_row(attempt: Document) -> tuple[object, ...]:
         explain_end(attempt) if attempt.get("ended_at") else attempt.get("phase"),
         moment(attempt.get("started_at")),
         duration(_between(attempt.get("started_at"), attempt.get("ended_at"))),
-        duration(attempt.get("cpu_ms")),
-        size(attempt.get("memory_peak_bytes")),
-        size(written) + (" (cut)" if log.get("truncated") else ""),
+        *(used if attempt.get("ended_at") else ("", "", "")),
     )
 
 
 def _between(start: str | None, end: str | None) -> float | None:
-    from datetime import datetime  # noqa: PLC0415
+    """Return milliseconds; without an end those until now."""
+    from datetime import UTC, datetime, timedelta  # noqa: PLC0415
 
-    if not start or not end:
+    if not start:
         return None
-    taken = datetime.fromisoformat(end) - datetime.fromisoformat(start)
+    until = datetime.fromisoformat(end) if end else datetime.now(UTC)
+    taken = max(until - datetime.fromisoformat(start), timedelta(0))
     return taken.total_seconds() * 1000
 
 

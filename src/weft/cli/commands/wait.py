@@ -7,7 +7,7 @@ from weft.cli.input.targets import Target, check_targets, parse_target
 from weft.cli.input.values import read_option
 from weft.cli.terminal.exit_code import TIMED_OUT
 from weft.cli.terminal.report import note
-from weft.cli.terminal.waiting import wait_for_batch, wait_for_group, wait_for_job
+from weft.cli.terminal.waiting import IsLate, wait_for_batch, wait_for_group, wait_for_job
 from weft.client.api import Api
 from weft.core.durations import parse_seconds
 
@@ -39,20 +39,24 @@ async def _wait(targets: list[Target], shared: Shared, limit_s: float | None) ->
     exit_code = 0
     async with shared.client() as client:
         try:
-            async with asyncio.timeout(limit_s):
+            async with asyncio.timeout(limit_s) as limit:
                 await check_targets(client, targets)
                 for target in targets:
-                    exit_code = max(exit_code, await _wait_for(client, target, shared))
+                    exit_code = max(
+                        exit_code, await _wait_for(client, target, shared, limit.expired)
+                    )
         except TimeoutError:
             note("not all has ended in time; the jobs run on")
             return TIMED_OUT
     return exit_code
 
 
-async def _wait_for(client: Api, target: Target, shared: Shared) -> int:
+async def _wait_for(client: Api, target: Target, shared: Shared, is_late: IsLate) -> int:
     if target.job_id is not None:
-        return await wait_for_job(client, target.batch_id, target.job_id, as_json=shared.json)
+        return await wait_for_job(
+            client, target.batch_id, target.job_id, as_json=shared.json, is_late=is_late
+        )
     if target.group is not None:
         group = await client.get_group(target.batch_id, target.group)
-        return await wait_for_group(client, group, as_json=shared.json)
-    return await wait_for_batch(client, target.batch_id, as_json=shared.json)
+        return await wait_for_group(client, group, as_json=shared.json, is_late=is_late)
+    return await wait_for_batch(client, target.batch_id, as_json=shared.json, is_late=is_late)

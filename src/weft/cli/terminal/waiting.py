@@ -15,16 +15,32 @@ from weft.client.api import Api, Document
 from weft.core.errors import OutputElsewhere
 from weft.core.ids import format_batch_id, format_job_ref
 
+IsLate = Callable[[], bool]
 
-async def wait_for_batch(client: Api, batch_id: int, *, as_json: bool) -> int:
+
+def never() -> bool:
+    """Return that no time limit has passed: there is none."""
+    return False
+
+
+async def wait_for_batch(
+    client: Api, batch_id: int, *, as_json: bool, is_late: IsLate = never
+) -> int:
     """Show progress until the batch is complete; return 0 if it succeeded, else 1."""
     name = format_batch_id(batch_id)
     return await _wait_for_all(
-        client, batch_id, lambda: client.get_batch(batch_id), name, as_json=as_json
+        client,
+        batch_id,
+        lambda: client.get_batch(batch_id),
+        name,
+        as_json=as_json,
+        is_late=is_late,
     )
 
 
-async def wait_for_group(client: Api, group: Document, *, as_json: bool) -> int:
+async def wait_for_group(
+    client: Api, group: Document, *, as_json: bool, is_late: IsLate = never
+) -> int:
     """Show progress until the group is complete; return 0 if it succeeded, else 1."""
     batch_id, group_id = int(group["batch_id"]), int(group["group_id"])
     return await _wait_for_all(
@@ -33,16 +49,18 @@ async def wait_for_group(client: Api, group: Document, *, as_json: bool) -> int:
         lambda: client.get_group(batch_id, group_id),
         group_name(group),
         as_json=as_json,
+        is_late=is_late,
     )
 
 
 @contextmanager
-def _runs_on(name: str) -> Iterator[None]:
-    """Say at Ctrl-C what becomes of what was waited for."""
+def _runs_on(name: str, is_late: IsLate) -> Iterator[None]:
+    """Say at Ctrl-C what becomes of what was waited for; `is_late`: the caller says it."""
     try:
         yield
     except asyncio.CancelledError:
-        note(f"{name} runs on; `weft cancel {name}` ends it, `weft wait {name}` waits again")
+        if not is_late():
+            note(f"{name} runs on; `weft cancel {name}` ends it, `weft wait {name}` waits again")
         raise
 
 
@@ -53,10 +71,11 @@ async def _wait_for_all(
     name: str,
     *,
     as_json: bool,
+    is_late: IsLate,
 ) -> int:
     """Show progress until all jobs have ended, and what is waited for; return the exit code."""
     last: Document = {}
-    with _runs_on(name), ProgressLine(name) as progress:
+    with _runs_on(name, is_late), ProgressLine(name) as progress:
 
         def say(reason: str) -> None:
             progress.hide()
@@ -86,12 +105,14 @@ def _say_end(batch: Document, name: str) -> None:
         note(f"`weft status {name}` shows the jobs that did not succeed")
 
 
-async def wait_for_job(client: Api, batch_id: int, job_id: int, *, as_json: bool) -> int:
+async def wait_for_job(
+    client: Api, batch_id: int, job_id: int, *, as_json: bool, is_late: IsLate = never
+) -> int:
     """Wait until the job has ended and say how; return 0 if it succeeded, else 1."""
     end: dict[str, Any] = {}
     name = format_job_ref(batch_id, job_id)
     telling = waits_told(client, lambda: client.get_job(batch_id, job_id))
-    with _runs_on(name), suppress(OutputElsewhere):  # nobody asked for it
+    with _runs_on(name, is_late), suppress(OutputElsewhere):  # nobody asked for it
         async with telling, aclosing(client.follow_log(batch_id, job_id)) as events:
             async for event in events:
                 if event.kind == "end":

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -79,7 +79,7 @@ async def test_phases_of_a_remote_attempt_are_in_its_documents(
 async def test_orderly_stop_leaves_a_remote_attempt_to_the_next_agent(
     world: World, tmp_path: Path
 ) -> None:
-    """It is neither stopped nor lost."""
+    """It is neither stopped nor lost, even if its engine is away when that agent starts."""
     engine = DirectoryEngine(tmp_path / "engine", queued_s=0)
     handles, logs = Handles(tmp_path / "state"), FileLogWriter(tmp_path / "logs")
     spec = JobSpec(command=("/bin/sh", "-c", "sleep 3600; exit 0"))
@@ -88,7 +88,11 @@ async def test_orderly_stop_leaves_a_remote_attempt_to_the_next_agent(
         await until(world, batch, state="running", phase="executing")
     (status,) = (await engine.statuses(engine.names())).values()
     engine.queued_s = -3600  # its hour is over
-    async with stopped_in_order(agent_of(world, RemoteRunner(engine, handles, logs), tmp_path)):
+    async with AsyncExitStack() as until_end:
+        async with engine.away() as until_refused, asyncio.timeout(WITHIN_S):
+            second = agent_of(world, RemoteRunner(engine, handles, logs), tmp_path)
+            await until_end.enter_async_context(stopped_in_order(second))
+            await until_refused("statuses")
         await until(world, batch, state="success")
     attempts = await world.api.list_attempts(world.caller, batch, 1)
 

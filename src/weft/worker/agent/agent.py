@@ -61,7 +61,7 @@ class Agent:
         """
         while not self._stopping:
             try:
-                await self._work(await self._runner.adopt())
+                await self._work(await until_answered(self._runner.adopt))
             except RunnerGone:
                 continue
             except Drained:

@@ -1,4 +1,4 @@
-"""Wait for a database that is unavailable: nothing fails, nothing is forgotten."""
+"""Wait for a database or an engine that is unavailable: nothing fails, nothing is forgotten."""
 
 import asyncio
 import random
@@ -15,7 +15,7 @@ Result = TypeVar("Result")
 
 
 async def until_answered(call: Callable[[], Awaitable[Result]]) -> Result:
-    """Repeat an idempotent call until the store answers it."""
+    """Repeat an idempotent call until it is answered."""
     failures = 0
     while True:
         try:

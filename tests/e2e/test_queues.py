@@ -166,4 +166,4 @@ def test_waiting_jobs_are_rerouted(weft: Weft, file: Path) -> None:
     assert json.loads(planned.stdout) == []
     assert moved.stdout.decode() == "short → default: 1 job\n"
     assert job["queue"] == "default"
-    assert weft.run("cancel", batch, "--yes").returncode == 0
+    assert weft.run("cancel", batch).returncode == 0

@@ -68,6 +68,7 @@ class Declared:
     name: str
     default: Any  # of any type
     help: str
+    kind: type
     read: Callable[[Any], object]
     minimum: float | None
     maximum: float | None
@@ -125,6 +126,7 @@ def _declared(name: str, hint: object, default: object, metadata: Mapping[str, A
     return Declared(
         name=name,
         default=default,
+        kind=kind,
         read=reads[0] if reads else _READERS[kind],
         choices=choices,
         checks=tuple(one for one in extras if isinstance(one, Checked)),

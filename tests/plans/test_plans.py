@@ -133,16 +133,16 @@ async def calls(large: Large) -> AsyncIterator[tuple[str, list[str]]]:
     }
     yield await scanned("worker", "start_attempts", **mine, **columns, ages_us=[0] * len(claimed))
     yield await scanned("worker", "heartbeat_v2", **mine, **columns, draining=False)
-    yield await scanned("worker", "list_cancelled", **mine, **columns)
+    yield await scanned("worker", "list_to_stop", **mine, **columns)
     for part, reason in (
         (claimed[:300], None),
         (claimed[300:500], Reason.EXIT),
         (claimed[500:600], Reason.LOST),
     ):
         reports = [end_report(one, reason) for one in part]
-        yield await scanned("worker", "complete_attempts", **mine, **end_columns(reports))
+        yield await scanned("worker", "complete_attempts_v2", **mine, **end_columns(reports))
     ends = end_columns([end_report(one) for one in claimed[600:]])
-    yield await scanned("worker", "complete_and_claim", **mine, **ends, **budget)
+    yield await scanned("worker", "complete_and_claim_v2", **mine, **ends, **budget)
     update, _ = await world.api.create_update(
         world.caller, batch, n_jobs=300, n_groups=0, idempotency_key=None, digest=b"", trace_id=""
     )
@@ -482,7 +482,7 @@ async def test_changes_of_state_touch_no_index(own_world: World) -> None:
             **starts,
             ages_us=[0] * len(claimed),
         )
-        await call_on(connection, "complete_attempts", incarnation_id=worker.id, **columns)
+        await call_on(connection, "complete_attempts_v2", incarnation_id=worker.id, **columns)
     await connection.execute("SELECT pg_stat_force_next_flush()")
     await connection.close()
     async with asyncio.timeout(10):

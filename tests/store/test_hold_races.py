@@ -58,15 +58,15 @@ async def test_no_job_is_stuck_that_becomes_ready_while_its_group_is_released(
     end = {
         "incarnation_id": worker.id, "batch_ids": [batch], "job_ids": [1], "attempts": [1],
         "start_ages_us": [1000], "end_ages_us": [0], "reasons": [None], "exit_codes": [0],
-        "signals": [None], "cpu_mss": [0], "memory_peaks": [0], "stdout_bytess": [0],
-        "stderr_bytess": [0], "truncateds": [False], "segments": [None], "offsets": [None],
+        "signals": [None], "cpu_ms_list": [0], "memory_peaks": [0], "stdout_bytes_list": [0],
+        "stderr_bytes_list": [0], "truncated_list": [False], "segments": [None], "offsets": [None],
         "messages": [""],
     }  # fmt: skip
     freed = {
         "tenant_id": world.caller.tenant_id, "batch_id": batch, "group_id": 1, "actor": "x",
     }  # fmt: skip
     ending, releasing = await world.connect("weft_worker"), await world.connect("weft_api")
-    calls = [(ending, "complete_attempts", end), (releasing, "release_group", freed)]
+    calls = [(ending, "complete_attempts_v2", end), (releasing, "release_group", freed)]
     (first, name, arguments), (second, other_name, others) = calls if ended_first else calls[::-1]
     async with first.transaction():
         await call_on(first, name, **arguments)

@@ -3,6 +3,7 @@
 from typing import Any
 
 from store.world import World
+from weft.ports.store import Claimed
 from weft.store.database import call_on
 
 JOB_COLUMNS: dict[str, Any] = {
@@ -114,3 +115,34 @@ async def test_old_create_batch_and_add_jobs(world: World) -> None:
         (1, None, []), (2, "b", []), (3, None, [1]),
     ]  # fmt: skip
     assert await world.states(batch) == "rrp"
+
+
+async def test_old_reports_of_ends(world: World) -> None:
+    """A worker of the previous release ends its jobs, alone or with the next claim."""
+    batch = await world.submit(3)
+    worker = await world.worker()
+    old = await world.connect("weft_worker")
+    claimed = await worker.claim(2)
+    mine = {"incarnation_id": worker.id}
+    stale = {**mine, "batch_ids": [batch, batch], "job_ids": [1, 2], "attempts": [1, 2]}
+    to_stop = await call_on(old, "list_cancelled", **stale)
+    ((verdicts,),) = await call_on(old, "complete_attempts", **mine, **old_ends(claimed[0]))
+    first, *others = await call_on(
+        old, "complete_and_claim", **mine, **old_ends(claimed[1]), budget_cpu_m=1000,
+        budget_memory_mib=10_000, limit_jobs=1,
+    )  # fmt: skip
+
+    assert [tuple(row) for row in to_stop] == [(batch, 2, 2)]
+    assert (verdicts, first["verdicts"]) == (["ok"], ["ok"])
+    assert [(row["job_id"], row["verdicts"]) for row in others] == [(3, None)]
+    assert await world.states(batch) == "ssR"
+
+
+def old_ends(one: Claimed) -> dict[str, Any]:
+    return {
+        "batch_ids": [one.batch_id], "job_ids": [one.job_id], "attempts": [one.attempt],
+        "start_ages_us": [1000], "end_ages_us": [0], "reasons": None, "exit_codes": [0],
+        "signals": None, "cpu_mss": [1], "memory_peaks": [1], "stdout_bytess": [0],
+        "stderr_bytess": None, "truncateds": None, "segments": [None], "offsets": [None],
+        "messages": None,
+    }  # fmt: skip

@@ -93,7 +93,7 @@ async def test_work_that_is_committed_while_a_worker_goes_to_sleep(world: World)
     other = await world.worker("other")
     async with in_transaction(world, "weft_worker") as connection:
         await call_on(
-            connection, "complete_attempts", incarnation_id=worker.id,
+            connection, "complete_attempts_v2", incarnation_id=worker.id,
             **end_columns([end_report(claimed[0])]),
         )  # fmt: skip
         going = asyncio.create_task(other.waits())

@@ -45,11 +45,6 @@ UNPROVOKED: frozenset[str] = frozenset(
 )
 """Codes that no test provokes."""
 
-UNIDIOMATIC: dict[str, int] = {
-    "src/weft/client": 1,
-}
-"""Folder and number of phrases that `test_words` would not let in today."""
-
 LONG_SUBJECTS: frozenset[str] = frozenset(
     {
         "0d9af17",

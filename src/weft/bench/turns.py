@@ -117,7 +117,7 @@ class InOneCall:
         count = len(self._rows)
         if count:
             _verdicts, *rows = await self._call(
-                "complete_and_claim", **_keys(self._rows), **_ends(count), **self._asked()
+                "complete_and_claim_v2", **_keys(self._rows), **_ends(count), **self._asked()
             )
             await self._take(rows)
         return count
@@ -157,7 +157,7 @@ class InTwoCalls(InOneCall):
         await self._take(await self._call("claim_jobs", **self._asked()))
         count = len(self._rows)
         if count:
-            await self._call("complete_attempts", **_keys(self._rows), **_ends(count))
+            await self._call("complete_attempts_v2", **_keys(self._rows), **_ends(count))
         self._rows = []
         return count
 
@@ -171,9 +171,9 @@ def _ends(count: int) -> dict[str, list[Any] | None]:
     ends: dict[str, list[Any]] = {
         "start_ages_us": [RAN_US + SINCE_US] * count, "end_ages_us": [SINCE_US] * count,
         "reasons": [None] * count, "exit_codes": [0] * count, "signals": [None] * count,
-        "cpu_mss": [CPU_MS] * count, "memory_peaks": [PEAK_BYTES] * count,
-        "stdout_bytess": [STDOUT_BYTES] * count, "stderr_bytess": [0] * count,
-        "truncateds": [False] * count, "segments": [1] * count, "offsets": [0] * count,
+        "cpu_ms_list": [CPU_MS] * count, "memory_peaks": [PEAK_BYTES] * count,
+        "stdout_bytes_list": [STDOUT_BYTES] * count, "stderr_bytes_list": [0] * count,
+        "truncated_list": [False] * count, "segments": [1] * count, "offsets": [0] * count,
         "messages": [None] * count,
     }  # fmt: skip
     return without_usual(ends)

@@ -259,9 +259,9 @@ CREATE FUNCTION weft._cordon(of_name text, of_pool text, actor text, reason text
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._cordon(of_name text, of_pool text, actor text, reason text, drains boolean) OWNER TO weft_system;
 
-CREATE FUNCTION weft._costs_of_usage(owners bigint[], rate_card_ids smallint[], shape_ids integer[], usage_mss numeric[]) RETURNS TABLE(owner bigint, cost numeric, cost_by_resource jsonb)
+CREATE FUNCTION weft._costs_of_usage(owners bigint[], rate_card_ids smallint[], shape_ids integer[], usage_ms_list numeric[]) RETURNS TABLE(owner bigint, cost numeric, cost_by_resource jsonb)
     LANGUAGE sql STABLE;
-ALTER FUNCTION weft._costs_of_usage(owners bigint[], rate_card_ids smallint[], shape_ids integer[], usage_mss numeric[]) OWNER TO weft_tenant;
+ALTER FUNCTION weft._costs_of_usage(owners bigint[], rate_card_ids smallint[], shape_ids integer[], usage_ms_list numeric[]) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft._costs_under_rates(version smallint) RETURNS TABLE(project_id integer, cost numeric)
     LANGUAGE sql STABLE;
@@ -1072,11 +1072,21 @@ CREATE FUNCTION weft.commit_update(tenant_id integer, batch_id bigint, of_update
 ALTER FUNCTION weft.commit_update(tenant_id integer, batch_id bigint, of_update_id integer, at timestamp with time zone) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.complete_and_claim(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_mss bigint[], memory_peaks bigint[], stdout_bytess bigint[], stderr_bytess bigint[], truncateds boolean[], segments integer[], offsets bigint[], messages text[], budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs integer, hint_runnable bigint[] DEFAULT '{}'::bigint[], hint_job integer[] DEFAULT '{}'::integer[], call bigint DEFAULT NULL::bigint) RETURNS TABLE(batch_id bigint, job_id integer, attempt smallint, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, spec_first integer, runnable_id bigint, chunk bytea, verdicts text[])
-    LANGUAGE plpgsql SECURITY DEFINER
+    LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.complete_and_claim(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_mss bigint[], memory_peaks bigint[], stdout_bytess bigint[], stderr_bytess bigint[], truncateds boolean[], segments integer[], offsets bigint[], messages text[], budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs integer, hint_runnable bigint[], hint_job integer[], call bigint) OWNER TO weft_system;
 
+CREATE FUNCTION weft.complete_and_claim_v2(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_ms_list bigint[], memory_peaks bigint[], stdout_bytes_list bigint[], stderr_bytes_list bigint[], truncated_list boolean[], segments integer[], offsets bigint[], messages text[], budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs integer, hint_runnable bigint[] DEFAULT '{}'::bigint[], hint_job integer[] DEFAULT '{}'::integer[], call bigint DEFAULT NULL::bigint) RETURNS TABLE(batch_id bigint, job_id integer, attempt smallint, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, spec_first integer, runnable_id bigint, chunk bytea, verdicts text[])
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.complete_and_claim_v2(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_ms_list bigint[], memory_peaks bigint[], stdout_bytes_list bigint[], stderr_bytes_list bigint[], truncated_list boolean[], segments integer[], offsets bigint[], messages text[], budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs integer, hint_runnable bigint[], hint_job integer[], call bigint) OWNER TO weft_system;
+
 CREATE FUNCTION weft.complete_attempts(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_mss bigint[], memory_peaks bigint[], stdout_bytess bigint[], stderr_bytess bigint[], truncateds boolean[], segments integer[], offsets bigint[], messages text[], at timestamp with time zone DEFAULT clock_timestamp()) RETURNS text[]
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.complete_attempts(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_mss bigint[], memory_peaks bigint[], stdout_bytess bigint[], stderr_bytess bigint[], truncateds boolean[], segments integer[], offsets bigint[], messages text[], at timestamp with time zone) OWNER TO weft_system;
+
+CREATE FUNCTION weft.complete_attempts_v2(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_ms_list bigint[], memory_peaks bigint[], stdout_bytes_list bigint[], stderr_bytes_list bigint[], truncated_list boolean[], segments integer[], offsets bigint[], messages text[], at timestamp with time zone DEFAULT clock_timestamp()) RETURNS text[]
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -1084,7 +1094,7 @@ CREATE FUNCTION weft.complete_attempts(incarnation_id integer, batch_ids bigint[
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     SET enable_bitmapscan TO 'off';
-ALTER FUNCTION weft.complete_attempts(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_mss bigint[], memory_peaks bigint[], stdout_bytess bigint[], stderr_bytess bigint[], truncateds boolean[], segments integer[], offsets bigint[], messages text[], at timestamp with time zone) OWNER TO weft_system;
+ALTER FUNCTION weft.complete_attempts_v2(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_ms_list bigint[], memory_peaks bigint[], stdout_bytes_list bigint[], stderr_bytes_list bigint[], truncated_list boolean[], segments integer[], offsets bigint[], messages text[], at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft.configure_term(epoch bigint, settings jsonb) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -1429,6 +1439,11 @@ CREATE FUNCTION weft.list_removed(batch_ids bigint[]) RETURNS SETOF bigint
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.list_removed(batch_ids bigint[]) OWNER TO weft_system;
 
+CREATE FUNCTION weft.list_to_stop(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[]) RETURNS TABLE(batch_id bigint, job_id integer, attempt smallint)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.list_to_stop(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[]) OWNER TO weft_system;
+
 CREATE FUNCTION weft.list_waiting(tenant_id integer, after_batch bigint, after_job integer, limit_jobs integer) RETURNS TABLE(batch_id bigint, last_job integer, jobs jsonb)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1511,10 +1526,10 @@ CREATE FUNCTION weft.prioritize_group(tenant_id integer, user_id integer, batch_
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.prioritize_group(tenant_id integer, user_id integer, batch_id bigint, group_id integer, patch jsonb, attributes_max integer, groups_max integer, actor text, trace_id text, at timestamp with time zone) OWNER TO weft_tenant;
 
-CREATE FUNCTION weft.record_deliveries(epoch bigint, delivery_ids bigint[], delivereds boolean[], statuses integer[], errors text[], retries_in_s double precision[], at timestamp with time zone DEFAULT clock_timestamp()) RETURNS void
+CREATE FUNCTION weft.record_deliveries(epoch bigint, delivery_ids bigint[], delivered_list boolean[], statuses integer[], errors text[], retries_in_s double precision[], at timestamp with time zone DEFAULT clock_timestamp()) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft.record_deliveries(epoch bigint, delivery_ids bigint[], delivereds boolean[], statuses integer[], errors text[], retries_in_s double precision[], at timestamp with time zone) OWNER TO weft_system;
+ALTER FUNCTION weft.record_deliveries(epoch bigint, delivery_ids bigint[], delivered_list boolean[], statuses integer[], errors text[], retries_in_s double precision[], at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft.record_phases(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], phases smallint[]) RETURNS text[]
     LANGUAGE plpgsql SECURITY DEFINER
@@ -3554,8 +3569,8 @@ GRANT ALL ON FUNCTION weft._completed_at(created_at timestamp with time zone, la
 
 REVOKE ALL ON FUNCTION weft._cordon(of_name text, of_pool text, actor text, reason text, drains boolean) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION weft._costs_of_usage(owners bigint[], rate_card_ids smallint[], shape_ids integer[], usage_mss numeric[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft._costs_of_usage(owners bigint[], rate_card_ids smallint[], shape_ids integer[], usage_mss numeric[]) TO weft_system;
+REVOKE ALL ON FUNCTION weft._costs_of_usage(owners bigint[], rate_card_ids smallint[], shape_ids integer[], usage_ms_list numeric[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._costs_of_usage(owners bigint[], rate_card_ids smallint[], shape_ids integer[], usage_ms_list numeric[]) TO weft_system;
 
 REVOKE ALL ON FUNCTION weft._costs_under_rates(version smallint) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._costs_under_rates(version smallint) TO weft_system;
@@ -3947,8 +3962,14 @@ GRANT ALL ON FUNCTION weft.commit_update(tenant_id integer, batch_id bigint, of_
 REVOKE ALL ON FUNCTION weft.complete_and_claim(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_mss bigint[], memory_peaks bigint[], stdout_bytess bigint[], stderr_bytess bigint[], truncateds boolean[], segments integer[], offsets bigint[], messages text[], budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs integer, hint_runnable bigint[], hint_job integer[], call bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.complete_and_claim(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_mss bigint[], memory_peaks bigint[], stdout_bytess bigint[], stderr_bytess bigint[], truncateds boolean[], segments integer[], offsets bigint[], messages text[], budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs integer, hint_runnable bigint[], hint_job integer[], call bigint) TO weft_worker;
 
+REVOKE ALL ON FUNCTION weft.complete_and_claim_v2(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_ms_list bigint[], memory_peaks bigint[], stdout_bytes_list bigint[], stderr_bytes_list bigint[], truncated_list boolean[], segments integer[], offsets bigint[], messages text[], budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs integer, hint_runnable bigint[], hint_job integer[], call bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.complete_and_claim_v2(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_ms_list bigint[], memory_peaks bigint[], stdout_bytes_list bigint[], stderr_bytes_list bigint[], truncated_list boolean[], segments integer[], offsets bigint[], messages text[], budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs integer, hint_runnable bigint[], hint_job integer[], call bigint) TO weft_worker;
+
 REVOKE ALL ON FUNCTION weft.complete_attempts(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_mss bigint[], memory_peaks bigint[], stdout_bytess bigint[], stderr_bytess bigint[], truncateds boolean[], segments integer[], offsets bigint[], messages text[], at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.complete_attempts(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_mss bigint[], memory_peaks bigint[], stdout_bytess bigint[], stderr_bytess bigint[], truncateds boolean[], segments integer[], offsets bigint[], messages text[], at timestamp with time zone) TO weft_worker;
+
+REVOKE ALL ON FUNCTION weft.complete_attempts_v2(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_ms_list bigint[], memory_peaks bigint[], stdout_bytes_list bigint[], stderr_bytes_list bigint[], truncated_list boolean[], segments integer[], offsets bigint[], messages text[], at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.complete_attempts_v2(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_ms_list bigint[], memory_peaks bigint[], stdout_bytes_list bigint[], stderr_bytes_list bigint[], truncated_list boolean[], segments integer[], offsets bigint[], messages text[], at timestamp with time zone) TO weft_worker;
 
 REVOKE ALL ON FUNCTION weft.configure_term(epoch bigint, settings jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.configure_term(epoch bigint, settings jsonb) TO weft_driver;
@@ -4128,6 +4149,9 @@ GRANT ALL ON FUNCTION weft.list_rates() TO weft_api;
 REVOKE ALL ON FUNCTION weft.list_removed(batch_ids bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_removed(batch_ids bigint[]) TO weft_worker;
 
+REVOKE ALL ON FUNCTION weft.list_to_stop(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_to_stop(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[]) TO weft_worker;
+
 REVOKE ALL ON FUNCTION weft.list_waiting(tenant_id integer, after_batch bigint, after_job integer, limit_jobs integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_waiting(tenant_id integer, after_batch bigint, after_job integer, limit_jobs integer) TO weft_api;
 
@@ -4174,8 +4198,8 @@ GRANT ALL ON FUNCTION weft.pool_offers() TO weft_api;
 REVOKE ALL ON FUNCTION weft.prioritize_group(tenant_id integer, user_id integer, batch_id bigint, group_id integer, patch jsonb, attributes_max integer, groups_max integer, actor text, trace_id text, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.prioritize_group(tenant_id integer, user_id integer, batch_id bigint, group_id integer, patch jsonb, attributes_max integer, groups_max integer, actor text, trace_id text, at timestamp with time zone) TO weft_api;
 
-REVOKE ALL ON FUNCTION weft.record_deliveries(epoch bigint, delivery_ids bigint[], delivereds boolean[], statuses integer[], errors text[], retries_in_s double precision[], at timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.record_deliveries(epoch bigint, delivery_ids bigint[], delivereds boolean[], statuses integer[], errors text[], retries_in_s double precision[], at timestamp with time zone) TO weft_driver;
+REVOKE ALL ON FUNCTION weft.record_deliveries(epoch bigint, delivery_ids bigint[], delivered_list boolean[], statuses integer[], errors text[], retries_in_s double precision[], at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.record_deliveries(epoch bigint, delivery_ids bigint[], delivered_list boolean[], statuses integer[], errors text[], retries_in_s double precision[], at timestamp with time zone) TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft.record_phases(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], phases smallint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.record_phases(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], phases smallint[]) TO weft_worker;

@@ -178,14 +178,14 @@ class PostgresDriverStore(Operations):
 
     async def record_deliveries(self, epoch: int, reports: Sequence[DeliveryReport]) -> None:
         """Record attempts of callbacks."""
-        ids, delivereds, statuses, errors, retries = columns(
+        ids, delivered_list, statuses, errors, retries = columns(
             reports, "delivery_id", "delivered", "status", "error", "retry_in_s"
         )
         await self._database.call(
             "record_deliveries",
             epoch=epoch,
             delivery_ids=ids,
-            delivereds=delivereds,
+            delivered_list=delivered_list,
             statuses=statuses,
             errors=errors,
             retries_in_s=retries,

@@ -164,7 +164,7 @@ class PostgresWorkerStore:
     ) -> Sequence[str]:
         """Record ends."""
         verdicts: Sequence[str] = await self._database.value(
-            "complete_attempts", incarnation_id=incarnation_id, **_ends(reports)
+            "complete_attempts_v2", incarnation_id=incarnation_id, **_ends(reports)
         )
         return verdicts
 
@@ -173,7 +173,7 @@ class PostgresWorkerStore:
     ) -> tuple[Sequence[str], Sequence[Claimed]]:
         """Record ends and take ready jobs."""
         first, *rows = await self._database.call(
-            "complete_and_claim",
+            "complete_and_claim_v2",
             incarnation_id=incarnation_id,
             **_ends(reports),
             **_asked(request),
@@ -185,7 +185,7 @@ class PostgresWorkerStore:
     ) -> Sequence[tuple[int, int, int]]:
         """Return which of these must be stopped."""
         rows = await self._database.call(
-            "list_cancelled", incarnation_id=incarnation_id, **_attempts(attempts)
+            "list_to_stop", incarnation_id=incarnation_id, **_attempts(attempts)
         )
         return [tuple(row) for row in rows]
 
@@ -234,11 +234,11 @@ _END_COLUMNS = MappingProxyType(
         "reasons": "reason",
         "exit_codes": "exit_code",
         "signals": "signal",
-        "cpu_mss": "cpu_ms",
+        "cpu_ms_list": "cpu_ms",
         "memory_peaks": "memory_peak_bytes",
-        "stdout_bytess": "stdout_bytes",
-        "stderr_bytess": "stderr_bytes",
-        "truncateds": "truncated",
+        "stdout_bytes_list": "stdout_bytes",
+        "stderr_bytes_list": "stderr_bytes",
+        "truncated_list": "truncated",
     }
 )
 """Parameter of complete_attempts by field of a report."""
@@ -249,8 +249,8 @@ _USUAL = MappingProxyType(
         "reasons": None,
         "signals": None,
         "messages": None,
-        "truncateds": False,
-        "stderr_bytess": 0,
+        "truncated_list": False,
+        "stderr_bytes_list": 0,
     }
 )
 """The values that complete_attempts assumes for columns that are not sent."""

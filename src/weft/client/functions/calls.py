@@ -1,8 +1,8 @@
 """The calls of one executor: sent in bunches, followed by events, their results fetched in sets.
 
 Everything here runs in the event loop of the executor. A call that is accepted is sent as soon as
-a request is free, together with all that were accepted meanwhile, so many calls of one function
-cost few requests. The first job that uses a function brings it; the others name that job.
+a request is free, together with all that were accepted meanwhile: a few requests carry thousands
+of calls of one function. The first job that uses a function brings it; the others name that job.
 """
 
 import asyncio

@@ -195,7 +195,7 @@ class WorkerStore(Protocol):
         """Return which of these (batch, job, attempt) must be stopped: they are cancelled, or
         this incarnation no longer owns them.
 
-        Called on each notice on `cancel`. Implemented by `list_cancelled.sql`.
+        Called on each notice on `cancel`. Implemented by `list_to_stop.sql`.
         """
 
     async def list_removed(self, batch_ids: Sequence[int]) -> Sequence[int]:

@@ -1,6 +1,6 @@
 -- _state_after_end: the next state of a job whose attempt ended for this reason. A failure with tries left and a lost, preempted or
 -- returned attempt make it ready again; after losses_max losses it is an error.
--- Called by: complete_attempts, into which PostgreSQL puts its text: it must stay one expression, without SET, that uses losses_max once.
+-- Called by: complete_attempts_v2, into which PostgreSQL puts its text: it stays one expression, without SET, that uses losses_max once.
 -- Safe to repeat: yes, it only computes.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._state_after_end(

@@ -1,5 +1,5 @@
 -- _stop_reasons: the reasons of ends, in order, where an attempt that its worker reports as cancelled was stopped at its job's deadline.
--- Called by: complete_attempts, for reports with cancelled attempts.   Safe to repeat: yes, it only reads.   Plan: cancels by key.
+-- Called by: complete_attempts_v2, for reports with cancelled attempts.   Safe to repeat: yes, it only reads.   Plan: cancels by key.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._stop_reasons(batch_ids bigint[], job_ids int[], reasons smallint[]) RETURNS smallint[]
 LANGUAGE sql STABLE

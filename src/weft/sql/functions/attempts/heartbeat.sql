@@ -2,7 +2,7 @@
 -- Called by: heartbeat_v2 and older workers, with every attempt whose end is not recorded yet. `claiming`: a claim is under way, so the
 --   list may lack its jobs. A lease of at least 5 s that is not listed comes from a claim whose reply was lost: it is handed back. `heard`:
 --   claims whose replies have arrived since the last heartbeat.   Safe to repeat: yes.
--- Locks: incarnation (its row); job (in key order); as complete_attempts.   Plan: as _live_attempts.
+-- Locks: incarnation (its row); job (in key order); as complete_attempts_v2.   Plan: as _live_attempts.
 -- Returns: whether the worker still counts as alive, whether there is work, and the attempts that must be stopped.
 -- Owner: weft_system.  Granted to: weft_worker.
 CREATE OR REPLACE FUNCTION weft.heartbeat(incarnation_id int, batch_ids bigint[], job_ids int[], attempts smallint[], draining boolean,
@@ -62,7 +62,7 @@ BEGIN
           AND (l.batch_id, l.job_id, l.attempt) NOT IN (
             SELECT t.b, t.j, t.a FROM unnest(heartbeat.batch_ids, heartbeat.job_ids, heartbeat.attempts) t (b, j, a));
         IF v_n > 0 THEN
-            PERFORM weft.complete_attempts(heartbeat.incarnation_id, v_batch, v_job, v_attempt, array_fill(NULL::bigint, ARRAY[v_n]),
+            PERFORM weft.complete_attempts_v2(heartbeat.incarnation_id, v_batch, v_job, v_attempt, array_fill(NULL::bigint, ARRAY[v_n]),
                 array_fill(0::bigint, ARRAY[v_n]), array_fill(REASON_PREEMPTED::smallint, ARRAY[v_n]), array_fill(NULL::int, ARRAY[v_n]),
                 array_fill(NULL::smallint, ARRAY[v_n]), array_fill(0::bigint, ARRAY[v_n]), array_fill(0::bigint, ARRAY[v_n]),
                 array_fill(0::bigint, ARRAY[v_n]), array_fill(0::bigint, ARRAY[v_n]), array_fill(false, ARRAY[v_n]),
@@ -75,5 +75,5 @@ BEGIN
     RETURN QUERY
     SELECT true, weft._has_work(heartbeat.incarnation_id), coalesce(array_agg(c.batch_id), '{}'), coalesce(array_agg(c.job_id), '{}'),
         coalesce(array_agg(c.attempt), '{}')
-    FROM weft.list_cancelled(heartbeat.incarnation_id, heartbeat.batch_ids, heartbeat.job_ids, heartbeat.attempts) c;
+    FROM weft.list_to_stop(heartbeat.incarnation_id, heartbeat.batch_ids, heartbeat.job_ids, heartbeat.attempts) c;
 END $$;

@@ -5,13 +5,13 @@
 --   shape's memory may exceed a bigint.
 -- Returns: one row per owner: the cost, and the resources in the order of the documents.
 -- Owner: weft_tenant.  Granted to: weft_system.
-CREATE OR REPLACE FUNCTION weft._costs_of_usage(owners bigint[], rate_card_ids smallint[], shape_ids int[], usage_mss numeric[])
+CREATE OR REPLACE FUNCTION weft._costs_of_usage(owners bigint[], rate_card_ids smallint[], shape_ids int[], usage_ms_list numeric[])
 RETURNS TABLE (owner bigint, cost numeric, cost_by_resource jsonb) LANGUAGE sql STABLE
 AS $$
     WITH sums AS (
         SELECT t.owner, v.resource_id, sum(t.ms * v.quantity) AS usage, sum(t.ms * v.quantity * coalesce(x.price_per_unit_hour,
             0)) / 3600000 AS cost
-        FROM unnest(owners, rate_card_ids, shape_ids, usage_mss) t (owner, card, shape, ms)
+        FROM unnest(owners, rate_card_ids, shape_ids, usage_ms_list) t (owner, card, shape, ms)
         JOIN weft.shape s ON s.shape_id = t.shape
         CROSS JOIN LATERAL (VALUES (1::smallint, s.cpu_m), (2::smallint, s.memory_mib), (3::smallint, s.storage_mib),
             (4::smallint, s.gpu::bigint)) v (resource_id, quantity)

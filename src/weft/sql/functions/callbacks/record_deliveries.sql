@@ -3,9 +3,8 @@
 -- Locks: delivery. redeliver_callback changes only deliveries that are not due, so none that is being sent.   Plan: by key.
 -- retries_in_s: NULL: no more attempts. A batch deleted meanwhile has no deliveries left.
 -- Owner: weft_system.  Granted to: weft_driver.
-CREATE OR REPLACE FUNCTION weft.record_deliveries(epoch bigint, delivery_ids bigint[], delivereds boolean[], statuses int[], errors text[],
-    retries_in_s double precision[],
-    at timestamptz DEFAULT clock_timestamp())
+CREATE OR REPLACE FUNCTION weft.record_deliveries(epoch bigint, delivery_ids bigint[], delivered_list boolean[], statuses int[],
+    errors text[], retries_in_s double precision[], at timestamptz DEFAULT clock_timestamp())
 RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
@@ -15,6 +14,6 @@ BEGIN
         last_error = left(t.error, 1024),
         delivered_at = CASE WHEN t.delivered THEN record_deliveries.at END,
         next_at = CASE WHEN NOT t.delivered THEN record_deliveries.at + t.retry_in_s * interval '1 second' END
-    FROM unnest(delivery_ids, delivereds, statuses, errors, retries_in_s) t (delivery_id, delivered, status, error, retry_in_s)
+    FROM unnest(delivery_ids, delivered_list, statuses, errors, retries_in_s) t (delivery_id, delivered, status, error, retry_in_s)
     WHERE d.delivery_id = t.delivery_id AND d.next_at IS NOT NULL;
 END $$;

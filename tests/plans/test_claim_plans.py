@@ -78,3 +78,23 @@ async def test_claim_of_a_cordoned_worker_looks_at_no_work(own_world: World) -> 
 
     assert ":relid " in plans
     assert [oid for oid in work if f":relid {oid} " in plans] == []
+
+
+async def explained(world: World, query: str) -> str:
+    return "\n".join(row[0] for row in await world.admin.fetch(f"EXPLAIN {query}"))
+
+
+async def test_claim_finds_switches_by_key_and_those_that_park_by_their_index(
+    own_world: World,
+) -> None:
+    """However many groups of a batch are held, the question is one look into an index."""
+    world = own_world
+    await world.admin.execute("SET enable_seqscan = off; SET enable_bitmapscan = off")
+    every = await explained(world, "SELECT FROM weft._switches(1)")
+    parking = await explained(world, "SELECT FROM weft._switches(1) s WHERE s.parking")
+
+    assert "group_hold_unswept_idx" in parking
+    assert "job_hold" not in parking
+    assert "group_hold_pkey" in every
+    assert "job_hold_pkey" in every
+    assert "Function Scan" not in every + parking

@@ -86,3 +86,14 @@ def test_no_path_of_a_machine_is_in_the_repository() -> None:
     ]
 
     assert found == []
+
+
+def test_claims_know_no_kind_of_switch() -> None:
+    """They ask `_switches` and `_is_closed`, so a new kind is a line in these (ADR 20)."""
+    holds = re.compile(r"\bweft\.(group_hold|job_hold|_is_held)\b")
+    folder = ROOT / "src" / "weft" / "sql" / "functions" / "claim"
+    knowing = [
+        path.name for path in sorted(folder.glob("*.sql")) if holds.search(path.read_text())
+    ]
+
+    assert knowing == []

@@ -910,7 +910,7 @@ CREATE FUNCTION weft._stuck_places(at timestamp with time zone, until timestamp 
     SET enable_bitmapscan TO 'off';
 ALTER FUNCTION weft._stuck_places(at timestamp with time zone, until timestamp with time zone) OWNER TO weft_system;
 
-CREATE FUNCTION weft._switches(of_batch_id bigint) RETURNS TABLE(batch_id bigint)
+CREATE FUNCTION weft._switches(of_batch_id bigint) RETURNS TABLE(batch_id bigint, parking boolean)
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._switches(of_batch_id bigint) OWNER TO weft_system;
 

@@ -3,6 +3,7 @@
 import pytest
 
 from plans.test_plans import N_JOBS, Reads, reads
+from store.test_rare_fields import with_fields
 from store.world import Worker, World
 from weft.core.queues import Queue
 from weft.ports.store import Claimed, Shape
@@ -73,3 +74,26 @@ async def test_limits_of_queues_read_the_jobs_that_they_admit(own_world: World) 
     assert found["job"].rows_by_index < 600
     assert found["ready_job"].rows_by_index < 400
     assert found["place"].rows_by_index < 300
+
+
+@pytest.mark.parametrize("waiting", [4, 40])
+async def test_admission_by_keys_reads_the_jobs_that_it_admits(
+    own_world: World, waiting: int
+) -> None:
+    """Of a hundred keys, however many jobs wait for each."""
+    world = own_world
+    gates = [
+        [{"kind": "concurrency_key", "key": f"k{n}", "shared": True, "max_places": 1}]
+        for n in range(100)
+    ]
+    fields = {f"j{n + 1}": {"gates": gates[n % 100]} for n in range(100 * waiting)}
+    await world.submit(with_fields(job_rows(100 * waiting), **fields))
+    worker = await world.worker()
+    claimed = await turns(worker, 2)
+    found = await read_by_ends(world, worker, claimed)
+
+    assert len(claimed) == 100
+    assert [table for table, read in found.items() if read.scans] == []
+    assert found["job"].rows_by_index < 800
+    assert found["ready_job"].rows_by_index < 800
+    assert found["place"].rows_by_index < 200

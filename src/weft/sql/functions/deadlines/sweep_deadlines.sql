@@ -64,7 +64,8 @@ BEGIN
     -- Also those that waited and were claimed meanwhile: _end_late has waited for their claim.
     INSERT INTO weft.job_cancel (batch_id, job_id, tenant_id, cancelled_at, actor, late)
     SELECT j.batch_id, j.job_id, j.tenant_id, sweep_deadlines.at, 'weft', true FROM unnest(v_running) x
-    JOIN weft.job j ON j.batch_id = v_batch AND j.job_id = x AND j.state = STATE_RUNNING
+    CROSS JOIN LATERAL (SELECT y.* FROM weft.job y WHERE y.batch_id = v_batch AND y.job_id = x OFFSET 0) j
+    WHERE j.state = STATE_RUNNING
     ON CONFLICT DO NOTHING;
     IF FOUND THEN
         PERFORM pg_notify('cancel', v_batch::text);

@@ -27,7 +27,7 @@ __all__ = ["Callback", "CallbackNotGenuine", "verify"]
 
 
 class CallbackNotGenuine(Unauthenticated):
-    """A request that weft did not send, or not just now: answer it with 401 and do nothing."""
+    """The request was not sent by weft, or is too old: answer it with 401 and do nothing."""
 
     code = "CALLBACK.NOT_GENUINE"
 

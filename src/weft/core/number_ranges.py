@@ -21,7 +21,7 @@ def parse_ranges(text: str, *, count_max: int) -> list[int]:
         first = int(match[1])
         last = int(match[2] or match[1])
         if not 1 <= first <= last <= NUMBER_MAX:
-            raise ValueError(f"{part!r} is not a range of numbers from 1 on")
+            raise ValueError(f"{part!r} is not a range of positive numbers")
         if last - first >= count_max:
             raise ValueError(f"at most {count_max} at once")
         found.update(range(first, last + 1))

@@ -16,7 +16,7 @@ from weft.worker.agent.patience import until_answered
 
 
 class DatabaseReplaced(Conflict):
-    """Another database answers at the address of the one that this worker began to work for."""
+    """Another database now answers at the address of this worker's database."""
 
     code = "WORKER.DATABASE_REPLACED"
 

@@ -8,7 +8,7 @@ from weft.settings import Settings
 
 
 class NoDatabase(Unavailable):
-    """Neither a DSN nor a home with one."""
+    """There is neither a DSN nor a home that has one."""
 
     code = "UP.NO_DATABASE"
 

@@ -41,7 +41,7 @@ log = get_logger()
 
 
 class RunnerNotInstalled(Invalid):
-    """No installed package brings the runner that the settings name."""
+    """No installed package provides the runner that the settings name."""
 
     code = "WORKER.RUNNER_NOT_INSTALLED"
 

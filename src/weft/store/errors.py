@@ -42,13 +42,13 @@ NUL = (asyncpg.CharacterNotInRepertoireError, asyncpg.UntranslatableCharacterErr
 
 
 class LoginRefused(errors.Unavailable):
-    """The database is there, but does not let this login in."""
+    """The database answers, but refuses this login."""
 
     code = "STORE.LOGIN_REFUSED"
 
 
 class DatabaseMissing(errors.Unavailable):
-    """The server is there, but has no database of that name."""
+    """The server answers, but has no database of that name."""
 
     code = "STORE.DATABASE_MISSING"
 
@@ -78,7 +78,7 @@ def translated(error: Exception) -> errors.WeftError:
         return DatabaseMissing(
             "the database does not exist",
             detail=f"{error}.",
-            hint="Make it (`CREATE DATABASE …`), or correct its name in the DSN.",
+            hint="Create it (`CREATE DATABASE …`), or correct its name in the DSN.",
         )
     if isinstance(error, NUL):
         return errors.NulCharacter(
@@ -88,7 +88,7 @@ def translated(error: Exception) -> errors.WeftError:
         return errors.StoreUnavailable(
             "could not reach the database",
             detail=_why_away(error),
-            hint="Try again; if it stays away, look at `weft doctor` and the server's log.",
+            hint="Try again; if that does not help, run `weft doctor` and read the server's log.",
         )
     if isinstance(error, asyncpg.PostgresError) and error.sqlstate in _BY_SQLSTATE:
         kind = _BY_SQLSTATE[error.sqlstate]

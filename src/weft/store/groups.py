@@ -110,8 +110,8 @@ class SetGroups:
                 return added
             await asyncio.sleep(random.uniform(0, ROUND_S))  # noqa: S311 (jitter)
         raise Unavailable(
-            "jobs of the request are in use",
-            detail=f"{added} were added, {len(left)} are being changed by others all the time.",
+            "some jobs of the request are busy",
+            detail=f"{added} were added; {len(left)} are being changed by other requests.",
             hint="Send the request again.",
         )
 

@@ -43,7 +43,7 @@ class ServerTooOld(Conflict):
 
 
 class MigrationChanged(Conflict):
-    """A migration that was applied is not the one that this program holds."""
+    """An applied migration differs from the one in this program."""
 
     code = "STORE.MIGRATION_CHANGED"
 

@@ -30,7 +30,7 @@ class ProgramTooOld(Conflict):
 
 
 class WrongLogin(Forbidden):
-    """The login is that of another role."""
+    """The login belongs to another role."""
 
     code = "STORE.WRONG_LOGIN"
 

@@ -46,7 +46,7 @@ EVENTS = MappingProxyType(
         "driver.term_ended": "this driver no longer leads · epoch",
         "driver.unavailable": "the database does not answer; trying again · error, failures",
         "jobs.swept": "jobs of cancelled groups were settled · jobs",
-        "deadlines.passed": "jobs were looked at because their deadline came · jobs",
+        "deadlines.passed": "jobs reached their deadlines · jobs",
         "gates.passed": "jobs were admitted by the driver, or gave their places back · jobs",
         "holds.swept": "held jobs were parked, or released ones listed again · jobs",
         "worker.lost": "a worker fell silent; its jobs are ready again · worker, attempts, "

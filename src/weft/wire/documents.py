@@ -401,7 +401,7 @@ class Cordon(Struct, forbid_unknown_fields=True, kw_only=True):
 
     reason: Annotated[
         Annotated[str, Meta(max_length=1000)] | None,
-        Meta(description="Why, for those who look at it later."),
+        Meta(description="Why; shown with the worker."),
     ] = None
 
 

@@ -34,7 +34,7 @@ def update_id_of(request: AnyRequest) -> UpdateId:
     text = _segment(request, "u")
     match = UPDATE.fullmatch(text)
     if match is None:
-        raise BadId(text, expected="an update is written as a number from 1 on, or as u3")
+        raise BadId(text, expected="an update is written as a positive number, or as u3")
     return UpdateId(int(match[1]))
 
 
@@ -42,7 +42,7 @@ def operation_id_of(request: AnyRequest) -> int:
     """Return the number of an operation. Raise `BadId` for anything else."""
     text = _segment(request, "o")
     if not NUMBER.fullmatch(text):
-        raise BadId(text, expected="an operation is written as a number from 1 on")
+        raise BadId(text, expected="an operation is written as a positive number")
     return int(text)
 
 
@@ -58,7 +58,7 @@ def part_of(request: AnyRequest) -> int:
     """Return the number of a part. Raise `BadId` for anything else."""
     text = _segment(request, "n")
     if not PART.fullmatch(text):
-        raise BadId(text, expected="a part is written as a number from 1 on")
+        raise BadId(text, expected="a part is written as a positive number")
     return int(text)
 
 

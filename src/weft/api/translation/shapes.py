@@ -205,7 +205,7 @@ def _parse_count(value: float | str) -> int:
     if not isinstance(value, str) and value < 0:
         raise ValueError(f"an amount cannot be negative: {value!r}")
     if not isinstance(value, int) or value > 1_000_000_000:  # noqa: PLR2004 (fits the database's integer)
-        raise ValueError(f"{value!r} is not a whole number from 0 on")
+        raise ValueError(f"{value!r} is not a whole number of 0 or more")
     return value
 
 

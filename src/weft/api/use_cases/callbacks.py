@@ -10,13 +10,13 @@ def get_secret(services: Services, caller: Caller) -> str:
     """Return the secret of the caller's tenant. Raise `AdminOnly`, `NoCallbackKey`."""
     if not caller.is_admin:
         raise AdminOnly(
-            "the secret of callbacks is for administrators",
+            "only administrators can read the secret of callbacks",
             detail=f"User {caller.user_name} is not an administrator of this tenant.",
             hint="Ask an administrator of your tenant for it.",
         )
     if services.callback_key is None:
         raise NoCallbackKey(
-            "this server does not know the secret of callbacks",
+            "this server has no secret for callbacks",
             detail="Its home has no callback.json.",
             hint="Ask the server that `weft up` started, or copy that file from its home.",
         )

@@ -148,7 +148,7 @@ def refuse_others(caller: Caller) -> None:
     """Raise `AdminOnly` unless the caller is an administrator."""
     if not caller.is_admin:
         raise AdminOnly(
-            "queues are changed by administrators",
+            "only administrators can change queues",
             detail=f"User {caller.user_name} is not an administrator of this tenant.",
             hint="Ask an administrator of your tenant.",
         )

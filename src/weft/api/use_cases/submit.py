@@ -339,7 +339,7 @@ async def _check_payloads(
         if digest in missing:
             pointer = f"/jobs/{entry}/function/arguments_digest"
             problems.add(
-                InvalidValue, pointer, "send all parts of this payload to the batch first"
+                InvalidValue, pointer, "the batch has no such payload; send all its parts first"
             )
 
 
@@ -348,7 +348,7 @@ async def refuse_functions_of_others(services: Services, caller: Caller, batch_i
     owner = await services.owner_of(caller, batch_id)
     if owner != caller.user_name:
         raise Forbidden(
-            f"batch b{batch_id} takes functions from its owner only",
+            f"only the owner of batch b{batch_id} can add functions to it",
             detail=f"It belongs to {owner}; functions of one batch run in the same processes.",
             hint="Create a batch of your own for them.",
         )

@@ -35,7 +35,7 @@ async def uncordon_worker(
 def _require_admin(caller: Caller) -> None:
     if not caller.is_admin:
         raise AdminOnly(
-            "workers are operated by administrators",
+            "only administrators can change workers",
             detail=f"User {caller.user_name} is not an administrator of this tenant.",
             hint="Ask an administrator of your tenant to do it.",
         )

@@ -95,7 +95,7 @@ class _Lines:
     """A line for each step, where no bar can be drawn."""
 
     def begin(self, steps: int) -> None:
-        """Print nothing: the steps will."""
+        """Print nothing; the steps do."""
 
     def step(self, what: str) -> None:
         """Print the current step."""

@@ -96,7 +96,7 @@ def set_rates(
     database: Annotated[str | None, Parameter(name="--database")] = None,
     shared: Shared = SHARED,
 ) -> int:
-    """Set new prices. Attempts that were claimed earlier keep their prices. Only for the owner.
+    """Set new prices. Attempts claimed earlier keep theirs. Only for the owner of the database.
 
         weft billing set-rates --cpu 0.02 --from 2027-01-01T00:00:00
 
@@ -137,11 +137,11 @@ def correct_rates(
     database: Annotated[str | None, Parameter(name="--database")] = None,
     shared: Shared = SHARED,
 ) -> int:
-    """Correct prices that were entered wrong. Only for the owner.
+    """Correct wrong prices. Only for the owner of the database.
 
         weft billing correct-rates 3 --cpu 0.02 --reason "one zero too few"
 
-    What was used at these prices costs the corrected ones, also on bills of the past.
+    All use at these prices is charged again at the corrected ones, also on past bills.
 
     Args:
         version: The version of the prices, as `weft billing rates` shows it.
@@ -150,8 +150,8 @@ def correct_rates(
         storage: Price of a GiB hour of disk.
         gpu: Price of a GPU hour.
         valid_from: Another start of validity, for prices that do not apply yet.
-        reason: Why, for those who read the prices.
-        dry_run: Say what would change, and change nothing.
+        reason: Why; shown with the prices.
+        dry_run: Show what would change, and change nothing.
         database: DSN of the owner of an external PostgreSQL (default: this home's).
         shared: Options of every command.
     """
@@ -183,7 +183,7 @@ def _in_our_zone(at: datetime) -> datetime:
         return at.astimezone()
     except (OverflowError, ValueError, OSError) as error:
         raise Invalid(
-            f"--from {at.isoformat()} is not a moment that prices can begin at",
+            f"--from {at.isoformat()} is not a time at which prices can begin",
             detail=f"{error}.",
             hint="Write it as 2027-01-01T00:00:00.",
         ) from error

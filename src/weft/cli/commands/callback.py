@@ -67,8 +67,8 @@ def redeliver(batch: str, /, *deliveries: str, shared: Shared = SHARED) -> int:
 
     Args:
         batch: `b12`.
-        deliveries: Numbers as `weft callback ls b12` shows them, or names; without any, all that
-            were given up.
+        deliveries: Numbers as `weft callback ls b12` shows them, or names; default: all that were
+            given up.
         shared: Options of every command.
     """
     return asyncio.run(_redeliver(parse_batch_id(batch), deliveries, shared))

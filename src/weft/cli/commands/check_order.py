@@ -20,8 +20,8 @@ SHOWN = 20
 
 
 def check_order(target: str, /, *, shared: Shared = SHARED) -> int:
-    """Look at the attempts of all jobs of a batch: none may have begun before all parents of its
-    job had ended; exit code 1 if one did.
+    """Check that no attempt in a batch began before all parents of its job had ended; exit code 1
+    if one did.
 
         weft check-order b12
 

@@ -7,8 +7,8 @@ from weft.cli.terminal.screen import print_json
 
 
 def completion(shell: Literal["bash", "zsh", "fish"], /, *, shared: Shared = SHARED) -> int:
-    """Print the script with which a shell completes weft's commands and options. Let the start-up
-    file of bash or zsh `source` it; in fish pipe it into `source`.
+    """Print the script that lets a shell complete weft's commands and options. Source it in the
+    start-up file of bash or zsh; in fish, pipe it into `source`.
 
         weft completion bash
 

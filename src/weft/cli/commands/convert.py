@@ -47,12 +47,12 @@ def dax(
 
         weft convert dax Montage_1000.xml.gz --scale 0.01 -o montage.json
 
-    Each job sleeps as long as it ran when the workflow was recorded, so that the shape of a real
-    workflow can be tried without its programs and data. Its name is its id; what it ran is in its
-    attributes.
+    Each job sleeps for as long as it ran when the workflow was recorded, so you can try the shape
+    of a real workflow without its programs and data. Its name is its id in the file; its
+    attributes say what it ran.
 
     Args:
-        file: The DAX file, plain or packed by gzip; `-`: standard input.
+        file: The DAX file, plain or compressed by gzip; `-`: standard input.
         scale: Factor for the run times; with 0, jobs do nothing.
         output: Where to write the document (JSON) instead of standard output.
         shared: Options of every command.

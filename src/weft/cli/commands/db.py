@@ -40,11 +40,11 @@ def migrate(*, database: Database = None, shared: Shared = SHARED) -> int:
 
 @app.command
 def contract(*, force: bool = False, database: Database = None, shared: Shared = SHARED) -> int:
-    """Take away what only programs of earlier releases use.
+    """Remove what only programs of earlier releases use.
 
         weft db contract
 
-    Run it when every api, driver and worker has been replaced; until then it is refused.
+    Run it when every api, driver and worker is of this release; until then it is refused.
 
     Args:
         force: Go on although older programs are connected; their calls will fail.

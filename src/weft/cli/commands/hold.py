@@ -13,7 +13,7 @@ from weft.core.states import ENDED_WORDS
 
 
 def hold(target: str, /, *others: str, shared: Shared = SHARED) -> int:
-    """Hold batches, jobs or groups: nothing of them starts until released; running jobs go on.
+    """Hold batches, jobs or groups: no job of theirs starts until released; running jobs go on.
 
         weft hold b12 b13/stage1
 
@@ -26,7 +26,7 @@ def hold(target: str, /, *others: str, shared: Shared = SHARED) -> int:
 
 
 def release(target: str, /, *others: str, shared: Shared = SHARED) -> int:
-    """Release batches, jobs or groups. What is also held by a group above stays held.
+    """Release batches, jobs or groups. Jobs that a group above also holds stay held.
 
         weft release b12 b13/stage1
 

@@ -59,7 +59,7 @@ def jobs(
         state: Only jobs in this state; may be repeated.
         limit: Show at most this number of jobs.
         everything: Print all jobs, page by page.
-        explain: Show how the server would run the query, instead.
+        explain: Show how the server would run the query, and do not run it.
         shared: Options of every command.
     """
     batch = parse_target(target)

@@ -38,8 +38,8 @@ def logs(
     attempt: int | None = None,
     shared: Shared = SHARED,
 ) -> int:
-    """Print the output of a job: what it wrote to standard output there, what to standard error
-    here, too. Of a batch or group: that of each job, with its number before each line.
+    """Print the output of a job, standard output and standard error each to the same stream here.
+    For a batch or group: the output of every job, each line with the number of its job.
 
         weft logs b12.j7 --follow
         weft logs b12 --failed
@@ -48,7 +48,7 @@ def logs(
         target: A job `b12.j7`, a batch `b12` or a group `b12/stage1`.
         failed: Only jobs of the batch or group that failed or errored.
         q: Only jobs of the batch or group that this query finds.
-        follow: Go on until the job has ended; with `--json`, then print all its output.
+        follow: Print output as it is written, until the job ends; with `--json`, print it then.
         stream: Print only this stream.
         attempt: Print the output of this attempt instead of the last.
         shared: Options of every command.

@@ -39,7 +39,7 @@ def ls(
         query: Only batches that match: one term per line, or joined by and, or, not.
         limit: Show at most this number of batches; 0: all.
         name: Only batches with exactly this name.
-        explain: Show how the server would run the query, instead.
+        explain: Show how the server would run the query, and do not run it.
         shared: Options of every command.
     """
     return asyncio.run(_ls(query, limit, name, shared, explain=explain))

@@ -100,7 +100,7 @@ def apply(
     yes: Annotated[bool, Parameter(negative="")] = False,
     shared: Shared = SHARED,
 ) -> int:
-    """Make the queues as a file describes them: show the difference, ask, change.
+    """Change the queues to what a file describes: show the difference, ask, change.
 
         weft queue apply queues.toml
 
@@ -152,11 +152,11 @@ def reroute(
 
 @app.command
 def drain(name: str, /, *, move_to: str | None = None, shared: Shared = SHARED) -> int:
-    """Let a queue take no more jobs. Those that it has run on; then it is shown as closed.
+    """Stop a queue from taking jobs. Those that it has still run; then it is closed.
 
         weft queue drain short --move-to large
 
-    `weft queue apply` with a file that says so enables it again. Only for administrators.
+    To enable it again, apply a file that says so. Only for administrators.
 
     Args:
         name: Name of the queue.

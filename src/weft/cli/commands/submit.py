@@ -46,11 +46,11 @@ def submit(
 
     Args:
         file: A batch document in YAML, TOML or JSON; `-`: standard input.
-        form: Format of the file, if its extension does not tell.
+        form: Format of the file, if its extension does not show it.
         name: Name of the batch, instead of the name in the file.
         wait: Wait until the batch is complete; exit code 1 if it did not succeed.
         dry_run: Only check the file and say what would be submitted; --json prints the document.
-        options: When its jobs may run, those that do not say it themselves.
+        options: When jobs may run that do not say it themselves.
         shared: Options of every command.
     """
     body, chosen = _read(file, form)

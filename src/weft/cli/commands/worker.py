@@ -61,7 +61,7 @@ def list_all(
         weft worker ls
 
     Args:
-        all_: Also those that have ended in order (deleted).
+        all_: Also those that have ended normally (deleted).
         shared: Options of every command.
     """
     found = asyncio.run(_ask(shared, lambda client: client.list_workers(all_=all_)))
@@ -78,7 +78,7 @@ def list_all(
 
 @app.command
 def show(name: str, /, *, pool: Pool = None, shared: Shared = SHARED) -> int:
-    """Show a worker, and who changed its state, when and why.
+    """Show a worker, and when, by whom and why its state was changed.
 
         weft worker show node7
 
@@ -107,14 +107,14 @@ def cordon(
     pool: Pool = None,
     shared: Shared = SHARED,
 ) -> int:
-    """Let workers take no new jobs, also after a restart; what they have goes on.
+    """Stop workers from taking new jobs, also after a restart; jobs that they have go on.
 
         weft worker cordon node7 --reason "new disk"
 
     Args:
         name: Name of the worker.
         others: More workers.
-        reason: Why, for those who look at it later.
+        reason: Why, shown with the worker.
         pool: Their pool, if several pools have workers of these names.
         shared: Options of every command.
     """
@@ -134,14 +134,14 @@ def drain(
     pool: Pool = None,
     shared: Shared = SHARED,
 ) -> int:
-    """Let workers take no new jobs, and end in order when nothing runs there.
+    """Stop workers from taking new jobs; each ends when none of its jobs runs any more.
 
         weft worker drain node7 --reason "replaced by node8"
 
     Args:
         name: Name of the worker.
         others: More workers.
-        reason: Why, for those who look at it later.
+        reason: Why, shown with the worker.
         pool: Their pool, if several pools have workers of these names.
         shared: Options of every command.
     """

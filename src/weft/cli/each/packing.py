@@ -14,7 +14,7 @@ _NO_NUL: Final = "it contains a NUL character"
 
 
 class BadInputOption(Invalid):
-    """An option of `weft each` that says how to read the input, and cannot be followed."""
+    """An option of `weft each` about its input that cannot be used."""
 
     code = "CLI.BAD_INPUT_OPTION"
 

@@ -38,7 +38,7 @@ class JobOptions(LimitOptions):
     """Memory with its unit, such as 512Mi or 4G (default 512Mi)."""
 
     timeout: Annotated[str | None, Parameter(group="Job")] = None
-    """Time after which the job is stopped: seconds, or 10m, 1h30m, 1-12:00:00."""
+    """Stop the job after this time: seconds, or 10m, 1h30m, 1-12:00:00."""
 
     retries: Annotated[
         int | None, Parameter(group="Job", validator=validators.Number(gte=0, lte=99))
@@ -55,10 +55,10 @@ class JobOptions(LimitOptions):
     """Set a variable NAME=VALUE, or pass on the variable NAME of this shell; may be repeated."""
 
     clean_env: Annotated[bool, Parameter(group="Job", negative="")] = False
-    """Do not pass on this shell's environment; with --env only what is named."""
+    """Do not pass on this shell's environment; add single variables with --env."""
 
     no_env: Annotated[tuple[str, ...], Parameter(group="Job", negative="")] = ()
-    """Leave out the variables of this pattern, such as 'AWS_*'; may be repeated."""
+    """Leave out variables that match this pattern, such as 'AWS_*'; may be repeated."""
 
 
 NO_OPTIONS = JobOptions()

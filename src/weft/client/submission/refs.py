@@ -8,7 +8,7 @@ from weft.core.ids import format_job_ref
 
 
 class NotSubmitted(Conflict):
-    """The number of a job is asked for before its builder was submitted."""
+    """A job has no number before its builder is submitted."""
 
     code = "CLIENT.NOT_SUBMITTED"
 

@@ -108,7 +108,7 @@ class TooManySets(Invalid):
 
 
 class NotASet(Invalid):
-    """Only a set takes existing jobs."""
+    """Existing jobs can be added to a set only."""
 
     code = "API.NOT_A_SET"
     sqlstate = "WF214"

@@ -11,7 +11,7 @@ class ProjectNotFound(NotFound):
 
 
 class RatesFixed(Conflict):
-    """Prices for a moment that has passed or that already has prices."""
+    """Prices that begin in the past, or at a time that already has prices."""
 
     code = "BILLING.RATES_FIXED"
     sqlstate = "WF107"

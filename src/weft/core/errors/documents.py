@@ -7,7 +7,7 @@ from weft.core.errors.kinds import FieldError, Invalid
 
 
 class InvalidDocument(Invalid):
-    """A document with wrong fields; this code is used if they are wrong in different ways."""
+    """A document with several fields that are wrong in different ways."""
 
     code = "API.INVALID_DOCUMENT"
     fact: ClassVar[str] = "several fields are wrong"
@@ -58,7 +58,7 @@ class EmptyCommand(InvalidDocument):
 
 
 class EnvironmentTooLarge(InvalidDocument):
-    """A caller's environment that is larger than arguments and environment of a job may be."""
+    """The caller's environment is larger than a job's arguments and environment may be."""
 
     code = "API.ENVIRONMENT_TOO_LARGE"
     fact = "the environment is too large"
@@ -69,7 +69,7 @@ class EnvironmentTooLarge(InvalidDocument):
 
 
 class NulCharacter(InvalidDocument):
-    """A NUL where neither the operating system nor the database can take one."""
+    """A NUL character where the operating system or the database cannot take one."""
 
     code = "API.NUL_CHARACTER"
     fact = "a text contains a NUL character"

@@ -58,7 +58,7 @@ class WeftError(Exception):
 
 
 class Invalid(WeftError):
-    """The request makes no sense."""
+    """The request is invalid."""
 
     code = "API.INVALID_REQUEST"
     status = 400
@@ -106,7 +106,7 @@ class TooLarge(WeftError):
 
 
 class Unavailable(WeftError):
-    """It may work later."""
+    """The service is not available now; try again later."""
 
     code = "API.UNAVAILABLE"
     status = 503

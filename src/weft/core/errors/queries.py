@@ -28,7 +28,7 @@ class QueryTooWide(Invalid):
 
 
 class QueryTooSlow(Invalid):
-    """A query that took longer than it may."""
+    """The query took longer than the limit."""
 
     code = "API.QUERY_TOO_SLOW"
     status = 422

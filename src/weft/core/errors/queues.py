@@ -11,7 +11,7 @@ class QueueNotFound(NotFound):
 
 
 class QueueHasJobs(Conflict):
-    """A queue with waiting jobs is not deleted."""
+    """A queue with waiting jobs cannot be deleted."""
 
     code = "API.QUEUE_HAS_JOBS"
     sqlstate = "WF112"
@@ -24,7 +24,7 @@ class QueueAlwaysOpen(Conflict):
 
 
 class QueueFull(Conflict):
-    """As many jobs wait in a queue as it takes."""
+    """The queue takes no more waiting jobs."""
 
     code = "API.QUEUE_FULL"
     sqlstate = "WF113"

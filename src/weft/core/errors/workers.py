@@ -39,7 +39,7 @@ class WorkerAmbiguous(Conflict):
 
 
 class WorkerEnded(Conflict):
-    """The worker's process has ended in order."""
+    """The worker's process ended normally."""
 
     code = "WORKER.ENDED"
     sqlstate = "WF307"

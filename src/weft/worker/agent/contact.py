@@ -51,9 +51,9 @@ class Contact:
         self._on_removed = on_removed
         self.draining = False
         self.drains = asyncio.Event()
-        """Set while this worker shall end when nothing runs: it drains."""
+        """Set while this worker drains: it ends as soon as nothing runs."""
         self.beating = asyncio.Lock()
-        """Held by a heartbeat and by who ends this incarnation: a heartbeat would call it lost."""
+        """Held by heartbeats, and by what ends this incarnation: else one finds it lost."""
         self._beat_now = asyncio.Event()
         self._asked_ns = 0
         self.on_known: Callable[[int], None] = _ignore

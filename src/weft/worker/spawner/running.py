@@ -212,7 +212,8 @@ class Running:
             self.finish_starts()
         self.leftovers.look(self.by_pid, ended)
         for attempt in ended:
-            # Who is asked to end may say so: without a reader SIGPIPE would end the clean-up.
+            # A process that is asked to end may print while it cleans up; without a reader,
+            # SIGPIPE would kill it.
             if attempt.strays and not attempt.watched:
                 self.streams.watch(attempt)
 

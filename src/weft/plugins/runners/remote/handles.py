@@ -18,7 +18,7 @@ from weft.ports.runner import Assignment
 
 
 class RunnerHeld(Conflict):
-    """Another agent has the state directory of this runner."""
+    """Another agent uses the state directory of this runner."""
 
     code = "WORKER.RUNNER_HELD"
 

@@ -21,7 +21,7 @@ _SAID_MAX = 120
 
 
 class NoNamespace(Conflict):
-    """The setting `job_namespace` asks for a PID namespace, and there is none to be had."""
+    """The setting `job_namespace` asks for a PID namespace, but none can be created."""
 
     code = "WORKER.NO_NAMESPACE"
 

@@ -25,13 +25,13 @@ _READY_FD = 3
 
 
 class SpawnerNotStarted(Internal):
-    """The spawner did not come up, or an older one does not go away."""
+    """The spawner did not start, or an older one does not end."""
 
     code = "WORKER.SPAWNER_NOT_STARTED"
 
 
 class AgentReplaced(Conflict):
-    """The spawner serves one agent, and this is not it any more."""
+    """Another agent has taken over the spawner, which serves one at a time."""
 
     code = "WORKER.AGENT_REPLACED"
 

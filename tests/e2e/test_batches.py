@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from e2e.conftest import Weft
+from e2e.conftest import Weft, lines
 
 pytestmark = pytest.mark.slow
 
@@ -256,6 +256,8 @@ def test_doctor_and_audit_are_content(weft: Weft) -> None:
     assert doctor.returncode == 0, doctor.stdout
     assert b"answers in" in doctor.stdout
     assert audit.returncode == 0, audit.stdout
+    n_checks = len(lines(audit.stdout)) - 1
+    assert lines(audit.stderr) == [f"weft: {n_checks} checks, no differences"]
 
 
 def test_db_status_and_migrate(weft: Weft) -> None:

@@ -13,8 +13,9 @@ from weft.core.errors import Internal
 from weft.sql import files_of, program_schema
 from weft.store import open_admin, open_api_store, open_driver_store, open_worker_store
 from weft.store.contract import OlderProgramsConnected
+from weft.store.errors import SchemaTooOld
 from weft.store.migrate import SchemaNotExpanded
-from weft.store.schema_range import ProgramTooOld, SchemaTooOld
+from weft.store.schema_range import ProgramTooOld
 
 ROOT = Path(__file__).resolve().parents[2]
 PREVIOUS = Path(__file__).with_name("previous_signatures.txt")

@@ -13,6 +13,7 @@ import pytest
 from weft.sql import SqlFile, files_of, rights_of
 from weft.store import SchemaTooNew, open_admin
 from weft.store.database import call_on
+from weft.store.errors import SchemaTooOld
 from weft.store.migrate import MigrationChanged, ServerTooOld, _apply
 from weft.store.migrate import migrate as migrate_on
 
@@ -214,6 +215,27 @@ async def test_audit_finds_nothing_in_an_empty_database(database: Dsns) -> None:
     assert len(findings) == len(files_of("audit"))
     assert [one.check for one in findings if one.rows] == []
     assert [one.check for one in findings if not one.sentence.endswith(".")] == []
+
+
+@pytest.mark.parametrize(
+    ("unfit", "told"),
+    [
+        ("DELETE FROM weft.migration WHERE name LIKE '0036%'", "It lacks the migration 0036_pre_"),
+        ("COMMENT ON SCHEMA weft IS 'other'", "All migrations were applied, by another version"),
+    ],
+)
+async def test_audit_of_an_unfit_schema_says_what_is_missing_and_what_to_do(
+    database: Dsns, owner: asyncpg.Connection, unfit: str, told: str
+) -> None:
+    await owner.execute(unfit)
+    async with open_admin(database["admin"]) as admin:
+        with pytest.raises(SchemaTooOld) as audit:
+            await admin.audit()
+        with pytest.raises(SchemaTooOld):
+            await admin.add_rates({"cpu": "1"}, None)
+
+    assert told in audit.value.detail
+    assert "weft db migrate" in audit.value.hint
 
 
 async def test_local_user_is_made_once(database: Dsns, owner: asyncpg.Connection) -> None:

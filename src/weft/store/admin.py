@@ -12,8 +12,14 @@ import asyncpg
 
 from weft.sql import files_of
 from weft.store.database import CONNECT_TIMEOUT_S, call_on, prepare_connection
-from weft.store.errors import AWAY, RightsMissing, SchemaMissing, translated
-from weft.store.migrate import MigrationStatus, contract, migrate, migration_status
+from weft.store.errors import AWAY, RightsMissing, translated
+from weft.store.migrate import (
+    MigrationStatus,
+    contract,
+    migrate,
+    migration_status,
+    require_schema,
+)
 from weft.store.scram import scram_verifier
 
 FINDING_ROWS_MAX = 100
@@ -88,8 +94,9 @@ class Admin:
     async def add_rates(self, prices: Mapping[str, str], valid_from: datetime | None) -> int:
         """Set prices per unit and hour by resource, from a moment on; return their version.
 
-        Those not named stay. Raises `RatesFixed`.
+        Those not named stay. Raises `RatesFixed`, and as `require_schema`.
         """
+        await require_schema(self._connection)
         try:
             (row,) = await call_on(
                 self._connection, "add_rates", prices=dict(prices), new_valid_from=valid_from
@@ -104,8 +111,10 @@ class Admin:
     ) -> list[CorrectedCost]:  # fmt: skip
         """Correct prices per unit and hour, and when they begin; return what that changes.
 
-        With `dry_run` nothing is kept. Raises `RatesNotFound`, `RatesFixed`.
+        With `dry_run` nothing is kept. Raises `RatesNotFound`, `RatesFixed`, and as
+        `require_schema`.
         """
+        await require_schema(self._connection)
         transaction = self._connection.transaction()
         await transaction.start()
         try:
@@ -122,14 +131,9 @@ class Admin:
     async def audit(self) -> list[AuditFinding]:
         """Recompute everything derived from the base rows, in one snapshot.
 
-        Return each check with its differences. Raises `SchemaMissing`.
+        Return each check with its differences. Raises as `require_schema`.
         """
-        if (await self.status()).version is None:
-            raise SchemaMissing(
-                "the database has no schema of weft",
-                detail="No migration was applied to it.",
-                hint="Run `weft db migrate`, or start `weft up` on it, which does the same.",
-            )
+        await require_schema(self._connection)
         async with self._connection.transaction(isolation="repeatable_read", readonly=True):
             return [
                 AuditFinding(

@@ -21,6 +21,7 @@ RETRIED = (
     asyncpg.UndefinedFunctionError,  # a migration replaced it during the call
 )
 """The whole call may be repeated at once: nothing was done."""
+MIGRATE_HINT = "Run `weft db migrate`, or start `weft up` on it, which does the same."
 AWAY = (
     OSError,
     asyncio.TimeoutError,
@@ -63,6 +64,12 @@ class SchemaMissing(errors.Conflict):
     """The database has no schema of weft."""
 
     code = "STORE.SCHEMA_MISSING"
+
+
+class SchemaTooOld(errors.Conflict):
+    """The database was not migrated to a schema that this program can use."""
+
+    code = "STORE.SCHEMA_TOO_OLD"
 
 
 def translated(error: Exception) -> errors.WeftError:

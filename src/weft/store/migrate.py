@@ -19,6 +19,7 @@ from weft.store.contract import (
     refuse_older_programs,
     stop_serving_older_programs,
 )
+from weft.store.errors import MIGRATE_HINT, SchemaMissing, SchemaTooOld
 from weft.store.installed_functions import (
     functions_current,
     install_functions,
@@ -90,6 +91,38 @@ async def migration_status(connection: asyncpg.Connection) -> MigrationStatus:
         server_version=connection.get_settings().server_version,
         problem=problem,
     )
+
+
+async def require_schema(connection: asyncpg.Connection) -> None:
+    """Return if the schema is the one of this program.
+
+    Raises `SchemaMissing`, `SchemaTooOld` with the migration that is missing, `SchemaTooNew`,
+    `MigrationChanged` or `ServerTooOld`.
+    """
+    await _check_server(connection)
+    applied = await _applied(connection)
+    if not applied:
+        raise SchemaMissing(
+            "the database has no schema of weft",
+            detail="No migration was applied to it.",
+            hint=MIGRATE_HINT,
+        )
+    _check_applied(applied)
+    names = [file.name for file in files_of("migrations") if not is_post(file)]
+    missing = [name for name in names if name not in applied]
+    if missing:
+        more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
+        raise SchemaTooOld(
+            "the database's schema is too old for this weft",
+            detail=f"It lacks the migration {missing[0]}{more}.",
+            hint=MIGRATE_HINT,
+        )
+    if not await functions_current(connection):
+        raise SchemaTooOld(
+            "the database's functions are not those of this weft",
+            detail="All migrations were applied, by another version.",
+            hint=MIGRATE_HINT,
+        )
 
 
 def _problem_of(applied: dict[str, str]) -> str | None:

@@ -12,15 +12,10 @@ import asyncpg
 from weft.core.errors import Conflict, Forbidden, Internal
 from weft.sql import program_schema
 from weft.store.database import Database
+from weft.store.errors import MIGRATE_HINT, SchemaTooOld
 
 SILENCE_S = 0.3
 """After this time without an answer people are told what the program waits for."""
-
-
-class SchemaTooOld(Conflict):
-    """The database was not migrated to a schema that this program can use."""
-
-    code = "STORE.SCHEMA_TOO_OLD"
 
 
 class ProgramTooOld(Conflict):
@@ -75,5 +70,5 @@ def _too_old(found: str) -> SchemaTooOld:
     return SchemaTooOld(
         "the database's schema is too old for this weft",
         detail=f"{found}, this program needs {program_schema()}.",
-        hint="Run `weft db migrate`, or start `weft up` on it, which does the same.",
+        hint=MIGRATE_HINT,
     )

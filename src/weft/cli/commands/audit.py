@@ -3,6 +3,7 @@
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.settings import settings_of
 from weft.cli.terminal.plain import one_line
+from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json, print_table
 
 ROWS_SHOWN = 10
@@ -25,6 +26,8 @@ def audit(*, shared: Shared = SHARED) -> int:
         return 1 if broken else 0
     rows = [(one.check, f"{len(one.rows)} wrong" if one.rows else "ok") for one in findings]
     print_table(("Check", "Result"), rows)
+    found = "no differences" if not broken else f"differences in {len(broken)}"
+    note(f"{len(findings)} checks, {found}")
     for one in broken:
         print(f"\n{one.check}:")
         header = list(one.rows[0])

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 DEADLINE_S = 60.0
-WIDTH = {"COLUMNS": "100", "LINES": "24", "TERM": "xterm-256color"}
+SCREEN = {"LINES": "24", "TERM": "xterm-256color"}
 
 
 @dataclass
@@ -60,12 +60,14 @@ class Terminal:
 
 
 @contextmanager
-def on_terminal(script: str, environment: Mapping[str, str]) -> Iterator[Terminal]:
+def on_terminal(
+    script: str, environment: Mapping[str, str], *, columns: int = 100
+) -> Iterator[Terminal]:
     """Run a Python script on a terminal of its own; kill what is left of it."""
     master, slave = pty.openpty()
     process = subprocess.Popen(
         [sys.executable, "-c", script], stdin=slave, stdout=slave, stderr=slave,
-        env={**environment, **WIDTH}, start_new_session=True,
+        env={**environment, **SCREEN, "COLUMNS": str(columns)}, start_new_session=True,
     )  # fmt: skip
     os.close(slave)
     try:

@@ -1,13 +1,17 @@
 """`weft config`: every setting, its value and its origin."""
 
 import re
+import sys
 from urllib.parse import urlsplit, urlunsplit
 
 from weft.cli.input.options import SHARED, Shared
+from weft.cli.terminal.plain import plain
 from weft.cli.terminal.screen import print_json, print_table
+from weft.cli.terminal.wrapped import wrapped
 from weft.settings import Declared, SettingValue, all_declared, explain_settings
 
 HIDDEN = "•••"
+INDENT = " " * 4
 _PASSWORD = re.compile(r"\b((?:ssl)?password=)[^&]*", re.IGNORECASE)
 
 
@@ -34,8 +38,14 @@ def config(*, shared: Shared = SHARED) -> int:
             }
         )
         return 0
-    rows = [(name, shown[name], origin.where, helps[name]) for name, origin in found.items()]
-    print_table(("Setting", "Value", "From", "Meaning"), rows)
+    if sys.stdout.isatty():
+        for name, origin in found.items():
+            value = "not set" if shown[name] is None else plain(shown[name])
+            print(wrapped(f"{name} = {value}  ({plain(origin.where)})", sys.stdout, rest=INDENT))
+            print(wrapped(helps[name], sys.stdout, first=INDENT, rest=INDENT))
+    else:
+        rows = [(name, shown[name], origin.where, helps[name]) for name, origin in found.items()]
+        print_table(("Setting", "Value", "From", "Meaning"), rows)
     return 0
 
 

@@ -1,5 +1,6 @@
 """`weft doctor`: find problems, and suggest repairs."""
 
+import sys
 from dataclasses import asdict
 from typing import Annotated
 
@@ -9,6 +10,7 @@ from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.settings import settings_of
 from weft.cli.terminal.plain import plain
 from weft.cli.terminal.screen import print_json
+from weft.cli.terminal.wrapped import wrapped
 
 MARKS = {"ok": "ok     ", "warning": "warning", "wrong": "WRONG  "}
 
@@ -35,7 +37,9 @@ def doctor(
         print_json([asdict(one) for one in shown])
     else:
         for one in shown:
-            print(f"{MARKS[one.verdict]}  {one.check:<11} {plain(one.found)}")
+            first = f"{MARKS[one.verdict]}  {one.check:<11} "
+            rest = " " * len(first)
+            print(wrapped(plain(one.found), sys.stdout, first=first, rest=rest))
             if one.advice:
-                print(f"{'':22}{plain(one.advice)}")
+                print(wrapped(plain(one.advice), sys.stdout, first=rest, rest=rest))
     return 1 if any(one.verdict == "wrong" for one in findings) else 0

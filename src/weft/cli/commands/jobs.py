@@ -93,7 +93,7 @@ async def _list(
     group: str | None,
     states: Sequence[str] = (),
 ) -> int:
-    rows = TableRows(HEADER, right=NUMBERS, spare=SPARE, least=WIDTHS)
+    rows = TableRows(HEADER, right=NUMBERS, spare=SPARE, least=WIDTHS, optional=("Name",))
     items = JsonItems()
     async with shared.client() as client:
         page_rows = min(limit + 1 if limit else PAGE_ROWS, PAGE_ROWS)

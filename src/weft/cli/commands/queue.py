@@ -22,8 +22,10 @@ from weft.cli.input.places import place_errors
 from weft.cli.terminal.confirm import ask
 from weft.cli.terminal.plain import one_line, plain
 from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import print_json, print_table
+from weft.cli.terminal.screen import print_facts, print_json, print_table
+from weft.cli.terminal.wrapped import wrapped
 from weft.core.errors import Invalid
+from weft.wire.documents import QueueDocument
 
 app = App(
     name="queue",
@@ -85,9 +87,12 @@ def show(name: str, /, *, shared: Shared = SHARED) -> int:
     if shared.json:
         print_json(found)
         return 0
-    for field, value in found.items():
-        if value is not None:
-            print(f"{field:<21} {plain(_text_of(value))}")
+    names = [*QueueDocument.__struct_fields__, *found]
+    print_facts({
+        name: None if found[name] is None else _text_of(found[name])
+        for name in dict.fromkeys(names)
+        if name in found
+    })  # fmt: skip
     return 0
 
 
@@ -197,7 +202,8 @@ def try_document(file: Path, /, *, shared: Shared = SHARED) -> int:
         print(f"{_places(jobs)}: {route['queue']}")
         for verdict in route["verdicts"]:
             if not verdict["takes"]:
-                print(plain(f"  not {verdict['queue']}: {verdict['reason']}"))
+                text = plain(f"not {verdict['queue']}: {verdict['reason']}")
+                print(wrapped(text, sys.stdout, first="  ", rest=" " * 4))
     return 0
 
 
@@ -271,7 +277,8 @@ def _print_changes(planned: Document) -> None:
         print(f"{_SIGNS[change['kind']]} queue {plain(change['queue'])}")
         for field, (before, after) in change["fields"].items():
             was = "" if change["kind"] == "create" else f"{_text_of(before)} → "
-            print(plain(f"    {field}: {was}{_text_of(after)}"))
+            text = plain(f"{field}: {was}{_text_of(after)}")
+            print(wrapped(text, sys.stdout, first=" " * 4, rest=" " * 6))
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """`weft status`: the state of a batch, a job or a group."""
 
 import asyncio
+import sys
 from collections import Counter
 from collections.abc import Mapping
 from typing import Annotated, Any
@@ -15,6 +16,7 @@ from weft.cli.terminal.names import group_name, job_name, number_ranges, state_w
 from weft.cli.terminal.plain import one_line
 from weft.cli.terminal.screen import print_facts, print_json, print_table
 from weft.cli.terminal.waits import Waits
+from weft.cli.terminal.wrapped import wrapped
 from weft.client.api import Api
 from weft.core.ids import format_batch_id, format_job_ref
 from weft.core.states import ENDED_WORDS
@@ -84,8 +86,9 @@ async def _show_counted(client: Api, target: Target, limit: int, *, as_json: boo
         spare=("Ended",),
     )
     if n_failed > len(jobs):
-        print(f"… and {n_failed - len(jobs):,} more: `weft status --limit 0 {name}`")
-    print(f"\n`weft logs {name} --failed` shows their output")
+        more = f"… and {n_failed - len(jobs):,} more: `weft status --limit 0 {name}`"
+        print(wrapped(more, sys.stdout))
+    print("\n" + wrapped(f"`weft logs {name} --failed` shows their output", sys.stdout))
 
 
 async def _reasons(client: Api, target: Target) -> Counter[str]:

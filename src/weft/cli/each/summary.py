@@ -10,6 +10,7 @@ from weft.cli.each.ledger import Ledger
 from weft.cli.terminal.amounts import duration
 from weft.cli.terminal.plain import plain
 from weft.cli.terminal.report import note, print_error
+from weft.cli.terminal.wrapped import wrapped
 from weft.client.http.problems import to_error
 from weft.core.ids import format_batch_id, format_job_ref
 
@@ -30,7 +31,8 @@ def print_summary(ledger: Ledger, run: Run) -> None:
     note(_counts(ledger, run))
     for failure in ledger.failures:
         where = format_job_ref(run.batch_id or 0, failure.job_id) + "  " if failure.job_id else ""
-        print(f"  {where}{plain(failure.line)}  {plain(failure.why)}", file=sys.stderr)
+        text = f"{where}{plain(failure.line)}  {plain(failure.why)}"
+        print(wrapped(text, sys.stderr, first="  ", rest=" " * 4), file=sys.stderr)
     if ledger.missing is not None:
         print_error(to_error(0, ledger.missing))
     rest = ledger.n_failed - len(ledger.failures)

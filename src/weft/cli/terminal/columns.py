@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 GAP = 2
 """Blanks between two columns."""
-FLEXIBLE = ("Name", "Why", "What")
+FLEXIBLE = ("Name", "Why", "What", "Guard")
 """Texts: they are cut before a column is left out."""
 FLEXIBLE_MIN = 12
 

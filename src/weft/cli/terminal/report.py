@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from weft.cli.terminal.plain import plain
+from weft.cli.terminal.wrapped import wrapped
 from weft.core.errors import WeftError
 
 if TYPE_CHECKING:
@@ -19,37 +20,39 @@ def print_error(error: WeftError, *, as_json: bool = False) -> None:
     if as_json:
         print(json.dumps(_document(error)), file=sys.stderr)
         return
-    print(f"weft: {plain(error.message)}", file=sys.stderr)
+    note(error.message)
     if error.detail and len(error.errors) <= 1:
-        print(f"  {plain(error.detail)}", file=sys.stderr)
+        _go_on(error.detail)
     if len(error.errors) > 1:
         for one in error.errors[:ERRORS_SHOWN]:
-            print(f"  {plain(one.pointer) or '/'}: {plain(one.message)}", file=sys.stderr)
+            _go_on(f"{one.pointer or '/'}: {one.message}")
         if len(error.errors) > ERRORS_SHOWN:
-            print(f"  … and {len(error.errors) - ERRORS_SHOWN} more", file=sys.stderr)
+            _go_on(f"… and {len(error.errors) - ERRORS_SHOWN} more")
     if error.hint:
-        print("  " + plain(error.hint).replace("\n", "\n  "), file=sys.stderr)
-    for note in getattr(error, "__notes__", ()) if error.status >= 500 else ():  # noqa: PLR2004 (server errors)
-        print(f"  {plain(note)}", file=sys.stderr)
+        _go_on(error.hint)
+    for text in getattr(error, "__notes__", ()) if error.status >= 500 else ():  # noqa: PLR2004 (server errors)
+        _go_on(text)
 
 
 def print_usage_error(error: "CycloptsError", arguments: Sequence[str]) -> None:
     """Print the mistake in a command line."""
     from weft.cli.terminal.usage import explain_usage  # noqa: PLC0415 (imports cyclopts)
 
-    print(f"weft: {plain(explain_usage(error))}", file=sys.stderr)
+    note(explain_usage(error))
     command = " ".join(("weft", *(error.command_chain or ())))
-    print(f"  `{command} --help` lists its options.", file=sys.stderr)
+    _go_on(f"`{command} --help` lists its options.")
     if command in {"weft run", "weft each"} and "--" not in arguments:
-        print(
-            f"  Put two hyphens before the job's command: `{command} -- CMD`.",
-            file=sys.stderr,
-        )
+        _go_on(f"Put two hyphens before the job's command: `{command} -- CMD`.")
 
 
 def note(text: str) -> None:
-    """Print one line for the user on standard error."""
-    print(f"weft: {plain(text)}", file=sys.stderr, flush=True)
+    """Print one sentence for the user on standard error."""
+    print(wrapped(plain(text), sys.stderr, first="weft: "), file=sys.stderr, flush=True)
+
+
+def _go_on(text: str) -> None:
+    """Print what belongs to the sentence before."""
+    print(wrapped(plain(text), sys.stderr, first="  "), file=sys.stderr, flush=True)
 
 
 def _document(error: WeftError) -> dict[str, object]:

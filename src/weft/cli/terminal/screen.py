@@ -1,7 +1,7 @@
 """Tables and documents on standard output."""
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -67,8 +67,11 @@ class TableRows:
         right: Sequence[str] = (),
         spare: Sequence[str] | None = None,
         least: Sequence[int] = (),
+        optional: Sequence[str] = (),
     ) -> None:
+        """`optional`: columns that are left out of a terminal as long as they are empty."""
         self._header = header
+        self._optional = optional
         self._right = right
         self._spare = spare
         self._least = dict(zip(header, least, strict=False))
@@ -91,15 +94,22 @@ class TableRows:
         from rich.table import Table  # noqa: PLC0415
 
         console = _console()
-        if self._is_first:
-            self._widths = self._fit(rows, console.width)
+        empty = {
+            name
+            for name, *cells in zip(self._header, *rows, strict=True)
+            if name in self._optional and not any(map(_text, cells))
+        }
+        has_more = not set(self._optional) - empty <= self._widths.keys()
+        has_header = self._is_first or has_more
+        if has_header:
+            self._widths = self._fit(rows, console.width, empty)
         is_cut = self._spare is not None
         table = Table(
             box=SIMPLE_HEAD,
             show_edge=False,
             pad_edge=False,
             header_style="bold",
-            show_header=self._is_first,
+            show_header=has_header,
             padding=(0, 1),
         )
         for name, width in self._widths.items():
@@ -116,13 +126,16 @@ class TableRows:
             table.add_row(*(_cell(*pair) for pair in pairs if pair[0] in self._widths))
         console.print(table)
 
-    def _fit(self, rows: Sequence[Sequence[object]], width: int) -> Mapping[str, int]:
+    def _fit(
+        self, rows: Sequence[Sequence[object]], width: int, left_out: Collection[str]
+    ) -> Mapping[str, int]:
         from rich.cells import cell_len  # noqa: PLC0415
 
         columns = zip(self._header, self._header, *rows, strict=True)
         needs = {
             name: max(self._least.get(name, 0), *(cell_len(_text(cell)) for cell in cells))
             for name, *cells in columns
+            if name not in left_out
         }
         return (
             needs if self._spare is None else fit_columns(needs, width, self._spare, gap=RULED_GAP)

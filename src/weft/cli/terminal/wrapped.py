@@ -1,0 +1,34 @@
+"""Sentences that fit a terminal."""
+
+import re
+import shutil
+import textwrap
+from typing import Final, TextIO
+
+_NARROW: Final = 20
+_BACKTICKED: Final = re.compile(r"`[^`]*`")
+_KEPT: Final = "\x00"
+"""Stands for a blank at which a line is not broken; no printed text has one."""
+
+
+def wrapped(text: str, stream: TextIO, *, first: str = "", rest: str = "  ") -> str:
+    """Return a text that begins with `first`, its other lines with `rest`.
+
+    On a terminal its lines are as wide as that, and what stands in backticks stays together: it
+    is there to be copied.
+    """
+    lines = text.split("\n")
+    if not stream.isatty():
+        return first + f"\n{rest}".join(lines)
+    width = max(_NARROW, shutil.get_terminal_size().columns)
+    room = width - len(rest)
+
+    def kept(found: re.Match[str]) -> str:
+        return found[0].replace(" ", _KEPT) if len(found[0]) <= room else found[0]
+
+    wrapper = textwrap.TextWrapper(width, break_long_words=True, break_on_hyphens=False)
+    shown: list[str] = []
+    for line in lines:
+        wrapper.initial_indent, wrapper.subsequent_indent = rest if shown else first, rest
+        shown += wrapper.wrap(_BACKTICKED.sub(kept, line)) or [""]
+    return "\n".join(shown).replace(_KEPT, " ")

@@ -33,7 +33,7 @@ def test_version_is_said_before_anything_slow_is_imported() -> None:
     assert done.stdout.splitlines() == ["weft 0.1.0", "[]"]
 
 
-GROUPS = {"db", "callback", "convert", "queue"}
+GROUPS = {"db", "callback", "convert", "pool", "queue"}
 """Commands that only hold others."""
 
 

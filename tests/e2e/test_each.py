@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from e2e.conftest import PROGRAM, Weft
+from e2e.terminal import on_terminal
 
 pytestmark = pytest.mark.slow
 
@@ -222,6 +223,16 @@ def test_a_missing_program_is_told_once_per_line(weft: Weft) -> None:
 
     assert done.returncode == 127
     assert done.stderr.count(b"program not found") == 2
+
+
+def test_lines_of_a_terminal_are_asked_for(weft: Weft) -> None:
+    script = "from weft.cli.app import main; import sys; sys.argv[1:] = {!r}; main()"
+    with on_terminal(script.format(["each", "--", "echo"]), weft.environment()) as terminal:
+        terminal.until("reading lines from the terminal; end with Ctrl-D")
+        terminal.type("one line\n\x04")
+        terminal.until("1 succeeded")
+
+        assert terminal.finish() == 0
 
 
 def test_a_pipe_in_quotes_is_told_to_need_a_shell(weft: Weft) -> None:

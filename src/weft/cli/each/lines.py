@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import CancelledError
 from itertools import islice
 
+from weft.cli.terminal.report import note
 from weft.core.errors import Invalid
 from weft.core.input_lines import LineSplitter
 from weft.core.input_words import WordSplitter
@@ -49,7 +50,9 @@ class LineReader:
         return self._splitter.wrong
 
     def start(self) -> None:
-        """Start reading."""
+        """Start reading; tell somebody who would wait for us that we wait for lines."""
+        if os.isatty(self._descriptor):
+            note("reading lines from the terminal; end with Ctrl-D")
         loop = asyncio.get_running_loop()
         # A daemon: a read of a terminal or pipe cannot be interrupted, and must not hold up the
         # end.

@@ -50,10 +50,13 @@ def test_wrong_price_is_corrected_and_the_correction_shown(weft: Weft) -> None:
     words = ("correct-rates", str(version), "--cpu", "0.02", "--reason", "two zeros too many")
     tried = weft.run("billing", *words, "--dry-run")
     done = weft.run("billing", *words)
+    again = weft.run("billing", *words, "--dry-run")
     shown = weft.run("billing", "rates")
     unknown = weft.run("billing", "correct-rates", "99", "--cpu", "1")
 
     assert b"nothing was changed" in tried.stderr
+    assert tried.stdout.decode().splitlines()[0] == "cpu: 20 → 0.02"
+    assert b"is like this already" in again.stderr
     assert (tried.returncode, done.returncode) == (0, 0), done.stderr
     assert f"version {version}: cpu 20 → 0.02 (two zeros too many), by " in shown.stdout.decode()
     assert (unknown.returncode, b"does not exist" in unknown.stderr) == (2, True)

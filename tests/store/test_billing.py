@@ -148,11 +148,14 @@ async def test_corrected_prices_change_what_was_billed(own_world: World) -> None
     await worker.end(claimed, start_age_us=3_600_000_000)
     prices = kept_prices({"cpu": "0.1", "memory": "0.001"})
     async with open_admin(world.backend.dsns["admin"]) as admin:
+        told: list[int] = []
 
         async def correct(*, dry_run: bool = False) -> tuple[float, float]:
-            ((_tenant, project, before, after),) = await admin.correct_rates(
+            changed, ((_tenant, project, before, after),) = await admin.correct_rates(
                 1, prices, None, actor="ada", reason="typing error", dry_run=dry_run
             )
+            assert changed.keys() <= {"cpu"}
+            told.append(len(changed))
             assert project == "default"
             return float(before), float(after)
 
@@ -165,6 +168,7 @@ async def test_corrected_prices_change_what_was_billed(own_world: World) -> None
         (card,) = await world.api.list_rates(world.caller)
         assert [finding for finding in await admin.audit() if finding.rows] == []
 
+    assert told == [1, 1, 0]
     assert (old["cost"], new["cost"]) == pytest.approx(tried)
     assert new["cost"] > 5 * old["cost"]
     (correction,) = card["corrections"]

@@ -11,7 +11,7 @@ from weft.run.database import check_dsn
 from weft.run.home import Home
 from weft.run.user_name import user_name
 from weft.settings import Settings
-from weft.store import Admin, AuditFinding, CorrectedCost, MigrationStatus, open_admin
+from weft.store import Admin, AuditFinding, CorrectedRates, MigrationStatus, open_admin
 from weft.telemetry.log import configure
 
 Answer = TypeVar("Answer")
@@ -64,7 +64,7 @@ def run_add_rates(
 def run_correct_rates(
     settings: Settings, version: int, prices: Mapping[str, str | None],
     valid_from: datetime | None, *, reason: str | None, dry_run: bool,
-) -> list[CorrectedCost]:  # fmt: skip
+) -> CorrectedRates:  # fmt: skip
     """Correct prices of a version; return what it changes. With `dry_run` nothing is kept.
 
     Raise `InvalidPrice`, `RatesNotFound`, `RatesFixed`.

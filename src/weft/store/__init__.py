@@ -4,7 +4,7 @@ Owns connections, their pools, and the translation of database errors into `Weft
 hold query text (that is in `sql/`) nor decide anything (that is in `core/` and in SQL).
 """
 
-from weft.store.admin import Admin, AuditFinding, CorrectedCost, open_admin
+from weft.store.admin import Admin, AuditFinding, CorrectedRates, open_admin
 from weft.store.api_store import PostgresApiStore, open_api_store
 from weft.store.contract import OlderProgramsConnected
 from weft.store.driver_store import PostgresDriverStore, open_driver_store
@@ -14,7 +14,7 @@ from weft.store.worker_store import PostgresWorkerStore, open_worker_store
 __all__ = [
     "Admin",
     "AuditFinding",
-    "CorrectedCost",
+    "CorrectedRates",
     "MigrationStatus",
     "OlderProgramsConnected",
     "PostgresApiStore",

@@ -46,6 +46,14 @@ class CorrectedCost(NamedTuple):
     after: Decimal
 
 
+class CorrectedRates(NamedTuple):
+    """What a correction of prices changes."""
+
+    prices: Mapping[str, tuple[Any, Any]]
+    """Before and after, per unit and hour by resource; `valid_from`: texts."""
+    costs: list[CorrectedCost]
+
+
 class Admin:
     """The owner's connection."""
 
@@ -108,7 +116,7 @@ class Admin:
     async def correct_rates(
         self, version: int, prices: Mapping[str, str], valid_from: datetime | None,
         *, actor: str, reason: str | None, dry_run: bool,
-    ) -> list[CorrectedCost]:  # fmt: skip
+    ) -> CorrectedRates:  # fmt: skip
         """Correct prices per unit and hour, and when they begin; return what that changes.
 
         With `dry_run` nothing is kept. Raises `RatesNotFound`, `RatesFixed`, and as
@@ -118,15 +126,31 @@ class Admin:
         transaction = self._connection.transaction()
         await transaction.start()
         try:
+            before = await self._prices_of(version)
             rows = await call_on(
                 self._connection, "correct_rates", version=version, prices=dict(prices),
                 new_valid_from=valid_from, actor=actor, reason=reason,
             )  # fmt: skip
+            after = await self._prices_of(version)
         except asyncpg.PostgresError as error:
             await transaction.rollback()
             raise translated(error) from error
         await (transaction.rollback() if dry_run else transaction.commit())
-        return [CorrectedCost(*row) for row in rows]
+        changed = {name: (before[name], new) for name, new in after.items() if before[name] != new}
+        return CorrectedRates(changed, [CorrectedCost(*row) for row in rows])
+
+    async def _prices_of(self, version: int) -> Mapping[str, Any]:
+        """Return the prices of a version and its date; nothing if there is no such version."""
+        cards = [row[0] for row in await call_on(self._connection, "list_rates")]
+        return {
+            name: value
+            for card in cards
+            if card["version"] == version
+            for name, value in (
+                *((rate["resource"], rate["price"]) for rate in card["rates"]),
+                ("valid_from", card["valid_from"]),
+            )
+        }
 
     async def audit(self) -> list[AuditFinding]:
         """Recompute everything derived from the base rows, in one snapshot.

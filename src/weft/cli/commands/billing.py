@@ -160,22 +160,33 @@ def correct_rates(
     settings = load_settings({"home": shared.home, "database": database})
     prices = {"cpu": cpu, "memory": memory, "storage": storage, "gpu": gpu}
     begins = _in_our_zone(valid_from) if valid_from else None
-    costs = run_correct_rates(settings, version, prices, begins, reason=reason, dry_run=dry_run)
+    changed, costs = run_correct_rates(
+        settings, version, prices, begins, reason=reason, dry_run=dry_run
+    )
     if shared.json:
         print_json([
             {"tenant": one.tenant, "project": one.project, "cost_before": float(one.before),
              "cost_after": float(one.after)} for one in costs
         ])  # fmt: skip
         return 0
-    for one in costs:
+    for name, (old, new) in changed.items():
+        print(f"{name}: {_told(name, old)} → {_told(name, new)}")
+    for one in costs if changed else ():
         name = one_line(one.project, width=40)
-        print(f"{name}: {money(float(one.before))} → {money(float(one.after))}")
-    note(
-        f"version {version} of the prices would be corrected; nothing was changed"
-        if dry_run
-        else f"corrected version {version} of the prices; `weft billing rates` lists all"
-    )
+        before, after = money(float(one.before)), money(float(one.after))
+        print(f"cost of project {name}: {before} → {after}")
+    if changed and not costs:
+        note("nothing was used at these prices: no bill changes")
+    note(_outcome(version, is_change=bool(changed), dry_run=dry_run))
     return 0
+
+
+def _outcome(version: int, *, is_change: bool, dry_run: bool) -> str:
+    if not is_change:
+        return f"version {version} of the prices is like this already"
+    if dry_run:
+        return f"version {version} of the prices would be corrected; nothing was changed"
+    return f"corrected version {version} of the prices; `weft billing rates` lists all"
 
 
 def _in_our_zone(at: datetime) -> datetime:

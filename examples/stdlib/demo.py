@@ -161,15 +161,21 @@ def compare(report: Path, expected: Path) -> None:
     say(f"The report equals that of the sequential script, byte by byte ({size:,} bytes).")
 
 
+def compared(seconds: float, sequential_seconds: float) -> str:
+    """Say which of the two was faster."""
+    if seconds <= sequential_seconds:
+        return f"weft was {sequential_seconds / seconds:.1f} times as fast as the script"
+    return f"the script was {seconds / sequential_seconds:.1f} times as fast as weft"
+
+
 def tell(home: Path, batch: str, seconds: float, sequential_seconds: float) -> None:
     """Print what it took and where to look."""
     status = ask(home, "status", batch)
     say()
-    factor = sequential_seconds / seconds
     say(f"  jobs        {status['n_succeeded']} of {status['n_jobs']} succeeded")
     say(f"  repeated    {batch}.{FAILING_JOB}, whose first attempt failed on purpose")
-    say(f"  wall time   {seconds:.1f} s, with the kill in the middle")
-    say(f"  sequential  {sequential_seconds:.1f} s, so {factor:.1f} times weft's time")
+    say(f"  weft        {seconds:.1f} s, with the kill in the middle")
+    say(f"  sequential  {sequential_seconds:.1f} s: {compared(seconds, sequential_seconds)}")
     say(f"  cost        {float(status['cost']):.6f}")
     say(f"  report      {home / 'results' / 'report.txt'}")
     say(f"  job output  {home / 'logs'}")

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from counting import PARTS, STDLIB, Count, measure_file, part_of, render, source_files
+from demo import compared
 from hypothesis import given
 from hypothesis import strategies as st
 from pipeline import make_pipeline
@@ -98,3 +99,14 @@ def test_every_file_is_measured_once_and_every_part_merged_once(tmp_path: Path) 
 
 def test_installed_packages_are_not_measured() -> None:
     assert not any("site-packages" in path.relative_to(STDLIB).parts for path in source_files())
+
+
+@pytest.mark.parametrize(
+    ("seconds", "sequential", "told"),
+    [
+        (10.0, 25.0, "weft was 2.5 times as fast as the script"),
+        (20.0, 10.0, "the script was 2.0 times as fast as weft"),
+    ],
+)
+def test_demo_says_which_was_faster(seconds: float, sequential: float, told: str) -> None:
+    assert compared(seconds, sequential) == told

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from weft.cli.app import USAGE, run_command
 from weft.cli.commands.submit import submit
 from weft.cli.input.documents import parse_document
 from weft.cli.input.job_file import expand
@@ -85,6 +86,31 @@ def test_wrong_defaults_and_durations_are_refused(document: dict[str, Any], poin
         expand(document)
 
     assert [one.pointer for one in refused.value.errors] == [pointer]
+
+
+def test_all_mistakes_of_a_file_are_told_at_once() -> None:
+    """Those of the file, and those of the document that it means."""
+    jobs = [{"timeout_s": "soon"}, {"command": "x"}, 7, {"nmae": "n", "values_file": 1}]
+
+    with pytest.raises(InvalidDocument) as refused:
+        expand({"attributes": 3, "jobs": jobs})
+
+    assert sorted(one.pointer for one in refused.value.errors) == [
+        "/attributes", "/jobs/0/timeout_s", "/jobs/1/command", "/jobs/2", "/jobs/3/nmae",
+        "/jobs/3/values_file",
+    ]  # fmt: skip
+
+
+def test_a_dry_run_tells_all_mistakes_at_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "p.yaml"
+    file.write_text("jobs:\n- {command: x}\n- {priority: high}\n")
+
+    assert run_command(["submit", "--dry-run", str(file)]) == USAGE
+    told = capsys.readouterr().err
+    assert f'{file}:2: job 1, command: expected a list, got text: write ["x"]' in told
+    assert f"{file}:3: job 2, priority: expected a whole number, got text" in told
 
 
 @pytest.mark.parametrize(

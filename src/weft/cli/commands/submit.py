@@ -25,6 +25,7 @@ from weft.cli.terminal.waiting import wait_for_batch
 from weft.client.progress import is_bar_drawable
 from weft.core.errors import FieldError, Invalid, WrongType
 from weft.core.ids import format_batch_id
+from weft.core.problems import Problems
 
 LARGE_BYTES = 1_000_000
 """A larger file takes a noticeable time to read."""
@@ -103,11 +104,15 @@ def _show(document: dict[str, Any], *, as_json: bool) -> int:
 
     from weft.client.submission.document import plan_submission  # noqa: PLC0415
     from weft.wire.documents import BatchDocument  # noqa: PLC0415
+    from weft.wire.field_types import check_types  # noqa: PLC0415
     from weft.wire.mistakes import mistake_of  # noqa: PLC0415
 
     try:
         checked = msgspec.json.decode(msgspec.json.encode(document), type=BatchDocument)
     except msgspec.ValidationError as error:
+        problems = Problems()
+        check_types(document, BatchDocument, "", problems)
+        problems.raise_any()
         raise WrongType.of([FieldError(*mistake_of(str(error)))]) from error
     plan = plan_submission({"jobs": [], **document})
     if as_json:

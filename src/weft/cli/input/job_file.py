@@ -8,8 +8,11 @@ from typing import Any, Final
 
 from weft.cli.input.limit_options import parse_concurrency_key, parse_moment
 from weft.core.durations import parse_seconds
-from weft.core.errors import FieldError, InvalidValue, WrongType
-from weft.core.problems import pointer_of
+from weft.core.errors import InvalidValue, WrongType
+from weft.core.problems import Problems, pointer_of
+from weft.wire.documents import BatchDocument
+from weft.wire.field_types import check_types
+from weft.wire.mistakes import word_of
 
 OWN = "x-"
 VALUES_FILE: Final = "values_file"
@@ -30,20 +33,28 @@ def expand(
     """Return the document that a job file means: each job with the `defaults`, which give way to
     what the job says, without the keys that begin with `x-`. `options` of the command line take
     the place of defaults. `directory`: where a relative `values_file` is.
+
+    Raise `InvalidDocument` with all that is wrong with it as a file, and then also with each field
+    of a wrong name or type: nobody wants to hear of them one after the other.
     """
+    problems = Problems()
     document = _without_own(file)
     defaults = document.pop("defaults", None) or {}
     if not isinstance(defaults, Mapping):
-        raise WrongType.of([FieldError("/defaults", "expected the fields of a job")])
+        problems.add(WrongType, "/defaults", f"expected a mapping, got {word_of(defaults)}")
+        defaults = {}
     defaults = {**_without_own(defaults), **(options or {})}
     jobs = document.get("jobs")
     if isinstance(jobs, list):
         document["jobs"] = [
-            _job(one, defaults, pointer_of("jobs", index), directory)
+            _job(one, defaults, pointer_of("jobs", index), directory, problems)
             if isinstance(one, Mapping)
             else one
             for index, one in enumerate(jobs)
         ]
+    if problems.found:
+        check_types(document, BatchDocument, "", problems)
+    problems.raise_any()
     return document
 
 
@@ -52,7 +63,11 @@ def _without_own(mapping: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _job(
-    given: Mapping[str, Any], defaults: Mapping[str, Any], at: str, directory: Path
+    given: Mapping[str, Any],
+    defaults: Mapping[str, Any],
+    at: str,
+    directory: Path,
+    problems: Problems,
 ) -> dict[str, Any]:
     job = {**defaults, **_without_own(given)}
     for name, value in defaults.items():
@@ -62,34 +77,35 @@ def _job(
         for name in {"command", "script", "function"} - given.keys():
             job.pop(name, None)
     if VALUES_FILE in job:
-        job["values"] = _values(job, f"{at}/{VALUES_FILE}", directory)
+        try:
+            job["values"] = _values(job, directory)
+        except ValueError as error:
+            problems.add(InvalidValue, f"{at}/{VALUES_FILE}", str(error))
         del job[VALUES_FILE]
     for name, parse in _PARSERS.items():
         if isinstance(job.get(name), str):
             try:
                 job[name] = parse(job[name])
             except ValueError as error:
-                raise InvalidValue.of([FieldError(f"{at}/{name}", str(error))]) from error
+                problems.add(InvalidValue, f"{at}/{name}", str(error))
+                del job[name]
     return job
 
 
-def _values(job: Mapping[str, Any], at: str, directory: Path) -> list[str]:
-    """Return the lines of a file that are not empty."""
+def _values(job: Mapping[str, Any], directory: Path) -> list[str]:
+    """Return the lines of a file that are not empty. Raise `ValueError`."""
     name = job[VALUES_FILE]
     if not isinstance(name, str) or "\0" in name:
-        raise WrongType.of([FieldError(at, "expected the name of a file with one value per line")])
+        raise ValueError("expected the name of a file with one value per line")
     if job.get("values") is not None:
-        raise InvalidValue.of([FieldError(at, "give `values` or `values_file`, not both")])
+        raise ValueError("give `values` or `values_file`, not both")
     try:
         text = (directory / name).read_text(encoding="utf-8")
     except OSError as error:
-        raise InvalidValue.of(
-            [FieldError(at, f"cannot read {name!r}: {error.strerror}")]
-        ) from error
+        raise ValueError(f"cannot read {name!r}: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        message = f"{name!r} is not UTF-8: byte {error.start}"
-        raise InvalidValue.of([FieldError(at, message)]) from error
+        raise ValueError(f"{name!r} is not UTF-8: byte {error.start}") from error
     values = [line for line in text.split("\n") if line]
     if not values:
-        raise InvalidValue.of([FieldError(at, f"{name!r} has no lines")])
+        raise ValueError(f"{name!r} has no lines")
     return values

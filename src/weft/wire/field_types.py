@@ -1,0 +1,78 @@
+"""Which fields of a document have a wrong name or type: all of them, not only the first."""
+
+from collections.abc import Mapping
+from functools import cache
+from types import UnionType
+from typing import Any, get_args, get_origin
+
+import msgspec
+
+from weft.core.errors import UnknownField, WrongType
+from weft.core.problems import Problems, pointer_of
+from weft.wire.mistakes import said, word_of
+from weft.wire.synonyms import nearest_field
+
+Kind = Any  # an annotation: a class, a union, a generic; typing has no type for all of them
+
+
+def check_types(value: object, kind: Kind, pointer: str, problems: Problems) -> None:
+    """Note each part of a value that has a wrong type, and each unknown or missing field."""
+    if problems.is_full:
+        return
+    bare = _without_none(kind)
+    if value is None and type(None) in get_args(_undescribed(kind)):
+        return
+    container: object = get_origin(bare)
+    if isinstance(bare, type) and issubclass(bare, msgspec.Struct):
+        _check_struct(value, bare, pointer, problems)
+    elif (container is list or container is tuple) and isinstance(value, list):
+        for index, item in enumerate(value):
+            check_types(item, get_args(bare)[0], pointer + pointer_of(index), problems)
+    elif container is dict and isinstance(value, dict):
+        for key, item in value.items():
+            check_types(key, get_args(bare)[0], pointer + pointer_of(str(key)), problems)
+            check_types(item, get_args(bare)[1], pointer + pointer_of(str(key)), problems)
+    elif bare is not msgspec.Raw:
+        try:
+            msgspec.convert(value, kind)
+        except (msgspec.ValidationError, RecursionError) as error:
+            problems.add(WrongType, pointer, said(str(error)))
+
+
+def _check_struct(
+    value: object, kind: type[msgspec.Struct], pointer: str, problems: Problems
+) -> None:
+    if not isinstance(value, Mapping):
+        problems.add(WrongType, pointer, f"expected a mapping, got {word_of(value)}")
+        return
+    known = _fields(kind)
+    for key in value:
+        if key not in known:
+            near = nearest_field(str(key), known)
+            hint = f"; did you mean {near}?" if near else ""
+            problems.add(UnknownField, pointer + pointer_of(str(key)), f"no such field{hint}")
+    for name, field in known.items():
+        if name in value:
+            check_types(value[name], field.type, pointer + pointer_of(name), problems)
+        elif field.required:
+            problems.add(WrongType, pointer + pointer_of(name), "this field is required")
+
+
+@cache
+def _fields(kind: type[msgspec.Struct]) -> dict[str, msgspec.structs.FieldInfo]:
+    return {field.encode_name: field for field in msgspec.structs.fields(kind)}
+
+
+def _without_none(kind: Kind) -> Kind:
+    """Return X for `X | None` and `X | None | UnsetType`, anything else without description."""
+    kind = _undescribed(kind)
+    if isinstance(kind, UnionType):
+        rest = [one for one in get_args(kind) if one not in {type(None), msgspec.UnsetType}]
+        if len(rest) == 1:
+            return _undescribed(rest[0])
+    return kind
+
+
+def _undescribed(kind: Kind) -> Kind:
+    """Return X for `Annotated[X, …]`."""
+    return kind.__origin__ if hasattr(kind, "__metadata__") else kind

@@ -22,7 +22,7 @@ from weft.cli.input.values import WrongOption
         ("timeout", "soon", "such as 90, 10m"),
         ("concurrency_key", "", "has no key: write it as db-x"),
         ("concurrency_key", "db=x", "with the key db may run at a time"),
-        ("concurrency_key", "db=0", "a whole number from 1"),
+        ("concurrency_key", "db=0", "at least 1"),
         ("not_before", "tomorrow", "such as 18:00, 2h (from now on) or 2027-01-01T02:00:00Z"),
         ("deadline", "2026-02-30", "such as 18:00, 2h (from now on) or 2027-01-01T02:00:00Z"),
         ("not_before", "+soon", "such as 18:00, 2h (from now on) or 2027-01-01T02:00:00Z"),

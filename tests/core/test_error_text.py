@@ -1,5 +1,7 @@
 """What a person reads of an error that a program did not catch."""
 
+import pytest
+
 from weft.core.errors import CallDied, FieldError, InvalidDocument
 from weft.core.errors.kinds import FIELDS_SHOWN
 
@@ -30,3 +32,20 @@ def test_an_error_as_text_has_an_end() -> None:
 
     assert f"  … and {1000 - FIELDS_SHOWN} more" in lines
     assert len(lines) < FIELDS_SHOWN + 5
+
+
+@pytest.mark.parametrize(
+    ("detail", "shown"),
+    [
+        ("/jobs/0/comand: no such field; did you mean command?.", "did you mean command?"),
+        ("It is over..", "It is over."),
+        ("It is cut….", "It is cut…"),
+        ("It goes on...", "It goes on..."),
+        ("It is plain.", "It is plain."),
+    ],
+)
+def test_a_reason_ends_with_one_mark(detail: str, shown: str) -> None:
+    error = InvalidDocument("wrong", detail=detail)
+
+    assert error.detail.endswith(shown)
+    assert error.detail.rstrip(".?…") == detail.rstrip(".?…")

@@ -60,8 +60,8 @@ def parse_concurrency_key(text: str) -> dict[str, Any]:
         raise ValueError(f"{shown!r} has no key: write it as db-x, or db-x=2")
     if not n.isdecimal() or not n.isascii() or not 0 < int(n[:_CHARS_MAX]) <= N_MAX:
         raise ValueError(
-            f"{shown!r} does not say how many jobs with the key {key[:_CHARS_MAX]} may run at a "
-            f"time: after = stands a whole number from 1 to {N_MAX}"
+            f"{shown!r} must end with how many jobs with the key {key[:_CHARS_MAX]} may run at a "
+            "time, at least 1"
         )
     check_text([key])
     return {"key": key, "n": int(n)}

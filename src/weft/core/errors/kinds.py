@@ -1,5 +1,6 @@
 """The kinds of errors, each with its HTTP status and exit code."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -17,6 +18,8 @@ class FieldError:
 
 
 FIELDS_SHOWN = 20
+_SECOND_STOP = re.compile(r"((?<!\.)[.?!…])\.$")
+"""Of a reason that ends by itself, and was taken for one that does not."""
 
 
 class WeftError(Exception):
@@ -43,6 +46,15 @@ class WeftError(Exception):
         self.errors = tuple(errors)
         self.subject = ""
         """The one of many things in a call that the database refused, e.g. `j7`."""
+
+    @property
+    def detail(self) -> str:
+        """Why: sentences, which end with one mark each."""
+        return self._detail
+
+    @detail.setter
+    def detail(self, text: str) -> None:
+        self._detail = _SECOND_STOP.sub(r"\1", text)
 
     def __str__(self) -> str:
         return "\n  ".join([self.message, *self._reasons(), *self.hint.splitlines()])

@@ -100,6 +100,9 @@ async def test_every_answer_is_the_one_described(
     queues = {"queues": [{"name": "q", "priority": 1, "guard": "job.priority > 5"}]}
     await ask("PUT", "/v1/queues", body=queues)
     await ask("POST", "/v1/queue-test", body={"jobs": [{}]})
+    await ask("POST", "/v1/batches", body={"jobs": [{}]})
+    await ask("POST", "/v1/queue-reroute", body={"to": "q", "dry_run": True})
+    await ask("POST", "/v1/queues/{q}/drain", q="q", body={})
     await ask("GET", "/v1/queues")
     await ask("GET", "/v1/queues/{q}", q="q")
     await ask("GET", "/v1/rates")

@@ -378,6 +378,7 @@ def calls_on_batch(
             partial(api.get_group, *one, group),
             partial(api.cancel_group, *one, group, force=True),
             partial(api.edit_group, *one, group, **rename),
+            partial(api.move_jobs, *one, [1], queue="default", pool=None),
             partial(api.prioritize_group, *one, group, trace_id=TRACE_ID, **edit),
             partial(api.hold_group, *one, group),
             partial(api.release_group, *one, group),

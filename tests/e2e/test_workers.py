@@ -45,6 +45,7 @@ def test_a_worker_that_is_not_there_is_told(weft: Weft) -> None:
 
     assert done.returncode == 2
     assert 'worker "nobody" does not exist' in done.stderr.decode()
+    assert "No pool has a worker of this name." in done.stderr.decode()
     assert "weft worker ls --all" in done.stderr.decode()
 
 

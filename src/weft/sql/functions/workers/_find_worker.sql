@@ -11,7 +11,8 @@ BEGIN
     FROM weft.worker w JOIN weft.pool p USING (pool_id) WHERE w.name = of_name AND p.name = coalesce(of_pool, p.name);
     IF v_ids IS NULL THEN
         PERFORM weft._fail('WF305', format('worker "%s" does not exist', of_name),
-            coalesce(format('Pool "%s" has no worker of this name.', of_pool), 'No pool has a worker of this name.'),
+            CASE WHEN of_pool IS NULL THEN 'No pool has a worker of this name.'
+                ELSE format('Pool "%s" has no worker of this name.', of_pool) END,
             'List the workers with `weft worker ls --all`.');
     ELSIF cardinality(v_ids) > 1 THEN
         PERFORM weft._fail('WF306', format('there are several workers "%s"', of_name), format('They are in the pools %s.', v_pools),

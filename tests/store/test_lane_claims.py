@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from store.world import Worker, World
+from weft.core import errors
+from weft.core.queues import Queue
 from weft.core.states import Reason
 from weft.ports.store import NewGroup, Shape
 from weft.testing.builders import job_rows
@@ -255,6 +257,7 @@ async def test_lanes_without_end_do_not_slow_a_claim(world: World) -> None:
 async def test_a_worker_that_names_queues_claims_from_these_only(world: World) -> None:
     words = [(("pool", world.pool), ("queue", name)) for name in ("a", "b")]
     shapes = [Shape(words=words[0]), Shape(words=words[1]), Shape()]
+    await world.api.save_queues(world.caller, [Queue(name="a", priority=1, pools=(world.pool,))])
     await world.submit(job_rows(6, shapes=shapes, shape_index=[0, 1, 2, 0, 1, 2]))
     one, two = await world.worker("one", queue=["a"]), await world.worker("two", queue=["default"])
 
@@ -262,3 +265,14 @@ async def test_a_worker_that_names_queues_claims_from_these_only(world: World) -
     assert await numbers(two) == [3, 6]
     assert await one.waits()
     assert await numbers(await world.worker("all")) == [2, 5]
+
+
+async def test_queues_that_a_worker_names_must_exist_when_it_starts(world: World) -> None:
+    missing = f"missing-{world.pool}"
+    worker = await world.worker(queue=["default"])
+    facts = {**worker.facts, "offers": {"queue": ["default", missing]}}
+
+    with pytest.raises(errors.ServedQueueNotFound, match=missing) as refused:
+        await worker.store.register_worker(**{**facts, "incarnation": world.pool})
+    assert "default" in refused.value.detail
+    await worker.store.register_worker(**facts)  # it goes on when a queue is deleted

@@ -239,6 +239,10 @@ CREATE FUNCTION weft._check_open(of_batch_id bigint, of_group_id integer) RETURN
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._check_open(of_batch_id bigint, of_group_id integer) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft._check_queues(offers jsonb) RETURNS void
+    LANGUAGE plpgsql STABLE;
+ALTER FUNCTION weft._check_queues(offers jsonb) OWNER TO weft_system;
+
 CREATE FUNCTION weft._check_room(of_batch_id bigint, n_groups integer, groups_max integer) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._check_room(of_batch_id bigint, n_groups integer, groups_max integer) OWNER TO weft_tenant;
@@ -3557,6 +3561,8 @@ REVOKE ALL ON FUNCTION weft._check_group(of_batch_id bigint, of_group_id integer
 REVOKE ALL ON FUNCTION weft._check_job(of_batch_id bigint, of_job_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._check_open(of_batch_id bigint, of_group_id integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._check_queues(offers jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._check_room(of_batch_id bigint, n_groups integer, groups_max integer) FROM PUBLIC;
 

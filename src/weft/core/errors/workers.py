@@ -10,6 +10,13 @@ class PoolNotFound(NotFound):
     sqlstate = "WF302"
 
 
+class ServedQueueNotFound(NotFound):
+    """A worker names a queue that does not exist."""
+
+    code = "WORKER.QUEUE_NOT_FOUND"
+    sqlstate = "WF308"
+
+
 class WorkerAlive(Conflict):
     """Another live worker has this name."""
 

@@ -7,6 +7,7 @@
 -- A cordon is the worker's: it stays when its processes are started again.
 -- Returns: the worker's and the incarnation's numbers.  Raises WF301 if a worker of this name has reported within grace_s, unless
 --   it is proved to be gone: by a worker of the same host and the same log_place, that is of the same home.
+-- Raises WF302, WF303; WF308 if a new incarnation names a queue that does not exist.
 -- Owner: weft_system.  Granted to: weft_worker.
 CREATE OR REPLACE FUNCTION weft.register_worker_v2(
     name text, host text, pool text, incarnation text, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu int, offers jsonb,
@@ -28,6 +29,9 @@ BEGIN
     IF EXISTS (SELECT FROM weft.worker_incarnation i WHERE i.name = register_worker_v2.incarnation AND i.ended_at IS NOT NULL) THEN
         PERFORM weft._fail('WF303', format('incarnation %s has ended', register_worker_v2.incarnation),
             'It was declared lost; its attempts belong to others.', 'Stop its processes and start a new spawner.');
+    END IF;
+    IF NOT EXISTS (SELECT FROM weft.worker_incarnation i WHERE i.name = register_worker_v2.incarnation) THEN
+        PERFORM weft._check_queues(register_worker_v2.offers);
     END IF;
     PERFORM pg_advisory_xact_lock(7704, 0);
     INSERT INTO weft.worker (pool_id, name, host) VALUES (v_pool, register_worker_v2.name, register_worker_v2.host) ON CONFLICT DO NOTHING;

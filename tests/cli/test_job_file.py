@@ -11,7 +11,7 @@ from weft.cli.app import USAGE, run_command
 from weft.cli.commands.submit import submit
 from weft.cli.input.documents import parse_document
 from weft.cli.input.job_file import expand
-from weft.cli.input.places import place_errors
+from weft.cli.input.mistake_lines import point_to_lines
 from weft.client.submission.planner import fill_in_bunches
 from weft.core.errors import FieldError, InvalidDocument, InvalidValue, WrongType
 
@@ -131,7 +131,9 @@ def test_mistake_has_its_line_its_job_and_its_field(
 ) -> None:
     error = InvalidDocument.of([FieldError(pointer, message)])
     body = FILE.encode()
-    place_errors(error, file="p.yaml", body=body, document=parse_document(body, "yaml", name="p"))
+    point_to_lines(
+        error, file="p.yaml", body=body, document=parse_document(body, "yaml", name="p")
+    )
 
     assert error.detail == shown
 
@@ -139,7 +141,9 @@ def test_mistake_has_its_line_its_job_and_its_field(
 def test_mistake_in_toml_has_its_job() -> None:
     body = b'[[jobs]]\nname = "a"\n[[jobs]]\ntimeout_s = 0\n'
     error = InvalidDocument.of([FieldError("/jobs/1/timeout_s", "wrong")])
-    place_errors(error, file="p.toml", body=body, document=parse_document(body, "toml", name="p"))
+    point_to_lines(
+        error, file="p.toml", body=body, document=parse_document(body, "toml", name="p")
+    )
 
     assert error.detail == "p.toml: job 2, timeout_s: wrong."
 

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from weft.plugins.log_stores.files import FileLogStore
+from weft.plugins.log_stores.files.directory import directory_name
 from weft.plugins.log_stores.files.growth import Watches
 from weft.plugins.log_stores.files.keeper import FileLogKeeper
-from weft.plugins.log_stores.files.place import place_name
 from weft.plugins.log_stores.files.writer import FileLogWriter
-from weft.ports.log_store import LogPlace
+from weft.ports.log_store import LogDirectory
 from weft.testing.log_store_suite import LogStoreSuite
 
 
@@ -27,8 +27,8 @@ class TestFileLogStore(LogStoreSuite):
     def keeper(self) -> FileLogKeeper:
         return FileLogKeeper(self.root)
 
-    def place(self) -> LogPlace:
-        return LogPlace(place_name(self.root), "here", str(self.root))
+    def directory(self) -> LogDirectory:
+        return LogDirectory(directory_name(self.root), "here", str(self.root))
 
 
 async def test_only_changes_of_the_followed_file_wake(tmp_path: Path) -> None:

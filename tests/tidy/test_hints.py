@@ -11,7 +11,7 @@ WORDS_OF_HTTP = re.compile(
 )
 ONLY_REQUESTS = ("src/weft/api/http/", "src/weft/api/routes/", "src/weft/api/doors/")
 """Mistakes in requests that weft's own programs do not make. `InvalidParameter`, the one that they
-can make, gets words of its own at the terminal (`cli/input/option_places.py`).
+can make, gets words of its own at the terminal (`cli/input/option_names.py`).
 """
 COMMANDS = "src/weft/cli/commands/"
 """Their docstrings are shown by `--help`."""

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tidy.source_files import relative, tracked_files, tree_of
+from tidy.source_files import python_files, relative, tracked_files, tree_of
 from weft.sql import files_of
 
 PHRASES = {
@@ -24,6 +24,7 @@ PHRASES = {
     "so that … not": r"\blest\b",
     "a sentence with a subject": r"(?:^|[.;] )Who (?!is\b)[a-z]+s? [^?]*$",
     "does not have": r"\b(has|have) not (a|an|the|any)\b",
+    "a positive number": r"\bnumbers? (of|from) [01] on\b",
     "is not a": r"\bis no (number|name|path|job|group|batch|terminal|error of|position|range)\b",
 }
 """By what is better: what a reader stumbles over."""
@@ -97,3 +98,16 @@ def test_parameters_are_no_double_plurals() -> None:
 )
 def test_double_plurals_are_found(name: str, *, is_double: bool) -> None:
     assert bool(_DOUBLE_PLURAL.search(name)) is is_double
+
+
+def test_places_are_those_of_gates() -> None:
+    """One word for one thing: others are positions, indices, directories or pointers."""
+    found = {
+        f"{relative(path)}: {name}"
+        for path in python_files("src")
+        for node in ast.walk(tree_of(path))
+        for name in [getattr(node, "id", None) or getattr(node, "arg", None)]
+        if name in {"place", "places"}
+    }
+
+    assert found <= {"src/weft/cli/terminal/waits.py: places"}

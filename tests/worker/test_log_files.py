@@ -50,12 +50,12 @@ SMALL = OutputSizes(flush_bytes=50, join_ms=-1, parts=PartSizes(200, 200))
 class Stored(NamedTuple):
     """What was written and where it is."""
 
-    place: AttemptLog
+    log: AttemptLog
     data: dict[int, bytes]
     pieces: int
 
 
-def place_of(output: Output, *, ended: bool = True) -> AttemptLog:
+def log_of(output: Output, *, ended: bool = True) -> AttemptLog:
     return AttemptLog(
         1, 1, 1, ended=ended, location=segment_location(1, 0) if output.is_short else None,
         stdout_bytes=output.totals[STDOUT],
@@ -78,7 +78,7 @@ def store(root: Path, written: list[tuple[int, bytes]], *, limit: int, head: int
         (root / "segments").mkdir()
         record = RECORD.pack(RECORD_MAGIC, 1, 1, 1, len(body)) + body
         (root / "segments" / "00000001").write_bytes(record)
-    return Stored(place_of(output), data, len(written))
+    return Stored(log_of(output), data, len(written))
 
 
 def kept(data: bytes, limit: int, head: int) -> bytes:
@@ -94,14 +94,14 @@ def test_head_and_tail_are_kept_and_the_cut_is_said(
     with tempfile.TemporaryDirectory() as directory:
         stored = store(Path(directory), written, limit=limit, head=head)
         log = FileReader(Path(directory))
-        pieces = list(log.pieces(stored.place, 0))
+        pieces = list(log.pieces(stored.log, 0))
 
         assert sum(map(count_pieces, pieces)) == stored.pieces
         for stream in STREAMS:
             expected = kept(stored.data[stream], limit, head)
             assert b"".join(p.data for p in pieces if p.kind == stream) == expected
             assert left_out(pieces, stream) == len(stored.data[stream]) - len(expected)
-            assert log.size(stored.place, stream) == len(expected)
+            assert log.size(stored.log, stream) == len(expected)
 
 
 def left_out(pieces: list[Piece], stream: int) -> int:
@@ -116,12 +116,12 @@ def test_reading_may_begin_anywhere(
     with tempfile.TemporaryDirectory() as directory:
         stored = store(Path(directory), written, limit=1 << 20, head=0)
         log = FileReader(Path(directory))
-        rest = [(piece.kind, piece.data) for piece in log.pieces(stored.place, after)]
+        rest = [(piece.kind, piece.data) for piece in log.pieces(stored.log, after)]
 
         assert rest == written[after:]
         for stream, data in stored.data.items():
             read = [
-                log.read(stored.place, stream, start, min(start + block, len(data)))
+                log.read(stored.log, stream, start, min(start + block, len(data)))
                 for start in range(0, len(data), block)
             ]
             assert b"".join(read) == data
@@ -131,10 +131,10 @@ def test_range_in_the_middle_and_backwards(tmp_path: Path) -> None:
     stored = store(tmp_path, [(STDOUT, b"0123456789")], limit=100, head=0)
     log = FileReader(tmp_path)
 
-    assert log.read(stored.place, STDOUT, 3, 6) == b"345"
-    assert log.read(stored.place, STDOUT, 6, 99) == b"6789"
-    assert log.read(stored.place, STDOUT, 0, 2) == b"01"
-    assert log.read(stored.place, STDERR, 0, 2) == b""
+    assert log.read(stored.log, STDOUT, 3, 6) == b"345"
+    assert log.read(stored.log, STDOUT, 6, 99) == b"6789"
+    assert log.read(stored.log, STDOUT, 0, 2) == b"01"
+    assert log.read(stored.log, STDERR, 0, 2) == b""
 
 
 def test_record_of_another_attempt_is_not_shown(tmp_path: Path) -> None:
@@ -145,7 +145,7 @@ def test_record_of_another_attempt_is_not_shown(tmp_path: Path) -> None:
     )  # fmt: skip
 
     assert list(FileReader(tmp_path).pieces(other, 0)) == []
-    assert list(FileReader(tmp_path).pieces(stored.place, 0)) != []
+    assert list(FileReader(tmp_path).pieces(stored.log, 0)) != []
 
 
 @pytest.mark.parametrize("segment", [1, None])
@@ -191,7 +191,7 @@ def test_follower_crosses_parts_and_resumes(tmp_path: Path) -> None:
     for number in range(50):
         output.add(STDOUT, b"%03d " % number * 20, number * 100_000_000)
     output.flush()
-    place = place_of(output, ended=False)
+    place = log_of(output, ended=False)
 
     async def follow(after: int) -> list[bytes]:
         found: list[bytes] = []
@@ -213,7 +213,7 @@ def test_follower_that_lags_behind_a_cut_is_told_a_gap(tmp_path: Path) -> None:
     for number in range(100):
         output.add(STDOUT, b"%03d " % number * 20, number * 100_000_000)
     output.finish()
-    pieces = list(FileReader(tmp_path).pieces(place_of(output), 10))
+    pieces = list(FileReader(tmp_path).pieces(log_of(output), 10))
 
     assert sum(map(count_pieces, pieces)) == 90
     assert pieces[0].kind == CUT

@@ -61,8 +61,8 @@ def _file_system(path: Path) -> str:
     """Return the type of the file system that holds a path: durability means nothing on tmpfs."""
     found, longest = "unknown", -1
     for line in Path("/proc/mounts").read_text().splitlines():
-        _, place, kind, *_ = line.split(" ")
-        mount = place.encode().decode("unicode_escape")
+        _, escaped, kind, *_ = line.split(" ")
+        mount = escaped.encode().decode("unicode_escape")
         if path.is_relative_to(mount) and len(mount) >= longest:
             found, longest = kind, len(mount)
     return found

@@ -76,9 +76,9 @@ class Sets:
         combos: dict[tuple[int, ...], int] = {}
         indexes: list[int] = []
         for job in range(first, first + count):
-            place = job // self.block
+            position = job // self.block
             chosen = [
-                place // self.choices**family % self.choices for family in range(self.per_job)
+                position // self.choices**family % self.choices for family in range(self.per_job)
             ]
             trees.append(1 + chosen[0])
             sets = tuple(

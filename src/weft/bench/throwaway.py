@@ -37,9 +37,9 @@ _LAST_LINES = 15
 @contextmanager
 def throwaway_home(directory: Path | None) -> Iterator[Home]:
     """Make a home and remove it. By default on a disk, for /tmp may be memory."""
-    usual = Path("/var/tmp")  # noqa: S108 (only a place for mkdtemp)
-    place = directory or (usual if os.access(usual, os.W_OK) else None)
-    path = Path(tempfile.mkdtemp(prefix="weft-bench-", dir=place))
+    usual = Path("/var/tmp")  # noqa: S108 (only the parent for mkdtemp)
+    parent = directory or (usual if os.access(usual, os.W_OK) else None)
+    path = Path(tempfile.mkdtemp(prefix="weft-bench-", dir=parent))
     try:
         home = Home(path)
         home.prepare()

@@ -160,9 +160,9 @@ def build_app(*, is_overview: bool = False) -> "App":
         exit_on_error=False,
         print_error=False,
     )
-    for position, (name, (place, sentence)) in enumerate(COMMANDS.items()):
+    for position, (name, (function, sentence)) in enumerate(COMMANDS.items()):
         # A command's own page shows its docstring; a sentence here would replace that.
-        app.command(place, name=name, help=sentence if is_overview else None, sort_key=position)
+        app.command(function, name=name, help=sentence if is_overview else None, sort_key=position)
     return app
 
 
@@ -205,9 +205,9 @@ def _check_order(app: "App", arguments: list[str]) -> None:
 
 
 def _place_in_options(error: "WeftError", command: str) -> None:
-    from weft.cli.input.option_places import place_in_options  # noqa: PLC0415
+    from weft.cli.input.option_names import name_options  # noqa: PLC0415
 
-    place_in_options(error, command)
+    name_options(error, command)
 
 
 def _is_of(error: UnicodeEncodeError, arguments: list[str]) -> bool:

@@ -49,7 +49,7 @@ class BatchBuilder(Builder[Job]):
         self._api = api
 
     def make_job(self, ref: JobRef) -> Job:
-        """Return the job at a place of this builder."""
+        """Return the job at a position of this builder."""
         return Job(self._api, ref)
 
     async def submit(self, *, progress: bool | None = None) -> Batch:

@@ -67,9 +67,9 @@ class Job(Twin[aio.Job]):
         """
         return self._async.count
 
-    def element(self, place: int) -> "Job":
+    def element(self, index: int) -> "Job":
         """Return one job of an array; the first is 0, whatever its index."""
-        return Job(self._loop_thread, self._async.element(place))
+        return Job(self._loop_thread, self._async.element(index))
 
     status = waits(aio.Job.status)
     edit = waits(aio.Job.edit)

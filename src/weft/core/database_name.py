@@ -4,7 +4,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 
 def database_name(dsn: str) -> str:
-    """Return the name of an external database: its place, whoever logs in and however.
+    """Return the name of an external database: where it is, whoever logs in and however.
 
     >>> database_name("postgresql://me:pw@db.example:5432/weft?sslmode=require")
     'db.example/weft'

@@ -77,12 +77,12 @@ class DaxReader:
         assert self._root is not None
         self._check_references()
         names = list(self._jobs)
-        position = {name: place for place, name in enumerate(names, 1)}
+        position = {name: index for index, name in enumerate(names, 1)}
         parents = [tuple(position[one] for one in self._parents.get(name, ())) for name in names]
         problems = Problems()
         order = order_jobs(parents, names, problems, Positions([None] * len(names)))
         problems.raise_any()
-        ordered = names if order is None else [names[place] for place in order]
+        ordered = names if order is None else [names[index] for index in order]
         return Workflow(
             self._root.get("name") or None,
             [self._jobs[name] for name in ordered],

@@ -59,9 +59,7 @@ def resolve_parents(
     scope = _Scope(positions, earlier, _Names(names) if earlier.names else None, problems)
     return [
         _distinct(
-            parent
-            for place, ref in enumerate(given)
-            if (parent := scope.resolve(ref, index, place))
+            parent for n, ref in enumerate(given) if (parent := scope.resolve(ref, index, n))
         )
         if given
         else ()
@@ -117,9 +115,9 @@ class _Scope:
     names: _Names | None
     problems: Problems
 
-    def resolve(self, ref: ParentRef, index: int, place: int) -> Parent:
+    def resolve(self, ref: ParentRef, index: int, n: int) -> Parent:
         """Return one parent; 0 if it was wrong."""
-        pointer = f"/jobs/{index}/parents/{place}"
+        pointer = f"/jobs/{index}/parents/{n}"
         if isinstance(ref, int):
             return self._position(ref, index, pointer)
         if not isinstance(ref, str):
@@ -193,10 +191,10 @@ def order_jobs(
     `positions`: of the entries; none: each is one job, the first at 1. A cycle is noted in
     `problems` with its path.
     """
-    places = positions or Positions([None] * len(parents))
-    if _is_ordered(parents, places):
+    numbered = positions or Positions([None] * len(parents))
+    if _is_ordered(parents, numbered):
         return None
-    above = [tuple(_entries_of(own, places)) for own in parents]
+    above = [tuple(_entries_of(own, numbered)) for own in parents]
     children: list[list[int]] = [[] for _ in parents]
     missing = [len(own) for own in above]
     for index, own in enumerate(above):
@@ -242,8 +240,8 @@ def renumbered(
     counts = [positions.count_of(entry) if positions.has_arrays else None for entry in order]
     moved = Positions(counts, first=positions.first)
     shift = [0] * len(order)
-    for place, entry in enumerate(order):
-        shift[entry] = moved.firsts[place] - positions.firsts[entry]
+    for index, entry in enumerate(order):
+        shift[entry] = moved.firsts[index] - positions.firsts[entry]
 
     def move(parent: Parent) -> Iterator[Parent]:
         if isinstance(parent, range):

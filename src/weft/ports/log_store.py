@@ -16,13 +16,13 @@ from weft.wire.log_format import Piece
 
 
 @dataclass(frozen=True)
-class LogPlace:
-    """The place in which a worker keeps output."""
+class LogDirectory:
+    """The directory in which a worker keeps output."""
 
     name: str
-    """What tells it from other places: a random name."""
+    """A random name, which tells it from directories of other homes."""
     host: str
-    directory: str
+    path: str
 
 
 @dataclass(frozen=True)
@@ -44,15 +44,15 @@ class AttemptLog:
     exit_code: int | None = None
     signal: int | None = None
     message: str | None = None
-    place: LogPlace | None = None
-    """None: the worker did not say; it shares the place of the api."""
+    directory: LogDirectory | None = None
+    """None: the worker did not say; it shares that of the api."""
 
 
 class LogStore(Protocol):
     """The output of attempts: the reading half."""
 
-    def can_read(self, place: LogPlace) -> bool:
-        """Say whether this store reads what is kept in a place. Elsewhere its methods find
+    def can_read(self, directory: LogDirectory) -> bool:
+        """Say whether this store reads what is kept in a directory. Elsewhere its methods find
         nothing.
         """
 
@@ -82,7 +82,7 @@ class LogStore(Protocol):
 
 
 class LogKeeper(Protocol):
-    """What removes output: the half for agents, each for its own place."""
+    """What removes output: the half for agents, each for its own directory."""
 
     async def batches(self) -> Sequence[int]:
         """Return the batches with output that can be removed."""

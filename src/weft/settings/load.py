@@ -60,7 +60,7 @@ class _Given:
             return SettingValue(self.stored[one.name], str(self.file))
         return SettingValue(one.default, "default")
 
-    def place(self, name: str) -> str:
+    def where(self, name: str) -> str:
         """Return the file, with the line that names a setting if it can be told."""
         names = re.compile(rf"\s*\[*\s*[\"']?{re.escape(name)}[\"']?\s*[=.\]]")
         found = (n for n, line in enumerate(self.text.splitlines(), 1) if names.match(line))
@@ -206,7 +206,7 @@ def _read(given: _Given, sections: Sequence[Sequence[Declared]]) -> dict[str, Se
             result[one.name] = SettingValue(value, origin.where)
         except (ValueError, TypeError) as error:
             is_stored = origin.where == str(given.file)
-            where = given.place(one.name) if is_stored else origin.where
+            where = given.where(one.name) if is_stored else origin.where
             what = "it is not possible" if one.is_secret else _shortened(str(error))
             message = f"{what} ({where}); allowed: {one.allowed}"
             problems.append(FieldError(f"/{one.name}", message))
@@ -226,7 +226,7 @@ def _unknown(given: _Given, known: Collection[str]) -> Iterator[FieldError]:
         near = nearest(name, known)
         meant = f"; did you mean {near}?" if near else ""
         shown = _shortened(name)
-        yield FieldError(f"/{shown}", f"there is no such setting ({given.place(name)}){meant}")
+        yield FieldError(f"/{shown}", f"there is no such setting ({given.where(name)}){meant}")
 
 
 def _shortened(text: str) -> str:

@@ -6,7 +6,7 @@ import uuid
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 
-from weft.ports.log_store import AttemptLog, LogPlace
+from weft.ports.log_store import AttemptLog, LogDirectory
 from weft.ports.store import Caller, GroupLimits, Row
 from weft.store.billing import Billing
 from weft.store.database import open_database
@@ -196,7 +196,7 @@ class PostgresApiStore(Queries, SubmissionCalls, SetGroups, Edits, Queues, Billi
                 exit_code=row["exit_code"],
                 signal=row["signal"],
                 message=row["message"],
-                place=LogPlace(row["log_place"], row["host"], row["log_directory"] or "")
+                directory=LogDirectory(row["log_place"], row["host"], row["log_directory"] or "")
                 if row["log_place"] is not None
                 else None,
             )

@@ -38,7 +38,7 @@ def call_text(function: str, parameters: tuple[str, ...]) -> str:
 
     Order never matters, and no text comes from a user.
     """
-    arguments = ", ".join(f"{name} => ${place}" for place, name in enumerate(parameters, 1))
+    arguments = ", ".join(f"{name} => ${number}" for number, name in enumerate(parameters, 1))
     return f"SELECT * FROM weft.{function}({arguments})"  # noqa: S608 (names of our own)
 
 

@@ -71,13 +71,13 @@ class FleetStoreSuite(StoreTests):
         store, incarnation_id = await self.site.open_worker(name)
         assert (await api.get_worker(caller, name, None))["pool"] == pool
         await self.site.open_worker(name, of_stranger=True)
-        for place, error in ((None, WorkerAmbiguous), ("none", WorkerNotFound)):
+        for wrong, error in ((None, WorkerAmbiguous), ("none", WorkerNotFound)):
             with refused(error):
-                await api.get_worker(caller, name, place)
+                await api.get_worker(caller, name, wrong)
             with refused(error):
-                await api.cordon_worker(caller, name, place, reason=None)
+                await api.cordon_worker(caller, name, wrong, reason=None)
             with refused(error):
-                await api.uncordon_worker(caller, name, place)
+                await api.uncordon_worker(caller, name, wrong)
         await store.leave(incarnation_id)
         assert (await api.get_worker(caller, name, pool))["worker"] == name
         with refused(WorkerEnded):

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.log_location import LOG_LOCATION_BYTES, LogLocation
-from weft.ports.log_store import AttemptLog, LogKeeper, LogPlace, LogStore, LogWriter
+from weft.ports.log_store import AttemptLog, LogDirectory, LogKeeper, LogStore, LogWriter
 from weft.wire.log_format import STDERR, STDOUT, Piece
 
 WITHIN_S = 20.0
@@ -37,8 +37,8 @@ class LogStoreSuite:
         """Return the half that removes, as each agent makes its own."""
         raise NotImplementedError
 
-    def place(self) -> LogPlace:
-        """Return the place of this store, as its workers name it."""
+    def directory(self) -> LogDirectory:
+        """Return the directory of this store, as its workers name it."""
         raise NotImplementedError
 
     async def stored(self) -> AttemptLog:
@@ -89,9 +89,9 @@ class LogStoreSuite:
 
     async def test_a_store_knows_which_places_it_reads(self) -> None:
         """A worker of another host may have one of its own."""
-        store, own = self.log_store(), self.place()
+        store, own = self.log_store(), self.directory()
         assert store.can_read(own)
-        assert not store.can_read(LogPlace(f"not {own.name}", own.host, own.directory))
+        assert not store.can_read(LogDirectory(f"not {own.name}", own.host, own.path))
 
     async def test_output_of_a_batch_is_removed(self) -> None:
         """Of no other one; a repeat does no harm."""

@@ -52,7 +52,7 @@ class QueueVerdict(Struct, kw_only=True):
 class JobRoute(Struct, kw_only=True):
     """The queue that takes a job, or several that are asked for in the same way."""
 
-    jobs: Annotated[list[int], Meta(description="their places in the document, from 1")]
+    jobs: Annotated[list[int], Meta(description="their positions in the document, from 1")]
     queue: str
     verdicts: list[QueueVerdict]
 

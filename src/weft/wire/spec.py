@@ -107,20 +107,20 @@ class ArraySpecs(Sequence[JobSpec]):
         return self._array.n_jobs
 
     @overload
-    def __getitem__(self, place: int) -> JobSpec: ...
+    def __getitem__(self, index: int) -> JobSpec: ...
     @overload
-    def __getitem__(self, place: slice) -> list[JobSpec]: ...
-    def __getitem__(self, place: int | slice) -> JobSpec | list[JobSpec]:
-        indices = range(self._array.n_jobs)[place]
+    def __getitem__(self, index: slice) -> list[JobSpec]: ...
+    def __getitem__(self, index: int | slice) -> JobSpec | list[JobSpec]:
+        indices = range(self._array.n_jobs)[index]
         if isinstance(indices, int):
             return self._at(indices)
-        return [self._at(place) for place in indices]
+        return [self._at(one) for one in indices]
 
-    def _at(self, place: int) -> JobSpec:
-        value = None if self._values is None else self._values[place]
-        spec = spec_at(self._template, self._array.first_index + place, value)
+    def _at(self, index: int) -> JobSpec:
+        value = None if self._values is None else self._values[index]
+        spec = spec_at(self._template, self._array.first_index + index, value)
         if spec.shares is not None and spec.shares < 0:
-            return msgspec.structs.replace(spec, shares=spec.shares - place)
+            return msgspec.structs.replace(spec, shares=spec.shares - index)
         return spec
 
 
@@ -172,11 +172,11 @@ def cut_values(values: Sequence[str]) -> Iterator[tuple[int, Sequence[str]]]:
     a worker that claims one job reads its whole chunk.
     """
     start = size = 0
-    for place, value in enumerate(values):
+    for index, value in enumerate(values):
         size += 4 * len(value)  # at most
-        if place > start and (size > CHUNK_BYTES_MAX or place - start >= CHUNK_VALUES_MAX):
-            yield start, values[start:place]
-            start, size = place, 4 * len(value)
+        if index > start and (size > CHUNK_BYTES_MAX or index - start >= CHUNK_VALUES_MAX):
+            yield start, values[start:index]
+            start, size = index, 4 * len(value)
     yield start, values[start:]
 
 

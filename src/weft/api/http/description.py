@@ -74,7 +74,7 @@ def describe(app: Litestar) -> Object:
 
 
 def _operation(path: str, handler: HTTPRouteHandler) -> Object:
-    places = {
+    names_by_where = {
         "path": re.findall(r"{(\w+)}", path),
         "query": handler.opt.get("query", ()),
         "header": _headers_of(handler),
@@ -86,7 +86,7 @@ def _operation(path: str, handler: HTTPRouteHandler) -> Object:
         "operationId": handler.fn.__name__,
         "summary": summary.rstrip("."),
         "parameters": [
-            parameter(name, place) for place, names in places.items() for name in names
+            parameter(name, where) for where, names in names_by_where.items() for name in names
         ],
         "responses": {**_done(handler), **_accepted(handler), **_refused(path, handler)},
     }

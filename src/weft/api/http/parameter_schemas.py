@@ -99,8 +99,8 @@ HEADERS: Final[Mapping[str, tuple[str, Schema]]] = {
 }
 
 
-def parameter(name: str, place: str) -> dict[str, Any]:
+def parameter(name: str, where: str) -> dict[str, Any]:
     """Return the description of a parameter of the path, the query or the head."""
-    text, schema = {"path": PATH, "query": QUERY, "header": HEADERS}[place][name]
-    found = {"name": name, "in": place, "description": text, "schema": schema}
-    return {**found, "required": True} if place == "path" else found
+    text, schema = {"path": PATH, "query": QUERY, "header": HEADERS}[where][name]
+    found = {"name": name, "in": where, "description": text, "schema": schema}
+    return {**found, "required": True} if where == "path" else found

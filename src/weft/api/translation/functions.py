@@ -117,10 +117,10 @@ def _check_origin(function: FunctionDocument, at: str, problems: Problems) -> No
         problems.add(InvalidValue, f"{at}/python", "not a version such as 3.12")
     if len(function.path) > _PATH_ENTRIES_MAX:
         problems.add(InvalidValue, f"{at}/path", f"at most {_PATH_ENTRIES_MAX} directories")
-    places = {f"path/{n}": entry for n, entry in enumerate(function.path[:_PATH_ENTRIES_MAX])}
+    paths = {f"path/{n}": entry for n, entry in enumerate(function.path[:_PATH_ENTRIES_MAX])}
     if function.interpreter is not None:
-        places["interpreter"] = function.interpreter
-    for name, entry in places.items():
+        paths["interpreter"] = function.interpreter
+    for name, entry in paths.items():
         if not entry.startswith("/") or "\0" in entry or len(entry) > PATH_CHARS_MAX:
             problems.add(InvalidValue, f"{at}/{name}", "not an absolute path")
 

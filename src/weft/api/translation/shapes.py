@@ -51,23 +51,23 @@ class ShapeBook:
         queues: Iterable[str] = repeat(DEFAULT)
         if router is not None:
             queues = queues_of(jobs, [asks[key].shape for key in keys], router, problems)
-        places = list(zip(keys, queues, strict=False))
+        routed = list(zip(keys, queues, strict=False))
         by_name = {one.queue.name: one.queue for one in router.routes} if router else {}
-        wrong: dict[_Place, Problems] = {}
-        index_by_place: dict[_Place, int] = {}
-        for place in dict.fromkeys(places):
-            wrong[place] = asks[place[0]].wrong.copy()
-            index_by_place[place] = self._add(
-                self._placed(asks[place[0]], by_name.get(place[1]), wrong[place])
+        wrong: dict[_Routed, Problems] = {}
+        index_by_routed: dict[_Routed, int] = {}
+        for one in dict.fromkeys(routed):
+            wrong[one] = asks[one[0]].wrong.copy()
+            index_by_routed[one] = self._add(
+                self._placed(asks[one[0]], by_name.get(one[1]), wrong[one])
             )
         if any(found.found for found in wrong.values()):
-            for job_index, place in enumerate(places):
-                for kind, error in wrong[place].found:
+            for job_index, one in enumerate(routed):
+                for kind, error in wrong[one].found:
                     pointer = pointer_of("jobs", job_index, "resources") + error.pointer
                     problems.add(kind, pointer, error.message)
-        if len(index_by_place) == 1:
+        if len(index_by_routed) == 1:
             return [0]
-        return [index_by_place[place] for place in places]
+        return [index_by_routed[one] for one in routed]
 
     def _add(self, shape: Shape) -> int:
         index = self._index_by_shape.setdefault(shape, len(self.shapes))
@@ -181,7 +181,7 @@ class _Asked(NamedTuple):
     wrong: Problems
 
 
-_Place = tuple[tuple[int, str], str]
+_Routed = tuple[tuple[int, str], str]
 """What tells shapes apart: the identity of the resources as given, executor, name of the queue."""
 
 

@@ -99,13 +99,13 @@ def missing_output(logs: LogStore, log: AttemptLog) -> OutputElsewhere | None:
 
 
 def elsewhere(logs: LogStore, log: AttemptLog) -> OutputElsewhere | None:
-    """Return an error that names the place of an output; None: the api can read it."""
-    if log.place is None or logs.can_read(log.place):
+    """Return an error that names the directory of an output; None: the api can read it."""
+    if log.directory is None or logs.can_read(log.directory):
         return None
-    job, host = format_job_ref(log.batch_id, log.job_id), log.place.host
+    job, host = format_job_ref(log.batch_id, log.job_id), log.directory.host
     return OutputElsewhere(
         f"the output of {job} is on host {host}",
-        detail=f"The worker that ran it keeps output in {log.place.directory} there, and this "
+        detail=f"The worker that ran it keeps output in {log.directory.path} there, and this "
         "server reads another directory.",
         hint="Start an api with that worker's home on its host (`weft api --home …`) and ask it, "
         "or give the workers and the server one home.",

@@ -125,21 +125,21 @@ async def test_queues(
     queues_of(document.jobs, [book.shapes[0]] * len(document.jobs), router, problems)
     problems.raise_any()
     found: dict[tuple[Verdict, ...], list[int]] = {}
-    for place, job in enumerate(document.jobs):
+    for position, job in enumerate(document.jobs):
         if job.queue is not None:
             verdicts: tuple[Verdict, ...] = (Verdict(job.queue, True, ""),)  # noqa: FBT003 (a verdict)
         else:
-            shape = book.shapes[shape_index[0 if len(shape_index) == 1 else place]]
+            shape = book.shapes[shape_index[0 if len(shape_index) == 1 else position]]
             verdicts = tuple(router.explain(asked_of(job, shape)))
-        found.setdefault(verdicts, []).append(place + 1)
+        found.setdefault(verdicts, []).append(position + 1)
     return {
         "routes": [
             {
-                "jobs": places,
+                "jobs": positions,
                 "queue": verdicts[-1].queue,
                 "verdicts": [one._asdict() for one in verdicts],
             }
-            for verdicts, places in found.items()
+            for verdicts, positions in found.items()
         ]
     }
 

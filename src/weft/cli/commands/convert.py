@@ -84,8 +84,8 @@ def document_of(workflow: Workflow, scale: float) -> Iterator[str]:
         yield f'{{"name": {json.dumps(workflow.name[:256])},\n"jobs": [\n'
     else:
         yield '{"jobs": [\n'
-    for place, (job, parents) in enumerate(zip(workflow.jobs, workflow.parents, strict=True)):
-        yield (",\n" if place else "") + json.dumps(_job_of(job, parents, scale))
+    for index, (job, parents) in enumerate(zip(workflow.jobs, workflow.parents, strict=True)):
+        yield (",\n" if index else "") + json.dumps(_job_of(job, parents, scale))
     yield "\n]}\n"
 
 

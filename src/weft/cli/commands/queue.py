@@ -17,8 +17,8 @@ from weft.cli.input.documents import (
     refuse_queues,
 )
 from weft.cli.input.job_file import expand
+from weft.cli.input.mistake_lines import point_to_lines
 from weft.cli.input.options import SHARED, Shared
-from weft.cli.input.places import place_errors
 from weft.cli.terminal.confirm import ask
 from weft.cli.terminal.plain import one_line, plain
 from weft.cli.terminal.report import note
@@ -288,7 +288,7 @@ def _placed(file: Path, body: bytes, document: Document, shared: Shared) -> Iter
         yield
     except Invalid as error:
         if not shared.json:
-            place_errors(error, file=str(file), body=body, document=document)
+            point_to_lines(error, file=str(file), body=body, document=document)
         raise
 
 

@@ -16,8 +16,8 @@ from weft.cli.input.documents import (
 )
 from weft.cli.input.job_file import expand
 from weft.cli.input.limit_options import NO_LIMITS, LimitOptions, limit_fields
+from weft.cli.input.mistake_lines import point_to_lines
 from weft.cli.input.options import SHARED, Shared
-from weft.cli.input.places import place_errors
 from weft.cli.terminal.progress import ProgressLine
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json
@@ -68,7 +68,7 @@ def submit(
         return asyncio.run(_submit(document, shared, wait=wait))
     except Invalid as error:
         if not shared.json:  # a program finds a field by its pointer
-            place_errors(error, file=shown, body=body, document=given)
+            point_to_lines(error, file=shown, body=body, document=given)
         raise
 
 

@@ -32,7 +32,7 @@ def read_words(words: Sequence[str]) -> Words:
                 detail="`:::` takes values from the command line; several combine in all ways.",
                 hint="Read lines from a file with -f FILE, and columns of them with --colsep.",
             )
-    starts = [place for place, word in enumerate(words) if word == VALUES]
+    starts = [n for n, word in enumerate(words) if word == VALUES]
     if not starts:
         return Words(words)
     ends = [*starts[1:], len(words)]

@@ -13,7 +13,7 @@ from weft.cli.each.ledger import Ledger
 from weft.cli.each.lines import GivenItems, Item, LineReader
 from weft.cli.each.packing import Pack, Packer
 from weft.cli.each.records import Submitted
-from weft.cli.input.option_places import place_of
+from weft.cli.input.option_names import option_of
 from weft.cli.terminal.plain import one_line
 from weft.client.api import Api
 from weft.core.errors import InvalidDocument
@@ -202,7 +202,9 @@ def _refused_jobs(error: InvalidDocument) -> dict[int, str]:
         match = _JOB_POINTER.fullmatch(one.pointer)
         if match is None:
             return {}
-        place = place_of(one.pointer, "each")
-        about_line = place in {"the command", "the command line"} or place.startswith("word ")
-        refused.setdefault(int(match[1]), one.message if about_line else f"{place}: {one.message}")
+        option = option_of(one.pointer, "each")
+        about_line = option in {"the command", "the command line"} or option.startswith("word ")
+        refused.setdefault(
+            int(match[1]), one.message if about_line else f"{option}: {one.message}"
+        )
     return refused

@@ -101,9 +101,9 @@ class LineReader:
 
     def _before_end(self, found: list[Item]) -> tuple[list[Item], bool]:
         """Return the items that count, and whether no more follow."""
-        for place, (_, item) in enumerate(found):
+        for n, (_, item) in enumerate(found):
             if item == self._end:
-                return found[:place], True
+                return found[:n], True
         return found, self.wrong is not None
 
 

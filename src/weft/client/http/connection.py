@@ -176,13 +176,13 @@ class Pool:
         if self._guard is None:
             self._guard = self._close_at_end()
             await anext(self._guard)
-        place = self.endpoint
-        if place.is_gone():  # before a token is sent
+        endpoint = self.endpoint
+        if endpoint.is_gone():  # before a token is sent
             raise CouldNotConnect("no server is running in this home")
         try:
             async with asyncio.timeout(CONNECT_TIMEOUT_S):
                 reader, writer = await asyncio.open_connection(
-                    place.host, place.port, ssl=self._tls, limit=1 << 20
+                    endpoint.host, endpoint.port, ssl=self._tls, limit=1 << 20
                 )
         except TimeoutError:
             raise CouldNotConnect(f"no answer within {CONNECT_TIMEOUT_S:.0f} s") from None
@@ -193,13 +193,13 @@ class Pool:
     def _request(
         self, method: str, target: str, headers: Headers, body: bytes | None
     ) -> h11.Request:
-        place = self.endpoint
-        host = f"[{place.host}]" if ":" in place.host else place.host
+        endpoint = self.endpoint
+        host = f"[{endpoint.host}]" if ":" in endpoint.host else endpoint.host
         length = [("content-length", str(len(body)))] if body is not None else []
         return h11.Request(
             method=method,
-            target=place.path + target,
-            headers=[("host", f"{host}:{place.port}"), *length, *headers],
+            target=endpoint.path + target,
+            headers=[("host", f"{host}:{endpoint.port}"), *length, *headers],
         )
 
     async def _exchange(

@@ -131,8 +131,8 @@ class GroupBuilder(Generic[JobT]):
 
     def __repr__(self) -> str:
         path, sets = self._membership.path, self._membership.sets
-        place = " ".join([self._draft.title, *([path] if path != ROOT else []), *sets])
-        return f"<{type(self).__name__} of {place}, {self._draft.n_jobs:,} jobs not submitted yet>"
+        title = " ".join([self._draft.title, *([path] if path != ROOT else []), *sets])
+        return f"<{type(self).__name__} of {title}, {self._draft.n_jobs:,} jobs not submitted yet>"
 
     @property
     def path(self) -> str:

@@ -52,11 +52,11 @@ class Job:
         """
         return self.ref.count
 
-    def element(self, place: int) -> "Job":
+    def element(self, index: int) -> "Job":
         """Return one job of an array; the first is 0, whatever its index."""
-        if not 0 <= place < self.ref.count:
-            raise IndexError(f"{place} is none of {self.ref.count} jobs")
-        return Job(self._api, JobRef(self.ref.block, self.ref.position + place))
+        if not 0 <= index < self.ref.count:
+            raise IndexError(f"{index} is none of {self.ref.count} jobs")
+        return Job(self._api, JobRef(self.ref.block, self.ref.position + index))
 
     async def status(self) -> Document:
         """Return the job document: `state`, `exit_code`, `cost`, `spec`, `parents`, `times`."""

@@ -32,10 +32,10 @@ def parts_of(array: Mapping[str, Any], jobs_max: int) -> Iterator[tuple[Mapping[
 
 def _stops(values: Any, jobs_max: int) -> Iterator[int]:  # noqa: ANN401 (the server checks them)
     start = size = 0
-    for place, value in enumerate(values):
+    for index, value in enumerate(values):
         n_bytes = len(value) if isinstance(value, str) else 1
-        if place > start and (size + n_bytes > VALUES_BYTES or place - start >= jobs_max):
-            yield place
-            start, size = place, 0
+        if index > start and (size + n_bytes > VALUES_BYTES or index - start >= jobs_max):
+            yield index
+            start, size = index, 0
         size += n_bytes
     yield len(values)

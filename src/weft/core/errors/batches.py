@@ -53,7 +53,7 @@ class AttemptNotFound(NotFound):
 
 
 class OutputElsewhere(Conflict):
-    """The worker that ran the job keeps its output in a place that the api cannot read."""
+    """The worker that ran the job keeps its output in a directory that the api cannot read."""
 
     code = "API.OUTPUT_ELSEWHERE"
 

@@ -17,8 +17,8 @@ class InvalidDocument(Invalid):
     def of(cls, errors: Sequence[FieldError], *, n_found: int = 0) -> "InvalidDocument":
         """Make the error for these fields; `n_found` may be more than are listed."""
         first = errors[0]
-        place = first.pointer or "the document"
-        detail = f"{place}: {first.message}"
+        where = first.pointer or "the document"
+        detail = f"{where}: {first.message}"
         more = max(n_found, len(errors)) - 1
         detail += f" (and {more} more)." if more else "."
         return cls(cls.fact, detail=detail, hint=cls.advice, errors=errors)

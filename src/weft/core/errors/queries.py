@@ -10,13 +10,13 @@ class BadQuery(Invalid):
 
     @classmethod
     def at(cls, message: str, *, line: int, column: int, picture: str) -> "BadQuery":
-        """Make the error for a place; `picture`: the line, and a mark below the place."""
-        place = f"line {line}, column {column}"
+        """Make the error for a position; `picture`: the line, and a mark below it."""
+        where = f"line {line}, column {column}"
         return cls(
             "the query cannot be read",
-            detail=f"At {place}: {message}" + ("" if message.endswith("?") else "."),
+            detail=f"At {where}: {message}" + ("" if message.endswith("?") else "."),
             hint=f"Correct it there:\n{picture}",
-            errors=[FieldError("?q", f"{place}: {message}")],
+            errors=[FieldError("?q", f"{where}: {message}")],
         )
 
 

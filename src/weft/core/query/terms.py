@@ -12,7 +12,7 @@ from lark import Token
 
 from weft.core.nearest import nearest
 from weft.core.query.fields import FIELDS, MATCHES, OPERATORS, REASONS, STATES, SYNONYMS, Kind
-from weft.core.query.place import Wrong
+from weft.core.query.position import Wrong
 from weft.core.query.tree import (
     AmountTerm,
     And,

@@ -139,7 +139,7 @@ class WorkerStore(Protocol):
     ) -> Registered:
         """Register this worker. Repeats are harmless.
 
-        `log_place`, `log_directory`: see `LogPlace`; None: the place of the api.
+        `log_place`, `log_directory`: see `LogDirectory`; None: the directory of the api.
         """
 
     async def claim_jobs(self, incarnation_id: int, request: ClaimRequest) -> Sequence[Claimed]:

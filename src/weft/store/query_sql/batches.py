@@ -106,10 +106,10 @@ ORDER BY b.batch_id DESC LIMIT {limit}"""
 def select_batches(node: Node, *, before: int, limit: int) -> Statement:
     """Return the statement for the numbers of the batches that match, newest first."""
     parameters = Parameters()
-    places = {"before": parameters.integer(before), "limit": parameters.integer(limit)}
+    bound = {"before": parameters.integer(before), "limit": parameters.integer(limit)}
     condition = condition_of(node, parameters, _term)
     text = _BATCHES.format(
-        **places,
+        **bound,
         condition=condition,
         joins=parameters.joins(_OWNER, _PROJECT, _COUNTS, _COSTS),
         prices=parameters.joins(PRICE),

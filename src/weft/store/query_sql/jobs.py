@@ -107,18 +107,18 @@ LIMIT {limit}"""
 def select_jobs(node: Node, reach: Reach, *, batch_id: int, after: int, limit: int) -> Statement:
     """Return the statement for the numbers of a batch's committed jobs that match, in order."""
     parameters = Parameters()
-    places = {
+    bound = {
         "batch": parameters.integer(batch_id),
         "first": parameters.integer(max(reach.first, after + 1)),
         "last": parameters.integer(reach.last),
         "limit": parameters.integer(limit),
     }
-    ranges = ranges_of(reach, places, parameters)
+    ranges = ranges_of(reach, bound, parameters)
     condition = condition_of(node, parameters, _term)
     if reach.group:
         condition = f"{_in_group(reach.group, parameters)} AND {condition}"
     text = _JOBS.format(
-        **places,
+        **bound,
         ranges=ranges,
         condition=condition,
         joins=parameters.joins(COMMITTED, _LABEL, _LAST_ATTEMPT),

@@ -101,25 +101,25 @@ _CLIPPED: Final = """
 """Later ranges exclude the jobs of earlier ones."""
 
 
-def ranges_of(reach: Reach, places: dict[str, str], parameters: Parameters) -> str:
-    """Return the query for the ranges of a reach; `places` are parameters by name."""
+def ranges_of(reach: Reach, bound: dict[str, str], parameters: Parameters) -> str:
+    """Return the query for the ranges of a reach; `bound` are parameters by name."""
     if reach.access is None:
-        return _UPDATES.format(**places)
+        return _UPDATES.format(**bound)
     parameters.want(COMMITTED)
-    union = "\n    UNION ALL".join(_parts(reach.access, places, parameters))
+    union = "\n    UNION ALL".join(_parts(reach.access, bound, parameters))
     return _CLIPPED.format(union=union)
 
 
-def _parts(access: Access, places: dict[str, str], parameters: Parameters) -> list[str]:
+def _parts(access: Access, bound: dict[str, str], parameters: Parameters) -> list[str]:
     if isinstance(access, Named):
-        return [_NAMED.format(name=parameters.text(access.name), **places)]
+        return [_NAMED.format(name=parameters.text(access.name), **bound)]
     if isinstance(access, Failures | Running | Ready):
-        return [_FIXED[type(access)].format(**places)]
+        return [_FIXED[type(access)].format(**bound)]
     if isinstance(access, Group):
         if access.numbers is None:
-            return [_OF_GROUP.format(group=parameters.integer(access.group_id), **places)]
+            return [_OF_GROUP.format(group=parameters.integer(access.group_id), **bound)]
         return [
-            _OF_NUMBER.format(number=parameters.integer(number), **places)
+            _OF_NUMBER.format(number=parameters.integer(number), **bound)
             for number in access.numbers
         ]
-    return [part for one in access.accesses for part in _parts(one, places, parameters)]
+    return [part for one in access.accesses for part in _parts(one, bound, parameters)]

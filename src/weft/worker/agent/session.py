@@ -42,7 +42,7 @@ class WorkerFacts:
     slots: int | None = None
     """How many jobs it runs at a time, whatever they ask; None: as many as fit."""
     log_place: str | None = None
-    """The name of the place in which it keeps output; None: that of the api."""
+    """The name of the directory in which it keeps output; None: that of the api."""
     log_directory: str | None = None
 
 

@@ -71,9 +71,9 @@ class Reports:
         finished, self._finished = self._finished, []
         if not finished:
             return
-        places = self._store_outputs([one for one in finished if _in_segment(one)])
+        positions = self._store_outputs([one for one in finished if _in_segment(one)])
         for attempt in finished:
-            ended = _ended_of(attempt, places.get(attempt.key))
+            ended = _ended_of(attempt, positions.get(attempt.key))
             self.unacknowledged[attempt.key] = ended
             self._unsent.append(ended)
 
@@ -86,22 +86,22 @@ class Reports:
         if not outputs:
             return {}
         try:
-            places = self._segments.append(outputs)
+            positions = self._segments.append(outputs)
         except OSError:
             return self._store_one_by_one(attempts)
-        return {key: place for (key, _), place in zip(outputs, places, strict=True)}
+        return {key: position for (key, _), position in zip(outputs, positions, strict=True)}
 
     def _store_one_by_one(self, attempts: list[Attempt]) -> dict[AttemptKey, tuple[int, int]]:
         """Store the outputs that still fit; the others fail because the disk is full."""
-        places = {}
+        positions = {}
         for attempt in attempts:
             try:
-                (place,) = self._segments.append([(attempt.key, _pieces_of(attempt))])
+                (position,) = self._segments.append([(attempt.key, _pieces_of(attempt))])
             except OSError as error:
                 fail_for_disk(attempt, error)
             else:
-                places[attempt.key] = place
-        return places
+                positions[attempt.key] = position
+        return positions
 
 
 def fail_for_disk(attempt: Attempt, error: OSError) -> None:
@@ -126,7 +126,7 @@ def _pieces_of(attempt: Attempt) -> bytes:
     return pieces
 
 
-def _ended_of(attempt: Attempt, place: tuple[int, int] | None) -> ProcessEnd:
+def _ended_of(attempt: Attempt, position: tuple[int, int] | None) -> ProcessEnd:
     failed = attempt.failure is not None
     output = attempt.output
     return ProcessEnd(
@@ -143,6 +143,6 @@ def _ended_of(attempt: Attempt, place: tuple[int, int] | None) -> ProcessEnd:
         output.totals[STDOUT] if output else 0,
         output.totals[STDERR] if output else 0,
         output is not None and output.truncated,
-        place[0] if place else None,
-        place[1] if place else None,
+        position[0] if position else None,
+        position[1] if position else None,
     )

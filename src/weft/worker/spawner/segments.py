@@ -25,11 +25,11 @@ class Segments:
         """
         if self._fd < 0 or self._size >= SEGMENT_BYTES_MAX:
             self._open_next()
-        places = []
+        positions = []
         chunks = []
         position = self._size
         for key, pieces in outputs:
-            places.append((self._number, position))
+            positions.append((self._number, position))
             header = RECORD.pack(RECORD_MAGIC, key.batch_id, key.job_id, key.attempt, len(pieces))
             chunks += [header, pieces]
             position += len(header) + len(pieces)
@@ -39,7 +39,7 @@ class Segments:
             os.ftruncate(self._fd, self._size)
             raise
         self._size = position
-        return places
+        return positions
 
     def _open_next(self) -> None:
         """Make the next file that does not exist yet. Workers of one host share the directory."""

@@ -11,7 +11,7 @@ from weft.plugins.log_stores.files.growth import Watches
 from weft.plugins.log_stores.files.parts import PartReader, own_parts
 from weft.plugins.log_stores.files.reader import FileReader
 from weft.plugins.log_stores.files.results import BLOCK_BYTES
-from weft.ports.log_store import AttemptLog, LogPlace
+from weft.ports.log_store import AttemptLog, LogDirectory
 from weft.wire.log_format import Piece
 
 _BATCH_BYTES = 256 * 1024
@@ -26,9 +26,9 @@ class FileLogStore:
         self._reader = FileReader(root)
         self._watches = Watches()
 
-    def can_read(self, place: LogPlace) -> bool:
-        """Look for the name of the place in the home."""
-        return self._reader.places.find(place) is not None
+    def can_read(self, directory: LogDirectory) -> bool:
+        """Look for the name of the directory in the home."""
+        return self._reader.directories.find(directory) is not None
 
     async def pieces(self, log: AttemptLog, after: int) -> AsyncIterator[Sequence[Piece]]:
         """Yield the stored pieces."""

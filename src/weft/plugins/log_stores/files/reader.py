@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from weft.plugins.log_stores.files.directory import Directories
 from weft.plugins.log_stores.files.parts import PartReader
-from weft.plugins.log_stores.files.place import Places
 from weft.plugins.log_stores.files.results import ResultReader
 from weft.ports.log_store import AttemptLog
 from weft.wire.log_format import (
@@ -38,7 +38,7 @@ class FileReader:
     """Read the segments and attempt files of a home."""
 
     def __init__(self, root: Path) -> None:
-        self.places = Places(root)
+        self.directories = Directories(root)
         self._reached: OrderedDict[tuple[AttemptLog, int, int], _Reached] = OrderedDict()
 
     def pieces(self, log: AttemptLog, after: int) -> Iterator[Piece]:
@@ -84,7 +84,7 @@ class FileReader:
 
     def results(self, logs: Iterable[AttemptLog]) -> Iterator[tuple[AttemptLog, Iterator[bytes]]]:
         """Yield results: from the record if it is short, else from its file; see the port."""
-        with ResultReader(self.places) as reader:
+        with ResultReader(self.directories) as reader:
             for log in logs:
                 yield log, reader.read(log)
 
@@ -95,14 +95,16 @@ class FileReader:
 
     def own(self, log: AttemptLog) -> Path:
         """Return the file of an attempt whose output is not in a segment."""
-        return own_path(self.places.directory(log.place), log.batch_id, log.job_id, log.attempt)
+        return own_path(
+            self.directories.path_of(log.directory), log.batch_id, log.job_id, log.attempt
+        )
 
     def _record(self, log: AttemptLog) -> bytes:
         """Return a record's pieces; nothing if the segment is gone or names another attempt."""
         assert log.location is not None
         segment, offset = decode_location(log.location)
         try:
-            with segment_path(self.places.directory(log.place), segment).open("rb") as file:
+            with segment_path(self.directories.path_of(log.directory), segment).open("rb") as file:
                 file.seek(offset)
                 header = file.read(RECORD.size)
                 if len(header) < RECORD.size:

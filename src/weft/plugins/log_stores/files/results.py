@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Self
 
-from weft.plugins.log_stores.files.place import Places
+from weft.plugins.log_stores.files.directory import Directories
 from weft.ports.log_store import AttemptLog
 from weft.wire.function import result_path
 from weft.wire.log_format import (
@@ -25,8 +25,8 @@ BLOCK_BYTES = 1 << 18
 class ResultReader:
     """Read one result after another. Neighbours are in the same segment, which stays open."""
 
-    def __init__(self, places: Places) -> None:
-        self._places = places
+    def __init__(self, directories: Directories) -> None:
+        self._directories = directories
         self._segment: Path | None = None
         self._fd = -1
 
@@ -43,7 +43,7 @@ class ResultReader:
                 if piece.kind == RESULT:
                     yield piece.data
                     return
-        root = self._places.directory(log.place)
+        root = self._directories.path_of(log.directory)
         path = result_path(root, log.batch_id, log.job_id, log.attempt)
         try:
             with path.open("rb") as file:
@@ -56,7 +56,7 @@ class ResultReader:
         """Return a record's pieces; nothing if the segment is gone or names another attempt."""
         assert log.location is not None
         segment, offset = decode_location(log.location)
-        if not self._open(segment_path(self._places.directory(log.place), segment)):
+        if not self._open(segment_path(self._directories.path_of(log.directory), segment)):
             return b""
         data = os.pread(self._fd, _GUESS_BYTES, offset)
         if len(data) < RECORD.size:

@@ -8,7 +8,7 @@ import pytest
 
 from weft.cli.app import run_command
 from weft.cli.input.job_document import JobOptions, job_document
-from weft.cli.input.option_places import place_in_options, place_of
+from weft.cli.input.option_names import name_options, option_of
 from weft.core.errors import FieldError, InvalidParameter, NoWorkerFits
 
 EVERYTHING = JobOptions(
@@ -32,7 +32,7 @@ def leaves(value: object, at: str = "") -> list[str]:
 
 def test_each_option_of_a_job_has_its_name() -> None:
     document = {"jobs": [{**job_document(["a", "b"], EVERYTHING, stdin=""), "name": "n"}]}
-    places = {place_of(pointer, "run") for pointer in leaves(document)}
+    places = {option_of(pointer, "run") for pointer in leaves(document)}
 
     assert places == {
         "word 1 of the command", "word 2 of the command", "standard input", "--name", "--cpu",
@@ -46,7 +46,7 @@ def test_field_with_the_name_of_an_option_is_called_like_it() -> None:
 
     assert "not_before" in names
     for name in names:
-        assert place_of(f"/jobs/7/{name}", "run") == "--" + name.replace("_", "-")
+        assert option_of(f"/jobs/7/{name}", "run") == "--" + name.replace("_", "-")
 
 
 @pytest.mark.parametrize(
@@ -65,13 +65,13 @@ def test_field_with_the_name_of_an_option_is_called_like_it() -> None:
     ],
 )
 def test_place(pointer: str, command: str, place: str) -> None:
-    assert place_of(pointer, command) == place
+    assert option_of(pointer, command) == place
 
 
 def test_many_jobs_of_one_run_have_one_mistake() -> None:
     wrong = [FieldError(f"/jobs/{n}/resources/cpu", "asks for 5 cpu") for n in range(9)]
     error = NoWorkerFits.of(wrong)
-    place_in_options(error, "each")
+    name_options(error, "each")
 
     assert error.errors == (FieldError("--cpu", "asks for 5 cpu"),)
     assert error.detail == "--cpu: asks for 5 cpu."

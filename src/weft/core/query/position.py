@@ -19,7 +19,7 @@ class Wrong(Exception):
 
 
 def bad_query(text: str, wrong: Wrong) -> BadQuery:
-    """Return the error that names line and column, with a mark below the place."""
+    """Return the error that names line and column, with a mark below it."""
     start = min(wrong.start, len(text))
     line_start = text.rfind("\n", 0, start) + 1
     line_stop = text.find("\n", start)
@@ -42,7 +42,7 @@ def _picture(line: str, column: int, width: int) -> str:
 
 
 def _drawn(character: str) -> str:
-    """Replace what would take no place or more than one."""
+    """Replace characters that take no column, or more than one."""
     if character.isspace():
         return " "
     return character if unicodedata.category(character)[0] in "LNPSZ" else "\ufffd"

@@ -12,7 +12,9 @@ _LISTS = {"jobs", "groups", "queues"}
 _KINDS = {bool: "true or false", int: "a number", float: "a number"}
 
 
-def place_errors(error: WeftError, *, file: str, body: bytes, document: Mapping[str, Any]) -> None:
+def point_to_lines(
+    error: WeftError, *, file: str, body: bytes, document: Mapping[str, Any]
+) -> None:
     """Make an error name the line in the file, the job by its name and the field. A value that
     needs quotes is shown with them.
     """
@@ -20,7 +22,7 @@ def place_errors(error: WeftError, *, file: str, body: bytes, document: Mapping[
         return
     root = _nodes(body)
     error.errors = tuple(
-        FieldError(_place(parts := _parts(one.pointer), root, file, document),
+        FieldError(_where(parts := _parts(one.pointer), root, file, document),
                    _explained(one.message, _value(document, parts), parts))
         for one in error.errors
     )  # fmt: skip
@@ -32,7 +34,7 @@ def _parts(pointer: str) -> list[str]:
     return [part.replace("~1", "/").replace("~0", "~") for part in pointer.split("/")[1:]]
 
 
-def _place(parts: Sequence[str], root: Node, file: str, document: Mapping[str, Any]) -> str:
+def _where(parts: Sequence[str], root: Node, file: str, document: Mapping[str, Any]) -> str:
     line = _line(root, parts)
     where = file if line is None else f"{file}:{line}"
     if len(parts) < 2 or parts[0] not in _LISTS or not parts[1].isdecimal():  # noqa: PLR2004 (a list and an index)
@@ -45,7 +47,7 @@ def _place(parts: Sequence[str], root: Node, file: str, document: Mapping[str, A
 
 
 def _value(document: object, parts: Sequence[str]) -> Any:  # noqa: ANN401 (any value of a document)
-    """Return what is at a place; None: nothing."""
+    """Return the value that these parts lead to; None: nothing."""
     for part in parts:
         if isinstance(document, Mapping):
             document = document.get(part)

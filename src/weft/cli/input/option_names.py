@@ -27,11 +27,11 @@ _WORDS: Final = (
 _COMMAND_WORD: Final = re.compile("/command/([0-9]+)")
 
 
-def place_in_options(error: WeftError, command: str) -> None:
+def name_options(error: WeftError, command: str) -> None:
     """Make an error of a command speak of what its user typed."""
     if not error.errors:
         return
-    placed = [FieldError(place_of(one.pointer, command), one.message) for one in error.errors]
+    placed = [FieldError(option_of(one.pointer, command), one.message) for one in error.errors]
     error.errors = tuple(dict.fromkeys(placed))  # the jobs of `each` share their options
     if isinstance(error, InvalidParameter):
         error.message = f"the value of {error.errors[0].pointer} is wrong"
@@ -40,10 +40,10 @@ def place_in_options(error: WeftError, command: str) -> None:
         error.detail = f"{error.errors[0].pointer}: {error.errors[0].message}."
 
 
-def place_of(pointer: str, command: str) -> str:
+def option_of(pointer: str, command: str) -> str:
     """Return what stands for a field of a document on the command line.
 
-    >>> place_of("/jobs/0/resources/cpu", "run")
+    >>> option_of("/jobs/0/resources/cpu", "run")
     '--cpu'
     """
     field = _JOB.sub("", pointer, count=1)

@@ -6,13 +6,13 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-from weft.ports.log_store import LogPlace
+from weft.ports.log_store import LogDirectory
 
 _NAME_FILE = "place"
 
 
-def place_name(root: Path) -> str:
-    """Return the name of the place; the first caller makes it."""
+def directory_name(root: Path) -> str:
+    """Return the name of this directory of logs; the first caller makes it."""
     file = root / _NAME_FILE
     try:
         return file.read_text().strip()
@@ -29,7 +29,7 @@ def place_name(root: Path) -> str:
     return file.read_text().strip()
 
 
-class Places:
+class Directories:
     """The directories of logs of a home, by name: one for each database, below the one that all
     databases shared in earlier releases.
     """
@@ -38,17 +38,17 @@ class Places:
         self._root = root
         self._found: dict[str, Path] = {}
 
-    def find(self, place: LogPlace) -> Path | None:
+    def find(self, one: LogDirectory) -> Path | None:
         """Return the directory; None: it is not in this home."""
-        if place.name not in self._found:
+        if one.name not in self._found:
             self._found = dict(self._look())
-        return self._found.get(place.name)
+        return self._found.get(one.name)
 
-    def directory(self, place: LogPlace | None) -> Path:
-        """Return the directory in which to look: without a place, the shared one."""
-        if place is None:
+    def path_of(self, one: LogDirectory | None) -> Path:
+        """Return the directory in which to look: None: the shared one."""
+        if one is None:
             return self._root
-        return self.find(place) or self._root / "elsewhere"
+        return self.find(one) or self._root / "elsewhere"
 
     def _look(self) -> list[tuple[str, Path]]:
         found = []

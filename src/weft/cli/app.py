@@ -49,7 +49,7 @@ COMMANDS = {
     ),
     "hold": (
         "weft.cli.commands.hold:hold",
-        "Hold batches, jobs or groups: start none of their jobs for now.",
+        "Hold batches, jobs or groups: their jobs do not start.",
     ),
     "release": ("weft.cli.commands.hold:release", "Release held batches, jobs or groups."),
     "cancel": ("weft.cli.commands.cancel:cancel", "Cancel batches, jobs or groups."),
@@ -91,7 +91,7 @@ COMMANDS = {
     "driver": ("weft.cli.commands.roles:driver", "Run only a driver, in the foreground."),
     "worker": (
         "weft.cli.commands.worker:app",
-        "Run a worker in the foreground; list, cordon and drain workers.",
+        "Run a worker, or list, cordon and drain workers.",
     ),
 }
 """The function of each command and its line in `weft --help`, which must not import them all."""

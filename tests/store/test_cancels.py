@@ -175,6 +175,42 @@ async def test_lost_job_of_a_cancelled_batch_is_cancelled(world: World) -> None:
     assert await world.states(batch) == "cc"
 
 
+async def test_sweep_waits_for_an_end_that_makes_a_job_ready_again(world: World) -> None:
+    """The end began before the cancel was acknowledged, so only the sweep can see both."""
+    batch = await world.submit(2)
+    worker = await world.worker()
+    one, _ = await worker.claim()
+    connection = await world.connect("weft_worker")
+    columns = end_columns([end_report(one, Reason.PREEMPTED)])
+    async with connection.transaction():
+        await call_on(connection, "complete_attempts_v2", incarnation_id=worker.id, **columns)
+        await cancel(world, batch)
+        sweeping = asyncio.create_task(world.sweep())
+        await world.until_somebody_waits()
+    await sweeping
+
+    assert await worker.claim() == []
+    assert await world.states(batch) == "cR"
+
+
+@pytest.mark.parametrize("swept", [1, 2])
+async def test_job_that_is_ready_again_behind_the_sweep_is_cancelled(
+    world: World, swept: int
+) -> None:
+    batch = await world.submit(3)
+    worker = await world.worker()
+    (claimed,) = await worker.claim(1)
+    await cancel(world, batch)
+    epoch = await world.lead()
+    for _ in range(swept):
+        assert await world.driver.sweep("sweep_cancelled", epoch, limit_jobs=1) == 1
+    await worker.end(claimed, reason=Reason.PREEMPTED)
+
+    await world.sweep()
+    assert await worker.claim() == []
+    assert await world.states(batch) == "ccc"
+
+
 async def test_cancel_waits_for_claims_under_way(world: World) -> None:
     """When it is acknowledged nothing is claimed any more, and what was is told."""
     batch = await world.submit(4)

@@ -15,7 +15,9 @@ BEGIN
     INTO v_tid, v_state, v_listed
     FROM (SELECT x FROM unnest(of_job_ids) x ORDER BY 1) d
     CROSS JOIN LATERAL (
-        SELECT j.ctid AS tid, j.job_id, j.state, j.listed FROM weft.job j WHERE j.batch_id = of_batch_id AND j.job_id = d.x FOR UPDATE) l
+        -- OFFSET 0: the state is looked at after the row was locked, so a job that becomes ready again meanwhile is found.
+        SELECT j.ctid AS tid, j.job_id, j.state, j.listed FROM weft.job j WHERE j.batch_id = of_batch_id AND j.job_id = d.x
+        FOR UPDATE OFFSET 0) l
     WHERE l.state IN (STATE_PENDING, STATE_READY, STATE_QUEUED, STATE_CREATING, STATE_BLOCKED);
     IF v_tid IS NULL THEN
         RETURN 0;

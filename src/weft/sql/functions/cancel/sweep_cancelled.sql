@@ -1,4 +1,5 @@
 -- sweep_cancelled: end waiting jobs of cancelled groups, in one bounded set. Their children are left to settle_children.
+--   Running jobs are waited for: an end under way that does not see the cancel may make one ready again. All others see it.
 -- Called by: DriverStore.sweep, again and again until it returns 0.   Safe to repeat: yes.
 -- Locks: cancel_row (SKIP LOCKED); job (in key order). Jobs that would break the lock order are left to the next call.
 -- Plan: by the cursors of group_cancel; jobs by key, only where the group has some.
@@ -10,7 +11,7 @@ SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_cancel record; v_span record; v_limit bigint; v_job int[]; v_last int; v_n bigint := 0; v_looked bigint;
+    v_cancel record; v_span record; v_limit bigint; v_running int[]; v_job int[]; v_last int; v_n bigint := 0; v_looked bigint;
     v_high_batch bigint := 0; v_high_job int := 0;
 BEGIN
     PERFORM weft._check_term(sweep_cancelled.epoch);
@@ -22,8 +23,10 @@ BEGIN
         EXIT WHEN v_n >= limit_jobs;
         v_limit := limit_jobs - v_n;
         SELECT s.* INTO v_span FROM weft._next_span(v_cancel.batch_id, v_cancel.group_id, v_cancel.sweep_job) s;
-        SELECT array_agg(x.job_id ORDER BY x.job_id) FILTER (WHERE x.hit), max(x.job_id), count(*) INTO v_job, v_last, v_looked FROM (
-            SELECT j.job_id, j.state IN (STATE_PENDING, STATE_READY, STATE_QUEUED, STATE_CREATING, STATE_BLOCKED)
+        SELECT array_agg(x.job_id ORDER BY x.job_id) FILTER (WHERE x.hit AND x.state = STATE_RUNNING),
+            array_agg(x.job_id ORDER BY x.job_id) FILTER (WHERE x.hit), max(x.job_id), count(*)
+        INTO v_running, v_job, v_last, v_looked FROM (
+            SELECT j.job_id, j.state, j.state IN (STATE_PENDING, STATE_READY, STATE_QUEUED, STATE_CREATING, STATE_RUNNING, STATE_BLOCKED)
                 AND (v_cancel.force OR NOT j.always_run) AND a.ancestor_id IS NOT NULL
                 AND u.committed_at IS NOT NULL AS hit
             FROM weft.job j
@@ -37,6 +40,7 @@ BEGIN
             v_high_batch := v_cancel.batch_id;
             v_high_job := v_job[cardinality(v_job)];
         END IF;
+        PERFORM weft._end_waiting(v_cancel.batch_id, v_running, sweep_cancelled.at);
         PERFORM weft._end_waiting(v_cancel.batch_id, v_job, sweep_cancelled.at);
         -- The numbers of a finished span are not examined again.
         UPDATE weft.group_cancel c SET swept = v_span.last_job IS NULL,

@@ -1,8 +1,8 @@
--- _list_ready: put jobs that are ready (again) into ready_job, before their gates if they have some. Jobs whose own cancel was
---   acknowledged while they ran end here; those that are late are parked and noted for the driver; the sweep is woken for jobs of
---   cancelled groups, and jobs of held groups are noted for it. Announces.
+-- _list_ready: put jobs that are ready (again) into ready_job, before their gates if they have some. Jobs that were cancelled while
+--   they ran, alone or with their group, end here; those that are late are parked and noted for the driver; jobs of held groups are
+--   noted for it. Announces.
 -- Called by: every function that makes single jobs ready.   Safe to repeat: yes.
--- Locks: job (by the caller); cancel_row (in key order); gate (tried).   Plan: job, batch and queue by key.
+-- Locks: job (by the caller); place; ready_job; gate (tried).   Plan: job, batch and queue by key.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._list_ready(batch_ids bigint[], job_ids int[], states smallint[], at timestamptz)
 RETURNS void LANGUAGE plpgsql
@@ -43,7 +43,8 @@ BEGIN
     IF v_has_deadline THEN
         PERFORM pg_notify('driver', 'deadlines');
     END IF;
-    -- This statement began after the caller locked the job's row, so it sees a cancel that held the row earlier (invariant 6).
+    -- These statements began after the caller locked the job's row, so they see a cancel that held the row earlier (invariant 6). A
+    -- cancel of its group that they do not see yet is swept later, and the sweep waits for the caller.
     FOR v_cancelled IN
         SELECT c.batch_id, array_agg(c.job_id) AS jobs FROM unnest(_list_ready.batch_ids, _list_ready.job_ids, _list_ready.states) t (b, j,
             s)
@@ -56,11 +57,16 @@ BEGIN
         FROM weft.job_cancel c WHERE c.batch_id = v_cancelled.batch_id AND c.job_id = ANY (v_cancelled.jobs);
         PERFORM weft._end_waiting(v_cancelled.batch_id, v_cancelled.jobs, _list_ready.at);
     END LOOP;
-    -- A group that was already swept may have a ready job again.
-    WITH again AS MATERIALIZED (
-        SELECT c.batch_id, c.group_id FROM weft.group_cancel c WHERE c.batch_id = ANY (_list_ready.batch_ids) AND c.swept
-        ORDER BY c.batch_id, c.group_id FOR NO KEY UPDATE)
-    UPDATE weft.group_cancel c SET swept = false, sweep_job = 0 FROM again a WHERE c.batch_id = a.batch_id AND c.group_id = a.group_id;
+    IF EXISTS (SELECT FROM weft.group_cancel c WHERE c.batch_id = ANY (_list_ready.batch_ids)) THEN
+        FOR v_cancelled IN
+            SELECT t.b AS batch_id, array_agg(t.j) AS jobs
+            FROM unnest(_list_ready.batch_ids, _list_ready.job_ids, _list_ready.states) t (b, j, s)
+            JOIN weft.job j ON j.batch_id = t.b AND j.job_id = t.j
+            WHERE t.s = 1 AND weft._is_cancelled(t.b, j.group_id, j.always_run) GROUP BY t.b ORDER BY t.b
+        LOOP
+            PERFORM weft._end_waiting(v_cancelled.batch_id, v_cancelled.jobs, _list_ready.at);
+        END LOOP;
+    END IF;
     IF v_sets IS NOT NULL THEN
         PERFORM weft._pass_gates(weft._set_gates(v_sets), true);
     END IF;

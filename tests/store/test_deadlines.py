@@ -145,18 +145,44 @@ async def test_uncommitted_jobs_are_looked_at_after_their_commit(world: World) -
         world.caller, batch, n_jobs=1, n_groups=0, idempotency_key=None, digest=b"",
         trace_id="0" * 32,
     )  # fmt: skip
-    await world.api.add_jobs(world.caller, batch, reserved.update_id, due(job_rows(1), -5, 1))
-    before = await look(world)
+    await world.api.add_jobs(world.caller, batch, reserved.update_id, due(job_rows(1), 60, 1))
+    before = await look(world, in_s=61)
     await world.api.commit_update(world.caller, batch, reserved.update_id)
 
     assert before == 0
-    assert await look(world) == 1
+    assert await look(world, in_s=61) == 1
     assert await world.states(batch) == "e"
+
+
+async def test_late_job_never_starts(world: World) -> None:
+    """It ends with its commit: no worker sees it ready, whether or not a driver runs."""
+    group = NewGroup(group_id=1, name="g", cancel_after_n_failures=2)
+    rows = job_rows(6, parents={6: [1]}, priority=[0, 0, 5, 0, 0, 0], group=[0, 0, 1, 1, 1, 0])
+    late = due(rows, 60, 1, 3, 4, timeout_s=61)
+    batch = await world.submit(late, groups=[group])
+    array = await world.submit(due(array_rows(None, 25), -1, 2))
+    gated = await world.submit(due(job_rows(3), -1, 1), max_running=1)
+    before = [await world.states(number) for number in (batch, array, gated)]
+    claimed = await (await world.worker()).claim(100)
+    await world.sweep()
+
+    assert before == ["ereerp", "r" + 25 * "e", "err"]
+    assert sorted((job.batch_id, job.job_id) for job in claimed) == [
+        (batch, 2), (array, 1), (gated, 2),
+    ]  # fmt: skip
+    assert await world.states(batch) == "eReecc"
+    assert await reasons(world, batch) == [
+        "deadline", None, "deadline", "deadline", None, None,
+    ]  # fmt: skip
 
 
 async def test_job_that_is_claimed_at_its_deadline_is_stopped(world: World) -> None:
     """The driver has seen it wait, and waits for its claim."""
-    batch = await world.submit(due(job_rows(1), -5, 1))
+    batch = await world.submit(due(job_rows(1), 60, 1))
+    await world.admin.execute(
+        "UPDATE weft.job_deadline SET due_at = now() - interval '1 h', latest_start = now(), "
+        "deadline = now() WHERE batch_id = $1", batch,
+    )  # fmt: skip
     worker = await world.worker()
     connection = await world.connect("weft_worker")
     async with connection.transaction():

@@ -180,6 +180,10 @@ CREATE FUNCTION weft._batch_terms(of_batch_id bigint, ranged boolean) RETURNS TA
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._batch_terms(of_batch_id bigint, ranged boolean) OWNER TO weft_system;
 
+CREATE FUNCTION weft._begin_deadlines(of_batch_id bigint, from_job integer, to_job integer, at timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._begin_deadlines(of_batch_id bigint, from_job integer, to_job integer, at timestamp with time zone) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft._bunch_lanes(shape_lanes integer[], shape_indexes integer[], entry_ns integer[], OUT firsts integer[], OUT lane_ids integer[]) RETURNS record
     LANGUAGE plpgsql IMMUTABLE;
 ALTER FUNCTION weft._bunch_lanes(shape_lanes integer[], shape_indexes integer[], entry_ns integer[], OUT firsts integer[], OUT lane_ids integer[]) OWNER TO weft_tenant;
@@ -3536,6 +3540,8 @@ GRANT ALL ON FUNCTION weft._batch_pools(of_batch_id bigint) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._batch_terms(of_batch_id bigint, ranged boolean) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._begin_deadlines(of_batch_id bigint, from_job integer, to_job integer, at timestamp with time zone) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._bunch_lanes(shape_lanes integer[], shape_indexes integer[], entry_ns integer[], OUT firsts integer[], OUT lane_ids integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._cancel_group(batch_id bigint, group_id integer, actor text, force boolean, at timestamp with time zone) FROM PUBLIC;
@@ -3582,6 +3588,7 @@ REVOKE ALL ON FUNCTION weft._costs_under_rates(version smallint) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._costs_under_rates(version smallint) TO weft_system;
 
 REVOKE ALL ON FUNCTION weft._count_failures(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._count_failures(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._count_notes(of_gate_ids integer[]) FROM PUBLIC;
 
@@ -3599,6 +3606,7 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.callback_delivery TO weft_system
 REVOKE ALL ON FUNCTION weft._delivery_document(delivery weft.callback_delivery) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._end_late(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._end_late(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._end_operation(of_operation_id bigint, error jsonb, result jsonb, at timestamp with time zone) FROM PUBLIC;
 

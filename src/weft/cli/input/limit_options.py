@@ -80,9 +80,7 @@ def parse_moment(text: str, now: datetime | None = None) -> str:
 
 
 def parse_deadline(text: str) -> str:
-    """Read a time as `parse_moment`. Raise `ValueError` also for one that has passed: the job
-    could end before anybody sees that it is late.
-    """
+    """Read a time as `parse_moment`. Raise `ValueError` also for one that has passed."""
     moment = parse_moment(text)
     if datetime.fromisoformat(moment) <= datetime.now(UTC):
         raise ValueError(f"{text[:_CHARS_MAX]} has passed")

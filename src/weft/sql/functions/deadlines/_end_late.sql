@@ -1,7 +1,7 @@
 -- _end_late: end those of these jobs of one batch that wait, as errors, because they cannot end by their deadline; each is a failure.
--- Called by: sweep_deadlines.   Safe to repeat: yes, only waiting jobs are changed.
+-- Called by: sweep_deadlines, _begin_deadlines.   Safe to repeat: yes, only waiting jobs are changed.
 -- Locks: as _end_waiting; as _count_failures; as _announce.   Plan: jobs by key.
--- Owner: weft_system.
+-- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._end_late(of_batch_id bigint, of_job_ids int[], at timestamptz) RETURNS void LANGUAGE plpgsql
 AS $$
 DECLARE

@@ -59,15 +59,11 @@ BEGIN
                 v_batch.pool_id, commit_update.at);
         END LOOP;
         PERFORM weft._add_update_ranges(commit_update.batch_id, of_update_id, v_batch.pool_id, v_batch.user_id);
-        UPDATE weft.job_deadline d SET due_at = d.latest_start
-        WHERE d.batch_id = commit_update.batch_id
-          AND d.first_job BETWEEN v_update.first_job AND v_update.first_job + v_update.n_jobs - 1;
-        IF FOUND THEN
-            PERFORM pg_notify('driver', 'deadlines');  -- it may sleep until a later date
-        END IF;
         -- Held jobs are not claimed; the sweep parks the new jobs of held groups.
         UPDATE weft.group_hold h SET swept = false, sweep_job = least(h.sweep_job, v_update.first_job - 1)
         WHERE h.batch_id = commit_update.batch_id AND h.released_at IS NULL;
+        PERFORM weft._begin_deadlines(commit_update.batch_id, v_update.first_job, v_update.first_job + v_update.n_jobs - 1,
+            commit_update.at);
         INSERT INTO weft.event (at, tenant_id, batch_id, kind, trace_id)
         VALUES (commit_update.at, commit_update.tenant_id, commit_update.batch_id, 'update.committed', v_update.trace_id);
         IF v_batch.gated THEN

@@ -54,6 +54,8 @@ class FakeStore:
         self.ended_incarnations: set[str] = set()
         self.is_away = False
         self.is_lost = False
+        self.refuses_with: Exception | None = None
+        """How it answers to workers that register."""
         self.left: list[int] = []
         self.drains = False
         self.drained: list[int] = []
@@ -137,6 +139,8 @@ class FakeStore:
         del log_place, log_directory
         assert same_host_proved_gone
         self._check()
+        if self.refuses_with is not None:
+            raise self.refuses_with
         if incarnation in self.ended_incarnations:
             raise IncarnationEnded("it has ended")
         if incarnation not in self.incarnations:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from weft.core.errors import ServedQueueNotFound, WeftError, WorkerAlive
 from weft.core.lease import QUEUE_S
 from weft.core.states import Reason
 from weft.plugins.runners.spawner.start import is_locked
@@ -189,6 +190,30 @@ async def test_dead_agent_is_succeeded_and_jobs_are_adopted(
     assert [job.attempt for job in worker.store.jobs] == [1] * 4
     assert worker.output(reports[0]) == b"through\n"
     assert len(worker.store.incarnations) == 1
+
+
+@pytest.mark.parametrize("error", [WorkerAlive("taken"), ServedQueueNotFound("none")])
+async def test_refused_worker_leaves_no_process(short_path: Path, error: WeftError) -> None:
+    """Neither a spawner that it has just started, nor one with jobs of an earlier agent."""
+    worker = Worker(short_path, FakeStore())
+    worker.store.refuses_with = error
+    with pytest.raises(type(error)):
+        await worker.start()
+    left = marked(str(short_path))
+    worker.store.refuses_with = None
+    await worker.start()
+    worker.store.submit(until_there(short_path / "never"))
+    await worker.store.until_started(1)
+    await worker.crash()
+    jobs = marked(str(short_path / "never"))
+    worker.store.refuses_with = error
+    with pytest.raises(type(error)):
+        await worker.start()
+    until_gone(*jobs)
+
+    assert jobs
+    assert not left
+    assert not marked(str(short_path))
 
 
 async def test_ends_that_come_while_the_agent_registers_are_not_lost(

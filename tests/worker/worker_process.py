@@ -43,7 +43,7 @@ class Worker:
         self.task: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Start an agent and wait until it is registered."""
+        """Start an agent and wait until it is registered; raise what ends it before."""
         ready = asyncio.Event()
         self.agent = Agent(
             self.store,
@@ -65,6 +65,9 @@ class Worker:
         self.task = asyncio.create_task(self.agent.run())
         waiting = asyncio.create_task(ready.wait())
         await asyncio.wait({self.task, waiting}, timeout=20, return_when="FIRST_COMPLETED")
+        waiting.cancel()
+        if self.task.done():
+            self.task.result()
         assert ready.is_set()
 
     async def crash(self) -> None:

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
-from weft.core.errors import IncarnationEnded, Unavailable
+from weft.core.errors import Conflict, IncarnationEnded, NotFound, Unavailable
 from weft.ports.log_store import LogKeeper
 from weft.ports.runner import Known, Runner, RunnerGone
 from weft.ports.store import Notices, Registered, WorkerStore
@@ -77,7 +77,13 @@ class Agent:
 
     async def _work(self, known: Known) -> None:
         facts = self._facts
-        registered = await until_answered(lambda: self._register(known))
+        try:
+            registered = await until_answered(lambda: self._register(known))
+        except (Conflict, NotFound) as error:
+            # No agent will come back to this runner, and its jobs go to another worker.
+            if not (self._runner.outlives_host or isinstance(error, IncarnationEnded)):
+                await self._runner.end()
+            raise
         session = self._session = Session(
             self._store, self._notices, self._runner, registered, facts=facts,
             grace_ms=self._grace_ms, fence=self._fence, scratch=self._scratch,

@@ -27,6 +27,7 @@ from weft.api.routes.v1 import (
     logs,
     operations,
     payloads,
+    pools,
     queues,
     updates,
     workers,
@@ -53,6 +54,7 @@ ROUTES: Final[Sequence[ControllerRouterHandler]] = (
     *logs.ROUTES,
     *events.ROUTES,
     *workers.ROUTES,
+    *pools.ROUTES,
     *system.ROUTES,
 )
 _PARAMETER = re.compile(r"\\{\w+\\}")

@@ -78,7 +78,7 @@ COMMANDS = {
         "weft.cli.commands.queue:app",
         "Show and change queues, and test which one takes a job.",
     ),
-    "pool": ("weft.cli.commands.pool:app", "List pools of workers."),
+    "pool": ("weft.cli.commands.pool:app", "Show and change pools of workers."),
     "bench": (
         "weft.cli.commands.bench:bench",
         "Measure performance against a reference.",

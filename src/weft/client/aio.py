@@ -156,6 +156,29 @@ class Client(BuilderSource[BatchBuilder]):
         """Let a worker take jobs again; return its document. Raise `AdminOnly`, `WorkerEnded`."""
         return await self.api.uncordon_worker(name, pool=pool)
 
+    async def list_pools(self) -> list[Document]:
+        """Return the pools by name: what is described, and their machines by state."""
+        return await self.api.list_pools()
+
+    async def get_pool(self, name: str) -> Document:
+        """Return a pool with its machines. Raise `PoolNotFound`."""
+        return await self.api.get_pool(name)
+
+    async def list_pool_changes(self, name: str) -> list[Document]:
+        """Return what was decided about a pool, newest first. Raise `PoolNotFound`."""
+        return await self.api.list_pool_changes(name)
+
+    async def save_pools(self, pools: Sequence[Document], *, dry_run: bool = False) -> Document:
+        """Make these the pools that are described; return what changes.
+
+        Others keep their workers. Only for administrators.
+
+        Args:
+            pools: Documents of pools.
+            dry_run: Only return what would change.
+        """
+        return await self.api.save_pools(pools, dry_run=dry_run)
+
     async def list_queues(self) -> list[Document]:
         """Return the queues in the order in which their guards are asked, with their jobs."""
         return await self.api.list_queues()

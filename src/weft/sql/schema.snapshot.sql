@@ -364,6 +364,18 @@ CREATE FUNCTION weft._fit_budget(picked weft.picked, budget_cpu_m bigint, budget
     LANGUAGE sql IMMUTABLE;
 ALTER FUNCTION weft._fit_budget(picked weft.picked, budget_cpu_m bigint, budget_memory_mib bigint, share_m bigint, at_least integer) OWNER TO weft_system;
 
+CREATE TABLE weft.pool (
+    pool_id integer NOT NULL,
+    name text NOT NULL,
+    plan jsonb,
+    CONSTRAINT pool_name_check CHECK (((length(name) >= 1) AND (length(name) <= 256)))
+);
+ALTER TABLE weft.pool OWNER TO postgres;
+
+CREATE FUNCTION weft._flavours(of_pool weft.pool) RETURNS TABLE(cpu_m bigint, memory_mib bigint, offers jsonb)
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._flavours(of_pool weft.pool) OWNER TO weft_system;
+
 CREATE FUNCTION weft._follow_ends(incarnation_id integer, batch_ids bigint[], job_ids integer[], states smallint[], again boolean, failed boolean, frees boolean, at timestamp with time zone, ended_at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._follow_ends(incarnation_id integer, batch_ids bigint[], job_ids integer[], states smallint[], again boolean, failed boolean, frees boolean, at timestamp with time zone, ended_at timestamp with time zone) OWNER TO weft_system;
@@ -814,6 +826,10 @@ ALTER FUNCTION weft._record_claim(picked weft.picked, offer weft.offer, incarnat
 CREATE FUNCTION weft._record_hold(of_batch_id bigint, of_job_ids integer[], of_kind text, actor text, at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._record_hold(of_batch_id bigint, of_job_ids integer[], of_kind text, actor text, at timestamp with time zone) OWNER TO weft_system;
+
+CREATE FUNCTION weft._record_pool_changes(of_pool_id integer, kinds text[], machines text[], reasons text[]) RETURNS void
+    LANGUAGE sql;
+ALTER FUNCTION weft._record_pool_changes(of_pool_id integer, kinds text[], machines text[], reasons text[]) OWNER TO weft_system;
 
 CREATE FUNCTION weft._record_worker_change(of_worker_id integer, state text, actor text, reason text, at timestamp with time zone) RETURNS void
     LANGUAGE sql;
@@ -1417,10 +1433,25 @@ CREATE FUNCTION weft.list_live(incarnation_id integer) RETURNS TABLE(batch_id bi
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.list_live(incarnation_id integer) OWNER TO weft_system;
 
+CREATE FUNCTION weft.list_machines(of_pool text, limit_rows integer) RETURNS SETOF jsonb
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.list_machines(of_pool text, limit_rows integer) OWNER TO weft_system;
+
 CREATE FUNCTION weft.list_operations(tenant_id integer, before bigint, limit_rows integer, of_batch_id bigint) RETURNS SETOF jsonb
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.list_operations(tenant_id integer, before bigint, limit_rows integer, of_batch_id bigint) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.list_pool_changes(of_pool text, limit_rows integer) RETURNS SETOF jsonb
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.list_pool_changes(of_pool text, limit_rows integer) OWNER TO weft_system;
+
+CREATE FUNCTION weft.list_pools() RETURNS SETOF jsonb
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.list_pools() OWNER TO weft_system;
 
 CREATE FUNCTION weft.list_project_days(tenant_id integer, of_user_id integer, of_name text, before date, limit_rows integer) RETURNS SETOF jsonb
     LANGUAGE plpgsql SECURITY DEFINER
@@ -1591,6 +1622,11 @@ CREATE FUNCTION weft.running_operations(epoch bigint, above_id bigint, limit_ope
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.running_operations(epoch bigint, above_id bigint, limit_operations integer) OWNER TO weft_system;
+
+CREATE FUNCTION weft.save_pools(pools jsonb, actor text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.save_pools(pools jsonb, actor text) OWNER TO weft_system;
 
 CREATE FUNCTION weft.save_queues(tenant_id integer, queues jsonb) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -2272,6 +2308,40 @@ CREATE TABLE weft.late_job (
 );
 ALTER TABLE weft.late_job OWNER TO postgres;
 
+CREATE TABLE weft.machine (
+    machine_id integer NOT NULL,
+    pool_id integer NOT NULL,
+    name text NOT NULL,
+    provider text NOT NULL,
+    provider_id text,
+    flavour text NOT NULL,
+    region text NOT NULL,
+    cpu_m bigint NOT NULL,
+    price_per_hour numeric NOT NULL,
+    pool_max integer NOT NULL,
+    state text NOT NULL,
+    reason text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    changed_at timestamp with time zone NOT NULL,
+    CONSTRAINT machine_cpu_m_check CHECK ((cpu_m > 0)),
+    CONSTRAINT machine_dates_check CHECK ((created_at <= changed_at)),
+    CONSTRAINT machine_name_check CHECK (((length(name) >= 1) AND (length(name) <= 256))),
+    CONSTRAINT machine_price_per_hour_check CHECK ((price_per_hour >= (0)::numeric)),
+    CONSTRAINT machine_provider_id_check CHECK ((length(provider_id) <= 1000)),
+    CONSTRAINT machine_reason_check CHECK ((length(reason) <= 1000)),
+    CONSTRAINT machine_state_check CHECK ((state = ANY (ARRAY['creating'::text, 'active'::text, 'cordoned'::text, 'deleting'::text, 'deleted'::text])))
+);
+ALTER TABLE weft.machine OWNER TO postgres;
+
+ALTER TABLE weft.machine ALTER COLUMN machine_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME weft.machine_machine_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE weft.member_span (
     batch_id bigint NOT NULL,
     group_id integer NOT NULL,
@@ -2336,12 +2406,26 @@ CREATE TABLE weft.place (
 );
 ALTER TABLE weft.place OWNER TO postgres;
 
-CREATE TABLE weft.pool (
+CREATE TABLE weft.pool_change (
     pool_id integer NOT NULL,
-    name text NOT NULL,
-    CONSTRAINT pool_name_check CHECK (((length(name) >= 1) AND (length(name) <= 256)))
+    change_id bigint NOT NULL,
+    at timestamp with time zone NOT NULL,
+    kind text NOT NULL,
+    machine text,
+    reason text NOT NULL,
+    CONSTRAINT pool_change_kind_check CHECK ((kind = ANY (ARRAY['apply'::text, 'create'::text, 'cordon'::text, 'uncordon'::text, 'delete'::text, 'gone'::text, 'fail'::text]))),
+    CONSTRAINT pool_change_reason_check CHECK ((length(reason) <= 1000))
 );
-ALTER TABLE weft.pool OWNER TO postgres;
+ALTER TABLE weft.pool_change OWNER TO postgres;
+
+ALTER TABLE weft.pool_change ALTER COLUMN change_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME weft.pool_change_change_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
 
 ALTER TABLE weft.pool ALTER COLUMN pool_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME weft.pool_pool_id_seq
@@ -2814,6 +2898,12 @@ ALTER TABLE ONLY weft.lane
 ALTER TABLE ONLY weft.late_job
     ADD CONSTRAINT late_job_pkey PRIMARY KEY (batch_id, job_id);
 
+ALTER TABLE ONLY weft.machine
+    ADD CONSTRAINT machine_name_key UNIQUE (name);
+
+ALTER TABLE ONLY weft.machine
+    ADD CONSTRAINT machine_pkey PRIMARY KEY (machine_id);
+
 ALTER TABLE ONLY weft.member_span
     ADD CONSTRAINT member_span_pkey PRIMARY KEY (batch_id, group_id, first_job, last_job);
 
@@ -2828,6 +2918,9 @@ ALTER TABLE ONLY weft.operation
 
 ALTER TABLE ONLY weft.place
     ADD CONSTRAINT place_pkey PRIMARY KEY (batch_id, job_id, gate_id);
+
+ALTER TABLE ONLY weft.pool_change
+    ADD CONSTRAINT pool_change_pkey PRIMARY KEY (pool_id, change_id);
 
 ALTER TABLE ONLY weft.pool
     ADD CONSTRAINT pool_name_key UNIQUE (name);
@@ -2983,6 +3076,8 @@ CREATE UNIQUE INDEX job_group_set_name_idx ON weft.job_group USING btree (batch_
 
 CREATE INDEX job_label_name_idx ON weft.job_label USING btree (batch_id, name, job_id) WHERE (name IS NOT NULL);
 
+CREATE INDEX machine_pool_id_idx ON weft.machine USING btree (pool_id) WHERE (state <> 'deleted'::text);
+
 CREATE UNIQUE INDEX membership_groups_idx ON weft.membership USING btree (batch_id, group_id, set_ids);
 
 CREATE INDEX operation_batch_idx ON weft.operation USING btree (batch_id);
@@ -3085,6 +3180,12 @@ ALTER TABLE ONLY weft.lane
 
 ALTER TABLE ONLY weft.late_job
     ADD CONSTRAINT late_job_batch_id_fkey FOREIGN KEY (batch_id) REFERENCES weft.batch(batch_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY weft.machine
+    ADD CONSTRAINT machine_pool_id_fkey FOREIGN KEY (pool_id) REFERENCES weft.pool(pool_id);
+
+ALTER TABLE ONLY weft.pool_change
+    ADD CONSTRAINT pool_change_pool_id_fkey FOREIGN KEY (pool_id) REFERENCES weft.pool(pool_id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY weft.queue
     ADD CONSTRAINT queue_pool_id_fkey FOREIGN KEY (pool_id) REFERENCES weft.pool(pool_id);
@@ -3207,6 +3308,8 @@ ALTER TABLE weft.job_spec ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.late_job ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE weft.machine ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE weft.member_span ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.membership ENABLE ROW LEVEL SECURITY;
@@ -3216,6 +3319,8 @@ ALTER TABLE weft.operation ENABLE ROW LEVEL SECURITY;
 ALTER TABLE weft.parent_end ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.place ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.pool_change ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.project_usage ENABLE ROW LEVEL SECURITY;
 
@@ -3347,6 +3452,8 @@ CREATE POLICY system_rows ON weft.job_spec TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.late_job TO weft_system USING (true);
 
+CREATE POLICY system_rows ON weft.machine TO weft_system USING (true);
+
 CREATE POLICY system_rows ON weft.member_span TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.membership TO weft_system USING (true);
@@ -3356,6 +3463,8 @@ CREATE POLICY system_rows ON weft.operation TO weft_system USING (true);
 CREATE POLICY system_rows ON weft.parent_end TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.place TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.pool_change TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.project_usage TO weft_system USING (true);
 
@@ -3629,6 +3738,13 @@ REVOKE ALL ON FUNCTION weft._find_worker(of_name text, of_pool text) FROM PUBLIC
 
 REVOKE ALL ON FUNCTION weft._fit_budget(picked weft.picked, budget_cpu_m bigint, budget_memory_mib bigint, share_m bigint, at_least integer) FROM PUBLIC;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.pool TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.pool TO weft_system;
+GRANT SELECT ON TABLE weft.pool TO weft_api;
+GRANT SELECT ON TABLE weft.pool TO weft_driver;
+
+REVOKE ALL ON FUNCTION weft._flavours(of_pool weft.pool) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._follow_ends(incarnation_id integer, batch_ids bigint[], job_ids integer[], states smallint[], again boolean, failed boolean, frees boolean, at timestamp with time zone, ended_at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._free_places(batch_ids bigint[], job_ids integer[]) FROM PUBLIC;
@@ -3832,6 +3948,8 @@ REVOKE ALL ON FUNCTION weft._record_claim(picked weft.picked, offer weft.offer, 
 
 REVOKE ALL ON FUNCTION weft._record_hold(of_batch_id bigint, of_job_ids integer[], of_kind text, actor text, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._record_hold(of_batch_id bigint, of_job_ids integer[], of_kind text, actor text, at timestamp with time zone) TO weft_tenant;
+
+REVOKE ALL ON FUNCTION weft._record_pool_changes(of_pool_id integer, kinds text[], machines text[], reasons text[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._record_worker_change(of_worker_id integer, state text, actor text, reason text, at timestamp with time zone) FROM PUBLIC;
 
@@ -4145,8 +4263,17 @@ GRANT ALL ON FUNCTION weft.list_jobs(tenant_id integer, batch_id bigint, after i
 REVOKE ALL ON FUNCTION weft.list_live(incarnation_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_live(incarnation_id integer) TO weft_worker;
 
+REVOKE ALL ON FUNCTION weft.list_machines(of_pool text, limit_rows integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_machines(of_pool text, limit_rows integer) TO weft_api;
+
 REVOKE ALL ON FUNCTION weft.list_operations(tenant_id integer, before bigint, limit_rows integer, of_batch_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_operations(tenant_id integer, before bigint, limit_rows integer, of_batch_id bigint) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.list_pool_changes(of_pool text, limit_rows integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_pool_changes(of_pool text, limit_rows integer) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.list_pools() FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_pools() TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.list_project_days(tenant_id integer, of_user_id integer, of_name text, before date, limit_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_project_days(tenant_id integer, of_user_id integer, of_name text, before date, limit_rows integer) TO weft_api;
@@ -4241,6 +4368,9 @@ GRANT ALL ON FUNCTION weft.remove_old(epoch bigint, events_keep_s double precisi
 
 REVOKE ALL ON FUNCTION weft.running_operations(epoch bigint, above_id bigint, limit_operations integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.running_operations(epoch bigint, above_id bigint, limit_operations integer) TO weft_driver;
+
+REVOKE ALL ON FUNCTION weft.save_pools(pools jsonb, actor text) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.save_pools(pools jsonb, actor text) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.save_queues(tenant_id integer, queues jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.save_queues(tenant_id integer, queues jsonb) TO weft_api;
@@ -4486,6 +4616,12 @@ GRANT USAGE ON SEQUENCE weft.lane_lane_id_seq TO weft_system;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.late_job TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.late_job TO weft_system;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.machine TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.machine TO weft_system;
+
+GRANT USAGE ON SEQUENCE weft.machine_machine_id_seq TO weft_tenant;
+GRANT USAGE ON SEQUENCE weft.machine_machine_id_seq TO weft_system;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.member_span TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.member_span TO weft_system;
 GRANT SELECT ON TABLE weft.member_span TO weft_api;
@@ -4506,10 +4642,11 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.parent_end TO weft_system;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.place TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.place TO weft_system;
 
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.pool TO weft_tenant;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.pool TO weft_system;
-GRANT SELECT ON TABLE weft.pool TO weft_api;
-GRANT SELECT ON TABLE weft.pool TO weft_driver;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.pool_change TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.pool_change TO weft_system;
+
+GRANT USAGE ON SEQUENCE weft.pool_change_change_id_seq TO weft_tenant;
+GRANT USAGE ON SEQUENCE weft.pool_change_change_id_seq TO weft_system;
 
 GRANT USAGE ON SEQUENCE weft.pool_pool_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.pool_pool_id_seq TO weft_system;

@@ -16,6 +16,7 @@ from weft.store.fleet import Fleet
 from weft.store.groups import SetGroups
 from weft.store.log_locations import location_of
 from weft.store.notices import PostgresNotices
+from weft.store.pools import Pools
 from weft.store.queries import QUERIES_AT_ONCE, Queries
 from weft.store.queues import Queues
 from weft.store.schema_range import check_schema
@@ -25,7 +26,7 @@ from weft.wire.spec import decode_chunk
 API_TIMEOUT_S = 60.0
 
 
-class PostgresApiStore(Queries, SubmissionCalls, SetGroups, Edits, Queues, Billing, Fleet):
+class PostgresApiStore(Queries, SubmissionCalls, SetGroups, Edits, Queues, Billing, Fleet, Pools):
     """The api's calls to its database. The methods are documented at the port."""
 
     notices: PostgresNotices

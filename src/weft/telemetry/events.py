@@ -82,6 +82,7 @@ EVENTS = MappingProxyType(
         "request.answered": "a request was answered · method, route, status, ms, code",
         "request.failed": "a request hit a defect of weft · path",
         "feed.failed": "events of a user could not be read; trying again · exc_info",
+        "pools.saved": "an operator changed the pools · user, changed",
         "queues.saved": "an operator changed the queues of a tenant · user, changed",
         "api.listening": "requests are served · host, port",
     }

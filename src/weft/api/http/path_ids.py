@@ -123,5 +123,13 @@ def queue_of(request: AnyRequest) -> str:
     return name
 
 
+def pool_of(request: AnyRequest) -> str:
+    """Return the name of a pool. Raise `BadId` for what none can have."""
+    name = _segment(request, "p")
+    if not QUEUE.fullmatch(name):
+        raise BadId(name, expected="a pool has a name such as default")
+    return name
+
+
 def _segment(request: AnyRequest, name: str) -> str:
     return cast("str", request.path_params[name])

@@ -2,20 +2,34 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from typing import Any
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
 
-from cyclopts import App
+from cyclopts import App, Parameter
 
+from weft.cli.input.declared import apply_changes, placed, read_file, tables_in, text_of
 from weft.cli.input.options import SHARED, Shared
-from weft.cli.terminal.amounts import size
+from weft.cli.terminal.amounts import moment, size
 from weft.cli.terminal.plain import one_line
-from weft.cli.terminal.screen import print_json, print_table
+from weft.cli.terminal.report import note
+from weft.cli.terminal.screen import print_facts, print_json, print_table
+from weft.core.errors import Invalid
+from weft.core.resources import MIB
 
-app = App(name="pool", help="List pools of workers.\n\n    weft pool ls")
+app = App(name="pool", help="Show and change pools of workers.\n\n    weft pool ls")
 
 Document = Mapping[str, Any]
 HEADER = ("Pool", "Workers", "CPU", "Memory", "Running", "Queues")
 LIVE = frozenset({"active", "cordoned", "draining"})
+MACHINE_HEADER = ("Machine", "Flavour", "Region", "State", "Since", "Why")
+
+
+class PoolsNotConfirmed(Invalid):
+    """The change of pools cannot be confirmed."""
+
+    code = "CLI.POOLS_NOT_CONFIRMED"
+    advice = "Add --yes to change them without a question, or --dry-run to see the changes."
 
 
 @app.command(name="ls")
@@ -44,6 +58,144 @@ def list_pools(*, shared: Shared = SHARED) -> int:
     ]
     print_table(HEADER, rows, right=HEADER[1:5], spare=("Queues", "Memory"))
     return 0
+
+
+@app.command
+def show(name: str, /, *, shared: Shared = SHARED) -> int:
+    """Show how a pool grows and shrinks, and the machines that it has.
+
+        weft pool show burst
+
+    Args:
+        name: Name of the pool.
+        shared: Options of every command.
+    """
+    found = asyncio.run(_show(name, shared))
+    if shared.json:
+        print_json(found)
+        return 0
+    plan = dict(found["plan"] or {})
+    flavours = {f"flavour {one['name']}": _flavour_text(one) for one in plan.pop("flavours", ())}
+    facts = {field: text_of(value) for field, value in plan.items() if field != "name"}
+    print_facts({"pool": found["pool"], **facts, **flavours})
+    if not plan:
+        note("nobody described this pool, so nobody makes machines for it")
+    if machines := found["machine_list"]:
+        print()
+        rows = [
+            (
+                one_line(one["machine"], width=64),
+                one["flavour"],
+                one_line(one["region"], width=40),
+                one["state"],
+                moment(one["changed_at"]),
+                one_line(one["reason"], width=80),
+            )
+            for one in machines
+        ]
+        print_table(MACHINE_HEADER, rows, spare=("Region", "Flavour", "Why"))
+    return 0
+
+
+@app.command
+def log(
+    name: str,
+    /,
+    *,
+    lines: Annotated[int, Parameter(name=["--lines", "-n"])] = 20,
+    shared: Shared = SHARED,
+) -> int:
+    """Show what was decided about a pool, and why, newest last.
+
+        weft pool log burst
+
+    Args:
+        name: Name of the pool.
+        lines: How many decisions; the newest 1,000 are kept.
+        shared: Options of every command.
+    """
+    found = list(reversed(asyncio.run(_changes(name, shared))[: max(lines, 0)]))
+    if shared.json:
+        print_json(found)
+    elif found:
+        rows = [
+            (moment(one["at"]), one["kind"], one_line(one["machine"] or "", width=64),
+             one_line(one["reason"], width=160))
+            for one in found
+        ]  # fmt: skip
+        print_table(("At", "Decision", "Machine", "Why"), rows, spare=("Why",))
+    else:
+        note("nothing was decided about this pool")
+    return 0
+
+
+@app.command
+def apply(
+    file: Path,
+    /,
+    *,
+    dry_run: Annotated[bool, Parameter(negative="")] = False,
+    yes: Annotated[bool, Parameter(negative="")] = False,
+    shared: Shared = SHARED,
+) -> int:
+    """Change the pools to what a file describes: show the difference, ask, change.
+
+        weft pool apply pools.toml
+
+    Nobody makes machines for pools that are not in the file; their workers stay. A pool that has
+    machines cannot be left out. Only for administrators.
+
+    Args:
+        file: TOML with tables `[[pool]]`.
+        dry_run: Only show the difference.
+        yes: Do not ask.
+        shared: Options of every command.
+    """
+    body = read_file(file)
+    pools = tables_in(
+        file,
+        body,
+        "pool",
+        example='name = "burst", provider = "process", max_workers = 4',
+        otherwise="`weft pool ls` lists the pools.",
+    )
+    with placed(file, body, {"pools": pools}, shared):
+        return asyncio.run(_apply(pools, shared, dry_run=dry_run, yes=yes))
+
+
+async def _apply(pools: Sequence[Document], shared: Shared, *, dry_run: bool, yes: bool) -> int:
+    async with shared.client() as client:
+        return await apply_changes(
+            partial(client.save_pools, pools),
+            "pool",
+            dry_run=dry_run,
+            yes=yes,
+            as_json=shared.json,
+            refused=PoolsNotConfirmed,
+            note_done="the pools are saved",
+        )
+
+
+async def _show(name: str, shared: Shared) -> Document:
+    async with shared.client() as client:
+        return await client.get_pool(name)
+
+
+async def _changes(name: str, shared: Shared) -> Sequence[Document]:
+    async with shared.client() as client:
+        return await client.list_pool_changes(name)
+
+
+def _flavour_text(one: Document) -> str:
+    labels = [f"{name}={word}" for name, word in one["labels"].items()]
+    return ", ".join([
+        f"{one['cpu_m'] / 1000:g} cpu",
+        size(one["memory_mib"] * MIB),
+        *([f"{size(one['storage_mib'] * MIB)} storage"] if one["storage_mib"] else []),
+        *labels,
+        *(["preemptible"] if one["preemptible"] else []),
+        f"{one['price_per_hour']} per hour",
+    ])  # fmt: skip
 
 
 async def _pools(shared: Shared) -> Sequence[Document]:

@@ -2,24 +2,17 @@
 
 import asyncio
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
-from weft.cli.input.documents import (
-    FORMATS,
-    UnreadableDocument,
-    format_of,
-    parse_document,
-    refuse_queues,
-)
+from weft.cli.input.declared import apply_changes, placed, read_file, tables_in, text_of
+from weft.cli.input.documents import format_of, parse_document, refuse_queues
 from weft.cli.input.job_file import expand
-from weft.cli.input.mistake_lines import point_to_lines
 from weft.cli.input.options import SHARED, Shared
-from weft.cli.terminal.confirm import ask
 from weft.cli.terminal.plain import one_line, plain
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_facts, print_json, print_table
@@ -33,7 +26,6 @@ app = App(
 )
 
 Document = Mapping[str, Any]
-_SIGNS = {"create": "+", "change": "~", "delete": "-"}
 
 
 class QueuesNotConfirmed(Invalid):
@@ -89,7 +81,7 @@ def show(name: str, /, *, shared: Shared = SHARED) -> int:
         return 0
     names = [*QueueDocument.__struct_fields__, *found]
     print_facts({
-        name: None if found[name] is None else _text_of(found[name])
+        name: None if found[name] is None else text_of(found[name])
         for name in dict.fromkeys(names)
         if name in found
     })  # fmt: skip
@@ -118,9 +110,9 @@ def apply(
         yes: Do not ask.
         shared: Options of every command.
     """
-    body = _read(file)
+    body = read_file(file)
     queues = _queues_in(file, body)
-    with _placed(file, body, {"queues": queues}, shared):
+    with placed(file, body, {"queues": queues}, shared):
         return asyncio.run(_apply(queues, shared, dry_run=dry_run, yes=yes))
 
 
@@ -189,10 +181,10 @@ def try_document(file: Path, /, *, shared: Shared = SHARED) -> int:
         file: A batch document: YAML, TOML or JSON.
         shared: Options of every command.
     """
-    body = _read(file)
+    body = read_file(file)
     given = parse_document(body, format_of(str(file)), name=str(file))
     refuse_queues(given, str(file))
-    with _placed(file, body, given, shared):
+    with placed(file, body, given, shared):
         found = asyncio.run(_test(expand(given, directory=file.parent), shared))
     if shared.json:
         print_json(found)
@@ -242,54 +234,15 @@ async def _test(document: Document, shared: Shared) -> Document:
 
 async def _apply(queues: Sequence[Document], shared: Shared, *, dry_run: bool, yes: bool) -> int:
     async with shared.client() as client:
-        planned = await client.save_queues(queues, dry_run=True)
-        if not shared.json:
-            _print_changes(planned)
-        if dry_run or not planned["changes"]:
-            if shared.json:
-                print_json(planned)
-            return 0
-        if not yes and (code := _ask()):
-            return code
-        done = await client.save_queues(queues)
-    if shared.json:
-        print_json(done)
-    else:
-        note("the queues are saved; waiting jobs stay where they are")
-    return 0
-
-
-def _ask() -> int:
-    if not sys.stdin.isatty():
-        raise QueuesNotConfirmed(
-            "changing queues needs a confirmation",
-            detail="Standard input is not a terminal, so nobody can confirm.",
+        return await apply_changes(
+            partial(client.save_queues, queues),
+            "queue",
+            dry_run=dry_run,
+            yes=yes,
+            as_json=shared.json,
+            refused=QueuesNotConfirmed,
+            note_done="the queues are saved; waiting jobs stay where they are",
         )
-    return ask("Change the queues?", otherwise="nothing was changed")
-
-
-def _print_changes(planned: Document) -> None:
-    if not planned["changes"]:
-        note("the queues are like this already")
-    for pool in planned["new_pools"]:
-        print(f"+ pool {plain(pool)}")
-    for change in planned["changes"]:
-        print(f"{_SIGNS[change['kind']]} queue {plain(change['queue'])}")
-        for field, (before, after) in change["fields"].items():
-            was = "" if change["kind"] == "create" else f"{_text_of(before)} → "
-            text = plain(f"{field}: {was}{_text_of(after)}")
-            print(wrapped(text, sys.stdout, first=" " * 4, rest=" " * 6))
-
-
-@contextmanager
-def _placed(file: Path, body: bytes, document: Document, shared: Shared) -> Iterator[None]:
-    """Make errors name what is wrong in the file; a program finds it by its pointer."""
-    try:
-        yield
-    except Invalid as error:
-        if not shared.json:
-            point_to_lines(error, file=str(file), body=body, document=document)
-        raise
 
 
 def _print_moves(moves: Sequence[Document]) -> None:
@@ -299,32 +252,13 @@ def _print_moves(moves: Sequence[Document]) -> None:
 
 
 def _queues_in(file: Path, body: bytes) -> Sequence[Document]:
-    if FORMATS.get(file.suffix.lower(), "toml") != "toml":
-        raise UnreadableDocument(
-            f"{file} is not a file of queues",
-            detail="Queues are written in TOML.",
-            hint="`weft queue test FILE` shows which queues take the jobs of a batch document.",
-        )
-    document = parse_document(body, "toml", name=str(file))
-    queues = document.get("queue", [])
-    if set(document) - {"queue"} or not isinstance(queues, list):
-        raise UnreadableDocument(
-            f"{file} does not describe queues",
-            detail="It has other tables than [[queue]].",
-            hint='Write [[queue]], and below it name = "short", priority = 10, guard = "…".',
-        )
-    return queues
-
-
-def _read(file: Path) -> bytes:
-    try:
-        return file.read_bytes()
-    except OSError as error:
-        raise UnreadableDocument(
-            f"cannot read {file}",
-            detail=f"{error.strerror}.",
-            hint="Name a file that you can read.",
-        ) from error
+    return tables_in(
+        file,
+        body,
+        "queue",
+        example='name = "short", priority = 10, guard = "…"',
+        otherwise="`weft queue test FILE` shows which queues take the jobs of a batch document.",
+    )
 
 
 def _places(jobs: Sequence[int]) -> str:
@@ -336,11 +270,3 @@ def _places(jobs: Sequence[int]) -> str:
 
 def _of_limit(count: int, limit: int | None) -> str:
     return str(count) if limit is None else f"{count}/{limit}"
-
-
-def _text_of(value: object) -> str:
-    if value is None:
-        return "none"
-    if isinstance(value, list):
-        return ", ".join(map(str, value))
-    return str(value)

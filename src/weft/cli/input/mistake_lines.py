@@ -8,7 +8,7 @@ from weft.core.errors import FieldError, WeftError
 
 Node = Any  # of yaml, whose types know no `id`
 SHOWN_CHARS_MAX = 60
-_LISTS = {"jobs", "groups", "queues"}
+_LISTS = {"jobs", "groups", "queues", "pools"}
 _KINDS = {bool: "true or false", int: "a number", float: "a number"}
 
 

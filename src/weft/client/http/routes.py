@@ -2,86 +2,26 @@
 sends them.
 """
 
-from collections import Counter
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
-from typing import Any, Literal, Self
+from typing import Any, Literal
 from urllib.parse import quote
 
 import msgspec
 
+from weft.client.http.calls import PAGE_ROWS
+from weft.client.http.fleet_routes import FleetRoutes
 from weft.client.http.listing import Document, Listing
-from weft.client.http.session import HttpSession, Query, new_key
+from weft.client.http.session import new_key
 from weft.core.errors import BadId
 
 Stream = Literal["stdout", "stderr", "both"]
-PAGE_ROWS = 1000
-MSGPACK = "application/msgpack"
 BYTES = "application/octet-stream"
 
 _decode = msgspec.json.Decoder().decode
 
 
-class Routes:
+class Routes(FleetRoutes):
     """The HTTP api, one method per route."""
-
-    def __init__(self, session: HttpSession) -> None:
-        self._session = session
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.close()
-
-    async def close(self) -> None:
-        """Close the connections."""
-        self._session.close()
-
-    @property
-    def url(self) -> str:
-        """Return the address of the server."""
-        return self._session.endpoint.url
-
-    async def _get(self, path: str, query: Query | None = None) -> Document:
-        answer: Document = _decode(await self._session.request("GET", path, query=query))
-        return answer
-
-    async def _post(
-        self,
-        path: str,
-        document: Any,  # noqa: ANN401 (anything that msgspec encodes)
-        *,
-        query: Query | None = None,
-        key: str | None = None,
-    ) -> Document:
-        answer = await self._session.request(
-            "POST",
-            path,
-            query=query,
-            body=msgspec.msgpack.encode(document),
-            content_type=MSGPACK,
-            key=key,
-        )
-        result: Document = _decode(answer) if answer else {}
-        return result
-
-    def _list(self, path: str, query: Mapping[str, Any]) -> Listing:
-        async def read_page(cursor: str | None) -> Document:
-            return await self._get(path, {"limit": PAGE_ROWS, **query, "cursor": cursor})
-
-        return Listing(read_page)
-
-    async def _put(self, path: str, document: Document) -> Document:
-        answer: Document = _decode(
-            await self._session.request("PUT", path, body=msgspec.json.encode(document))
-        )
-        return answer
-
-    async def _patch(self, path: str, patch: Document) -> Document:
-        answer: Document = _decode(
-            await self._session.request("PATCH", path, body=msgspec.json.encode(patch))
-        )
-        return answer
 
     # ---- batches and updates
 
@@ -385,86 +325,11 @@ class Routes:
         found: list[Document] = (await self._get("/v1/rates"))["items"]
         return found
 
-    # ---- queues
-
-    async def list_queues(self) -> list[Document]:
-        """Return the queues in the order in which their guards are asked, with their jobs."""
-        found: list[Document] = (await self._get("/v1/queues"))["items"]
-        return found
-
-    async def get_queue(self, name: str) -> Document:
-        """Return a queue. Raise `QueueNotFound`."""
-        return await self._get(f"/v1/queues/{quote(name, safe='')}")
-
-    async def save_queues(self, queues: Sequence[Document], *, dry_run: bool = False) -> Document:
-        """Make these the queues of the tenant, beside `default`; return what changes. Only for
-        administrators. Raise `QueueHasJobs` if one with waiting jobs would go.
-        """
-        return await self._put("/v1/queues", {"queues": queues, "dry_run": dry_run})
-
-    async def drain_queue(self, name: str) -> Document:
-        """Let a queue take no more jobs; return it. Only for administrators. Raise
-        `QueueNotFound`.
-        """
-        return await self._post(f"/v1/queues/{quote(name, safe='')}/drain", {})
-
-    async def reroute_queues(
-        self, *, queue: str | None = None, to: str | None = None, dry_run: bool = False
-    ) -> list[Document]:
-        """Move waiting jobs, some with each request; return how many moved from which queue to
-        which. Only for administrators.
-        """
-        counts: Counter[tuple[str, str]] = Counter()
-        cursor: str | None = None
-        while True:
-            wanted = {"queue": queue, "to": to, "dry_run": dry_run, "cursor": cursor}
-            page = await self._post("/v1/queue-reroute", wanted)
-            for one in page["moves"]:
-                counts[one["queue"], one["to"]] += one["n_jobs"]
-            cursor = page["cursor"]
-            if cursor is None:
-                return [
-                    {"queue": now, "to": to, "n_jobs": count}
-                    for (now, to), count in counts.items()
-                ]
-
-    async def test_queues(self, document: Document) -> Document:
-        """Return which queues would take the jobs of a batch document, and why others not."""
-        return await self._post("/v1/queue-test", document)
-
     # ---- the whole
 
     async def overview(self) -> Document:
         """Return workers and counts, as `weft top` shows them."""
         return await self._get("/v1/overview")
-
-    async def list_workers(self, *, all_: bool = False) -> list[Document]:
-        """Return the workers by name; `all_`: also those that have ended in order."""
-        query = {"all": "true"} if all_ else {}
-        found: list[Document] = (await self._get("/v1/workers", query))["items"]
-        return found
-
-    async def get_worker(self, name: str, *, pool: str | None = None) -> Document:
-        """Return a worker with the latest changes of its state."""
-        return await self._get(_worker_path(name), {"pool": pool})
-
-    async def cordon_worker(
-        self, name: str, *, reason: str | None = None, pool: str | None = None
-    ) -> Document:
-        """Let a worker take no new job; what it has goes on."""
-        path = f"{_worker_path(name)}/cordon"
-        return await self._post(path, {"reason": reason}, query={"pool": pool})
-
-    async def drain_worker(
-        self, name: str, *, reason: str | None = None, pool: str | None = None
-    ) -> Document:
-        """Let a worker take no new job, and its process end when nothing runs."""
-        path = f"{_worker_path(name)}/drain"
-        return await self._post(path, {"reason": reason}, query={"pool": pool})
-
-    async def uncordon_worker(self, name: str, *, pool: str | None = None) -> Document:
-        """Let a worker take jobs again."""
-        return await self._post(f"{_worker_path(name)}/uncordon", {}, query={"pool": pool})
 
     async def is_ready(self) -> bool:
         """Say whether the server and its database answer."""
@@ -480,12 +345,6 @@ class Routes:
 def log_path(batch_id: int, job_id: int) -> str:
     """Return the path of a job's output."""
     return f"/v1/batches/{batch_id}/jobs/{job_id}/log"
-
-
-def _worker_path(name: str) -> str:
-    if not name:  # the address would be that of the list
-        raise BadId(name, expected="a worker has a name")
-    return f"/v1/workers/{quote(name, safe='')}"
 
 
 def _group(group: int | str) -> str:

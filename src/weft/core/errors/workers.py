@@ -10,6 +10,13 @@ class PoolNotFound(NotFound):
     sqlstate = "WF302"
 
 
+class PoolHasMachines(Conflict):
+    """A pool with machines cannot be left out."""
+
+    code = "WORKER.POOL_HAS_MACHINES"
+    sqlstate = "WF309"
+
+
 class ServedQueueNotFound(NotFound):
     """A worker names a queue that does not exist."""
 

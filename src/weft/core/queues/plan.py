@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from weft.core.differences import differences
 from weft.core.queues.queue import Queue
 
 
@@ -19,24 +20,20 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
 
 def plan_changes(now: Sequence[Queue], wanted: Sequence[Queue]) -> list[Change]:
     """Return what has to change so that the queues are as wanted, and no others."""
-    by_name = {one.name: one for one in now}
-    found = [
-        Change(kind="delete", queue=name)
-        for name in sorted(by_name.keys() - {one.name for one in wanted})
+    return [
+        Change(kind=kind, queue=name, fields=fields)
+        for kind, name, fields in differences(
+            {one.name: _fields(one) for one in now},
+            {one.name: _fields(one) for one in sorted(wanted, key=_order)},
+            _fields(Queue(name="")),
+        )
     ]
-    plain = Queue(name="")
-    for one in sorted(wanted, key=_order):
-        before = by_name.get(one.name)
-        fields = {
-            name: (getattr(before, name) if before else None, getattr(one, name))
-            for name in msgspec.structs.asdict(one)
-            if name != "name" and getattr(before or plain, name) != getattr(one, name)
-        }
-        if before is None:
-            found.append(Change(kind="create", queue=one.name, fields=fields))
-        elif fields:
-            found.append(Change(kind="change", queue=one.name, fields=fields))
-    return found
+
+
+def _fields(queue: Queue) -> Mapping[str, Any]:
+    fields = msgspec.structs.asdict(queue)
+    del fields["name"]
+    return fields
 
 
 def _order(queue: Queue) -> tuple[bool, int]:

@@ -17,6 +17,7 @@ from weft.ports.store.fleet import FleetStore
 from weft.ports.store.groups import SetGroupStore
 from weft.ports.store.notices import Notices
 from weft.ports.store.operations import Operation
+from weft.ports.store.pools import PoolStore
 from weft.ports.store.queries import BatchQuery, JobQuery, QueryLimits
 from weft.ports.store.queues import QueueStore, Waiting
 from weft.ports.store.submitted import (
@@ -70,6 +71,7 @@ __all__ = [
     "Operation",
     "Patch",
     "PhaseReport",
+    "PoolStore",
     "QueryLimits",
     "QueueStore",
     "Registered",

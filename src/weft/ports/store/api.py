@@ -10,13 +10,21 @@ from weft.ports.store.callers import Caller, Row
 from weft.ports.store.edits import EditStore
 from weft.ports.store.fleet import FleetStore
 from weft.ports.store.groups import SetGroupStore
+from weft.ports.store.pools import PoolStore
 from weft.ports.store.queries import QueryStore
 from weft.ports.store.queues import QueueStore
 from weft.ports.store.submitted import JobRows, NewBatch, NewGroup, Reserved
 
 
 class ApiStore(
-    SetGroupStore, EditStore, QueryStore, QueueStore, BillingStore, FleetStore, Protocol
+    SetGroupStore,
+    EditStore,
+    QueryStore,
+    QueueStore,
+    BillingStore,
+    FleetStore,
+    PoolStore,
+    Protocol,
 ):
     """The calls of the api.
 

@@ -1,0 +1,49 @@
+"""`/v1/pools`: where workers are, and who makes them."""
+
+from litestar import Response, get, put
+
+from weft.api.http.parameters import Query
+from weft.api.http.path_ids import pool_of
+from weft.api.http.replies import reply
+from weft.api.http.requests import AnyRequest, caller_of, read_document, services_of
+from weft.api.use_cases import pools
+from weft.wire.pool_answers import PoolAnswer, PoolChange, PoolsSaved, ShownPool
+from weft.wire.pool_documents import PoolsDocument
+
+
+@get("/v1/pools", opt={"page": PoolAnswer})
+async def list_pools(request: AnyRequest) -> Response[bytes]:
+    """List the pools by name."""
+    Query(request, ())
+    caller_of(request)
+    return reply({"items": await services_of(request).store.list_pools(), "cursor": None})
+
+
+@put("/v1/pools", opt={"answer": PoolsSaved, "body": PoolsDocument, "refuses": (409,)})
+async def save_pools(request: AnyRequest) -> Response[bytes]:
+    """Make these the pools that are described; administrators only. Others keep their workers; a
+    pool with machines has to stay described.
+    """
+    Query(request, ())
+    document = await read_document(request, PoolsDocument)
+    return reply(await pools.save_pools(services_of(request), caller_of(request), document))
+
+
+@get("/v1/pools/{p:str}", opt={"answer": ShownPool})
+async def get_pool(request: AnyRequest) -> Response[bytes]:
+    """Get a pool with its machines."""
+    Query(request, ())
+    caller_of(request)
+    return reply(await pools.get_pool(services_of(request), pool_of(request)))
+
+
+@get("/v1/pools/{p:str}/log", opt={"page": PoolChange})
+async def list_pool_changes(request: AnyRequest) -> Response[bytes]:
+    """List what was decided about a pool, and why, newest first; the newest 1,000 are kept."""
+    Query(request, ())
+    caller_of(request)
+    rows = await pools.list_pool_changes(services_of(request), pool_of(request))
+    return reply({"items": rows, "cursor": None})
+
+
+ROUTES = (list_pools, save_pools, get_pool, list_pool_changes)

@@ -1,0 +1,120 @@
+"""Documents of pools, checked and in the units of account."""
+
+from collections.abc import Callable, Sequence
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from weft.core.errors import InvalidValue
+from weft.core.offers import parse_labels
+from weft.core.pools import Flavour, Pool
+from weft.core.problems import Problems, pointer_of
+from weft.core.resources import parse_cpu_m, parse_mebibytes, parse_memory_mib
+from weft.wire.pool_documents import FlavourDocument, PoolDocument
+
+POOLS_MAX = 100
+FLAVOURS_MAX = 50
+PRICE_MAX = 1_000_000
+PRICE_DIGITS = 12
+
+
+def pools_of(documents: Sequence[PoolDocument], problems: Problems) -> list[Pool]:
+    """Return the pools, and note everything that is wrong with them."""
+    if len(documents) > POOLS_MAX:
+        problems.add(InvalidValue, "/pools", f"{len(documents)} pools, at most {POOLS_MAX}")
+        return []
+    names: set[str] = set()
+    found = []
+    for index, one in enumerate(documents):
+        at = pointer_of("pools", index)
+        if one.name in names:
+            problems.add(InvalidValue, f"{at}/name", f"{one.name} stands there twice")
+        names.add(one.name)
+        _check(one, at, problems)
+        found.append(_pool_of(one, at, problems))
+    return found
+
+
+def _check(one: PoolDocument, at: str, problems: Problems) -> None:
+    if one.min_workers > one.max_workers:
+        message = f"more than max_workers, which is {one.max_workers}"
+        problems.add(InvalidValue, f"{at}/min_workers", message)
+    if one.max_workers and one.provider is None:
+        problems.add(InvalidValue, f"{at}/max_workers", "name a provider that makes machines")
+    if one.max_workers and not one.flavours:
+        problems.add(InvalidValue, f"{at}/max_workers", "describe at least one flavour")
+    if one.create_batch > one.creates_per_round:
+        message = f"more than creates_per_round, which is {one.creates_per_round}"
+        problems.add(InvalidValue, f"{at}/create_batch", message)
+    if len(set(one.regions)) < len(one.regions):
+        problems.add(InvalidValue, f"{at}/regions", "name each once")
+    if len(one.flavours) > FLAVOURS_MAX:
+        message = f"{len(one.flavours)} flavours, at most {FLAVOURS_MAX}"
+        problems.add(InvalidValue, f"{at}/flavours", message)
+
+
+def _pool_of(one: PoolDocument, at: str, problems: Problems) -> Pool:
+    names: set[str] = set()
+    flavours = []
+    for index, flavour in enumerate(one.flavours[:FLAVOURS_MAX]):
+        where = f"{at}/flavours/{index}"
+        if flavour.name in names:
+            problems.add(InvalidValue, f"{where}/name", f"{flavour.name} stands there twice")
+        names.add(flavour.name)
+        flavours.append(_flavour_of(flavour, where, problems))
+    quota_cpu_m = None
+    if one.quota_cpu is not None:
+        quota_cpu_m = _read(one.quota_cpu, parse_cpu_m, f"{at}/quota_cpu", problems)
+    return Pool(
+        name=one.name,
+        provider=one.provider,
+        options=one.options,
+        min_workers=one.min_workers,
+        max_workers=one.max_workers,
+        idle_s=one.idle_s,
+        creates_per_round=one.creates_per_round,
+        create_batch=one.create_batch,
+        deletes_per_round=one.deletes_per_round,
+        delete_share=one.delete_share,
+        window_s=one.window_s,
+        stale_s=one.stale_s,
+        regions=one.regions,
+        quota_cpu_m=quota_cpu_m,
+        quota_share=one.quota_share,
+        flavours=tuple(flavours),
+    )
+
+
+def _flavour_of(one: FlavourDocument, at: str, problems: Problems) -> Flavour:
+    for name, word in one.labels.items():
+        _read(f"{name}={word}", parse_labels, f"{at}/labels{pointer_of(name)}", problems)
+    return Flavour(
+        name=one.name,
+        cpu_m=_read(one.cpu, parse_cpu_m, f"{at}/cpu", problems),
+        memory_mib=_read(one.memory, parse_memory_mib, f"{at}/memory", problems),
+        storage_mib=_read(one.storage, parse_mebibytes, f"{at}/storage", problems),
+        labels=one.labels,
+        preemptible=one.preemptible,
+        price_per_hour=_price(one.price_per_hour, f"{at}/price_per_hour", problems),
+    )
+
+
+def _read(value: object, read: Callable[[Any], Any], at: str, problems: Problems) -> Any:  # noqa: ANN401 (what `read` returns)
+    try:
+        return read(value)
+    except ValueError as error:
+        problems.add(InvalidValue, at, str(error))
+        return 1
+
+
+def _price(value: int | float | str, at: str, problems: Problems) -> str:
+    """Return an exact price without an exponent; note what is none."""
+    try:
+        price = Decimal(str(value)[:40])
+    except InvalidOperation:
+        price = Decimal(-1)
+    is_exact = price.is_finite() and price.as_tuple().exponent >= -PRICE_DIGITS  # type: ignore[operator]  # a finite number has one
+    if not is_exact or not 0 <= price <= PRICE_MAX:
+        message = f"{str(value)[:40]!r} is not a price from 0 to {PRICE_MAX}"
+        problems.add(InvalidValue, at, message)
+        return "0"
+    return f"{price.normalize():f}"

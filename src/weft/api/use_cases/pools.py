@@ -1,0 +1,63 @@
+"""Pools: list, show, and save what an operator wants of them."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from weft.api.services import Answer, Services
+from weft.api.translation.pools import pools_of
+from weft.core.errors import AdminOnly, PoolNotFound
+from weft.core.pools import Pool, plan_changes
+from weft.core.problems import Problems
+from weft.ports.store import Caller, Row
+from weft.telemetry.log import get_logger
+from weft.wire.pool_documents import PoolsDocument
+
+MACHINES_MAX = 10_000
+CHANGES_MAX = 1_000
+log = get_logger()
+
+
+async def get_pool(services: Services, name: str) -> Answer:
+    """Return a pool with its machines. Raise `PoolNotFound`."""
+    row = await _find(services, name)
+    machines = await services.store.list_machines(name, limit=MACHINES_MAX)
+    return {**row, "machine_list": machines}
+
+
+async def list_pool_changes(services: Services, name: str) -> Sequence[Row]:
+    """Return what was decided about a pool. Raise `PoolNotFound`."""
+    await _find(services, name)
+    return await services.store.list_pool_changes(name, limit=CHANGES_MAX)
+
+
+async def save_pools(services: Services, caller: Caller, document: PoolsDocument) -> Answer:
+    """Make these the pools that are described; return what changes. Raise `AdminOnly`."""
+    if not caller.is_admin:
+        raise AdminOnly(
+            "only administrators can change pools",
+            detail=f"User {caller.user_name} is not an administrator of this tenant.",
+            hint="Ask an administrator of your tenant.",
+        )
+    problems = Problems()
+    wanted = pools_of(document.pools, problems)
+    problems.raise_any()
+    rows = await services.store.list_pools()
+    now = [msgspec.convert(row["plan"], Pool) for row in rows if row["plan"] is not None]
+    changes = plan_changes(now, wanted)
+    if changes and not document.dry_run:
+        await services.store.save_pools(caller, wanted)
+        log.info("pools.saved", user=caller.user_name, changed=[one.pool for one in changes])
+    return {"changes": msgspec.to_builtins(changes), "dry_run": document.dry_run}
+
+
+async def _find(services: Services, name: str) -> Row:
+    rows = await services.store.list_pools()
+    for row in rows:
+        if row["pool"] == name:
+            return row
+    raise PoolNotFound(
+        f'pool "{name}" does not exist',
+        detail=f"There are: {', '.join(row['pool'] for row in rows)[:500]}.",
+        hint="List them with `weft pool ls`.",
+    )

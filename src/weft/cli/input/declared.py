@@ -1,0 +1,129 @@
+"""Files that describe all things of one kind, such as queues: read them, and apply them."""
+
+import sys
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from weft.cli.input.documents import FORMATS, UnreadableDocument, parse_document
+from weft.cli.input.mistake_lines import point_to_lines
+from weft.cli.input.options import Shared
+from weft.cli.terminal.confirm import ask
+from weft.cli.terminal.plain import plain
+from weft.cli.terminal.report import note
+from weft.cli.terminal.screen import print_json
+from weft.cli.terminal.wrapped import wrapped
+from weft.core.errors import Invalid
+
+Document = Mapping[str, Any]
+_SIGNS = {"create": "+", "change": "~", "delete": "-"}
+
+
+def read_file(file: Path) -> bytes:
+    """Return what a file holds. Raise `UnreadableDocument`."""
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise UnreadableDocument(
+            f"cannot read {file}",
+            detail=f"{error.strerror}.",
+            hint="Name a file that you can read.",
+        ) from error
+
+
+def tables_in(
+    file: Path, body: bytes, kind: str, *, example: str, otherwise: str
+) -> Sequence[Document]:
+    """Return the tables `[[kind]]` of a TOML file. Raise `UnreadableDocument`."""
+    if FORMATS.get(file.suffix.lower(), "toml") != "toml":
+        raise UnreadableDocument(
+            f"{file} is not a file of {kind}s",
+            detail=f"{kind.capitalize()}s are written in TOML.",
+            hint=otherwise,
+        )
+    document = parse_document(body, "toml", name=str(file))
+    found = document.get(kind, [])
+    if set(document) - {kind} or not isinstance(found, list):
+        raise UnreadableDocument(
+            f"{file} does not describe {kind}s",
+            detail=f"It has other tables than [[{kind}]].",
+            hint=f"Write [[{kind}]], and below it {example}.",
+        )
+    return found
+
+
+@contextmanager
+def placed(file: Path, body: bytes, document: Document, shared: Shared) -> Iterator[None]:
+    """Make errors name what is wrong in the file; a program finds it by its pointer."""
+    try:
+        yield
+    except Invalid as error:
+        if not shared.json:
+            point_to_lines(error, file=str(file), body=body, document=document)
+        raise
+
+
+async def apply_changes(
+    save: Callable[..., Awaitable[Document]],
+    kind: str,
+    *,
+    dry_run: bool,
+    yes: bool,
+    as_json: bool,
+    refused: type[Invalid],
+    note_done: str,
+) -> int:
+    """Show what would change, ask, and change it; return the exit code.
+
+    `save`: with `dry_run=True` it only returns what would change.
+    `refused`: the error if nobody can be asked.
+    """
+    planned = await save(dry_run=True)
+    if not as_json:
+        _print_changes(planned, kind)
+    if dry_run or not planned["changes"]:
+        if as_json:
+            print_json(planned)
+        return 0
+    if not yes and (code := _ask(kind, refused)):
+        return code
+    done = await save()
+    if as_json:
+        print_json(done)
+    else:
+        note(note_done)
+    return 0
+
+
+def _ask(kind: str, refused: type[Invalid]) -> int:
+    if not sys.stdin.isatty():
+        raise refused(
+            f"changing {kind}s needs a confirmation",
+            detail="Standard input is not a terminal, so nobody can confirm.",
+        )
+    return ask(f"Change the {kind}s?", otherwise="nothing was changed")
+
+
+def _print_changes(planned: Document, kind: str) -> None:
+    if not planned["changes"]:
+        note(f"the {kind}s are like this already")
+    for pool in planned.get("new_pools", ()):
+        print(f"+ pool {plain(pool)}")
+    for change in planned["changes"]:
+        print(f"{_SIGNS[change['kind']]} {kind} {plain(change[kind])}")
+        for field, (before, after) in change["fields"].items():
+            was = "" if change["kind"] == "create" else f"{text_of(before)} → "
+            text = plain(f"{field}: {was}{text_of(after)}")
+            print(wrapped(text, sys.stdout, first=" " * 4, rest=" " * 6))
+
+
+def text_of(value: object) -> str:
+    """Write the value of a field for a person."""
+    if value is None:
+        return "none"
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {text_of(one)}" for name, one in value.items()) or "none"
+    return str(value)

@@ -1,0 +1,77 @@
+"""Requests to the api that carry and return documents."""
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import msgspec
+
+from weft.client.http.listing import Document, Listing
+from weft.client.http.session import HttpSession, Query
+
+PAGE_ROWS = 1000
+MSGPACK = "application/msgpack"
+
+_decode = msgspec.json.Decoder().decode
+
+
+class Calls:
+    """Requests that answer with a document."""
+
+    def __init__(self, session: HttpSession) -> None:
+        self._session = session
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close the connections."""
+        self._session.close()
+
+    @property
+    def url(self) -> str:
+        """Return the address of the server."""
+        return self._session.endpoint.url
+
+    async def _get(self, path: str, query: Query | None = None) -> Document:
+        answer: Document = _decode(await self._session.request("GET", path, query=query))
+        return answer
+
+    async def _post(
+        self,
+        path: str,
+        document: Any,  # noqa: ANN401 (anything that msgspec encodes)
+        *,
+        query: Query | None = None,
+        key: str | None = None,
+    ) -> Document:
+        answer = await self._session.request(
+            "POST",
+            path,
+            query=query,
+            body=msgspec.msgpack.encode(document),
+            content_type=MSGPACK,
+            key=key,
+        )
+        result: Document = _decode(answer) if answer else {}
+        return result
+
+    def _list(self, path: str, query: Mapping[str, Any]) -> Listing:
+        async def read_page(cursor: str | None) -> Document:
+            return await self._get(path, {"limit": PAGE_ROWS, **query, "cursor": cursor})
+
+        return Listing(read_page)
+
+    async def _put(self, path: str, document: Document) -> Document:
+        answer: Document = _decode(
+            await self._session.request("PUT", path, body=msgspec.json.encode(document))
+        )
+        return answer
+
+    async def _patch(self, path: str, patch: Document) -> Document:
+        answer: Document = _decode(
+            await self._session.request("PATCH", path, body=msgspec.json.encode(patch))
+        )
+        return answer

@@ -1,0 +1,118 @@
+"""The routes of queues, pools and workers."""
+
+from collections import Counter
+from collections.abc import Sequence
+from urllib.parse import quote
+
+from weft.client.http.calls import Calls
+from weft.client.http.listing import Document
+from weft.core.errors import BadId
+
+
+class FleetRoutes(Calls):
+    """Where jobs wait, and where they run."""
+
+    # ---- pools
+
+    async def list_pools(self) -> list[Document]:
+        """Return the pools by name: what is described, and their machines by state."""
+        found: list[Document] = (await self._get("/v1/pools"))["items"]
+        return found
+
+    async def get_pool(self, name: str) -> Document:
+        """Return a pool with its machines. Raise `PoolNotFound`."""
+        return await self._get(f"/v1/pools/{quote(name, safe='')}")
+
+    async def list_pool_changes(self, name: str) -> list[Document]:
+        """Return what was decided about a pool, newest first. Raise `PoolNotFound`."""
+        found: list[Document] = (await self._get(f"/v1/pools/{quote(name, safe='')}/log"))["items"]
+        return found
+
+    async def save_pools(self, pools: Sequence[Document], *, dry_run: bool = False) -> Document:
+        """Make these the pools that are described; return what changes. Only for
+        administrators.
+        """
+        return await self._put("/v1/pools", {"pools": pools, "dry_run": dry_run})
+
+    # ---- queues
+
+    async def list_queues(self) -> list[Document]:
+        """Return the queues in the order in which their guards are asked, with their jobs."""
+        found: list[Document] = (await self._get("/v1/queues"))["items"]
+        return found
+
+    async def get_queue(self, name: str) -> Document:
+        """Return a queue. Raise `QueueNotFound`."""
+        return await self._get(f"/v1/queues/{quote(name, safe='')}")
+
+    async def save_queues(self, queues: Sequence[Document], *, dry_run: bool = False) -> Document:
+        """Make these the queues of the tenant, beside `default`; return what changes. Only for
+        administrators. Raise `QueueHasJobs` if one with waiting jobs would go.
+        """
+        return await self._put("/v1/queues", {"queues": queues, "dry_run": dry_run})
+
+    async def drain_queue(self, name: str) -> Document:
+        """Let a queue take no more jobs; return it. Only for administrators. Raise
+        `QueueNotFound`.
+        """
+        return await self._post(f"/v1/queues/{quote(name, safe='')}/drain", {})
+
+    async def reroute_queues(
+        self, *, queue: str | None = None, to: str | None = None, dry_run: bool = False
+    ) -> list[Document]:
+        """Move waiting jobs, some with each request; return how many moved from which queue to
+        which. Only for administrators.
+        """
+        counts: Counter[tuple[str, str]] = Counter()
+        cursor: str | None = None
+        while True:
+            wanted = {"queue": queue, "to": to, "dry_run": dry_run, "cursor": cursor}
+            page = await self._post("/v1/queue-reroute", wanted)
+            for one in page["moves"]:
+                counts[one["queue"], one["to"]] += one["n_jobs"]
+            cursor = page["cursor"]
+            if cursor is None:
+                return [
+                    {"queue": now, "to": to, "n_jobs": count}
+                    for (now, to), count in counts.items()
+                ]
+
+    async def test_queues(self, document: Document) -> Document:
+        """Return which queues would take the jobs of a batch document, and why others not."""
+        return await self._post("/v1/queue-test", document)
+
+    # ---- workers
+
+    async def list_workers(self, *, all_: bool = False) -> list[Document]:
+        """Return the workers by name; `all_`: also those that have ended in order."""
+        query = {"all": "true"} if all_ else {}
+        found: list[Document] = (await self._get("/v1/workers", query))["items"]
+        return found
+
+    async def get_worker(self, name: str, *, pool: str | None = None) -> Document:
+        """Return a worker with the latest changes of its state."""
+        return await self._get(_worker_path(name), {"pool": pool})
+
+    async def cordon_worker(
+        self, name: str, *, reason: str | None = None, pool: str | None = None
+    ) -> Document:
+        """Let a worker take no new job; what it has goes on."""
+        path = f"{_worker_path(name)}/cordon"
+        return await self._post(path, {"reason": reason}, query={"pool": pool})
+
+    async def drain_worker(
+        self, name: str, *, reason: str | None = None, pool: str | None = None
+    ) -> Document:
+        """Let a worker take no new job, and its process end when nothing runs."""
+        path = f"{_worker_path(name)}/drain"
+        return await self._post(path, {"reason": reason}, query={"pool": pool})
+
+    async def uncordon_worker(self, name: str, *, pool: str | None = None) -> Document:
+        """Let a worker take jobs again."""
+        return await self._post(f"{_worker_path(name)}/uncordon", {}, query={"pool": pool})
+
+
+def _worker_path(name: str) -> str:
+    if not name:  # the address would be that of the list
+        raise BadId(name, expected="a worker has a name")
+    return f"/v1/workers/{quote(name, safe='')}"

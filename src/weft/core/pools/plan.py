@@ -1,0 +1,38 @@
+"""What applying a file of pools changes."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from weft.core.differences import Kind, differences
+from weft.core.pools.pool import Pool
+
+
+class Change(msgspec.Struct, frozen=True, kw_only=True):
+    """A pool that is created, changed or deleted."""
+
+    kind: Kind
+    pool: str
+    fields: Mapping[str, tuple[Any, Any]] = {}
+    """The fields that differ, before and after; each flavour is a field."""
+
+
+def plan_changes(now: Sequence[Pool], wanted: Sequence[Pool]) -> list[Change]:
+    """Return what has to change so that the pools are as wanted, and no others."""
+    return [
+        Change(kind=kind, pool=name, fields=fields)
+        for kind, name, fields in differences(
+            {one.name: _fields(one) for one in now},
+            {one.name: _fields(one) for one in wanted},
+            _fields(Pool(name="")),
+        )
+    ]
+
+
+def _fields(pool: Pool) -> Mapping[str, Any]:
+    fields: dict[str, Any] = msgspec.to_builtins(pool)
+    del fields["name"]
+    for flavour in fields.pop("flavours"):
+        fields[f"flavour {flavour.pop('name')}"] = flavour
+    return fields

@@ -1,0 +1,49 @@
+"""A pool, as an operator describes it: how many machines of which kinds, and who makes them."""
+
+from collections.abc import Mapping
+
+import msgspec
+
+Option = str | int | float | bool
+
+
+class Flavour(msgspec.Struct, frozen=True, kw_only=True):
+    """A kind of machine."""
+
+    name: str
+    cpu_m: int
+    memory_mib: int
+    storage_mib: int = 0
+    labels: Mapping[str, str] = {}
+    preemptible: bool = False
+    """Its owner may take it back at any time."""
+    price_per_hour: str = "0"
+    """An exact decimal."""
+
+
+class Pool(msgspec.Struct, frozen=True, kw_only=True):
+    """The machines that a pool may have, and the rules by which they come and go."""
+
+    name: str
+    provider: str | None = None
+    """None: nobody makes machines; workers come by themselves."""
+    options: Mapping[str, Option] = {}
+    min_workers: int = 0
+    max_workers: int = 0
+    idle_s: float = 300.0
+    """A machine on which nothing runs for this long goes."""
+    creates_per_round: int = 10
+    create_batch: int = 1
+    """If machines are made at all, at least this many at a time, within the other limits."""
+    deletes_per_round: int = 10
+    delete_share: float = 1.0
+    """The share of the idle machines that goes in one round, at least one."""
+    window_s: float = 150.0
+    """Only jobs that would start within this time are a reason for a machine."""
+    stale_s: float = 900.0
+    """A machine that has no worker after this time goes."""
+    regions: tuple[str, ...] = ()
+    quota_cpu_m: int | None = None
+    """All machines together have at most `quota_share` of this."""
+    quota_share: float = 1.0
+    flavours: tuple[Flavour, ...] = ()

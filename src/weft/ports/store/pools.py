@@ -1,0 +1,27 @@
+"""The calls of the api about pools and their machines."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from weft.core.pools import Pool
+from weft.ports.store.callers import Caller, Row
+
+
+class PoolStore(Protocol):
+    """Pools as operators describe them."""
+
+    async def list_pools(self) -> Sequence[Row]:
+        """Return all pools by name: `pool`, `plan` (a document of `Pool`, or None) and `machines`
+        (how many by state).
+        """
+
+    async def save_pools(self, caller: Caller, pools: Sequence[Pool]) -> None:
+        """Make these the pools that are described; make those that do not exist. Raise
+        `PoolHasMachines` and change nothing if one with machines would not be described.
+        """
+
+    async def list_machines(self, pool: str, *, limit: int) -> Sequence[Row]:
+        """Return the machines of a pool, oldest first, without deleted ones."""
+
+    async def list_pool_changes(self, pool: str, *, limit: int) -> Sequence[Row]:
+        """Return what was decided about a pool, and why, newest first."""

@@ -1,0 +1,32 @@
+-- save_pools: make these the pools that are described. Others keep their workers, but nobody makes machines for them.
+-- Called by: Store.save_pools (api), which has checked them.   Safe to repeat: yes, also the record of what changed.
+-- Locks: pool (in the order of their ids).   Plan: all pools, which are few; machines that are not deleted, by the partial index.
+-- pools: documents of weft.core.pools.Pool.   Raises WF309 (a pool with machines would go).
+-- Owner: weft_system.  Granted to: weft_api.
+CREATE OR REPLACE FUNCTION weft.save_pools(pools jsonb, actor text) RETURNS void LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    v_full record; v_pool record;
+BEGIN
+    PERFORM FROM weft.pool p ORDER BY p.pool_id FOR NO KEY UPDATE;
+    SELECT p.name, count(*) AS n INTO v_full FROM weft.pool p JOIN weft.machine m USING (pool_id)
+    WHERE m.state <> 'deleted' AND NOT pools @> jsonb_build_array(jsonb_build_object('name', p.name)) GROUP BY 1 LIMIT 1;
+    IF FOUND THEN
+        PERFORM weft._fail('WF309', format('pool "%s" has machines', v_full.name), format('It has %s.', v_full.n),
+            'Set its max_workers to 0 and wait until `weft pool show NAME` lists none; then leave it out.');
+    END IF;
+    FOR v_pool IN
+        SELECT x.name, e.plan FROM (
+            SELECT p.name FROM weft.pool p WHERE p.plan IS NOT NULL UNION SELECT d ->> 'name' FROM jsonb_array_elements(pools) d) x
+        LEFT JOIN jsonb_array_elements(pools) e (plan) ON e.plan ->> 'name' = x.name ORDER BY x.name
+    LOOP
+        INSERT INTO weft.pool (name) VALUES (v_pool.name) ON CONFLICT DO NOTHING;
+        UPDATE weft.pool p SET plan = v_pool.plan WHERE p.name = v_pool.name AND p.plan IS DISTINCT FROM v_pool.plan;
+        IF FOUND THEN
+            PERFORM weft._record_pool_changes(p.pool_id, ARRAY['apply'], ARRAY[NULL::text], ARRAY[save_pools.actor || CASE
+                WHEN v_pool.plan IS NULL THEN ' removed its description' ELSE ' changed its description' END])
+            FROM weft.pool p WHERE p.name = v_pool.name;
+        END IF;
+    END LOOP;
+END $$;

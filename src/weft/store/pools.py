@@ -1,0 +1,35 @@
+"""The part of `ApiStore` for pools."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from weft.core.pools import Pool
+from weft.ports.store import Caller, Row
+from weft.store.database import Database
+
+
+class Pools:
+    """The api's calls about pools. The methods are documented at the port."""
+
+    _database: Database
+
+    async def list_pools(self) -> Sequence[Row]:
+        """Return all pools."""
+        return [row[0] for row in await self._database.call("list_pools")]
+
+    async def save_pools(self, caller: Caller, pools: Sequence[Pool]) -> None:
+        """Make these the pools that are described."""
+        await self._database.call(
+            "save_pools", pools=msgspec.to_builtins(pools), actor=f"user {caller.user_name}"
+        )
+
+    async def list_machines(self, pool: str, *, limit: int) -> Sequence[Row]:
+        """Return the machines of a pool."""
+        rows = await self._database.call("list_machines", of_pool=pool, limit_rows=limit)
+        return [row[0] for row in rows]
+
+    async def list_pool_changes(self, pool: str, *, limit: int) -> Sequence[Row]:
+        """Return what was decided about a pool."""
+        rows = await self._database.call("list_pool_changes", of_pool=pool, limit_rows=limit)
+        return [row[0] for row in rows]

@@ -1,0 +1,95 @@
+"""The documents about pools that the API replies with, for its description."""
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, Struct
+
+from weft.core.pools.pool import Option
+from weft.wire.answers import Count
+
+
+class PoolFlavour(Struct, kw_only=True):
+    """A kind of machine."""
+
+    name: str
+    cpu_m: Count
+    memory_mib: Count
+    storage_mib: Count
+    labels: dict[str, str]
+    preemptible: bool
+    price_per_hour: str
+
+
+class PoolPlan(Struct, kw_only=True):
+    """What an operator wants of a pool."""
+
+    name: str
+    provider: str | None
+    options: dict[str, Option]
+    min_workers: Count
+    max_workers: Count
+    idle_s: float
+    creates_per_round: Count
+    create_batch: Count
+    deletes_per_round: Count
+    delete_share: float
+    window_s: float
+    stale_s: float
+    regions: list[str]
+    quota_cpu_m: Count | None
+    quota_share: float
+    flavours: list[PoolFlavour]
+
+
+class PoolAnswer(Struct, kw_only=True):
+    """A pool, and how many machines it has."""
+
+    pool: str
+    plan: Annotated[PoolPlan | None, Meta(description="null: nobody described it")]
+    machines: Annotated[dict[str, int], Meta(description="by state, without deleted ones")]
+
+
+class Machine(Struct, kw_only=True):
+    """A machine that a provider made for a pool."""
+
+    machine: str
+    flavour: str
+    region: str
+    provider: str
+    provider_id: str | None
+    state: Literal["creating", "active", "cordoned", "deleting"]
+    reason: str
+    created_at: datetime
+    changed_at: Annotated[datetime, Meta(description="since when it has its state")]
+    price_per_hour: str
+
+
+class ShownPool(PoolAnswer, kw_only=True):
+    """A pool with its machines."""
+
+    machine_list: Annotated[list[Machine], Meta(description="oldest first")]
+
+
+class PoolChange(Struct, kw_only=True):
+    """Something that was decided about a pool."""
+
+    at: datetime
+    kind: Literal["apply", "create", "cordon", "uncordon", "delete", "gone", "fail"]
+    machine: str | None
+    reason: str
+
+
+class PoolDifference(Struct, kw_only=True):
+    """A pool that is created, changed or deleted."""
+
+    kind: Literal["create", "change", "delete"]
+    pool: str
+    fields: Annotated[dict[str, Any], Meta(description="what differs: [before, after]")]
+
+
+class PoolsSaved(Struct, kw_only=True):
+    """What saving pools has changed, or would change."""
+
+    changes: list[PoolDifference]
+    dry_run: bool

@@ -1,0 +1,74 @@
+"""The document in which an operator describes pools; read by the api like `wire/documents.py`."""
+
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from weft.core.pools.pool import Option
+from weft.wire.documents import QueueName, says
+
+Amount = int | float | str
+FlavourName = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$")]
+Region = Annotated[str, Meta(min_length=1, max_length=256)]
+OptionName = Annotated[str, Meta(pattern=r"^[a-z][a-z0-9_]{0,62}$")]
+Machines = Annotated[int, Meta(ge=0, le=10_000)]
+AtLeastOne = Annotated[int, Meta(ge=1, le=10_000)]
+Seconds = Annotated[float, Meta(ge=0, le=31_536_000)]
+Share = Annotated[float, Meta(gt=0, le=1)]
+
+
+class FlavourDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """A kind of machine."""
+
+    name: Annotated[FlavourName, says("Unique in the pool.", "small")]
+    cpu: Annotated[Amount, says("What its worker gives to jobs.", 2, "500m", unit="cores")]
+    memory: Annotated[Amount, says("The same; a bare number counts bytes.", "4Gi")]
+    storage: Annotated[Amount, says("The same.", "10Gi")] = 0
+    labels: Annotated[dict[str, str], says("Words that jobs may ask for.", {"rack": "12"})] = {}
+    preemptible: Annotated[bool, says("Its owner may take it back at any time.")] = False
+    price_per_hour: Annotated[Amount, says("While it exists.", "0.05")] = "0"
+
+
+class PoolDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """A pool, as an operator wants it."""
+
+    name: Annotated[QueueName, says("Of the pool; it is made if there is none.", "burst")]
+    provider: Annotated[
+        str | None, says("Makes its machines; without it workers come by themselves.")
+    ] = None
+    options: Annotated[dict[OptionName, Option], says("What the provider asks for.")] = {}
+    min_workers: Annotated[Machines, says("Machines that stay although nothing runs.")] = 0
+    max_workers: Annotated[Machines, says("Machines at most.", 10)] = 0
+    idle_s: Annotated[
+        Seconds, says("How long nothing runs on a machine before it goes.", 120, unit="seconds")
+    ] = 300.0
+    creates_per_round: Annotated[AtLeastOne, says("New machines in one round at most.")] = 10
+    create_batch: Annotated[
+        AtLeastOne, says("If machines are made, at least this many at a time.", 3)
+    ] = 1
+    deletes_per_round: Annotated[AtLeastOne, says("Machines that go in one round at most.")] = 10
+    delete_share: Annotated[
+        Share, says("Share of the idle machines that goes in one round; at least one.", 0.34)
+    ] = 1.0
+    window_s: Annotated[
+        Seconds,
+        says("Only jobs that could start within this time are a reason.", unit="seconds"),
+    ] = 150.0
+    stale_s: Annotated[
+        Seconds, says("A machine without a worker after this time goes.", unit="seconds")
+    ] = 900.0
+    regions: Annotated[tuple[Region, ...], says("In which machines may be made.", ["eu"])] = ()
+    quota_cpu: Annotated[
+        Amount | None, says("Cores of all machines together, at most.", 920, unit="cores")
+    ] = None
+    quota_share: Annotated[Share, says("The share of the quota that may be used.", 0.95)] = 1.0
+    flavours: Annotated[
+        list[FlavourDocument], says("In order: the first that holds a job is made for it.")
+    ] = []
+
+
+class PoolsDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """`PUT /v1/pools`: all pools that are described. Others keep their workers."""
+
+    pools: Annotated[list[PoolDocument], says("At least those that shall stay described.")]
+    dry_run: Annotated[bool, says("Only return what would change.")] = False

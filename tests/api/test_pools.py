@@ -1,0 +1,126 @@
+"""Pools over HTTP: saved, listed, shown, and refused."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import httpx
+import pytest
+
+from weft.core.problems import PROBLEMS_MAX
+
+SMALL = {"name": "small", "cpu": "500m", "memory": "1Gi", "labels": {"rack": "12"}}
+BURST = {
+    "name": "burst",
+    "provider": "process",
+    "max_workers": 4,
+    "regions": ["local"],
+    "quota_cpu": 8,
+    "flavours": [SMALL],
+}
+
+
+async def save(
+    http: httpx.AsyncClient, *pools: dict[str, Any], dry_run: bool = False
+) -> dict[str, Any]:
+    answer = await http.put("/v1/pools", json={"pools": pools, "dry_run": dry_run})
+    assert answer.status_code == 200, answer.text
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+@pytest.fixture(autouse=True)
+async def _forget(http: httpx.AsyncClient) -> AsyncIterator[None]:
+    """Leave no pool described."""
+    yield
+    await save(http)
+
+
+async def test_pools_are_planned_and_saved(http: httpx.AsyncClient) -> None:
+    planned = await save(http, BURST, dry_run=True)
+    nothing = await http.get("/v1/pools/burst")
+    saved = await save(http, BURST)
+    again = await save(http, BURST)
+    changed = await save(http, {**BURST, "flavours": [{**SMALL, "cpu": 1}]})
+    shown = (await http.get("/v1/pools/burst")).json()
+    listed = (await http.get("/v1/pools")).json()["items"]
+    log = (await http.get("/v1/pools/burst/log")).json()["items"]
+
+    assert (planned["changes"], planned["dry_run"]) == (saved["changes"], True)
+    assert nothing.json()["code"] == "WORKER.POOL_NOT_FOUND"
+    assert again["changes"] == []
+    flavour = {
+        "cpu_m": 500, "memory_mib": 1024, "storage_mib": 0, "labels": {"rack": "12"},
+        "preemptible": False, "price_per_hour": "0",
+    }  # fmt: skip
+    assert changed["changes"] == [
+        {
+            "kind": "change", "pool": "burst",
+            "fields": {"flavour small": [flavour, {**flavour, "cpu_m": 1000}]},
+        }
+    ]  # fmt: skip
+    assert (shown["plan"]["quota_cpu_m"], shown["plan"]["regions"]) == (8000, ["local"])
+    assert (shown["machines"], shown["machine_list"]) == ({}, [])
+    assert {one["pool"]: one["plan"] is None for one in listed}["burst"] is False
+    assert [one["kind"] for one in log] == ["apply", "apply"]
+
+
+async def test_a_pool_that_is_left_out_is_not_described(http: httpx.AsyncClient) -> None:
+    await save(http, BURST)
+    left = await save(http)
+    shown = (await http.get("/v1/pools/burst")).json()
+
+    assert left["changes"] == [{"kind": "delete", "pool": "burst", "fields": {}}]
+    assert shown["plan"] is None
+
+
+@pytest.mark.parametrize(
+    ("wrong", "pointer", "words"),
+    [
+        ({"min_workers": 5}, "/pools/0/min_workers", "more than max_workers, which is 4"),
+        ({"provider": None}, "/pools/0/max_workers", "name a provider"),
+        ({"flavours": []}, "/pools/0/max_workers", "at least one flavour"),
+        ({"create_batch": 11}, "/pools/0/create_batch", "creates_per_round"),
+        ({"regions": ["a", "a"]}, "/pools/0/regions", "each once"),
+        ({"quota_cpu": -1}, "/pools/0/quota_cpu", "cannot be negative"),
+        ({"delete_share": 0}, "/pools/0/delete_share", ""),
+        ({"idle_s": -1}, "/pools/0/idle_s", ""),
+        ({"wrong": 1}, "/pools/0/wrong", "no such field"),
+        ({"flavours": [SMALL, SMALL]}, "/pools/0/flavours/1/name", "twice"),
+        ({"flavours": [{**SMALL, "cpu": "x"}]}, "/pools/0/flavours/0/cpu", "number of cores"),
+        ({"flavours": [{**SMALL, "memory": 8}]}, "/pools/0/flavours/0/memory", "no unit"),
+        ({"flavours": [{**SMALL, "labels": {"gpu": "a"}}]}, "/pools/0/flavours/0/labels/gpu", ""),
+        ({"flavours": [{**SMALL, "price_per_hour": "-1"}]},
+         "/pools/0/flavours/0/price_per_hour", "not a price"),
+        ({"flavours": [{**SMALL, "price_per_hour": "NaN"}]},
+         "/pools/0/flavours/0/price_per_hour", "not a price"),
+    ],
+)  # fmt: skip
+async def test_mistakes_are_named_with_their_place(
+    http: httpx.AsyncClient, wrong: dict[str, Any], pointer: str, words: str
+) -> None:
+    answer = await http.put("/v1/pools", json={"pools": [{**BURST, **wrong}]})
+
+    assert answer.status_code == 400, answer.text
+    (error,) = answer.json()["errors"]
+    assert error["pointer"] == pointer
+    assert words in error["message"]
+
+
+async def test_twice_one_name_and_too_many_are_refused(http: httpx.AsyncClient) -> None:
+    twice = await http.put("/v1/pools", json={"pools": [BURST, BURST]})
+    many = await http.put("/v1/pools", json={"pools": [BURST] * (PROBLEMS_MAX + 1)})
+
+    assert twice.json()["errors"][0]["pointer"] == "/pools/1/name"
+    assert many.json()["errors"][0]["message"] == "101 pools, at most 100"
+
+
+async def test_a_job_that_only_a_flavour_holds_is_taken(http: httpx.AsyncClient) -> None:
+    jobs = [{"queue": "burst", "command": ["true"], "resources": {"cpu": 7, "rack": "12"}}]
+    await save(http, {**BURST, "flavours": [{**SMALL, "cpu": 8}]})
+    queue = {"name": "burst", "priority": 1, "pools": ["burst"]}
+    await http.put("/v1/queues", json={"queues": [queue]})
+    taken = await http.post("/v1/batches", json={"jobs": jobs})
+
+    assert taken.status_code == 201, taken.text
+    await http.post(f"/v1/batches/{taken.json()['batch_id']}/cancel")
+    await http.put("/v1/queues", json={"queues": []})

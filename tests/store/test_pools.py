@@ -1,0 +1,94 @@
+"""Pools and their machines in the database."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from uuid import uuid4
+
+import asyncpg
+import msgspec
+import pytest
+
+from store.world import World
+from weft.core.errors import PoolHasMachines
+from weft.core.pools import Flavour, Pool
+
+CHECK = "machines_belong_to_pools"
+SMALL = Flavour(name="small", cpu_m=1000, memory_mib=1024)
+
+
+async def others(world: World) -> list[Pool]:
+    """Return the pools that are described and are not this world's."""
+    rows = await world.api.list_pools()
+    plans = [row["plan"] for row in rows if row["pool"] != world.pool]
+    return [msgspec.convert(plan, Pool) for plan in plans if plan is not None]
+
+
+@asynccontextmanager
+async def described(world: World, max_workers: int = 2) -> AsyncIterator[None]:
+    """Describe the world's pool; at the end it has neither machines nor a description."""
+    rest = await others(world)
+    pool = Pool(name=world.pool, provider="none", max_workers=max_workers, flavours=(SMALL,))
+    await world.api.save_pools(world.caller, [*rest, pool])
+    try:
+        yield
+    finally:
+        await world.admin.execute(
+            "DELETE FROM weft.machine WHERE pool_id = "
+            "(SELECT pool_id FROM weft.pool WHERE name = $1)",
+            world.pool,
+        )
+        await world.api.save_pools(world.caller, rest)
+
+
+async def add_machine(world: World, *, pool_max: int = 2, state: str = "active") -> str:
+    """Add a machine to the world's pool as no function would."""
+    name = f"m{uuid4().hex}"
+    await world.admin.execute(
+        "INSERT INTO weft.machine (pool_id, name, provider, flavour, region, cpu_m, "
+        "price_per_hour, pool_max, state, reason, created_at, changed_at) SELECT pool_id, $2, "
+        "'none', 'small', '', 1000, 0, $3, $4, '', clock_timestamp(), clock_timestamp() "
+        "FROM weft.pool WHERE name = $1",
+        world.pool, name, pool_max, state,
+    )  # fmt: skip
+    return name
+
+
+async def test_a_pool_with_machines_stays_described(world: World) -> None:
+    async with described(world):
+        name = await add_machine(world)
+        with pytest.raises(PoolHasMachines, match=world.pool):
+            await world.api.save_pools(world.caller, await others(world))
+        (row,) = [one for one in await world.api.list_pools() if one["pool"] == world.pool]
+        (machine,) = await world.api.list_machines(world.pool, limit=9)
+
+        assert row["machines"] == {"active": 1}
+        assert (machine["machine"], machine["flavour"]) == (name, "small")
+
+
+async def test_the_audit_finds_machines_beyond_the_maximum_or_without_a_pool(
+    world: World,
+) -> None:
+    async with described(world):
+        await add_machine(world)
+        await add_machine(world, state="deleted")
+        await add_machine(world)
+        assert CHECK not in await world.findings()
+        third = await add_machine(world)
+        found = (await world.findings())[CHECK]
+        await world.admin.execute("DELETE FROM weft.machine WHERE name = $1", third)
+        await world.admin.execute("UPDATE weft.pool SET plan = NULL WHERE name = $1", world.pool)
+        orphans = (await world.findings())[CHECK]
+
+    assert [(one["machine"], one["finding"]) for one in found] == [
+        (third, "3 machines, at most 2")
+    ]
+    assert {one["finding"] for one in orphans} == {"nobody describes its pool"}
+
+
+async def test_logins_read_no_machines(world: World) -> None:
+    for role in ("weft_api", "weft_worker", "weft_driver"):
+        async with world.admin.transaction():
+            await world.admin.execute(f"SET LOCAL ROLE {role}")
+            with pytest.raises(asyncpg.InsufficientPrivilegeError):
+                async with world.admin.transaction():
+                    await world.admin.fetch("SELECT FROM weft.machine")

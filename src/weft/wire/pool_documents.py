@@ -52,7 +52,7 @@ class PoolDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
     ] = 1.0
     window_s: Annotated[
         Seconds,
-        says("Only jobs that could start within this time are a reason.", unit="seconds"),
+        says("Machines are made so that the jobs could start within this time.", unit="seconds"),
     ] = 150.0
     stale_s: Annotated[
         Seconds, says("A machine without a worker after this time goes.", unit="seconds")

@@ -1,6 +1,17 @@
-"""Pools: what an operator wants of them, and what changes when a file of pools is applied."""
+"""Pools: what an operator wants of them, and which machines they make and delete."""
 
+from weft.core.pools.decide import Decision, Demand, Machine, decide, offers_of
 from weft.core.pools.plan import Change, plan_changes
 from weft.core.pools.pool import Flavour, Pool
 
-__all__ = ["Change", "Flavour", "Pool", "plan_changes"]
+__all__ = [
+    "Change",
+    "Decision",
+    "Demand",
+    "Flavour",
+    "Machine",
+    "Pool",
+    "decide",
+    "offers_of",
+    "plan_changes",
+]

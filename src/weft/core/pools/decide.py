@@ -1,0 +1,339 @@
+"""Which machines a pool makes, cordons and deletes, and why: one pure function for one round.
+
+Jobs are placed in fair-share order on what is there, on what is coming, then on machines that
+would be new. What the placement cannot hold grows the pool; what it does not use shrinks it.
+A machine goes in two rounds: it is cordoned, and deleted when a later look finds nothing on it.
+"""
+
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Literal
+
+import msgspec
+
+from weft.core.offers import Ask, Offer, serves
+from weft.core.pools.pool import Flavour, Pool
+
+MachineState = Literal["creating", "active", "cordoned", "deleting"]
+ANYWHERE = ""
+"""The region of a pool that names none."""
+
+
+class Demand(msgspec.Struct, frozen=True, kw_only=True):
+    """Jobs that ask the same and could start now."""
+
+    cpu_m: int
+    memory_mib: int
+    asks: Mapping[str, Ask] = {}
+    n_jobs: int = 1
+    runs_s: float | None = None
+    """How long one of them runs, as far as is known."""
+
+
+class Machine(msgspec.Struct, frozen=True, kw_only=True):
+    """A machine of the pool, or a worker that came by itself."""
+
+    name: str
+    state: MachineState = "active"
+    flavour: str | None = None
+    """None: a worker that came by itself; it is used, and never changed."""
+    region: str = ANYWHERE
+    cpu_m: int
+    memory_mib: int
+    offers: Mapping[str, Offer] = {}
+    """What its worker offers beside cpu and memory; a coming machine has its flavour's."""
+    used_cpu_m: int = 0
+    used_memory_mib: int = 0
+    n_running: int = 0
+    idle_s: float = 0.0
+    """For how long nothing has run there."""
+    state_s: float = 0.0
+    """For how long it has its state."""
+    has_worker: bool = True
+    is_held: bool = False
+    """Cordoned or drained by a person: it is neither used nor changed."""
+
+
+class Decision(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing to do, and why."""
+
+    kind: Literal["create", "cordon", "uncordon", "delete"]
+    reason: str
+    machine: str | None = None
+    """None: a new one, of this flavour in this region."""
+    flavour: str = ""
+    region: str = ANYWHERE
+
+
+def decide(
+    pool: Pool,
+    demand: Sequence[Demand],
+    machines: Sequence[Machine],
+    closed_regions: Collection[str] = (),
+) -> list[Decision]:
+    """Return what to do in this round.
+
+    `demand`: the head of the queue in fair-share order. `closed_regions`: where no machine can be
+    made at present. There is at most one decision for a machine.
+    """
+    there = [_Room(one) for one in machines if one.state == "active" and one.has_worker]
+    there += [_Room(one) for one in machines if one.state == "creating"]
+    used = [room for room in there if not room.machine.is_held]
+    left = _place([_in_window(one, pool.window_s) for one in demand], used)
+    staying = sum(
+        one.flavour is not None and one.state in {"creating", "active"} for one in machines
+    )
+    spare = max(pool.max_workers - staying, 0)
+    back = [_Room(one) for one in machines if _may_come_back(one)][:spare]
+    left = _place(left, back)
+    gone = _lost(pool, machines)
+    decisions = [*gone, *_uncordoned(back)]
+    lost = {one.machine for one in gone}
+    decisions += _created(pool, left, machines, closed_regions)
+    decisions += _emptied(pool, machines, {room.machine.name for room in back if room.taken})
+    decisions += _cordoned(pool, [room for room in used if room.machine.name not in lost])
+    return decisions
+
+
+class _Room:
+    """What is free on a machine while jobs are placed."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        self.cpu_m = machine.cpu_m - machine.used_cpu_m
+        self.memory_mib = machine.memory_mib - machine.used_memory_mib
+        self.amounts = {
+            name: offer for name, offer in machine.offers.items() if isinstance(offer, int)
+        }
+        if "slots" in self.amounts:
+            self.amounts["slots"] -= machine.n_running
+        self.taken = 0
+
+    def take(self, wanted: Demand, count: int) -> int:
+        """Place jobs, and return how many."""
+        if not serves(self.machine.offers, wanted.asks):
+            return 0
+        asked = {name: ask for name, ask in wanted.asks.items() if isinstance(ask, int) and ask}
+        if "slots" in self.amounts:
+            asked["slots"] = 1
+        fits = min(
+            count,
+            self.cpu_m // wanted.cpu_m,
+            self.memory_mib // max(wanted.memory_mib, 1),
+            *(self.amounts[name] // ask for name, ask in asked.items()),
+        )
+        if fits <= 0:
+            return 0
+        self.cpu_m -= fits * wanted.cpu_m
+        self.memory_mib -= fits * wanted.memory_mib
+        for name, ask in asked.items():
+            self.amounts[name] -= fits * ask
+        self.taken += fits
+        return fits
+
+
+def offers_of(pool: str, flavour: Flavour, region: str) -> dict[str, Offer]:
+    """Return what the worker of a machine offers, before it is there."""
+    found: dict[str, Offer] = {
+        "storage_mib": flavour.storage_mib,
+        "gpu": 0,
+        "executor": ["process", "function"],
+        "pool": pool,
+        **{name: [word] for name, word in flavour.labels.items()},
+    }
+    if region != ANYWHERE:
+        found["region"] = [region]
+    return found
+
+
+def _in_window(wanted: Demand, window_s: float) -> Demand:
+    """Return how many of the jobs run at a time if all start within the window: short ones follow
+    each other on one machine.
+    """
+    if wanted.runs_s is None or wanted.runs_s >= window_s:
+        return wanted
+    count = max(math.ceil(wanted.n_jobs * wanted.runs_s / window_s), 1)
+    return msgspec.structs.replace(wanted, n_jobs=count)
+
+
+def _place(demand: Iterable[Demand], rooms: Sequence[_Room]) -> list[Demand]:
+    """Place jobs first-fit, in their order; return what is left."""
+    left = []
+    for wanted in demand:
+        count = wanted.n_jobs
+        for room in rooms:
+            if not count:
+                break
+            count -= room.take(wanted, count)
+        if count:
+            left.append(msgspec.structs.replace(wanted, n_jobs=count))
+    return left
+
+
+def _may_come_back(one: Machine) -> bool:
+    ours = one.flavour is not None
+    return ours and one.state == "cordoned" and one.has_worker and not one.is_held
+
+
+def _lost(pool: Pool, machines: Sequence[Machine]) -> list[Decision]:
+    """Delete machines that never came, and those whose worker is gone."""
+    found = []
+    for one in machines:
+        if one.flavour is None or one.has_worker or one.state == "deleting":
+            continue
+        if one.state != "creating":
+            reason = "its worker is gone"
+        elif one.state_s > pool.stale_s:
+            reason = f"no worker came within {pool.stale_s:g} s"
+        else:
+            continue
+        found.append(Decision(kind="delete", machine=one.name, reason=reason))
+    return found
+
+
+def _uncordoned(back: Sequence[_Room]) -> list[Decision]:
+    return [
+        Decision(
+            kind="uncordon",
+            machine=room.machine.name,
+            reason=f"{_jobs(room.taken)} can start on it",
+        )
+        for room in back
+        if room.taken
+    ]
+
+
+def _created(
+    pool: Pool, left: Sequence[Demand], machines: Sequence[Machine], closed: Collection[str]
+) -> list[Decision]:
+    ours = [one for one in machines if one.flavour is not None]
+    most = min(pool.creates_per_round, pool.max_workers - len(ours))
+    regions = [one for one in pool.regions or (ANYWHERE,) if one not in closed]
+    quota_m = None
+    if pool.quota_cpu_m is not None:
+        quota_m = int(pool.quota_cpu_m * pool.quota_share) - sum(one.cpu_m for one in ours)
+    new = _New(pool, regions, most, quota_m)
+    for wanted in left:
+        new.add_for(wanted)
+    staying = sum(one.state in {"creating", "active"} for one in ours)
+    while staying + len(new.rooms) < pool.min_workers and new.add_any():
+        pass
+    while 0 < len(new.rooms) < pool.create_batch and new.add_any():
+        pass
+    return new.decisions()
+
+
+class _New:
+    """Machines to be made in this round."""
+
+    def __init__(self, pool: Pool, regions: Sequence[str], most: int, quota_m: int | None) -> None:
+        self._pool = pool
+        self._most = most
+        self._quota_m = quota_m
+        self._kinds = [(one, region) for one in pool.flavours for region in regions]
+        self.rooms: list[tuple[_Room, Flavour, str]] = []
+
+    def add_for(self, wanted: Demand) -> None:
+        """Place jobs on new machines, as far as rules let there be any."""
+        count = wanted.n_jobs
+        for room, _, _ in self.rooms:
+            count -= room.take(wanted, count)
+        for flavour, region in self._kinds:
+            while count and self._has_room_for(flavour):
+                room = self._room(flavour, region)
+                taken = room.take(wanted, count)
+                if not taken:
+                    break
+                count -= taken
+                self.rooms.append((room, flavour, region))
+
+    def add_any(self) -> bool:
+        """Add a machine without jobs; return whether the rules allow one."""
+        for flavour, region in self._kinds:
+            if self._has_room_for(flavour):
+                self.rooms.append((self._room(flavour, region), flavour, region))
+                return True
+        return False
+
+    def _has_room_for(self, flavour: Flavour) -> bool:
+        if len(self.rooms) >= self._most:
+            return False
+        planned = sum(one.cpu_m for _, one, _ in self.rooms)
+        return self._quota_m is None or planned + flavour.cpu_m <= self._quota_m
+
+    def _room(self, flavour: Flavour, region: str) -> _Room:
+        return _Room(
+            Machine(
+                name="",
+                flavour=flavour.name,
+                cpu_m=flavour.cpu_m,
+                memory_mib=flavour.memory_mib,
+                offers=offers_of(self._pool.name, flavour, region),
+            )
+        )
+
+    def decisions(self) -> list[Decision]:
+        """Return them with their reasons."""
+        return [
+            Decision(
+                kind="create",
+                flavour=flavour.name,
+                region=region,
+                reason=f"{_jobs(room.taken)} have no room elsewhere"
+                if room.taken
+                else "the pool keeps, or makes at a time, more machines than jobs need",
+            )
+            for room, flavour, region in self.rooms
+        ]
+
+
+def _emptied(
+    pool: Pool, machines: Sequence[Machine], wanted_back: Collection[str]
+) -> list[Decision]:
+    """Delete cordoned machines on which nothing runs any more."""
+    empty = [
+        one
+        for one in machines
+        if _may_come_back(one) and not one.n_running and one.name not in wanted_back
+    ]
+    return [
+        Decision(kind="delete", machine=one.name, reason="nothing runs on it since its cordon")
+        for one in empty[: pool.deletes_per_round]
+    ]
+
+
+def _cordoned(pool: Pool, rooms: Sequence[_Room]) -> list[Decision]:
+    """Cordon machines beyond the maximum, and those that nobody needs, down to the minimum."""
+    ours = [room for room in rooms if room.machine.flavour is not None]
+    surplus = max(len(ours) - pool.max_workers, 0)
+    active = [room.machine for room in ours if room.machine.state == "active"]
+    idle = [
+        room.machine
+        for room in ours
+        if room.machine.state == "active"
+        and not room.machine.n_running
+        and not room.taken
+        and room.machine.idle_s >= pool.idle_s
+    ]
+    share = max(int(len(idle) * pool.delete_share), 1)
+    unneeded = idle[: max(min(share, len(ours) - pool.min_workers), 0)]
+    decisions = [
+        Decision(
+            kind="cordon",
+            machine=one.name,
+            reason=f"nothing ran on it for {one.idle_s:.0f} s",
+        )
+        for one in unneeded[: pool.deletes_per_round]
+    ]
+    named = {one.machine for one in decisions}
+    for one in sorted(active, key=lambda one: one.n_running):
+        if len(decisions) >= min(surplus, pool.deletes_per_round):
+            break
+        if one.name not in named:
+            reason = f"the pool has more machines than {pool.max_workers}"
+            decisions.append(Decision(kind="cordon", machine=one.name, reason=reason))
+    return decisions
+
+
+def _jobs(count: int) -> str:
+    return "1 job" if count == 1 else f"{count:,} jobs"

@@ -1,0 +1,290 @@
+"""Which machines a pool makes, cordons and deletes."""
+
+import tomllib
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+from hypothesis import given
+from hypothesis import strategies as st
+
+from weft.api.translation.pools import pools_of
+from weft.core.pools import Decision, Demand, Flavour, Machine, Pool, decide, offers_of
+from weft.core.problems import Problems
+from weft.wire.pool_documents import PoolDocument
+
+EXAMPLES = Path(__file__).parents[2] / "examples" / "pools"
+SMALL = Flavour(name="small", cpu_m=2000, memory_mib=4096)
+LARGE = Flavour(name="large", cpu_m=8000, memory_mib=32768, labels={"disk": "fast"})
+POOL = Pool(
+    name="p", provider="none", max_workers=4, idle_s=60, stale_s=900, flavours=(SMALL, LARGE)
+)
+JOB = Demand(cpu_m=1000, memory_mib=512)
+replace = msgspec.structs.replace
+
+
+def machine(name: str, **more: object) -> Machine:
+    """Return an active machine of the small flavour on which nothing runs."""
+    usual = Machine(
+        name=name, flavour="small", cpu_m=2000, memory_mib=4096, offers=offers_of("p", SMALL, "")
+    )
+    return replace(usual, **more)
+
+
+def told(decisions: Sequence[Decision]) -> list[tuple[str, str]]:
+    """Return kind and machine, or the flavour of a new one."""
+    return [(one.kind, one.machine or one.flavour) for one in decisions]
+
+
+def test_a_pool_grows_by_what_has_no_room() -> None:
+    jobs = [replace(JOB, n_jobs=5)]
+    there = [machine("a", used_cpu_m=1000, n_running=1), machine("b", state="creating")]
+    decisions = decide(POOL, jobs, there)
+
+    assert told(decisions) == [("create", "small")]
+    assert decisions[0].reason == "2 jobs have no room elsewhere"
+    assert decide(POOL, [JOB], [machine("a")]) == []
+    assert decide(POOL, [JOB], [machine("w", flavour=None)]) == []
+
+
+def test_the_first_flavour_that_holds_a_job_is_made() -> None:
+    big = replace(JOB, cpu_m=4000, n_jobs=3)
+    fast = replace(JOB, asks={"disk": "fast"})
+    never = replace(JOB, asks={"disk": "slow"})
+
+    assert told(decide(POOL, [big], [])) == [("create", "large"), ("create", "large")]
+    assert told(decide(POOL, [fast, never], [])) == [("create", "large")]
+    assert told(decide(POOL, [big, JOB], [])) == [("create", "large")] * 2
+    assert decide(POOL, [replace(JOB, asks={"gpu": 1})], []) == []
+
+
+def test_short_jobs_follow_each_other_within_the_window() -> None:
+    short = replace(JOB, n_jobs=300, runs_s=1.0)
+
+    assert told(decide(POOL, [short], [])) == [("create", "small")]
+    assert len(decide(POOL, [replace(short, runs_s=3.0)], [])) == 3
+    assert len(decide(POOL, [replace(short, runs_s=150.0)], [])) == 4
+    assert len(decide(POOL, [replace(short, n_jobs=1, runs_s=0.0)], [])) == 1
+
+
+def test_slots_and_amounts_are_used_up() -> None:
+    licensed = machine("a", offers={**offers_of("p", SMALL, ""), "matlab": 1})
+    slots = machine("a", offers={**offers_of("p", SMALL, ""), "slots": 1})
+
+    assert decide(POOL, [replace(JOB, asks={"matlab": 1})], [licensed]) == []
+    assert told(decide(POOL, [replace(JOB, n_jobs=2)], [slots])) == [("create", "small")]
+
+
+def test_regions_that_are_closed_are_passed_over() -> None:
+    pool = replace(POOL, regions=("a", "b"))
+    first, second = (decide(pool, [JOB], [], closed) for closed in ((), ("a",)))
+    there = [machine("x", region="a", offers=offers_of("p", SMALL, "a"))]
+    other = replace(JOB, asks={"region": "b"})
+
+    assert [one.region for one in [*first, *second]] == ["a", "b"]
+    assert [one.region for one in decide(pool, [other], there)] == ["b"]
+    assert decide(pool, [JOB], [], ("a", "b")) == []
+
+
+def test_interleaved_regions_do_not_block_each_other() -> None:
+    """A job of a region without room is no reason to make machines elsewhere, nor stops others."""
+    pool = replace(POOL, regions=("a", "b"), max_workers=2, creates_per_round=1)
+    jobs = [replace(JOB, asks={"region": region}) for region in "abab"]
+    there: list[Machine] = []
+    for _ in range(2):
+        (new,) = decide(pool, jobs, there)
+        offers = offers_of("p", SMALL, new.region)
+        there.append(machine(new.region, state="creating", region=new.region, offers=offers))
+
+    assert [one.region for one in there] == ["a", "b"]
+    assert decide(pool, jobs, there) == []
+
+
+def test_limits_of_a_round_and_a_quota() -> None:
+    many = [replace(JOB, n_jobs=100)]
+    slow = replace(POOL, creates_per_round=3)
+    quota = replace(POOL, quota_cpu_m=8000, quota_share=0.9)
+
+    assert len(decide(POOL, many, [])) == 4
+    assert len(decide(slow, many, [])) == 3
+    assert len(decide(quota, many, [machine("a", used_cpu_m=2000)])) == 2
+    assert decide(POOL, many, [machine(f"{n}", used_cpu_m=2000) for n in range(4)]) == []
+
+
+def test_a_minimum_is_kept_and_a_batch_made() -> None:
+    kept = replace(POOL, min_workers=2)
+    batch = replace(POOL, create_batch=3)
+    idle = [machine(name, idle_s=100) for name in "abc"]
+
+    assert told(decide(kept, [], [])) == [("create", "small")] * 2
+    assert told(decide(batch, [JOB], [])) == [("create", "small")] * 3
+    assert decide(batch, [], []) == []
+    assert told(decide(kept, [], idle)) == [("cordon", "a")]
+
+
+def test_an_idle_machine_is_cordoned_looked_at_again_and_deleted() -> None:
+    idle = machine("a", idle_s=61)
+    (cordon,) = decide(POOL, [], [idle])
+    cordoned = replace(idle, state="cordoned")
+    busy = replace(cordoned, n_running=1, used_cpu_m=1000)
+
+    assert (cordon.kind, cordon.reason) == ("cordon", "nothing ran on it for 61 s")
+    assert decide(POOL, [], [replace(idle, idle_s=59)]) == []
+    assert decide(POOL, [JOB], [idle]) == []
+    assert told(decide(POOL, [], [cordoned])) == [("delete", "a")]
+    assert decide(POOL, [], [busy]) == []
+    assert told(decide(POOL, [JOB], [cordoned])) == [("uncordon", "a")]
+    assert decide(POOL, [], [replace(cordoned, is_held=True)]) == []
+    assert decide(POOL, [], [replace(cordoned, state="deleting")]) == []
+
+
+def test_only_a_share_of_the_idle_machines_goes_in_a_round() -> None:
+    pool = replace(POOL, max_workers=10, delete_share=0.34, deletes_per_round=2)
+    idle = [machine(f"{n}", idle_s=100) for n in range(9)]
+
+    assert told(decide(pool, [], idle[:1])) == [("cordon", "0")]
+    assert told(decide(pool, [], idle[:3])) == [("cordon", "0")]
+    assert told(decide(pool, [], idle)) == [("cordon", "0"), ("cordon", "1")]
+
+
+def test_machines_beyond_a_lowered_maximum_go_when_they_are_empty() -> None:
+    pool = replace(POOL, max_workers=1)
+    busy = [machine(name, n_running=n, used_cpu_m=1000) for name, n in (("a", 2), ("b", 1))]
+    (decision,) = decide(pool, [], busy)
+
+    assert (decision.kind, decision.machine) == ("cordon", "b")
+    assert decision.reason == "the pool has more machines than 1"
+    still = [busy[0], replace(busy[1], state="cordoned")]
+    assert decide(pool, [JOB], still) == []
+
+
+def test_machines_that_never_came_or_lost_their_worker_go() -> None:
+    late = machine("a", state="creating", has_worker=False, state_s=901)
+    (decision,) = decide(POOL, [], [late])
+    lost = [machine(name, state=state, has_worker=False)
+            for name, state in (("a", "active"), ("b", "cordoned"))]  # fmt: skip
+
+    assert (decision.kind, decision.reason) == ("delete", "no worker came within 900 s")
+    assert decide(POOL, [], [replace(late, state_s=900)]) == []
+    assert told(decide(POOL, [], lost)) == [("delete", "a"), ("delete", "b")]
+    assert told(decide(POOL, [JOB], lost[:1])) == [("delete", "a"), ("create", "small")]
+
+
+def example(name: str) -> list[Pool]:
+    """Return the pools of an example file."""
+    with (EXAMPLES / name).open("rb") as file:
+        tables = tomllib.load(file)["pool"]
+    problems = Problems()
+    found = pools_of([msgspec.convert(one, PoolDocument) for one in tables], problems)
+    assert problems.found == []
+    return found
+
+
+def run_rounds(pool: Pool, jobs: Sequence[Demand], rounds: int) -> list[Machine]:
+    """Make the machines that are decided, each there in the next round, none with a job."""
+    there: list[Machine] = []
+    flavour = pool.flavours[0]
+    for _ in range(rounds):
+        for one in decide(pool, jobs, there):
+            assert one.kind == "create"
+            new = machine(
+                f"{len(there)}", flavour=one.flavour, region=one.region, cpu_m=flavour.cpu_m,
+                memory_mib=flavour.memory_mib, offers=offers_of(pool.name, flavour, one.region),
+            )  # fmt: skip
+            there.append(new)
+    return there
+
+
+def test_the_rules_of_hail() -> None:
+    (pool,) = example("hail.toml")
+    jobs = [replace(JOB, n_jobs=1000)]
+
+    assert len(run_rounds(pool, jobs, 1)) == 10
+    assert len(run_rounds(pool, jobs, 9)) == 63
+    assert len(run_rounds(pool, [replace(JOB, n_jobs=1_000_000)], 30)) == 250
+
+
+def test_the_rules_of_hrsi() -> None:
+    medium, large = example("hrsi.toml")
+    many = [replace(JOB, cpu_m=2000, n_jobs=10_000)]
+    idle = [replace(one, idle_s=121) for one in run_rounds(medium, many, 2)]
+
+    assert len(run_rounds(medium, many[:1], 1)) == 10
+    assert len(run_rounds(medium, [JOB], 3)) == 3
+    assert len(run_rounds(replace(medium, max_workers=1000), many, 100)) == 437  # 874 of 920
+    assert len(run_rounds(large, many, 3)) == 2
+    assert Counter(one.kind for one in decide(medium, [], idle)) == {"cordon": 6}
+    assert told(decide(medium, [], idle[:1])) == [("cordon", "0")]
+
+
+ASKS = st.sampled_from([{}, {"region": "a"}, {"region": "b"}, {"disk": "fast"}, {"gpu": 1}])
+DEMANDS = st.lists(
+    st.builds(
+        Demand,
+        cpu_m=st.integers(1, 10_000),
+        memory_mib=st.integers(0, 40_000),
+        asks=ASKS,
+        n_jobs=st.integers(1, 100),
+    ),
+    max_size=5,
+)
+POOLS = st.builds(
+    lambda low, more, **rest: replace(POOL, min_workers=low, max_workers=low + more, **rest),
+    low=st.integers(0, 3),
+    more=st.integers(0, 10),
+    creates_per_round=st.integers(1, 5),
+    create_batch=st.integers(1, 5),
+    deletes_per_round=st.integers(1, 5),
+    delete_share=st.floats(0.01, 1),
+    regions=st.sampled_from([(), ("a",), ("a", "b")]),
+    quota_cpu_m=st.none() | st.integers(1, 40_000),
+)
+MACHINES = st.lists(
+    st.builds(
+        lambda flavour, region, **more: machine(
+            "", region=region, offers=offers_of("p", flavour, region), cpu_m=flavour.cpu_m,
+            flavour=flavour.name, **more),
+        flavour=st.sampled_from([SMALL, LARGE]),
+        region=st.sampled_from(["", "a", "b"]),
+        state=st.sampled_from(["creating", "active", "cordoned", "deleting"]),
+        n_running=st.integers(0, 3),
+        used_cpu_m=st.integers(0, 2000),
+        idle_s=st.floats(0, 200),
+        state_s=st.floats(0, 2000),
+        has_worker=st.booleans(),
+        is_held=st.booleans(),
+    ),
+    max_size=12,
+).map(lambda found: [replace(one, name=f"m{n}") for n, one in enumerate(found)])  # fmt: skip
+
+
+@given(POOLS, DEMANDS, MACHINES)
+def test_decisions_keep_every_limit(
+    pool: Pool, demand: list[Demand], machines: list[Machine]
+) -> None:
+    decisions = decide(pool, demand, machines)
+    kinds = Counter(one.kind for one in decisions)
+    by_name = {one.name: one for one in machines}
+
+    assert decisions == decide(pool, demand, machines)
+    assert kinds["create"] <= max(pool.max_workers - len(machines), 0)
+    assert kinds["create"] <= pool.creates_per_round
+    assert kinds["cordon"] <= pool.deletes_per_round
+    names = [one.machine for one in decisions if one.machine]
+    assert len(set(names)) == len(names)
+    if pool.quota_cpu_m is not None and kinds["create"]:
+        sizes = {one.name: one.cpu_m for one in pool.flavours}
+        new_m = sum(sizes[one.flavour] for one in decisions if one.kind == "create")
+        assert sum(one.cpu_m for one in machines) + new_m <= pool.quota_cpu_m
+    for one in decisions:
+        if one.kind == "create":
+            continue
+        before = by_name[one.machine or ""]
+        if before.has_worker:
+            assert not before.is_held
+            assert one.kind != "delete" or (before.state, before.n_running) == ("cordoned", 0)
+            assert (before.state == "active") == (one.kind == "cordon")
+    staying = sum(one.state in {"creating", "active"} for one in machines)
+    idle = sum(one.reason.startswith("nothing ran") for one in decisions)
+    assert idle <= max(staying - pool.min_workers, 0)

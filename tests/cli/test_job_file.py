@@ -9,7 +9,7 @@ import pytest
 
 from weft.cli.app import USAGE, run_command
 from weft.cli.commands.submit import submit
-from weft.cli.input.documents import parse_document
+from weft.cli.input.documents import Format, parse_document
 from weft.cli.input.job_file import expand
 from weft.cli.input.mistake_lines import point_to_lines
 from weft.client.submission.planner import fill_in_bunches
@@ -120,7 +120,8 @@ def test_a_dry_run_tells_all_mistakes_at_once(
          'p.yaml:10: job \'one\', env.MORE: 5 is a number, and text is needed: write "5".'),
         ("/name", "expected a list, got text",
          'p.yaml:1: name: expected a list, got text: write ["p"].'),
-        ("/jobs/1/timeout_s", "too long", "p.yaml:11: job 'two', timeout_s: too long."),
+        ("/jobs/1/timeout_s", "too long", "p.yaml:4: defaults.timeout_s: too long."),
+        ("/jobs/1/cwd", "too long", "p.yaml:11: job 'two', cwd: too long."),
         ("/jobs/1", "wrong", "p.yaml:11: job 'two': wrong."),
         ("/name", "empty", "p.yaml:1: name: empty."),
         ("", "empty", "p.yaml:1: empty."),
@@ -136,6 +137,61 @@ def test_mistake_has_its_line_its_job_and_its_field(
     )
 
     assert error.detail == shown
+
+
+def _told(body: str, form: Format, *errors: tuple[str, str]) -> list[str]:
+    error = WrongType.of([FieldError(*one) for one in errors])
+    document = parse_document(body.encode(), form, name="p")
+    point_to_lines(error, file="p", body=body.encode(), document=document)
+    return [f"{one.pointer}: {one.message}" for one in error.errors]
+
+
+@pytest.mark.parametrize(
+    ("written", "kind", "needed"),
+    [
+        ("0644", "a number", "text"),
+        ("1.10", "a number", "text"),
+        ("0x1F", "a number", "text"),
+        ("yes", "true or false", "text"),
+        ("null", "nothing", "text"),
+        ("18:00", "a number", "a time"),
+    ],
+)
+def test_value_that_needs_quotes_is_advised_as_it_was_written(
+    written: str, kind: str, needed: str
+) -> None:
+    told = _told(
+        f"jobs:\n- {{command: [chmod, {written}, f]}}\n",
+        "yaml",
+        ("/jobs/0/command/1", f"expected {needed}, got something"),
+    )
+    assert told == [
+        f'p:2: job 1, command.1: {written} is {kind}, and {needed} is needed: write "{written}"'
+    ]
+
+
+def test_value_of_json_is_advised_as_it_was_written_and_one_of_toml_without_it() -> None:
+    mistake = ("/jobs/0/command/0", "expected text, got a number")
+    assert _told('{"jobs": [{"command": [1.10]}]}', "json", mistake) == [
+        'p:1: job 1, command.0: 1.10 is a number, and text is needed: write "1.10"'
+    ]
+    assert _told("[[jobs]]\ncommand = [0o644]\n", "toml", mistake) == [
+        "p: job 1, command.0: expected text, got a number: put it in quotes"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("body", "form", "where"),
+    [
+        ("jobs:\n- {name: a}\n- {name: b}\ndefaults:\n  retries: 3\n", "yaml", "p:5"),
+        ("[[jobs]]\n[[jobs]]\n[defaults]\nretries = 3\n", "toml", "p"),
+    ],
+)
+def test_mistake_among_the_defaults_is_told_once_and_there(
+    body: str, form: Format, where: str
+) -> None:
+    told = _told(body, form, ("/jobs/0/retries", "wrong"), ("/jobs/1/retries", "wrong"))
+    assert told == [f"{where}: defaults.retries: wrong"]
 
 
 def test_mistake_in_toml_has_its_job() -> None:

@@ -1,15 +1,17 @@
 """Where in a file a mistake is: line, job and field instead of a JSON pointer."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from weft.core.errors import FieldError, WeftError
 
 Node = Any  # of yaml, whose types know no `id`
 SHOWN_CHARS_MAX = 60
 _LISTS = {"jobs", "groups", "queues", "pools"}
-_KINDS = {bool: "true or false", int: "a number", float: "a number"}
+_KINDS = {bool: "true or false", int: "a number", float: "a number", type(None): "nothing"}
+_SCALAR_EXPECTED = re.compile("expected (text|a time), got ")
 
 
 def point_to_lines(
@@ -20,12 +22,17 @@ def point_to_lines(
     """
     if not error.errors:
         return
-    root = _nodes(body)
-    error.errors = tuple(
-        FieldError(_where(parts := _parts(one.pointer), root, file, document),
-                   _explained(one.message, _value(document, parts), parts))
-        for one in error.errors
-    )  # fmt: skip
+    root, told = _nodes(body), []
+    for one in error.errors:
+        parts = _said_at(_parts(one.pointer), document)
+        found = _Found.of(root, parts)
+        where = _where(parts, found.line, file, document)
+        told.append(
+            FieldError(
+                where, _explained(one.message, _value(document, parts), parts, found.written)
+            )
+        )
+    error.errors = tuple(dict.fromkeys(told))
     if len(error.errors) == 1:
         error.detail = f"{error.errors[0].pointer}: {error.errors[0].message}."
 
@@ -34,8 +41,16 @@ def _parts(pointer: str) -> list[str]:
     return [part.replace("~1", "/").replace("~0", "~") for part in pointer.split("/")[1:]]
 
 
-def _where(parts: Sequence[str], root: Node, file: str, document: Mapping[str, Any]) -> str:
-    line = _line(root, parts)
+def _said_at(parts: list[str], document: Mapping[str, Any]) -> list[str]:
+    """Return where the file says this: among the `defaults`, if the job itself does not."""
+    if len(parts) > 2 and parts[0] == "jobs" and _value(document, parts) is None:  # noqa: PLR2004 (jobs, a number, a field)
+        default = ["defaults", *parts[2:]]
+        if _value(document, default) is not None:
+            return default
+    return parts
+
+
+def _where(parts: Sequence[str], line: int | None, file: str, document: Mapping[str, Any]) -> str:
     where = file if line is None else f"{file}:{line}"
     if len(parts) < 2 or parts[0] not in _LISTS or not parts[1].isdecimal():  # noqa: PLR2004 (a list and an index)
         return f"{where}: {'.'.join(parts)}" if parts else where
@@ -58,15 +73,23 @@ def _value(document: object, parts: Sequence[str]) -> Any:  # noqa: ANN401 (any 
     return document
 
 
-def _explained(message: str, value: object, parts: Sequence[str]) -> str:
+def _explained(message: str, value: object, parts: Sequence[str], written: str | None) -> str:
+    """Say what to write instead. `written`: the value as the file has it; 0644 must not become
+    420, as the reader of the file understands it.
+    """
     if message.startswith("expected a list, got text") and isinstance(value, str):
         items = value.split() if parts[-1] == "command" else [value]
         shown = json.dumps(items, ensure_ascii=False)
         return f"{message}: write {shown}" if len(shown) <= SHOWN_CHARS_MAX else message
-    if message.startswith("expected text, got") and type(value) in _KINDS:
-        text = str(value).lower() if isinstance(value, bool) else str(value)
-        return f'{text} is {_KINDS[type(value)]}, and text is needed: write "{text}"'
-    return message
+    expected = _SCALAR_EXPECTED.match(message)
+    if expected is None or type(value) not in _KINDS:
+        return message
+    if written is None:
+        return f"{message}: put it in quotes"
+    if not written or len(written) > SHOWN_CHARS_MAX:
+        return message
+    kind = _KINDS[type(value)]
+    return f'{written} is {kind}, and {expected[1]} is needed: write "{written}"'
 
 
 def _nodes(body: bytes) -> Node:
@@ -81,18 +104,26 @@ def _nodes(body: bytes) -> Node:
     return node
 
 
-def _line(node: Node, parts: Sequence[str]) -> int | None:
-    """Return the line of the innermost of these parts that the file has."""
-    if node is None:
-        return None
-    line = node.start_mark.line + 1
-    for part in parts:
-        found = None
-        if node.id == "mapping":
-            found = next((pair for pair in node.value if pair[0].value == part), None)
-        elif node.id == "sequence" and part.isdecimal() and int(part) < len(node.value):
-            found = (node.value[int(part)],) * 2
-        if found is None:
-            break
-        line, node = found[0].start_mark.line + 1, found[1]
-    return int(line)
+class _Found(NamedTuple):
+    """What of a place the file has."""
+
+    line: int | None
+    """Of the innermost of its parts that is there."""
+    written: str | None
+    """The value, letter for letter; None: there is none, or it is a list or a mapping."""
+
+    @classmethod
+    def of(cls, node: Node, parts: Sequence[str]) -> "_Found":
+        if node is None:
+            return cls(None, None)
+        line = node.start_mark.line + 1
+        for part in parts:
+            found = None
+            if node.id == "mapping":
+                found = next((pair for pair in node.value if pair[0].value == part), None)
+            elif node.id == "sequence" and part.isdecimal() and int(part) < len(node.value):
+                found = (node.value[int(part)],) * 2
+            if found is None:
+                return cls(int(line), None)
+            line, node = found[0].start_mark.line + 1, found[1]
+        return cls(int(line), node.value if node.id == "scalar" else None)

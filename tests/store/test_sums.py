@@ -75,6 +75,26 @@ async def test_delta_of_a_late_commit_is_folded_once(world: World) -> None:
     assert await world.counts(batch) == after
 
 
+async def test_fold_that_waits_for_a_range_keeps_nobody_from_announcing(world: World) -> None:
+    """Whoever changes a range may announce its user next, and waits for that user's row."""
+    batch = await world.submit(2)
+    await (await world.worker()).claim()
+    connection = await world.connect()
+    async with connection.transaction():
+        await connection.execute("SELECT FROM weft.runnable WHERE batch_id = $1 FOR UPDATE", batch)
+        folding = asyncio.create_task(world.fold())
+        await world.until_somebody_waits()
+        shares = await connection.fetch(
+            "SELECT FROM weft.user_share WHERE user_id = $1 FOR UPDATE NOWAIT",
+            world.caller.user_id,
+        )
+    async with asyncio.timeout(10):
+        folded = await folding
+
+    assert (len(shares), folded > 0) == (1, True)
+    assert await world.findings() == {}
+
+
 async def test_readers_beside_folds_see_no_wrong_sum(world: World) -> None:
     """A reader in the middle of a fold: the sum is always that of the jobs."""
     n = 60

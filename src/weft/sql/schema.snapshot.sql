@@ -136,6 +136,10 @@ CREATE FUNCTION weft._add_set(tenant_id integer, batch_id bigint, group_id integ
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._add_set(tenant_id integer, batch_id bigint, group_id integer, update_id integer, name text, attributes jsonb, cancel_after integer, callback text, hidden boolean, at timestamp with time zone) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft._add_to_shares(pool_ids integer[], user_ids integer[], ready bigint[], ready_m bigint[], running_m bigint[]) RETURNS void
+    LANGUAGE sql;
+ALTER FUNCTION weft._add_to_shares(pool_ids integer[], user_ids integer[], ready bigint[], ready_m bigint[], running_m bigint[]) OWNER TO weft_system;
+
 CREATE FUNCTION weft._add_tree_group(of_tenant_id integer, of_batch_id bigint, of_update_id integer, of_group_id integer, of_parent_id integer, new_name text, new_attributes jsonb, cancel_after integer, new_callback text, depth_max integer, at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._add_tree_group(of_tenant_id integer, of_batch_id bigint, of_update_id integer, of_group_id integer, of_parent_id integer, new_name text, new_attributes jsonb, cancel_after integer, new_callback text, depth_max integer, at timestamp with time zone) OWNER TO weft_tenant;
@@ -3625,6 +3629,8 @@ GRANT ALL ON FUNCTION weft._add_ranges(batch_ids bigint[], update_ids integer[],
 REVOKE ALL ON FUNCTION weft._add_rows(bunch weft.bunch, base integer, jobs weft.job_columns, shape_ids integer[], shape_lanes integer[], gate_sets integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._add_set(tenant_id integer, batch_id bigint, group_id integer, update_id integer, name text, attributes jsonb, cancel_after integer, callback text, hidden boolean, at timestamp with time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._add_to_shares(pool_ids integer[], user_ids integer[], ready bigint[], ready_m bigint[], running_m bigint[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._add_tree_group(of_tenant_id integer, of_batch_id bigint, of_update_id integer, of_group_id integer, of_parent_id integer, new_name text, new_attributes jsonb, cancel_after integer, new_callback text, depth_max integer, at timestamp with time zone) FROM PUBLIC;
 

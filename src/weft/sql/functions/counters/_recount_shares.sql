@@ -1,7 +1,7 @@
 -- _recount_shares: make the demand of each user equal to that of the user's batches.
 -- Called by: begin_term. A driver of the previous release that folds while the schema changes knows no demand of users. For one release.
 -- Safe to repeat: yes.
--- Locks: term (by the caller); sums.
+-- Locks: term (by the caller); share.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._recount_shares() RETURNS void LANGUAGE sql
 AS $$

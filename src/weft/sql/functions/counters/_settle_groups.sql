@@ -2,7 +2,7 @@
 --   group that grew and completed again between two folds counts as another completion. A set that is still being filled is invisible to
 --   readers, and completes when it is shown.
 -- Called by: fold_deltas, after it has moved the sums, so that no reporting process is needed; fill_set.   Safe to repeat: yes.
--- Locks: sums.   Plan: by key.
+-- Locks: sums; as _announce.   Plan: by key.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._settle_groups(batch_ids bigint[], group_ids int[], have_grown boolean[], at timestamptz) RETURNS void
     LANGUAGE plpgsql

@@ -1,6 +1,7 @@
 -- fold_deltas: move the sums from the stored snapshot to the current one, then settle the groups that completed.
 -- Called by: DriverStore.fold_deltas.   Safe to repeat: yes.
--- Locks: as _check_epoch; term; fold; sums.   Plan: deltas by xid range.
+-- Locks: as _check_epoch; term; fold; sums; as _move_ranges; as _settle_groups; as _add_to_shares; as _deactivate_idle_users.
+-- Plan: deltas by xid range.
 -- Each delta counts exactly once, as with PgQ's ticks: if it is visible in the new snapshot and was not in the old one, whatever the
 --   order of commits. A reader adds the deltas that the stored snapshot does not see.
 -- Returns: how many deltas were folded, and the names of other loops that have work, because a driver that is awake gets no notices.
@@ -13,6 +14,7 @@ AS $$
 #variable_conflict use_column
 DECLARE
     v_old pg_snapshot; v_new pg_snapshot; v_n bigint; v_batch bigint[]; v_group int[]; v_grown boolean[];
+    v_pool int[]; v_user int[]; v_ready bigint[]; v_ready_m bigint[]; v_running_m bigint[];
 BEGIN
     PERFORM weft._check_epoch(fold_deltas.epoch);
     UPDATE weft.driver_state SET waiting = false WHERE waiting;
@@ -65,22 +67,21 @@ BEGIN
         SELECT x.pool_id, x.user_id, x.batch_id, x.tenant_id, x.n_ready, x.n_running, x.ready_m, x.running_m FROM of_user x
         ON CONFLICT (pool_id, user_id, batch_id) DO UPDATE SET
             n_ready = c.n_ready + excluded.n_ready, n_running = c.n_running + excluded.n_running,
-            ready_m = c.ready_m + excluded.ready_m, running_m = c.running_m + excluded.running_m),
-    shares AS (
-        UPDATE weft.user_share s SET running_m = s.running_m + x.running_m, n_ready = s.n_ready + x.n_ready,
-            ready_m = s.ready_m + x.ready_m, load = (s.running_m + x.running_m)::double precision / s.weight
-        FROM (SELECT u.pool_id, u.user_id, sum(u.n_ready) AS n_ready, sum(u.ready_m) AS ready_m, sum(u.running_m) AS running_m
-              FROM of_user u GROUP BY 1, 2) x WHERE s.pool_id = x.pool_id AND s.user_id = x.user_id)
-    SELECT (SELECT count(*) FROM delta), array_agg(x.batch_id), array_agg(x.group_id),
-           array_agg(x.n_pending + x.n_ready + x.n_queued + x.n_creating + x.n_running + x.n_blocked
-                     + x.n_succeeded + x.n_failed + x.n_errored + x.n_cancelled > 0)
-    INTO v_n, v_batch, v_group, v_grown FROM of_group x;
+            ready_m = c.ready_m + excluded.ready_m, running_m = c.running_m + excluded.running_m)
+    SELECT (SELECT count(*) FROM delta), g.*, s.* INTO v_n, v_batch, v_group, v_grown, v_pool, v_user, v_ready, v_ready_m, v_running_m
+    FROM (SELECT array_agg(x.batch_id), array_agg(x.group_id),
+                 array_agg(x.n_pending + x.n_ready + x.n_queued + x.n_creating + x.n_running + x.n_blocked
+                           + x.n_succeeded + x.n_failed + x.n_errored + x.n_cancelled > 0) FROM of_group x) g,
+         (SELECT array_agg(y.pool_id), array_agg(y.user_id), array_agg(y.n_ready), array_agg(y.ready_m), array_agg(y.running_m)
+          FROM (SELECT u.pool_id, u.user_id, sum(u.n_ready) AS n_ready, sum(u.ready_m) AS ready_m, sum(u.running_m) AS running_m
+                FROM of_user u GROUP BY 1, 2) y) s;
 
     UPDATE weft.fold SET upto = v_new;
     IF v_n > 0 THEN
         DELETE FROM weft.job_delta d WHERE d.xid < pg_snapshot_xmin(v_old);
         PERFORM weft._move_ranges((SELECT array_agg(DISTINCT b) FROM unnest(v_batch) b));
         PERFORM weft._settle_groups(v_batch, v_group, v_grown, fold_deltas.at);
+        PERFORM weft._add_to_shares(v_pool, v_user, v_ready, v_ready_m, v_running_m);
         PERFORM weft._deactivate_idle_users();
     END IF;
     RETURN QUERY SELECT v_n, weft._loops_with_work();

@@ -2,7 +2,7 @@
 --   announced by pool, user and lane, and only workers that serve the lane are woken (NULL: any lane). The notice names the pool and,
 --   unless it is for the whole pool, the incarnations; older programs read the pool only.
 -- Called by: every function that changes a state, as its last act.   Safe to repeat: yes.
--- Locks: announcements (shared, until the commit). Whoever goes to sleep takes it exclusively, so no wake-up is lost.
+-- Locks: announcements (shared, until the commit); share. Whoever goes to sleep takes it exclusively, so no wake-up is lost.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._announce(pool_ids int[] DEFAULT '{}', user_ids int[] DEFAULT '{}', lane_ids int[] DEFAULT '{}')
 RETURNS void LANGUAGE plpgsql SECURITY DEFINER

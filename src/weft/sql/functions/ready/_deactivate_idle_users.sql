@@ -1,6 +1,6 @@
 -- _deactivate_idle_users: stop claimers from examining users without ready work.
 -- Called by: fold_deltas, as its last act.   Safe to repeat: yes.
--- Locks: announcements (exclusive, tried). Whoever makes work visible holds it shared from before it looks at the flag
+-- Locks: announcements (exclusive, tried); share. Whoever makes work visible holds it shared from before it looks at the flag
 --   until its commit, so with this lock no such transaction is under way.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._deactivate_idle_users() RETURNS void LANGUAGE plpgsql

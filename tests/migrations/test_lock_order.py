@@ -22,6 +22,8 @@ _BY_KEY = {
 }
 _ROW_LOCK = re.compile(r"\bFOR (?:NO KEY |KEY )?(?:UPDATE|SHARE)\b")
 _CHANGE = re.compile(r"(?<!FOR )(?<!KEY )(?<!DO )\bUPDATE weft\.(\w+)|\bDELETE FROM weft\.(\w+)")
+_UNREAD = re.compile(r"--[^\n]*|'(?:[^']|'')*'")
+"""Comments and literals; either may contain what looks like the other."""
 _LOCK_TABLE = re.compile(r"\bLOCK TABLE weft\.(\w+)")
 
 
@@ -47,8 +49,19 @@ def locks_by_table() -> dict[str, set[str]]:
 def body_of(name: str) -> str:
     """Return the text of a function without comments and literals."""
     (text,) = (file.text for file in files_of("functions") if file.name == name)
-    lines = "\n".join(line.partition("--")[0] for line in text.splitlines())
-    return re.sub(r"'(?:[^']|'')*'", "''", lines)
+    return without_comments_and_literals(text)
+
+
+def without_comments_and_literals(text: str) -> str:
+    """Return SQL without what its comments say, and with empty literals."""
+    return _UNREAD.sub(lambda found: "''" if found[0].startswith("'") else "", text)
+
+
+@cache
+def called_by(name: str) -> set[str]:
+    """Return the functions that a function calls, besides itself."""
+    called = {*re.findall(r"\bweft\.(\w+)\(", body_of(name))}
+    return called & {file.name for file in files_of("functions")} - {name}
 
 
 def tables_locked_in(body: str) -> set[str]:
@@ -134,6 +147,18 @@ def test_header_names_the_locks_of_the_body(name: str) -> None:
     assert unnamed == {}
 
 
+@pytest.mark.parametrize("name", [file.name for file in files_of("functions")])
+def test_header_names_the_locks_of_the_functions_that_it_calls(name: str) -> None:
+    named = {lock for lock, _, _ in taken_by(name)}
+    unnamed = {
+        called: sorted(locks - named)
+        for called in called_by(name)
+        if (locks := {lock for lock, _, _ in taken_by(called)}) - named
+    }
+
+    assert unnamed == {}
+
+
 @pytest.mark.parametrize(
     ("body", "tables"),
     [
@@ -148,6 +173,18 @@ def test_header_names_the_locks_of_the_body(name: str) -> None:
 )  # fmt: skip
 def test_statements_that_lock_rows_are_found(body: str, tables: set[str]) -> None:
     assert tables_locked_in(body) == tables
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("PERFORM 1; -- it's not ours\nPERFORM 2;", "PERFORM 1; \nPERFORM 2;"),
+        ("PERFORM f('use --force'); PERFORM 2;", "PERFORM f(''); PERFORM 2;"),
+        ("PERFORM f('it''s -- so'); PERFORM 2;", "PERFORM f(''); PERFORM 2;"),
+    ],
+)  # fmt: skip
+def test_comments_and_literals_are_not_read(text: str, read: str) -> None:
+    assert without_comments_and_literals(text) == read
 
 
 def test_functions_that_turn_back_are_there() -> None:

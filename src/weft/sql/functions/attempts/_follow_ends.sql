@@ -1,6 +1,6 @@
 -- _follow_ends: what follows from ends that were just recorded: failures of groups, places, children, ready jobs, announcements.
 -- Called by: complete_attempts_v2, with its settings.   Safe to repeat: no.
--- Locks: place (with the job); as _count_failures; as _settle_children; gate (tried); as _announce.
+-- Locks: as _count_failures; as _free_places; as _settle_children; as _list_ready; as _pass_gates; as _announce.
 -- again, failed, frees: whether one of the jobs is ready again, did not succeed, or took more than cpu and memory. at: of the report;
 --   ended_at: of the latest end.
 -- Owner: weft_system.

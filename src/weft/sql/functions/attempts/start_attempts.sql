@@ -1,6 +1,6 @@
 -- start_attempts: record that attempts began to run.
 -- Called by: Store.start_attempts (worker agent), for attempts that run longer than a few milliseconds.   Safe to repeat: yes.
--- Locks: job.   Plan: job by key for each report.
+-- Locks: job; as _announce.   Plan: job by key for each report.
 -- Returns: one verdict per report, in order: ok or stale.
 -- Owner: weft_system.  Granted to: weft_worker.
 CREATE OR REPLACE FUNCTION weft.start_attempts(

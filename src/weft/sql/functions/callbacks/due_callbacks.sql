@@ -1,5 +1,6 @@
 -- due_callbacks: the callbacks to send now, besides those being sent (`busy`).
 -- Called by: DriverStore.due_callbacks.   Safe to repeat: yes, it only reads: a driver that dies while sending leaves the delivery due.
+-- Locks: as _check_epoch.
 -- Plan: from one (tenant, host) to the next by index, the first few of each, so that neither a host that hangs nor a tenant with
 --   many such hosts blocks the others. Hosts and tenants have at most their limit being sent.
 -- Returns: deliveries, tenants in turn, the longest due first.

@@ -1,5 +1,5 @@
 -- next_callback: the time until another callback is due, apart from those that are due already and wait for others to end.
--- Called by: DriverStore.next_callback.   Safe to repeat: yes, it only reads.   Plan: by the index of dates.
+-- Called by: DriverStore.next_callback.   Safe to repeat: yes, it only reads.   Locks: as _check_epoch.   Plan: by the index of dates.
 -- Returns: NULL if there is none.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.next_callback(epoch bigint, at timestamptz DEFAULT clock_timestamp()) RETURNS interval

@@ -1,6 +1,7 @@
 -- record_deliveries: record attempts to deliver callbacks: the answer, and when the next attempt is due.
 -- Called by: DriverStore.record_deliveries.   Safe to repeat: no; a repeat only counts one more attempt.
--- Locks: delivery. redeliver_callback changes only deliveries that are not due, so none that is being sent.   Plan: by key.
+-- Locks: as _check_epoch; delivery. redeliver_callback changes only deliveries that are not due, so none that is being sent.
+-- Plan: by key.
 -- retries_in_s: NULL: no more attempts. A batch deleted meanwhile has no deliveries left.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.record_deliveries(epoch bigint, delivery_ids bigint[], delivered_list boolean[], statuses int[],

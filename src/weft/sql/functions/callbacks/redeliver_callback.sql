@@ -1,7 +1,7 @@
 -- redeliver_callback: try an undelivered callback again at once, even if it was given up. If the attempt fails, others follow within the
 --   limits of age and number.
 -- Called by: Store.redeliver_callback (api).   Safe to repeat: yes, a callback that is due or being sent is left as it is.
--- Locks: delivery.   Plan: by key, or by name among those of the batch.
+-- Locks: delivery; as _record_change.   Plan: by key, or by name among those of the batch.
 -- Arguments: the delivery's number or name.
 -- Returns: its document.  Raises WF101, WF108 (no such delivery), WF217 (already delivered).
 -- Owner: weft_tenant.  Granted to: weft_api.

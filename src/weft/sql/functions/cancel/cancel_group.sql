@@ -1,6 +1,6 @@
 -- cancel_group: cancel a group with all below it; 0 is the batch. One insert: the sweep and the workers do the rest.
 -- Called by: Store.cancel_group (api).   Safe to repeat: yes.   Returns: whether this call cancelled it.
--- Locks: as _cancel_group.   Raises WF101, WF103.
+-- Locks: as _cancel_group; as _announce.   Raises WF101, WF103.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.cancel_group(tenant_id int, batch_id bigint, group_id int, actor text, force boolean,
     at timestamptz DEFAULT clock_timestamp())

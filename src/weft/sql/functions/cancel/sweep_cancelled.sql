@@ -1,7 +1,8 @@
 -- sweep_cancelled: end waiting jobs of cancelled groups, in one bounded set. Their children are left to settle_children.
 --   Running jobs are waited for: an end under way that does not see the cancel may make one ready again. All others see it.
 -- Called by: DriverStore.sweep, again and again until it returns 0.   Safe to repeat: yes.
--- Locks: cancel_row (SKIP LOCKED); job (in key order). Jobs that would break the lock order are left to the next call.
+-- Locks: as _check_term; cancel_row (SKIP LOCKED); as _check_epoch; job (in key order); as _end_waiting; as _announce.
+--   Jobs that would break the lock order are left to the next call.
 -- Plan: by the cursors of group_cancel; jobs by key, only where the group has some.
 -- Returns: how many jobs were examined.
 -- Owner: weft_system.  Granted to: weft_driver.

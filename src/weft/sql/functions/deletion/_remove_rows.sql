@@ -1,6 +1,6 @@
 -- _remove_rows: remove up to limit_rows rows of a batch that is being removed; the last step removes the batch and ends the operation.
 -- Called by: remove_batch.   Safe to repeat: yes; the position is the last job whose rows are all gone.
--- Locks: term (by the caller); operation (by the caller); batch_row (nobody else). Nobody else changes rows of the batch now.
+-- Locks: term (by the caller); operation (by the caller); batch_row (nobody else); as _announce. Nobody else changes rows of the batch now.
 -- Plan: by key; events from the oldest on, a page per step; claims and deltas, which are few, all at once.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._remove_rows(operation weft.operation, limit_rows int, at timestamptz) RETURNS void LANGUAGE plpgsql

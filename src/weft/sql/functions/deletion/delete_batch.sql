@@ -1,6 +1,6 @@
 -- delete_batch: hide the batch from everybody and cancel it with force; the driver removes its rows when all its jobs have ended.
 -- Called by: Store.delete_batch (api).   Safe to repeat: yes with an idempotency key; else the second call finds no batch.
--- Locks: batch_row; as _cancel_group. submit takes them in this order as well.
+-- Locks: batch_row; as _cancel_group; as _create_operation. submit takes them in this order as well.
 -- Plan: by key.   Returns: the operation.  Raises WF101, WF201 (key used for another request).
 -- The batch's own idempotency key becomes free: the same submission makes a new batch.
 -- Owner: weft_tenant.  Granted to: weft_api.

@@ -1,7 +1,7 @@
 -- _end_parents: record for each row that one parent of the child has ended, with success (`ok`) or not. With `noted`, count instead the
 --   ends that were only noted before.
 -- Called by: _settle_children, settle_children, count_parent_ends.   Safe to repeat: no.
--- Locks: child (in key order).   Plan: jobs by key, then by ctid.
+-- Locks: child (in key order); as _open_ranges; as _list_ready.   Plan: jobs by key, then by ctid.
 -- All reports would queue up for the row of a child with many parents. While many parents are left, their ends are only noted
 --   (weft.parent_end); the notes are counted when few parents are left, and now and then by the driver (invariant 9).
 -- by_range: consecutive jobs that become ready get a range of their own instead of being listed one by one (ADR 7).

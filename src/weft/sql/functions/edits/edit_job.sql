@@ -1,6 +1,6 @@
 -- edit_job: change name, attributes and priority of a job by a JSON merge patch (RFC 7396).
 -- Called by: Store.edit_job (api).   Safe to repeat: yes, equal values are no change.
--- Locks: batch (shared, for a priority); job; as _set_priority.   Plan: by key.
+-- Locks: batch (shared, for a priority); job; as _prioritize_job; as _announce.   Plan: by key.
 -- Returns: whether anything changed.  Raises WF101, WF102, WF216 (the priority of a job that has ended), WF231 (too many attributes).
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.edit_job(

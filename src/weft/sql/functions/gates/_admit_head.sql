@@ -1,7 +1,7 @@
 -- _admit_head: admit the first jobs of a user in a pool that wait at these gate sets, while there is room.
 -- Called by: _pass_gates.   Safe to repeat: yes.
--- Locks: gate (by the caller); as _admit_jobs.   Plan: as _waiting_jobs. Jobs of sets that share a gate compete for places, so they
---   are admitted one by one.
+-- Locks: gate (by the caller); as _admit_jobs; as _announce.   Plan: as _waiting_jobs.
+-- Jobs of sets that share a gate compete for places, so they are admitted one by one.
 -- apart: no two of these sets share a gate.
 -- Returns: how many were admitted; whether a job was skipped because its row was locked.
 -- Owner: weft_system.

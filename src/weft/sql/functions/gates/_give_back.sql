@@ -1,7 +1,7 @@
 -- _give_back: send jobs that were admitted and not claimed back to wait at their gates, and free their places.
 -- Called by: _return_excess, _step_back, pass_gates.   Safe to repeat: yes, jobs that are claimed or locked are skipped.
--- Locks: gate (by the caller); job (SKIP LOCKED); ready_job (SKIP LOCKED). A claim holds both rows of a job. Gates that the caller has not
---   locked get notes.   Plan: both by key.
+-- Locks: gate (by the caller); job (SKIP LOCKED); ready_job (SKIP LOCKED); as _free_places. A claim holds both rows of
+--   a job. Gates that the caller has not locked get notes.   Plan: both by key.
 -- Returns: how many jobs went back.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._give_back(locked_gate_ids int[], batch_ids bigint[], job_ids int[]) RETURNS int LANGUAGE plpgsql

@@ -3,7 +3,7 @@
 --   the admitted one then steps back.
 -- Called by: functions that free places or put jobs at gates, where they announce; pass_gates, which waits for the gates.   Safe to repeat:
 --   yes. If a gate or job is locked or limit_jobs is reached, the rest is left to the driver with a note.
--- Locks: as _lock_gates; as _return_excess; as _admit_jobs; as _announce.
+-- Locks: as _lock_gates; as _return_excess; as _step_back; as _admit_head.
 -- Plan: gates, sets and members by key; then as _waiting_heads and _waiting_jobs.
 -- Returns: how many jobs it admitted.
 -- Owner: weft_system.  Granted to: weft_tenant.

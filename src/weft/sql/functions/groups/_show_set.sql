@@ -1,7 +1,7 @@
 -- _show_set: make a set filled by a query visible to readers.
 -- Called by: fill_set, with its last members.   Safe to repeat: yes.
--- Locks: sums (the row of the set); group (nobody else changes a hidden set). Every fold that counts its jobs takes the row of sums, so
---   either that fold sees the set shown, or its counts are seen here.   Plan: by key.
+-- Locks: sums (the row of the set); group (nobody else changes a hidden set); as _settle_groups. Every fold that counts its
+--   jobs takes the row of sums, so either that fold sees the set shown, or its counts are seen here.   Plan: by key.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._show_set(tenant_id int, of_batch_id bigint, set_id int, at timestamptz) RETURNS void LANGUAGE plpgsql
 AS $$

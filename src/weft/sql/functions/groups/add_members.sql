@@ -1,6 +1,6 @@
 -- add_members: put jobs of a batch into one of its sets.
 -- Called by: Store.add_members (api).   Safe to repeat: yes, jobs that are members already are left.
--- Locks: batch (shared); as _add_members.   Plan: by key.
+-- Locks: batch (shared); as _add_members; as _announce.   Plan: by key.
 -- Returns: how many jobs were added, and those that were not because their rows were locked: call again for them.  Raises WF101 (batch),
 --   WF102 (job), WF103 (set), WF204 (set cancelled), WF213 (a job in too many sets), WF214 (not a set).
 -- Owner: weft_tenant.  Granted to: weft_api.
@@ -32,4 +32,5 @@ BEGIN
     END IF;
     RETURN QUERY SELECT * FROM weft._add_members(add_members.tenant_id, add_members.batch_id, add_members.group_id, job_ids, sets_max,
         add_members.at);
+    PERFORM weft._announce();
 END $$;

@@ -1,6 +1,6 @@
 -- fill_set: one step of filling a set by query: these jobs match, and all up to this number were examined. The last step shows the set.
 -- Called by: DriverStore.fill_set.   Safe to repeat: yes, jobs that are members already are left.
--- Locks: as _check_epoch; operation; batch (shared); as _add_members; as _show_set.   Plan: by key.
+-- Locks: as _check_epoch; operation; batch (shared); as _add_members; as _show_set; as _end_operation; as _announce.   Plan: by key.
 -- Returns: whether the step is done; if not, some rows were locked: repeat the step.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.fill_set(epoch bigint, of_operation_id bigint, job_ids int[], looked_upto bigint, sets_max int,
@@ -29,5 +29,6 @@ BEGIN
         PERFORM weft._show_set(v_operation.tenant_id, v_operation.batch_id, v_set, fill_set.at);
         PERFORM weft._end_operation(of_operation_id, NULL, v_result, fill_set.at);
     END IF;
+    PERFORM weft._announce();
     RETURN v_is_done;
 END $$;

@@ -1,5 +1,5 @@
 -- _record_hold: record a hold or release of single jobs with its time and actor, and notify listeners. Announces.
--- Called by: hold_jobs, release_jobs.   Safe to repeat: no.   Locks: none but its rows.   Plan: jobs by key.
+-- Called by: hold_jobs, release_jobs.   Safe to repeat: no.   Locks: as _announce.   Plan: jobs by key.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._record_hold(of_batch_id bigint, of_job_ids int[], of_kind text, actor text, at timestamptz) RETURNS void
     LANGUAGE plpgsql

@@ -1,7 +1,7 @@
 -- release_group: release a held group; its jobs may be claimed unless another hold applies. The first jobs are listed here, the rest by the
 --   sweep.
 -- Called by: Store.release_group (api).   Safe to repeat: yes.   Returns: whether this call released it.
--- Locks: batch (exclusive); hold_row; as _unpark_jobs.   Raises WF101, WF103.
+-- Locks: batch (exclusive); hold_row; as _unpark_jobs; as _turn_ranges; as _announce.   Raises WF101, WF103.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.release_group(tenant_id int, batch_id bigint, group_id int, actor text,
     at timestamptz DEFAULT clock_timestamp())

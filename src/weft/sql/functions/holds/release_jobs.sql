@@ -1,6 +1,6 @@
 -- release_jobs: release single jobs; jobs of a held group continue to wait.
 -- Called by: Store.release_jobs (api).   Safe to repeat: yes.
--- Locks: as _lock_jobs; job (locked there); ready_job.   Plan: jobs by key.
+-- Locks: as _lock_jobs; job (locked there); ready_job; as _pass_gates; as _announce.   Plan: jobs by key.
 -- Returns: per job `released`, `held` (by a group), or the word of its terminal state.  Raises WF101, WF102.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.release_jobs(tenant_id int, batch_id bigint, job_ids int[], actor text,

@@ -1,7 +1,8 @@
 -- sweep_holds: one bounded step: park jobs that became ready while held; or park ready jobs of a held group; or list the remaining jobs of
 --   a released one.
 -- Called by: DriverStore.sweep, again and again until it returns 0.   Safe to repeat: yes, the cursor of each hold moves with the work.
--- Locks: as _check_epoch; hold_row (SKIP LOCKED); job (SKIP LOCKED); as _unpark_jobs. Jobs whose rows are locked elsewhere are noted for
+-- Locks: as _check_epoch; as _park_noted; hold_row (SKIP LOCKED); as _turn_ranges; as _unpark_jobs; job (SKIP LOCKED);
+--   as _park_jobs; as _move_ranges; as _announce. Jobs whose rows are locked elsewhere are noted for
 --   later.
 -- Plan: by the index of unswept holds; jobs by key, at most 20,000 numbers per call.
 -- Returns: how many jobs were examined, at least 1 while work remains.

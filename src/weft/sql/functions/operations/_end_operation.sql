@@ -1,6 +1,6 @@
 -- _end_operation: end an operation and notify those who wait for it.
 -- Called by: the steps of the driver, fail_operation.   Safe to repeat: yes, an operation that has ended is left as it is.
--- Locks: operation.
+-- Locks: operation; as _announce.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._end_operation(of_operation_id bigint, error jsonb, result jsonb, at timestamptz) RETURNS void
     LANGUAGE plpgsql

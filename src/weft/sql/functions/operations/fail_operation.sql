@@ -1,5 +1,5 @@
 -- fail_operation: end an operation of which a step cannot succeed. A set that it was filling is never shown, and its name becomes free.
--- Called by: DriverStore.fail_operation.   Safe to repeat: yes.   Locks: as _check_epoch; operation; group (the set).
+-- Called by: DriverStore.fail_operation.   Safe to repeat: yes.   Locks: as _check_epoch; operation; group (the set); as _end_operation.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.fail_operation(epoch bigint, of_operation_id bigint, error jsonb, at timestamptz DEFAULT clock_timestamp())
     RETURNS void

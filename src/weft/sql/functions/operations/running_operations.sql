@@ -1,5 +1,6 @@
 -- running_operations: the operations that the driver continues, oldest first, in pages, so that waiting ones do not hide the others.
--- Called by: DriverStore.running_operations.   Safe to repeat: yes, it only reads.   Plan: by the index of running operations.
+-- Called by: DriverStore.running_operations.   Safe to repeat: yes, it only reads.   Locks: as _check_epoch.
+-- Plan: by the index of running operations.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.running_operations(epoch bigint, above_id bigint, limit_operations int)
 RETURNS TABLE (operation_id bigint, tenant_id int, batch_id bigint, kind text, arguments jsonb, "position" bigint, n_total bigint,

@@ -1,7 +1,7 @@
 -- _set_priority: change the priority of jobs that have not ended. Ready jobs move to their new rank, or are listed if a range holds them;
 --   parked jobs and jobs before gates stay there. For running jobs it counts from their next attempt, for pending jobs once they are ready.
 -- Called by: edit_job, set_priorities, which announce.   Safe to repeat: yes.
--- Locks: batch (shared, by the caller); job (by the caller); ready_job (in key order); gate (tried). A hold waits or is seen.
+-- Locks: batch (shared, by the caller); job (by the caller); ready_job (in key order); as _pass_gates. A hold waits or is seen.
 -- Plan: jobs and ready_job by key.
 -- Returns: the jobs that had another priority.
 -- Owner: weft_system.  Granted to: weft_tenant.

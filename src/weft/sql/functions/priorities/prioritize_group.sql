@@ -1,7 +1,8 @@
 -- prioritize_group: start to change the priority of all jobs in a group and the groups below it (group 0: the whole batch). The other
 --   fields of the patch are changed at once, or nothing is.
 -- Called by: Store.prioritize_group (api).   Safe to repeat: yes, as a new operation that finds nothing to do.
--- Locks: as edit_group. Only if the patch has more than the priority.   Plan: by key.   One insert, whatever the number of jobs.
+-- Locks: as edit_group; as _create_operation; as _record_change. Only if the patch has more than the priority.
+-- Plan: by key.   One insert, whatever the number of jobs.
 -- Returns: the operation.  Raises as edit_group.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.prioritize_group(

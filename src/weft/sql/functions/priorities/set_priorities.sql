@@ -1,7 +1,7 @@
 -- set_priorities: one bounded step of changing a group's priority: its next jobs get it, unless they have ended, were committed later, or
 --   got a priority of their own since the request.
 -- Called by: DriverStore.step.   Safe to repeat: yes, its position moves with the work.
--- Locks: as _check_epoch; operation; batch (shared); job (SKIP LOCKED); as _set_priority.
+-- Locks: as _check_epoch; operation; batch (shared); job (SKIP LOCKED); as _set_priority; as _announce.
 -- Plan: jobs by key, at most 10,000 numbers per call, only where the group has some.
 -- Returns: moved; busy: some rows were locked and come next; waits: an earlier operation of this batch goes first.
 -- Owner: weft_system.  Granted to: weft_driver.

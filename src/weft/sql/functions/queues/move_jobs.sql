@@ -2,7 +2,7 @@
 --   a job meanwhile keeps it.
 -- Called by: Store.move_jobs (api).   Safe to repeat: yes.
 -- Locks: as _lock_limits; batch_row (if the queue has limits); batch (shared); as _shape_ids; as _lock_waiting;
---   place (with the job); gate (tried); as _announce.
+--   place (with the job); as _pass_gates; as _announce.
 -- Plan: jobs and ready_job by key.   A hold or a cancel waits or is seen.
 -- asked: `queue` and `pool`, or nothing for the queue `default`.   Returns: how many moved.   Raises WF101.
 -- Owner: weft_tenant.  Granted to: weft_api.

@@ -2,7 +2,8 @@
 --   they ran, alone or with their group, end here; those that are late are parked and noted for the driver; jobs of held groups are
 --   noted for it. Announces.
 -- Called by: every function that makes single jobs ready.   Safe to repeat: yes.
--- Locks: job (by the caller); place; ready_job; gate (tried).   Plan: job, batch and queue by key.
+-- Locks: job (by the caller); as _end_waiting; as _pass_gates; as _announce.
+-- Plan: job, batch and queue by key.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._list_ready(batch_ids bigint[], job_ids int[], states smallint[], at timestamptz)
 RETURNS void LANGUAGE plpgsql

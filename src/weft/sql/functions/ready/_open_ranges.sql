@@ -1,6 +1,6 @@
 -- _open_ranges: give consecutive jobs that are about to become ready (`opens`) a range of their own, in which claimers find them.
 -- Called by: _end_parents, which holds their rows; the caller then sets them ready and not listed.   Safe to repeat: no.
--- Locks: batch (shared, tried).   Plan: by key.
+-- Locks: as _may_open; as _add_ranges.   Plan: by key.
 -- The range of their update may cover them, but its low mark may have passed them already.
 -- Returns: for each row, whether it is in such a range.
 -- Owner: weft_system.  Granted to: weft_tenant.

@@ -9,12 +9,14 @@ import pytest
 
 from weft.ports.callback_sender import CallbackSender
 from weft.ports.log_store import LogKeeper, LogStore, LogWriter
+from weft.ports.provider import Provider
 from weft.ports.runner import Runner
 from weft.ports.store import ApiStore, DriverStore, WorkerStore
 from weft.testing.api_store_suite import ApiStoreSuite
 from weft.testing.callback_sender_suite import CallbackSenderSuite
 from weft.testing.driver_store_suite import DriverStoreSuite
 from weft.testing.log_store_suite import LogStoreSuite
+from weft.testing.provider_suite import ProviderSuite
 from weft.testing.runner_suite import RunnerSuite
 from weft.testing.worker_store_suite import WorkerStoreSuite
 
@@ -25,6 +27,7 @@ SUITES = {
     LogKeeper: LogStoreSuite,
     LogStore: LogStoreSuite,
     LogWriter: LogStoreSuite,
+    Provider: ProviderSuite,
     Runner: RunnerSuite,
     WorkerStore: WorkerStoreSuite,
 }

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from decimal import Decimal, InvalidOperation
+from functools import cache
 from typing import Any
 
 from weft.core.errors import InvalidValue
@@ -9,12 +10,21 @@ from weft.core.offers import parse_labels
 from weft.core.pools import Flavour, Pool
 from weft.core.problems import Problems, pointer_of
 from weft.core.resources import parse_cpu_m, parse_mebibytes, parse_memory_mib
+from weft.ports.provider import ENTRY_POINTS
 from weft.wire.pool_documents import FlavourDocument, PoolDocument
 
 POOLS_MAX = 100
 FLAVOURS_MAX = 50
 PRICE_MAX = 1_000_000
 PRICE_DIGITS = 12
+
+
+@cache
+def installed_providers() -> tuple[str, ...]:
+    """Return the names of all providers; the driver loads them, the api only knows their names."""
+    from importlib.metadata import entry_points  # noqa: PLC0415 (30 ms)
+
+    return tuple(sorted(entry_points(group=ENTRY_POINTS).names))
 
 
 def pools_of(documents: Sequence[PoolDocument], problems: Problems) -> list[Pool]:
@@ -38,6 +48,9 @@ def _check(one: PoolDocument, at: str, problems: Problems) -> None:
     if one.min_workers > one.max_workers:
         message = f"more than max_workers, which is {one.max_workers}"
         problems.add(InvalidValue, f"{at}/min_workers", message)
+    if one.provider is not None and one.provider not in installed_providers():
+        message = f"there is no such provider; known: {', '.join(installed_providers())}"
+        problems.add(InvalidValue, f"{at}/provider", message)
     if one.max_workers and one.provider is None:
         problems.add(InvalidValue, f"{at}/max_workers", "name a provider that makes machines")
     if one.max_workers and not one.flavours:

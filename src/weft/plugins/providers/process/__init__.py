@@ -1,0 +1,187 @@
+"""The provider `process`: workers on the host of the driver.
+
+A machine is a process `python -m weft.run.worker` with a variable that names the deployment and
+the machine, and the spawner that it starts. The variable is the only proof: a process is ended
+only while a handle on it is held and it has the variable. So a machine is found again after a
+restart of the driver, and no process of anybody else is ever touched.
+"""
+
+import asyncio
+import os
+import select
+import signal
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Final
+
+from weft.core.resources import MIB
+from weft.ports.provider import FoundMachine, ProviderError, ProviderSite, WantedMachine
+from weft.settings import variable_of
+
+MARK: Final = "WEFT_MACHINE"
+"""The variable: tag of the deployment, a slash, name of the machine."""
+AGENT: Final = "weft.run.worker"
+SPAWNER: Final = "weft.worker.spawner"
+STOP_S: Final = 20.0
+"""A worker ends its jobs within its own grace; then it is killed."""
+KILL_S: Final = 2.0
+SHOWN_S: Final = 10.0
+OPTIONS: Final = frozenset({"slots"})
+
+
+class ProcessProvider:
+    """The port `Provider` on processes of this host."""
+
+    def __init__(self, site: ProviderSite) -> None:
+        self._site = site
+        self._creating = asyncio.Lock()
+        self._children: set[int] = set()
+
+    async def list(self) -> Sequence[FoundMachine]:
+        """Return the machines whose processes live."""
+        return await asyncio.to_thread(self._list)
+
+    async def describe(self, name: str) -> FoundMachine | None:
+        """Return the machine if a process of it lives."""
+        found = {one.name: one for one in await self.list()}
+        return found.get(name)
+
+    async def create(self, wanted: WantedMachine) -> FoundMachine:
+        """Start a worker, unless the machine has a process."""
+        if unknown := sorted(wanted.options.keys() - OPTIONS):
+            raise ProviderError(f"the provider process has no option {unknown[0]!r}")
+        async with self._creating:
+            if found := await self.describe(wanted.name):
+                return found
+            try:
+                pid = await asyncio.to_thread(self._start, wanted)
+            except OSError as error:
+                raise ProviderError(f"could not start a worker: {error.strerror}") from error
+        self._children.add(pid)
+        return FoundMachine(name=wanted.name, provider_id=str(pid))
+
+    async def delete(self, name: str) -> None:
+        """End the processes of a machine: ask first, then kill."""
+        await asyncio.to_thread(self._end, name)
+        self._reap()
+        (self._site.logs / f"machine-{name}.log").unlink(missing_ok=True)
+
+    async def close(self) -> None:
+        """Forget the children; they live on."""
+        self._reap()
+
+    def _list(self) -> Sequence[FoundMachine]:
+        self._reap()
+        found: dict[str, int] = {}
+        for pid, module, name in sorted(self._processes(), reverse=True):
+            if module == AGENT or name not in found:
+                found[name] = pid
+        return [FoundMachine(name=name, provider_id=str(pid)) for name, pid in found.items()]
+
+    def _processes(self) -> Iterator[tuple[int, str, str]]:
+        """Yield pid, module and machine of each of this deployment's processes."""
+        for entry in Path("/proc").iterdir():
+            if entry.name.isdigit() and (known := self._known(int(entry.name))):
+                yield int(entry.name), *known
+
+    def _known(self, pid: int) -> tuple[str, str] | None:
+        """Return module and machine of a process; None: it is not proved to be ours."""
+        process = Path(f"/proc/{pid}")
+        try:
+            if process.stat().st_uid != os.geteuid():
+                return None
+            words = (process / "cmdline").read_bytes().split(b"\0")
+            variables = (process / "environ").read_bytes().split(b"\0")
+        except OSError:  # it has gone, or is not ours
+            return None
+        after = {
+            word.decode(errors="replace") for option, word in pairwise(words) if option == b"-m"
+        }
+        mark = os.fsencode(f"{MARK}={self._site.tag}/")
+        marks = [one.removeprefix(mark) for one in variables if one.startswith(mark)]
+        modules = after & {AGENT, SPAWNER}
+        return (modules.pop(), os.fsdecode(marks[0])) if modules and marks else None
+
+    def _start(self, wanted: WantedMachine) -> int:
+        log = self._site.logs / f"machine-{wanted.name}.log"
+        write = os.O_WRONLY | os.O_APPEND | os.O_CREAT
+        pid = os.posix_spawn(
+            sys.executable,
+            # -P: modules in the current directory are not ours.
+            [sys.executable, "-P", "-m", AGENT],
+            {**self._site.environment, **_settings_of(wanted), MARK: self._mark(wanted.name)},
+            file_actions=[
+                (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+                (os.POSIX_SPAWN_OPEN, 1, str(log), write, 0o600),
+                (os.POSIX_SPAWN_DUP2, 1, 2),
+            ],
+            setsid=True,
+            setsigmask=(),
+        )
+        # For a moment the kernel shows neither arguments nor variables of a new program.
+        deadline = time.monotonic() + SHOWN_S
+        while self._known(pid) is None and time.monotonic() < deadline:
+            if os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+                break
+            time.sleep(0.001)
+        return pid
+
+    def _mark(self, name: str) -> str:
+        return f"{self._site.tag}/{name}"
+
+    def _end(self, name: str) -> None:
+        """End the agent, which ends its spawner; then a spawner whose agent was dead."""
+        for module in (AGENT, SPAWNER):
+            for pid in [pid for pid, *known in self._processes() if known == [module, name]]:
+                self._end_process(pid, (module, name))
+
+    def _end_process(self, pid: int, known: tuple[str, str]) -> None:
+        try:
+            handle = os.pidfd_open(pid)
+        except ProcessLookupError:
+            return
+        poller = select.poll()
+        poller.register(handle, select.POLLIN)
+        try:
+            # Asked while the process is held: its id may have been given to another one.
+            if self._known(pid) != known:
+                return
+            for number, wait_s in ((signal.SIGTERM, STOP_S), (signal.SIGKILL, KILL_S)):
+                signal.pidfd_send_signal(handle, number)
+                if poller.poll(wait_s * 1000):
+                    return
+        except ProcessLookupError:
+            return
+        finally:
+            os.close(handle)
+
+    def _reap(self) -> None:
+        """Let the kernel forget children that have ended."""
+        for pid in list(self._children):
+            try:
+                ended, _ = os.waitpid(pid, os.WNOHANG)
+            except ChildProcessError:
+                ended = pid
+            if ended:
+                self._children.discard(pid)
+
+
+def _settings_of(wanted: WantedMachine) -> Mapping[str, str]:
+    """Return the settings of the machine's worker as variables."""
+    flavour = wanted.flavour
+    labels = {**flavour.labels, **({"region": wanted.region} if wanted.region else {})}
+    settings = {
+        "pool": wanted.pool,
+        "worker_name": wanted.name,
+        "worker_cpu_m": str(flavour.cpu_m),
+        "worker_memory_bytes": str(flavour.memory_mib * MIB),
+        "worker_labels": ",".join(f"{name}={word}" for name, word in labels.items()),
+        "worker_queues": "",
+        "worker_offers": "",
+    }
+    if "slots" in wanted.options:
+        settings["worker_slots"] = str(wanted.options["slots"])
+    return {variable_of(name): value for name, value in settings.items()}

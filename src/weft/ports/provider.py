@@ -1,0 +1,89 @@
+"""The port `provider`: it makes machines on which workers run, and deletes them.
+
+A machine is known by its name, which weft chooses, and by the tag of the deployment: a provider
+never lists or deletes what lacks either. Every call may be repeated. The worker of a machine
+registers itself under the machine's name in its pool; weft learns from that alone that it works.
+
+Calls may fail and hang: the caller limits their time. Built in: `process`. Loaded by the entry
+points `weft.providers`; each is called with a `ProviderSite`.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Protocol
+
+import msgspec
+
+from weft.core.pools import Flavour
+from weft.core.pools.pool import Option
+
+ENTRY_POINTS: Final = "weft.providers"
+
+
+class ProviderError(Exception):
+    """A machine could not be made, found or deleted; the text says why, without secrets.
+
+    `is_full`: there is no room or no quota left; another region may have some.
+    """
+
+    def __init__(self, reason: str, *, is_full: bool = False) -> None:
+        super().__init__(reason)
+        self.is_full = is_full
+
+
+class WantedMachine(msgspec.Struct, frozen=True, kw_only=True):
+    """A machine to be made."""
+
+    name: str
+    pool: str
+    flavour: Flavour
+    region: str = ""
+    options: Mapping[str, Option] = {}
+    """Of the pool, for this provider."""
+
+
+class FoundMachine(msgspec.Struct, frozen=True, kw_only=True):
+    """A machine that exists, perhaps without a worker yet or any more."""
+
+    name: str
+    provider_id: str
+    """What the provider calls it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProviderSite:
+    """What a provider gets to know of the deployment."""
+
+    tag: str
+    """Tells this deployment's machines from those of others."""
+    environment: Mapping[str, str]
+    """In which a worker on this host finds the database; it holds no secret."""
+    logs: Path
+    """A directory for what machines on this host print."""
+
+
+class Provider(Protocol):
+    """Makes and deletes machines. Every method raises `ProviderError`."""
+
+    async def list(self) -> Sequence[FoundMachine]:
+        """Return all machines of this deployment, of every pool."""
+
+    async def create(self, wanted: WantedMachine) -> FoundMachine:
+        """Make a machine, unless one of this name exists; return it without waiting for its
+        worker.
+        """
+
+    async def delete(self, name: str) -> None:
+        """Delete a machine with all that runs there; none of this name: do nothing. When this
+        returns, it is gone or certain to go.
+        """
+
+    async def describe(self, name: str) -> FoundMachine | None:
+        """Return a machine, or None if no machine has this name."""
+
+    async def close(self) -> None:
+        """Forget what belongs to this process. Machines stay."""
+
+
+ProviderFactory = Callable[[ProviderSite], Provider]

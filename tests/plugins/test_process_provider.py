@@ -1,0 +1,80 @@
+"""The provider `process`: workers on this host, found and ended by their mark alone."""
+
+import asyncio
+import os
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from weft.plugins.providers.process import MARK, ProcessProvider
+from weft.ports.provider import ProviderSite
+from weft.testing.provider_suite import ProviderSuite, until_gone, wanted
+
+pytestmark = pytest.mark.slow
+WAITS = "import signal; print('there', flush=True); signal.pause()"
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> ProviderSite:
+    """Give a deployment whose workers wait, because its home has no database."""
+    package = tmp_path / "weft" / "run"
+    package.mkdir(parents=True)
+    for directory in (package, package.parent):
+        (directory / "__init__.py").touch()
+    (package / "worker.py").write_text(WAITS)
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(tmp_path)}
+    return ProviderSite(tag=uuid4().hex, environment=environment, logs=tmp_path)
+
+
+@pytest.fixture
+async def provider(site: ProviderSite) -> AsyncIterator[ProcessProvider]:
+    found = ProcessProvider(site)
+    yield found
+    for one in await found.list():
+        await found.delete(one.name)
+
+
+class TestProcessProvider(ProviderSuite):
+    """The suite of the port."""
+
+
+async def test_a_successor_finds_and_ends_machines_of_its_deployment_only(
+    site: ProviderSite, provider: ProcessProvider
+) -> None:
+    one = wanted()
+    made = await provider.create(one)
+    successor = ProcessProvider(site)
+    other = ProcessProvider(
+        ProviderSite(tag=f"{site.tag}x", environment=site.environment, logs=site.logs)
+    )
+    await other.delete(one.name)
+
+    assert await successor.list() == [made]
+    assert await other.list() == []
+    await successor.delete(one.name)
+    await until_gone(provider, one.name)
+    assert not (site.logs / f"machine-{one.name}.log").exists()
+
+
+async def test_a_process_that_only_has_the_mark_is_left_alone(
+    site: ProviderSite, provider: ProcessProvider
+) -> None:
+    """A job inherits the variable of its worker."""
+    one = wanted()
+    environment = {**site.environment, MARK: f"{site.tag}/{one.name}"}
+    with subprocess.Popen(  # noqa: ASYNC220 (it returns at once)
+        [sys.executable, "-c", WAITS], env=environment, stdout=subprocess.PIPE
+    ) as stranger:
+        assert stranger.stdout is not None
+        await asyncio.to_thread(stranger.stdout.readline)
+        listed = await provider.list()
+        await provider.delete(one.name)
+        lives = stranger.poll() is None
+        stranger.kill()
+
+    assert listed == []
+    assert lives

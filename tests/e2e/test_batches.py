@@ -33,6 +33,14 @@ def as_json(weft: Weft, *arguments: str) -> Any:  # noqa: ANN401 (any document)
     return json.loads(done.stdout)
 
 
+def test_wait_for_a_batch_without_jobs_says_so(weft: Weft) -> None:
+    batch = weft.run("submit", "-", "--format", "json", stdin=b'{"jobs": []}').stdout.decode()
+    waited = weft.run("wait", batch.strip())
+
+    assert waited.returncode == 0
+    assert f"{batch.strip()}: success; it has no jobs" in waited.stderr.decode()
+
+
 def test_a_pipeline_from_submission_to_logs(weft: Weft, tmp_path: Path) -> None:
     batch = submit(weft, tmp_path)
     waited = weft.run("wait", batch)

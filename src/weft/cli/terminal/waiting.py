@@ -100,6 +100,9 @@ def _say_end(batch: Document, name: str) -> None:
         "cancelled": batch["n_cancelled"],
     }
     words = ", ".join(f"{count:,} {word}" for word, count in counts.items() if count)
+    if not words and batch["state"] == "success":
+        note(f"{name}: success; it has no jobs, so there was nothing to wait for")
+        return
     note(f"{name}: {batch['state']}; {words or 'no jobs'}")
     if batch["state"] != "success":
         note(f"`weft status {name}` shows the jobs that did not succeed")

@@ -151,10 +151,11 @@ async def test_corrected_prices_change_what_was_billed(own_world: World) -> None
         told: list[int] = []
 
         async def correct(*, dry_run: bool = False) -> tuple[float, float]:
-            changed, ((_tenant, project, before, after),) = await admin.correct_rates(
+            changed, n_attempts, ((_tenant, project, before, after),) = await admin.correct_rates(
                 1, prices, None, actor="ada", reason="typing error", dry_run=dry_run
             )
             assert changed.keys() <= {"cpu"}
+            assert n_attempts == 1
             told.append(len(changed))
             assert project == "default"
             return float(before), float(after)

@@ -51,6 +51,8 @@ class CorrectedRates(NamedTuple):
 
     prices: Mapping[str, tuple[Any, Any]]
     """Before and after, per unit and hour by resource; `valid_from`: texts."""
+    n_attempts: int
+    """How many attempts of existing batches were charged at them."""
     costs: list[CorrectedCost]
 
 
@@ -132,12 +134,15 @@ class Admin:
                 new_valid_from=valid_from, actor=actor, reason=reason,
             )  # fmt: skip
             after = await self._prices_of(version)
+            n_attempts = await self._connection.fetchval(
+                "SELECT count(*) FROM weft.attempt WHERE rate_card_id = $1", version
+            )
         except asyncpg.PostgresError as error:
             await transaction.rollback()
             raise translated(error) from error
         await (transaction.rollback() if dry_run else transaction.commit())
         changed = {name: (before[name], new) for name, new in after.items() if before[name] != new}
-        return CorrectedRates(changed, [CorrectedCost(*row) for row in rows])
+        return CorrectedRates(changed, n_attempts, [CorrectedCost(*row) for row in rows])
 
     async def _prices_of(self, version: int) -> Mapping[str, Any]:
         """Return the prices of a version and its date; nothing if there is no such version."""

@@ -160,25 +160,38 @@ def correct_rates(
     settings = load_settings({"home": shared.home, "database": database})
     prices = {"cpu": cpu, "memory": memory, "storage": storage, "gpu": gpu}
     begins = _in_our_zone(valid_from) if valid_from else None
-    changed, costs = run_correct_rates(
-        settings, version, prices, begins, reason=reason, dry_run=dry_run
-    )
+    found = run_correct_rates(settings, version, prices, begins, reason=reason, dry_run=dry_run)
     if shared.json:
-        print_json([
-            {"tenant": one.tenant, "project": one.project, "cost_before": float(one.before),
-             "cost_after": float(one.after)} for one in costs
-        ])  # fmt: skip
+        print_json(_correction(version, found, dry_run=dry_run))
         return 0
-    for name, (old, new) in changed.items():
+    for name, (old, new) in found.prices.items():
         print(f"{name}: {_told(name, old)} → {_told(name, new)}")
-    for one in costs if changed else ():
+    if found.prices and found.n_attempts:
+        print(f"attempts at these prices: {found.n_attempts:,}")
+    for one in found.costs if found.prices else ():
         name = one_line(one.project, width=40)
         before, after = money(float(one.before)), money(float(one.after))
         print(f"cost of project {name}: {before} → {after}")
-    if changed and not costs:
+    if found.prices and not found.costs:
         note("nothing was used at these prices: no bill changes")
-    note(_outcome(version, is_change=bool(changed), dry_run=dry_run))
+    note(_outcome(version, is_change=bool(found.prices), dry_run=dry_run))
     return 0
+
+
+def _correction(version: int, found: Any, *, dry_run: bool) -> Document:  # noqa: ANN401 (of the store)
+    return {
+        "version": version,
+        "dry_run": dry_run,
+        "changes": {
+            name: {"before": _price(name, old), "after": _price(name, new)}
+            for name, (old, new) in found.prices.items()
+        },
+        "n_attempts": found.n_attempts,
+        "costs": [
+            {"tenant": one.tenant, "project": one.project, "before": float(one.before),
+             "after": float(one.after)} for one in found.costs
+        ],
+    }  # fmt: skip
 
 
 def _outcome(version: int, *, is_change: bool, dry_run: bool) -> str:
@@ -254,4 +267,9 @@ def _correction_line(version: int, document: Document) -> str:
 def _told(name: str, value: float | str) -> str:
     if name not in UNITS_OF_A_PRICE:
         return moment(str(value))
-    return f"{float(value) * UNITS_OF_A_PRICE[name]:g}"
+    return f"{_price(name, value):g}"
+
+
+def _price(name: str, value: float | str) -> float | str:
+    """Return a price per core, GiB or GPU, as it is entered; a date stays as it is."""
+    return float(value) * UNITS_OF_A_PRICE[name] if name in UNITS_OF_A_PRICE else value

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from weft.run.doctor import examine
+from weft.run.doctor import examine, words_of_missing
 from weft.run.home import Home, HomeNotUsable
 from weft.settings import Settings
 
@@ -32,3 +32,11 @@ def test_home_of_another_user_is_a_finding(tmp_path: Path) -> None:
     assert wrong
     assert all(one.verdict == "wrong" and one.advice for one in wrong)
     assert any("belongs to user 0" in one.found for one in wrong)
+
+
+def test_missing_parts_of_the_schema_are_named_in_words() -> None:
+    assert [words_of_missing(count) for count in range(3)] == [
+        "but its functions are those of another release",
+        "but 1 migration is not applied",
+        "but 2 migrations are not applied",
+    ]

@@ -222,13 +222,21 @@ def _schema(settings: Settings) -> Iterator[Finding]:
     if status.problem is not None:
         yield Finding("database", "wrong", found, status.problem)
     elif status.pending or not status.functions_current:
-        found += f", {len(status.pending)} migrations and the functions to apply"
+        found += f", {words_of_missing(len(status.pending))}"
         yield Finding("database", "warning", found, "Restart `weft up`, or run `weft db migrate`.")
     elif status.to_contract:
         found += f", {len(status.to_contract)} things that only older programs use"
         yield Finding("database", "ok", found, "`weft db contract` takes them away.")
     else:
         yield Finding("database", "ok", found)
+
+
+def words_of_missing(n_migrations: int) -> str:
+    """Say what the schema lacks: migrations, or only the functions of this release."""
+    if n_migrations == 0:
+        return "but its functions are those of another release"
+    migrations = "migration is" if n_migrations == 1 else "migrations are"
+    return f"but {n_migrations} {migrations} not applied"
 
 
 def _roles(settings: Settings) -> Iterator[Finding]:

@@ -56,7 +56,9 @@ def test_missing_program_is_named(agent: Agent) -> None:
     ended = agent.run("no-such-program", "x")
 
     assert ended.failure == Reason.NO_PROGRAM
-    assert "no-such-program" in ended.message
+    assert "'no-such-program'" in ended.message
+    assert "in the job's PATH; a job with the command `printenv PATH`" in ended.message
+    assert "/bin" not in ended.message
     assert ended.started_ns == 0
     assert agent.run("true", job_id=2).exit_code == 0
 

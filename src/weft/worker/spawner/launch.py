@@ -278,7 +278,10 @@ class Launcher:
         if refused:
             raise CannotStart(Reason.NO_PROGRAM, f"{refused} is not executable")
         message = (
-            f"there is no program {name!r} in PATH ({path})" if name else "the program has no name"
+            f"there is no program {name!r} in the job's PATH; a job with the command "
+            "`printenv PATH` shows it"
+            if name
+            else "the program has no name"
         )
         raise CannotStart(Reason.NO_PROGRAM, message)
 

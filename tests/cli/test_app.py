@@ -74,6 +74,20 @@ def test_every_page_has_an_example_that_can_be_copied(
         build_app().parse_args(example[1:], print_error=False, exit_on_error=False)
 
 
+@pytest.mark.parametrize("page", PAGES, ids=" ".join)
+def test_examples_of_a_page_stand_below_each_other(
+    page: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    run_command([*page, "--help"])
+    description, _, _ = capsys.readouterr().out.partition("╭")
+    examples = [
+        line for line in description.splitlines()
+        if f"weft {' '.join(page)} " in line and not line.startswith("Usage: ")
+    ]  # fmt: skip
+
+    assert all(line.startswith("    ") and line[4] != " " for line in examples)
+
+
 def test_the_list_of_commands_says_what_each_does(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(["--help"]) == 0
 

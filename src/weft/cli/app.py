@@ -149,12 +149,15 @@ def build_app(*, is_overview: bool = False) -> "App":
     """
     from cyclopts import App, Parameter  # noqa: PLC0415
 
+    from weft.cli.terminal.help_page import HelpPage  # noqa: PLC0415
+
     app = App(
         name="weft",
         help="Run jobs: millions of small ones or a few long ones.",
         version=__version__,
         version_flags=["--version", "-V"],
         help_format="plaintext",
+        help_formatter=HelpPage(),
         default_parameter=Parameter(show_default=_shown_default),
         result_action="return_value",
         exit_on_error=False,

@@ -3,6 +3,7 @@
 import json
 import socket
 from datetime import datetime
+from pathlib import Path
 
 import pytest
 
@@ -38,6 +39,26 @@ def test_a_cordoned_worker_runs_nothing_until_it_is_uncordoned(weft: Weft) -> No
     assert ended.returncode == 0
     assert datetime.fromisoformat(attempt["started_at"]) > datetime.fromisoformat(uncordoned["at"])
     assert [(one["worker"], one["state"]) for one in workers] == [(name, "active")]
+
+
+def test_drain_says_how_the_worker_comes_back(weft: Weft, tmp_path: Path) -> None:
+    name, go = socket.gethostname(), tmp_path / "go"
+    command = ["sh", "-c", f"while [ ! -e {go} ]; do sleep 0.02; done"]
+    jobs = json.dumps({"jobs": [{"command": command}]}).encode()
+    batch = weft.run("submit", "-", "--format", "json", stdin=jobs).stdout.decode().strip()
+    with Client(home=weft.home) as client:
+        for document in client.get_batch(int(batch[1:])).watch():
+            if document["n_running"]:
+                break
+    drained = told(weft, "drain", name)
+    taken_back = told(weft, "uncordon", name)
+    go.touch()
+
+    assert f"{name}: draining, 1 job running" in drained
+    assert "`weft worker uncordon` takes that back" in drained
+    assert "`weft worker` on its host starts it again" in drained
+    assert "active" in taken_back
+    assert weft.run("wait", batch).returncode == 0
 
 
 def test_a_worker_that_is_not_there_is_told(weft: Weft) -> None:

@@ -145,11 +145,15 @@ def drain(
         pool: Their pool, if several pools have workers of these names.
         shared: Options of every command.
     """
-    return _change_all(
+    _change_all(
         (name, *others),
         shared,
         lambda client, one: client.drain_worker(one, reason=reason, pool=pool),
     )
+    if not shared.json:
+        note("`weft worker uncordon` takes that back until the worker has ended")
+        note("then `weft worker` on its host starts it again, and so does the next `weft up`")
+    return 0
 
 
 @app.command

@@ -23,10 +23,10 @@ from weft.cli.input.values import WrongOption
         ("concurrency_key", "", "has no key: write it as db-x"),
         ("concurrency_key", "db=x", "with the key db may run at a time"),
         ("concurrency_key", "db=0", "at least 1"),
-        ("not_before", "tomorrow", "such as 18:00, 2h (from now on) or 2027-01-01T02:00:00Z"),
-        ("deadline", "2026-02-30", "such as 18:00, 2h (from now on) or 2027-01-01T02:00:00Z"),
-        ("not_before", "+soon", "such as 18:00, 2h (from now on) or 2027-01-01T02:00:00Z"),
-        ("not_before", "+9999999999d", "such as 18:00, 2h (from now on) or 2027-01-01T02:00:00Z"),
+        ("not_before", "tomorrow", "such as 18:00, 2h (from now) or 2027-01-01T02:00:00Z"),
+        ("deadline", "2026-02-30", "such as 18:00, 2h (from now) or 2027-01-01T02:00:00Z"),
+        ("not_before", "+soon", "such as 18:00, 2h (from now) or 2027-01-01T02:00:00Z"),
+        ("not_before", "+9999999999d", "such as 18:00, 2h (from now) or 2027-01-01T02:00:00Z"),
     ],
 )
 def test_wrong_value_is_refused_with_the_name_of_its_option(

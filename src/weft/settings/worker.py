@@ -23,7 +23,7 @@ class WorkerSettings:
     )
     worker_memory_bytes: LargeBytes | None = setting(
         None,
-        "memory that the worker gives to jobs; none: nine tenths of the host's",
+        "memory that the worker gives to jobs; none: 90% of the host's",
         minimum=MIB,
     )
     worker_queues: Annotated[str, Checked(parse_queues)] = setting(
@@ -39,7 +39,7 @@ class WorkerSettings:
     )
     worker_slots: int | None = setting(
         None,
-        "jobs that the worker runs at a time, whatever they ask; none: as many as fit",
+        "jobs that the worker runs at a time, whatever they ask for; none: as many as fit",
         minimum=1,
         maximum=1_000_000,
     )

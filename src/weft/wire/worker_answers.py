@@ -39,7 +39,7 @@ class Worker(Struct, kw_only=True):
         Meta(description="what jobs may ask of it beside cpu and memory: amounts and labels"),
     ]
     slots: Annotated[
-        int | None, Meta(description="jobs at a time, whatever they ask; null: as many as fit")
+        int | None, Meta(description="jobs at a time, whatever they ask for; null: as many as fit")
     ]
     cordoned_at: datetime | None
     cordoned_by: str | None

@@ -1,4 +1,4 @@
-"""Move jobs that wait to the queues that guards choose today, or to one queue."""
+"""Move waiting jobs to the queues that the guards choose now, or to one queue."""
 
 from collections import defaultdict
 

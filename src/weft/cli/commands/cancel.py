@@ -27,7 +27,7 @@ def cancel(
     Args:
         target: `b12`, `b12.j7` or `b12/stage1`.
         others: More targets.
-        force: Cancel jobs that always run, too.
+        force: Also cancel jobs that always run.
         shared: Options of every command.
     """
     parsed = [(text, parse_target(text)) for text in (target, *others)]

@@ -9,7 +9,7 @@ def down(*, shared: Shared = SHARED) -> int:
 
         weft down
 
-    It stops also where `weft.toml` cannot be read.
+    It works even if `weft.toml` cannot be read.
 
     Args:
         shared: Options of every command.

@@ -54,7 +54,7 @@ def set_attributes(
         target: `b12`, `b12.j7` or `b12/stage1`.
         attributes: `key=value`; `key=` removes it.
         priority: Priority of a job, or of all unfinished jobs of a batch or group: higher first,
-            -1000 to 1000. The command waits until all have it; the server goes on without it.
+            -1000 to 1000. The command waits until all have it; if you stop it, the server goes on.
         shared: Options of every command.
     """
     patch: dict[str, Any] = {}

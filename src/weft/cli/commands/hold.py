@@ -13,7 +13,7 @@ from weft.core.states import ENDED_WORDS
 
 
 def hold(target: str, /, *others: str, shared: Shared = SHARED) -> int:
-    """Hold batches, jobs or groups: no job of theirs starts until released; running jobs go on.
+    """Hold batches, jobs or groups: none starts until released; running jobs continue.
 
         weft hold b12 b13/stage1
 

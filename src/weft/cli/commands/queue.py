@@ -123,7 +123,7 @@ def reroute(
     dry_run: Annotated[bool, Parameter(negative="")] = False,
     shared: Shared = SHARED,
 ) -> int:
-    """Move jobs that wait to the queues that guards choose today.
+    """Move waiting jobs to the queues that the guards choose now.
 
         weft queue reroute --dry-run
 
@@ -149,7 +149,7 @@ def reroute(
 
 @app.command
 def drain(name: str, /, *, move_to: str | None = None, shared: Shared = SHARED) -> int:
-    """Stop a queue from taking jobs. Those that it has still run; then it is closed.
+    """Stop a queue from taking jobs. The jobs it has still run; then it is closed.
 
         weft queue drain short --move-to large
 

@@ -107,7 +107,7 @@ def cordon(
     pool: Pool = None,
     shared: Shared = SHARED,
 ) -> int:
-    """Stop workers from taking new jobs, also after a restart; jobs that they have go on.
+    """Stop workers from taking new jobs, even after a restart; the jobs they have go on.
 
         weft worker cordon node7 --reason "new disk"
 

@@ -24,7 +24,7 @@ class EachOptions:
     r"""Items end with this character, such as , or '\t' or '\x1f'."""
 
     eof: Annotated[str | None, Parameter(name=["--eof", "-E"], allow_leading_hyphen=True)] = None
-    """The input ends before this line; without effect with -0 and -d."""
+    """The input ends before this line; no effect with -0 or -d."""
 
     colsep: str | None = None
     """Cut each line at this regular expression into {1}, {2} and so on."""
@@ -83,7 +83,7 @@ class EachOptions:
     """Write a line about each job to this file, in the form of GNU parallel."""
 
     results: str | None = None
-    """Write the outputs to files below this directory, too: 1/LINE/stdout and stderr."""
+    """Also write the outputs to files below this directory: 1/LINE/stdout and stderr."""
 
     dry_run: Annotated[bool, Parameter(negative="")] = False
     """Print the commands, and run nothing."""

@@ -1,5 +1,5 @@
 """What a job file may say besides the document of `POST /v1/batches`: defaults, keys of the user's
-own, durations in words, times from now on, keys as text, the values of an array in a file.
+own, durations in words, times from now, keys as text, the values of an array in a file.
 """
 
 from collections.abc import Callable, Mapping

@@ -14,7 +14,7 @@ from weft.core.durations import parse_seconds
 _CHARS_MAX = 40
 _CLOCK = re.compile(r"[0-9]{1,2}:[0-9]{2}")
 _DURATION = re.compile(r"[0-9.]+[dhms].*", re.IGNORECASE)
-_EXAMPLES = "18:00, 2h (from now on) or 2027-01-01T02:00:00Z"
+_EXAMPLES = "18:00, 2h (from now) or 2027-01-01T02:00:00Z"
 N_MAX = 2_000_000_000
 
 
@@ -24,10 +24,10 @@ class LimitOptions:
     """When a job may run."""
 
     not_before: Annotated[str | None, Parameter(group="Job")] = None
-    """Do not start it before this time: 18:00, 2h from now on, or 2027-01-01T02:00:00Z."""
+    """Start no earlier than this: 18:00, 2h (from now) or 2027-01-01T02:00:00Z."""
 
     deadline: Annotated[str | None, Parameter(group="Job")] = None
-    """End it by this time, written like --not-before; if --timeout does not fit, it fails."""
+    """End by this time, written like --not-before; a job whose --timeout is too long fails."""
 
     concurrency_key: Annotated[str | None, Parameter(group="Job")] = None
     """Run at most N jobs with this KEY at a time, whoever submits them: KEY=N (default 1)."""
@@ -68,7 +68,7 @@ def parse_concurrency_key(text: str) -> dict[str, Any]:
 
 
 def parse_moment(text: str, now: datetime | None = None) -> str:
-    """Read a time as RFC 3339: `2h` or `+2h` is a duration from now on, `18:00` the next one, and
+    """Read a time as RFC 3339: `2h` or `+2h` is a duration from now, `18:00` the next one, and
     a time without a zone has that of this machine. Raise `ValueError` for anything else.
     """
     now = now or datetime.now().astimezone()

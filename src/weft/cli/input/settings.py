@@ -48,10 +48,10 @@ class WorkerOptions:
     """Cores that the worker gives to jobs, such as 4 or 2500m (default: all)."""
 
     worker_memory: str | None = None
-    """Memory that it gives to jobs, such as 8Gi (default: nine tenths of the host's)."""
+    """Memory that it gives to jobs, such as 8Gi (default: 90% of the host's)."""
 
     slots: int | None = None
-    """Jobs that it runs at a time, whatever they ask (default: as many as fit)."""
+    """Jobs that it runs at a time, whatever they ask for (default: as many as fit)."""
 
     label: Annotated[tuple[str, ...], Parameter(negative="")] = ()
     """Label that jobs may ask for in `resources`, such as rack=12; may be repeated."""

@@ -27,7 +27,12 @@ class Attribute(NamedTuple):
 MAP: Final = "map(string, string)"
 ATTRIBUTES: Final = (
     Attribute("user", "string", "owner of the batch", "ann"),
-    Attribute("executor", "string", "that the job names; without one `process`", "process"),
+    Attribute(
+        "executor",
+        "string",
+        "that the job names; without one `function` if it calls a function, else `process`",
+        "process",
+    ),
     Attribute("batch.name", "string", "empty: it has none", "nightly"),
     Attribute("batch.billing_project", "string", "project that pays", "default"),
     Attribute("batch.attributes", MAP, "of the batch", {"team": "a"}),

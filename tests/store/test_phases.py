@@ -15,7 +15,7 @@ from weft.testing.builders import job_rows
 from weft.testing.directory_engine import DirectoryEngine
 from weft.wire.spec import JobSpec, encode_chunk
 from weft.worker.agent.agent import Agent
-from weft.worker.agent.session import Fence, WorkerFacts
+from weft.worker.agent.session import FenceTerms, WorkerFacts
 
 WITHIN_S = 60.0
 
@@ -28,8 +28,9 @@ def agent_of(world: World, runner: RemoteRunner, scratch: Path) -> Agent:
         offers={"executor": ["process", "function"]},
     )  # fmt: skip
     return Agent(
-        store, store.notices, runner, facts=facts, grace_ms=100, heartbeat_s=60.0, fence=Fence(),
-        scratch=scratch, log_keeper=FileLogKeeper(Path("/nowhere")), on_ready=lambda: None,
+        store, store.notices, runner, facts=facts, grace_ms=100, heartbeat_s=60.0,
+        fence=FenceTerms(), scratch=scratch, log_keeper=FileLogKeeper(Path("/nowhere")),
+        on_ready=lambda: None,
     )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ import pytest
 from up.weft_up import run_weft
 from weft.run.database import EmbeddedDatabase, SecretsLost
 from weft.run.home import Home, HomeInUse, HomeNotUsable, explained, write_private
-from weft.run.login import NoDatabase, login_dsn
+from weft.run.login import NoRoleDatabase, login_dsn
 from weft.run.secrets_file import EMBEDDED
 from weft.settings import Settings
 
@@ -81,7 +81,7 @@ def test_logins_written_by_an_earlier_release_are_found(home: Home, dsn: str, na
 
 def test_lost_passwords_are_told_with_the_way_out(home: Home) -> None:
     settings = Settings(home=home.path)
-    with pytest.raises(NoDatabase):
+    with pytest.raises(NoRoleDatabase):
         login_dsn(settings, "weft_api")
     home.pg.mkdir(parents=True)
     (home.pg / "PG_VERSION").write_text("18")

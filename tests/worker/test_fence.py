@@ -13,7 +13,7 @@ from weft.core.states import Reason
 from weft.wire.spawner import ProcessEnd, Renew
 from weft.worker import boottime
 from weft.worker.spawner import fence
-from weft.worker.spawner.loop import Loop
+from weft.worker.spawner.loop import EventLoop
 from worker.spawner_process import (
     SUSPENDED_S,
     Agent,
@@ -144,7 +144,7 @@ class Host:
         self.suspended_ns = 0
         monkeypatch.setattr(fence, "now_ns", lambda: self.now_ns)
         monkeypatch.setattr(fence, "suspended_ns", lambda: self.suspended_ns)
-        self._loop = Loop()
+        self._loop = EventLoop()
         self.fence = fence.Fence(self._loop, lambda: None)
         self.database: socket.socket | None = None
         self.words = READY

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from weft.worker.spawner import starter as starter_module
-from weft.worker.spawner.loop import Loop
+from weft.worker.spawner.loop import EventLoop
 from weft.worker.spawner.posix_spawn import Spawn
 from weft.worker.spawner.starter import Starter
 
@@ -59,7 +59,7 @@ def test_what_no_program_can_be_given_is_refused(argv: list[str], env: dict[str,
 
 def test_quick_work_is_done_at_once() -> None:
     told: list[str | Exception] = []
-    starter: Starter[str] = Starter(Loop(), threads=1)
+    starter: Starter[str] = Starter(EventLoop(), threads=1)
     starter.begin(lambda: "done", told.append)
 
     assert (told, starter.count) == (["done"], 0)
@@ -67,7 +67,7 @@ def test_quick_work_is_done_at_once() -> None:
 
 def test_threads_take_over_while_work_is_slow(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(starter_module, "_QUICK_NS", -1)
-    loop = Loop()
+    loop = EventLoop()
     told: list[str | Exception] = []
     starter: Starter[str] = Starter(loop, threads=2)
     both_run = threading.Barrier(2, timeout=30)

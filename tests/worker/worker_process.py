@@ -15,7 +15,7 @@ from weft.ports.store import EndReport
 from weft.wire.log_format import STDOUT
 from weft.wire.spawner import Hello
 from weft.worker.agent.agent import Agent
-from weft.worker.agent.session import Fence, WorkerFacts
+from weft.worker.agent.session import FenceTerms, WorkerFacts
 from worker.fake_store import FakeStore
 
 LIMITS = ExecutorLimits(grace_ms=300, stream_bytes_max=1 << 20, stream_head_bytes=1 << 10)
@@ -57,7 +57,7 @@ class Worker:
             facts=self.facts,
             grace_ms=LIMITS.grace_ms,
             heartbeat_s=self.heartbeat_s,
-            fence=Fence(after_s=self.fence_s),
+            fence=FenceTerms(after_s=self.fence_s),
             scratch=self.files.scratch,
             log_keeper=FileLogKeeper(self.logs),
             on_ready=ready.set,

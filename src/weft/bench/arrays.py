@@ -14,7 +14,7 @@ import asyncpg
 
 from weft.bench.conditions import conditions_of, load_average, query
 from weft.bench.figures import median_rate, ratio_of
-from weft.bench.plan import BenchPlan, Progress
+from weft.bench.plan import BenchPlan, BenchProgress
 from weft.bench.throwaway import client_of, running_weft, throwaway_home
 from weft.client.api import Api
 
@@ -30,7 +30,7 @@ def array_of(count: int) -> dict[str, Any]:
     return {"name": "each", "command": ["/bin/sleep", "1000000", "$WEFT_INDEX"], "count": count}
 
 
-async def measure(plan: BenchPlan, progress: Progress) -> dict[str, Any]:
+async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
     """Return jobs per second of one request, of the client, and of INSERT ... SELECT."""
     load, count, rounds = load_average(), plan.jobs_of(JOBS), plan.rounds_of(ROUNDS)
     rates: dict[str, list[float]] = {"reference": [], "weft": [], "in_parts": []}

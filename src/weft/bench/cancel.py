@@ -18,7 +18,7 @@ import asyncpg
 from weft.bench.conditions import conditions_of, load_average, query
 from weft.bench.figures import median_rate, ratio_of
 from weft.bench.looking import until
-from weft.bench.plan import BenchPlan, Progress
+from weft.bench.plan import BenchPlan, BenchProgress
 from weft.bench.throwaway import client_of, running_weft, throwaway_home
 from weft.client.api import Api
 
@@ -48,7 +48,7 @@ class Cancelled:
     alone: float
 
 
-async def measure(plan: BenchPlan, progress: Progress) -> dict[str, Any]:
+async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
     """Return what a cancel did, medians over the rounds."""
     load, count, rounds = load_average(), plan.jobs_of(JOBS), plan.rounds_of(ROUNDS)
     progress.begin(rounds + 1)

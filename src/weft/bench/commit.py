@@ -11,7 +11,7 @@ from typing import Any
 from weft.bench.conditions import conditions_of, load_average
 from weft.bench.figures import ratio_of
 from weft.bench.filled_batch import Filler
-from weft.bench.plan import BenchPlan, Progress
+from weft.bench.plan import BenchPlan, BenchProgress
 from weft.bench.throwaway import running_database, running_driver, throwaway_home
 
 JOBS = 1_000_000
@@ -19,7 +19,7 @@ FEW = 1_000
 ROUNDS = 3
 
 
-async def measure(plan: BenchPlan, progress: Progress) -> dict[str, Any]:
+async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
     """Return the milliseconds of the commits, medians over the rounds."""
     load, count, rounds = load_average(), plan.jobs_of(JOBS), plan.rounds_of(ROUNDS)
     times: dict[str, list[float]] = {"reference": [], "weft": []}

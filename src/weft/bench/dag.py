@@ -16,7 +16,7 @@ import asyncpg
 from weft.bench.conditions import conditions_of, load_average, query
 from weft.bench.figures import ratio_of
 from weft.bench.looking import until
-from weft.bench.plan import BenchFailed, BenchPlan, Progress
+from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
 from weft.bench.throwaway import client_of, running_weft, throwaway_home
 from weft.client.api import Api
 
@@ -27,7 +27,7 @@ MS = 1000
 SOURCE = 1
 
 
-async def measure(plan: BenchPlan, progress: Progress) -> dict[str, Any]:
+async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
     """Return the milliseconds of both, medians over the rounds."""
     load, count, rounds = load_average(), plan.jobs_of(JOBS), plan.rounds_of(ROUNDS)
     opened: list[float] = []

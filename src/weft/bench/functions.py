@@ -20,7 +20,7 @@ from typing import Any
 
 from weft.bench.conditions import conditions_of, load_average
 from weft.bench.figures import median_rate, ratio_of
-from weft.bench.plan import BenchFailed, BenchPlan, Progress
+from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
 from weft.bench.process_tree import use_by_role
 from weft.bench.throwaway import running_weft, throwaway_home
 from weft.client.functions.executor import Executor
@@ -39,7 +39,7 @@ Map = Callable[[Iterable[int]], Iterable[int]]
 """Calls `nothing` for each number and returns what the calls returned."""
 
 
-async def measure(plan: BenchPlan, progress: Progress) -> dict[str, Any]:
+async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
     """Return calls per second of each, medians over the rounds."""
     load, rounds, calls = load_average(), plan.rounds_of(ROUNDS), plan.jobs_of(CALLS)
     with throwaway_home(plan.directory) as home:
@@ -53,7 +53,7 @@ async def measure(plan: BenchPlan, progress: Progress) -> dict[str, Any]:
 
 
 def _measure(
-    home: Home, up_pid: int, calls: int, rounds: int, progress: Progress
+    home: Home, up_pid: int, calls: int, rounds: int, progress: BenchProgress
 ) -> dict[str, Any]:
     with ExitStack() as until_end:
         maps = _maps(home, until_end)

@@ -10,7 +10,7 @@ from typing import Any
 from weft.bench.conditions import conditions_of, load_average
 from weft.bench.figures import median_rate, ratio_of
 from weft.bench.filled_batch import Filler
-from weft.bench.plan import BenchFailed, BenchPlan, Progress
+from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
 from weft.bench.runners import Runners
 from weft.bench.statemachine import tidy
 from weft.bench.throwaway import running_database, running_driver, throwaway_home
@@ -29,7 +29,7 @@ PATIENCE_S = 5.0
 """The driver passes gates that were busy within milliseconds; after this nothing is left."""
 
 
-async def measure(plan: BenchPlan, progress: Progress) -> dict[str, Any]:
+async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
     """Return jobs per second with and without keys, and of submissions, medians of the rounds."""
     load, rounds, jobs = load_average(), plan.rounds_of(ROUNDS), plan.jobs_of(JOBS)
     keys = min(KEYS, max(1, jobs // JOBS_OF_KEY))

@@ -12,7 +12,7 @@ from weft.bench.conditions import conditions_of, load_average
 from weft.bench.figures import median_rate, ratio_of
 from weft.bench.filled_batch import Filler
 from weft.bench.layout import Sets
-from weft.bench.plan import BenchPlan, Progress
+from weft.bench.plan import BenchPlan, BenchProgress
 from weft.bench.runners import Runners
 from weft.bench.statemachine import run_bare, tidy
 from weft.bench.throwaway import running_database, running_driver, throwaway_home
@@ -28,7 +28,7 @@ BLOCK = 100
 PER_JOB = (1, 3, 6)
 
 
-async def measure(plan: BenchPlan, progress: Progress) -> dict[str, Any]:
+async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
     """Return jobs per second by groups of a job, and of the bare queue."""
     load, rounds = load_average(), plan.rounds_of(ROUNDS)
     jobs = max(2, round(plan.jobs_of(JOBS) / (2 * SIZE))) * 2 * SIZE

@@ -17,7 +17,7 @@ from weft.bench.conditions import conditions_of, load_average, query
 from weft.bench.figures import percentile
 from weft.bench.filled_batch import Filler
 from weft.bench.layout import Sets
-from weft.bench.plan import BenchFailed, BenchPlan, Progress
+from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
 from weft.bench.runners import Runners
 from weft.bench.throwaway import (
     running_api,
@@ -50,7 +50,7 @@ READS: dict[str, Path] = {
 }
 
 
-async def measure(plan: BenchPlan, progress: Progress) -> dict[str, Any]:
+async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
     """Return the 99th percentile of each kind of request, and the bytes of a job."""
     load, jobs, requests = load_average(), plan.jobs_of(JOBS), plan.rounds_of(REQUESTS)
     progress.begin(6)
@@ -101,7 +101,7 @@ async def measure(plan: BenchPlan, progress: Progress) -> dict[str, Any]:
 
 
 async def _read(
-    http: httpx.AsyncClient, jobs_of: dict[int, int], requests: int, progress: Progress
+    http: httpx.AsyncClient, jobs_of: dict[int, int], requests: int, progress: BenchProgress
 ) -> dict[int, dict[str, list[float]]]:
     """Return the milliseconds of each request, by batch and kind."""
     took: dict[int, dict[str, list[float]]] = {

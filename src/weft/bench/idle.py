@@ -13,7 +13,7 @@ from typing import Any
 import asyncpg
 
 from weft.bench.conditions import conditions_of, load_average, query
-from weft.bench.plan import BenchPlan, Progress
+from weft.bench.plan import BenchPlan, BenchProgress
 from weft.bench.process_tree import ROLES, use_by_role
 from weft.bench.throwaway import client_of, running_weft, throwaway_home
 from weft.run.home import Home
@@ -29,7 +29,7 @@ _STATEMENT = re.compile(r"user=(\w*) LOG:  (?:statement|execute [^:]*): (.*)")
 _FUNCTION = re.compile(r"weft\.(\w+)\(")
 
 
-async def measure(plan: BenchPlan, progress: Progress) -> dict[str, Any]:
+async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
     """Return statements, time and memory of a minute without work."""
     load, window_s = load_average(), WINDOW_S * plan.scale
     progress.begin(STEPS + 2)

@@ -13,7 +13,7 @@ from typing import Any
 
 from weft.bench.conditions import conditions_of, load_average
 from weft.bench.figures import percentile, ratio_of
-from weft.bench.plan import BenchFailed, BenchPlan, Progress
+from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
 from weft.bench.throwaway import client_of, running_weft, throwaway_home
 from weft.client.api import Api
 
@@ -28,7 +28,7 @@ STEPS = 20
 _NS_PER_MS = 1e6
 
 
-async def measure(plan: BenchPlan, progress: Progress) -> dict[str, Any]:
+async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
     """Return the milliseconds from submission to start, median and 99th percentile."""
     load, count = load_average(), plan.jobs_of(SUBMISSIONS)
     weft: list[float] = []

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from importlib import import_module
 from typing import Any
 
-from weft.bench.plan import BenchPlan, Progress
+from weft.bench.plan import BenchPlan, BenchProgress
 from weft.telemetry.log import configure
 
 BENCHES: Mapping[str, str] = {
@@ -27,10 +27,10 @@ BENCHES: Mapping[str, str] = {
 }
 """Name of the module that measures it, and what it asks."""
 
-Measure = Callable[[BenchPlan, Progress], Awaitable[dict[str, Any]]]
+Measure = Callable[[BenchPlan, BenchProgress], Awaitable[dict[str, Any]]]
 
 
-def run_bench(name: str, plan: BenchPlan, progress: Progress) -> dict[str, Any]:
+def run_bench(name: str, plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
     """Measure one thing and return `weft`, `reference`, `ratio`, `conditions` and more.
 
     What it started is ended before this returns or raises, also after Ctrl-C and SIGTERM.
@@ -40,7 +40,9 @@ def run_bench(name: str, plan: BenchPlan, progress: Progress) -> dict[str, Any]:
     return {"bench": name, **asyncio.run(_interruptible(measure, plan, progress))}
 
 
-async def _interruptible(measure: Measure, plan: BenchPlan, progress: Progress) -> dict[str, Any]:
+async def _interruptible(
+    measure: Measure, plan: BenchPlan, progress: BenchProgress
+) -> dict[str, Any]:
     task = asyncio.ensure_future(measure(plan, progress))
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):

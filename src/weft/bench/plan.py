@@ -36,7 +36,7 @@ class BenchPlan:
         return max(1, self.rounds or usual)
 
 
-class Progress(Protocol):
+class BenchProgress(Protocol):
     """Receives the progress of a bench."""
 
     def begin(self, steps: int) -> None:

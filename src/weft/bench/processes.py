@@ -12,7 +12,7 @@ from typing import Any
 
 from weft.bench.conditions import conditions_of, load_average
 from weft.bench.figures import median_rate, ratio_of
-from weft.bench.plan import BenchFailed, BenchPlan, Progress
+from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
 from weft.bench.process_tree import use_by_role
 from weft.bench.throwaway import client_of, running_weft, throwaway_home
 from weft.client.api import Api
@@ -26,7 +26,7 @@ REST_S = 1.0
 PROGRAM = "/bin/true"
 
 
-async def measure(plan: BenchPlan, progress: Progress) -> dict[str, Any]:
+async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
     """Return jobs per second of weft and of xargs, medians over the rounds."""
     load, rounds = load_average(), plan.rounds_of(ROUNDS)
     each = plan.jobs_of(JOBS)

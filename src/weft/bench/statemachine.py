@@ -21,7 +21,7 @@ import asyncpg
 from weft.bench.conditions import conditions_of, load_average, query
 from weft.bench.figures import median_rate, ratio_of
 from weft.bench.filled_batch import Filler
-from weft.bench.plan import BenchPlan, Progress
+from weft.bench.plan import BenchPlan, BenchProgress
 from weft.bench.process_tree import cpu_s_below
 from weft.bench.runners import Runners
 from weft.bench.throwaway import running_database, running_driver, throwaway_home
@@ -42,7 +42,7 @@ KINDS: dict[str, Kind] = {"in_two_calls": "weft_in_two", "with_store_classes": "
 """By variant, where it is not the usual one."""
 
 
-async def measure(plan: BenchPlan, progress: Progress) -> dict[str, Any]:
+async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
     """Return jobs per second by jobs of one call, and the rates at both ends of a long run."""
     load, rounds = load_average(), plan.rounds_of(ROUNDS)
     jobs_by_size = {size: _whole(plan.jobs_of(jobs), size) for size, jobs in JOBS_BY_SIZE.items()}
@@ -89,7 +89,7 @@ async def measure(plan: BenchPlan, progress: Progress) -> dict[str, Any]:
 class _Bench:
     """One server, its runners, and what is measured on them."""
 
-    def __init__(self, home: Home, filler: Filler, progress: Progress) -> None:
+    def __init__(self, home: Home, filler: Filler, progress: BenchProgress) -> None:
         self._admin_dsn = home.secrets()["admin"]
         self._progress = progress
         self.filler = filler

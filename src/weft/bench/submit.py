@@ -13,7 +13,7 @@ import asyncpg
 
 from weft.bench.conditions import conditions_of, load_average, query
 from weft.bench.figures import median_rate, ratio_of
-from weft.bench.plan import BenchPlan, Progress
+from weft.bench.plan import BenchPlan, BenchProgress
 from weft.bench.throwaway import client_of, running_weft, throwaway_home
 from weft.client.api import Api
 
@@ -38,7 +38,7 @@ def labelled_job(number: int) -> Document:
     }
 
 
-async def measure(plan: BenchPlan, progress: Progress) -> dict[str, Any]:
+async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
     """Return jobs per second of the client and of COPY, medians over the rounds."""
     load, count, rounds = load_average(), plan.jobs_of(JOBS), plan.rounds_of(ROUNDS)
     plain: list[float] = []

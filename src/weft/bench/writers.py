@@ -11,7 +11,7 @@ from weft.bench.conditions import conditions_of, load_average
 from weft.bench.figures import median_rate, ratio_of
 from weft.bench.filled_batch import Filler
 from weft.bench.layout import Sets
-from weft.bench.plan import BenchPlan, Progress
+from weft.bench.plan import BenchPlan, BenchProgress
 from weft.bench.runners import Runners
 from weft.bench.statemachine import tidy
 from weft.bench.throwaway import running_database, running_driver, throwaway_home
@@ -27,7 +27,7 @@ PROCESSES = 4
 LAYOUTS = {"weft": Sets(1, SIZE, choices=1), "reference": Sets(1, SIZE, choices=PROCESSES)}
 
 
-async def measure(plan: BenchPlan, progress: Progress) -> dict[str, Any]:
+async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
     """Return jobs per second in one group and in four."""
     load, rounds = load_average(), plan.rounds_of(ROUNDS)
     a_turn = SIZE * PROCESSES

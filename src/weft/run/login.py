@@ -7,7 +7,7 @@ from weft.run.home import Home
 from weft.settings import Settings
 
 
-class NoDatabase(Unavailable):
+class NoRoleDatabase(Unavailable):
     """There is neither a DSN nor a home that has one."""
 
     code = "UP.NO_DATABASE"
@@ -23,7 +23,7 @@ def login_dsn(settings: Settings, login: str) -> str:
         return check_dsn(settings.database)
     dsn = Home(settings.home).secrets().get(login)
     if dsn is None:
-        raise NoDatabase(
+        raise NoRoleDatabase(
             f"no database is known for {login}",
             detail=f"{settings.home} has no secrets.json, and no setting `database` is given.",
             hint="Start the role with `weft up`, or give it a login with `--database DSN`.",

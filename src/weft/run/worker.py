@@ -35,7 +35,7 @@ from weft.store import open_worker_store
 from weft.telemetry.log import get_logger
 from weft.wire.spawner import WarmLimits
 from weft.worker.agent.agent import Agent
-from weft.worker.agent.session import Fence, WorkerFacts
+from weft.worker.agent.session import FenceTerms, WorkerFacts
 
 log = get_logger()
 
@@ -182,11 +182,11 @@ def _offers_of(settings: Settings) -> dict[str, Offer]:
     return {**queues, **offers, **labels, **slots}
 
 
-def fence_of(settings: Settings, dsn: str) -> Fence:
+def fence_of(settings: Settings, dsn: str) -> FenceTerms:
     """Return after how much silence the jobs of this worker are killed on its own host: shortly
     before the database gives them to others.
     """
-    return Fence(
+    return FenceTerms(
         after_s=settings.lost_after_s - _FENCE_MARGIN_S,
         return_s=first_look_s(settings.lost_after_s) - _RETURN_MARGIN_S,
         find_database=lambda: local_socket(dsn),

@@ -13,7 +13,7 @@ from typing import Any
 from weft.cli.each.command_line import read_words
 from weft.cli.each.dry_run import print_commands
 from weft.cli.each.each_input import EachInput, read_whole
-from weft.cli.each.feed import Feed
+from weft.cli.each.feed import JobFeed
 from weft.cli.each.halting import halt_of, stop_when_halted
 from weft.cli.each.ledger import WINDOW_JOBS, Ledger
 from weft.cli.each.lines import GivenItems, LineReader
@@ -143,7 +143,7 @@ class _Each:
             return INTERRUPTED
         return self._ledger.exit_code
 
-    async def _feed(self, client: Api, reader: LineReader | GivenItems) -> Feed:
+    async def _feed(self, client: Api, reader: LineReader | GivenItems) -> JobFeed:
         resume = self._how.resume
         earlier = await find_earlier(client, resume) if resume is not None else None
         program = PurePath(self._input.words.command[0]).name or "each"
@@ -156,7 +156,7 @@ class _Each:
         n_at_once = await self._n_at_once(client, has_slots=template.has_slot)
         if n_at_once:
             batch["max_running"] = n_at_once
-        feed = Feed(
+        feed = JobFeed(
             client=client,
             reader=reader,
             ledger=self._ledger,
@@ -188,7 +188,7 @@ class _Each:
             self._ledger.slots = Slots(n_at_once or WINDOW_JOBS)
         return n_at_once
 
-    async def _work_until_done(self, client: Api, feed: Feed, progress: ProgressLine) -> None:
+    async def _work_until_done(self, client: Api, feed: JobFeed, progress: ProgressLine) -> None:
         """Feed and print at once, until all is printed or we are told to stop."""
         printer = Printer(
             client,
@@ -233,7 +233,7 @@ class _Each:
         if self._work is not None:
             self._work.cancel()
 
-    async def _cancel(self, client: Api, feed: Feed) -> None:
+    async def _cancel(self, client: Api, feed: JobFeed) -> None:
         """Cancel the rest. After Ctrl-C, wait until its processes are dead.
 
         If the reader of our output is gone, leave at once: nobody waits.
@@ -248,7 +248,7 @@ class _Each:
                 async for _ in documents:
                     pass
 
-    def _sum_up(self, feed: Feed, *, is_interrupted: bool) -> None:
+    def _sum_up(self, feed: JobFeed, *, is_interrupted: bool) -> None:
         run = Run(
             name=str(feed.batch["name"]),
             batch_id=feed.batch_id,
@@ -272,7 +272,7 @@ def _print_command(command: Sequence[str]) -> None:
     write_all(STDERR, os.fsencode(shlex.join(command)) + b"\n")
 
 
-async def _both(feed: Feed, printer: Printer, ledger: Ledger) -> None:
+async def _both(feed: JobFeed, printer: Printer, ledger: Ledger) -> None:
     """Run feed and printer. If the batch is cancelled elsewhere, print what there is, then say
     so.
     """

@@ -41,7 +41,7 @@ class Job(NamedTuple):
 
 
 @dataclass
-class Feed:
+class JobFeed:
     """Submits jobs while there is room for their results."""
 
     client: Api

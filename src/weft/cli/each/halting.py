@@ -3,7 +3,7 @@
 import asyncio
 from contextlib import aclosing, suppress
 
-from weft.cli.each.feed import Feed
+from weft.cli.each.feed import JobFeed
 from weft.cli.each.ledger import LAST_WORD, Ledger
 from weft.cli.each.packing import BadInputOption
 from weft.client.api import Api, Document
@@ -70,7 +70,7 @@ class Watch:
         return False
 
 
-async def stop_when_halted(client: Api, feed: Feed, feeding: "asyncio.Future[None]") -> None:
+async def stop_when_halted(client: Api, feed: JobFeed, feeding: "asyncio.Future[None]") -> None:
     """Wait until the run has to stop; then start nothing more, and end it."""
     ledger = feed.ledger
     await ledger.halted.wait()

@@ -14,7 +14,7 @@ from weft.client.http.listing import Document
 from weft.client.objects.job_keywords import NAMES, JobKeywords
 from weft.client.submission.arrays import size_of
 from weft.client.submission.group_plan import group_exists
-from weft.client.submission.pending_update import Membership, NewGroup, PendingUpdate
+from weft.client.submission.pending_update import DraftGroup, Membership, PendingUpdate
 from weft.client.submission.refs import Block, HasRef, JobRef
 from weft.client.submission.spool import JobSpool
 from weft.core.errors import (
@@ -55,7 +55,7 @@ class Draft:
     def _begin(self) -> None:
         self.block = Block()
         self._spool = JobSpool()
-        self._groups: dict[str, NewGroup] = {}
+        self._groups: dict[str, DraftGroup] = {}
 
     @property
     def title(self) -> str:
@@ -77,7 +77,7 @@ class Draft:
         self._spool.append(self._memberships.setdefault(membership, len(self._memberships)), job)
         return JobRef(self.block, position, size_of(job) or 1)
 
-    def add_group(self, group: NewGroup) -> None:
+    def add_group(self, group: DraftGroup) -> None:
         """Collect a group. A tree group may be asked for again, if nothing new is said of it."""
         known = self._groups.get(group.key)
         if known is None or (not group.is_set and not known.options):
@@ -280,7 +280,7 @@ class JobTreeBuilder(Generic[JobT]):
             if wrong:
                 raise InvalidValue.of([FieldError("/groups/0/path", wrong)])
             options = group_options(cancel_after_n_failures, attributes, callback)
-            self._draft.add_group(NewGroup(path, is_set=False, options=options))
+            self._draft.add_group(DraftGroup(path, is_set=False, options=options))
         return GroupBuilder(self._draft, self._make_job, Membership(path))
 
 
@@ -307,7 +307,7 @@ class Builder(GroupBuilder[JobT]):
             callback: URL to which its status is posted when it is complete.
         """
         options = group_options(cancel_after_n_failures, attributes, callback)
-        self._draft.add_group(NewGroup(name, is_set=True, options=options))
+        self._draft.add_group(DraftGroup(name, is_set=True, options=options))
         return GroupBuilder(self._draft, self._make_job, Membership(sets=(name,)))
 
     def job_tree(self) -> JobTreeBuilder[JobT]:

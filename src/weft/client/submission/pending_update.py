@@ -30,7 +30,7 @@ class Membership:
 
 
 @dataclass(frozen=True)
-class NewGroup:
+class DraftGroup:
     """A group that a builder was asked to make: a tree group by its path, or a set by its name."""
 
     key: str
@@ -59,7 +59,7 @@ class PendingUpdate:
     block: Block
     spool: JobSpool
     memberships: Sequence[Membership]
-    groups: Sequence[NewGroup]
+    groups: Sequence[DraftGroup]
     inherit_env: Mapping[str, str] | None
     _key: str = field(default_factory=new_key)
     _declared: Sequence[Document] | None = None
@@ -104,14 +104,14 @@ class PendingUpdate:
         self.block.batch_id = int(answer["id"])
         self.block.first_job = answer.get("first_job")
 
-    async def _groups_to_make(self) -> list[NewGroup]:
+    async def _groups_to_make(self) -> list[DraftGroup]:
         """Return the groups that one request has to declare: a tree group of which nothing is
         said and that is used, or is there already, goes without saying.
         """
         if self.batch_id is None:
             return list(self.groups)
         used = {membership.path for membership in self.memberships}
-        found: list[NewGroup] = []
+        found: list[DraftGroup] = []
         for group in self.groups:
             may_be_left_out = not group.is_set and not group.options
             if may_be_left_out and group.key in used:

@@ -12,7 +12,7 @@ from weft.telemetry.log import get_logger
 from weft.worker import boottime
 from weft.worker.agent.contact import DeclaredLost
 from weft.worker.agent.patience import until_answered
-from weft.worker.agent.session import Drained, Fence, Session, WorkerFacts
+from weft.worker.agent.session import Drained, FenceTerms, Session, WorkerFacts
 
 log = get_logger()
 
@@ -34,7 +34,7 @@ class Agent:
         facts: WorkerFacts,
         grace_ms: int,
         heartbeat_s: float,
-        fence: Fence,
+        fence: FenceTerms,
         scratch: Path,
         log_keeper: LogKeeper,
         on_ready: Callable[[], None],

@@ -40,14 +40,14 @@ class WorkerFacts:
     offers: Mapping[str, Offer]
     """What else it offers: amounts by name, and labels such as the names of its executors."""
     slots: int | None = None
-    """How many jobs it runs at a time, whatever they ask; None: as many as fit."""
+    """How many jobs it runs at a time, whatever they ask for; None: as many as fit."""
     log_place: str | None = None
     """The name of the directory in which it keeps output; None: that of the api."""
     log_directory: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
-class Fence:
+class FenceTerms:
     """When the spawner stops all jobs by itself because the database may have reassigned them."""
 
     after_s: float | None = None
@@ -74,7 +74,7 @@ class Session:
         *,
         facts: WorkerFacts,
         grace_ms: int,
-        fence: Fence,
+        fence: FenceTerms,
         scratch: Path,
         log_keeper: LogKeeper,
     ) -> None:

@@ -13,7 +13,7 @@ from types import FrameType
 
 from weft.worker.spawner.agent_link import AgentLink
 from weft.worker.spawner.guard import AlreadyRuns, become_reaper, kill_everything, take_lock
-from weft.worker.spawner.loop import Loop
+from weft.worker.spawner.loop import EventLoop
 from weft.worker.spawner.scratch import Scratch
 from weft.worker.spawner.spawner import Spawner
 
@@ -30,7 +30,7 @@ def main(argv: list[str]) -> int:
     except AlreadyRuns:
         return ALREADY_RUNS
     pid_namespace = become_reaper()
-    loop = Loop()
+    loop = EventLoop()
     link = AgentLink(loop, listen(socket_path))
     spawner = Spawner(
         loop,
@@ -71,7 +71,7 @@ def listen(path: str) -> socket.socket:
     return listener
 
 
-def _end_on_signals(loop: Loop, spawner: Spawner) -> None:
+def _end_on_signals(loop: EventLoop, spawner: Spawner) -> None:
     """Quit on SIGTERM. The handler only wakes the loop."""
     wake_read, wake_write = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
 

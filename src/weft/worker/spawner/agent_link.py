@@ -7,7 +7,7 @@ from collections.abc import Callable
 import msgspec
 
 from weft.wire.spawner import AgentMessage, Framer, Hello, SpawnerMessage, frame
-from weft.worker.spawner.loop import Loop
+from weft.worker.spawner.loop import EventLoop
 
 _READ_BYTES = 1 << 20
 _WAITING_BYTES_MAX = 8 << 20
@@ -16,7 +16,7 @@ _WAITING_BYTES_MAX = 8 << 20
 class AgentLink:
     """Listen, read messages, write messages. The loss of an agent does not affect the jobs."""
 
-    def __init__(self, loop: Loop, listener: socket.socket) -> None:
+    def __init__(self, loop: EventLoop, listener: socket.socket) -> None:
         self._loop = loop
         self._listener = listener
         self._connection: socket.socket | None = None

@@ -17,7 +17,7 @@ from collections.abc import Callable
 
 from weft.wire.spawner import Renew
 from weft.worker.boottime import Timer, now_ns, suspended_ns
-from weft.worker.spawner.loop import Loop
+from weft.worker.spawner.loop import EventLoop
 
 _LEAD_NS = 4_000_000_000
 """How long before its end the database is probed for the first time."""
@@ -35,7 +35,7 @@ _NOT_READY = b"C57P03\0"
 class Fence:
     """Call `on_expired` if the fence is not renewed in time."""
 
-    def __init__(self, loop: Loop, on_expired: Callable[[], None]) -> None:
+    def __init__(self, loop: EventLoop, on_expired: Callable[[], None]) -> None:
         self._loop = loop
         self._on_expired = on_expired
         self._renewal = Renew(0)

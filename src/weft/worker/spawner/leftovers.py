@@ -14,7 +14,7 @@ from functools import partial
 from weft.worker.spawner import tree
 from weft.worker.spawner.attempt import Attempt
 from weft.worker.spawner.launch import MARK
-from weft.worker.spawner.loop import Loop
+from weft.worker.spawner.loop import EventLoop
 
 _AGAIN_NS = 50_000_000
 _MS = 1_000_000
@@ -36,7 +36,7 @@ class Leftovers:
     """Find strays, ask them to end when their job has ended, kill them after the grace period."""
 
     def __init__(
-        self, loop: Loop, own_children: set[int], on_clean: Callable[[Attempt], None]
+        self, loop: EventLoop, own_children: set[int], on_clean: Callable[[Attempt], None]
     ) -> None:
         self._loop = loop
         self._own_children = own_children

@@ -26,7 +26,7 @@ class Timer:
         return (self.due_ns, self.number) < (other.due_ns, other.number)
 
 
-class Loop:
+class EventLoop:
     """Call back when a file descriptor is ready or a timer is due."""
 
     def __init__(self) -> None:

@@ -13,7 +13,7 @@ from weft.worker.spawner import tree
 from weft.worker.spawner.attempt import Attempt
 from weft.worker.spawner.launch import Launcher, Prepared, StartedProcess
 from weft.worker.spawner.leftovers import Leftovers
-from weft.worker.spawner.loop import Loop
+from weft.worker.spawner.loop import EventLoop
 from weft.worker.spawner.oom import OomKills
 from weft.worker.spawner.reports import Reports, fail_for_disk
 from weft.worker.spawner.starter import Starter
@@ -35,7 +35,7 @@ class Running:
 
     def __init__(
         self,
-        loop: Loop,
+        loop: EventLoop,
         launcher: Launcher,
         reports: Reports,
         logs: str,

@@ -30,7 +30,7 @@ from weft.worker.spawner.attempt import Attempt
 from weft.worker.spawner.capacity import Capacity
 from weft.worker.spawner.fence import Fence
 from weft.worker.spawner.launch import CannotStart, Launcher, NoRoom
-from weft.worker.spawner.loop import Loop
+from weft.worker.spawner.loop import EventLoop
 from weft.worker.spawner.reports import Reports
 from weft.worker.spawner.running import Running
 from weft.worker.spawner.scratch import Scratch
@@ -48,7 +48,7 @@ class Spawner:
 
     def __init__(
         self,
-        loop: Loop,
+        loop: EventLoop,
         link: AgentLink,
         *,
         logs: str,

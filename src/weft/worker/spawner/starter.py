@@ -11,7 +11,7 @@ from collections.abc import Callable
 from queue import SimpleQueue
 from typing import Generic, TypeVar
 
-from weft.worker.spawner.loop import Loop
+from weft.worker.spawner.loop import EventLoop
 from weft.worker.spawner.posix_spawn import own_umask
 
 _QUICK_NS = 700_000
@@ -25,7 +25,7 @@ OnEnd = Callable[[Result | Exception], None]
 class Starter(Generic[Result]):
     """Start in the loop's thread as long as that is quick, else in other threads."""
 
-    def __init__(self, loop: Loop, *, threads: int) -> None:
+    def __init__(self, loop: EventLoop, *, threads: int) -> None:
         self._work: SimpleQueue[tuple[Work[Result], OnEnd[Result]]] = SimpleQueue()
         self._done: SimpleQueue[tuple[OnEnd[Result], Result | Exception, int]] = SimpleQueue()
         self._wake = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)

@@ -7,7 +7,7 @@ from functools import partial
 
 from weft.wire.log_format import STDERR, STDOUT
 from weft.worker.spawner.attempt import Attempt
-from weft.worker.spawner.loop import Loop
+from weft.worker.spawner.loop import EventLoop
 from weft.worker.spawner.output import Output, output_path
 from weft.worker.spawner.reports import fail_for_disk
 
@@ -20,7 +20,7 @@ class Streams:
     """One buffer for all reads. `on_disk_full` gets the attempts whose output cannot be kept."""
 
     def __init__(
-        self, loop: Loop, logs: str, on_disk_full: Callable[[Attempt, OSError], None]
+        self, loop: EventLoop, logs: str, on_disk_full: Callable[[Attempt, OSError], None]
     ) -> None:
         self._loop = loop
         self._logs = logs

@@ -21,7 +21,7 @@ from weft.worker.private_files import write_all
 from weft.worker.spawner import tree
 from weft.worker.spawner.attempt import Attempt
 from weft.worker.spawner.launch import MARK, Launcher
-from weft.worker.spawner.loop import Loop, Timer
+from weft.worker.spawner.loop import EventLoop, Timer
 from weft.worker.spawner.output import output_path
 from weft.worker.spawner.reports import fail_for_disk
 from weft.worker.spawner.running import Running
@@ -40,7 +40,7 @@ class Warm:
     """All warm processes of this spawner."""
 
     def __init__(
-        self, loop: Loop, launcher: Launcher, running: Running, scratch: Scratch, logs: str
+        self, loop: EventLoop, launcher: Launcher, running: Running, scratch: Scratch, logs: str
     ) -> None:
         self._loop = loop
         self._launcher = launcher

@@ -8,7 +8,7 @@ import msgspec
 from weft.wire.function import DONE_BYTES_MAX, HEADER, Call, Done
 from weft.worker.spawner.attempt import Attempt
 from weft.worker.spawner.launch import Spawned
-from weft.worker.spawner.loop import Loop
+from weft.worker.spawner.loop import EventLoop
 
 Key = tuple[int, tuple[str, ...], tuple[tuple[str, str], ...]]
 """Batch, program and environment: only jobs that share all of them share a process."""
@@ -45,7 +45,9 @@ class WarmProcess:
         "stdout_fd",
     )
 
-    def __init__(self, loop: Loop, key: Key, spawned: Spawned, control: socket.socket) -> None:
+    def __init__(
+        self, loop: EventLoop, key: Key, spawned: Spawned, control: socket.socket
+    ) -> None:
         self._loop = loop
         self._buffer = bytearray()
         self._waiting = b""

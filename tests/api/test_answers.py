@@ -8,7 +8,7 @@ import pytest
 
 from api.live import EventReader, LiveWorker, fold
 from weft.core.states import JobState, Phase, Reason
-from weft.wire import answers, queue_answers, worker_answers
+from weft.wire import answers, pool_answers, queue_answers, worker_answers
 
 JSON = "application/json"
 DOCUMENT = {
@@ -22,6 +22,13 @@ DOCUMENT = {
         },
     ],
 }  # fmt: skip
+POOL = {
+    "name": "burst",
+    "provider": "process",
+    "max_workers": 4,
+    "regions": ["local"],
+    "flavours": [{"name": "small", "cpu": "500m", "memory": "1Gi", "labels": {"rack": "12"}}],
+}
 
 
 def test_words_are_those_of_the_states() -> None:
@@ -43,7 +50,7 @@ def check(document: Any, schema: dict[str, Any]) -> None:  # noqa: ANN401
         schema = schema["oneOf"]["plan" in document]
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
-        places = (answers, queue_answers, worker_answers)
+        places = (answers, pool_answers, queue_answers, worker_answers)
         kind = next(getattr(one, name) for one in places if hasattr(one, name))
         assert shape(msgspec.to_builtins(msgspec.convert(document, kind))) == shape(document)
         return
@@ -105,6 +112,11 @@ async def test_every_answer_is_the_one_described(
     await ask("POST", "/v1/queues/{q}/drain", q="q", body={})
     await ask("GET", "/v1/queues")
     await ask("GET", "/v1/queues/{q}", q="q")
+    await ask("PUT", "/v1/pools", body={"pools": [POOL]})
+    await ask("GET", "/v1/pools")
+    for part in ("", "/log"):
+        await ask("GET", "/v1/pools/{p}" + part, p=POOL["name"])
+    await ask("PUT", "/v1/pools", body={"pools": []})
     await ask("GET", "/v1/rates")
     await ask("GET", "/v1/overview")
     await ask("GET", "/v1/workers")

@@ -37,6 +37,7 @@ WORDS: dict[tuple[str, ...], list[str]] = {
     ("run",): ["--", "true"], ("each",): ["--", "true"], ("submit",): ["p.json"],
     ("set",): ["b1", "a=1"], ("delete",): ["b1", "--yes"], ("bench",): ["no-such"],
     ("queue", "apply"): ["queues.toml", "--yes"], ("queue", "test"): ["p.json"],
+    ("pool", "apply"): ["pools.toml", "--yes"],
     ("billing", "correct-rates"): ["1", "--cpu", "0.02", "--reason", "too few zeros"],
 }  # fmt: skip
 """What some commands need before they read settings."""
@@ -100,6 +101,7 @@ def test_each_command_names_a_broken_file(
 ) -> None:
     (home.parent / "p.json").write_text('{"jobs": [{}]}')
     (home.parent / "queues.toml").write_text('[[queue]]\nname = "short"\npriority = 1\n')
+    (home.parent / "pools.toml").write_text('[[pool]]\nname = "burst"\n')
     arguments = COMMANDS[command].assemble_argument_collection()
     needed = ["b1" for one in arguments if one.required and one.parse]
     words = [*command, *WORDS.get(command, needed)]

@@ -43,7 +43,7 @@ def test_a_pool_grows_by_what_has_no_room() -> None:
     decisions = decide(POOL, jobs, there)
 
     assert told(decisions) == [("create", "small")]
-    assert decisions[0].reason == "2 jobs have no room elsewhere"
+    assert decisions[0].reason == "no room elsewhere for 2 jobs"
     assert decide(POOL, [JOB], [machine("a")]) == []
     assert decide(POOL, [JOB], [machine("w", flavour=None)]) == []
 

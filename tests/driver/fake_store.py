@@ -170,6 +170,34 @@ class FakeDriverStore:
         await self._ask("remove_old", epoch)
         return 0
 
+    async def pool_rounds(self, epoch: int, *, limit_jobs: int) -> Sequence[Row]:  # noqa: ARG002
+        await self._ask("pool_rounds", epoch)
+        return ()
+
+    async def add_machines(
+        self,
+        epoch: int,
+        pool_id: int,  # noqa: ARG002
+        new: Sequence[tuple[str, str, str]],
+    ) -> Sequence[str]:
+        await self._ask("add_machines", epoch)
+        return [flavour for flavour, _, _ in new]
+
+    async def move_machine(self, epoch: int, machine: str, decision: str, reason: str) -> bool:  # noqa: ARG002
+        await self._ask("move_machine", epoch)
+        return True
+
+    async def record_machine(
+        self,
+        epoch: int,
+        machine: str,  # noqa: ARG002
+        kind: str,  # noqa: ARG002
+        *,
+        provider_id: str | None = None,  # noqa: ARG002
+        reason: str | None = None,  # noqa: ARG002
+    ) -> None:
+        await self._ask("record_machine", epoch)
+
     async def due_callbacks(
         self,
         epoch: int,

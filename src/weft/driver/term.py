@@ -10,7 +10,7 @@ from weft.core.errors import Unavailable
 from weft.driver.loops import LOOPS
 from weft.driver.loops.bell import Bell
 from weft.driver.loops.due_date import DueDate
-from weft.driver.loops.loop import Loop, LoopContext, Post, Rest
+from weft.driver.loops.loop import Loop, LoopContext, Post, Providers, Rest
 from weft.ports.store import DriverStore
 from weft.settings import Settings
 
@@ -36,12 +36,14 @@ class Term:
         settings: Settings,
         post: Post | None = None,
         loops: Sequence[Loop] = LOOPS,
+        providers: Providers | None = None,
     ) -> None:
         self._store = store
         self._epoch = epoch
         self._settings = settings
         self._post = post
         self._loops = loops
+        self._providers = providers
         self._bells = {loop.name: Bell() for loop in loops}
         self._due_dates = {loop.name: DueDate() for loop in loops}
         self._rest = Rest()
@@ -94,6 +96,7 @@ class Term:
             ring=self.wake_each,
             rest=self._rest,
             post=self._post,
+            providers=self._providers,
         )
 
     def _followers_of(self, loop: Loop) -> Sequence[str]:

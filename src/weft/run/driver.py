@@ -5,16 +5,27 @@ import signal
 import sys
 import time
 from contextlib import ExitStack
+from functools import cache
+from importlib.metadata import entry_points
 
 from weft import __version__
 from weft.core.addresses import parse_allowed_hosts
 from weft.driver.lead import Driver
-from weft.driver.loops.loop import Post
+from weft.driver.loops.loop import Post, Providers
 from weft.plugins.callback_senders.http import HttpCallbackSender
 from weft.plugins.callback_senders.http.settings import HttpSettings
+from weft.ports.provider import (
+    ENTRY_POINTS,
+    Provider,
+    ProviderError,
+    ProviderFactory,
+    ProviderSite,
+)
+from weft.run.child import ROLE_VARIABLE, SUPERVISOR_VARIABLE
 from weft.run.home import Home
 from weft.run.login import login_dsn
 from weft.run.metrics_file import leaving_metrics
+from weft.run.role_environment import role_environment
 from weft.run.role_main import begin_schema_check, run_role, stop_signals, until_told
 from weft.settings import Settings
 from weft.store import open_driver_store
@@ -47,7 +58,12 @@ async def _drive(settings: Settings, name: str) -> int:
         ):
             schema_check = await begin_schema_check(store)
             driver = Driver(
-                store, store.notices, settings, on_state=say_ready, post=_post(settings, home)
+                store,
+                store.notices,
+                settings,
+                on_state=say_ready,
+                post=_post(settings, home),
+                providers=_providers(settings, home),
             )
             loop.add_signal_handler(signal.SIGUSR1, driver.succeed)
             running = asyncio.create_task(driver.run())
@@ -76,6 +92,23 @@ def _post(settings: Settings, home: Home) -> Post | None:
         timeouts.callback_timeout_s,
     )
     return Post(sender, key)
+
+
+def _providers(settings: Settings, home: Home) -> Providers:
+    """Return what loads the providers of machines, each when a pool first asks for it."""
+    environment = role_environment(settings)
+    for name in (SUPERVISOR_VARIABLE, ROLE_VARIABLE):
+        environment.pop(name, None)
+
+    @cache
+    def load(name: str, tag: str) -> Provider:
+        (entry,) = entry_points(group=ENTRY_POINTS, name=name) or (None,)
+        if entry is None:
+            raise ProviderError(f"no installed package provides {name!r}")
+        factory: ProviderFactory = entry.load()
+        return factory(ProviderSite(tag=tag, environment=environment, logs=home.role_logs))
+
+    return load
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ import signal
 from functools import partial
 from pathlib import Path
 
+from weft.plugins.providers.process import MARK as MACHINE_VARIABLE
 from weft.store.embedded.leftovers import end_process
 
 ROLE_MODULES = ("weft.run.api", "weft.run.driver", "weft.run.worker")
@@ -37,13 +38,30 @@ def end_spawners(home: Path, lock: Path | None = None) -> list[int]:
     )
 
 
+def end_machines(home: Path) -> list[int]:
+    """End the workers that the provider `process` started for this home, and their jobs."""
+    mark = os.fsencode(MACHINE_VARIABLE) + b"="
+    return [
+        pid
+        for module in ("weft.run.worker", SPAWNER_MODULE)
+        for pid in _end(home, (module,), _ASK_THEN_KILL, variable=mark)
+    ]
+
+
 def _end(
     home: Path,
     modules: tuple[str, ...],
     signals: tuple[signal.Signals, ...],
     word: bytes | None = None,
+    variable: bytes = b"",
 ) -> list[int]:
-    is_ours = partial(_is_ours, home=home, modules=set(map(os.fsencode, modules)), word=word)
+    is_ours = partial(
+        _is_ours,
+        home=home,
+        modules=set(map(os.fsencode, modules)),
+        word=word,
+        variable=variable,
+    )
     pids = (int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit())
     found = [pid for pid in pids if pid != os.getpid() and is_ours(pid)]
     for pid in found:
@@ -51,8 +69,12 @@ def _end(
     return found
 
 
-def _is_ours(pid: int, *, home: Path, modules: set[bytes], word: bytes | None) -> bool:
-    """Say whether a process runs one of these modules for this home, with `word` as argument."""
+def _is_ours(
+    pid: int, *, home: Path, modules: set[bytes], word: bytes | None, variable: bytes
+) -> bool:
+    """Say whether a process runs one of these modules for this home, with `word` as argument and
+    a variable that begins so.
+    """
     process = Path(f"/proc/{pid}")
     try:
         words = (process / "cmdline").read_bytes().split(b"\0")
@@ -63,4 +85,5 @@ def _is_ours(pid: int, *, home: Path, modules: set[bytes], word: bytes | None) -
         variables = (process / "environ").read_bytes().split(b"\0")
     except OSError:  # it has gone, or is not ours
         return False
-    return b"WEFT_HOME=" + os.fsencode(home) in variables
+    is_marked = any(one.startswith(variable) for one in variables)
+    return is_marked and b"WEFT_HOME=" + os.fsencode(home) in variables

@@ -21,7 +21,7 @@ from weft.core.errors import Conflict, WeftError
 from weft.plugins.runners.spawner import lock_path
 from weft.run.database import EmbeddedDatabase, check_dsn, external_secrets, prepare_schema
 from weft.run.home import Home, HomeNotUsable
-from weft.run.leftovers import end_roles, end_spawners
+from weft.run.leftovers import end_machines, end_roles, end_spawners
 from weft.run.log_rotation import keep_small
 from weft.run.role_environment import role_environment
 from weft.run.role_process import RoleProcess, describe_end, until_exit
@@ -210,6 +210,7 @@ class Supervisor:
         await asyncio.gather(
             *(role.stop(within_s=ROLE_STOP_S * patience) for role in self._servants)
         )
+        end_machines(self.home.path)  # the drivers that would make new ones have ended
         if self._database is not None:
             await self._database.stop(fast=not hurry)
         log.info("up.stopped", ms=round((time.monotonic() - begun) * 1000))

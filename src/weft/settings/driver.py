@@ -21,6 +21,21 @@ class DriverSettings:
     events_keep_s: float = setting(
         86400.0, "seconds for which events can be read again", minimum=60, maximum=31536000
     )
+    autoscale_s: float = setting(
+        15.0,
+        "seconds between two looks at a pool that changes or has waiting jobs",
+        minimum=1,
+        maximum=3600,
+    )
+    autoscale_jobs_max: int = setting(
+        5000,
+        "waiting jobs of a pool that a look considers, in fair-share order",
+        minimum=1,
+        maximum=100_000,
+    )
+    provider_timeout_s: float = setting(
+        120.0, "seconds for one call of a provider of machines", minimum=1, maximum=3600
+    )
     updates_keep_s: float = setting(
         86400.0,
         "seconds after which an uncommitted update is removed",

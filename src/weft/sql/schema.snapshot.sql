@@ -790,6 +790,20 @@ CREATE FUNCTION weft._pick(offer weft.offer, worker weft.worker_incarnation, has
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._pick(offer weft.offer, worker weft.worker_incarnation, has_cancel boolean, has_switch boolean, lookahead_jobs integer, limit_jobs integer, hint_job integer) OWNER TO weft_system;
 
+CREATE FUNCTION weft._pool_demand(of_pool_id integer, limit_jobs integer) RETURNS TABLE(cpu_m integer, memory_mib integer, asks jsonb, n_jobs bigint, runs_s double precision)
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET enable_bitmapscan TO 'off';
+ALTER FUNCTION weft._pool_demand(of_pool_id integer, limit_jobs integer) OWNER TO weft_system;
+
+CREATE FUNCTION weft._pool_machines(of_pool_id integer) RETURNS SETOF jsonb
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._pool_machines(of_pool_id integer) OWNER TO weft_system;
+
 CREATE FUNCTION weft._prioritize_job(of_batch_id bigint, of_job_id integer, new_priority smallint) RETURNS boolean
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._prioritize_job(of_batch_id bigint, of_job_id integer, new_priority smallint) OWNER TO weft_tenant;
@@ -1033,6 +1047,11 @@ CREATE FUNCTION weft.add_jobs_v2(tenant_id integer, batch_id bigint, update_id i
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.add_jobs_v2(tenant_id integer, batch_id bigint, update_id integer, first_job integer, n_jobs integer, jobs weft.job_columns, idempotency_key text, digest bytea) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.add_machines(epoch bigint, of_pool_id integer, flavours text[], regions text[], reasons text[]) RETURNS SETOF text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.add_machines(epoch bigint, of_pool_id integer, flavours text[], regions text[], reasons text[]) OWNER TO weft_system;
 
 CREATE FUNCTION weft.add_members(tenant_id integer, batch_id bigint, group_id integer, job_ids integer[], sets_max integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(n_added integer, busy integer[])
     LANGUAGE plpgsql SECURITY DEFINER
@@ -1533,6 +1552,11 @@ CREATE FUNCTION weft.move_jobs(tenant_id integer, batch_id bigint, job_ids integ
     SET enable_mergejoin TO 'off';
 ALTER FUNCTION weft.move_jobs(tenant_id integer, batch_id bigint, job_ids integer[], asked jsonb) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft.move_machine(epoch bigint, machine text, decision text, reason text) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.move_machine(epoch bigint, machine text, decision text, reason text) OWNER TO weft_system;
+
 CREATE FUNCTION weft.next_callback(epoch bigint, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS interval
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1564,6 +1588,11 @@ CREATE FUNCTION weft.pool_offers() RETURNS TABLE(cpu_m bigint, memory_mib bigint
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.pool_offers() OWNER TO weft_system;
 
+CREATE FUNCTION weft.pool_rounds(epoch bigint, limit_jobs integer) RETURNS SETOF jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.pool_rounds(epoch bigint, limit_jobs integer) OWNER TO weft_system;
+
 CREATE FUNCTION weft.prioritize_group(tenant_id integer, user_id integer, batch_id bigint, group_id integer, patch jsonb, attributes_max integer, groups_max integer, actor text, trace_id text, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -1573,6 +1602,11 @@ CREATE FUNCTION weft.record_deliveries(epoch bigint, delivery_ids bigint[], deli
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.record_deliveries(epoch bigint, delivery_ids bigint[], delivered_list boolean[], statuses integer[], errors text[], retries_in_s double precision[], at timestamp with time zone) OWNER TO weft_system;
+
+CREATE FUNCTION weft.record_machine(epoch bigint, machine text, kind text, provider_id text, reason text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.record_machine(epoch bigint, machine text, kind text, provider_id text, reason text) OWNER TO weft_system;
 
 CREATE FUNCTION weft.record_phases(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], phases smallint[]) RETURNS text[]
     LANGUAGE plpgsql SECURITY DEFINER
@@ -3932,6 +3966,10 @@ REVOKE ALL ON FUNCTION weft._patched(patch jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._pick(offer weft.offer, worker weft.worker_incarnation, has_cancel boolean, has_switch boolean, lookahead_jobs integer, limit_jobs integer, hint_job integer) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._pool_demand(of_pool_id integer, limit_jobs integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._pool_machines(of_pool_id integer) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._prioritize_job(of_batch_id bigint, of_job_id integer, new_priority smallint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._project_usage(of_project_ids integer[]) FROM PUBLIC;
@@ -4058,6 +4096,9 @@ GRANT ALL ON FUNCTION weft.add_jobs(tenant_id integer, batch_id bigint, update_i
 
 REVOKE ALL ON FUNCTION weft.add_jobs_v2(tenant_id integer, batch_id bigint, update_id integer, first_job integer, n_jobs integer, jobs weft.job_columns, idempotency_key text, digest bytea) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.add_jobs_v2(tenant_id integer, batch_id bigint, update_id integer, first_job integer, n_jobs integer, jobs weft.job_columns, idempotency_key text, digest bytea) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.add_machines(epoch bigint, of_pool_id integer, flavours text[], regions text[], reasons text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.add_machines(epoch bigint, of_pool_id integer, flavours text[], regions text[], reasons text[]) TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft.add_members(tenant_id integer, batch_id bigint, group_id integer, job_ids integer[], sets_max integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.add_members(tenant_id integer, batch_id bigint, group_id integer, job_ids integer[], sets_max integer, at timestamp with time zone) TO weft_api;
@@ -4324,6 +4365,9 @@ GRANT ALL ON FUNCTION weft.missing_payloads(tenant_id integer, of_batch_id bigin
 REVOKE ALL ON FUNCTION weft.move_jobs(tenant_id integer, batch_id bigint, job_ids integer[], asked jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.move_jobs(tenant_id integer, batch_id bigint, job_ids integer[], asked jsonb) TO weft_api;
 
+REVOKE ALL ON FUNCTION weft.move_machine(epoch bigint, machine text, decision text, reason text) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.move_machine(epoch bigint, machine text, decision text, reason text) TO weft_driver;
+
 REVOKE ALL ON FUNCTION weft.next_callback(epoch bigint, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.next_callback(epoch bigint, at timestamp with time zone) TO weft_driver;
 
@@ -4342,11 +4386,17 @@ GRANT ALL ON FUNCTION weft.pool_limits() TO weft_api;
 REVOKE ALL ON FUNCTION weft.pool_offers() FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.pool_offers() TO weft_api;
 
+REVOKE ALL ON FUNCTION weft.pool_rounds(epoch bigint, limit_jobs integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.pool_rounds(epoch bigint, limit_jobs integer) TO weft_driver;
+
 REVOKE ALL ON FUNCTION weft.prioritize_group(tenant_id integer, user_id integer, batch_id bigint, group_id integer, patch jsonb, attributes_max integer, groups_max integer, actor text, trace_id text, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.prioritize_group(tenant_id integer, user_id integer, batch_id bigint, group_id integer, patch jsonb, attributes_max integer, groups_max integer, actor text, trace_id text, at timestamp with time zone) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.record_deliveries(epoch bigint, delivery_ids bigint[], delivered_list boolean[], statuses integer[], errors text[], retries_in_s double precision[], at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.record_deliveries(epoch bigint, delivery_ids bigint[], delivered_list boolean[], statuses integer[], errors text[], retries_in_s double precision[], at timestamp with time zone) TO weft_driver;
+
+REVOKE ALL ON FUNCTION weft.record_machine(epoch bigint, machine text, kind text, provider_id text, reason text) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.record_machine(epoch bigint, machine text, kind text, provider_id text, reason text) TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft.record_phases(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], phases smallint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.record_phases(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], phases smallint[]) TO weft_worker;

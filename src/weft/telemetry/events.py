@@ -52,6 +52,9 @@ EVENTS = MappingProxyType(
         "worker.lost": "a worker fell silent; its jobs are ready again · worker, attempts, "
         "silent_s",
         "operation.failed": "an operation cannot go on · operation, kind, code, error",
+        "pool.decided": "a machine is made, cordoned or deleted · pool, kind, machine, why",
+        "pool.provider_failed": "a provider could not make or delete a machine · pool, "
+        "machine, error",
         "callback.delivered": "a callback was delivered · delivery, batch, group, "
         "attempts, status, ms",
         "callback.failed": "a callback failed; trying again · delivery, batch, group, "

@@ -67,6 +67,12 @@ RUNNING_JOBS: Final = Gauge(
 LEASED_JOBS: Final = Gauge(
     "weft_leased_jobs", "attempts claimed ahead and not started yet", registry=REGISTRY
 )
+POOL_DECISIONS: Final = Counter(
+    "weft_pool_decisions", "decisions about machines of pools", ["kind"], registry=REGISTRY
+)
+PROVIDER_FAILURES: Final = Counter(
+    "weft_provider_failures", "calls of providers that failed", ["provider"], registry=REGISTRY
+)
 ATTEMPTS_ENDED: Final = Counter(
     "weft_attempts_ended", "attempts that ended on this worker", ["outcome"], registry=REGISTRY
 )

@@ -22,6 +22,7 @@ from weft.ports.store import (
 )
 from weft.settings import Settings, sql_settings
 from weft.testing.builders import job_rows
+from weft.testing.machine_store_suite import MachineStoreSuite
 from weft.testing.store_site import (
     SWEEPS,
     TRACE_ID,
@@ -451,15 +452,9 @@ class CallbackTests(_DriverTests):
 
 
 class DriverStoreSuite(
-    TermTests,
-    SumTests,
-    SweepTests,
-    WorkerTests,
-    SleepTests,
-    RetentionTests,
-    OperationTests,
-    CallbackTests,
-):
+    TermTests, SumTests, SweepTests, WorkerTests, SleepTests, RetentionTests, OperationTests,
+    CallbackTests, MachineStoreSuite,
+):  # fmt: skip
     """Tests of the port; see `StoreTests`."""
 
 

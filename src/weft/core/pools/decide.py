@@ -279,7 +279,7 @@ class _New:
                 kind="create",
                 flavour=flavour.name,
                 region=region,
-                reason=f"{_jobs(room.taken)} have no room elsewhere"
+                reason=f"no room elsewhere for {_jobs(room.taken)}"
                 if room.taken
                 else "the pool keeps, or makes at a time, more machines than jobs need",
             )

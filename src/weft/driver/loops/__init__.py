@@ -7,6 +7,7 @@ in `_loops_due.sql` for a date, or `after=("fold",)` for a loop that follows ano
 from typing import Final
 
 from weft.driver.loops import (
+    autoscale,
     callbacks,
     cancel,
     deadlines,
@@ -31,4 +32,5 @@ LOOPS: Final[tuple[Loop, ...]] = (
     reaper.LOOP,
     retention.LOOP,
     callbacks.LOOP,
+    autoscale.LOOP,
 )

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from weft.driver.loops.bell import Bell
 from weft.driver.loops.due_date import DueDate
 from weft.ports.callback_sender import CallbackSender
+from weft.ports.provider import Provider
 from weft.ports.store import DriverStore
 from weft.settings import Settings
 
@@ -16,6 +17,12 @@ class Post:
 
     sender: CallbackSender
     key: str
+
+
+Providers = Callable[[str, str], Provider]
+"""Returns a provider by its name, for a deployment with this tag, always the same one. Raises what
+it likes for one that cannot be used.
+"""
 
 
 @dataclass
@@ -43,6 +50,8 @@ class LoopContext:
     rest: Rest = field(default_factory=Rest)
     post: Post | None = None
     """None: this driver sends no callbacks; they stay due."""
+    providers: Providers | None = None
+    """None: this driver makes no machines."""
 
 
 @dataclass(frozen=True)

@@ -138,6 +138,40 @@ class DriverStore(Protocol):
         is never shown.
         """
 
+    async def pool_rounds(self, epoch: int, *, limit_jobs: int) -> Sequence[Row]:
+        """Return for each pool that machines are made for: `pool_id`, `plan` (a document of
+        `Pool`), `tag`, `machines` and `demand`, from at most `limit_jobs` ready jobs.
+
+        Machines whose worker has come are active from then on. Safe to repeat.
+        """
+
+    async def add_machines(
+        self, epoch: int, pool_id: int, new: Sequence[tuple[str, str, str]]
+    ) -> Sequence[str]:
+        """Note machines that are about to be made: flavour, region, reason. Return their names,
+        in order; fewer if the pool may have fewer.
+        """
+
+    async def move_machine(self, epoch: int, machine: str, decision: str, reason: str) -> bool:
+        """Cordon a machine, uncordon it, or delete it: its worker ends when nothing runs there.
+
+        No running job is touched. Return False if the machine has another state by now, or a
+        person cordoned it. Safe to repeat.
+        """
+
+    async def record_machine(
+        self,
+        epoch: int,
+        machine: str,
+        kind: str,
+        *,
+        provider_id: str | None = None,
+        reason: str | None = None,
+    ) -> None:
+        """Note that a machine is `made` or `gone`, or that a call about it did `fail`. Safe to
+        repeat.
+        """
+
     async def due_callbacks(
         self,
         epoch: int,

@@ -1,5 +1,5 @@
 -- _record_pool_changes: record what was decided about a pool, and why. The newest 1,000 changes are kept.
--- Called by: save_pools.   Safe to repeat: no.   Locks: pool (by the caller).
+-- Called by: save_pools, add_machines, move_machine, record_machine.   Safe to repeat: no.   Locks: pool_log.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._record_pool_changes(of_pool_id int, kinds text[], machines text[], reasons text[]) RETURNS void
 LANGUAGE sql

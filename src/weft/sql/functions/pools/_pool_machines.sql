@@ -1,0 +1,25 @@
+-- _pool_machines: the machines of a pool and the workers that came by themselves, with what runs there.
+-- Called by: pool_rounds.   Safe to repeat: yes, it only reads.
+-- Plan: live incarnations of the pool and machines that are not deleted, a few thousand at most; as _live_attempts.
+-- Returns: documents of weft.core.pools.Machine, oldest first; `busy_key` changes whenever a worker claims.
+-- Owner: weft_system.
+CREATE OR REPLACE FUNCTION weft._pool_machines(of_pool_id int) RETURNS SETOF jsonb LANGUAGE sql STABLE
+AS $$
+    SELECT jsonb_build_object('name', coalesce(m.name, i.worker_name), 'state', coalesce(m.state, 'active'), 'flavour', m.flavour,
+        'region', coalesce(m.region, ''), 'cpu_m', coalesce(i.cpu_m, m.cpu_m), 'memory_mib', i.memory_mib, 'offers', i.offers,
+        'used_cpu_m', coalesce(r.cpu_m, 0), 'used_memory_mib', coalesce(r.memory_mib, 0), 'n_running', coalesce(r.n, 0),
+        'state_s', coalesce(date_part('epoch', clock_timestamp() - m.changed_at), 0), 'has_worker', i.incarnation_id IS NOT NULL,
+        'is_held', coalesce(i.cordoned_by <> 'autoscaler', false), 'busy_key', format('%s %s', i.incarnation_id, k.claim_id))
+    FROM (SELECT x.* FROM weft.machine x WHERE x.pool_id = of_pool_id AND x.state <> 'deleted') m
+    FULL JOIN (
+        SELECT w.name AS worker_name, w.cordoned_by, y.incarnation_id, y.cpu_m, y.memory_mib,
+               weft._offers(y) || CASE WHEN y.offers ? 'slots' THEN jsonb_build_object('slots', y.offers -> 'slots') ELSE '{}' END AS offers
+        FROM weft.worker_incarnation y JOIN weft.worker w USING (worker_id)
+        WHERE y.pool_id = of_pool_id AND y.ended_at IS NULL) i ON i.worker_name = m.name
+    LEFT JOIN LATERAL (
+        SELECT sum(a.cpu_m)::bigint AS cpu_m, sum(a.memory_mib)::bigint AS memory_mib, count(*) AS n
+        FROM weft._live_attempts(i.incarnation_id) a) r ON i.incarnation_id IS NOT NULL
+    LEFT JOIN LATERAL (
+        SELECT max(c.claim_id) AS claim_id FROM weft.claim c WHERE c.incarnation_id = i.incarnation_id) k ON true
+    ORDER BY m.machine_id NULLS LAST, i.worker_name
+$$;

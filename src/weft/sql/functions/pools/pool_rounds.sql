@@ -1,0 +1,27 @@
+-- pool_rounds: what the driver has to know to decide about each pool for which machines are made or were made. First, machines whose
+--   worker came are active, and those whose drain was taken back are so again.
+-- Called by: DriverStore.pool_rounds.   Safe to repeat: yes.
+-- Locks: as _check_epoch; machine (SKIP LOCKED).   Plan: the few pools; as _pool_machines and _pool_demand.
+-- Returns: documents: `pool_id`, `plan`, `tag` (the id of the database), `machines`, `demand`.
+-- Owner: weft_system.  Granted to: weft_driver.
+CREATE OR REPLACE FUNCTION weft.pool_rounds(epoch bigint, limit_jobs int) RETURNS SETOF jsonb LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    PERFORM weft._check_epoch(pool_rounds.epoch);
+    UPDATE weft.machine m SET state = 'active', changed_at = clock_timestamp(), reason = 'its worker takes jobs'
+    FROM (
+        SELECT x.machine_id FROM weft.machine x
+        JOIN weft.worker w ON w.pool_id = x.pool_id AND w.name = x.name AND w.cordoned_at IS NULL
+        JOIN weft.worker_incarnation i ON i.worker_id = w.worker_id AND i.ended_at IS NULL
+        WHERE x.state IN ('creating', 'cordoned', 'deleting') FOR NO KEY UPDATE OF x SKIP LOCKED) n
+    WHERE m.machine_id = n.machine_id;
+    RETURN QUERY
+    SELECT jsonb_build_object('pool_id', p.pool_id, 'plan', p.plan, 'tag', (SELECT r.database_id FROM weft.schema_range r),
+        'machines', (SELECT coalesce(jsonb_agg(m), '[]') FROM weft._pool_machines(p.pool_id) m),
+        'demand', (SELECT coalesce(jsonb_agg(to_jsonb(d)), '[]') FROM weft._pool_demand(p.pool_id, limit_jobs) d))
+    FROM weft.pool p
+    WHERE p.plan IS NOT NULL AND ((p.plan ->> 'max_workers')::int > 0
+        OR EXISTS (SELECT FROM weft.machine m WHERE m.pool_id = p.pool_id AND m.state <> 'deleted'))
+    ORDER BY p.name;
+END $$;

@@ -1,0 +1,25 @@
+-- record_machine: note what a provider said about a machine.
+-- Called by: DriverStore.record_machine.   Safe to repeat: yes.   Locks: as _check_epoch; machine; pool_log.
+-- kind: made, gone or fail.
+-- Owner: weft_system.  Granted to: weft_driver.
+CREATE OR REPLACE FUNCTION weft.record_machine(epoch bigint, machine text, kind text, provider_id text, reason text) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    v_machine record;
+BEGIN
+    PERFORM weft._check_epoch(record_machine.epoch);
+    SELECT m.machine_id, m.pool_id, m.state INTO v_machine FROM weft.machine m
+    WHERE m.name = record_machine.machine AND m.state <> 'deleted' FOR NO KEY UPDATE;
+    IF NOT FOUND THEN
+        RETURN;
+    END IF;
+    UPDATE weft.machine m SET provider_id = coalesce(left(record_machine.provider_id, 1000), m.provider_id),
+        reason = coalesce(left(record_machine.reason, 1000), m.reason),
+        state = CASE WHEN kind = 'gone' THEN 'deleted' ELSE m.state END,
+        changed_at = CASE WHEN kind = 'gone' THEN clock_timestamp() ELSE m.changed_at END
+    WHERE m.machine_id = v_machine.machine_id;
+    IF kind <> 'made' THEN
+        PERFORM weft._record_pool_changes(v_machine.pool_id, ARRAY[kind], ARRAY[record_machine.machine], ARRAY[record_machine.reason]);
+    END IF;
+END $$;

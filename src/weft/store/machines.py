@@ -1,0 +1,58 @@
+"""The part of `DriverStore` for machines of pools."""
+
+from collections.abc import Sequence
+
+from weft.ports.store import Row
+from weft.store.database import Database
+
+
+class Machines:
+    """The driver's calls about pools. The methods are documented at the port."""
+
+    _database: Database
+
+    async def pool_rounds(self, epoch: int, *, limit_jobs: int) -> Sequence[Row]:
+        """Return what there is to decide about each pool."""
+        rows = await self._database.call("pool_rounds", epoch=epoch, limit_jobs=limit_jobs)
+        return [row[0] for row in rows]
+
+    async def add_machines(
+        self, epoch: int, pool_id: int, new: Sequence[tuple[str, str, str]]
+    ) -> Sequence[str]:
+        """Note machines that are about to be made."""
+        rows = await self._database.call(
+            "add_machines",
+            epoch=epoch,
+            of_pool_id=pool_id,
+            flavours=[flavour for flavour, _, _ in new],
+            regions=[region for _, region, _ in new],
+            reasons=[reason for _, _, reason in new],
+        )
+        return [row[0] for row in rows]
+
+    async def move_machine(self, epoch: int, machine: str, decision: str, reason: str) -> bool:
+        """Cordon a machine, take that back, or let its worker end."""
+        return bool(
+            await self._database.value(
+                "move_machine", epoch=epoch, machine=machine, decision=decision, reason=reason
+            )
+        )
+
+    async def record_machine(
+        self,
+        epoch: int,
+        machine: str,
+        kind: str,
+        *,
+        provider_id: str | None = None,
+        reason: str | None = None,
+    ) -> None:
+        """Note what a provider said about a machine."""
+        await self._database.call(
+            "record_machine",
+            epoch=epoch,
+            machine=machine,
+            kind=kind,
+            provider_id=provider_id,
+            reason=reason,
+        )

@@ -1,0 +1,59 @@
+"""What every adapter of the port `DriverStore` must do with machines: a part of its suite."""
+
+from msgspec import convert
+
+from weft.core.pools import Flavour, Pool
+from weft.ports.store import DriverStore, Row
+from weft.testing.store_site import StoreTests
+
+
+class MachineStoreSuite(StoreTests):
+    """Machines of pools."""
+
+    async def test_machines_are_made_used_and_deleted(self) -> None:
+        """Never more than the pool may have; one on which a job runs is only drained."""
+        store = self.site.driver
+        epoch = await self.site.lead()
+        api, caller, name = self.site.api, self.site.caller, self.site.pool
+        rows = await api.list_pools()
+        others = [convert(row["plan"], Pool) for row in rows if row["plan"] is not None]
+        flavour = Flavour(name="f", cpu_m=1000, memory_mib=512)
+        pool = Pool(name=name, provider="none", max_workers=1, flavours=(flavour,))
+        await api.save_pools(caller, [*others, pool])
+        await self.site.submit(3)
+        (found,) = await self.rounds(store, epoch)
+        assert convert(found["plan"], Pool) == pool
+        assert [one["n_jobs"] for one in found["demand"]] == [3]
+        (machine,) = await store.add_machines(epoch, found["pool_id"], [("f", "", "why")] * 2)
+        assert await store.add_machines(epoch, found["pool_id"], [("f", "", "why")]) == []
+        await store.record_machine(epoch, machine, "made", provider_id="7")
+        assert await self.states(store, epoch) == {machine: ("creating", False, 0)}
+        worker, incarnation_id = await self.site.open_worker(machine)
+        assert await self.states(store, epoch) == {machine: ("active", True, 0)}
+        for decision in ("cordon", "uncordon", "cordon", "delete"):
+            assert await store.move_machine(epoch, machine, decision, "why")
+        assert not await store.move_machine(epoch, machine, "cordon", "why")
+        assert await self.states(store, epoch) == {machine: ("deleting", True, 0)}
+        assert await worker.finish_drain(incarnation_id)
+        assert await self.states(store, epoch) == {machine: ("deleting", False, 0)}
+        await store.record_machine(epoch, machine, "fail", reason="busy")
+        await store.record_machine(epoch, machine, "gone", reason="gone")
+        assert await self.states(store, epoch) == {}
+        await api.save_pools(caller, others)
+        log = [one["kind"] for one in await api.list_pool_changes(name, limit=99)]
+        assert log == [
+            "apply", "gone", "fail", "delete", "cordon", "uncordon", "cordon", "create", "apply",
+        ]  # fmt: skip
+
+    async def rounds(self, store: DriverStore, epoch: int) -> list[Row]:
+        """Return what there is to decide about this test's pool."""
+        rows = await store.pool_rounds(epoch, limit_jobs=100)
+        return [row for row in rows if row["plan"]["name"] == self.site.pool]
+
+    async def states(self, store: DriverStore, epoch: int) -> dict[str, tuple[str, bool, int]]:
+        """Return state, whether there is a worker, and jobs of this test's machines."""
+        (row,) = await self.rounds(store, epoch)
+        return {
+            one["name"]: (one["state"], one["has_worker"], one["n_running"])
+            for one in row["machines"]
+        }

@@ -1,0 +1,71 @@
+"""A pool of workers on this host grows under load and shrinks when it is idle."""
+
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from e2e.conftest import Weft
+
+pytestmark = [pytest.mark.slow, pytest.mark.heavy]
+FILE = """
+[[pool]]
+name = "burst"
+provider = "process"
+max_workers = 2
+idle_s = 2
+
+[[pool.flavours]]
+name = "small"
+cpu = 1
+memory = "1Gi"
+"""
+QUEUE = """
+[[queue]]
+name = "burst"
+priority = 1
+pools = ["burst"]
+"""
+WITHIN_S = 90
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Iterator[Weft]:
+    """Give a server that looks at its pools every second."""
+    found = Weft(tmp_path / "home")
+    up = ("up", "--detach", "--port", "0")
+    assert found.run(*up, env={"WEFT_AUTOSCALE_S": "1"}, timeout_s=WITHIN_S).returncode == 0
+    try:
+        yield found
+    finally:
+        found.run("down")
+
+
+def workers_of(home: Path) -> list[str]:
+    """Return the processes of machines of a home."""
+    found = subprocess.run(["ps", "axeww"], check=True, capture_output=True).stdout.decode()
+    return [
+        line
+        for line in found.splitlines()
+        if "-m weft.run.worker" in line and f"WEFT_HOME={home}" in line and "WEFT_MACHINE=" in line
+    ]
+
+
+def test_a_pool_grows_under_load_and_shrinks(own: Weft, tmp_path: Path) -> None:
+    for kind, text in (("pool", FILE), ("queue", QUEUE)):
+        file = tmp_path / f"{kind}.toml"
+        file.write_text(text)
+        assert own.run(kind, "apply", str(file), "--yes").returncode == 0
+    each = own.run(
+        "each", "--queue", "burst", "--", "sh", "-c", "sleep 0.5; echo {}",
+        stdin=b"\n".join(b"%d" % n for n in range(8)), timeout_s=WITHIN_S,
+    )  # fmt: skip
+    workers = {one["worker"] for one in json.loads(own.run("worker", "ls", "-a", "--json").stdout)}
+    own.run("down")
+
+    assert each.returncode == 0, each.stderr.decode()
+    assert sorted(each.stdout.split()) == [b"%d" % n for n in range(8)]
+    assert 1 <= len({name for name in workers if name.startswith("burst-")}) <= 2
+    assert workers_of(own.home) == []

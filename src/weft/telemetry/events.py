@@ -67,7 +67,7 @@ EVENTS = MappingProxyType(
         "worker.registered": "the worker is registered and takes jobs · worker_id, cpu_m, "
         "memory_mib",
         "worker.spawner_found": "the agent has found its spawner · incarnation, pid_namespace",
-        "worker.jobs_adopted": "jobs of an earlier agent go on · live, queued, ended, killed, "
+        "worker.jobs_adopted": "jobs of an earlier agent continue · live, queued, ended, killed, "
         "handed_back",
         "worker.spawner_started": "a spawner was started · spawner_pid",
         "worker.spawner_outdated": "the spawner has another release; replacing it · version",

@@ -58,7 +58,7 @@ def logs(
         if follow or attempt is not None:
             raise OneJobOnly(
                 f"{target} is not a job",
-                detail="`--follow` and `--attempt` concern one job.",
+                detail="`--follow` and `--attempt` are for one job only.",
                 hint=f"`weft jobs {target}` lists its jobs.",
             )
         return asyncio.run(_logs_of_many(which, shared, failed=failed, q=q, stream=stream))

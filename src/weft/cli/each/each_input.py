@@ -124,7 +124,7 @@ class EachInput:
             raise BadInputOption(
                 f"-j {text!r} is not a number of jobs",
                 detail="It is how many jobs run at the same time.",
-                hint="Write it as 4, 50% of the cores, +1 or -1 beside their number, or 0.",
+                hint="Write 4, 50% (of the cores), +1 or -1 (more or fewer), or 0 (no limit).",
             ) from None
 
 

@@ -11,6 +11,7 @@ from weft.cli.app import USAGE, run_command
 from weft.cli.commands.submit import submit
 from weft.cli.input.documents import Format, parse_document
 from weft.cli.input.job_file import expand
+from weft.cli.input.job_values import with_values
 from weft.cli.input.mistake_lines import point_to_lines
 from weft.client.submission.planner import fill_in_bunches
 from weft.core.errors import FieldError, InvalidDocument, InvalidValue, WrongType
@@ -202,6 +203,38 @@ def test_mistake_in_toml_has_its_job() -> None:
     )
 
     assert error.detail == "p.toml: job 2, timeout_s: wrong."
+
+
+@pytest.mark.parametrize("first", ["timeout_s: soon", "command: x", "priority: 0"])
+def test_values_for_the_server_are_told_in_the_first_round(
+    first: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Beside a wrong duration, beside a wrong type, and alone."""
+    file = tmp_path / "p.yaml"
+    jobs = ["{name: a, parents: [j7, a, nobody]}", "{resources: {cpu: 1, memory: 5 apples}}"]
+    file.write_text(f"jobs:\n- {{{first}}}\n" + "".join(f"- {one}\n" for one in jobs))
+    assert run_command(["submit", "--dry-run", str(file)]) == USAGE
+
+    told = capsys.readouterr().err
+    assert (f"{file}:2: job 1, {first.partition(':')[0]}: " in told) == (first != "priority: 0")
+    assert f"{file}:3: job 'a', parents.2: no job of the document is named 'nobody'" in told
+    assert f"{file}:4: job 3, resources.memory: '5 apples' is not a size" in told
+    assert told.count(str(file)) == 2 + (first != "priority: 0")
+
+
+def test_answer_of_the_server_is_told_with_the_values_that_it_does_not_name() -> None:
+    document = {"jobs": [{"command": "x"}, {"resources": {"cpu": "much", "memory": "1Gi"}}]}
+    answers = [
+        WrongType.of([FieldError("/jobs/0/command", "expected a list")]),
+        InvalidValue.of([FieldError("/jobs/1/resources/cpu", "wrong")]),
+    ]
+    wrong_type, wrong_value = (with_values(one, document) for one in answers)
+
+    assert [one.pointer for one in wrong_type.errors] == [
+        "/jobs/0/command", "/jobs/1/resources/cpu",
+    ]  # fmt: skip
+    assert wrong_type.message == "several fields are wrong"
+    assert wrong_value is answers[1]
 
 
 def test_dry_run_checks_the_file_and_sends_nothing(

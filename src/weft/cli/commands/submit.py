@@ -15,6 +15,7 @@ from weft.cli.input.documents import (
     refuse_queues,
 )
 from weft.cli.input.job_file import expand
+from weft.cli.input.job_values import check_values, with_values
 from weft.cli.input.limit_options import NO_LIMITS, LimitOptions, limit_fields
 from weft.cli.input.mistake_lines import point_to_lines
 from weft.cli.input.options import SHARED, Shared
@@ -23,7 +24,7 @@ from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json
 from weft.cli.terminal.waiting import wait_for_batch
 from weft.client.progress import is_bar_drawable
-from weft.core.errors import FieldError, Invalid, WrongType
+from weft.core.errors import FieldError, Invalid, InvalidDocument, WrongType
 from weft.core.ids import format_batch_id
 from weft.core.problems import Problems
 
@@ -67,9 +68,12 @@ def submit(
             return _show(document, as_json=shared.json)
         return asyncio.run(_submit(document, shared, wait=wait))
     except Invalid as error:
+        told = with_values(error, given) if isinstance(error, InvalidDocument) else error
         if not shared.json:  # a program finds a field by its pointer
-            point_to_lines(error, file=shown, body=body, document=given)
-        raise
+            point_to_lines(told, file=shown, body=body, document=given)
+        if told is error:
+            raise
+        raise told from error
 
 
 def _read(file: str, form: Format | None) -> tuple[bytes, Format]:
@@ -114,6 +118,7 @@ def _show(document: dict[str, Any], *, as_json: bool) -> int:
         check_types(document, BatchDocument, "", problems)
         problems.raise_any()
         raise WrongType.of([FieldError(*mistake_of(str(error)))]) from error
+    check_values(document)
     plan = plan_submission({"jobs": [], **document})
     if as_json:
         print_json(document)

@@ -1,0 +1,30 @@
+"""What the driver reads when it looks at a pool."""
+
+import pytest
+
+from plans.test_plans import reads
+from store.world import World
+from weft.core.pools import Flavour, Pool
+from weft.store.database import call_on
+
+pytestmark = pytest.mark.slow
+TABLES = ("job", "ready_job", "runnable", "attempt")
+
+
+async def test_a_look_reads_a_bounded_head_of_the_queue(own_world: World) -> None:
+    """However many jobs wait."""
+    flavour = Flavour(name="f", cpu_m=1000, memory_mib=512)
+    pool = Pool(name=own_world.pool, provider="process", max_workers=1, flavours=(flavour,))
+    await own_world.api.save_pools(own_world.caller, [pool])
+    for count in (5_000, 50):
+        await own_world.submit(count)
+    epoch = await own_world.lead()
+    connection = await own_world.connect("weft_driver")
+    async with reads(connection, *TABLES) as found:
+        (row,) = await call_on(connection, "pool_rounds", epoch=epoch, limit_jobs=100)
+    await own_world.api.save_pools(own_world.caller, [])
+    jobs = sum(one["n_jobs"] for one in row[0]["demand"])
+
+    assert jobs == 100
+    assert [table for table, read in found.items() if read.scans] == []
+    assert found["job"].rows_by_index < 500

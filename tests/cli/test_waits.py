@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from weft.cli.terminal.amounts import coming
 from weft.cli.terminal.waits import Waits
+from weft.core.amounts import coming
 
 GIB = 2**30
 WANTED = {"cpu": 1.0, "memory": GIB}

@@ -10,10 +10,11 @@ from cyclopts import App, Parameter
 
 from weft.cli.input.declared import apply_changes, placed, read_file, tables_in, text_of
 from weft.cli.input.options import SHARED, Shared
-from weft.cli.terminal.amounts import moment, size
+from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.plain import one_line
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_facts, print_json, print_table
+from weft.core.amounts import size
 from weft.core.errors import Invalid
 from weft.core.resources import MIB
 

@@ -14,11 +14,12 @@ from weft.cli.input.settings import (
     ServerOptions,
     WorkerOptions,
 )
-from weft.cli.terminal.amounts import moment, size
+from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.plain import one_line
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_facts, print_json, print_table
 from weft.client.api import Api
+from weft.core.amounts import size
 
 app = App(
     name="worker",

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import msgspec
 
 from weft.cli.each.ledger import Ledger
-from weft.cli.terminal.amounts import duration
 from weft.cli.terminal.plain import plain
 from weft.cli.terminal.report import note, print_error
 from weft.cli.terminal.wrapped import wrapped
 from weft.client.http.problems import to_error
+from weft.core.amounts import duration
 from weft.core.ids import format_batch_id, format_job_ref
 
 

@@ -6,11 +6,11 @@ from contextlib import asynccontextmanager, suppress
 from datetime import datetime
 from typing import Any
 
-from weft.cli.terminal.amounts import coming, size
 from weft.cli.terminal.names import group_name, number_ranges
 from weft.cli.terminal.plain import one_line, plain
 from weft.cli.terminal.report import note
 from weft.client.api import Api
+from weft.core.amounts import coming, size
 from weft.core.errors import WeftError
 from weft.core.ids import format_batch_id, format_job_ref
 from weft.core.states import ENDED_WORDS

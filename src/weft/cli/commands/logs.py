@@ -9,11 +9,11 @@ from cyclopts import Parameter
 
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.targets import Target, parse_target
-from weft.cli.terminal.exit_code import explain_end
 from weft.cli.terminal.raw_output import STDERR, STDOUT, write_all, write_prefixed
 from weft.cli.terminal.report import note, print_error
 from weft.cli.terminal.screen import JsonItems, print_json
 from weft.client.api import Api, LogEvent, Stream
+from weft.core.end_words import explain_end
 from weft.core.errors import AttemptNotFound, Invalid, OutputElsewhere
 from weft.core.ids import format_job_ref
 from weft.core.states import ENDED_WORDS

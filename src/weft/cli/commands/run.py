@@ -17,7 +17,7 @@ from weft.cli.input.job_document import (
 )
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.stdin_text import read_stdin
-from weft.cli.terminal.exit_code import exit_code_of, explain_end
+from weft.cli.terminal.exit_code import exit_code_of
 from weft.cli.terminal.interrupts import INTERRUPTED, Interrupts
 from weft.cli.terminal.raw_output import STDERR, STDOUT, OutputFailed, write_all
 from weft.cli.terminal.report import note, print_error
@@ -25,6 +25,7 @@ from weft.cli.terminal.screen import print_json
 from weft.cli.terminal.shell_words import shell_hint
 from weft.cli.terminal.waits import waits_told
 from weft.client.api import WAIT_PATIENCE_S, Api
+from weft.core.end_words import explain_end
 from weft.core.errors import OutputElsewhere, Unavailable
 from weft.core.ids import format_job_ref
 

@@ -8,7 +8,8 @@ from typing import Any
 
 from weft.cli.each.records import Submitted
 from weft.cli.each.slots import Slots
-from weft.cli.terminal.exit_code import FAILED, NO_PROGRAM, explain_end
+from weft.cli.terminal.exit_code import FAILED, NO_PROGRAM
+from weft.core.end_words import explain_end
 from weft.core.halt import Halt
 
 LAST_WORD = 255

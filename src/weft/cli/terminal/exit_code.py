@@ -1,6 +1,5 @@
-"""The exit code of a job, and the words that explain how it ended."""
+"""The exit code for a job that has ended."""
 
-import signal
 from collections.abc import Mapping
 from typing import Any
 
@@ -27,40 +26,3 @@ def exit_code_of(job: Mapping[str, Any]) -> int:
     if job.get("signal"):
         return SIGNAL_BASE + int(job["signal"])
     return int(job.get("exit_code") or FAILED)
-
-
-def explain_end(job: Mapping[str, Any]) -> str:
-    """Return in a few words how a job ended, with its message."""
-    end = explain_reason(job)
-    if str(job["state"]) == "success" or not job.get("message"):
-        return end
-    return end if job.get("reason") in {"exit", "signal"} else f"{end} ({job['message']})"
-
-
-def explain_reason(job: Mapping[str, Any]) -> str:
-    """Return in a few words why a job ended: the same for all with the same reason."""
-    reason, state = job.get("reason"), str(job["state"])
-    if state == "success":
-        return "succeeded"
-    if reason == "exit":
-        return f"exit code {job.get('exit_code')}"
-    if job.get("signal") and reason == "signal":
-        return f"killed by {_signal_name(int(job['signal']))}"
-    words = {
-        "no_program": "program not found",
-        "timeout": "time limit reached",
-        "deadline": "deadline passed",
-        "oom": "out of memory",
-        "disk": "disk full",
-        "bad_spec": "could not start as specified",
-        "log_limit": "wrote more output than allowed",
-        "cancelled": "cancelled",
-    }
-    return words.get(str(reason), state if reason is None else f"{state}: {reason}")
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"

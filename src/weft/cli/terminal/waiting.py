@@ -5,13 +5,14 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import aclosing, contextmanager, suppress
 from typing import Any
 
-from weft.cli.terminal.exit_code import FAILED, explain_end
+from weft.cli.terminal.exit_code import FAILED
 from weft.cli.terminal.names import group_name
 from weft.cli.terminal.progress import ProgressLine
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json
 from weft.cli.terminal.waits import waits_told
 from weft.client.api import Api, Document
+from weft.core.end_words import explain_end
 from weft.core.errors import OutputElsewhere
 from weft.core.ids import format_batch_id, format_job_ref
 

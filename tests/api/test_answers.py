@@ -104,6 +104,9 @@ async def test_every_answer_is_the_one_described(
     await change(ask, b)
     for part in ("", "/{p}", "/{p}/days"):
         await ask("GET", "/v1/billing-projects" + part, p="default")
+    await ask("GET", "/v1/batches/{b}/jobs/{j}/why", b=b, j=claimed[1].job_id)
+    await ask("GET", "/v1/batches/{b}/why", b=b)
+    await ask("GET", "/v1/batches/{b}/groups/{g}/why", b=b, g=1)
     queues = {"queues": [{"name": "q", "priority": 1, "guard": "job.priority > 5"}]}
     await ask("PUT", "/v1/queues", body=queues)
     await ask("POST", "/v1/queue-test", body={"jobs": [{}]})

@@ -15,7 +15,7 @@ from weft.wire.documents import ConcurrencyKey
 def rows_with(key: str, n: int, n_jobs: int) -> JobRows:
     """Return jobs with this key."""
     limit = ConcurrencyKey(key, n)
-    gates = msgspec.to_builtins([JOB_GATES["concurrency_key"](limit)])
+    gates = msgspec.to_builtins([JOB_GATES["concurrency_key"].gate(limit)])
     return with_fields(
         job_rows(n_jobs), **{f"j{j}": {"gates": gates} for j in range(1, n_jobs + 1)}
     )

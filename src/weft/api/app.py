@@ -30,6 +30,7 @@ from weft.api.routes.v1 import (
     pools,
     queues,
     updates,
+    why,
     workers,
 )
 from weft.api.services import Services
@@ -55,6 +56,7 @@ ROUTES: Final[Sequence[ControllerRouterHandler]] = (
     *events.ROUTES,
     *workers.ROUTES,
     *pools.ROUTES,
+    *why.ROUTES,
     *system.ROUTES,
 )
 _PARAMETER = re.compile(r"\\{\w+\\}")

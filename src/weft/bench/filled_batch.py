@@ -121,5 +121,5 @@ class Filler:
 def _with_key(number: int) -> dict[str, Any]:
     """Return the rare fields of a job with a concurrency key, as the api makes them."""
     limit = ConcurrencyKey(f"key-{number}", KEY_PLACES)
-    gate = JOB_GATES["concurrency_key"](limit)
+    gate = JOB_GATES["concurrency_key"].gate(limit)
     return {"concurrency_key": msgspec.to_builtins(limit), "gates": [msgspec.to_builtins(gate)]}

@@ -72,6 +72,7 @@ class Job(Twin[aio.Job]):
         return Job(self._loop_thread, self._async.element(index))
 
     status = waits(aio.Job.status)
+    why = waits(aio.Job.why)
     edit = waits(aio.Job.edit)
     cancel = waits(aio.Job.cancel)
     hold = waits(aio.Job.hold)
@@ -109,6 +110,7 @@ class Counted(Twin[CountedT_co]):
     hold = waits(aio.Counted.hold)
     release = waits(aio.Counted.release)
     count_reasons = waits(aio.Counted.count_reasons)
+    why = waits(aio.Counted.why)
     list_jobs = lists(aio.Counted.list_jobs)
     watch = iterates(aio.Counted.watch)
 

@@ -263,6 +263,11 @@ CREATE FUNCTION weft._check_waiting(of_tenant_id integer, of_batch_id bigint, of
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._check_waiting(of_tenant_id integer, of_batch_id bigint, of_update_id integer) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft._closed_gates(of_batch_id bigint, of_job_id integer, of_gate_set_ids integer[], at timestamp with time zone) RETURNS jsonb
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft._closed_gates(of_batch_id bigint, of_job_id integer, of_gate_set_ids integer[], at timestamp with time zone) OWNER TO weft_system;
+
 CREATE FUNCTION weft._completed_at(created_at timestamp with time zone, last_ended_at timestamp with time zone, recorded timestamp with time zone) RETURNS timestamp with time zone
     LANGUAGE sql IMMUTABLE;
 ALTER FUNCTION weft._completed_at(created_at timestamp with time zone, last_ended_at timestamp with time zone, recorded timestamp with time zone) OWNER TO weft_system;
@@ -474,6 +479,10 @@ CREATE FUNCTION weft._has_work(of_incarnation_id integer) RETURNS boolean
     SET enable_bitmapscan TO 'off';
 ALTER FUNCTION weft._has_work(of_incarnation_id integer) OWNER TO weft_system;
 
+CREATE FUNCTION weft._holds_of(of_batch_id bigint, of_group_id integer, of_job_id integer) RETURNS jsonb
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._holds_of(of_batch_id bigint, of_group_id integer, of_job_id integer) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft._intern_gates(of_tenant_id integer, of_batch_id bigint, lists jsonb[]) RETURNS integer[]
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -494,6 +503,10 @@ ALTER FUNCTION weft._is_held(of_batch_id bigint, of_group_id integer, of_job_id 
 CREATE FUNCTION weft._is_late(of_batch_id bigint, of_job_id integer, at timestamp with time zone) RETURNS boolean
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._is_late(of_batch_id bigint, of_job_id integer, at timestamp with time zone) OWNER TO weft_system;
+
+CREATE FUNCTION weft._is_member(of_batch_id bigint, of_group_id integer, of_ancestor_id integer) RETURNS boolean
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._is_member(of_batch_id bigint, of_group_id integer, of_ancestor_id integer) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft._is_paused(of_gate_set_id integer, of_pool_id integer, of_shape_id integer, at timestamp with time zone) RETURNS boolean
     LANGUAGE sql STABLE;
@@ -720,6 +733,10 @@ CREATE FUNCTION weft._open_neighbours(of_batch_id bigint, of_job_id integer, aft
     SET enable_bitmapscan TO 'off';
 ALTER FUNCTION weft._open_neighbours(of_batch_id bigint, of_job_id integer, after_child integer, limit_jobs integer, at timestamp with time zone, OUT n_told integer, OUT last_child integer) OWNER TO weft_system;
 
+CREATE FUNCTION weft._open_parents(of_batch_id bigint, of_job_id integer, shown_max integer DEFAULT 3) RETURNS jsonb
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._open_parents(of_batch_id bigint, of_job_id integer, shown_max integer) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft._open_ranges(batch_ids bigint[], job_ids integer[], update_ids integer[], lane_ids integer[], opens boolean[]) RETURNS boolean[]
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._open_ranges(batch_ids bigint[], job_ids integer[], update_ids integer[], lane_ids integer[], opens boolean[]) OWNER TO weft_system;
@@ -800,6 +817,11 @@ CREATE FUNCTION weft._pool_demand(of_pool_id integer, limit_jobs integer) RETURN
     SET enable_bitmapscan TO 'off';
 ALTER FUNCTION weft._pool_demand(of_pool_id integer, limit_jobs integer) OWNER TO weft_system;
 
+CREATE FUNCTION weft._pool_facts(of_pool_id integer, of_lane_id integer, needs_cpu_m bigint, needs_memory_mib bigint, of_user_id integer) RETURNS jsonb
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft._pool_facts(of_pool_id integer, of_lane_id integer, needs_cpu_m bigint, needs_memory_mib bigint, of_user_id integer) OWNER TO weft_system;
+
 CREATE FUNCTION weft._pool_machines(of_pool_id integer) RETURNS SETOF jsonb
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._pool_machines(of_pool_id integer) OWNER TO weft_system;
@@ -824,6 +846,10 @@ ALTER FUNCTION weft._queue_gate_sets(bunch weft.bunch, jobs weft.job_columns, li
 CREATE FUNCTION weft._queue_sets(of_batch_id bigint, limited text[], OUT names text[], OUT sets integer[]) RETURNS record
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._queue_sets(of_batch_id bigint, limited text[], OUT names text[], OUT sets integer[]) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._ready_samples(of_batch_id bigint, of_group_id integer, samples_max integer DEFAULT 3) RETURNS SETOF integer
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._ready_samples(of_batch_id bigint, of_group_id integer, samples_max integer) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft._reaper_due(grace_s double precision) RETURNS interval
     LANGUAGE sql STABLE;
@@ -999,6 +1025,10 @@ ALTER FUNCTION weft._waiting_jobs(of_gate_set_ids integer[], of_pool_id integer,
 CREATE FUNCTION weft._waiting_sets() RETURNS SETOF integer
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._waiting_sets() OWNER TO weft_system;
+
+CREATE FUNCTION weft._why_facts(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(job_id integer, facts jsonb)
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._why_facts(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft._worker_documents(of_tenant_id integer, incarnation_ids integer[]) RETURNS TABLE(worker_id integer, name text, state text, document jsonb)
     LANGUAGE sql STABLE;
@@ -1752,6 +1782,33 @@ CREATE FUNCTION weft.wait_for_work(incarnation_id integer) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.wait_for_work(incarnation_id integer) OWNER TO weft_system;
+
+CREATE FUNCTION weft.why_group(tenant_id integer, batch_id bigint, group_id integer, path text) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off';
+ALTER FUNCTION weft.why_group(tenant_id integer, batch_id bigint, group_id integer, path text) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.why_job(tenant_id integer, batch_id bigint, job_id integer) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off';
+ALTER FUNCTION weft.why_job(tenant_id integer, batch_id bigint, job_id integer) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.why_jobs(tenant_id integer, batch_id bigint, job_ids integer[]) RETURNS SETOF jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off';
+ALTER FUNCTION weft.why_jobs(tenant_id integer, batch_id bigint, job_ids integer[]) OWNER TO weft_tenant;
 
 CREATE TABLE weft.attempt (
     batch_id bigint NOT NULL,
@@ -3725,6 +3782,9 @@ REVOKE ALL ON FUNCTION weft._check_term(of_epoch bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._check_waiting(of_tenant_id integer, of_batch_id bigint, of_update_id integer) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._closed_gates(of_batch_id bigint, of_job_id integer, of_gate_set_ids integer[], at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._closed_gates(of_batch_id bigint, of_job_id integer, of_gate_set_ids integer[], at timestamp with time zone) TO weft_tenant;
+
 REVOKE ALL ON FUNCTION weft._completed_at(created_at timestamp with time zone, last_ended_at timestamp with time zone, recorded timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._completed_at(created_at timestamp with time zone, last_ended_at timestamp with time zone, recorded timestamp with time zone) TO weft_tenant;
 
@@ -3823,6 +3883,8 @@ GRANT ALL ON FUNCTION weft._has_switch(of_batch_id bigint) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._has_work(of_incarnation_id integer) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._holds_of(of_batch_id bigint, of_group_id integer, of_job_id integer) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._intern_gates(of_tenant_id integer, of_batch_id bigint, lists jsonb[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._intern_gates(of_tenant_id integer, of_batch_id bigint, lists jsonb[]) TO weft_tenant;
 
@@ -3836,6 +3898,8 @@ GRANT ALL ON FUNCTION weft._is_held(of_batch_id bigint, of_group_id integer, of_
 
 REVOKE ALL ON FUNCTION weft._is_late(of_batch_id bigint, of_job_id integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._is_late(of_batch_id bigint, of_job_id integer, at timestamp with time zone) TO weft_tenant;
+
+REVOKE ALL ON FUNCTION weft._is_member(of_batch_id bigint, of_group_id integer, of_ancestor_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._is_paused(of_gate_set_id integer, of_pool_id integer, of_shape_id integer, at timestamp with time zone) FROM PUBLIC;
 
@@ -3940,6 +4004,8 @@ REVOKE ALL ON FUNCTION weft._open_gates(at timestamp with time zone) FROM PUBLIC
 
 REVOKE ALL ON FUNCTION weft._open_neighbours(of_batch_id bigint, of_job_id integer, after_child integer, limit_jobs integer, at timestamp with time zone, OUT n_told integer, OUT last_child integer) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._open_parents(of_batch_id bigint, of_job_id integer, shown_max integer) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._open_ranges(batch_ids bigint[], job_ids integer[], update_ids integer[], lane_ids integer[], opens boolean[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._open_ranges(batch_ids bigint[], job_ids integer[], update_ids integer[], lane_ids integer[], opens boolean[]) TO weft_tenant;
 
@@ -3968,6 +4034,9 @@ REVOKE ALL ON FUNCTION weft._pick(offer weft.offer, worker weft.worker_incarnati
 
 REVOKE ALL ON FUNCTION weft._pool_demand(of_pool_id integer, limit_jobs integer) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._pool_facts(of_pool_id integer, of_lane_id integer, needs_cpu_m bigint, needs_memory_mib bigint, of_user_id integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._pool_facts(of_pool_id integer, of_lane_id integer, needs_cpu_m bigint, needs_memory_mib bigint, of_user_id integer) TO weft_tenant;
+
 REVOKE ALL ON FUNCTION weft._pool_machines(of_pool_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._prioritize_job(of_batch_id bigint, of_job_id integer, new_priority smallint) FROM PUBLIC;
@@ -3980,6 +4049,8 @@ GRANT ALL ON FUNCTION weft._queue_counts(of_tenant_id integer) TO weft_tenant;
 REVOKE ALL ON FUNCTION weft._queue_gate_sets(bunch weft.bunch, jobs weft.job_columns, limited text[], gate_sets integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._queue_sets(of_batch_id bigint, limited text[], OUT names text[], OUT sets integer[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._ready_samples(of_batch_id bigint, of_group_id integer, samples_max integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._reaper_due(grace_s double precision) FROM PUBLIC;
 
@@ -4074,6 +4145,8 @@ REVOKE ALL ON FUNCTION weft._waiting_heads(of_gate_set_ids integer[]) FROM PUBLI
 REVOKE ALL ON FUNCTION weft._waiting_jobs(of_gate_set_ids integer[], of_pool_id integer, of_user_id integer, limit_jobs integer, with_paused boolean, at timestamp with time zone, limits integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._waiting_sets() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._why_facts(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._worker_documents(of_tenant_id integer, incarnation_ids integer[]) FROM PUBLIC;
 
@@ -4471,6 +4544,15 @@ GRANT ALL ON FUNCTION weft.wait_for_events(listener_id uuid, waits boolean, at t
 
 REVOKE ALL ON FUNCTION weft.wait_for_work(incarnation_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.wait_for_work(incarnation_id integer) TO weft_worker;
+
+REVOKE ALL ON FUNCTION weft.why_group(tenant_id integer, batch_id bigint, group_id integer, path text) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.why_group(tenant_id integer, batch_id bigint, group_id integer, path text) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.why_job(tenant_id integer, batch_id bigint, job_id integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.why_job(tenant_id integer, batch_id bigint, job_id integer) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.why_jobs(tenant_id integer, batch_id bigint, job_ids integer[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.why_jobs(tenant_id integer, batch_id bigint, job_ids integer[]) TO weft_api;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.attempt TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.attempt TO weft_system;

@@ -21,12 +21,15 @@ from weft.store.queries import QUERIES_AT_ONCE, Queries
 from weft.store.queues import Queues
 from weft.store.schema_range import check_schema
 from weft.store.submission import SubmissionCalls
+from weft.store.why import Why
 from weft.wire.spec import decode_chunk
 
 API_TIMEOUT_S = 60.0
 
 
-class PostgresApiStore(Queries, SubmissionCalls, SetGroups, Edits, Queues, Billing, Fleet, Pools):
+class PostgresApiStore(
+    Queries, SubmissionCalls, SetGroups, Edits, Queues, Billing, Fleet, Pools, Why
+):
     """The api's calls to its database. The methods are documented at the port."""
 
     notices: PostgresNotices

@@ -37,6 +37,7 @@ from weft.testing.queue_store_suite import QueueStoreSuite
 from weft.testing.set_group_store_suite import SetGroupStoreSuite
 from weft.testing.store_site import TRACE_ID, TREE, UNKEYED, StoreTests, refused
 from weft.testing.submission_suite import SubmissionSuite
+from weft.testing.why_store_suite import WhyStoreSuite
 from weft.wire.spec import JobSpec
 
 NEW: Final = NewBatch(trace_id=TRACE_ID)
@@ -357,7 +358,7 @@ class CallbackTests(StoreTests):
 class ApiStoreSuite(
     CallerTests, ReadingTests, CancelTests, EventTests, CallbackTests, SubmissionSuite,
     SetGroupStoreSuite, EditStoreSuite, QueryStoreSuite, QueueStoreSuite, BillingStoreSuite,
-    FleetStoreSuite, PoolStoreSuite,
+    FleetStoreSuite, PoolStoreSuite, WhyStoreSuite,
 ):  # fmt: skip
     """Tests of the port; see `StoreTests`."""
 
@@ -384,6 +385,7 @@ def calls_on_batch(
             partial(api.hold_group, *one, group),
             partial(api.release_group, *one, group),
             partial(api.group_history, *one, group, before=None, limit=9),
+            partial(api.why_group, *one, group),
         )
     ]
     return [

@@ -1,29 +1,90 @@
-"""Fields of batches and jobs that are gates.
+"""Fields of batches and jobs that are gates, and what each kind says of a job that waits for it.
 
 A new kind is an entry here, beside its field in the documents (ADR 20).
 """
 
 from collections.abc import Callable, Mapping
-from datetime import UTC
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, Final
 
+from weft.core.amounts import coming
+from weft.core.ids import format_batch_id
+from weft.core.why import Cause, GateFacts, GateSentence, JobFacts, command, name_of
 from weft.ports.store import Gate
 from weft.wire.documents import BatchDocument, JobDocument
 
-GateOf = Callable[[Any], Gate]
-BATCH_GATES: Final[Mapping[str, GateOf]] = {
-    "max_running": lambda n: Gate(kind="max_running", max_places=n),
+
+@dataclass(frozen=True)
+class GateKind:
+    """One kind of gate: how a field becomes one, and what it says while it is closed."""
+
+    gate: Callable[[Any], Gate]
+    says: GateSentence
+
+
+def _says_max_running(gate: GateFacts, job: JobFacts, _: datetime) -> Cause:
+    batch = format_batch_id(job.batch_id)
+    text = f"waits: {batch} runs at most {gate.max_places} at a time"
+    return Cause("max_running", text, _look(gate))
+
+
+def _says_not_before(gate: GateFacts, __: JobFacts, now: datetime) -> Cause:
+    assert gate.opens_at is not None
+    clock, _, left = coming(gate.opens_at, now).partition(" (")
+    return Cause("not_before", f"starts at {clock} {now.tzname()} ({left}")
+
+
+def _says_key(gate: GateFacts, _: JobFacts, __: datetime) -> Cause:
+    first, *others = map(name_of, gate.holders) if gate.holders else ("another job",)
+    n_more = max(gate.n_taken - 1, len(others))
+    who = f"{first} and {n_more} more, which have" if n_more else f"{first}, which has"
+    return Cause("concurrency_key", f'waits for {who} the key "{gate.key}"', _look(gate))
+
+
+def _says_queue(gate: GateFacts, job: JobFacts, _: datetime) -> Cause:
+    text = f"waits: queue {job.queue} runs {gate.n_taken} of {gate.max_places} jobs"
+    return Cause("queue", text, _look(gate))
+
+
+def _says_queue_user(gate: GateFacts, job: JobFacts, _: datetime) -> Cause:
+    runs = f"{job.user} runs" if job.user else "you run"
+    text = f"waits: {runs} {gate.n_taken} of {gate.max_places} jobs in queue {job.queue}"
+    return Cause("queue_user", text, _look(gate))
+
+
+def _look(gate: GateFacts) -> str | None:
+    """Return the command that tells when the first job with a place ends."""
+    return command("why", name_of(gate.holders[0])) if gate.holders else None
+
+
+BATCH_GATES: Final[Mapping[str, GateKind]] = {
+    "max_running": GateKind(lambda n: Gate(kind="max_running", max_places=n), _says_max_running),
 }
 """The document of a batch shows them again under their kinds."""
-JOB_GATES: Final[Mapping[str, GateOf]] = {
-    "not_before": lambda at: Gate(
-        kind="not_before", key=at.astimezone(UTC).isoformat(), opens_at=at
+JOB_GATES: Final[Mapping[str, GateKind]] = {
+    "not_before": GateKind(
+        lambda at: Gate(kind="not_before", key=at.astimezone(UTC).isoformat(), opens_at=at),
+        _says_not_before,
     ),
-    "concurrency_key": lambda limit: Gate(
-        kind="concurrency_key", key=limit.key, shared=True, max_places=limit.n, relimit=True
+    "concurrency_key": GateKind(
+        lambda limit: Gate(
+            kind="concurrency_key", key=limit.key, shared=True, max_places=limit.n, relimit=True
+        ),
+        _says_key,
     ),
 }
 """Rare fields of jobs that are gates as well."""
+QUEUE_GATES: Final[Mapping[str, GateSentence]] = {
+    "queue": _says_queue,
+    "queue_user": _says_queue_user,
+}
+"""Those that the database adds (ADR 30)."""
+SENTENCES: Final[Mapping[str, GateSentence]] = {
+    **{kind: one.says for kind, one in (*BATCH_GATES.items(), *JOB_GATES.items())},
+    **QUEUE_GATES,
+}
+"""What each kind says."""
 
 
 def batch_gates(document: BatchDocument) -> list[Gate]:
@@ -36,6 +97,6 @@ def job_gates(document: JobDocument) -> list[Gate]:
     return _gates(JOB_GATES, document)
 
 
-def _gates(kinds: Mapping[str, GateOf], document: object) -> list[Gate]:
-    given = ((of, getattr(document, field)) for field, of in kinds.items())
-    return [of(value) for of, value in given if value is not None]
+def _gates(kinds: Mapping[str, GateKind], document: object) -> list[Gate]:
+    given = ((kind, getattr(document, field)) for field, kind in kinds.items())
+    return [kind.gate(value) for kind, value in given if value is not None]

@@ -163,6 +163,10 @@ class Routes(FleetRoutes):
         """Return the job document with `spec`, `parents` and `times`."""
         return await self._get(f"/v1/batches/{batch_id}/jobs/{job_id}")
 
+    async def why_job(self, batch_id: int, job_id: int) -> Document:
+        """Return why a job waits, or what became of it: `causes`, each `kind, text, command`."""
+        return await self._get(f"/v1/batches/{batch_id}/jobs/{job_id}/why")
+
     async def list_attempts(self, batch_id: int, job_id: int) -> Sequence[Document]:
         """Return the attempts of a job, oldest first."""
         page = await self._get(f"/v1/batches/{batch_id}/jobs/{job_id}/attempts")
@@ -174,6 +178,11 @@ class Routes(FleetRoutes):
         page = await self._get(f"/v1/batches/{batch_id}/jobs/{job_id}/history")
         items: Sequence[Document] = page["items"]
         return items
+
+    async def why_group(self, batch_id: int, group: int | str | None = None) -> Document:
+        """Return why jobs of a batch or of a group wait: `causes`, as of a job."""
+        of = "" if group is None else f"/groups/{_group(group)}"
+        return await self._get(f"/v1/batches/{batch_id}{of}/why")
 
     def list_groups(self, batch_id: int) -> Listing:
         """Yield group documents, the root first."""

@@ -104,6 +104,13 @@ class Counted:
         group = self._group_id or None
         return await self._api.count_reasons(self._batch_id, group=group)
 
+    async def why(self) -> Document:
+        """Return why its jobs wait: `causes`, what is first to change first, each with `text`, the
+        `command` that changes it, and `job_id` of a job for which that was found. A few jobs stand
+        for the others, so it takes the same time however many there are.
+        """
+        return await self._api.why_group(self._batch_id, self._group_id or None)
+
     def watch(self, *, only_end: bool = False) -> AsyncGenerator[Document, None]:
         """Yield the status now and after each change; the last one is complete.
 

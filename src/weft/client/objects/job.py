@@ -62,6 +62,12 @@ class Job:
         """Return the job document: `state`, `exit_code`, `cost`, `spec`, `parents`, `times`."""
         return await self._api.get_job(self.batch_id, self.job_id)
 
+    async def why(self) -> Document:
+        """Return why it waits, or what became of it: `causes`, what is first to change first, each
+        with `text` and the `command` that changes it. None: it will start in a moment.
+        """
+        return await self._api.why_job(self.batch_id, self.job_id)
+
     async def wait(self) -> Document:
         """Wait until the job has ended; return its document."""
         watched = self._api.watch(

@@ -14,6 +14,7 @@ from weft.ports.store.pools import PoolStore
 from weft.ports.store.queries import QueryStore
 from weft.ports.store.queues import QueueStore
 from weft.ports.store.submitted import JobRows, NewBatch, NewGroup, Reserved
+from weft.ports.store.why import WhyStore
 
 
 class ApiStore(
@@ -24,6 +25,7 @@ class ApiStore(
     BillingStore,
     FleetStore,
     PoolStore,
+    WhyStore,
     Protocol,
 ):
     """The calls of the api.

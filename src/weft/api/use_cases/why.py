@@ -1,0 +1,112 @@
+"""Say why jobs wait, and what became of them."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any, Final
+
+import msgspec
+
+from weft.api.services import Answer, Services
+from weft.api.translation.gates import SENTENCES
+from weft.api.use_cases.output import Outputs
+from weft.core.errors import OutputElsewhere
+from weft.core.states import ENDED_WORDS
+from weft.core.why import (
+    Cause,
+    EndFacts,
+    JobFacts,
+    causes_of_end,
+    causes_of_group,
+    causes_of_wait,
+    sentence,
+)
+from weft.ports.store import Caller, Row
+
+TAIL_BYTES: Final = 2000
+LINE_CHARS: Final = 200
+
+
+async def why_job(services: Services, caller: Caller, batch_id: int, job_id: int) -> Answer:
+    """Return why a job waits, what it does or how it ended. Raise `JobNotFound`."""
+    facts = await services.store.why_job(caller, batch_id, job_id)
+    if facts.pool is None:  # it does not wait
+        end = await _end_of(services, caller, batch_id, job_id)
+        state, causes = end.state, causes_of_end(end, datetime.now(UTC))
+    else:
+        state = facts.state
+        causes = causes_of_wait(_for(facts, caller), SENTENCES, datetime.now(UTC))
+    return {"batch_id": batch_id, "job_id": job_id, "state": state, "causes": _shown(causes)}
+
+
+async def why_group(services: Services, caller: Caller, batch_id: int, group: int | str) -> Answer:
+    """Return why jobs of a group wait. Raise `BatchNotFound`, `GroupNotFound`."""
+    facts = await services.store.why_group(caller, batch_id, group)
+    ready = tuple(_for(one, caller) for one in facts.ready)
+    facts = msgspec.structs.replace(facts, ready=ready)
+    causes = causes_of_group(facts, SENTENCES, datetime.now(UTC))
+    return {
+        "batch_id": batch_id, "name": facts.name, "state": facts.state, "causes": _shown(causes)
+    }  # fmt: skip
+
+
+async def add_why(
+    services: Services, caller: Caller, batch_id: int, rows: Sequence[Row]
+) -> Sequence[Row]:
+    """Return documents of jobs with the first cause, as `why`, of those that wait."""
+    waiting = [row["job_id"] for row in rows if row["state"] not in {*ENDED_WORDS, "running"}]
+    if not waiting:
+        return rows
+    now = datetime.now(UTC)
+    found: dict[int, str] = {}
+    for facts in await services.store.why_jobs(caller, batch_id, waiting):
+        for cause in causes_of_wait(_for(facts, caller), SENTENCES, now)[:1]:
+            found[facts.job_id] = sentence(cause)
+    return [{**row, "why": found.get(row["job_id"])} for row in rows]
+
+
+def _for(facts: JobFacts, caller: Caller) -> JobFacts:
+    is_own = facts.user == caller.user_name
+    return msgspec.structs.replace(facts, user="") if is_own else facts
+
+
+def _shown(causes: Sequence[Cause]) -> list[dict[str, Any]]:
+    return [msgspec.to_builtins(cause) for cause in causes]
+
+
+async def _end_of(services: Services, caller: Caller, batch_id: int, job_id: int) -> EndFacts:
+    job = await services.store.get_job(caller, batch_id, job_id)
+    attempts = await services.store.list_attempts(caller, batch_id, job_id)
+    last = attempts[-1] if attempts else {}
+    actor = None
+    if job["state"] == "cancelled":
+        changes = await services.store.job_history(caller, batch_id, job_id)
+        actors = (one["actor"] for one in reversed(changes) if one["to"] == "cancelled")
+        # A worker reports the end of a job that was stopped; it is not who asked for that.
+        actor = next((one for one in actors if one.startswith("user ")), None)
+    failed = job["state"] in {"failed", "error"}
+    facts = {
+        **job,
+        "worker": last.get("worker"),
+        "claimed_at": last.get("claimed_at"),
+        "started_at": last.get("started_at"),
+        "timeout_s": job["spec"].timeout_s if job["spec"] else None,
+        "actor": actor,
+        "stderr": await _last_line(services, caller, batch_id, job_id) if failed else None,
+    }
+    return msgspec.convert(facts, EndFacts)
+
+
+async def _last_line(services: Services, caller: Caller, batch_id: int, job_id: int) -> str | None:
+    """Return what a job wrote last to its standard error; None: it cannot be read."""
+    outputs = Outputs(services, caller, batch_id)
+    try:
+        log = await outputs.find(job_id, None)
+        if log is None:
+            return None
+        size = await outputs.size(log, "stderr")
+        blocks = outputs.read(log, "stderr", max(0, size - TAIL_BYTES), size)
+        tail = b"".join([block async for block in blocks])
+    except OutputElsewhere:
+        return None
+    lines = tail.decode("utf-8", "replace").strip().splitlines()
+    return lines[-1].strip()[:LINE_CHARS] if lines else ""

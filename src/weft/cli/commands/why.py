@@ -1,0 +1,57 @@
+"""`weft why`: why jobs wait, and the commands that change it."""
+
+import asyncio
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.targets import parse_target
+from weft.cli.terminal.plain import plain
+from weft.cli.terminal.screen import print_json
+from weft.cli.terminal.wrapped import wrapped
+from weft.core.ids import format_job_ref
+
+Document = Mapping[str, Any]
+
+
+def why(target: str, /, *, shared: Shared = SHARED) -> int:
+    """Say why jobs wait, with the commands that change it.
+
+        weft why b12.j7
+
+    What is first to change comes first. Of a job that runs it says where and since when, of one
+    that has ended how. Of a batch or group, a few jobs stand for the others.
+
+    Args:
+        target: A batch `b12`, a job `b12.j7` or a group `b12/stage1`.
+        shared: Options of every command.
+    """
+    return asyncio.run(_why(target, shared))
+
+
+async def _why(text: str, shared: Shared) -> int:
+    target = parse_target(text)
+    async with shared.client() as client:
+        if target.job_id is None:
+            answer = await client.why_group(target.batch_id, target.group)
+            name = answer["name"]
+        else:
+            answer = await client.why_job(target.batch_id, target.job_id)
+            name = format_job_ref(target.batch_id, target.job_id)
+    if shared.json:
+        print_json(answer)
+    else:
+        _print(answer, name)
+    return 0
+
+
+def _print(answer: Document, name: str) -> None:
+    causes = answer["causes"] or [{"text": "will start in a moment", "command": None}]
+    for cause in causes:
+        job_id = cause.get("job_id")
+        of = name if job_id is None else format_job_ref(answer["batch_id"], job_id)
+        print(wrapped(plain(f"{of} {cause['text']}"), sys.stdout))
+        if cause["command"]:
+            # On a line of its own and never broken: it is there to be copied.
+            print(f"  {plain(cause['command'])}")

@@ -1,0 +1,78 @@
+"""What a job does, or what became of it, in two lines."""
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+import msgspec
+
+from weft.core.amounts import duration
+from weft.core.end_words import explain_end
+from weft.core.why.facts import EndFacts
+from weft.core.why.sentences import Cause, command, name_of
+
+_PARENT = "parent j"
+
+
+def causes_of_end(job: EndFacts, now: datetime) -> list[Cause]:
+    """Return what a job does that runs, or how it ended."""
+    return list(_running(job, now) if job.state == "running" else _ended(job))
+
+
+def _running(job: EndFacts, now: datetime) -> Iterator[Cause]:
+    on = f" on {job.worker}" if job.worker else ""
+    if job.started_at is None:
+        yield Cause("starting", f"is being started{on}")
+        return
+    since = f"{job.started_at:%Y-%m-%d %H:%M:%S} UTC, for {_between(job.started_at, now)}"
+    yield Cause("running", f"runs{on} since {since}", command("logs", "-f", name_of(job)))
+    if job.timeout_s is None:
+        yield Cause("time_limit", "has no time limit", command("cancel", name_of(job)))
+        return
+    limit, end = duration(job.timeout_s * 1000), job.started_at + timedelta(seconds=job.timeout_s)
+    left = f"{_between(now, end)} are left" if end > now else "it is being stopped"
+    yield Cause(
+        "time_limit", f"has a time limit of {limit}: {left}", command("cancel", name_of(job))
+    )
+
+
+def _ended(job: EndFacts) -> Iterator[Cause]:
+    if job.state == "cancelled" and job.started_at is None:
+        yield _cancelled(job)
+        return
+    where = f" on {job.worker}" if job.worker else ""
+    took = (
+        f" after {_between(job.started_at, job.ended_at)}"
+        if job.started_at and job.ended_at
+        else ""
+    )
+    tries = f" (attempt {job.attempt} of {job.max_attempts})" if job.max_attempts > 1 else ""
+    if job.state == "success":
+        yield Cause("success", f"succeeded{where}{took}{tries}", command("logs", name_of(job)))
+        return
+    how = explain_end(msgspec.to_builtins(job))
+    by = f" by {job.actor}" if job.actor and job.state == "cancelled" else ""
+    word = {"error": "ended in an error", "cancelled": "was cancelled"}.get(job.state, job.state)
+    text = f"{word}{by}{where}{took}{tries}" + (f": {how}" if how != job.state else "")
+    yield Cause(job.state, text, command("status", name_of(job)))
+    if job.stderr:
+        yield Cause("stderr", f"wrote last to stderr: {job.stderr}", command("logs", name_of(job)))
+    elif job.stderr is not None:
+        yield Cause("stderr", "wrote nothing to stderr", command("logs", name_of(job)))
+
+
+def _cancelled(job: EndFacts) -> Cause:
+    """Say why a job was cancelled that never ran."""
+    message = job.message or ""
+    if message.startswith(_PARENT):
+        parent = f"b{job.batch_id}.{message.removeprefix('parent ').partition(':')[0]}"
+        state = message.partition(": ")[2]
+        text = f"was cancelled, because its parent {parent} did not succeed: {state}"
+        return Cause("cancelled", text, command("why", parent))
+    by = f" by {job.actor}" if job.actor else ""
+    return Cause(
+        "cancelled", f"was cancelled{by} before it started", command("status", name_of(job))
+    )
+
+
+def _between(start: datetime, end: datetime) -> str:
+    return duration(max((end - start).total_seconds(), 0) * 1000)

@@ -1,0 +1,133 @@
+"""What the store knows of a job that waits or has ended."""
+
+from datetime import datetime
+
+import msgspec
+
+
+class JobName(msgspec.Struct, frozen=True):
+    """A job that another one waits for."""
+
+    batch_id: int
+    job_id: int
+
+
+class ParentFacts(msgspec.Struct, frozen=True):
+    """A parent that has not ended."""
+
+    job_id: int
+    state: str
+
+
+class GateFacts(msgspec.Struct, frozen=True):
+    """A gate that keeps a job from being offered to workers."""
+
+    kind: str
+    key: str
+    max_places: int | None = None
+    n_taken: int = 0
+    opens_at: datetime | None = None
+    holders: tuple[JobName, ...] = ()
+    """The first jobs that have a place."""
+
+
+class StoppedWorker(msgspec.Struct, frozen=True):
+    """A worker that takes no jobs."""
+
+    worker: str
+    state: str
+
+
+class PoolFacts(msgspec.Struct, frozen=True):
+    """The workers of the pool in which a job waits."""
+
+    pool: str
+    workers: int = 0
+    serving: int = 0
+    """Those that offer what the job asks beside cpu and memory, and serve its queue."""
+    large: int = 0
+    """Those of them with enough cpu and memory."""
+    active: int = 0
+    """Those of them that take jobs."""
+    cpu: float | None = None
+    """The most cores that one of the serving workers has; None: there is none."""
+    memory: int | None = None
+    stopped: tuple[StoppedWorker, ...] = ()
+    """The first large ones that take no jobs."""
+    free: bool = False
+    """One has room, or its jobs come and go too fast to say."""
+    cpu_active: float = 0
+    """Cores of all workers that take jobs."""
+    running: float = 0
+    """Cores that jobs of the same user have."""
+    ahead: bool = False
+    """Another user runs less and has ready jobs."""
+
+
+class GroupFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """A batch or a group, with a few jobs that stand for the others."""
+
+    batch_id: int
+    name: str
+    """As commands name it: `b12/stage1`."""
+    state: str
+    complete: bool
+    n_jobs: int
+    n_pending: int = 0
+    n_ready: int = 0
+    n_running: int = 0
+    n_blocked: int = 0
+    n_failed: int = 0
+    """Failed, or errors."""
+    held: tuple[str, ...] = ()
+    """As of a job."""
+    ready: tuple["JobFacts", ...] = ()
+    failed: "EndFacts | None" = None
+    """The first one that is found."""
+
+
+class EndFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """A job that runs or has ended, by its last attempt."""
+
+    batch_id: int
+    job_id: int
+    state: str
+    attempt: int = 0
+    max_attempts: int = 1
+    reason: str | None = None
+    exit_code: int | None = None
+    signal: int | None = None
+    message: str | None = None
+    worker: str | None = None
+    """None: it never had one, or that is not known."""
+    claimed_at: datetime | None = None
+    started_at: datetime | None = None
+    ended_at: datetime | None = None
+    timeout_s: float | None = None
+    actor: str | None = None
+    """The user who cancelled it."""
+    stderr: str | None = None
+    """Its last line there; empty: it wrote nothing; None: that cannot be read."""
+
+
+class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """A job, and what may keep it from running."""
+
+    batch_id: int
+    job_id: int
+    state: str
+    queue: str = "default"
+    user: str = ""
+    """Its owner; empty: the one who asks."""
+    cpu: float = 1
+    memory: int = 0
+    asks: dict[str, int | float | str | list[str]] = {}
+    """What it asks beside cpu, memory, queue and executor."""
+    held: tuple[str, ...] = ()
+    """Paths of held groups, `/` for the batch, and an empty text for the job itself."""
+    n_parents: int = 0
+    """Parents that have not ended."""
+    parents: tuple[ParentFacts, ...] = ()
+    gates: tuple[GateFacts, ...] = ()
+    pool: PoolFacts | None = None
+    """None: it does not wait."""

@@ -1,0 +1,73 @@
+"""Why jobs of a batch or a group wait: by its counters, and by a few of its jobs."""
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+
+import msgspec
+
+from weft.core.end_words import explain_end
+from weft.core.why.facts import EndFacts, GroupFacts
+from weft.core.why.sentences import Cause, GateSentence, command, group_of, name_of
+from weft.core.why.waiting import causes_of_wait
+
+
+def causes_of_group(
+    group: GroupFacts, sentences: Mapping[str, GateSentence], now: datetime
+) -> list[Cause]:
+    """Return why jobs wait, what is first to change first; then what runs and what failed."""
+    found = [] if group.complete else [*_waiting(group, sentences, now)]
+    if group.n_running:
+        text = f"runs {group.n_running:,} of {_jobs(group.n_jobs)}"
+        found.append(Cause("running", text, _list(group, "running")))
+    if group.n_failed:
+        found.append(_failed(group))
+    if group.complete and not group.n_failed:
+        text = f"has ended: {group.state}" if group.n_jobs else "has no jobs"
+        found.append(Cause("ended", text, command("status", group.name) if group.n_jobs else None))
+    return found
+
+
+def _waiting(
+    group: GroupFacts, sentences: Mapping[str, GateSentence], now: datetime
+) -> Iterator[Cause]:
+    said: set[str] = set()
+    for path in group.held:
+        held = group_of(group.batch_id, path)
+        cause = Cause("hold", f"waits: {held} is held", command("release", held))
+        said.add(cause.text)
+        yield cause
+    for job in group.ready:
+        for cause in causes_of_wait(job, sentences, now):
+            if cause.text not in said:
+                said.add(cause.text)
+                yield msgspec.structs.replace(cause, job_id=job.job_id)
+    if group.n_ready and not group.ready:
+        yield Cause("ready", f"has {_jobs(group.n_ready)} that are ready", _list(group, "ready"))
+    elif group.n_ready and not said:
+        yield Cause("ready", f"has {_jobs(group.n_ready)} that will start in a moment")
+    if group.n_pending:
+        text = f"has {_jobs(group.n_pending)} waiting for their parents"
+        yield Cause("parent", text, _list(group, "pending"))
+    if group.n_blocked:
+        text = f"has {_jobs(group.n_blocked)} waiting for a condition"
+        yield Cause("condition", text, _list(group, "blocked"))
+
+
+def _failed(group: GroupFacts) -> Cause:
+    text = f"has {_jobs(group.n_failed)} that failed"
+    if group.failed is None:
+        return Cause("failed", text, _list(group, "failed"))
+    name = name_of(group.failed)
+    return Cause("failed", f"{text}, as {name}: {_how(group.failed)}", command("why", name))
+
+
+def _how(job: EndFacts) -> str:
+    return explain_end(msgspec.to_builtins(job))
+
+
+def _jobs(count: int) -> str:
+    return f"{count:,} jobs" if count != 1 else "1 job"
+
+
+def _list(group: GroupFacts, state: str) -> str:
+    return command("jobs", group.name, "--state", state)

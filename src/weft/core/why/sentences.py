@@ -1,0 +1,47 @@
+"""One cause: a sentence, and the command that changes it."""
+
+import shlex
+from collections.abc import Callable
+from datetime import datetime
+
+import msgspec
+
+from weft.core.ids import format_batch_id, format_job_ref
+from weft.core.why.facts import EndFacts, GateFacts, JobFacts, JobName
+
+
+class Cause(msgspec.Struct, frozen=True):
+    """Something that would have to change for a job to run, or what became of it."""
+
+    kind: str
+    text: str
+    """Words that follow the name of the job: `waits: b1 is held`."""
+    command: str | None = None
+    """Changes it, or shows more; None: nobody needs to do anything, or nobody can."""
+    job_id: int | None = None
+    """The job of a group of which this is said; None: what was asked for."""
+
+
+GateSentence = Callable[[GateFacts, JobFacts, datetime], Cause]
+"""What a kind of gate says of a job that it keeps waiting."""
+
+
+def name_of(job: JobFacts | JobName | EndFacts) -> str:
+    """Return `b12.j7`."""
+    return format_job_ref(job.batch_id, job.job_id)
+
+
+def group_of(batch_id: int, path: str) -> str:
+    """Return what commands call a group: `b12/stage1`, or `b12` for the root."""
+    name = path.lstrip("/")
+    return f"{format_batch_id(batch_id)}/{name}" if name else format_batch_id(batch_id)
+
+
+def command(*words: str) -> str:
+    """Return a command that can be pasted into a shell, whatever the words hold."""
+    return shlex.join(("weft", *words))
+
+
+def sentence(cause: Cause) -> str:
+    """Return a cause with its command, on one line."""
+    return f"{cause.text}; `{cause.command}`" if cause.command else cause.text

@@ -1,0 +1,148 @@
+"""Why a job waits: every cause, in the order in which they would have to change."""
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+
+from weft.core.amounts import size
+from weft.core.why.facts import GateFacts, JobFacts, PoolFacts
+from weft.core.why.sentences import Cause, GateSentence, command, group_of, name_of
+
+WORKER = "waits for a worker"
+STOPPED_SHOWN = 5
+
+
+def causes_of_wait(
+    job: JobFacts, sentences: Mapping[str, GateSentence], now: datetime
+) -> list[Cause]:
+    """Return why a job waits, what is first to change first; nothing: it runs, has ended, or will
+    start in a moment.
+
+    `sentences`: what each kind of gate says.
+    """
+    if job.pool is None:
+        return []
+    found = [*_parents(job), *_holds(job)]
+    found += [_gate(gate, job, sentences, now) for gate in job.gates]
+    if job.state == "blocked":
+        found.append(Cause("condition", "is blocked until a condition is over"))
+    # A job that waits for something else anyway is told only what stays: room comes and goes.
+    return found + list(_workers(job, job.pool, with_room=not found))
+
+
+def _parents(job: JobFacts) -> Iterator[Cause]:
+    if job.state != "pending":
+        return
+    if not job.parents:
+        yield Cause("parent", f"waits for {job.n_parents:,} parents")
+        return
+    first, count = job.parents[0], max(job.n_parents, len(job.parents))
+    name = name_of(JobFacts(batch_id=job.batch_id, job_id=first.job_id, state=first.state))
+    others = f" and {count - 1:,} more" if count > 1 else ""
+    does = "runs" if first.state == "running" else f"is {first.state}"
+    noun = "parents" if count > 1 else "parent"
+    yield Cause(
+        "parent", f"waits for its {noun} {name}{others}: {name} {does}", command("why", name)
+    )
+
+
+def _holds(job: JobFacts) -> Iterator[Cause]:
+    for path in job.held:
+        held = group_of(job.batch_id, path) if path else name_of(job)
+        yield Cause("hold", f"waits: {held} is held", command("release", held))
+
+
+def _gate(
+    gate: GateFacts, job: JobFacts, sentences: Mapping[str, GateSentence], now: datetime
+) -> Cause:
+    if gate.kind in sentences:
+        return sentences[gate.kind](gate, job, now)
+    taken = f": {gate.n_taken} of {gate.max_places} places are taken" if gate.max_places else ""
+    return Cause(gate.kind, f"waits at the gate {gate.kind}{taken}")
+
+
+def _workers(job: JobFacts, pool: PoolFacts, *, with_room: bool) -> Iterator[Cause]:
+    of_pool = "" if pool.pool == "default" else f" of pool {pool.pool}"
+    if not pool.workers:
+        yield Cause("no_worker", f"{WORKER}{of_pool}: none is connected", _new_worker(pool))
+    elif not pool.serving:
+        yield _not_offered(job, pool, of_pool)
+    elif not pool.large:
+        yield _too_large(job, pool, of_pool)
+    elif not pool.active:
+        yield _out_of_service(pool, of_pool)
+    elif with_room and not pool.free:
+        yield _busy(job, pool, of_pool)
+
+
+def _not_offered(job: JobFacts, pool: PoolFacts, of_pool: str) -> Cause:
+    if not job.asks:
+        return Cause(
+            "queue_not_served",
+            f"{WORKER}{of_pool} that serves queue {job.queue}: none does",
+            _new_worker(pool, "--queue", job.queue),
+        )
+    asked = ", ".join(f"{name} {_shown(value)}" for name, value in sorted(job.asks.items()))
+    labels = [
+        word for name, value in sorted(job.asks.items()) if isinstance(value, str)
+        for word in ("--label", f"{name}={value}")
+    ]  # fmt: skip
+    return Cause(
+        "not_offered",
+        f"{WORKER}{of_pool} that offers {asked}: none does",
+        _new_worker(pool, *labels) if labels else None,
+    )
+
+
+def _shown(value: object) -> str:
+    return " and ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _too_large(job: JobFacts, pool: PoolFacts, of_pool: str) -> Cause:
+    needs, has, options = [], [], []
+    if pool.cpu is not None and job.cpu > pool.cpu:
+        needs.append(f"{job.cpu:g} cores")
+        has.append(f"{pool.cpu:g}")
+        options += ["--worker-cpu", f"{job.cpu:g}"]
+    if pool.memory is not None and job.memory > pool.memory:
+        needs.append(f"{size(job.memory)} memory")
+        has.append(size(pool.memory))
+        options += ["--worker-memory", f"{-(-job.memory // 2**20)}Mi"]
+    if not needs:  # one worker has the cores, another one the memory
+        needs, has = [f"{job.cpu:g} cores and {size(job.memory)} memory"], ["only one of the two"]
+    return Cause(
+        "too_large",
+        f"{WORKER}{of_pool} with {' and '.join(needs)}: the largest has {' and '.join(has)}",
+        _new_worker(pool, *options),
+    )
+
+
+def _out_of_service(pool: PoolFacts, of_pool: str) -> Cause:
+    names = [one.worker for one in pool.stopped]
+    states = " or ".join(sorted({one.state for one in pool.stopped}))
+    uncordon = command("worker", "uncordon", names[0])
+    if len(names) == 1:
+        return Cause("cordoned", f"{WORKER}{of_pool}: {names[0]} is {states}", uncordon)
+    shown = ", ".join(names[:STOPPED_SHOWN]) + (", …" if len(names) > STOPPED_SHOWN else "")
+    text = f"{WORKER}{of_pool}: those that could take it are {states} ({shown})"
+    return Cause("cordoned", text, uncordon)
+
+
+def _busy(job: JobFacts, pool: PoolFacts, of_pool: str) -> Cause:
+    cores = f"{pool.cpu_active:g} cores"
+    if pool.ahead:
+        runs, whose = ("you run", "your") if not job.user else (f"{job.user} runs", "the owner's")
+        return Cause(
+            "share",
+            f"waits: {whose} share{of_pool} is used: {runs} {pool.running:g} of {cores}, and "
+            "others with less to run come first",
+            _new_worker(pool),
+        )
+    text = f"{WORKER}{of_pool} with room: it needs {job.cpu:g} of {cores}, and others use them"
+    return Cause("busy", text, _new_worker(pool))
+
+
+def _new_worker(pool: PoolFacts, *options: str) -> str:
+    """Return the command that starts a worker beside those of the pool."""
+    is_first = pool.pool == "default" and not pool.workers
+    name = () if is_first else ("--worker-name", f"{pool.pool}-{pool.workers + 1}")
+    return command("worker", "--pool", pool.pool, *name, *options)

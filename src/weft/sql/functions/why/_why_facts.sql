@@ -1,0 +1,32 @@
+-- _why_facts: what keeps jobs of a batch from running, or what became of them; weft.core.why turns it into sentences.
+-- Called by: why_job, why_jobs, why_group.   Safe to repeat: yes, it only reads.
+-- Plan: everything by key; of a job's parents at most the first 1000; pools as _pool_facts, once for each need.
+-- Returns: one row per job; objects whose fields only matter in some states are NULL in others.
+-- Owner: weft_tenant.
+CREATE OR REPLACE FUNCTION weft._why_facts(of_batch_id bigint, of_job_ids int[], at timestamptz DEFAULT clock_timestamp())
+RETURNS TABLE (job_id int, facts jsonb) LANGUAGE sql STABLE
+AS $$
+    WITH one AS MATERIALIZED (
+        SELECT j.*, s.word, b.user_id, b.gate_set_id AS batch_set,
+            coalesce(h.countables ->> 'queue', q.name) AS queue, weft._lane_pool(j.lane_id, q.pool_id) AS pool_id,
+            j.state < STATE_SUCCESS AND j.state <> STATE_RUNNING AS waits
+        FROM unnest(of_job_ids) t
+        CROSS JOIN LATERAL (SELECT x.* FROM weft.job x WHERE x.batch_id = of_batch_id AND x.job_id = t OFFSET 0) j
+        CROSS JOIN LATERAL (SELECT x.user_id, x.queue_id, x.gate_set_id FROM weft.batch x WHERE x.batch_id = j.batch_id OFFSET 0) b
+        CROSS JOIN LATERAL (SELECT x.name, x.pool_id FROM weft.queue x WHERE x.queue_id = b.queue_id OFFSET 0) q
+        JOIN weft.job_state s ON s.state = j.state JOIN weft.shape h ON h.shape_id = j.shape_id),
+    need AS MATERIALIZED (
+        SELECT n.*, weft._pool_facts(n.pool_id, n.lane_id, n.cpu_m, n.memory_mib, n.user_id) AS pool
+        FROM (SELECT DISTINCT o.pool_id, o.lane_id, o.cpu_m, o.memory_mib, o.user_id FROM one o WHERE o.waits) n)
+    SELECT o.job_id, jsonb_build_object(
+        'batch_id', o.batch_id, 'job_id', o.job_id, 'state', o.word, 'queue', o.queue, 'user', u.name,
+        'cpu', o.cpu_m / 1000.0, 'memory', o.memory_mib * 1048576,
+        'asks', coalesce((SELECT l.asks - '{executor,queue,pool}'::text[] FROM weft.lane l WHERE l.lane_id = o.lane_id), '{}'),
+        'held', weft._holds_of(o.batch_id, o.group_id, o.job_id),
+        'n_parents', o.n_unfinished, 'parents', weft._open_parents(o.batch_id, o.job_id),
+        'gates', weft._closed_gates(o.batch_id, o.job_id, ARRAY[o.batch_set, o.gate_set_id], _why_facts.at),
+        'pool', n.pool)
+    FROM one o
+    CROSS JOIN LATERAL (SELECT x.name FROM weft.tenant_user x WHERE x.user_id = o.user_id OFFSET 0) u
+    LEFT JOIN need n ON o.waits AND (n.pool_id, n.lane_id, n.cpu_m, n.memory_mib) = (o.pool_id, o.lane_id, o.cpu_m, o.memory_mib)
+$$;

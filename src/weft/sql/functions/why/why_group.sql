@@ -1,0 +1,28 @@
+-- why_group: why jobs of a group wait: its document, and facts of a few jobs that stand for the others (_why_facts). The group is given by
+--   number or, if that is NULL, by path or name; 0 is the batch.
+-- Called by: Store.why_group (api).   Safe to repeat: yes, it only reads.   Raises WF101, WF103.
+-- Plan: counters as get_group; samples as _ready_samples; the first failed attempts by their index.
+-- Returns: `document`; `held`: as of _why_facts; `ready`: facts of samples; `failed`: the document of a job that failed, or NULL.
+-- Owner: weft_tenant.  Granted to: weft_api.
+CREATE OR REPLACE FUNCTION weft.why_group(tenant_id int, batch_id bigint, group_id int, path text) RETURNS jsonb LANGUAGE plpgsql
+SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+AS $$
+DECLARE
+    v_group int; v_failed int;
+BEGIN
+    PERFORM weft._as_tenant(why_group.tenant_id);
+    v_group := weft._find_group(why_group.batch_id, why_group.group_id, why_group.path);
+    SELECT a.job_id INTO v_failed
+    FROM (SELECT x.job_id FROM weft.attempt x WHERE x.batch_id = why_group.batch_id AND x.reason IS NOT NULL
+        ORDER BY x.job_id LIMIT 1000) a
+    CROSS JOIN LATERAL (SELECT y.state, y.group_id FROM weft.job y
+        WHERE y.batch_id = why_group.batch_id AND y.job_id = a.job_id OFFSET 0) j
+    WHERE j.state IN (STATE_FAILED, STATE_ERROR) AND weft._is_member(why_group.batch_id, j.group_id, v_group)
+    ORDER BY a.job_id LIMIT 1;
+    RETURN (SELECT jsonb_build_object('document', d.document, 'held', weft._holds_of(why_group.batch_id, v_group, 0),
+            'ready', (SELECT coalesce(jsonb_agg(w.facts ORDER BY w.job_id), '[]')
+                FROM weft._why_facts(why_group.batch_id, ARRAY(SELECT weft._ready_samples(why_group.batch_id, v_group))) w),
+            'failed', (SELECT f.document FROM weft._job_documents(why_group.batch_id, ARRAY[v_failed]) f WHERE v_failed IS NOT NULL))
+        FROM weft._group_documents(ARRAY[why_group.batch_id], ARRAY[v_group]) d);
+END $$;

@@ -1,0 +1,12 @@
+-- why_job: what keeps a job from running, or what became of it (_why_facts).
+-- Called by: Store.why_job (api).   Safe to repeat: yes, it only reads.   Plan: as _why_facts.   Raises WF101, WF102.
+-- Owner: weft_tenant.  Granted to: weft_api.
+CREATE OR REPLACE FUNCTION weft.why_job(tenant_id int, batch_id bigint, job_id int) RETURNS jsonb LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+AS $$
+BEGIN
+    PERFORM weft._as_tenant(why_job.tenant_id);
+    PERFORM weft._check_job(why_job.batch_id, why_job.job_id);
+    RETURN (SELECT w.facts FROM weft._why_facts(why_job.batch_id, ARRAY[why_job.job_id]) w);
+END $$;

@@ -1,0 +1,53 @@
+"""The part of `ApiStore` for why jobs wait."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from weft.core.why import GroupFacts, JobFacts, group_of
+from weft.ports.store import Caller
+from weft.store.database import Database
+from weft.store.documents import with_words
+
+
+class Why:
+    """The api's calls about why jobs wait. The methods are documented at the port."""
+
+    _database: Database
+
+    async def why_job(self, caller: Caller, batch_id: int, job_id: int) -> JobFacts:
+        """Return what keeps a job from running."""
+        facts = await self._database.value(
+            "why_job", tenant_id=caller.tenant_id, batch_id=batch_id, job_id=job_id
+        )
+        return msgspec.convert(facts, JobFacts)
+
+    async def why_jobs(
+        self, caller: Caller, batch_id: int, job_ids: Sequence[int]
+    ) -> Sequence[JobFacts]:
+        """Return what keeps several jobs from running."""
+        rows = await self._database.call(
+            "why_jobs", tenant_id=caller.tenant_id, batch_id=batch_id, job_ids=list(job_ids)
+        )
+        return [msgspec.convert(row[0], JobFacts) for row in rows]
+
+    async def why_group(self, caller: Caller, batch_id: int, group: int | str) -> GroupFacts:
+        """Return the counts of a group, with facts of a few of its jobs."""
+        by_path = isinstance(group, str)
+        found = await self._database.value(
+            "why_group",
+            tenant_id=caller.tenant_id,
+            batch_id=batch_id,
+            group_id=None if by_path else group,
+            path=group if by_path else None,
+        )
+        document, failed = found["document"], found["failed"]
+        facts = {
+            **document,
+            "name": group_of(batch_id, document["path"] or document["name"]),
+            "n_failed": document["n_failed"] + document["n_errored"],
+            "held": found["held"],
+            "ready": found["ready"],
+            "failed": with_words(failed) if failed else None,
+        }
+        return msgspec.convert(facts, GroupFacts)

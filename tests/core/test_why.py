@@ -1,0 +1,231 @@
+"""Why a job waits: each state of things, the sentence and the command."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from weft.api.translation.gates import SENTENCES
+from weft.core.why import (
+    EndFacts,
+    GateFacts,
+    GroupFacts,
+    JobFacts,
+    ParentFacts,
+    PoolFacts,
+    causes_of_end,
+    causes_of_group,
+    causes_of_wait,
+    sentence,
+)
+from weft.core.why.facts import JobName, StoppedWorker
+
+GIB = 2**30
+NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+GOOD: dict[str, Any] = {
+    "pool": "default", "workers": 2, "serving": 2, "large": 2, "active": 2, "cpu": 4.0,
+    "memory": 8 * GIB, "free": True, "cpu_active": 8,
+}  # fmt: skip
+HOLDER = JobName(3, 1)
+
+
+def told(pool: dict[str, Any] | None = None, **facts: Any) -> list[str]:  # noqa: ANN401 (fields of JobFacts)
+    """Return what is said of the job b7.j2."""
+    job: dict[str, Any] = {
+        "batch_id": 7, "job_id": 2, "state": "ready", "memory": GIB,
+        "pool": PoolFacts(**{**GOOD, **(pool or {})}), **facts,
+    }  # fmt: skip
+    return [sentence(cause) for cause in causes_of_wait(JobFacts(**job), SENTENCES, NOW)]
+
+
+def stopped(*names: str, state: str = "cordoned") -> tuple[StoppedWorker, ...]:
+    return tuple(StoppedWorker(name, state) for name in names)
+
+
+@pytest.mark.parametrize(
+    ("pool", "facts", "expected"),
+    [
+        ({}, {}, None),
+        ({"workers": 0, "serving": 0, "large": 0, "active": 0}, {},
+         "waits for a worker: none is connected; `weft worker --pool default`"),
+        ({"pool": "big", "workers": 0, "serving": 0, "large": 0, "active": 0}, {},
+         ("waits for a worker of pool big: none is connected; "
+         "`weft worker --pool big --worker-name big-1`")),
+        ({"serving": 0, "large": 0, "active": 0}, {"queue": "slow"},
+         ("waits for a worker that serves queue slow: none does; "
+         "`weft worker --pool default --worker-name default-3 --queue slow`")),
+        ({"serving": 0, "large": 0, "active": 0}, {"asks": {"rack": "1 2", "gpu": 2}},
+         ("waits for a worker that offers gpu 2, rack 1 2: none does; "
+         "`weft worker --pool default --worker-name default-3 --label 'rack=1 2'`")),
+        ({"serving": 0, "large": 0, "active": 0}, {"asks": {"gpu": 2}},
+         "waits for a worker that offers gpu 2: none does"),
+        ({"large": 0, "active": 0}, {"cpu": 8},
+         ("waits for a worker with 8 cores: the largest has 4; "
+         "`weft worker --pool default --worker-name default-3 --worker-cpu 8`")),
+        ({"large": 0, "active": 0}, {"memory": 16 * GIB},
+         ("waits for a worker with 16.0 GiB memory: the largest has 8.0 GiB; "
+         "`weft worker --pool default --worker-name default-3 --worker-memory 16384Mi`")),
+        ({"large": 0, "active": 0}, {},
+         ("waits for a worker with 1 cores and 1.0 GiB memory: the largest has only one of the "
+         "two; `weft worker --pool default --worker-name default-3`")),
+        ({"active": 0, "stopped": stopped("node1")}, {},
+         "waits for a worker: node1 is cordoned; `weft worker uncordon node1`"),
+        ({"active": 0, "stopped": stopped("a") + stopped("b", state="draining")}, {},
+         ("waits for a worker: those that could take it are cordoned or draining (a, b); "
+         "`weft worker uncordon a`")),
+        ({"free": False}, {"cpu": 2},
+         ("waits for a worker with room: it needs 2 of 8 cores, and others use them; "
+         "`weft worker --pool default --worker-name default-3`")),
+        ({"free": False, "ahead": True, "running": 6}, {},
+         ("waits: your share is used: you run 6 of 8 cores, and others with less to run come "
+         "first; `weft worker --pool default --worker-name default-3`")),
+        ({"free": False, "ahead": True, "running": 6}, {"user": "bob"},
+         ("waits: the owner's share is used: bob runs 6 of 8 cores, and others with less to run "
+         "come first; `weft worker --pool default --worker-name default-3`")),
+    ],
+)  # fmt: skip
+def test_workers(pool: dict[str, Any], facts: dict[str, Any], expected: str | None) -> None:
+    assert told(pool, **facts) == ([] if expected is None else [expected])
+
+
+@pytest.mark.parametrize(
+    ("gate", "expected"),
+    [
+        (GateFacts("not_before", "x", opens_at=NOW + timedelta(hours=14)),
+         "starts at 2026-11-22 02:00 UTC (in 14 h)"),
+        (GateFacts("max_running", "7", 2, 2, holders=(HOLDER,)),
+         "waits: b7 runs at most 2 at a time; `weft why b3.j1`"),
+        (GateFacts("concurrency_key", "db", 1, 1, holders=(HOLDER,)),
+         'waits for b3.j1, which has the key "db"; `weft why b3.j1`'),
+        (GateFacts("concurrency_key", "db", 3, 3, holders=(HOLDER, JobName(3, 2))),
+         'waits for b3.j1 and 2 more, which have the key "db"; `weft why b3.j1`'),
+        (GateFacts("concurrency_key", "db", 0, 0),
+         'waits for another job, which has the key "db"'),
+        (GateFacts("queue", "big", 4, 4, holders=(HOLDER,)),
+         "waits: queue big runs 4 of 4 jobs; `weft why b3.j1`"),
+        (GateFacts("queue_user", "big/12", 2, 2, holders=(HOLDER,)),
+         "waits: you run 2 of 2 jobs in queue big; `weft why b3.j1`"),
+        (GateFacts("licence", "x", 2, 2), "waits at the gate licence: 2 of 2 places are taken"),
+    ],
+)  # fmt: skip
+def test_gates(gate: GateFacts, expected: str) -> None:
+    """Each kind says its own sentence; one that is not known is named. Room is of no interest."""
+    assert told({"free": False}, gates=(gate,), queue="big") == [expected]
+
+
+@pytest.mark.parametrize(
+    ("facts", "expected"),
+    [
+        ({"held": ("/",)}, ["waits: b7 is held; `weft release b7`"]),
+        ({"held": ("/a b", "")},
+         ["waits: b7/a b is held; `weft release 'b7/a b'`",
+          "waits: b7.j2 is held; `weft release b7.j2`"]),
+        ({"state": "pending", "parents": (ParentFacts(1, "running"),), "n_parents": 1},
+         ["waits for its parent b7.j1: b7.j1 runs; `weft why b7.j1`"]),
+        ({"state": "pending", "parents": (ParentFacts(1, "ready"),), "n_parents": 3,
+          "held": ("",)},
+         ["waits for its parents b7.j1 and 2 more: b7.j1 is ready; `weft why b7.j1`",
+          "waits: b7.j2 is held; `weft release b7.j2`"]),
+        ({"state": "pending", "n_parents": 2000}, ["waits for 2,000 parents"]),
+        ({"state": "blocked"}, ["is blocked until a condition is over"]),
+        ({"state": "running", "pool": None}, []),
+    ],
+)  # fmt: skip
+def test_other_causes(facts: dict[str, Any], expected: list[str]) -> None:
+    """What is first to change is said first."""
+    assert told(**facts) == expected
+
+
+END: dict[str, Any] = {
+    "batch_id": 7, "job_id": 2, "attempt": 1, "worker": "w", "started_at": NOW,
+    "ended_at": NOW + timedelta(seconds=2),
+}  # fmt: skip
+NEVER: dict[str, Any] = {"started_at": None, "ended_at": None, "worker": None}
+
+
+@pytest.mark.parametrize(
+    ("facts", "expected"),
+    [
+        ({"state": "failed", "reason": "exit", "exit_code": 3, "stderr": "oh no"},
+         ["failed on w after 2.0 s: exit code 3; `weft status b7.j2`",
+          "wrote last to stderr: oh no; `weft logs b7.j2`"]),
+        ({"state": "failed", "reason": "signal", "signal": 9, "attempt": 3, "max_attempts": 3,
+          "stderr": ""},
+         ["failed on w after 2.0 s (attempt 3 of 3): killed by SIGKILL; `weft status b7.j2`",
+          "wrote nothing to stderr; `weft logs b7.j2`"]),
+        ({"state": "error", "reason": "timeout"},
+         ["ended in an error on w after 2.0 s: time limit reached; `weft status b7.j2`"]),
+        ({"state": "error", "reason": "deadline", **NEVER},
+         ["ended in an error: deadline passed; `weft status b7.j2`"]),
+        ({"state": "cancelled", "reason": "cancelled", "actor": "user ada"},
+         ["was cancelled by user ada on w after 2.0 s; `weft status b7.j2`"]),
+        ({"state": "cancelled", "actor": "user ada", **NEVER},
+         ["was cancelled by user ada before it started; `weft status b7.j2`"]),
+        ({"state": "cancelled", "message": "parent j1: failed", **NEVER},
+         ["was cancelled, because its parent b7.j1 did not succeed: failed; `weft why b7.j1`"]),
+        ({"state": "success"}, ["succeeded on w after 2.0 s; `weft logs b7.j2`"]),
+        ({"state": "running", "started_at": None}, ["is being started on w"]),
+        ({"state": "running"},
+         ["runs on w since 2026-11-21 12:00:00 UTC, for 1:00; `weft logs -f b7.j2`",
+          "has no time limit; `weft cancel b7.j2`"]),
+        ({"state": "running", "timeout_s": 90},
+         ["runs on w since 2026-11-21 12:00:00 UTC, for 1:00; `weft logs -f b7.j2`",
+          "has a time limit of 1:30: 30.0 s are left; `weft cancel b7.j2`"]),
+    ],
+)  # fmt: skip
+def test_what_a_job_does_or_became(facts: dict[str, Any], expected: list[str]) -> None:
+    later = NOW + timedelta(seconds=60)
+    found = causes_of_end(EndFacts(**{**END, **facts}), later)
+
+    assert [sentence(cause) for cause in found] == expected
+
+
+GROUP: dict[str, Any] = {
+    "batch_id": 7, "name": "b7/a", "state": "running", "complete": False, "n_jobs": 2000,
+}  # fmt: skip
+WAITING = JobFacts(
+    batch_id=7, job_id=2, state="ready", held=("/a",), pool=PoolFacts("default", 1, 1, 1, 1)
+)
+
+
+@pytest.mark.parametrize(
+    ("facts", "expected"),
+    [
+        ({"n_ready": 5, "held": ("/a",), "ready": (WAITING,), "n_pending": 1},
+         ["waits: b7/a is held; `weft release b7/a`",
+          "has 1 job waiting for their parents; `weft jobs b7/a --state pending`"]),
+        ({"n_ready": 2, "ready": (WAITING, WAITING)},
+         ["j2: waits: b7/a is held; `weft release b7/a`"]),
+        ({"n_ready": 2000}, ["has 2,000 jobs that are ready; `weft jobs b7/a --state ready`"]),
+        ({"n_ready": 1, "n_running": 3,
+          "ready": (JobFacts(batch_id=7, job_id=2, state="ready", pool=PoolFacts(**GOOD)),)},
+         ["has 1 job that will start in a moment",
+          "runs 3 of 2,000 jobs; `weft jobs b7/a --state running`"]),
+        ({"n_blocked": 2},
+         ["has 2 jobs waiting for a condition; `weft jobs b7/a --state blocked`"]),
+        ({"complete": True, "n_failed": 2,
+          "failed": EndFacts(**{**END, "state": "failed", "reason": "exit", "exit_code": 3})},
+         ["has 2 jobs that failed, as b7.j2: exit code 3; `weft why b7.j2`"]),
+        ({"complete": True, "n_failed": 2},
+         ["has 2 jobs that failed; `weft jobs b7/a --state failed`"]),
+        ({"complete": True, "state": "success"},
+         ["has ended: success; `weft status b7/a`"]),
+        ({"complete": True, "state": "success", "n_jobs": 0}, ["has no jobs"]),
+    ],
+)  # fmt: skip
+def test_groups(facts: dict[str, Any], expected: list[str]) -> None:
+    """By their counts, and by jobs that stand for others; nothing is said twice."""
+    found = causes_of_group(GroupFacts(**{**GROUP, **facts}), SENTENCES, NOW)
+
+    assert [
+        ("" if cause.job_id is None else f"j{cause.job_id}: ") + sentence(cause) for cause in found
+    ] == expected
+
+
+def test_what_stays_is_told_also_of_a_job_that_waits_for_more() -> None:
+    none = {"workers": 0, "serving": 0, "large": 0, "active": 0}
+
+    assert told(none, held=("/",)) == [
+        "waits: b7 is held; `weft release b7`",
+        "waits for a worker: none is connected; `weft worker --pool default`",
+    ]

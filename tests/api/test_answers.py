@@ -192,6 +192,7 @@ async def read_jobs(ask: Described, b: int) -> None:
     for query in ("", "?explain=true&q=state%20%3D%20success", "?q=state%20%3D%20success"):
         await ask("GET", "/v1/batches/{b}/jobs", b=b, query=query)
         await ask("GET", "/v1/batches", query=query)
+    await ask("GET", "/v1/batches/{b}/jobs", b=b, query="?why=true")
     await ask("GET", "/v1/batches/{b}/reasons", b=b)
     await ask("GET", "/v1/batches/{b}", b=b)
     for j in (1, 2, 3, 4):

@@ -1,94 +1,62 @@
-"""What a job waits for, in words: which workers count, and what is said first."""
+"""What `run`, `wait` and `status` say of the causes that the server tells, and dates."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
-from weft.cli.terminal.waits import Waits
+from weft.cli.terminal.waits import waited_for
 from weft.core.amounts import coming
 
-GIB = 2**30
-WANTED = {"cpu": 1.0, "memory": GIB}
-READY = {
-    "batch_id": 7, "job_id": 2, "state": "ready", "held": False, "queue": "large", "parents": [],
-    "resources": WANTED, "group_id": 0, "groups": [],
-}  # fmt: skip
-KEY = {"concurrency_key": {"key": "db", "n": 1}}
-OUT = "cordoned or draining"
-UNCORDON = "`weft worker uncordon node1`"
-
-
-def worker(number: int, state: str = "active", **facts: object) -> dict[str, Any]:
-    return {
-        "worker": f"node{number}", "pool": "large", "state": state, "n_running": 0,
-        "cpu": 2, "cpu_used": 0, "memory": 2 * GIB, "memory_used": 0, **facts,
-    }  # fmt: skip
+JOB = {"batch_id": 7, "job_id": 2, "state": "ready"}
+GROUP = {"batch_id": 7, "group_id": 1, "path": "/a", "n_running": 0, "complete": False}
+HOLD = {"kind": "hold", "text": "waits: b7 is held", "command": "weft release b7", "job_id": None}
+BUSY = {"kind": "busy", "text": "waits for a worker with room", "command": "x", "job_id": 3}
+DATE = {"kind": "not_before", "text": "starts at 12:00", "command": None, "job_id": 3}
+PENDING = {"kind": "parent", "text": "has 3 jobs", "command": "x", "job_id": None}
 
 
 class Server:
-    """A client that sees these workers."""
+    """A client that is told these causes."""
 
-    def __init__(self, *workers: dict[str, Any]) -> None:
-        self.workers = workers
+    def __init__(self, *causes: dict[str, Any], state: str = "ready") -> None:
+        self.answer = {"state": state, "causes": causes}
 
-    async def overview(self) -> dict[str, Any]:
-        return {"workers": self.workers, "running": 1, "ready": 1}
+    async def why_job(self, *_: int) -> dict[str, Any]:
+        return self.answer
 
-    async def list_queues(self) -> list[dict[str, Any]]:
-        full = {"name": "full", "pools": ["large"], "max_running": 2, "n_running": 2}
-        return [{"name": "large", "pools": ["large"], "max_running": None}, full]
-
-    async def get_batch(self, _: int) -> dict[str, Any]:
-        return {"id": 7, "held": False, "n_running": 1, "max_running": None}
-
-
-async def reason(job: dict[str, Any], *workers: dict[str, Any]) -> str | None:
-    client: Any = Server(*workers)
-    return await Waits(client).reason(job)
+    async def why_group(self, *_: int) -> dict[str, Any]:
+        return self.answer
 
 
 @pytest.mark.parametrize(
-    ("workers", "expected"),
+    ("document", "causes", "expected"),
     [
-        ([], "waits for a worker: none is connected"),
-        ([worker(1, pool="a")], "waits for a worker of pool large: none is connected"),
-        ([worker(1, "cordoned")], f"waits for a worker: node1 is cordoned; {UNCORDON}"),
-        (
-            [worker(1, "cordoned"), worker(2, "draining"), worker(3, cpu=0.5)],
-            f"waits for a worker: those that could take it are {OUT} (node1, node2); {UNCORDON}",
-        ),
-        (
-            [worker(1, cpu=0.5)],
-            "waits for a worker that is large enough: it needs 1 cores, 1.0 GiB memory",
-        ),
-        ([worker(1, cpu_used=2)], "waits for a worker with room: 1 running, 1 ready"),
-        ([worker(1, "cordoned"), worker(2)], None),
+        (JOB, [HOLD, BUSY], "b7.j2 waits: b7 is held; `weft release b7`"),
+        (JOB, [DATE], "b7.j2 starts at 12:00"),
+        (JOB, [], None),
+        ({**JOB, "state": "running"}, [HOLD], None),
+        ({**JOB, "state": "failed"}, [HOLD], None),
+        (GROUP, [HOLD], "b7/a waits: b7 is held; `weft release b7`"),
+        (GROUP, [BUSY, PENDING], "b7/a waits for a worker with room"),
+        (GROUP, [DATE], "b7/a waits: b7.j3 starts at 12:00"),
+        (GROUP, [PENDING], None),
+        ({**GROUP, "n_running": 1}, [HOLD], None),
+        ({"id": 7, "n_running": 0, "complete": False}, [BUSY], "b7 waits for a worker with room"),
     ],
 )
-async def test_workers_that_could_take_a_job(
-    workers: list[dict[str, Any]], expected: str | None
+async def test_the_first_cause_is_told(
+    document: dict[str, Any], causes: list[dict[str, Any]], expected: str | None
 ) -> None:
-    assert await reason(READY, *workers) == expected
+    client: Any = Server(*causes)
+
+    assert await waited_for(client, document) == expected
 
 
-@pytest.mark.parametrize(
-    ("fields", "expected"),
-    [
-        ({"state": "pending", "parents": [1, 2]}, "waits for its parents j1–j2"),
-        ({**KEY, "key_holders": [{"batch_id": 3, "job_id": 1}]},
-         'waits for b3.j1, which has the key "db"'),
-        ({**KEY, "key_holders": [{"batch_id": 3, "job_id": n} for n in (1, 2, 3)]},
-         'waits for b3.j1 and 2 more, which have the key "db"'),
-        (KEY, None),
-        ({"not_before": "2000-01-01T00:00:00Z"}, None),
-        ({"queue": "full"}, "waits: queue full runs 2 of 2 jobs"),
-        ({"state": "running"}, None),
-        ({"state": "success"}, None),
-    ],
-)  # fmt: skip
-async def test_other_reasons(fields: dict[str, Any], expected: str | None) -> None:
-    assert await reason({**READY, **fields}, worker(1)) == expected
+async def test_what_began_to_run_meanwhile_waits_for_nothing() -> None:
+    client: Any = Server(HOLD, state="running")
+
+    assert await waited_for(client, JOB) is None
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import pytest
 
 from weft.api.translation.gates import SENTENCES
 from weft.core.why import (
+    Cause,
     EndFacts,
     GateFacts,
     GroupFacts,
@@ -29,13 +30,18 @@ GOOD: dict[str, Any] = {
 HOLDER = JobName(3, 1)
 
 
+def full(cause: Cause) -> str:
+    """Return a cause with its command."""
+    return f"{cause.text}; `{cause.command}`" if cause.command else cause.text
+
+
 def told(pool: dict[str, Any] | None = None, **facts: Any) -> list[str]:  # noqa: ANN401 (fields of JobFacts)
     """Return what is said of the job b7.j2."""
     job: dict[str, Any] = {
         "batch_id": 7, "job_id": 2, "state": "ready", "memory": GIB,
         "pool": PoolFacts(**{**GOOD, **(pool or {})}), **facts,
     }  # fmt: skip
-    return [sentence(cause) for cause in causes_of_wait(JobFacts(**job), SENTENCES, NOW)]
+    return [full(cause) for cause in causes_of_wait(JobFacts(**job), SENTENCES, NOW)]
 
 
 def stopped(*names: str, state: str = "cordoned") -> tuple[StoppedWorker, ...]:
@@ -177,7 +183,7 @@ def test_what_a_job_does_or_became(facts: dict[str, Any], expected: list[str]) -
     later = NOW + timedelta(seconds=60)
     found = causes_of_end(EndFacts(**{**END, **facts}), later)
 
-    assert [sentence(cause) for cause in found] == expected
+    assert [full(cause) for cause in found] == expected
 
 
 GROUP: dict[str, Any] = {
@@ -218,7 +224,7 @@ def test_groups(facts: dict[str, Any], expected: list[str]) -> None:
     found = causes_of_group(GroupFacts(**{**GROUP, **facts}), SENTENCES, NOW)
 
     assert [
-        ("" if cause.job_id is None else f"j{cause.job_id}: ") + sentence(cause) for cause in found
+        ("" if cause.job_id is None else f"j{cause.job_id}: ") + full(cause) for cause in found
     ] == expected
 
 
@@ -229,3 +235,9 @@ def test_what_stays_is_told_also_of_a_job_that_waits_for_more() -> None:
         "waits: b7 is held; `weft release b7`",
         "waits for a worker: none is connected; `weft worker --pool default`",
     ]
+
+
+def test_one_line_has_the_command_if_that_alone_helps() -> None:
+    lines = [sentence(Cause(kind, "waits", "weft x")) for kind in ("hold", "busy")]
+
+    assert lines == ["waits; `weft x`", "waits"]

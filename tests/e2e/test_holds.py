@@ -126,9 +126,7 @@ def test_a_hold_is_seen_wherever_the_batch_is(weft: Weft, tmp_path: Path) -> Non
     assert "ready (held)" in shown["job"]
     (change,) = (line for line in shown["job"].splitlines() if "held: batch" in line)
     assert "ready" not in change
-    assert told == (
-        f"weft: {batch}.j2 waits: {batch} is held; `weft release {batch}` lets it start\n"
-    )
+    assert told == (f"weft: {batch}.j2 waits: {batch} is held; `weft release {batch}`\n")
 
 
 def test_who_waits_for_a_full_worker_is_told_so(weft: Weft, tmp_path: Path) -> None:
@@ -144,8 +142,8 @@ def test_who_waits_for_a_full_worker_is_told_so(weft: Weft, tmp_path: Path) -> N
 
     assert (worker["cpu_used"], worker["n_running"]) == (worker["cpu"], 1)
     assert [(f"b{job['batch_id']}", job["name"]) for job in worker["jobs"]] == [(batch, "whole")]
-    assert "waits for a worker with room: 1 running" in told
-    assert waits.startswith(f"weft: {batch}.j2 waits for a worker with room: 1 running")
+    assert "waits for a worker with room: it needs " in told
+    assert waits.startswith(f"weft: {batch}.j2 waits for a worker with room: it needs ")
     assert f"{batch}.j1  whole" in top
 
 

@@ -58,7 +58,7 @@ def test_a_date_is_told_wherever_the_job_waits(weft: Weft, tmp_path: Path) -> No
     each = told(weft, "each", "--not-before", "2100-01-02T03:04:00Z", "--", "echo", ":::", "a")
     weft.run("cancel", batch)
 
-    assert re.search(r"\tstarts at 2100-01-0\d \d\d:\d\d \(in \d+ d\)$", why)
+    assert re.search(r"\tstarts at 2100-01-0\d \d\d:\d\d UTC \(in \d+ d\)$", why)
     assert waits.startswith(f"Waits\twaits: {job} starts at 2100-01-0")
     assert "starts at 2100-01-0" in listed
     assert waiting.startswith(f"weft: {batch} waits: {job} starts at 2100-01-0")

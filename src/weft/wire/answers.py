@@ -28,6 +28,7 @@ PhaseWord = Literal[
 Count = Annotated[int, Meta(ge=0)]
 Milliseconds = Annotated[int, Meta(ge=0, description="milliseconds")]
 _IF_WAITING = Meta(description="that have its concurrency key, while it waits for that")
+_IF_ASKED = Meta(description="why it waits; null: for nothing; missing if not asked for")
 _IF_GIVEN = Meta(description="as submitted; missing if it was not given")
 Money = Annotated[float, Meta(ge=0, description="in the deployment's currency")]
 
@@ -99,9 +100,7 @@ class SharedLimit(Struct, kw_only=True):
     """A concurrency key of a job."""
 
     key: str
-    n: Annotated[
-        int, Meta(ge=1, description="as this job was submitted; others may have changed it")
-    ]
+    n: Annotated[int, Meta(ge=1, description="as submitted; other jobs may have changed it")]
 
 
 class JobNumber(Struct, kw_only=True):
@@ -139,6 +138,7 @@ class Job(JobNumber, kw_only=True):
     not_before: Annotated[datetime | UnsetType, _IF_GIVEN] = UNSET
     deadline: Annotated[datetime | UnsetType, _IF_GIVEN] = UNSET
     concurrency_key: Annotated[SharedLimit | UnsetType, _IF_GIVEN] = UNSET
+    why: Annotated[str | UnsetType | None, _IF_ASKED] = UNSET
 
 
 class Resources(Struct, kw_only=True):

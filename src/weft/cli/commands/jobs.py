@@ -13,7 +13,6 @@ from weft.cli.terminal.names import job_name, state_words
 from weft.cli.terminal.plans import print_plan
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import JsonItems, TableRows
-from weft.cli.terminal.waits import Waits
 from weft.core.amounts import duration
 from weft.core.end_words import explain_end
 from weft.core.errors import BadId, Invalid
@@ -98,9 +97,8 @@ async def _list(
     items = JsonItems()
     async with shared.client() as client:
         page_rows = min(limit + 1 if limit else PAGE_ROWS, PAGE_ROWS)
-        waits = Waits(client)
         listing = client.list_jobs(
-            batch_id, query, group=group, states=states, page_rows=page_rows
+            batch_id, query, group=group, states=states, why=not shared.json, page_rows=page_rows
         )
         count, more = 0, False
         while not more and (page := await listing.next_page()):
@@ -110,7 +108,7 @@ async def _list(
             if shared.json:
                 items.print(shown)
             else:
-                rows.print([_row(job, await waits.reason(job)) for job in shown])
+                rows.print([_row(job) for job in shown])
     for text in listing.warnings:
         note(text)
     if shared.json:
@@ -122,13 +120,13 @@ async def _list(
     return 0
 
 
-def _row(job: Document, waits: str | None) -> tuple[object, ...]:
+def _row(job: Document) -> tuple[object, ...]:
     ended = job.get("ended_at") is not None and job["state"] != "success"
     return (
         format_job_ref(job["batch_id"], job["job_id"]),
         job_name(job, width=50),
         state_words(job),
-        explain_end(job) if ended else waits or job.get("phase"),
+        explain_end(job) if ended else job.get("why") or job.get("phase"),
         money(job["cost"]),
         moment(job.get("started_at")),
         duration(job.get("duration_ms")),

@@ -14,7 +14,7 @@ from weft.cli.terminal.amounts import moment, money
 from weft.cli.terminal.names import group_name, job_name, number_ranges, state_words
 from weft.cli.terminal.plain import one_line
 from weft.cli.terminal.screen import print_facts, print_json, print_table
-from weft.cli.terminal.waits import Waits
+from weft.cli.terminal.waits import reason_of
 from weft.cli.terminal.wrapped import wrapped
 from weft.client.api import Api
 from weft.core.amounts import duration, size
@@ -75,7 +75,7 @@ async def _show_counted(client: Api, target: Target, limit: int, *, as_json: boo
     if as_json:
         print_json({**document, "reasons": reasons})
         return
-    waits = await Waits(client).reason(document)
+    waits = await reason_of(client, document)
     _print_counts(document, name, what=what, reasons=_counted(reasons, n_failed), waits=waits)
     jobs = await _failed_jobs(client, target, limit) if n_failed else []
     if not jobs:
@@ -169,7 +169,7 @@ async def _show_job(client: Api, batch_id: int, job_id: int, *, as_json: bool) -
     if as_json:
         print_json({**job, "attempts": attempts, "history": history})
         return
-    _print_job(job, await Waits(client).reason(job))
+    _print_job(job, await reason_of(client, job))
     if attempts:
         print()
         print_table(

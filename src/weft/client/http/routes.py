@@ -126,12 +126,14 @@ class Routes(FleetRoutes):
         *,
         group: int | str | None = None,
         states: Iterable[str] = (),
+        why: bool = False,
         page_rows: int = PAGE_ROWS,
     ) -> Listing:
         """Yield job documents in order of their numbers: those of a group, in `states`, that a
-        query finds; each only if given.
+        query finds; each only if given. `why`: with the first cause why each job waits.
         """
-        query = {"q": q, "group": group, "state": list(states) or None, "limit": page_rows}
+        query = {"q": q, "group": group, "state": list(states) or None, "why": why or None}
+        query["limit"] = page_rows
         return self._list(f"/v1/batches/{batch_id}/jobs", query)
 
     async def count_reasons(

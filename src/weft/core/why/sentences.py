@@ -22,6 +22,7 @@ class Cause(msgspec.Struct, frozen=True):
     """The job of a group of which this is said; None: what was asked for."""
 
 
+_REMEDIES = frozenset({"hold", "cordoned", "no_worker"})
 GateSentence = Callable[[GateFacts, JobFacts, datetime], Cause]
 """What a kind of gate says of a job that it keeps waiting."""
 
@@ -43,5 +44,5 @@ def command(*words: str) -> str:
 
 
 def sentence(cause: Cause) -> str:
-    """Return a cause with its command, on one line."""
-    return f"{cause.text}; `{cause.command}`" if cause.command else cause.text
+    """Return a cause on one line, with its command if that alone helps at once."""
+    return f"{cause.text}; `{cause.command}`" if cause.kind in _REMEDIES else cause.text

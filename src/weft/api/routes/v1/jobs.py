@@ -9,7 +9,7 @@ from weft.api.http.parameters import Query, wrong_parameter
 from weft.api.http.path_ids import batch_id_of, job_id_of, parse_group
 from weft.api.http.replies import reply
 from weft.api.http.requests import AnyRequest, caller_of, read_document, services_of
-from weft.api.use_cases import cancel, edit, hold, read, release
+from weft.api.use_cases import cancel, edit, hold, read, release, why
 from weft.core.query.reach import JOB_ID_MAX
 from weft.core.states import JobState
 from weft.wire.answers import (
@@ -26,14 +26,15 @@ from weft.wire.documents import CancelDocument, EditDocument, Empty
 
 _STATES: Final = {state.word: state for state in JobState}
 ROOT: Final = 0
-_LIST: Final = ("state", "q", "explain", "group", "after", *PAGE)
+_LIST: Final = ("state", "q", "explain", "group", "after", "why", *PAGE)
 
 
 @get("/v1/batches/{b:str}/jobs", opt={"page": Job, "explained": Plan, "query": _LIST})
 async def list_jobs(request: AnyRequest) -> Response[bytes]:
     """List jobs in order of their numbers. `q`: only jobs that match this query; `group`: only
     jobs of this group; `state`, which may be repeated: only jobs in one of these states; `after`:
-    only jobs with a larger number; `explain=true`: show how the query would run, do not run it.
+    only jobs with a larger number; `explain=true`: show how the query would run, do not run it;
+    `why=true`: say why each job waits.
     """
     query = Query(request, _LIST)
     services, caller, batch_id = services_of(request), caller_of(request), batch_id_of(request)
@@ -50,6 +51,8 @@ async def list_jobs(request: AnyRequest) -> Response[bytes]:
     if query.flag("explain"):
         return reply(await read.explain_jobs(services, caller, batch_id, wanted))
     rows = await read.list_jobs(services, caller, batch_id, wanted)
+    if query.flag("why"):
+        rows = await why.add_why(services, caller, batch_id, rows)
     is_first = not rows and not after
     warnings = await read.doubt_jobs(services, caller, batch_id, wanted) if is_first else ()
     return reply(page(rows, wanted.limit, kind, "job_id", warnings=warnings))

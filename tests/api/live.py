@@ -49,9 +49,11 @@ class LiveApi:
     async def start(self) -> None:
         listener = socket.create_server(("127.0.0.1", self.port))
         self.port = listener.getsockname()[1]
-        store = await self._stack.enter_async_context(open_api_store(self._dsn))
+        self.store = await self._stack.enter_async_context(open_api_store(self._dsn))
         logs = FileLogStore(self._settings.home / "logs")
-        app = create_app(store, store.notices, logs, self._settings, doors=self._doors)
+        self.app = app = create_app(
+            self.store, self.store.notices, logs, self._settings, doors=self._doors
+        )
         server = Server(serving_config(app))
         serving = asyncio.create_task(server.run_on(listener))
         await server.listening.wait()

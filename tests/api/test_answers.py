@@ -8,7 +8,7 @@ import pytest
 
 from api.live import EventReader, LiveWorker, fold
 from weft.core.states import JobState, Phase, Reason
-from weft.wire import answers, pool_answers, queue_answers, worker_answers
+from weft.wire import answers, pool_answers, queue_answers, schedules, worker_answers
 
 JSON = "application/json"
 DOCUMENT = {
@@ -50,7 +50,7 @@ def check(document: Any, schema: dict[str, Any]) -> None:  # noqa: ANN401
         schema = schema["oneOf"]["plan" in document]
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
-        places = (answers, pool_answers, queue_answers, worker_answers)
+        places = (answers, pool_answers, queue_answers, schedules, worker_answers)
         kind = next(getattr(one, name) for one in places if hasattr(one, name))
         assert shape(msgspec.to_builtins(msgspec.convert(document, kind))) == shape(document)
         return
@@ -120,6 +120,7 @@ async def test_every_answer_is_the_one_described(
     for part in ("", "/log"):
         await ask("GET", "/v1/pools/{p}" + part, p=POOL["name"])
     await ask("PUT", "/v1/pools", body={"pools": []})
+    await ask_schedules(ask)
     await ask("GET", "/v1/rates")
     await ask("GET", "/v1/overview")
     await ask("GET", "/v1/workers")
@@ -172,6 +173,16 @@ async def test_every_field_of_a_document_is_described(ask: Described) -> None:
                     assert schema["description"].endswith("."), (name, field)
     resources = schemas["JobDocument"]["properties"]["resources"]["properties"]
     assert resources.keys() == {"cpu", "memory", "storage", "gpu"}
+
+
+async def ask_schedules(ask: Described) -> None:
+    schedule = {"cron": "0 2 * * *", "document": {"jobs": [{}]}}
+    await ask("POST", "/v1/schedules", body=schedule)
+    await ask("POST", "/v1/schedules/{s}/run-now", s=1, body={})
+    await ask("GET", "/v1/schedules")
+    await ask("GET", "/v1/schedules/{s}", s=1)
+    await ask("PATCH", "/v1/schedules/{s}", s=1, body={"paused": True})
+    await ask("DELETE", "/v1/schedules/{s}", s=1)
 
 
 async def submit_more(ask: Described, b: int) -> None:

@@ -33,7 +33,7 @@ def test_version_is_said_before_anything_slow_is_imported() -> None:
     assert done.stdout.splitlines() == ["weft 0.1.0", "[]"]
 
 
-GROUPS = {"db", "callback", "convert", "pool", "queue"}
+GROUPS = {"db", "callback", "convert", "pool", "queue", "schedule"}
 """Commands that only hold others."""
 
 
@@ -53,6 +53,7 @@ PAGES = [
     *(["callback", name] for name in ("ls", "redeliver", "secret")),
     *(["db", name] for name in ("migrate", "status")),
     *(["queue", name] for name in ("apply", "drain", "ls", "show", "test")),
+    *(["schedule", name] for name in ("add", "ls", "pause", "resume", "rm", "run-now", "show")),
     ["convert", "dax"],
 ]
 

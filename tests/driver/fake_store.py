@@ -7,7 +7,17 @@ from datetime import UTC, datetime
 from typing import Any
 
 from weft.core.errors import EpochStale, Unavailable, WeftError
-from weft.ports.store import Beat, DeliveryReport, DueCallback, Folded, JobQuery, Operation, Row
+from weft.ports.store import (
+    Beat,
+    DeliveryReport,
+    DueCallback,
+    DueSchedule,
+    Folded,
+    JobQuery,
+    Operation,
+    Row,
+    ScheduleMove,
+)
 
 
 class FakeDriverStore:
@@ -38,6 +48,8 @@ class FakeDriverStore:
         """Those that are due, by their ids."""
         self.next_callbacks: deque[float | None] = deque()
         self.reports: list[DeliveryReport] = []
+        self.schedules: deque[list[DueSchedule]] = deque()
+        self.moves: list[ScheduleMove] = []
         self.away = False
 
     async def until(self, function: str, times: int) -> None:
@@ -146,6 +158,20 @@ class FakeDriverStore:
     async def deadlines_due(self, epoch: int) -> float | None:
         await self._ask("deadlines_due", epoch)
         return self.next_deadlines.popleft() if self.next_deadlines else None
+
+    async def schedules_due(self, epoch: int) -> float | None:
+        await self._ask("schedules_due", epoch)
+        return None
+
+    async def due_schedules(self, epoch: int, *, limit: int) -> Sequence[DueSchedule]:
+        assert limit > 0
+        await self._ask("due_schedules", epoch)
+        return self.schedules.popleft() if self.schedules else []
+
+    async def begin_schedule_runs(self, epoch: int, moves: Sequence[ScheduleMove]) -> int:
+        await self._ask("begin_schedule_runs", epoch)
+        self.moves.extend(moves)
+        return sum(len(one.runs) for one in moves)
 
     async def beat(self, epoch: int, grace_s: float) -> Beat:
         assert grace_s > 0

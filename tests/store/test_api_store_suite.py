@@ -25,4 +25,4 @@ def test_every_call_on_a_batch_is_tried_by_a_stranger() -> None:
         and "caller" in method.__annotations__
     }
 
-    assert methods - tried == {"list_events", "list_operations"}
+    assert methods - tried == {"end_schedule_run", "list_events", "list_operations"}

@@ -11,6 +11,7 @@ from litestar.routes import HTTPRoute
 from litestar.types import ControllerRouterHandler
 
 from weft.api.feeds import Feeds
+from weft.api.http.decoding import JSON, decode
 from weft.api.http.event_stream import encode_event
 from weft.api.http.identity import Identities
 from weft.api.http.middleware import AnswerOptions, App, Receive, Scope, Send, add_middleware
@@ -29,16 +30,19 @@ from weft.api.routes.v1 import (
     payloads,
     pools,
     queues,
+    schedules,
     updates,
     why,
     workers,
 )
 from weft.api.services import Services
+from weft.api.use_cases.schedule_runs import ScheduleRuns
 from weft.core.errors import Internal
 from weft.ports.log_store import LogStore
 from weft.ports.store import ApiStore, Notices
 from weft.settings import Settings
 from weft.telemetry.log import get_logger
+from weft.wire.documents import BatchDocument
 
 DOORS: Final[Sequence[ControllerRouterHandler]] = ()
 """The `ROUTES` of each door."""
@@ -52,6 +56,7 @@ ROUTES: Final[Sequence[ControllerRouterHandler]] = (
     *operations.ROUTES,
     *callbacks.ROUTES,
     *queues.ROUTES,
+    *schedules.ROUTES,
     *logs.ROUTES,
     *events.ROUTES,
     *workers.ROUTES,
@@ -67,9 +72,13 @@ log = get_logger()
 class Application:
     """The api as an ASGI application. `close` ends its streams, so that the server can stop."""
 
-    def __init__(self, litestar: Litestar, services: Services) -> None:
+    def __init__(self, litestar: Litestar, services: Services, notices: Notices) -> None:
         self.litestar = litestar
         self.services = services
+        self.schedule_runs = ScheduleRuns(
+            services, notices, lambda body: decode(body, JSON, BatchDocument)
+        )
+        """Run it beside the server: what schedules submit."""
         app: App = litestar  # type: ignore[assignment]  # Litestar has types of its own for ASGI
         options = AnswerOptions(app, partial(_methods, litestar))
         self._app = add_middleware(options, Identities(services.store))
@@ -109,7 +118,7 @@ def create_app(
         request_max_body_size=None,
     )
     litestar.state.services = services
-    return Application(litestar, services)
+    return Application(litestar, services, notices)
 
 
 def _methods(litestar: Litestar, path: str) -> list[str]:

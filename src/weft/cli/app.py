@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from weft.core.errors import WeftError
 
 USAGE = 2
-READ_FILES = ("submit", "queue")
+READ_FILES = ("submit", "queue", "schedule")
 """Commands whose mistakes are those of a file: they name its lines."""
 INTERRUPTED = 130
 BROKEN_PIPE = 141
@@ -78,6 +78,10 @@ COMMANDS = {
     "queue": (
         "weft.cli.commands.queue:app",
         "Show and change queues, and test which one takes a job.",
+    ),
+    "schedule": (
+        "weft.cli.commands.schedule:app",
+        "Submit batches at the times of cron expressions.",
     ),
     "pool": ("weft.cli.commands.pool:app", "Show and change pools of workers."),
     "bench": (

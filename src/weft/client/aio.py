@@ -130,6 +130,56 @@ class Client(BuilderSource[BatchBuilder]):
         """Yield batch documents, newest first: all, or those that a query finds."""
         return self.api.list_batches(q)
 
+    async def add_schedule(
+        self,
+        cron: str,
+        document: Document,
+        *,
+        time_zone: str = "UTC",
+        missed: str = "skip",
+        name: str | None = None,
+    ) -> Document:
+        """Submit a batch document at the times of a cron expression; return the schedule.
+
+        Raise `InvalidCron`, `UnknownTimeZone`, `TooManySchedules`, and what a submission of the
+        document would raise.
+
+        Args:
+            cron: Minute, hour, day of the month, month and day of the week.
+            document: A batch document.
+            time_zone: A name of the IANA database, whose clock decides.
+            missed: Which of the runs that were missed while weft was down are made up for: `skip`,
+                `last` or `all`.
+            name: For people; without it that of the batch.
+        """
+        return await self.api.add_schedule(
+            cron, document, time_zone=time_zone, missed=missed, name=name
+        )
+
+    def list_schedules(self) -> Listing:
+        """Yield the schedules of all users."""
+        return self.api.list_schedules()
+
+    async def get_schedule(self, schedule_id: int) -> Document:
+        """Return a schedule with its newest runs. Raise `ScheduleNotFound`."""
+        return await self.api.get_schedule(schedule_id)
+
+    async def pause_schedule(self, schedule_id: int) -> Document:
+        """Let a schedule submit nothing until it is resumed; return it."""
+        return await self.api.change_schedule(schedule_id, paused=True)
+
+    async def resume_schedule(self, schedule_id: int) -> Document:
+        """Let a schedule go on at its next time from now; return it."""
+        return await self.api.change_schedule(schedule_id, paused=False)
+
+    async def delete_schedule(self, schedule_id: int) -> None:
+        """Remove a schedule. Its batches stay."""
+        await self.api.delete_schedule(schedule_id)
+
+    async def run_schedule(self, schedule_id: int) -> Batch:
+        """Submit the batch of a schedule now, beside its due times; return the batch."""
+        return Batch(self.api, int((await self.api.run_schedule(schedule_id))["batch_id"]))
+
     async def list_workers(self, *, all_: bool = False) -> list[Document]:
         """Return the documents of the workers; `all_`: also of those that have ended in order."""
         return await self.api.list_workers(all_=all_)

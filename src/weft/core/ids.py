@@ -10,6 +10,7 @@ UpdateId = NewType("UpdateId", int)
 JobId = NewType("JobId", int)
 
 BATCH = re.compile(r"b?([1-9][0-9]{0,17})")
+SCHEDULE = re.compile(r"s?([1-9][0-9]{0,17})")
 JOB = re.compile(r"(?:b?([1-9][0-9]{0,17})\.)?j?([1-9][0-9]{0,8})")
 
 
@@ -35,6 +36,19 @@ def parse_job_ref(text: str) -> tuple[BatchId, JobId]:
     if match is None or not match[1]:
         raise BadId(text, expected="a job is written b12.j7")
     return BatchId(int(match[1])), JobId(int(match[2]))
+
+
+def parse_schedule_id(text: str) -> int:
+    """Read `s3` or `3`. Raise `BadId` for anything else."""
+    match = SCHEDULE.fullmatch(text)
+    if match is None:
+        raise BadId(text, expected="a schedule is written s3 or 3")
+    return int(match[1])
+
+
+def format_schedule_id(schedule_id: int) -> str:
+    """Write `s3`."""
+    return f"s{schedule_id}"
 
 
 def format_batch_id(batch_id: int) -> str:

@@ -9,6 +9,7 @@ from weft.settings.client import ClientSettings
 from weft.settings.database import DatabaseSettings
 from weft.settings.driver import DriverSettings
 from weft.settings.general import GeneralSettings
+from weft.settings.schedules import ScheduleSettings
 from weft.settings.submission import SubmissionSettings
 from weft.settings.worker import WorkerSettings
 
@@ -19,6 +20,7 @@ Section = TypeVar("Section")
 @dataclass(frozen=True, kw_only=True)
 class Settings(
     CallbackSettings,
+    ScheduleSettings,
     SubmissionSettings,
     DriverSettings,
     WorkerSettings,

@@ -720,6 +720,10 @@ CREATE FUNCTION weft._next_span(of_batch_id bigint, of_group_id integer, after i
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._next_span(of_batch_id bigint, of_group_id integer, after integer) OWNER TO weft_system;
 
+CREATE FUNCTION weft._no_schedule(of_schedule_id bigint) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._no_schedule(of_schedule_id bigint) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft._offers(i weft.worker_incarnation) RETURNS jsonb
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._offers(i weft.worker_incarnation) OWNER TO weft_system;
@@ -912,6 +916,59 @@ CREATE FUNCTION weft._running_gate(max_running integer) RETURNS jsonb
     LANGUAGE sql IMMUTABLE;
 ALTER FUNCTION weft._running_gate(max_running integer) OWNER TO weft_tenant;
 
+CREATE TABLE weft.schedule (
+    schedule_id bigint NOT NULL,
+    tenant_id integer NOT NULL,
+    user_id integer NOT NULL,
+    name text,
+    billing_project text NOT NULL,
+    cron text NOT NULL,
+    time_zone text NOT NULL,
+    missed text NOT NULL,
+    document text NOT NULL,
+    next_at timestamp with time zone,
+    paused_at timestamp with time zone,
+    pause_reason text,
+    n_failures integer DEFAULT 0 NOT NULL,
+    n_missed bigint DEFAULT 0 NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    idempotency_key text,
+    digest bytea NOT NULL,
+    CONSTRAINT schedule_cron_check CHECK ((length(cron) <= 200)),
+    CONSTRAINT schedule_missed_check CHECK ((missed = ANY (ARRAY['skip'::text, 'last'::text, 'all'::text]))),
+    CONSTRAINT schedule_name_check CHECK ((length(name) <= 1024)),
+    CONSTRAINT schedule_pause_has_reason CHECK (((paused_at IS NULL) = (pause_reason IS NULL))),
+    CONSTRAINT schedule_pause_reason_check CHECK ((pause_reason = ANY (ARRAY['user'::text, 'failures'::text, 'over'::text]))),
+    CONSTRAINT schedule_paused_or_next CHECK (((paused_at IS NULL) = (next_at IS NOT NULL))),
+    CONSTRAINT schedule_time_zone_check CHECK ((length(time_zone) <= 100))
+);
+ALTER TABLE weft.schedule OWNER TO postgres;
+
+CREATE FUNCTION weft._schedule_document(of_schedule weft.schedule) RETURNS jsonb
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._schedule_document(of_schedule weft.schedule) OWNER TO weft_tenant;
+
+CREATE TABLE weft.schedule_run (
+    schedule_id bigint NOT NULL,
+    due_at timestamp with time zone NOT NULL,
+    tenant_id integer NOT NULL,
+    by_hand boolean DEFAULT false NOT NULL,
+    taken_until timestamp with time zone,
+    ended_at timestamp with time zone,
+    batch_id bigint,
+    error jsonb,
+    CONSTRAINT schedule_run_end_has_result CHECK (((ended_at IS NULL) = ((batch_id IS NULL) AND (error IS NULL))))
+);
+ALTER TABLE weft.schedule_run OWNER TO postgres;
+
+CREATE FUNCTION weft._schedule_run_document(of_run weft.schedule_run) RETURNS jsonb
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._schedule_run_document(of_run weft.schedule_run) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._schedules_due() RETURNS interval
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._schedules_due() OWNER TO weft_system;
+
 CREATE FUNCTION weft._serve_lanes(of_incarnation_id integer) RETURNS void
     LANGUAGE sql;
 ALTER FUNCTION weft._serve_lanes(of_incarnation_id integer) OWNER TO weft_system;
@@ -1097,6 +1154,11 @@ CREATE FUNCTION weft.add_rates(prices jsonb, new_valid_from timestamp with time 
     LANGUAGE plpgsql;
 ALTER FUNCTION weft.add_rates(prices jsonb, new_valid_from timestamp with time zone, at timestamp with time zone) OWNER TO weft_system;
 
+CREATE FUNCTION weft.add_schedule(tenant_id integer, user_id integer, new jsonb, schedules_max integer, idempotency_key text, digest bytea, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(schedule_id bigint, is_new boolean)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.add_schedule(tenant_id integer, user_id integer, new jsonb, schedules_max integer, idempotency_key text, digest bytea, at timestamp with time zone) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft.authenticate(token_hash bytea, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(tenant_id integer, user_id integer, user_name text, is_admin boolean)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -1113,6 +1175,11 @@ CREATE FUNCTION weft.begin_query(tenant_id integer, batch_id bigint, of_group in
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.begin_query(tenant_id integer, batch_id bigint, of_group integer, of_path text, timeout_ms integer) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft.begin_schedule_runs(epoch bigint, schedule_ids bigint[], expected timestamp with time zone[], next_ats timestamp with time zone[], missed_counts bigint[], run_schedule_ids bigint[], run_due_ats timestamp with time zone[], at timestamp with time zone DEFAULT clock_timestamp()) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.begin_schedule_runs(epoch bigint, schedule_ids bigint[], expected timestamp with time zone[], next_ats timestamp with time zone[], missed_counts bigint[], run_schedule_ids bigint[], run_due_ats timestamp with time zone[], at timestamp with time zone) OWNER TO weft_system;
+
 CREATE FUNCTION weft.begin_term() RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -1127,6 +1194,11 @@ CREATE FUNCTION weft.cancel_jobs(tenant_id integer, batch_id bigint, job_ids int
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.cancel_jobs(tenant_id integer, batch_id bigint, job_ids integer[], actor text, at timestamp with time zone) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.change_schedule(tenant_id integer, of_schedule_id bigint, patch jsonb, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.change_schedule(tenant_id integer, of_schedule_id bigint, patch jsonb, at timestamp with time zone) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.check_login(login text, OUT user_name text, OUT may_act boolean) RETURNS record
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -1245,6 +1317,11 @@ CREATE FUNCTION weft.delete_batch(tenant_id integer, user_id integer, batch_id b
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.delete_batch(tenant_id integer, user_id integer, batch_id bigint, actor text, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft.delete_schedule(tenant_id integer, of_schedule_id bigint) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.delete_schedule(tenant_id integer, of_schedule_id bigint) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft.drain_queue(tenant_id integer, name text) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -1264,6 +1341,14 @@ CREATE FUNCTION weft.due_callbacks(epoch bigint, busy bigint[], limit_all intege
     SET enable_mergejoin TO 'off';
 ALTER FUNCTION weft.due_callbacks(epoch bigint, busy bigint[], limit_all integer, limit_tenant integer, limit_host integer, at timestamp with time zone) OWNER TO weft_system;
 
+CREATE FUNCTION weft.due_schedules(epoch bigint, limit_rows integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(schedule_id bigint, cron text, time_zone text, missed text, next_at timestamp with time zone, now timestamp with time zone)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off';
+ALTER FUNCTION weft.due_schedules(epoch bigint, limit_rows integer, at timestamp with time zone) OWNER TO weft_system;
+
 CREATE FUNCTION weft.edit_group(tenant_id integer, batch_id bigint, group_id integer, patch jsonb, attributes_max integer, groups_max integer, actor text, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -1273,6 +1358,11 @@ CREATE FUNCTION weft.edit_job(tenant_id integer, batch_id bigint, job_id integer
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.edit_job(tenant_id integer, batch_id bigint, job_id integer, patch jsonb, attributes_max integer, actor text, at timestamp with time zone) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.end_schedule_run(tenant_id integer, of_schedule_id bigint, due_at timestamp with time zone, by_hand boolean, batch_id bigint, error jsonb, idempotency_key text, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.end_schedule_run(tenant_id integer, of_schedule_id bigint, due_at timestamp with time zone, by_hand boolean, batch_id bigint, error jsonb, idempotency_key text, at timestamp with time zone) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.ensure_local_user(tenant text, user_name text, token_hash bytea) RETURNS void
     LANGUAGE plpgsql;
@@ -1376,6 +1466,11 @@ CREATE FUNCTION weft.get_payload_part(of_batch_id bigint, of_digest bytea, of_pa
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.get_payload_part(of_batch_id bigint, of_digest bytea, of_part integer) OWNER TO weft_system;
+
+CREATE FUNCTION weft.get_schedule(tenant_id integer, of_schedule_id bigint) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.get_schedule(tenant_id integer, of_schedule_id bigint) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.get_specs(tenant_id integer, of_batch_id bigint, first_jobs integer[]) RETURNS TABLE(first_job integer, body bytea)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -1531,6 +1626,11 @@ CREATE FUNCTION weft.list_removed(batch_ids bigint[]) RETURNS SETOF bigint
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.list_removed(batch_ids bigint[]) OWNER TO weft_system;
 
+CREATE FUNCTION weft.list_schedules(tenant_id integer, after bigint, limit_rows integer) RETURNS SETOF jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.list_schedules(tenant_id integer, after bigint, limit_rows integer) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft.list_to_stop(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[]) RETURNS TABLE(batch_id bigint, job_id integer, attempt smallint)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -1597,6 +1697,12 @@ CREATE FUNCTION weft.next_due(epoch bigint, grace_s double precision) RETURNS in
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.next_due(epoch bigint, grace_s double precision) OWNER TO weft_system;
+
+CREATE FUNCTION weft.next_schedule_run() RETURNS interval
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off';
+ALTER FUNCTION weft.next_schedule_run() OWNER TO weft_system;
 
 CREATE FUNCTION weft.overview(tenant_id integer) RETURNS jsonb
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -1701,6 +1807,11 @@ CREATE FUNCTION weft.save_queues(tenant_id integer, queues jsonb) RETURNS void
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.save_queues(tenant_id integer, queues jsonb) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft.schedules_due(epoch bigint) RETURNS interval
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.schedules_due(epoch bigint) OWNER TO weft_system;
+
 CREATE FUNCTION weft.schema_range(OUT schema integer, OUT oldest_program integer) RETURNS record
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -1762,6 +1873,14 @@ CREATE FUNCTION weft.sweep_holds(epoch bigint, limit_jobs integer) RETURNS bigin
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.sweep_holds(epoch bigint, limit_jobs integer) OWNER TO weft_system;
+
+CREATE FUNCTION weft.take_schedule_runs(limit_rows integer, lease_s double precision, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(schedule_id bigint, due_at timestamp with time zone, cron text, time_zone text, document text, tenant_id integer, user_id integer, user_name text, is_admin boolean)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off';
+ALTER FUNCTION weft.take_schedule_runs(limit_rows integer, lease_s double precision, at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft.try_lead() RETURNS bigint
     LANGUAGE sql IMMUTABLE SECURITY DEFINER
@@ -2682,6 +2801,15 @@ ALTER TABLE weft.runnable ALTER COLUMN runnable_id ADD GENERATED ALWAYS AS IDENT
     CACHE 1
 );
 
+ALTER TABLE weft.schedule ALTER COLUMN schedule_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME weft.schedule_schedule_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE weft.schema_range (
     only_row boolean DEFAULT true NOT NULL,
     schema integer NOT NULL,
@@ -3065,6 +3193,12 @@ ALTER TABLE ONLY weft.resource
 ALTER TABLE ONLY weft.runnable
     ADD CONSTRAINT runnable_pkey PRIMARY KEY (runnable_id);
 
+ALTER TABLE ONLY weft.schedule
+    ADD CONSTRAINT schedule_pkey PRIMARY KEY (schedule_id);
+
+ALTER TABLE ONLY weft.schedule_run
+    ADD CONSTRAINT schedule_run_pkey PRIMARY KEY (schedule_id, due_at);
+
 ALTER TABLE ONLY weft.schema_range
     ADD CONSTRAINT schema_range_pkey PRIMARY KEY (only_row);
 
@@ -3197,6 +3331,16 @@ CREATE UNIQUE INDEX runnable_offer_idx ON weft.runnable USING btree (pool_id, us
 
 CREATE UNIQUE INDEX runnable_order_idx ON weft.runnable USING btree (gate_set_id, pool_id, user_id, batch_id, first_job);
 
+CREATE INDEX schedule_next_at_idx ON weft.schedule USING btree (next_at) WHERE (next_at IS NOT NULL);
+
+CREATE INDEX schedule_run_due_at_idx ON weft.schedule_run USING btree (due_at) WHERE (ended_at IS NULL);
+
+CREATE INDEX schedule_tenant_id_idx ON weft.schedule USING btree (tenant_id, schedule_id);
+
+CREATE UNIQUE INDEX schedule_user_id_idempotency_key_idx ON weft.schedule USING btree (user_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
+
+CREATE INDEX schedule_user_id_idx ON weft.schedule USING btree (user_id);
+
 CREATE INDEX user_batch_count_batch_idx ON weft.user_batch_count USING btree (batch_id);
 
 CREATE INDEX user_share_order_idx ON weft.user_share USING btree (pool_id, load, user_id) WHERE active;
@@ -3296,6 +3440,15 @@ ALTER TABLE ONLY weft.rate
 
 ALTER TABLE ONLY weft.rate
     ADD CONSTRAINT rate_resource_id_fkey FOREIGN KEY (resource_id) REFERENCES weft.resource(resource_id);
+
+ALTER TABLE ONLY weft.schedule_run
+    ADD CONSTRAINT schedule_run_schedule_id_fkey FOREIGN KEY (schedule_id) REFERENCES weft.schedule(schedule_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY weft.schedule
+    ADD CONSTRAINT schedule_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES weft.tenant(tenant_id);
+
+ALTER TABLE ONLY weft.schedule
+    ADD CONSTRAINT schedule_user_id_fkey FOREIGN KEY (user_id) REFERENCES weft.tenant_user(user_id);
 
 ALTER TABLE ONLY weft.shape
     ADD CONSTRAINT shape_lane_id_fkey FOREIGN KEY (lane_id) REFERENCES weft.lane(lane_id);
@@ -3471,6 +3624,10 @@ ALTER TABLE weft.removed_usage ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.runnable ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE weft.schedule ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.schedule_run ENABLE ROW LEVEL SECURITY;
+
 CREATE POLICY system_rows ON weft.attempt TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.batch TO weft_system USING (true);
@@ -3573,6 +3730,10 @@ CREATE POLICY system_rows ON weft.removed_usage TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.runnable TO weft_system USING (true);
 
+CREATE POLICY system_rows ON weft.schedule TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.schedule_run TO weft_system USING (true);
+
 CREATE POLICY system_rows ON weft.tenant TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.tenant_user TO weft_system USING (true);
@@ -3672,6 +3833,10 @@ CREATE POLICY tenant_rows ON weft.ready_job TO weft_tenant USING ((tenant_id = (
 CREATE POLICY tenant_rows ON weft.removed_usage TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.runnable TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.schedule TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.schedule_run TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.tenant TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
@@ -3998,6 +4163,8 @@ GRANT ALL ON FUNCTION weft._next_open_batch(of_tenant_id integer, from_batch_id 
 
 REVOKE ALL ON FUNCTION weft._next_span(of_batch_id bigint, of_group_id integer, after integer) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._no_schedule(of_schedule_id bigint) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._offers(i weft.worker_incarnation) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._open_gates(at timestamp with time zone) FROM PUBLIC;
@@ -4084,6 +4251,18 @@ GRANT ALL ON FUNCTION weft._ring_gates(of_gate_ids integer[]) TO weft_tenant;
 REVOKE ALL ON FUNCTION weft._room(of_gate_set_id integer, locked_gate_ids integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._running_gate(max_running integer) FROM PUBLIC;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.schedule TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.schedule TO weft_system;
+
+REVOKE ALL ON FUNCTION weft._schedule_document(of_schedule weft.schedule) FROM PUBLIC;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.schedule_run TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.schedule_run TO weft_system;
+
+REVOKE ALL ON FUNCTION weft._schedule_run_document(of_run weft.schedule_run) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._schedules_due() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._serve_lanes(of_incarnation_id integer) FROM PUBLIC;
 
@@ -4181,6 +4360,9 @@ GRANT ALL ON FUNCTION weft.add_payload_part(tenant_id integer, batch_id bigint, 
 
 REVOKE ALL ON FUNCTION weft.add_rates(prices jsonb, new_valid_from timestamp with time zone, at timestamp with time zone) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft.add_schedule(tenant_id integer, user_id integer, new jsonb, schedules_max integer, idempotency_key text, digest bytea, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.add_schedule(tenant_id integer, user_id integer, new jsonb, schedules_max integer, idempotency_key text, digest bytea, at timestamp with time zone) TO weft_api;
+
 REVOKE ALL ON FUNCTION weft.authenticate(token_hash bytea, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.authenticate(token_hash bytea, at timestamp with time zone) TO weft_api;
 
@@ -4191,6 +4373,9 @@ REVOKE ALL ON FUNCTION weft.begin_query(tenant_id integer, batch_id bigint, of_g
 GRANT ALL ON FUNCTION weft.begin_query(tenant_id integer, batch_id bigint, of_group integer, of_path text, timeout_ms integer) TO weft_api;
 GRANT ALL ON FUNCTION weft.begin_query(tenant_id integer, batch_id bigint, of_group integer, of_path text, timeout_ms integer) TO weft_driver;
 
+REVOKE ALL ON FUNCTION weft.begin_schedule_runs(epoch bigint, schedule_ids bigint[], expected timestamp with time zone[], next_ats timestamp with time zone[], missed_counts bigint[], run_schedule_ids bigint[], run_due_ats timestamp with time zone[], at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.begin_schedule_runs(epoch bigint, schedule_ids bigint[], expected timestamp with time zone[], next_ats timestamp with time zone[], missed_counts bigint[], run_schedule_ids bigint[], run_due_ats timestamp with time zone[], at timestamp with time zone) TO weft_driver;
+
 REVOKE ALL ON FUNCTION weft.begin_term() FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.begin_term() TO weft_driver;
 
@@ -4199,6 +4384,9 @@ GRANT ALL ON FUNCTION weft.cancel_group(tenant_id integer, batch_id bigint, grou
 
 REVOKE ALL ON FUNCTION weft.cancel_jobs(tenant_id integer, batch_id bigint, job_ids integer[], actor text, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.cancel_jobs(tenant_id integer, batch_id bigint, job_ids integer[], actor text, at timestamp with time zone) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.change_schedule(tenant_id integer, of_schedule_id bigint, patch jsonb, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.change_schedule(tenant_id integer, of_schedule_id bigint, patch jsonb, at timestamp with time zone) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.check_login(login text, OUT user_name text, OUT may_act boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.check_login(login text, OUT user_name text, OUT may_act boolean) TO weft_api;
@@ -4261,6 +4449,9 @@ GRANT ALL ON FUNCTION weft.deadlines_due(epoch bigint) TO weft_driver;
 REVOKE ALL ON FUNCTION weft.delete_batch(tenant_id integer, user_id integer, batch_id bigint, actor text, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.delete_batch(tenant_id integer, user_id integer, batch_id bigint, actor text, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) TO weft_api;
 
+REVOKE ALL ON FUNCTION weft.delete_schedule(tenant_id integer, of_schedule_id bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.delete_schedule(tenant_id integer, of_schedule_id bigint) TO weft_api;
+
 REVOKE ALL ON FUNCTION weft.drain_queue(tenant_id integer, name text) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.drain_queue(tenant_id integer, name text) TO weft_api;
 
@@ -4270,11 +4461,17 @@ GRANT ALL ON FUNCTION weft.drain_worker(of_name text, of_pool text, actor text, 
 REVOKE ALL ON FUNCTION weft.due_callbacks(epoch bigint, busy bigint[], limit_all integer, limit_tenant integer, limit_host integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.due_callbacks(epoch bigint, busy bigint[], limit_all integer, limit_tenant integer, limit_host integer, at timestamp with time zone) TO weft_driver;
 
+REVOKE ALL ON FUNCTION weft.due_schedules(epoch bigint, limit_rows integer, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.due_schedules(epoch bigint, limit_rows integer, at timestamp with time zone) TO weft_driver;
+
 REVOKE ALL ON FUNCTION weft.edit_group(tenant_id integer, batch_id bigint, group_id integer, patch jsonb, attributes_max integer, groups_max integer, actor text, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.edit_group(tenant_id integer, batch_id bigint, group_id integer, patch jsonb, attributes_max integer, groups_max integer, actor text, at timestamp with time zone) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.edit_job(tenant_id integer, batch_id bigint, job_id integer, patch jsonb, attributes_max integer, actor text, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.edit_job(tenant_id integer, batch_id bigint, job_id integer, patch jsonb, attributes_max integer, actor text, at timestamp with time zone) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.end_schedule_run(tenant_id integer, of_schedule_id bigint, due_at timestamp with time zone, by_hand boolean, batch_id bigint, error jsonb, idempotency_key text, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.end_schedule_run(tenant_id integer, of_schedule_id bigint, due_at timestamp with time zone, by_hand boolean, batch_id bigint, error jsonb, idempotency_key text, at timestamp with time zone) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.ensure_local_user(tenant text, user_name text, token_hash bytea) FROM PUBLIC;
 
@@ -4325,6 +4522,9 @@ GRANT ALL ON FUNCTION weft.get_operation(tenant_id integer, of_operation_id bigi
 
 REVOKE ALL ON FUNCTION weft.get_payload_part(of_batch_id bigint, of_digest bytea, of_part integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.get_payload_part(of_batch_id bigint, of_digest bytea, of_part integer) TO weft_worker;
+
+REVOKE ALL ON FUNCTION weft.get_schedule(tenant_id integer, of_schedule_id bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.get_schedule(tenant_id integer, of_schedule_id bigint) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.get_specs(tenant_id integer, of_batch_id bigint, first_jobs integer[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.get_specs(tenant_id integer, of_batch_id bigint, first_jobs integer[]) TO weft_api;
@@ -4410,6 +4610,9 @@ GRANT ALL ON FUNCTION weft.list_rates() TO weft_api;
 REVOKE ALL ON FUNCTION weft.list_removed(batch_ids bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_removed(batch_ids bigint[]) TO weft_worker;
 
+REVOKE ALL ON FUNCTION weft.list_schedules(tenant_id integer, after bigint, limit_rows integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_schedules(tenant_id integer, after bigint, limit_rows integer) TO weft_api;
+
 REVOKE ALL ON FUNCTION weft.list_to_stop(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_to_stop(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[]) TO weft_worker;
 
@@ -4446,6 +4649,9 @@ GRANT ALL ON FUNCTION weft.next_callback(epoch bigint, at timestamp with time zo
 
 REVOKE ALL ON FUNCTION weft.next_due(epoch bigint, grace_s double precision) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.next_due(epoch bigint, grace_s double precision) TO weft_driver;
+
+REVOKE ALL ON FUNCTION weft.next_schedule_run() FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.next_schedule_run() TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.overview(tenant_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.overview(tenant_id integer) TO weft_api;
@@ -4504,6 +4710,9 @@ GRANT ALL ON FUNCTION weft.save_pools(pools jsonb, actor text) TO weft_api;
 REVOKE ALL ON FUNCTION weft.save_queues(tenant_id integer, queues jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.save_queues(tenant_id integer, queues jsonb) TO weft_api;
 
+REVOKE ALL ON FUNCTION weft.schedules_due(epoch bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.schedules_due(epoch bigint) TO weft_driver;
+
 REVOKE ALL ON FUNCTION weft.schema_range(OUT schema integer, OUT oldest_program integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.schema_range(OUT schema integer, OUT oldest_program integer) TO weft_api;
 GRANT ALL ON FUNCTION weft.schema_range(OUT schema integer, OUT oldest_program integer) TO weft_driver;
@@ -4532,6 +4741,9 @@ GRANT ALL ON FUNCTION weft.sweep_deadlines(epoch bigint, limit_jobs integer, at 
 
 REVOKE ALL ON FUNCTION weft.sweep_holds(epoch bigint, limit_jobs integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.sweep_holds(epoch bigint, limit_jobs integer) TO weft_driver;
+
+REVOKE ALL ON FUNCTION weft.take_schedule_runs(limit_rows integer, lease_s double precision, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.take_schedule_runs(limit_rows integer, lease_s double precision, at timestamp with time zone) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.try_lead() FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.try_lead() TO weft_driver;
@@ -4838,6 +5050,9 @@ GRANT SELECT ON TABLE weft.runnable TO weft_driver;
 
 GRANT USAGE ON SEQUENCE weft.runnable_runnable_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.runnable_runnable_id_seq TO weft_system;
+
+GRANT USAGE ON SEQUENCE weft.schedule_schedule_id_seq TO weft_tenant;
+GRANT USAGE ON SEQUENCE weft.schedule_schedule_id_seq TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.schema_range TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.schema_range TO weft_system;

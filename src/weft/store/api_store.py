@@ -19,6 +19,7 @@ from weft.store.notices import PostgresNotices
 from weft.store.pools import Pools
 from weft.store.queries import QUERIES_AT_ONCE, Queries
 from weft.store.queues import Queues
+from weft.store.schedules import Schedules
 from weft.store.schema_range import check_schema
 from weft.store.submission import SubmissionCalls
 from weft.store.why import Why
@@ -28,7 +29,16 @@ API_TIMEOUT_S = 60.0
 
 
 class PostgresApiStore(
-    Queries, SubmissionCalls, SetGroups, Edits, Queues, Billing, Fleet, Pools, Why
+    Queries,
+    SubmissionCalls,
+    SetGroups,
+    Edits,
+    Queues,
+    Schedules,
+    Billing,
+    Fleet,
+    Pools,
+    Why,
 ):
     """The api's calls to its database. The methods are documented at the port."""
 

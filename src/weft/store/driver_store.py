@@ -7,7 +7,15 @@ from typing import Any
 
 import asyncpg
 
-from weft.ports.store import Beat, DeliveryReport, DueCallback, Folded, Row
+from weft.ports.store import (
+    Beat,
+    DeliveryReport,
+    DueCallback,
+    DueSchedule,
+    Folded,
+    Row,
+    ScheduleMove,
+)
 from weft.store.database import (
     CONNECT_TIMEOUT_S,
     Database,
@@ -112,6 +120,35 @@ class PostgresDriverStore(Operations, Machines):
         """Return in how many seconds the deadlines loop has something to do."""
         distance: timedelta | None = await self._database.value("deadlines_due", epoch=epoch)
         return None if distance is None else distance.total_seconds()
+
+    async def schedules_due(self, epoch: int) -> float | None:
+        """Return in how many seconds the schedules loop has something to do."""
+        distance: timedelta | None = await self._database.value("schedules_due", epoch=epoch)
+        return None if distance is None else distance.total_seconds()
+
+    async def due_schedules(self, epoch: int, *, limit: int) -> Sequence[DueSchedule]:
+        """Return the schedules that are due."""
+        rows = await self._database.call("due_schedules", epoch=epoch, limit_rows=limit)
+        return [DueSchedule(**row) for row in rows]
+
+    async def begin_schedule_runs(self, epoch: int, moves: Sequence[ScheduleMove]) -> int:
+        """Give schedules their runs and their next dates."""
+        ids, expected, next_ats, missed = columns(
+            moves, "schedule_id", "expected", "next_at", "n_missed"
+        )
+        runs = [(one.schedule_id, due_at) for one in moves for due_at in one.runs]
+        return int(
+            await self._database.value(
+                "begin_schedule_runs",
+                epoch=epoch,
+                schedule_ids=ids,
+                expected=expected,
+                next_ats=next_ats,
+                missed_counts=missed,
+                run_schedule_ids=[schedule_id for schedule_id, _ in runs],
+                run_due_ats=[due_at for _, due_at in runs],
+            )
+        )
 
     async def beat(self, epoch: int, grace_s: float) -> Beat:
         """Return whether the leader may keep sleeping, and when each loop is due."""

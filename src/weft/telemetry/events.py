@@ -62,6 +62,7 @@ EVENTS = MappingProxyType(
         "callback.given_up": "a callback is given up · delivery, batch, group, "
         "attempts, status, error, ms",
         "callback.no_key": "callbacks wait: this driver has no key to sign them · hint",
+        "schedules.moved": "schedules were due · schedules, runs, missed",
         "retention.removed": "old rows were removed · rows",
         # worker
         "worker.registered": "the worker is registered and takes jobs · worker_id, cpu_m, "
@@ -87,6 +88,11 @@ EVENTS = MappingProxyType(
         "feed.failed": "events of a user could not be read; trying again · exc_info",
         "pools.saved": "an operator changed the pools · user, changed",
         "queues.saved": "an operator changed the queues of a tenant · user, changed",
+        "schedule.changed": "a user added, changed or removed a schedule · schedule, user, change",
+        "schedule.submitted": "a run was submitted · schedule, due_at, batch, user",
+        "schedule.refused": "a run was refused · schedule, due_at, user, code, error",
+        "schedule.paused": "a schedule was refused too often in a row · schedule, user, hint",
+        "schedules.failed": "runs of schedules could not be submitted; trying again · exc_info",
         "api.listening": "requests are served · host, port",
     }
 )

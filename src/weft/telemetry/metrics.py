@@ -85,6 +85,12 @@ GUARD_FAILURES: Final = Counter(
 QUEUES_FULL: Final = Counter(
     "weft_queue_full", "submissions refused because a queue was full", registry=REGISTRY
 )
+SCHEDULE_RUNS: Final = Counter(
+    "weft_schedule_runs", "runs of schedules that ended", ["outcome"], registry=REGISTRY
+)
+SCHEDULES_MISSED: Final = Counter(
+    "weft_schedules_missed", "due times of schedules without a run", registry=REGISTRY
+)
 LEADER: Final = Gauge("weft_driver_leader", "1 while this driver leads", registry=REGISTRY)
 DELTAS_FOLDED: Final = Counter("weft_deltas_folded", "deltas added to the sums", registry=REGISTRY)
 JOBS_SWEPT: Final = Counter(

@@ -34,6 +34,7 @@ from weft.testing.fleet_store_suite import FleetStoreSuite
 from weft.testing.pool_store_suite import PoolStoreSuite
 from weft.testing.query_store_suite import QueryStoreSuite
 from weft.testing.queue_store_suite import QueueStoreSuite
+from weft.testing.schedule_store_suite import ScheduleStoreSuite
 from weft.testing.set_group_store_suite import SetGroupStoreSuite
 from weft.testing.store_site import TRACE_ID, TREE, UNKEYED, StoreTests, refused
 from weft.testing.submission_suite import SubmissionSuite
@@ -357,8 +358,8 @@ class CallbackTests(StoreTests):
 
 class ApiStoreSuite(
     CallerTests, ReadingTests, CancelTests, EventTests, CallbackTests, SubmissionSuite,
-    SetGroupStoreSuite, EditStoreSuite, QueryStoreSuite, QueueStoreSuite, BillingStoreSuite,
-    FleetStoreSuite, PoolStoreSuite, WhyStoreSuite,
+    SetGroupStoreSuite, EditStoreSuite, QueryStoreSuite, QueueStoreSuite, ScheduleStoreSuite,
+    BillingStoreSuite, FleetStoreSuite, PoolStoreSuite, WhyStoreSuite,
 ):  # fmt: skip
     """Tests of the port; see `StoreTests`."""
 

@@ -23,6 +23,7 @@ from weft.ports.store import (
 from weft.settings import Settings, sql_settings
 from weft.testing.builders import job_rows
 from weft.testing.machine_store_suite import MachineStoreSuite
+from weft.testing.schedule_store_suite import DueScheduleTests, schedule_calls
 from weft.testing.store_site import (
     SWEEPS,
     TRACE_ID,
@@ -453,7 +454,7 @@ class CallbackTests(_DriverTests):
 
 class DriverStoreSuite(
     TermTests, SumTests, SweepTests, WorkerTests, SleepTests, RetentionTests, OperationTests,
-    CallbackTests, MachineStoreSuite,
+    CallbackTests, MachineStoreSuite, DueScheduleTests,
 ):  # fmt: skip
     """Tests of the port; see `StoreTests`."""
 
@@ -482,6 +483,7 @@ def calls_of_term(
         partial(driver.next_due, epoch, 0),
         partial(driver.gates_due, epoch),
         partial(driver.deadlines_due, epoch),
+        *schedule_calls(driver, epoch),
         partial(driver.beat, epoch, 0),
         partial(driver.idle_driver, epoch),
         partial(driver.remove_old, epoch, events_keep_s=0, updates_keep_s=0),

@@ -8,7 +8,14 @@ from uuid import UUID
 from weft.api.http.requests import AnyRequest, services_of
 from weft.core.errors import BadId
 from weft.core.group_tree import wrong_path
-from weft.core.ids import BatchId, JobId, UpdateId, parse_batch_id, parse_job_id
+from weft.core.ids import (
+    BatchId,
+    JobId,
+    UpdateId,
+    parse_batch_id,
+    parse_job_id,
+    parse_schedule_id,
+)
 from weft.settings import Settings
 from weft.wire.payload import DIGEST
 
@@ -44,6 +51,11 @@ def operation_id_of(request: AnyRequest) -> int:
     if not NUMBER.fullmatch(text):
         raise BadId(text, expected="an operation is written as a positive number")
     return int(text)
+
+
+def schedule_id_of(request: AnyRequest) -> int:
+    """Return the number of a schedule. Raise `BadId` for anything else."""
+    return parse_schedule_id(_segment(request, "s"))
 
 
 def digest_of(request: AnyRequest) -> str:

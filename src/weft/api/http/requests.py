@@ -6,12 +6,21 @@ import re
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
+import msgspec
 from litestar import Request
 
-from weft.api.http.decoding import Document, decode, may_hold_nul, media_of
+from weft.api.http.decoding import JSON, Document, decode, may_hold_nul, media_of
 from weft.api.services import Origin, Services
-from weft.core.errors import InvalidParameter, MalformedBody, RequestTimeout, TooLarge
+from weft.core.errors import (
+    FieldError,
+    InvalidDocument,
+    InvalidParameter,
+    MalformedBody,
+    RequestTimeout,
+    TooLarge,
+)
 from weft.ports.store import Caller
+from weft.wire.documents import BatchDocument
 
 AnyRequest = Request[Any, Any, Any]  # user and state come from `caller_of` and `services_of`
 BODY_S: Final = 60.0
@@ -85,19 +94,50 @@ async def read_submission(
     `parameters`: those of the query that say what is asked, if there are any.
     """
     body = await read_body(request)
+    return body.document(kind), _origin_of(request, body, *parameters)
+
+
+def _origin_of(request: AnyRequest, body: Body, *parameters: str | None) -> Origin:
     # An edit may be repeated anyway.
     key = None if request.method == "PATCH" else _idempotency_key(request)
     digest = body.digest
     if parameters:
         digest = hashlib.sha256(repr((digest, *parameters)).encode()).digest()
     is_plain = not may_hold_nul(body.data, body.media)
-    origin = Origin(
+    return Origin(
         digest=digest,
         trace_id=trace_id_of(request),
         key=key,
         plain_chars_max=len(body.data) if is_plain else None,
     )
-    return body.document(kind), origin
+
+
+@dataclass(frozen=True)
+class Nested:
+    """A batch document within another document: what it says, and as JSON."""
+
+    document: BatchDocument
+    body: bytes
+
+
+async def read_nested(
+    request: AnyRequest, kind: type[Document], field: str
+) -> tuple[Document, Nested, Origin]:
+    """Read a document with a batch document in one of its fields; see `read_submission`."""
+    body = await read_body(request)
+    document = body.document(kind)
+    if body.media == JSON:
+        part = bytes(msgspec.json.decode(body.data, type=dict[str, msgspec.Raw])[field])
+    else:
+        part = msgspec.json.encode(msgspec.msgpack.decode(body.data)[field])
+    try:
+        nested = Nested(decode(part, JSON, BatchDocument), part)
+    except InvalidDocument as error:
+        error.errors = tuple(
+            FieldError(f"/{field}{one.pointer}", one.message) for one in error.errors
+        )
+        raise
+    return document, nested, _origin_of(request, body)
 
 
 async def read_body(request: AnyRequest) -> Body:

@@ -1,9 +1,9 @@
 """Submit: create batches, updates, and bunches of groups and jobs."""
 
 import asyncio
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final
 
@@ -21,6 +21,7 @@ from weft.api.translation.groups import (
     planned_rows,
 )
 from weft.api.translation.jobs import Translated, translate
+from weft.api.translation.request_size import refuse_too_large_arrays, refuse_too_many
 from weft.api.use_cases.queues import count_failures, router_of
 from weft.core.errors import (
     FieldError,
@@ -32,12 +33,11 @@ from weft.core.errors import (
     ParentNotFound,
     ProjectNotFound,
     QueueFull,
-    TooManyJobs,
     WeftError,
 )
 from weft.core.group_tree import ancestors, plan_groups, plan_sets
 from weft.core.problems import PROBLEMS_MAX, Problems
-from weft.ports.store import Caller, JobRows, NewBatch, Reserved, Row
+from weft.ports.store import Caller, JobRows, NewBatch, NewGroup, Reserved, Row
 from weft.settings import Settings
 from weft.telemetry.metrics import QUEUES_FULL
 from weft.wire.documents import (
@@ -59,20 +59,8 @@ async def create_batch(
     """Create a batch, with the groups and jobs of the document in the same transaction; return the
     answer and whether the batch is new.
     """
-    problems, settings = Problems(), services.settings
-    check_name(document.name, settings, problems, "/name")
-    check_name(document.billing_project, settings, problems, "/billing_project")
-    check_attributes(document.attributes, settings, problems, "/attributes")
-    check_callback(document.callback, settings, problems, "/callback")
-    new = NewBatch(
-        name=document.name,
-        billing_project=document.billing_project,
-        attributes=document.attributes,
-        callback=document.callback,
-        cancel_after_n_failures=document.cancel_after_n_failures,
-        gates=batch_gates(document),
-        trace_id=origin.trace_id,
-    )
+    problems = Problems()
+    new = _new_batch(document, services.settings, origin, problems)
     if document.jobs or document.groups:
         return await _submit(services, caller, new, document, origin, problems)
     problems.raise_any()
@@ -92,6 +80,33 @@ async def create_batch(
         "trace_id": await _first_trace_id(services, caller, batch_id, origin, is_new=is_new),
     }
     return answer, is_new
+
+
+async def check_batch(
+    services: Services, caller: Caller, document: BatchDocument, origin: Origin
+) -> None:
+    """Raise what `create_batch` would, as far as that is known before something is created."""
+    problems = Problems()
+    new = _new_batch(document, services.settings, origin, problems)
+    await _prepare(services, caller, new, document, origin, problems)
+
+
+def _new_batch(
+    document: BatchDocument, settings: Settings, origin: Origin, problems: Problems
+) -> NewBatch:
+    check_name(document.name, settings, problems, "/name")
+    check_name(document.billing_project, settings, problems, "/billing_project")
+    check_attributes(document.attributes, settings, problems, "/attributes")
+    check_callback(document.callback, settings, problems, "/callback")
+    return NewBatch(
+        name=document.name,
+        billing_project=document.billing_project,
+        attributes=document.attributes,
+        callback=document.callback,
+        cancel_after_n_failures=document.cancel_after_n_failures,
+        gates=batch_gates(document),
+        trace_id=origin.trace_id,
+    )
 
 
 async def create_update(
@@ -148,8 +163,8 @@ async def add_jobs(
     origin: Origin,
 ) -> tuple[Answer, bool]:
     """Add a bunch of jobs to an open update; return the answer and whether the jobs are new."""
-    _refuse_too_many("jobs", len(document.jobs), services.settings)
-    _refuse_too_large_arrays(document.jobs, services.settings)
+    refuse_too_many("jobs", len(document.jobs), services.settings)
+    refuse_too_large_arrays(document.jobs, services.settings)
     problems = Problems()
     if not document.jobs:
         problems.add(InvalidValue, "/jobs", "a bunch has at least one job")
@@ -202,7 +217,7 @@ async def add_groups(
     origin: Origin,
 ) -> tuple[Answer, bool]:
     """Add a bunch of groups to an open update; return the answer and whether any is new."""
-    _refuse_too_many("groups", len(document.groups), services.settings)
+    refuse_too_many("groups", len(document.groups), services.settings)
     problems = Problems()
     groups = bunch_rows(document.groups, document.first, services.settings, problems)
     problems.raise_any()
@@ -240,10 +255,49 @@ async def _submit(
     problems: Problems,
 ) -> tuple[Answer, bool]:
     """Submit in one transaction: the batch (or take that of this number), groups, jobs, commit."""
+    prepared = await _prepare(services, caller, target, document, origin, problems)
+    translated = prepared.translated
+    with _pointing(document.jobs, prepared.again.values()):
+        found_id, reserved, is_new = await services.store.submit(
+            caller,
+            target,
+            prepared.groups,
+            translated.rows if translated else None,
+            idempotency_key=origin.key,
+            digest=origin.digest,
+            trace_id=origin.trace_id,
+        )
+    answer = _update_answer(found_id, reserved)
+    answer["id"] = found_id
+    answer["trace_id"] = await _first_trace_id(services, caller, found_id, origin, is_new=is_new)
+    if translated and translated.positions is not None:
+        answer["job_ids"] = [reserved.first_job + at - 1 for at in translated.positions]
+    return answer, is_new
+
+
+@dataclass(frozen=True)
+class _Prepared:
+    """What one transaction needs."""
+
+    groups: Sequence[NewGroup]
+    translated: Translated | None
+    again: Mapping[str, FieldError]
+    """Groups that are declared and exist already."""
+
+
+async def _prepare(
+    services: Services,
+    caller: Caller,
+    target: NewBatch | int,
+    document: BatchDocument | UpdateDocument,
+    origin: Origin,
+    problems: Problems,
+) -> _Prepared:
+    """Translate a document; raise everything that is wrong with it."""
     settings = services.settings
-    _refuse_too_many("jobs", len(document.jobs), settings)
-    _refuse_too_large_arrays(document.jobs, settings)
-    _refuse_too_many("groups", len(document.groups), settings)
+    refuse_too_many("jobs", len(document.jobs), settings)
+    refuse_too_large_arrays(document.jobs, settings)
+    refuse_too_many("groups", len(document.groups), settings)
     batch_id = target if isinstance(target, int) else None
     paths, sets = named_groups(document.groups, document.jobs, settings, problems)
     existing, existing_sets = await _existing_groups(services, caller, batch_id, paths, sets)
@@ -269,22 +323,7 @@ async def _submit(
         context = replace(context, router=router)
         translated = await _translate(services, caller, document.jobs, context, problems)
     problems.raise_any()
-    with _pointing(document.jobs, again.values()):
-        found_id, reserved, is_new = await services.store.submit(
-            caller,
-            target,
-            planned_rows(planned, set_by_name, document.groups),
-            translated.rows if translated else None,
-            idempotency_key=origin.key,
-            digest=origin.digest,
-            trace_id=origin.trace_id,
-        )
-    answer = _update_answer(found_id, reserved)
-    answer["id"] = found_id
-    answer["trace_id"] = await _first_trace_id(services, caller, found_id, origin, is_new=is_new)
-    if translated and translated.positions is not None:
-        answer["job_ids"] = [reserved.first_job + at - 1 for at in translated.positions]
-    return answer, is_new
+    return _Prepared(planned_rows(planned, set_by_name, document.groups), translated, again)
 
 
 async def _translate(
@@ -383,39 +422,6 @@ async def _existing_groups(
             if row["kind"] == "set":
                 found_sets[name] = row["group_id"]
     return found, found_sets
-
-
-def _refuse_too_many(what: str, count: int, settings: Settings) -> None:
-    limit = settings.bunch_jobs_max
-    if count > limit:
-        message = f"{count} {what}, at most {limit}"
-        raise TooManyJobs(
-            f"the request has too many {what}",
-            detail=f"It has {message}.",
-            hint="Create an update and send them in several bunches.",
-            errors=[FieldError(f"/{what}", message)],
-        )
-
-
-def _refuse_too_large_arrays(jobs: Sequence[JobDocument], settings: Settings) -> None:
-    if all(job.array_size is None for job in jobs):
-        return
-    sizes = [job.array_size or 1 for job in jobs]
-    limit, count = settings.array_jobs_max, sum(sizes)
-    if count > limit:
-        raise TooManyJobs(
-            "the arrays of the request have too many jobs",
-            detail=f"It has {count} jobs with those of its arrays, at most {limit}.",
-            hint="Create an update and send the arrays in parts with `index_from`, as "
-            "`weft submit` and the Python client do.",
-            errors=[
-                FieldError(
-                    f"/jobs/{index}/{'count' if job.values is None else 'values'}", f"{size} jobs"
-                )
-                for index, (job, size) in enumerate(zip(jobs, sizes, strict=True))
-                if size > 1
-            ][:PROBLEMS_MAX],
-        )
 
 
 async def _first_trace_id(

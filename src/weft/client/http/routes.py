@@ -11,6 +11,7 @@ import msgspec
 from weft.client.http.calls import PAGE_ROWS
 from weft.client.http.fleet_routes import FleetRoutes
 from weft.client.http.listing import Document, Listing
+from weft.client.http.schedule_routes import ScheduleRoutes
 from weft.client.http.session import new_key
 from weft.core.errors import BadId
 
@@ -20,7 +21,7 @@ BYTES = "application/octet-stream"
 _decode = msgspec.json.Decoder().decode
 
 
-class Routes(FleetRoutes):
+class Routes(FleetRoutes, ScheduleRoutes):
     """The HTTP api, one method per route."""
 
     # ---- batches and updates

@@ -30,5 +30,6 @@ from weft.core.errors.kinds import *
 from weft.core.errors.queries import *
 from weft.core.errors.queues import *
 from weft.core.errors.requests import *
+from weft.core.errors.schedules import *
 from weft.core.errors.updates import *
 from weft.core.errors.workers import *

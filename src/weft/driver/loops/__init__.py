@@ -17,6 +17,7 @@ from weft.driver.loops import (
     operate,
     reaper,
     retention,
+    schedules,
     settle,
 )
 from weft.driver.loops.loop import Loop
@@ -33,4 +34,5 @@ LOOPS: Final[tuple[Loop, ...]] = (
     retention.LOOP,
     callbacks.LOOP,
     autoscale.LOOP,
+    schedules.LOOP,
 )

@@ -20,6 +20,13 @@ from weft.ports.store.operations import Operation
 from weft.ports.store.pools import PoolStore
 from weft.ports.store.queries import BatchQuery, JobQuery, QueryLimits
 from weft.ports.store.queues import QueueStore, Waiting
+from weft.ports.store.schedules import (
+    DueSchedule,
+    NewSchedule,
+    ScheduleMove,
+    ScheduleRun,
+    ScheduleStore,
+)
 from weft.ports.store.submitted import (
     ArrayRow,
     Gate,
@@ -54,6 +61,7 @@ __all__ = [
     "DeliveryReport",
     "DriverStore",
     "DueCallback",
+    "DueSchedule",
     "EditLimits",
     "EditStore",
     "EndReport",
@@ -66,6 +74,7 @@ __all__ = [
     "JobRows",
     "NewBatch",
     "NewGroup",
+    "NewSchedule",
     "NewSet",
     "Notices",
     "Operation",
@@ -77,6 +86,9 @@ __all__ = [
     "Registered",
     "Reserved",
     "Row",
+    "ScheduleMove",
+    "ScheduleRun",
+    "ScheduleStore",
     "SetGroupStore",
     "Shape",
     "StartReport",

@@ -13,6 +13,7 @@ from weft.ports.store.groups import SetGroupStore
 from weft.ports.store.pools import PoolStore
 from weft.ports.store.queries import QueryStore
 from weft.ports.store.queues import QueueStore
+from weft.ports.store.schedules import ScheduleStore
 from weft.ports.store.submitted import JobRows, NewBatch, NewGroup, Reserved
 from weft.ports.store.why import WhyStore
 
@@ -22,6 +23,7 @@ class ApiStore(
     EditStore,
     QueryStore,
     QueueStore,
+    ScheduleStore,
     BillingStore,
     FleetStore,
     PoolStore,

@@ -8,6 +8,7 @@ from weft.ports.store.callbacks import DeliveryReport, DueCallback
 from weft.ports.store.callers import Row
 from weft.ports.store.operations import Operation
 from weft.ports.store.queries import JobQuery
+from weft.ports.store.schedules import DueSchedule, ScheduleMove
 
 
 class Beat(NamedTuple):
@@ -84,6 +85,21 @@ class DriverStore(Protocol):
 
     async def deadlines_due(self, epoch: int) -> float | None:
         """Return in how many seconds a deadline needs the driver, as `gates_due`."""
+
+    async def schedules_due(self, epoch: int) -> float | None:
+        """Return in how many seconds a schedule needs the driver, as `gates_due`. One whose runs
+        wait for an api needs it when they have ended.
+        """
+
+    async def due_schedules(self, epoch: int, *, limit: int) -> Sequence[DueSchedule]:
+        """Return the schedules that are due, the longest due first; without those whose runs wait
+        for an api.
+        """
+
+    async def begin_schedule_runs(self, epoch: int, moves: Sequence[ScheduleMove]) -> int:
+        """Give schedules their runs, which an api submits, and their next dates; return how many
+        runs there are now. A repeat changes nothing.
+        """
 
     async def beat(self, epoch: int, grace_s: float) -> Beat:
         """Return whether the leader may sleep on (`idle_driver`), and when each loop is due."""

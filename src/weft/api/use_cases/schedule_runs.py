@@ -1,0 +1,163 @@
+"""Submit the runs of schedules as their owners, when a driver has found them due.
+
+Each api does so; the database gives a run to one of them. One that dies on the way is replaced by
+another when its time is over, and the idempotency key lets no run be submitted twice.
+"""
+
+import asyncio
+import contextlib
+import hashlib
+import random
+from collections.abc import Callable
+from typing import Final
+
+from weft.api.services import Origin, Services
+from weft.api.use_cases import submit
+from weft.api.use_cases.schedules import key_of, with_attributes
+from weft.core.backoff import backoff_s
+from weft.core.errors import Internal, Unavailable, WeftError
+from weft.core.ids import format_batch_id, format_schedule_id
+from weft.core.schedules import zone_of
+from weft.ports.store import Notices, ScheduleRun
+from weft.telemetry.log import get_logger
+from weft.telemetry.metrics import SCHEDULE_RUNS
+from weft.telemetry.trace import new_trace_id
+from weft.wire.documents import BatchDocument
+
+RUNS_AT_ONCE: Final = 10
+LEASE_S: Final = 60.0
+"""After this time another api submits a run that this one has not ended."""
+LATE_S: Final = 0.01
+RETRY_FIRST_S: Final = 0.05
+RETRY_LONGEST_S: Final = 5.0
+CHANNEL: Final = "schedules"
+log = get_logger()
+
+DecodeBatch = Callable[[bytes], BatchDocument]
+"""Reads a stored batch document as a request is read."""
+
+
+class ScheduleRuns:
+    """Submits what is due, until cancelled."""
+
+    def __init__(self, services: Services, notices: Notices, decode: DecodeBatch) -> None:
+        self._services = services
+        self._notices = notices
+        self._decode = decode
+        self._woken = asyncio.Event()
+
+    async def run(self) -> None:
+        """Listen, and submit at every notice. Never returns."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._listen())
+            group.create_task(self._serve())
+
+    async def _listen(self) -> None:
+        failures = 0
+        while True:
+            notices = self._notices.listen(CHANNEL)
+            with contextlib.suppress(Unavailable):
+                async for _ in notices:  # the first one says that it listens
+                    failures = 0
+                    self._woken.set()
+            failures += 1
+            await asyncio.sleep(_retry_s(failures))
+
+    async def _serve(self) -> None:
+        failures = 0
+        while True:
+            try:
+                pause_s = await self.submit_due()
+                failures = 0
+            except Exception as error:
+                # If this loop ended, schedules would stand still while the api serves.
+                if not isinstance(error, Unavailable):
+                    log.exception("schedules.failed")
+                failures += 1
+                pause_s = _retry_s(failures)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(pause_s):
+                    await self._woken.wait()
+
+    async def submit_due(self) -> float | None:
+        """Submit all runs that wait and that no other api has; return in how many seconds there
+        may be another one, if no notice comes before; None: there is none.
+        """
+        self._woken.clear()
+        store = self._services.store
+        while runs := await store.take_schedule_runs(limit=RUNS_AT_ONCE, lease_s=LEASE_S):
+            for run in runs:
+                await self._submit(run)
+        due_in_s = await store.next_schedule_run()
+        return None if due_in_s is None else max(due_in_s, 0) + LATE_S
+
+    async def _submit(self, run: ScheduleRun) -> None:
+        facts = {
+            "schedule": format_schedule_id(run.schedule_id),
+            "due_at": run.due_at.isoformat(),
+            "user": run.owner.user_name,
+        }
+        store = self._services.store
+        try:
+            batch_id = await self.create(run)
+        except Unavailable:
+            raise
+        except Exception as error:
+            known = error if isinstance(error, WeftError) else _defect()
+            if known is not error:
+                log.exception("schedules.failed")
+            SCHEDULE_RUNS.labels("refused").inc()
+            log.warning("schedule.refused", code=known.code, error=known.message, **facts)
+            document = {
+                name: getattr(known, name) for name in ("code", "message", "detail", "hint")
+            }
+            if await store.end_schedule_run(
+                run.owner,
+                run.schedule_id,
+                run.due_at,
+                error=document,
+                idempotency_key=_key_of(run),
+            ):
+                log.warning(
+                    "schedule.paused",
+                    schedule=facts["schedule"],
+                    user=facts["user"],
+                    hint=f"See `weft schedule show {facts['schedule']}`.",
+                )
+            return
+        await store.end_schedule_run(run.owner, run.schedule_id, run.due_at, batch_id=batch_id)
+        SCHEDULE_RUNS.labels("submitted").inc()
+        log.info("schedule.submitted", batch=format_batch_id(batch_id), **facts)
+
+    async def create(self, run: ScheduleRun) -> int:
+        """Submit a run, once however often it is called; return its batch."""
+        key = _key_of(run)
+        body = run.document.encode()
+        document = with_attributes(
+            self._decode(body), run.schedule_id, run.due_at, zone_of(run.time_zone)
+        )
+        digest = hashlib.sha256(f"{key}\n".encode() + body).digest()
+        origin = Origin(digest=digest, trace_id=new_trace_id(), key=key)
+        answer, _ = await submit.create_batch(self._services, run.owner, document, origin)
+        return int(answer["batch_id"])
+
+
+def _key_of(run: ScheduleRun) -> str:
+    return key_of(f"{run.schedule_id} {run.due_at.timestamp()}")
+
+
+def _defect() -> WeftError:
+    return Internal(
+        "the run could not be submitted",
+        detail="It hit a defect of weft, which the log of the api describes.",
+        hint="Report it; the schedule goes on at its next time.",
+    )
+
+
+def _retry_s(failures: int) -> float:
+    return backoff_s(
+        failures,
+        first_s=RETRY_FIRST_S,
+        longest_s=RETRY_LONGEST_S,
+        jitter=random.random(),  # noqa: S311 (spreads retries, guards nothing)
+    )

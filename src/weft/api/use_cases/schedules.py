@@ -1,0 +1,257 @@
+"""Schedules: add, list, change, remove, and run one now."""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+from uuid import uuid4
+from zoneinfo import ZoneInfo
+
+import msgspec
+
+from weft.api.services import Answer, Origin, Services
+from weft.api.translation.check import check_name
+from weft.api.use_cases import submit
+from weft.core.errors import (
+    FieldError,
+    InvalidCron,
+    InvalidValue,
+    ProjectNotFound,
+    ScheduleOfAnother,
+    UnknownTimeZone,
+    WeftError,
+)
+from weft.core.ids import format_schedule_id
+from weft.core.problems import Problems
+from weft.core.schedules import (
+    WrongCron,
+    WrongZone,
+    check_cron,
+    next_due,
+    shortest_interval,
+    zone_of,
+)
+from weft.core.secret_variables import masked, patterns_of
+from weft.ports.store import Caller, NewSchedule, Row
+from weft.settings import Settings
+from weft.telemetry.log import get_logger
+from weft.wire.documents import BatchDocument
+from weft.wire.schedules import ScheduleDocument, ScheduleEdit
+
+SCHEDULE: Final = "schedule"
+DUE_AT: Final = "schedule_due_at"
+log = get_logger()
+
+
+async def add_schedule(
+    services: Services,
+    caller: Caller,
+    document: ScheduleDocument,
+    body: bytes,
+    origin: Origin,
+) -> tuple[Row, bool]:
+    """Make a schedule; return it and whether it is new. `body`: its batch document as JSON.
+
+    The batch document is checked as it would be at a submission.
+    """
+    problems, settings = Problems(), services.settings
+    batch = document.document
+    check_name(document.name, settings, problems, "/name")
+    now = datetime.now(UTC)
+    next_at = _next_at(document.cron, document.time_zone, settings, now, problems)
+    if len(body) > settings.schedule_document_bytes_max:
+        message = f"it has {len(body)} bytes, at most {settings.schedule_document_bytes_max}"
+        problems.add(InvalidValue, "/document", message)
+    for name in {SCHEDULE, DUE_AT} & batch.attributes.keys():
+        message = "runs get this attribute from the schedule"
+        problems.add(InvalidValue, f"/document/attributes/{name}", message)
+    problems.raise_any()
+    assert next_at is not None
+    with _pointing_into_document():
+        as_run = with_attributes(batch, 1, now, zone_of(document.time_zone))
+        await submit.check_batch(services, caller, as_run, origin)
+        schedule_id, is_new = await services.store.add_schedule(
+            caller,
+            NewSchedule(
+                name=document.name or batch.name,
+                billing_project=batch.billing_project,
+                cron=" ".join(document.cron.split()),
+                time_zone=document.time_zone,
+                missed=document.missed,
+                document=body.decode(),
+                next_at=next_at,
+            ),
+            schedules_max=settings.schedules_per_user_max,
+            idempotency_key=origin.key,
+            digest=origin.digest,
+        )
+    if is_new:
+        _tell(schedule_id, caller, "added")
+    return await get_schedule(services, caller, schedule_id), is_new
+
+
+async def list_schedules(
+    services: Services, caller: Caller, *, after: int, limit: int
+) -> Sequence[Row]:
+    """Return a page of the schedules of the tenant."""
+    return await services.store.list_schedules(caller, after=after, limit=limit)
+
+
+async def get_schedule(services: Services, caller: Caller, schedule_id: int) -> Row:
+    """Return a schedule. Only its owner gets the document, with secret variables masked."""
+    found = dict(await services.store.get_schedule(caller, schedule_id))
+    is_owner = found.pop("user_id") == caller.user_id
+    masks = patterns_of(services.settings.masked_env)
+    found["document"] = _shown(found["document"], masks) if is_owner else None
+    return found
+
+
+def _shown(text: str, masks: tuple[str, ...]) -> Answer:
+    """Return a batch document with secret variables masked."""
+    document: Answer = msgspec.json.decode(text)
+    for one, field in [
+        (document, "inherit_env"), *((job, "env") for job in document.get("jobs", ())),
+    ]:  # fmt: skip
+        if one.get(field):
+            one[field] = masked(one[field], masks)
+    return document
+
+
+async def change_schedule(
+    services: Services, caller: Caller, schedule_id: int, edit: ScheduleEdit
+) -> Row:
+    """Change, pause or resume a schedule; return it."""
+    found = await services.store.get_schedule(caller, schedule_id)
+    _refuse_others(caller, found)
+    problems = Problems()
+    if isinstance(edit.name, str):
+        check_name(edit.name, services.settings, problems, "/name")
+    patch: dict[str, Any] = msgspec.to_builtins(edit)
+    is_resumed = edit.paused is False and found["state"] == "paused"
+    if is_resumed or "cron" in patch or "time_zone" in patch:
+        cron, zone = (str(patch.get(name, found[name])) for name in ("cron", "time_zone"))
+        patch["next_at"] = _next_at(cron, zone, services.settings, datetime.now(UTC), problems)
+    problems.raise_any()
+    await services.store.change_schedule(caller, schedule_id, patch)
+    patch.pop("next_at", None)
+    _tell(schedule_id, caller, ", ".join(sorted(patch)))
+    return await get_schedule(services, caller, schedule_id)
+
+
+async def delete_schedule(services: Services, caller: Caller, schedule_id: int) -> Answer:
+    """Remove a schedule. Its batches stay."""
+    _refuse_others(caller, await services.store.get_schedule(caller, schedule_id))
+    await services.store.delete_schedule(caller, schedule_id)
+    _tell(schedule_id, caller, "removed")
+    return {"schedule_id": schedule_id}
+
+
+async def run_now(
+    services: Services, caller: Caller, schedule_id: int, document: BatchDocument, origin: Origin
+) -> tuple[Answer, bool]:
+    """Submit the document of a schedule, paused or not, beside its due times; return the batch
+    and whether it is new.
+    """
+    found = await services.store.get_schedule(caller, schedule_id)
+    if found["user_id"] != caller.user_id:
+        raise ScheduleOfAnother(
+            f"only the owner of schedule s{schedule_id} can run it",
+            detail=f"It belongs to {found['user']}, and its runs are submitted as that user.",
+            hint="Add a schedule of your own.",
+        )
+    now = datetime.now(UTC)
+    key = f"{format_schedule_id(schedule_id)}-{origin.key or uuid4()}"
+    as_run = with_attributes(document, schedule_id, now, zone_of(found["time_zone"]))
+    origin = Origin(digest=origin.digest, trace_id=origin.trace_id, key=key_of(key))
+    answer, is_new = await submit.create_batch(services, caller, as_run, origin)
+    if is_new:
+        await services.store.end_schedule_run(
+            caller, schedule_id, now, batch_id=answer["batch_id"], by_hand=True
+        )
+    counts = {"batch_id": answer["batch_id"], "n_jobs": answer["n_jobs"]}
+    return {"schedule_id": schedule_id, **counts}, is_new
+
+
+async def document_of(services: Services, caller: Caller, schedule_id: int) -> bytes:
+    """Return the batch document of a schedule as JSON."""
+    found = await services.store.get_schedule(caller, schedule_id)
+    text: str = found["document"]
+    return text.encode()
+
+
+def with_attributes(
+    document: BatchDocument, schedule_id: int, due_at: datetime, zone: ZoneInfo
+) -> BatchDocument:
+    """Return a document that tells which schedule it is a run of."""
+    told = {
+        SCHEDULE: format_schedule_id(schedule_id),
+        DUE_AT: due_at.astimezone(zone).isoformat(timespec="seconds"),
+    }
+    return msgspec.structs.replace(document, attributes={**document.attributes, **told})
+
+
+def key_of(text: str) -> str:
+    """Return an idempotency key that no request of a user has."""
+    return f"schedule {hashlib.sha256(text.encode()).hexdigest()}"
+
+
+def _next_at(
+    cron: str, time_zone: str, settings: Settings, now: datetime, problems: Problems
+) -> datetime | None:
+    """Return the next due time, and note what is wrong with cron and zone."""
+    zone = ZoneInfo("UTC")
+    try:
+        zone = zone_of(time_zone)
+    except WrongZone as error:
+        problems.add(UnknownTimeZone, "/time_zone", str(error))
+    try:
+        check_cron(cron)
+    except WrongCron as error:
+        problems.add(InvalidCron, "/cron", str(error))
+        return None
+    least = timedelta(seconds=settings.schedule_interval_min_s)
+    shortest = shortest_interval(cron, zone, now)
+    if shortest is not None and shortest < least:
+        message = (
+            f"two runs are only {shortest.total_seconds():g} s apart, "
+            f"at least {least.total_seconds():g} s are allowed"
+        )
+        problems.add(InvalidCron, "/cron", message)
+    next_at = next_due(cron, zone, now)
+    if next_at is None:
+        problems.add(InvalidCron, "/cron", "no date matches it, so it never comes true")
+    return next_at
+
+
+@contextmanager
+def _pointing_into_document() -> Iterator[None]:
+    """Let errors of the batch document point into it."""
+    try:
+        yield
+    except ProjectNotFound as error:
+        error.errors = (FieldError("/document/billing_project", error.message),)
+        raise
+    except WeftError as error:
+        error.errors = tuple(
+            FieldError(f"/document{one.pointer}", one.message) for one in error.errors
+        )
+        raise
+
+
+def _refuse_others(caller: Caller, found: Row) -> None:
+    if found["user_id"] != caller.user_id and not caller.is_admin:
+        raise ScheduleOfAnother(
+            f"only its owner or an administrator can change schedule s{found['schedule_id']}",
+            detail=f"It belongs to {found['user']}.",
+            hint="Ask them, or add a schedule of your own.",
+        )
+
+
+def _tell(schedule_id: int, caller: Caller, change: str) -> None:
+    log.info(
+        "schedule.changed",
+        schedule=format_schedule_id(schedule_id),
+        user=caller.user_name,
+        change=change,
+    )

@@ -1,0 +1,278 @@
+"""`weft schedule`: batches that are submitted again and again."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Literal
+from zoneinfo import ZoneInfo
+
+from cyclopts import App
+
+from weft.cli.input.declared import read_file
+from weft.cli.input.documents import format_of, parse_document, refuse_queues
+from weft.cli.input.job_file import expand
+from weft.cli.input.mistake_lines import point_to_lines
+from weft.cli.input.options import SHARED, Shared
+from weft.cli.terminal.plain import one_line, plain
+from weft.cli.terminal.report import note
+from weft.cli.terminal.screen import print_facts, print_json, print_table
+from weft.core.errors import FieldError, Invalid
+from weft.core.ids import format_batch_id, format_schedule_id, parse_schedule_id
+
+app = App(
+    name="schedule",
+    help="Submit batches at the times of cron expressions.\n\n    weft schedule ls",
+)
+
+Document = Mapping[str, Any]
+_WITHIN = "/document"
+
+
+@app.command
+def add(
+    cron: str,
+    file: Path,
+    /,
+    *,
+    tz: str = "UTC",
+    missed: Literal["skip", "last", "all"] = "skip",
+    name: str | None = None,
+    shared: Shared = SHARED,
+) -> int:
+    """Submit the jobs of a file again and again, at the times of a cron expression.
+
+        weft schedule add "0 2 * * *" batch.yaml --tz Europe/Berlin
+
+    The file is read and checked now; later changes of it have no effect.
+
+    Args:
+        cron: Minute, hour, day of the month, month and day of the week.
+        file: A batch document: YAML, TOML or JSON.
+        tz: Time zone whose clock decides, by its IANA name.
+        missed: Which of the runs missed while weft was down are made up for: `skip`: none;
+            `last`: the last one; `all`: all, up to a limit.
+        name: Name of the schedule, instead of the name in the file.
+        shared: Options of every command.
+    """
+    body = read_file(file)
+    given = parse_document(body, format_of(str(file)), name=str(file))
+    refuse_queues(given, str(file))
+    document = expand(given, directory=file.parent)
+    try:
+        done = asyncio.run(_add(shared, cron, document, time_zone=tz, missed=missed, name=name))
+    except Invalid as error:
+        if not shared.json and error.errors and _is_in_file(error.errors):
+            error.errors = tuple(
+                FieldError(one.pointer.removeprefix(_WITHIN), one.message) for one in error.errors
+            )
+            point_to_lines(error, file=str(file), body=body, document=given)
+        raise
+    if shared.json:
+        print_json(done)
+    else:
+        print(format_schedule_id(done["schedule_id"]))
+        note(f"next run: {_local(done)}")
+    return 0
+
+
+@app.command(name="ls")
+def list_schedules(*, shared: Shared = SHARED) -> int:
+    """List the schedules of all users.
+
+        weft schedule ls
+
+    Args:
+        shared: Options of every command.
+    """
+    found = asyncio.run(_list(shared))
+    if shared.json:
+        print_json(found)
+        return 0
+    rows = [
+        (
+            format_schedule_id(one["schedule_id"]),
+            one_line(one["name"] or "", width=24),
+            one["cron"],
+            _local(one),
+            _last(one["last_run"]),
+            one["user"],
+        )
+        for one in found
+    ]
+    print_table(("Id", "Name", "Cron", "Next run", "Last", "User"), rows, spare=("User", "Name"))
+    return 0
+
+
+@app.command
+def show(schedule: str, /, *, shared: Shared = SHARED) -> int:
+    """Show a schedule with its newest runs.
+
+        weft schedule show s3
+
+    Args:
+        schedule: Id of the schedule.
+        shared: Options of every command.
+    """
+    found = asyncio.run(_show(parse_schedule_id(schedule), shared))
+    if shared.json:
+        print_json(found)
+        return 0
+    print_facts({
+        "schedule": format_schedule_id(found["schedule_id"]),
+        "name": found["name"],
+        "user": found["user"],
+        "billing project": found["billing_project"],
+        "cron": found["cron"],
+        "time zone": found["time_zone"],
+        "missed runs": found["missed"],
+        "next run": _local(found),
+        "failures": f"{found['n_failures']} in a row",
+        "missed": str(found["n_missed"]),
+    })  # fmt: skip
+    if found["runs"]:
+        print()
+        zone = ZoneInfo(found["time_zone"])
+        rows = [(_at(one["due_at"], zone), _result(one)) for one in found["runs"]]
+        print_table(("Due", "Result"), rows)
+    return 0
+
+
+@app.command
+def pause(schedule: str, /, *, shared: Shared = SHARED) -> int:
+    """Pause a schedule: it submits nothing. What is due meanwhile is not missed.
+
+        weft schedule pause s3
+
+    Args:
+        schedule: Id of the schedule.
+        shared: Options of every command.
+    """
+    return _changed(asyncio.run(_change(schedule, shared, paused=True)), shared)
+
+
+@app.command
+def resume(schedule: str, /, *, shared: Shared = SHARED) -> int:
+    """Resume a paused schedule, from its next time on.
+
+        weft schedule resume s3
+
+    Args:
+        schedule: Id of the schedule.
+        shared: Options of every command.
+    """
+    return _changed(asyncio.run(_change(schedule, shared, paused=False)), shared)
+
+
+@app.command(name="rm")
+def remove(schedule: str, /, *, shared: Shared = SHARED) -> int:
+    """Remove a schedule. Its batches stay.
+
+        weft schedule rm s3
+
+    Args:
+        schedule: Id of the schedule.
+        shared: Options of every command.
+    """
+    schedule_id = parse_schedule_id(schedule)
+    asyncio.run(_remove(schedule_id, shared))
+    if shared.json:
+        print_json({"schedule_id": schedule_id})
+    else:
+        note(f"schedule {format_schedule_id(schedule_id)} is removed; its batches stay")
+    return 0
+
+
+@app.command
+def run_now(schedule: str, /, *, shared: Shared = SHARED) -> int:
+    """Submit the batch of a schedule now, paused or not, and print its id.
+
+        weft schedule run-now s3
+
+    The due times stay as they are.
+
+    Args:
+        schedule: Id of the schedule.
+        shared: Options of every command.
+    """
+    done = asyncio.run(_run_now(parse_schedule_id(schedule), shared))
+    if shared.json:
+        print_json(done)
+    else:
+        print(format_batch_id(done["batch_id"]))
+    return 0
+
+
+async def _add(
+    shared: Shared,
+    cron: str,
+    document: Document,
+    **fields: Any,  # noqa: ANN401 (as the client's)
+) -> Document:
+    async with shared.client() as client:
+        return await client.add_schedule(cron, document, **fields)
+
+
+async def _list(shared: Shared) -> Sequence[Document]:
+    async with shared.client() as client:
+        return [one async for one in client.list_schedules()]
+
+
+async def _show(schedule_id: int, shared: Shared) -> Document:
+    async with shared.client() as client:
+        return await client.get_schedule(schedule_id)
+
+
+async def _change(schedule: str, shared: Shared, *, paused: bool) -> Document:
+    async with shared.client() as client:
+        return await client.change_schedule(parse_schedule_id(schedule), paused=paused)
+
+
+async def _remove(schedule_id: int, shared: Shared) -> None:
+    async with shared.client() as client:
+        await client.delete_schedule(schedule_id)
+
+
+async def _run_now(schedule_id: int, shared: Shared) -> Document:
+    async with shared.client() as client:
+        return await client.run_schedule(schedule_id)
+
+
+def _changed(found: Document, shared: Shared) -> int:
+    if shared.json:
+        print_json(found)
+    else:
+        name = format_schedule_id(found["schedule_id"])
+        state = "is paused" if found["next_at"] is None else f"goes on: {_local(found)}"
+        note(f"schedule {name} {state}")
+    return 0
+
+
+def _is_in_file(errors: Sequence[FieldError]) -> bool:
+    return all(one.pointer.startswith(_WITHIN) for one in errors)
+
+
+def _local(one: Document) -> str:
+    """Return the next run by the clock of the schedule."""
+    if one["next_at"] is None:
+        return {"failures": "paused by failures", "over": "never again"}.get(
+            one["pause_reason"], "paused"
+        )
+    return f"{_at(one['next_at'], ZoneInfo(one['time_zone']))}"
+
+
+def _at(text: str, zone: ZoneInfo) -> str:
+    return datetime.fromisoformat(text).astimezone(zone).strftime("%Y-%m-%d %H:%M %Z")
+
+
+def _last(run: Document | None) -> str:
+    if run is None:
+        return ""
+    return "refused" if run["batch_id"] is None else format_batch_id(run["batch_id"])
+
+
+def _result(run: Document) -> str:
+    if run["batch_id"] is not None:
+        return format_batch_id(run["batch_id"]) + (" by hand" if run["by_hand"] else "")
+    error = run["error"]
+    return "is being submitted" if error is None else plain(f"refused: {error['message']}")

@@ -1,0 +1,50 @@
+"""The loop that gives schedules their runs when they are due; an api submits them.
+
+It waits for its bell: a new or changed schedule rings it, and the end of a run that another one
+waits for, and the next of the dates, which it asks for after each pass.
+"""
+
+from weft.core.schedules import plan_runs, zone_of
+from weft.driver.loops.gates import LATE_S, RETRY_S
+from weft.driver.loops.loop import Loop, LoopContext
+from weft.ports.store import DueSchedule, ScheduleMove
+from weft.settings import Settings
+from weft.telemetry import metrics
+from weft.telemetry.log import get_logger
+
+log = get_logger()
+
+PASS_SCHEDULES_MAX = 100
+"""Schedules per call: each takes a millisecond, and more only after an outage."""
+
+
+async def _run(context: LoopContext) -> None:
+    while True:
+        while due := await context.store.due_schedules(context.epoch, limit=PASS_SCHEDULES_MAX):
+            moves = [move_of(one, context.settings) for one in due]
+            runs = await context.store.begin_schedule_runs(context.epoch, moves)
+            missed = sum(one.n_missed for one in moves)
+            metrics.SCHEDULES_MISSED.inc(missed)
+            log.info("schedules.moved", schedules=len(moves), runs=runs, missed=missed)
+        due_in_s = await context.store.schedules_due(context.epoch)
+        if due_in_s is not None:
+            due_in_s = due_in_s + LATE_S if due_in_s > 0 else RETRY_S
+        context.bell.ring_in(due_in_s)
+        await context.bell.heard()
+
+
+def move_of(one: DueSchedule, settings: Settings) -> ScheduleMove:
+    """Decide what happens to a schedule that is due."""
+    plan = plan_runs(
+        one.cron,
+        zone_of(one.time_zone),
+        one.missed,
+        next_at=one.next_at,
+        now=one.now,
+        late_s=settings.schedule_late_s,
+        runs_max=settings.schedule_missed_max,
+    )
+    return ScheduleMove(one.schedule_id, one.next_at, plan.next_at, plan.n_missed, plan.runs)
+
+
+LOOP = Loop("schedules", _run)

@@ -1,0 +1,8 @@
+-- Each schedule is paused or due after the runs it has, which are of its tenant and have batches of their own.
+SELECT s.schedule_id, r.due_at, s.next_at, s.paused_at, r.batch_id
+FROM weft.schedule s LEFT JOIN weft.schedule_run r USING (schedule_id)
+WHERE (s.next_at IS NULL) <> (s.paused_at IS NOT NULL)
+    OR r.tenant_id <> s.tenant_id
+    OR (r.ended_at IS NULL AND s.pause_reason <> 'over')
+    OR (r.ended_at IS NULL AND s.next_at <= r.due_at)
+    OR EXISTS (SELECT FROM weft.schedule_run x WHERE x.batch_id = r.batch_id AND (x.schedule_id, x.due_at) <> (r.schedule_id, r.due_at))

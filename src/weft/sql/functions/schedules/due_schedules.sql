@@ -1,0 +1,19 @@
+-- due_schedules: the schedules that are due, without those whose runs wait for an api.
+-- Called by: DriverStore.due_schedules.   Safe to repeat: yes, it only reads.   Locks: as _check_epoch.
+-- Plan: by date; waiting runs by key.
+-- Returns: the longest due first, each with the clock of the database.
+-- Owner: weft_system.  Granted to: weft_driver.
+CREATE OR REPLACE FUNCTION weft.due_schedules(epoch bigint, limit_rows int, at timestamptz DEFAULT clock_timestamp())
+RETURNS TABLE (schedule_id bigint, cron text, time_zone text, missed text, next_at timestamptz, now timestamptz)
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+AS $$
+#variable_conflict use_column
+BEGIN
+    PERFORM weft._check_epoch(due_schedules.epoch);
+    RETURN QUERY
+    SELECT s.schedule_id, s.cron, s.time_zone, s.missed, s.next_at, due_schedules.at FROM weft.schedule s
+    WHERE s.next_at <= due_schedules.at
+        AND NOT EXISTS (SELECT FROM weft.schedule_run r WHERE r.schedule_id = s.schedule_id AND r.ended_at IS NULL)
+    ORDER BY s.next_at LIMIT limit_rows;
+END $$;

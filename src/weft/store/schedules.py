@@ -1,0 +1,111 @@
+"""The part of `ApiStore` about schedules."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from datetime import datetime, timedelta
+from typing import Any
+
+from weft.ports.store import Caller, NewSchedule, Row, ScheduleRun
+from weft.store.database import Database
+
+
+class Schedules:
+    """The api's calls about schedules. The methods are documented at the port."""
+
+    _database: Database
+
+    async def add_schedule(
+        self,
+        caller: Caller,
+        new: NewSchedule,
+        *,
+        schedules_max: int,
+        idempotency_key: str | None,
+        digest: bytes,
+    ) -> tuple[int, bool]:
+        """Make a schedule."""
+        (row,) = await self._database.call(
+            "add_schedule",
+            tenant_id=caller.tenant_id,
+            user_id=caller.user_id,
+            new=asdict(new),
+            schedules_max=schedules_max,
+            idempotency_key=idempotency_key,
+            digest=digest,
+        )
+        return row["schedule_id"], row["is_new"]
+
+    async def list_schedules(self, caller: Caller, *, after: int, limit: int) -> Sequence[Row]:
+        """Return a page of the schedules."""
+        rows = await self._database.call(
+            "list_schedules", tenant_id=caller.tenant_id, after=after, limit_rows=limit
+        )
+        return [row[0] for row in rows]
+
+    async def get_schedule(self, caller: Caller, schedule_id: int) -> Row:
+        """Return a schedule with its document and runs."""
+        found: Row = await self._database.value(
+            "get_schedule", tenant_id=caller.tenant_id, of_schedule_id=schedule_id
+        )
+        return found
+
+    async def change_schedule(
+        self, caller: Caller, schedule_id: int, patch: Mapping[str, Any]
+    ) -> None:
+        """Change, pause or resume a schedule."""
+        await self._database.call(
+            "change_schedule",
+            tenant_id=caller.tenant_id,
+            of_schedule_id=schedule_id,
+            patch=dict(patch),
+        )
+
+    async def delete_schedule(self, caller: Caller, schedule_id: int) -> None:
+        """Remove a schedule."""
+        await self._database.call(
+            "delete_schedule", tenant_id=caller.tenant_id, of_schedule_id=schedule_id
+        )
+
+    async def take_schedule_runs(self, *, limit: int, lease_s: float) -> Sequence[ScheduleRun]:
+        """Take runs to submit."""
+        rows = await self._database.call("take_schedule_runs", limit_rows=limit, lease_s=lease_s)
+        return [
+            ScheduleRun(
+                schedule_id=row["schedule_id"],
+                due_at=row["due_at"],
+                time_zone=row["time_zone"],
+                document=row["document"],
+                owner=Caller(row["tenant_id"], row["user_id"], row["user_name"], row["is_admin"]),
+            )
+            for row in rows
+        ]
+
+    async def next_schedule_run(self) -> float | None:
+        """Return when another run can be taken."""
+        distance: timedelta | None = await self._database.value("next_schedule_run")
+        return None if distance is None else distance.total_seconds()
+
+    async def end_schedule_run(
+        self,
+        caller: Caller,
+        schedule_id: int,
+        due_at: datetime,
+        *,
+        batch_id: int | None = None,
+        error: Mapping[str, Any] | None = None,
+        idempotency_key: str | None = None,
+        by_hand: bool = False,
+    ) -> bool:
+        """Record what became of a run."""
+        return bool(
+            await self._database.value(
+                "end_schedule_run",
+                tenant_id=caller.tenant_id,
+                of_schedule_id=schedule_id,
+                due_at=due_at,
+                by_hand=by_hand,
+                batch_id=batch_id,
+                error=error,
+                idempotency_key=idempotency_key,
+            )
+        )

@@ -1,0 +1,280 @@
+"""Schedules over HTTP, and their runs: submitted as the owner, once for each due time."""
+
+import asyncio
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import asyncpg
+import httpx
+import msgspec
+
+from api.live import LiveApi, make_user
+from weft.api.use_cases.schedule_runs import ScheduleRuns
+from weft.ports.store import ScheduleMove
+from weft.sql import text_of
+from weft.store import open_driver_store
+from weft.wire.documents import BatchDocument
+
+BATCH = {"name": "nightly", "jobs": [{"command": ["true"], "env": {"A_TOKEN": "x", "B": "y"}}]}
+
+
+async def add(http: httpx.AsyncClient, **fields: object) -> dict[str, Any]:
+    document = {"cron": "0 2 * * *", "document": BATCH, **fields}
+    answer = await http.post("/v1/schedules", json=document)
+    assert answer.status_code == 201, answer.text
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+async def refused(http: httpx.AsyncClient, **fields: object) -> tuple[str, list[str]]:
+    answer = await http.post(
+        "/v1/schedules", json={"cron": "0 2 * * *", "document": BATCH, **fields}
+    )
+    assert answer.status_code >= 400
+    problem = answer.json()
+    return problem["code"], [one["pointer"] for one in problem["errors"]]
+
+
+async def shown(http: httpx.AsyncClient, schedule: int = 1) -> dict[str, Any]:
+    found: dict[str, Any] = (await http.get(f"/v1/schedules/s{schedule}")).json()
+    return found
+
+
+async def begin(database: dict[str, str], schedule: int = 1, n_runs: int = 1) -> None:
+    """Let a driver find that a schedule was due some seconds ago."""
+    admin = await asyncpg.connect(database["admin"])
+    await admin.execute("UPDATE weft.schedule SET next_at = clock_timestamp() - interval '9 s'")
+    await admin.close()
+    async with open_driver_store(database["weft_driver"]) as store:
+        epoch = await store.try_lead()
+        assert epoch is not None
+        (due,) = [
+            one for one in await store.due_schedules(epoch, limit=9) if one.schedule_id == schedule
+        ]
+        runs = [due.next_at + timedelta(seconds=n) for n in range(n_runs)]
+        move = ScheduleMove(schedule, due.next_at, due.now + timedelta(hours=1), 0, runs)
+        assert await store.begin_schedule_runs(epoch, [move]) == n_runs
+
+
+async def audit(database: dict[str, str]) -> None:
+    admin = await asyncpg.connect(database["admin"])
+    assert await admin.fetch(text_of("audit", "schedules_have_runs")) == []
+    await admin.close()
+
+
+async def test_schedule_is_added_shown_changed_and_removed(http: httpx.AsyncClient) -> None:
+    added = await add(http, time_zone="Europe/Berlin")
+    next_at = datetime.fromisoformat(added["next_at"])
+    page = (await http.get("/v1/schedules?limit=1")).json()
+    paused = await http.patch("/v1/schedules/1", json={"paused": True})
+    later = await http.patch("/v1/schedules/1", json={"cron": "0 3 * * *", "name": "x"})
+    resumed = await http.patch("/v1/schedules/1", json={"paused": False, "missed": "last"})
+
+    assert next_at.minute == 0
+    assert next_at - datetime.now(UTC) <= timedelta(hours=25)
+    assert (added["name"], added["user"], added["state"]) == ("nightly", "tester", "active")
+    assert added["document"]["jobs"][0]["env"] == {"A_TOKEN": "<masked>", "B": "y"}
+    assert [one["schedule_id"] for one in page["items"]] == [1]
+    assert "document" not in page["items"][0]
+    assert (paused.json()["state"], paused.json()["next_at"]) == ("paused", None)
+    assert (later.json()["state"], later.json()["name"]) == ("paused", "x")
+    assert resumed.json()["cron"] == "0 3 * * *"
+    assert resumed.json()["missed"] == "last"
+    assert datetime.fromisoformat(resumed.json()["next_at"]) != next_at
+    assert (await http.delete("/v1/schedules/1")).json() == {"schedule_id": 1}
+    assert (await http.get("/v1/schedules/1")).json()["code"] == "API.SCHEDULE_NOT_FOUND"
+
+
+async def test_repeat_of_a_request_adds_one_schedule(http: httpx.AsyncClient) -> None:
+    """Also as msgpack, which the Python client sends."""
+    document = {"cron": "0 2 * * *", "document": BATCH}
+    headers = {"idempotency-key": "k", "content-type": "application/msgpack"}
+    body = msgspec.msgpack.encode(document)
+    answers = [await http.post("/v1/schedules", content=body, headers=headers) for _ in range(2)]
+
+    assert [one.status_code for one in answers] == [201, 201]
+    assert "idempotent-replay" in answers[1].headers
+    assert answers[0].json() == answers[1].json()
+    assert answers[0].json()["document"]["name"] == "nightly"
+
+
+async def test_wrong_schedules_are_refused(http: httpx.AsyncClient) -> None:
+    """As a submission of the document would be, and before anything is there."""
+    empty = {"jobs": [{"command": []}, {"command": ["a"], "parents": ["nobody"]}]}
+    large = {"jobs": [{"command": ["a"], "stdin": "x" * (1 << 20)}]}
+    mine = {"attributes": {"schedule": "s1"}, "jobs": []}
+    found = [
+        await refused(http, cron="0 0 31 2 *"),
+        await refused(http, time_zone="Europe/Berlni"),
+        await refused(http, cron="x", time_zone="x"),
+        await refused(http, document=empty),
+        await refused(http, document={"jobs": [{"resources": {"cpu": -1}}]}),
+        await refused(http, document={"billing_project": "nobody's"}),
+        await refused(http, document=mine),
+        await refused(http, document=large),
+        await refused(http, document={"jobs": [{"resources": 7}]}),
+        await refused(http, document={"jobs": 7}),
+    ]
+
+    assert [code for code, _ in found[:3]] == [
+        "API.INVALID_CRON",
+        "API.UNKNOWN_TIME_ZONE",
+        "API.INVALID_DOCUMENT",
+    ]
+    assert found[2][1] == ["/time_zone", "/cron"]
+    assert [pointers[0] for _, pointers in found[3:]] == [
+        "/document/jobs/0/command",
+        "/document/jobs/0/resources/cpu",
+        "/document/billing_project",
+        "/document/attributes/schedule",
+        "/document",
+        "/document/jobs/0/resources",
+        "/document/jobs",
+    ]
+    assert (await http.get("/v1/schedules")).json()["items"] == []
+
+
+async def test_limits(api: LiveApi, http: httpx.AsyncClient) -> None:
+    services = api.app.services
+    services.settings = replace(
+        services.settings, schedules_per_user_max=1, schedule_interval_min_s=3600
+    )
+    added = await add(http, cron="5 * * * *")
+
+    assert await refused(http, cron="*/30 * * * *") == ("API.INVALID_CRON", ["/cron"])
+    assert await refused(http) == ("API.TOO_MANY_SCHEDULES", [])
+    assert added["cron"] == "5 * * * *"
+
+
+async def test_due_run_is_submitted_as_its_owner(
+    api: LiveApi, http: httpx.AsyncClient, database: dict[str, str]
+) -> None:
+    await add(http, time_zone="Europe/Berlin")
+    await begin(database, n_runs=2)
+    again_s = await api.app.schedule_runs.submit_due()
+    runs = (await shown(http))["runs"]
+    batches = [(await http.get(f"/v1/batches/{one['batch_id']}")).json() for one in runs]
+
+    assert again_s is None
+    assert [one["user"] for one in batches] == ["tester"] * 2
+    assert {one["attributes"]["schedule"] for one in batches} == {"s1"}
+    assert [datetime.fromisoformat(one["attributes"]["schedule_due_at"]) for one in batches] == [
+        datetime.fromisoformat(one["due_at"]).replace(microsecond=0) for one in runs
+    ]
+    assert batches[0]["attributes"]["schedule_due_at"][-6:] in {"+01:00", "+02:00"}
+    await audit(database)
+
+
+async def test_run_is_not_submitted_twice(
+    api: LiveApi, http: httpx.AsyncClient, database: dict[str, str]
+) -> None:
+    """The api died between the submission and its record: another one takes the run over."""
+    await add(http)
+    await begin(database)
+    runs = await api.store.take_schedule_runs(limit=9, lease_s=0)
+    submitter = api.app.schedule_runs
+    first = await submitter.create(runs[0])
+    await submitter.submit_due()
+    (run,) = (await shown(http))["runs"]
+
+    assert run["batch_id"] == first
+    assert len((await http.get("/v1/batches")).json()["items"]) == 1
+    await audit(database)
+
+
+async def test_refused_run_is_told_and_the_schedule_goes_on(
+    api: LiveApi, http: httpx.AsyncClient, database: dict[str, str]
+) -> None:
+    """Its owner is no member of the project any more; after ten of these it pauses itself."""
+    await add(http)
+    admin = await asyncpg.connect(database["admin"])
+    await admin.execute("DELETE FROM weft.billing_member")
+    found = []
+    for _ in range(10):
+        await begin(database)
+        await api.app.schedule_runs.submit_due()
+        found.append(await shown(http))
+    await admin.close()
+
+    assert [one["n_failures"] for one in found] == list(range(1, 11))
+    assert found[0]["last_run"]["error"]["code"] == "API.PROJECT_NOT_FOUND"
+    assert [one["state"] for one in found] == ["active"] * 9 + ["paused"]
+    assert found[-1]["pause_reason"] == "failures"
+    assert (await http.get("/v1/batches")).json()["items"] == []
+    await audit(database)
+
+
+async def test_run_by_hand(http: httpx.AsyncClient, database: dict[str, str]) -> None:
+    """Also of a paused one; a repeat of the request is the same batch."""
+    await add(http)
+    await http.patch("/v1/schedules/1", json={"paused": True})
+    headers = {"idempotency-key": "k"}
+    answers = [
+        await http.post("/v1/schedules/1/run-now", json={}, headers=headers) for _ in range(2)
+    ]
+    other = await http.post("/v1/schedules/1/run-now", json={})
+    found = await shown(http)
+
+    first, again, third = [one.json()["batch_id"] for one in (*answers, other)]
+    assert first == again
+    assert [one["batch_id"] for one in found["runs"]] == [third, first]
+    assert {one["by_hand"] for one in found["runs"]} == {True}
+    assert found["state"] == "paused"
+    await audit(database)
+
+
+async def test_only_the_owner_runs_and_sees_and_changes(
+    api: LiveApi, http: httpx.AsyncClient, database: dict[str, str]
+) -> None:
+    """An administrator may change it; another tenant does not see it."""
+    await add(http)
+    admin = await asyncpg.connect(database["admin"])
+    await admin.execute(
+        """
+        WITH person AS (
+            INSERT INTO weft.tenant_user (tenant_id, name) SELECT tenant_id, 'eve'
+            FROM weft.tenant WHERE name = 'local' RETURNING *)
+        INSERT INTO weft.token (token_hash, tenant_id, user_id)
+        SELECT sha256('eves'), tenant_id, user_id FROM person"""
+    )
+    await make_user(database["admin"], tenant="other", token="strangers")
+    async with api.client(authorization="Bearer eves") as eve:
+        seen = await shown(eve)
+        answers = [
+            await eve.post("/v1/schedules/1/run-now", json={}),
+            await eve.patch("/v1/schedules/1", json={"paused": True}),
+            await eve.delete("/v1/schedules/1"),
+        ]
+        await admin.execute("UPDATE weft.tenant_user SET is_admin = true WHERE name = 'eve'")
+    async with api.client(authorization="Bearer strangers") as stranger:
+        unknown = await stranger.get("/v1/schedules/1")
+        listed = await stranger.get("/v1/schedules")
+    await admin.close()
+
+    assert (seen["user"], seen["document"]) == ("tester", None)
+    assert {one.json()["code"] for one in answers} == {"API.SCHEDULE_OF_ANOTHER"}
+    assert unknown.status_code == 404
+    assert listed.json()["items"] == []
+
+
+async def test_notice_wakes_the_api(
+    api: LiveApi, http: httpx.AsyncClient, database: dict[str, str]
+) -> None:
+    """From the driver's decision to the submission without anybody asking again and again."""
+    await add(http)
+    submitted = asyncio.Event()
+
+    def decode(body: bytes) -> BatchDocument:
+        submitted.set()
+        return msgspec.json.decode(body, type=BatchDocument)
+
+    submitter = ScheduleRuns(api.app.services, api.store.notices, decode)
+    running = asyncio.create_task(submitter.run())
+    try:
+        await begin(database)
+        async with asyncio.timeout(60):
+            await submitted.wait()
+    finally:
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)

@@ -1,5 +1,7 @@
 """Mistakes in a command line are told in the words of the other messages."""
 
+from pathlib import Path
+
 import pytest
 
 from cli.anything import COMMANDS
@@ -17,6 +19,10 @@ from weft.cli.app import USAGE, run_command
         ("stats b1", "there is no command stats; did you mean status?"),
         ("down one two", "`weft down` takes no further arguments: one two"),
         ("status", "TARGET is missing"),
+        ("submit", "FILE is missing"),
+        ("submit --file", "--file needs a value"),
+        ("billing set-rates", "no price is given"),
+        ("billing set-rates --from 2027-01-01", "no price is given"),
         ("run --memory", "--memory needs a value"),
         ("up --port abc", "--port takes a whole number, not 'abc'"),
         ("submit x --format xml", "--format takes yaml, toml or json, not 'xml'"),
@@ -29,6 +35,54 @@ def test_a_mistake_is_told(line: str, told: str, capsys: pytest.CaptureFixture[s
 
     assert exit_code == USAGE
     assert capsys.readouterr().err.splitlines()[0] == f"weft: {told}"
+
+
+def test_new_prices_without_one_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command(["billing", "set-rates", "--home", str(tmp_path), "--json"]) == USAGE
+    assert '"code": "CLI.NO_PRICE"' in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("worker --slots 0", "--slots: 0 is below 1; allowed: a whole number, at least 1"),
+        ("worker --worker-memory 8", '--worker-memory: 8 has no unit: write "8Mi" or "8Gi"'),
+        ("worker --label rack", "--label: 'rack' is not a label such as rack=12."),
+        ("up --port 99999", "--port: 99999 is above 65535; allowed: a whole number"),
+        ("api --log-format x", "--log-format: 'x' is not one of auto, console, json; allowed"),
+    ],
+)
+def test_value_of_a_setting_is_told_by_its_option(
+    line: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Not by a variable of the environment that nobody has set, nor as a line of a log."""
+    assert run_command([*line.split(), "--home", str(tmp_path)]) == USAGE
+    first, *others = capsys.readouterr().err.splitlines()
+    assert first == "weft: a setting has an impossible value"
+    assert " ".join(map(str.strip, others)).startswith(told)
+
+
+@pytest.mark.parametrize(
+    ("line", "advised"),
+    [
+        ("set b12 priority=3", "`weft set b12 --priority N` sets the priority itself"),
+        ("set b12.j1 name=x", "`weft rename b12.j1 NAME` sets the name itself"),
+        ("set b12 cohort=x", None),
+    ],
+)
+def test_attribute_with_the_name_of_a_field_is_not_taken_for_the_field(
+    line: str,
+    advised: str | None,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr("weft.cli.commands.edit._edit_target", lambda *_, **__: 0)
+
+    assert run_command(line.split()) == 0
+    told = " ".join(capsys.readouterr().err.split())
+    assert advised in told if advised else told == ""
 
 
 @pytest.mark.parametrize(

@@ -157,6 +157,21 @@ async def test_a_restart_on_another_port_with_another_token_is_survived(tmp_path
     assert [r.headers["authorization"] for r in second.requests] == ["bearer two"]
 
 
+async def test_home_of_another_user_is_named_as_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To restart that user's server would neither be possible nor help."""
+
+    def refuse(file: Path) -> bytes:
+        raise PermissionError(13, "Permission denied", str(file))
+
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    with pytest.raises(NotRunning, match="belongs to another user") as refused:
+        await Api(home=tmp_path).get_batch(1)
+    assert refused.value.message == f"you may not read {tmp_path}/client.json"
+    assert "WEFT_TOKEN" in refused.value.hint
+
+
 async def test_a_new_token_of_the_same_server_is_found(tmp_path: Path) -> None:
     file = tmp_path / "client.json"
 

@@ -48,7 +48,7 @@ def test_labels_and_slots_of_the_command_line_reach_the_worker(tmp_path: Path) -
 
 @pytest.mark.parametrize("label", ["rack", "gpu=1", "rack=a b"])
 def test_wrong_label_is_told(tmp_path: Path, label: str) -> None:
-    with pytest.raises(InvalidSetting, match="worker_labels"):
+    with pytest.raises(InvalidSetting, match="--label"):
         settings_of(Shared(home=tmp_path), WorkerOptions(label=(label,)))
 
 

@@ -48,15 +48,17 @@ def setting(
     maximum: float | None = None,
     is_secret: bool = False,
     in_sql: bool = False,
+    option: str = "",
 ) -> Any:  # noqa: ANN401
     """Declare one setting.
 
     `is_secret`: neither shown nor passed on in an environment. `in_sql`: functions of the
-    database read it as `SETTING_NAME`, from what the leading driver handed over.
+    database read it as `SETTING_NAME`, from what the leading driver handed over. `option`: its
+    name on the command line, if that is not the setting's.
     """
     metadata = {
         "help": help_, "minimum": minimum, "maximum": maximum, "is_secret": is_secret,
-        "in_sql": in_sql,
+        "in_sql": in_sql, "option": option,
     }  # fmt: skip
     return field(default=default, metadata=metadata)
 
@@ -76,6 +78,8 @@ class Declared:
     checks: tuple[Checked, ...]
     is_secret: bool
     in_sql: bool
+    option: str
+    """On the command line, `--slots`, whether there is one or not."""
 
     @property
     def limits(self) -> str:
@@ -85,10 +89,14 @@ class Declared:
         ends = (("at least", self.minimum), ("at most", self.maximum))
         return ", ".join(f"{word} {end:,}" for word, end in ends if end is not None)
 
-    @property
-    def allowed(self) -> str:
-        """What a value has to be, in words."""
-        kind = "" if self.choices else _KINDS.get(self.read, "a size such as 64Mi")
+    def allowed(self, *, in_file: bool) -> str:
+        """Return what a value has to be, in words; empty: any text."""
+        if self.choices:
+            kind = ""
+        elif self.read in _QUOTED:
+            kind = _QUOTED[self.read] if in_file else ""
+        else:
+            kind = _KINDS.get(self.read, "a size such as 64Mi")
         return ", ".join(filter(None, (kind, self.limits)))
 
     def convert(self, value: object) -> Any:  # noqa: ANN401 (settings have several types)
@@ -130,7 +138,7 @@ def _declared(name: str, hint: object, default: object, metadata: Mapping[str, A
         read=reads[0] if reads else _READERS[kind],
         choices=choices,
         checks=tuple(one for one in extras if isinstance(one, Checked)),
-        **metadata,
+        **{**metadata, "option": metadata["option"] or "--" + name.replace("_", "-")},
     )
 
 
@@ -202,8 +210,11 @@ _WORDS = MappingProxyType(
 )
 _KINDS: Mapping[Callable[[Any], object], str] = MappingProxyType({
     _read_bool: "true or false", _read_int: "a whole number", _read_float: "a number",
-    _read_text: "a text in quotes", _read_path: "a path in quotes",
 })  # fmt: skip
+_QUOTED: Mapping[Callable[[Any], object], str] = MappingProxyType(
+    {_read_text: "a text in quotes", _read_path: "a path in quotes"}
+)
+"""Kinds that need quotes in a file and nowhere else."""
 _READERS: Mapping[Any, Callable[[object], object]] = MappingProxyType(
     {bool: _read_bool, int: _read_int, float: _read_float, str: _read_text, Path: _read_path}
 )

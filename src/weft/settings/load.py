@@ -16,6 +16,7 @@ from weft.core.nearest import nearest
 from weft.settings.declare import Declared, InvalidSetting, declared_in
 from weft.settings.settings import Settings
 
+COMMAND_LINE = "command line"
 FILE_NAME = "weft.toml"
 PLUGIN_GROUP = "weft.settings"
 _PREFIX = "WEFT_"
@@ -53,7 +54,7 @@ class _Given:
         """Return the value that counts, not converted yet."""
         variable = variable_of(one.name)
         if one.name in self.flags:
-            return SettingValue(self.flags[one.name], "command line")
+            return SettingValue(self.flags[one.name], COMMAND_LINE)
         if self.environ.get(variable, "") != "":
             return SettingValue(self.environ[variable], f"environment {variable}")
         if one.name in self.stored:
@@ -206,15 +207,20 @@ def _read(given: _Given, sections: Sequence[Sequence[Declared]]) -> dict[str, Se
             result[one.name] = SettingValue(value, origin.where)
         except (ValueError, TypeError) as error:
             is_stored = origin.where == str(given.file)
-            where = given.where(one.name) if is_stored else origin.where
-            what = "it is not possible" if one.is_secret else _shortened(str(error))
-            message = f"{what} ({where}); allowed: {one.allowed}"
-            problems.append(FieldError(f"/{one.name}", message))
+            is_option = origin.where == COMMAND_LINE
+            message = "it is not possible" if one.is_secret else _shortened(str(error))
+            if not is_option:
+                where = given.where(one.name) if is_stored else origin.where
+                message += f" ({where})"
+            if allowed := one.allowed(in_file=is_stored):
+                message += f"; allowed: {allowed}"
+            problems.append(FieldError(one.option if is_option else f"/{one.name}", message))
     problems += _unknown(given, {one.name for section in sections for one in section})
     if problems:
         raise InvalidSetting(
             "a setting has an impossible value",
-            detail="; ".join(f"{p.pointer[1:]}: {p.message}" for p in problems) + ".",
+            detail="; ".join(f"{p.pointer.removeprefix('/')}: {p.message}" for p in problems)
+            + ".",
             hint="`weft config` lists every setting with its limits.",
             errors=problems,
         )

@@ -20,14 +20,18 @@ class WorkerSettings:
         "mCPU that the worker gives to jobs; none: all cores of the host",
         minimum=1,
         maximum=100_000_000,
+        option="--worker-cpu",
     )
     worker_memory_bytes: LargeBytes | None = setting(
         None,
         "memory that the worker gives to jobs; none: 90% of the host's",
         minimum=MIB,
+        option="--worker-memory",
     )
     worker_queues: Annotated[str, Checked(parse_queues)] = setting(
-        "", "queues that the worker serves, as short,large; none: all that use its pool"
+        "",
+        "queues that the worker serves, as short,large; none: all that use its pool",
+        option="--queue",
     )
     worker_offers: Annotated[str, Checked(parse_offers)] = setting(
         "",
@@ -35,13 +39,16 @@ class WorkerSettings:
         "as gpu=2,matlab=3,region=eu",
     )
     worker_labels: Annotated[str, Checked(parse_labels)] = setting(
-        "", "labels that jobs may ask for, as rack=12,zone=b; words, never amounts"
+        "",
+        "labels that jobs may ask for, as rack=12,zone=b; words, never amounts",
+        option="--label",
     )
     worker_slots: int | None = setting(
         None,
         "jobs that the worker runs at a time, whatever they ask for; none: as many as fit",
         minimum=1,
         maximum=1_000_000,
+        option="--slots",
     )
     detach_jobs: bool = setting(
         default=False, help_="leave running jobs alone when the worker stops"

@@ -22,6 +22,14 @@ app = App(
     help="Show costs and prices of billing projects.\n\n    weft billing days default",
 )
 
+
+class NoPrice(Invalid):
+    """New prices without any."""
+
+    code = "CLI.NO_PRICE"
+    advice = "Name at least one: --cpu, --memory, --storage or --gpu."
+
+
 RESOURCES = ("cpu", "memory", "storage", "gpu")
 MS_PER_HOUR = 3_600_000
 
@@ -113,6 +121,10 @@ def set_rates(
 
     settings = load_settings({"home": shared.home, "database": database})
     prices = {"cpu": cpu, "memory": memory, "storage": storage, "gpu": gpu}
+    if all(price is None for price in prices.values()):
+        raise NoPrice(
+            "no price is given", detail="A version without a new price would change nothing."
+        )
     begins = _in_our_zone(valid_from) if valid_from else None
     version = run_add_rates(settings, prices, begins)
     if shared.json:

@@ -13,6 +13,9 @@ from weft.client.objects.operation import end_of
 from weft.client.progress import Progress
 from weft.core.errors import Invalid
 
+_COMMAND_OF = {"name": "`weft rename {} NAME`", "priority": "`weft set {} --priority N`"}
+"""What sets a field of which somebody has set an attribute of the same name."""
+
 
 class NotAnAttribute(Invalid):
     """An argument that is not `key=value`."""
@@ -66,7 +69,12 @@ def set_attributes(
         raise NothingToSet(
             "nothing to set", detail="The command names no attribute and no priority."
         )
-    return _edit_target(target, patch, shared, done=f"{' and '.join(patch)} set")
+    code = _edit_target(target, patch, shared, done=f"{' and '.join(patch)} set")
+    for key in sorted(_COMMAND_OF.keys() & patch.get("attributes", {})):
+        note(
+            f"{key} is an attribute here; {_COMMAND_OF[key].format(target)} sets the {key} itself"
+        )
+    return code
 
 
 def _parse(word: str) -> tuple[str, str | None]:

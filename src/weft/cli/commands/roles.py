@@ -9,6 +9,7 @@ from weft.cli.input.settings import (
     ServerOptions,
     WorkerOptions,
     flags_of,
+    settings_of,
 )
 
 
@@ -38,6 +39,7 @@ def driver(*, server: ServerOptions = NO_SERVER_OPTIONS, shared: Shared = SHARED
 
 def run_role(name: str, shared: Shared, *groups: ServerOptions | WorkerOptions) -> int:
     """Run a role with these options until it is told to stop."""
+    settings_of(shared, *groups)  # a wrong option is told as one, before the role writes its log
     # A role reads its settings from the environment, as it does when `weft up` starts it.
     for setting, value in flags_of(shared, *groups).items():
         os.environ[f"WEFT_{setting.upper()}"] = str(value)

@@ -37,8 +37,10 @@ def _explain(error: CycloptsError) -> str | None:
             return f"`{command}` takes no further arguments: {' '.join(error.unused_tokens)}"
         case MissingArgumentError() if error.argument is not None:
             given = [one.keyword for one in error.argument.tokens if one.keyword is not None]
-            name = error.keyword or (given[-1] if given else error.argument.name)
-            return f"{name} needs a value" if name.startswith("-") else f"{name} is missing"
+            name = error.keyword or next(reversed(given), "")
+            if not name and error.argument.index is not None:  # `submit FILE`, too
+                return f"{error.argument.name.lstrip('-').upper()} is missing"
+            return f"{name or error.argument.name} needs a value"
         case CoercionError() if error.token is not None and error.target_type is not None:
             return _explain_value(error)
         case ValidationError():

@@ -124,6 +124,13 @@ def _read_client_file(file: Path) -> dict[str, str]:
             detail=f"{file} does not exist, so no server was started in this home.",
             hint="Start one with `weft up`, or name another with --home, WEFT_HOME or WEFT_URL.",
         ) from None
+    except PermissionError:
+        raise NotRunning(
+            f"you may not read {file}",
+            detail="The home belongs to another user, and the file holds that user's token.",
+            hint="Use a home of your own with --home or WEFT_HOME, or ask for a token and set "
+            "WEFT_URL and WEFT_TOKEN.",
+        ) from None
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise NotRunning(
             f"cannot read {file}",

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from weft.cli.commands.config import _shown
-from weft.cli.commands.status import _attempt_row
+from weft.cli.commands.status import _attempt_row, _print_job
 from weft.cli.input.job_document import show_command
 from weft.cli.input.targets import Target, parse_target
 from weft.cli.terminal.amounts import money
@@ -113,3 +113,20 @@ def test_a_running_attempt_shows_its_time_so_far() -> None:
     *_, took, cpu, memory, output = _attempt_row({**attempt, "ended_at": None})
 
     assert (str(took)[:4], cpu, memory, output) == ("2:00", "", "", "")
+
+
+def test_status_of_a_job_says_what_it_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    """Somebody who wonders why it waits, or which of many inputs failed, looks here."""
+    job = {
+        "batch_id": 4, "job_id": 7, "name": "align", "index": 6, "state": "ready", "queue": "short",
+        "resources": {"cpu": 0.25, "gpu": 0, "memory": 64 << 20, "storage": 0, "rack": "12"},
+        "spec": {"command": ["align", "{value}"], "env": {"WEFT_ARRAY_VALUE": "NA12878"},
+                 "timeout_s": 90.0},
+    }  # fmt: skip
+    _print_job(job, None)
+
+    shown = dict(line.split("\t") for line in capsys.readouterr().out.splitlines())
+    assert shown.items() >= {
+        ("Queue", "short"), ("Needs", "0.25 cpu, 64.0 MiB memory, rack=12"),
+        ("Value", "NA12878"), ("Time limit", "1:30"),
+    }  # fmt: skip

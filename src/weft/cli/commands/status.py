@@ -31,6 +31,7 @@ JOBS_SHOWN = 20
 PAGE_ROWS = 1000
 COUNTED_MAX = 100_000
 """Failed jobs whose reasons are counted: a second's work at most."""
+_IN_BYTES = ("memory", "storage")
 NOT_SUCCEEDED = ("failed", "error")
 
 
@@ -189,6 +190,8 @@ async def _show_job(client: Api, batch_id: int, job_id: int, *, as_json: bool) -
 def _print_job(job: Document, waits: str | None) -> None:
     spec = job.get("spec") or {}
     command = spec.get("command")
+    value = (spec.get("env") or {}).get("WEFT_ARRAY_VALUE")
+    limit_s = spec.get("timeout_s")
     parents = number_ranges(job.get("parents") or ())
     ended = job["state"] in ENDED_WORDS
     print_facts(
@@ -200,7 +203,11 @@ def _print_job(job: Document, waits: str | None) -> None:
             "Phase": job.get("phase"),
             "Command": one_line(" ".join(command), width=500) if command else None,
             "Script": one_line(spec["script"], width=500) if spec.get("script") else None,
+            "Value": one_line(value, width=200) if value is not None else None,
             "Directory": spec.get("cwd"),
+            "Queue": job.get("queue"),
+            "Needs": _needs(job.get("resources") or {}),
+            "Time limit": duration(limit_s * 1000) if limit_s else None,
             "Parents": one_line(parents, width=200) or None,
             "Not before": moment(job.get("not_before")) or None,
             "Deadline": moment(job.get("deadline")) or None,
@@ -209,6 +216,18 @@ def _print_job(job: Document, waits: str | None) -> None:
             "Took": duration(job.get("duration_ms")) or None,
         }
     )
+
+
+def _needs(resources: Document) -> str | None:
+    """Return what a job reserves: `2 cpu, 4.0 GiB memory, rack=12`."""
+    shown = [
+        f"{name}={one_line(amount, width=50)}"
+        if isinstance(amount, str)
+        else f"{size(amount) if name in _IN_BYTES else f'{amount:g}'} {name}"
+        for name, amount in resources.items()
+        if amount
+    ]
+    return ", ".join(shown) or None
 
 
 def _key_with_limit(given: Document | None) -> str | None:

@@ -118,7 +118,7 @@ def test_a_running_attempt_shows_its_time_so_far() -> None:
 def test_status_of_a_job_says_what_it_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
     """Somebody who wonders why it waits, or which of many inputs failed, looks here."""
     job = {
-        "batch_id": 4, "job_id": 7, "name": "align", "index": 6, "state": "ready", "queue": "short",
+        "batch_id": 4, "job_id": 7, "name": "a", "index": 6, "state": "ready", "queue": "short",
         "resources": {"cpu": 0.25, "gpu": 0, "memory": 64 << 20, "storage": 0, "rack": "12"},
         "spec": {"command": ["align", "{value}"], "env": {"WEFT_ARRAY_VALUE": "NA12878"},
                  "timeout_s": 90.0},

@@ -77,6 +77,36 @@ async def test_a_repeated_submission_is_the_same_request_whatever_is_there_by_th
     assert sent(posts[0])["groups"] == [{"path": "/empty"}]
 
 
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ({"cpus": 2}, "resources.cpu"),
+        ({"timeout": 3}, "timeout_s"),
+        ({"retries": 3}, "max_attempts"),
+        ({"depends_on": []}, "parents"),
+    ],
+)
+async def test_word_of_another_system_is_answered_with_the_one_of_weft(
+    given: dict[str, Any], meant: str
+) -> None:
+    async with aio.Client("http://127.0.0.1:9", "t") as client:
+        with pytest.raises(TypeError, match=f"'{min(given)}'; did you mean {meant}"):
+            client.create_batch().create_job(["true"], **given)
+
+
+async def test_parents_that_are_no_jobs_are_refused_with_what_to_write() -> None:
+    async with aio.Client("http://127.0.0.1:9", "t") as client:
+        bb = client.create_batch()
+        first = bb.create_job(["true"], name="first")
+        for parents, told in (
+            (first, r"write parents=\[job\]"),
+            ("first", r"write parents=\[job\]"),
+            (["first"], "'first' is neither a job nor its number"),
+        ):
+            with pytest.raises(WrongType, match=f"/jobs/1/parents: .*{told}"):
+                bb.create_job(parents=parents)  # type: ignore[arg-type]
+
+
 async def test_parents_are_named_by_where_they_are() -> None:
     async with serving(CREATED) as server, aio.Client(server.url, "t") as client:
         bb = client.create_batch()

@@ -5,6 +5,7 @@ their `submit` differs.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from inspect import signature
 from itertools import chain
 from pathlib import PurePath
 from typing import Any, Generic, TypeVar, Unpack
@@ -19,6 +20,7 @@ from weft.client.submission.refs import Block, HasRef, JobRef
 from weft.client.submission.spool import JobSpool
 from weft.core.errors import (
     FieldError,
+    InvalidDocument,
     InvalidValue,
     Unavailable,
     WeftError,
@@ -26,6 +28,7 @@ from weft.core.errors import (
 )
 from weft.core.group_tree import ROOT, wrong_path
 from weft.core.ids import format_batch_id, format_job_ref
+from weft.wire.synonyms import nearest_field
 
 JobT = TypeVar("JobT")
 BuilderT = TypeVar("BuilderT")
@@ -174,8 +177,7 @@ class GroupBuilder(Generic[JobT]):
             keywords: `stdin`, `priority`, `not_before` and the others of `JobKeywords`.
         """
         if not keywords.keys() <= NAMES:
-            wrong = ", ".join(map(repr, keywords.keys() - NAMES))
-            raise TypeError(f"create_job() got an unexpected keyword argument {wrong}")
+            raise self._unexpected(min(keywords.keys() - NAMES))
         document = {
             "command": self._checked(command),
             "name": name,
@@ -192,6 +194,12 @@ class GroupBuilder(Generic[JobT]):
         }
         membership = self._membership_with(groups)
         return self._make_job(self._draft.add_job(membership, _given(document)))
+
+    def _unexpected(self, keyword: str) -> TypeError:
+        known = {*signature(self.create_job).parameters, *NAMES} - {"keywords"}
+        near = nearest_field(keyword, known)
+        meant = f"; did you mean {near}?" if near else ""
+        return TypeError(f"create_job() got an unexpected keyword argument {keyword!r}{meant}")
 
     def _checked(
         self, command: Sequence[str | PurePath] | None
@@ -219,9 +227,16 @@ class GroupBuilder(Generic[JobT]):
             raise InvalidValue.of([FieldError(pointer, "an array has at least one value")])
         return found
 
-    def _names_of(self, parents: Sequence[HasRef | int]) -> list[object] | None:
+    def _names_of(self, parents: object) -> list[object] | None:
         """Return parents as documents name them; None: there are none."""
+        if not parents:
+            return None
+        if isinstance(parents, str) or not isinstance(parents, Iterable):
+            raise self._wrong_parents("parents are a list of jobs: write parents=[job]")
         return list(chain.from_iterable(map(self._parent, parents))) or None
+
+    def _wrong_parents(self, message: str) -> InvalidDocument:
+        return WrongType.of([FieldError(f"/jobs/{self._draft.n_jobs}/parents", message)])
 
     def _parent(self, parent: HasRef | int) -> Iterator[int | str | tuple[int, int]]:
         """Yield a parent as documents name it: a position in this update, the first and the last
@@ -230,7 +245,12 @@ class GroupBuilder(Generic[JobT]):
         if isinstance(parent, int):
             yield f"j{parent}"
             return
-        ref = parent.ref
+        ref = getattr(parent, "ref", None)
+        if not isinstance(ref, JobRef):
+            shown = repr(parent)[:80]
+            raise self._wrong_parents(
+                f"{shown} is neither a job nor its number; create_job returns the job"
+            )
         if ref.block is not self._draft.block:
             for job_id in range(ref.job_id, ref.job_id + ref.count):
                 yield format_job_ref(ref.batch_id, job_id)

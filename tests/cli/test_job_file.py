@@ -243,7 +243,10 @@ def test_dry_run_checks_the_file_and_sends_nothing(
     file = tmp_path / "p.yaml"
     file.write_text("name: p\njobs:\n- {name: a, count: 3}\n- {name: b, parents: [a]}\n")
     assert submit(str(file), dry_run=True) == 0
-    assert "would submit the batch 'p' with 4 jobs" in capsys.readouterr().err
+    assert capsys.readouterr().err == "weft: would submit the batch 'p' with 4 jobs\n"
+    file.write_text("name: p\njobs:\n- {name: a, group: /x}\n")
+    assert submit(str(file), dry_run=True) == 0
+    assert capsys.readouterr().err == "weft: would submit the batch 'p' with 1 job in 1 group\n"
 
     file.write_text("jobs:\n- {name: b, parents: [c]}\n")
     with pytest.raises(InvalidDocument, match=r"p.yaml:2: job 'b', parents.0"):

@@ -26,6 +26,11 @@ from weft.cli.app import USAGE, run_command
         ("run --memory", "--memory needs a value"),
         ("up --port abc", "--port takes a whole number, not 'abc'"),
         ("submit x --format xml", "--format takes yaml, toml or json, not 'xml'"),
+        ("ls -n -1", "-n must be at least 0, not '-1'"),
+        ("jobs b1 --limit -1", "--limit must be at least 0, not '-1'"),
+        ("status b1 -n -1", "-n must be at least 0, not '-1'"),
+        ("billing days -n 0", "-n must be at least 1, not '0'"),
+        ("submit no-such-file", "cannot read 'no-such-file'"),
         ("ls --json=3", "--json takes no value, not '3'"),
         ("ls --home a --home b", "--home is given twice"),
     ],
@@ -42,6 +47,14 @@ def test_new_prices_without_one_are_refused(
 ) -> None:
     assert run_command(["billing", "set-rates", "--home", str(tmp_path), "--json"]) == USAGE
     assert '"code": "CLI.NO_PRICE"' in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("line", "listed"), [("bogus", "the commands"), ("ls -x", "its options")])
+def test_it_is_said_what_help_lists(
+    line: str, listed: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run_command(line.split())
+    assert f"--help` lists {listed}." in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -175,7 +175,9 @@ def test_a_call_whose_process_died_says_how(make: MakeExecutor) -> None:
     with pytest.raises(CallDied, match="exit") as refused:
         executor.submit(os._exit, 0).result(WITHIN_S)
     assert "before the function returned" in refused.value.detail
-    assert f"job {format_batch_id(executor.batch_id or 0)}.j3 ended" in str(refused.value)
+    name = f"{format_batch_id(executor.batch_id or 0)}.j3"
+    assert f"job {name} ended" in str(refused.value)
+    assert refused.value.hint == f"`weft logs {name}` shows its output."
     assert executor.submit(square, 3).result(WITHIN_S) == 9
 
 

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Any
 
-from cyclopts import App, Parameter
+from cyclopts import App, Parameter, validators
 
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.terminal.amounts import moment, money
@@ -54,7 +54,9 @@ def days(
     project: str = "default",
     /,
     *,
-    limit: Annotated[int, Parameter(name=["--limit", "-n"])] = 30,
+    limit: Annotated[
+        int, Parameter(name=["--limit", "-n"], validator=validators.Number(gte=1))
+    ] = 30,
     shared: Shared = SHARED,
 ) -> int:
     """List the costs of a billing project by day (UTC), newest first.

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
-from cyclopts import Parameter
+from cyclopts import Parameter, validators
 
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.targets import parse_target
@@ -43,7 +43,9 @@ def jobs(
     *,
     group: str | None = None,
     state: Annotated[tuple[JobStateWord, ...], Parameter(negative="")] = (),
-    limit: Annotated[int, Parameter(name=["--limit", "-n"])] = SHOWN,
+    limit: Annotated[
+        int, Parameter(name=["--limit", "-n"], validator=validators.Number(gte=0))
+    ] = SHOWN,
     everything: Annotated[bool, Parameter(name="--all", negative="")] = False,
     explain: Annotated[bool, Parameter(negative="")] = False,
     shared: Shared = SHARED,
@@ -57,7 +59,7 @@ def jobs(
         query: Only jobs that match: one term per line, or joined by and, or, not.
         group: Only jobs of this group: its path, its number or the name of a set.
         state: Only jobs in this state; may be repeated.
-        limit: Show at most this number of jobs.
+        limit: Show at most this number of jobs; 0: all.
         everything: Print all jobs, page by page.
         explain: Show how the server would run the query, and do not run it.
         shared: Options of every command.

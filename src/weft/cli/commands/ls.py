@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from cyclopts import Parameter
+from cyclopts import Parameter, validators
 
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.terminal.amounts import moment, money
@@ -27,7 +27,9 @@ def ls(
     query: str | None = None,
     /,
     *,
-    limit: Annotated[int, Parameter(name=["--limit", "-n"])] = 20,
+    limit: Annotated[
+        int, Parameter(name=["--limit", "-n"], validator=validators.Number(gte=0))
+    ] = 20,
     name: str | None = None,
     explain: Annotated[bool, Parameter(negative="")] = False,
     shared: Shared = SHARED,

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from cyclopts import Parameter
+from cyclopts import Parameter, validators
 
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.targets import Target, parse_target
@@ -39,7 +39,9 @@ def status(
     target: str,
     /,
     *,
-    limit: Annotated[int, Parameter(name=["--limit", "-n"])] = JOBS_SHOWN,
+    limit: Annotated[
+        int, Parameter(name=["--limit", "-n"], validator=validators.Number(gte=0))
+    ] = JOBS_SHOWN,
     shared: Shared = SHARED,
 ) -> int:
     """Show a batch with its counts, cost and failed jobs, or a job with its attempts and history.

@@ -79,15 +79,15 @@ def submit(
 def _read(file: str, form: Format | None) -> tuple[bytes, Format]:
     if file == "-":
         return sys.stdin.buffer.read(), form or "yaml"
-    chosen = form or format_of(file)
     try:
-        return Path(file).read_bytes(), chosen
+        body = Path(file).read_bytes()
     except OSError as error:
         raise UnreadableDocument(
             f"cannot read {file!r}",
             detail=f"{error.strerror}.",
             hint="Name a readable file, or - for standard input.",
         ) from error
+    return body, form or format_of(file)
 
 
 def _parse(body: bytes, form: Format, name: str) -> dict[str, Any]:
@@ -124,7 +124,11 @@ def _show(document: dict[str, Any], *, as_json: bool) -> int:
         print_json(document)
         return 0
     name = "a batch without a name" if checked.name is None else f"the batch {checked.name!r}"
-    note(f"would submit {name} with {plan.n_jobs:,} jobs in {len(plan.groups):,} groups")
+    jobs = f"{plan.n_jobs:,} job{'s' * (plan.n_jobs != 1)}"
+    groups = (
+        f" in {len(plan.groups):,} group{'s' * (len(plan.groups) != 1)}" if plan.groups else ""
+    )
+    note(f"would submit {name} with {jobs}{groups}")
     return 0
 
 

@@ -40,7 +40,8 @@ def print_usage_error(error: "CycloptsError", arguments: Sequence[str]) -> None:
 
     note(explain_usage(error))
     command = " ".join(("weft", *(error.command_chain or ())))
-    _go_on(f"`{command} --help` lists its options.")
+    listed = "lists the commands" if command == "weft" else "lists its options"
+    _go_on(f"`{command} --help` {listed}.")
     if command in {"weft run", "weft each"} and "--" not in arguments:
         _go_on(f"Put two hyphens before the job's command: `{command} -- CMD`.")
 

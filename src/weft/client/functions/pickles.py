@@ -159,6 +159,7 @@ def _died(row: ResultRow) -> CallDied:
     return CallDied(
         f"job {job} ended without a result: {reason}{f' ({told})' if told else ''}",
         detail=f"{row.message[:1].upper()}{row.message[1:]}." if row.message else "",
+        hint=f"`weft logs {job}` shows its output.",
     )
 
 

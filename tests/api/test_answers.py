@@ -8,7 +8,14 @@ import pytest
 
 from api.live import EventReader, LiveWorker, fold
 from weft.core.states import JobState, Phase, Reason
-from weft.wire import answers, pool_answers, queue_answers, schedules, worker_answers
+from weft.wire import (
+    answers,
+    pool_answers,
+    queue_answers,
+    schedules,
+    why_answers,
+    worker_answers,
+)
 
 JSON = "application/json"
 DOCUMENT = {
@@ -50,7 +57,14 @@ def check(document: Any, schema: dict[str, Any]) -> None:  # noqa: ANN401
         schema = schema["oneOf"]["plan" in document]
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
-        places = (answers, pool_answers, queue_answers, schedules, worker_answers)
+        places = (
+            answers,
+            pool_answers,
+            queue_answers,
+            schedules,
+            why_answers,
+            worker_answers,
+        )
         kind = next(getattr(one, name) for one in places if hasattr(one, name))
         assert shape(msgspec.to_builtins(msgspec.convert(document, kind))) == shape(document)
         return

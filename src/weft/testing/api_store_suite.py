@@ -43,6 +43,10 @@ from weft.wire.spec import JobSpec
 
 NEW: Final = NewBatch(trace_id=TRACE_ID)
 EDIT_LIMITS: Final = EditLimits(attributes_max=9, rename_groups_max=9)
+EDIT: Final[Mapping[str, Any]] = {
+    "patch": {"name": "x", "priority": 5},
+    "limits": EDIT_LIMITS,
+}
 ANY_JOB: Final = JobQuery(limit=9, limits=QueryLimits(timeout_s=30, scan_jobs_max=9))
 HOOK: Final = "https://receiver.example/hook"
 
@@ -368,29 +372,12 @@ def calls_on_batch(
     api: ApiStore, caller: Caller, batch: int
 ) -> Sequence[partial[Any]]:  # what each returns
     """Return every call that names a batch: the root, the group /a or the first job."""
-    edit: Mapping[str, Any] = {
-        "patch": {"name": "x", "priority": 5},
-        "limits": EDIT_LIMITS,
-    }
-    rename = {**edit, "patch": {"name": "x"}}
     one = (caller, batch)
-    of_groups = [
-        call
-        for group in (0, 1)
-        for call in (
-            partial(api.get_group, *one, group),
-            partial(api.cancel_group, *one, group, force=True),
-            partial(api.edit_group, *one, group, **rename),
-            partial(api.move_jobs, *one, [1], queue="default", pool=None),
-            partial(api.prioritize_group, *one, group, trace_id=TRACE_ID, **edit),
-            partial(api.hold_group, *one, group),
-            partial(api.release_group, *one, group),
-            partial(api.group_history, *one, group, before=None, limit=9),
-            partial(api.why_group, *one, group),
-        )
-    ]
     return [
-        *of_groups,
+        *(call for group in (0, 1) for call in _calls_on_group(api, caller, batch, group)),
+        partial(api.move_jobs, *one, [1], queue="default", pool=None),
+        partial(api.why_job, *one, 1),
+        partial(api.why_jobs, *one, [1]),
         partial(api.get_group, *one, "/a"),
         partial(api.submit, *one, [], job_rows(1), **UNKEYED),
         partial(api.create_update, *one, n_jobs=1, n_groups=0, **UNKEYED),
@@ -418,9 +405,25 @@ def calls_on_batch(
         ),
         partial(api.add_members, *one, 1, [1]),
         partial(api.delete_batch, *one, **UNKEYED),
-        partial(api.edit_job, *one, 1, **edit),
+        partial(api.edit_job, *one, 1, **EDIT),
         partial(api.hold_jobs, *one, [1]),
         partial(api.release_jobs, *one, [1]),
         partial(api.query_jobs, *one, ANY_JOB),
         partial(api.explain_jobs, *one, ANY_JOB),
+    ]
+
+
+def _calls_on_group(
+    api: ApiStore, caller: Caller, batch: int, group: int
+) -> Sequence[partial[Any]]:  # what each returns
+    one = (caller, batch, group)
+    return [
+        partial(api.get_group, *one),
+        partial(api.cancel_group, *one, force=True),
+        partial(api.edit_group, *one, **{**EDIT, "patch": {"name": "x"}}),
+        partial(api.prioritize_group, *one, trace_id=TRACE_ID, **EDIT),
+        partial(api.hold_group, *one),
+        partial(api.release_group, *one),
+        partial(api.group_history, *one, before=None, limit=9),
+        partial(api.why_group, *one),
     ]

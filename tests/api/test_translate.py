@@ -13,6 +13,7 @@ from weft.api.translation.context import DocumentContext
 from weft.api.translation.jobs import translate
 from weft.core.errors import WrongType
 from weft.core.problems import Problems
+from weft.core.why import Cause
 from weft.ports.store import Gate, JobRows, Row, Shape
 from weft.settings import Settings
 from weft.wire.documents import BatchDocument, ConcurrencyKey, JobBunch, JobDocument
@@ -147,11 +148,12 @@ def test_every_job_has_a_spec(n_jobs: int) -> None:
 def test_rare_fields_and_the_gates_made_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
     """Another field stands in for such a one."""
     gate = {"kind": "directory", "key": "/b", "max_places": 1}
+    kind = gates.GateKind(
+        lambda value: Gate(kind="directory", key=value, max_places=1),
+        lambda *_: Cause("directory", "its directory is busy"),
+    )
     monkeypatch.setattr(rare, "RARE_JOB_FIELDS", ("cwd",))
-    monkeypatch.setattr(
-        gates, "JOB_GATES",
-        {"cwd": lambda value: Gate(kind="directory", key=value, max_places=1)},
-    )  # fmt: skip
+    monkeypatch.setattr(gates, "JOB_GATES", {"cwd": kind})
     rows = rows_of([{}, {"cwd": "/a", "count": 3}, {"cwd": "/b"}], first=7)
 
     assert rows.rare_job == [8, 11]

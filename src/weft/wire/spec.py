@@ -44,20 +44,22 @@ class FunctionSpec(msgspec.Struct, frozen=True, omit_defaults=True):
 
 class JobSpec(msgspec.Struct, frozen=True, omit_defaults=True, array_like=False):
     """What an executor needs to run a job. No `command`, `script` or `function`: a no-op that
-    succeeds.
+    succeeds. What stands before `inherit_env` is taken from the job document, by its name there.
     """
 
     command: tuple[str, ...] | None = None
     script: str | None = None
     env: dict[str, str] | None = None
+    cwd: str | None = None
+    stdin: str | None = None
+    timeout_s: float | None = None
+    umask: str | None = None
+    """File mode mask in octal; None: the worker's."""
     inherit_env: dict[str, str] | None = None
     """The environment of the caller's shell, of `weft run` and `weft each`.
 
     Shared by all jobs of a chunk.
     """
-    cwd: str | None = None
-    stdin: str | None = None
-    timeout_s: float | None = None
     executor: str = "process"
     trace_id: str | None = None
     function: FunctionSpec | None = None
@@ -65,8 +67,10 @@ class JobSpec(msgspec.Struct, frozen=True, omit_defaults=True, array_like=False)
     """The job of the batch whose spec holds what this one leaves out: its number or, if negative,
     how many jobs before this one it is. It is the first of its chunk.
     """
-    umask: str | None = None
-    """File mode mask in octal; None: the worker's."""
+
+
+SHARED_FIELDS: Final = JobSpec.__struct_fields__[: JobSpec.__struct_fields__.index("inherit_env")]
+"""What a spec takes from the job document as it is."""
 
 
 class ArrayRange(NamedTuple):

@@ -3,7 +3,8 @@
 from bisect import bisect_right
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from operator import attrgetter
+from typing import Any, Final
 
 import msgspec
 
@@ -19,12 +20,16 @@ from weft.wire.documents import JobDocument
 from weft.wire.spec import (
     CHUNK_BYTES_MAX,
     CHUNK_JOBS_MAX,
+    SHARED_FIELDS,
     ArrayRange,
     JobSpec,
     compress_chunk,
     encode_array,
     pack_specs,
 )
+
+_SHARED_VALUES: Final = attrgetter(*SHARED_FIELDS)
+"""The values of a job document that go to its executor as they are, in the order of a spec."""
 
 
 def count_edges(parents: Sequence[Parents], positions: Positions) -> int:
@@ -105,18 +110,8 @@ def fill_chunks(
     carries a function begins one, so that other jobs find the function by its number.
     """
     specs = [
-        JobSpec(
-            job.command,
-            job.script,
-            job.env,
-            None,
-            job.cwd,
-            job.stdin,
-            job.timeout_s,
-            job.executor or USUAL,
-            context.trace_id,
-            umask=job.umask,
-        )
+        # No inherited environment: it stands once in each chunk.
+        JobSpec(*_SHARED_VALUES(job), None, job.executor or USUAL, context.trace_id)  # type: ignore[call-arg]
         for job in jobs
     ]
     if carriers.positions:

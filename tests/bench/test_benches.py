@@ -42,6 +42,7 @@ def measured(directory: Path, name: str, *options: str) -> dict[str, Any]:
     return result
 
 
+@pytest.mark.heavy
 def test_processes_are_compared_with_xargs(tmp_path: Path) -> None:
     result = measured(tmp_path, "processes", "--jobs", "40", "--rounds", "2")
 
@@ -108,6 +109,7 @@ def test_latency_is_compared_with_a_process_alone(tmp_path: Path) -> None:
     assert 0 < result["reference"]["p50_ms"] <= result["reference"]["p99_ms"]
 
 
+@pytest.mark.heavy
 def test_commit_is_compared_with_a_small_one(tmp_path: Path) -> None:
     result = measured(tmp_path, "commit", "--jobs", "30000", "--rounds", "1")
 
@@ -140,6 +142,7 @@ def test_cancel_is_compared_with_the_time_after_it(tmp_path: Path) -> None:
     assert result["started_after"] == 0
 
 
+@pytest.mark.heavy
 def test_idle_counts_statements_time_and_memory(tmp_path: Path) -> None:
     result = measured(tmp_path, "idle", "--scale", "0.02")
 
@@ -149,7 +152,9 @@ def test_idle_counts_statements_time_and_memory(tmp_path: Path) -> None:
     assert all(megabytes > 0 for megabytes in result["rss_mb"].values())
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.heavy)]
+)
 def test_interrupted_bench_leaves_nothing_behind(tmp_path: Path, number: signal.Signals) -> None:
     process = subprocess.Popen(
         [*PROGRAM, "idle", "--dir", tmp_path],

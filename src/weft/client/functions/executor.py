@@ -26,7 +26,7 @@ from weft.client.functions.pickles import (
     value_of,
     values_of,
 )
-from weft.client.objects.loop_thread import LoopThread
+from weft.client.objects.loop_thread import ClientClosed, LoopThread
 from weft.core.errors import WeftError
 from weft.core.ids import format_batch_id
 from weft.wire.initialized import Initialized, InitializerFailed
@@ -218,7 +218,8 @@ class Executor(concurrent.futures.Executor):
         is_interrupted = False
         while True:
             try:
-                with suppress(CancelledError):  # `shutdown(wait=False)` has just finished
+                # `shutdown(wait=False)` has just finished.
+                with suppress(CancelledError, ClientClosed):
                     self._loop_thread.wait(self._finish())
             except KeyboardInterrupt:
                 is_interrupted = True

@@ -10,6 +10,7 @@ from e2e.conftest import Weft
 pytestmark = pytest.mark.slow
 
 
+@pytest.mark.heavy
 def test_each_survives_a_restart_of_the_server(tmp_path: Path) -> None:
     own = Weft(tmp_path / "home")
     assert own.run("up", "--port", "0", "--detach").returncode == 0

@@ -57,6 +57,7 @@ async def test_a_cancelled_or_foreign_batch_takes_none(world: World) -> None:
         await add_part(world, batch + 1_000_000, 1)
 
 
+@pytest.mark.heavy
 async def test_payloads_go_with_their_batch(world: World) -> None:
     batch = await new_batch(world)
     await add_part(world, batch, 1)

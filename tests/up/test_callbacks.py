@@ -67,6 +67,7 @@ def receiving(first_status: int | None = None) -> Iterator[Receiver]:
         thread.join()
 
 
+@pytest.mark.heavy
 def test_killed_driver_is_succeeded_and_the_receiver_told(home: Path) -> None:
     environ = {"WEFT_CALLBACK_PRIVATE_HOSTS": "127.0.0.1", "WEFT_HEARTBEAT_S": "5"}
     with receiving() as receiver, up(home, **environ) as weft:

@@ -80,7 +80,7 @@ def test_job_that_ignores_sigterm_does_not_hold_the_stop_up(home: Path, fifo: Pa
         assert stopped["ms"] < 8000
 
 
-@pytest.mark.parametrize("by", ["Ctrl-C", "down"])
+@pytest.mark.parametrize("by", [pytest.param("Ctrl-C", marks=pytest.mark.heavy), "down"])
 def test_detached_job_runs_on_and_is_adopted(home: Path, fifo: Path, by: str) -> None:
     with up(home, "--detach-jobs") as weft:
         weft.until_ready()

@@ -50,6 +50,7 @@ def test_up_brings_all_roles_and_ctrl_c_ends_them_all(
     assert list((home / "run").glob("*.ready")) == []
 
 
+@pytest.mark.heavy
 def test_everything_killed_at_once_goes_on_at_the_next_start(home: Path) -> None:
     with up(home) as weft:
         weft.until_ready()

@@ -99,6 +99,7 @@ def test_jobs_go_on_while_a_database_of_this_host_is_gone(agent: Agent, tmp_path
     assert took_s > 2
 
 
+@pytest.mark.heavy
 def test_jobs_go_on_while_a_database_of_this_host_sleeps(agent: Agent, tmp_path: Path) -> None:
     with listening(tmp_path / "s") as server:
         started_ns(agent)

@@ -226,7 +226,7 @@ async def until_exit(agent: AgentProcess) -> int:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("is_killed", [False, True])
+@pytest.mark.parametrize("is_killed", [False, pytest.param(True, marks=pytest.mark.heavy)])
 async def test_drained_worker_ends_in_order_without_a_driver(
     weft: Weft, agent: AgentProcess, tmp_path: Path, *, is_killed: bool
 ) -> None:

@@ -18,15 +18,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def shared_database(postgres: Any) -> Iterator[dict[str, str]]:  # noqa: ANN401 (tests/conftest.py cannot be imported)
-    """Give the DSNs of one database for all tests that leave it intact."""
+    """Give the DSNs of one database for all tests of a file that leave it intact.
+
+    Not for all files: each test ends with an audit of the whole database.
+    """
     name = postgres.create_database()
     yield postgres.dsns(name)
     postgres.drop_database(name)
 
 
-@pytest_asyncio.fixture(scope="session", loop_scope="session")
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def backend(shared_database: dict[str, str]) -> AsyncIterator[Backend]:
     """Give connections to the shared database."""
     async with open_backend(shared_database) as result:

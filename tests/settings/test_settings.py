@@ -12,6 +12,7 @@ from weft.settings import (
     default_home,
     explain_settings,
     load_settings,
+    misspelt_variables,
     setting,
     values_of,
 )
@@ -166,6 +167,12 @@ def test_another_process_gets_the_same_settings(tmp_path: Path) -> None:
     assert load_settings(values_of(settings), {}) == load_settings(
         {**values_of(Settings()), "home": tmp_path, "port": 1, "warm_idle_s": 5}, {}
     )
+
+
+def test_variable_that_is_nearly_a_setting_is_told_with_the_one_meant() -> None:
+    given = {"WEFT_HEARTBEET_S": "5", "WEFT_PORT": "1", "WEFT_INDEX": "3", "HEARTBEAT_S": "1"}
+
+    assert misspelt_variables(given) == {"WEFT_HEARTBEET_S": "WEFT_HEARTBEAT_S"}
 
 
 def test_no_setting_is_declared_twice() -> None:

@@ -151,6 +151,18 @@ def values_of(settings: Settings) -> dict[str, Any]:  # settings have several ty
     return values
 
 
+def misspelt_variables(environ: Mapping[str, str] | None = None) -> Mapping[str, str]:
+    """Return variables that name no setting, each with the one that was probably meant.
+
+    A variable that is unlike every setting is somebody else's, such as those of a job.
+    """
+    known = [variable_of(name) for name in all_declared()]
+    given = os.environ if environ is None else environ
+    unknown = (name for name in sorted(given) if name.startswith(_PREFIX) and name not in known)
+    near = ((name, nearest(_name_of(name), map(_name_of, known))) for name in unknown)
+    return {name: variable_of(meant) for name, meant in near if meant is not None}
+
+
 def secret_variables() -> frozenset[str]:
     """Return the environment variables of weft's own settings that are secret."""
     return frozenset(variable_of(one.name) for one in _own() if one.is_secret)

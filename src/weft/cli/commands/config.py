@@ -5,6 +5,7 @@ import sys
 from urllib.parse import urlsplit, urlunsplit
 
 from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.settings import note_misspelt_variables
 from weft.cli.terminal.plain import plain
 from weft.cli.terminal.screen import print_json, print_table
 from weft.cli.terminal.wrapped import wrapped
@@ -23,6 +24,7 @@ def config(*, shared: Shared = SHARED) -> int:
     Args:
         shared: Options of every command.
     """
+    note_misspelt_variables()
     found = explain_settings({"home": shared.home})
     declared = all_declared()
     helps = {

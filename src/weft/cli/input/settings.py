@@ -6,7 +6,8 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from weft.cli.input.options import Shared
-from weft.settings import InvalidSetting, Settings, load_settings
+from weft.cli.terminal.report import note
+from weft.settings import InvalidSetting, Settings, load_settings, misspelt_variables
 
 
 @Parameter(name="*")
@@ -65,8 +66,18 @@ NO_WORKER_OPTIONS = WorkerOptions()
 
 
 def settings_of(shared: Shared, *groups: ServerOptions | WorkerOptions) -> Settings:
-    """Return the settings, overridden by these options. Raise `InvalidSetting`."""
+    """Return the settings, overridden by these options. Raise `InvalidSetting`.
+
+    Tell the user of variables that are probably misspelt.
+    """
+    note_misspelt_variables()
     return load_settings(flags_of(shared, *groups))
+
+
+def note_misspelt_variables() -> None:
+    """Tell the user of variables that name no setting, but nearly do."""
+    for name, meant in misspelt_variables().items():
+        note(f"{name} is ignored: there is no such setting; did you mean {meant}?")
 
 
 def flags_of(shared: Shared, *groups: ServerOptions | WorkerOptions) -> dict[str, Any]:

@@ -22,7 +22,8 @@ def event(kind: str, **facts: object) -> bytes:
 
 def batch(*, complete: bool) -> bytes:
     counts = ("n_jobs", "n_completed", "n_failed", "n_errored", "n_running")
-    return json.dumps({"id": 7, "complete": complete, **dict.fromkeys(counts, 0)}).encode()
+    document = {"id": 7, "state": "running", "complete": complete, **dict.fromkeys(counts, 0)}
+    return json.dumps(document).encode()
 
 
 class Told:
@@ -101,6 +102,25 @@ async def test_wait_outlasts_a_server_that_is_away_for_longer_than_requests_bear
 
     assert outage.is_set()
     assert ended["complete"]
+
+
+@pytest.mark.parametrize("what", ["batch", "job"])
+async def test_wait_is_given_up_after_its_time_limit(what: str) -> None:
+    """By both clients; the server is told nothing."""
+    told = Told([], [batch(complete=False)])
+
+    def use(url: str) -> None:
+        with Client(url, "t") as client:
+            b = client.get_batch(7)
+            waited = b if what == "batch" else b.get_job(1)
+            with pytest.raises(TimeoutError):
+                waited.wait(timeout_s=0.1)
+
+    async with serving(told) as server, aio.Client(server.url, "t") as client:
+        b = await client.get_batch(7)
+        with pytest.raises(TimeoutError):
+            await (b if what == "batch" else b.get_job(1)).wait(timeout_s=0.1)
+        await asyncio.wait_for(asyncio.to_thread(use, server.url), 30)
 
 
 async def test_wait_gives_up_after_its_patience() -> None:

@@ -14,7 +14,15 @@ from weft.client.http.listing import Document
 from weft.client.http.session import PATIENCE_S, WAIT_PATIENCE_S
 from weft.client.objects.builder import Builder, BuilderSource, GroupBuilder, JobTreeBuilder
 from weft.client.objects.interrupt import may_wait_on
-from weft.client.objects.loop_thread import LoopThread, Twin, iterates, lists, waits, waits_as
+from weft.client.objects.loop_thread import (
+    LoopThread,
+    TimeLimit,
+    Twin,
+    iterates,
+    lists,
+    waits,
+    waits_as,
+)
 from weft.client.progress import Progress
 from weft.client.submission.refs import JobRef, NotSubmitted
 from weft.core.ids import format_job_ref
@@ -82,15 +90,19 @@ class Job(Twin[aio.Job]):
     attempts = waits(aio.Job.attempts)
     history = waits(aio.Job.history)
 
-    def wait(self) -> Document:
+    def wait(self, *, timeout_s: float | None = None) -> Document:
         """Wait until the job has ended; return its document.
 
         Ctrl-C on a terminal asks whether to cancel it; a second one leaves. Elsewhere it is
         raised as always, and the job runs on.
+
+        Args:
+            timeout_s: Raise `TimeoutError` after this time; the job runs on. Default: never.
         """
+        limit = TimeLimit(timeout_s)
         while True:
             try:
-                return self._loop_thread.wait(self._async.wait())
+                return self._loop_thread.wait(self._async.wait(timeout_s=limit.left_s()))
             except KeyboardInterrupt:
                 if not may_wait_on(format_job_ref(self.batch_id, self.job_id), self.cancel):
                     raise
@@ -114,7 +126,7 @@ class Counted(Twin[CountedT_co]):
     list_jobs = lists(aio.Counted.list_jobs)
     watch = iterates(aio.Counted.watch)
 
-    def wait(self, *, progress: bool | None = None) -> Document:
+    def wait(self, *, progress: bool | None = None, timeout_s: float | None = None) -> Document:
         """Wait until all its jobs have ended; return the status.
 
         Ctrl-C on a terminal asks whether to cancel them; a second one leaves. Elsewhere it is
@@ -122,18 +134,21 @@ class Counted(Twin[CountedT_co]):
 
         Args:
             progress: Show a bar on standard error or in the notebook; default: if it can be seen.
+            timeout_s: Raise `TimeoutError` after this time; the jobs run on. Default: never.
         """
+        limit = TimeLimit(timeout_s)
         while True:
             try:
                 with Progress(self.title, shown=progress) as shown:
-                    return self._wait(shown)
+                    return self._wait(shown, limit)
             except KeyboardInterrupt:
                 if not may_wait_on(self.title, self.cancel):
                     raise
 
-    def _wait(self, shown: Progress) -> Document:
+    def _wait(self, shown: Progress, limit: TimeLimit) -> Document:
         status: Document = {}
-        for status in self.watch(only_end=not shown.is_shown):
+        watched = self._async.watch(only_end=not shown.is_shown)
+        for status in self._loop_thread.iterate(watched, limit):
             shown.update(status)
         return status
 

@@ -1,5 +1,6 @@
 """What batches and groups share: counts, a cost, a state, and an end to wait for."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Mapping, Sequence
 
 import msgspec
@@ -127,14 +128,18 @@ class Counted:
             return True  # the next request raises
         return event.kind in _COMPLETE and self._group_id in _decode(event.data).groups
 
-    async def wait(self, *, progress: bool | None = None) -> Document:
+    async def wait(
+        self, *, progress: bool | None = None, timeout_s: float | None = None
+    ) -> Document:
         """Wait until all its jobs have ended; return the status.
 
         Args:
             progress: Show a bar on standard error or in the notebook; default: if it can be seen.
+            timeout_s: Raise `TimeoutError` after this time; the jobs run on. Default: never.
         """
         with Progress(self.title, shown=progress) as shown:
-            return await last_of(self.watch(only_end=not shown.is_shown), shown.update)
+            async with asyncio.timeout(timeout_s):
+                return await last_of(self.watch(only_end=not shown.is_shown), shown.update)
 
 
 def patch_of(

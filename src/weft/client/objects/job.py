@@ -1,5 +1,6 @@
 """One job, asynchronously."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Mapping, Sequence
 
 import msgspec
@@ -68,12 +69,17 @@ class Job:
         """
         return await self._api.why_job(self.batch_id, self.job_id)
 
-    async def wait(self) -> Document:
-        """Wait until the job has ended; return its document."""
+    async def wait(self, *, timeout_s: float | None = None) -> Document:
+        """Wait until the job has ended; return its document.
+
+        Args:
+            timeout_s: Raise `TimeoutError` after this time; the job runs on. Default: never.
+        """
         watched = self._api.watch(
             self.batch_id, self.status, is_last=_has_ended, wanted=self._is_end
         )
-        return await last_of(watched)
+        async with asyncio.timeout(timeout_s):
+            return await last_of(watched)
 
     def _is_end(self, event: ServerEvent) -> bool:
         return event.kind in _ENDS and self.job_id in _decode(event.data).jobs

@@ -9,10 +9,11 @@ import asyncio
 import functools
 import inspect
 import threading
+import time
 import weakref
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import CancelledError, Future
-from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar
+from typing import Any, Concatenate, Final, Generic, ParamSpec, Self, TypeVar
 
 from weft.client.http.listing import Document, Listing
 from weft.core.errors import Invalid
@@ -29,6 +30,20 @@ class ClientClosed(Invalid):
     """A client is used after it was closed, or in a forked process, which lacks its thread."""
 
     code = "CLIENT.CLOSED"
+
+
+class TimeLimit:
+    """How long something may take in all, from now on."""
+
+    def __init__(self, limit_s: float | None) -> None:
+        self._end = None if limit_s is None else time.monotonic() + limit_s
+
+    def left_s(self) -> float | None:
+        """Return what is left of it; None: it never ends."""
+        return None if self._end is None else self._end - time.monotonic()
+
+
+NO_LIMIT: Final = TimeLimit(None)
 
 
 class LoopThread:
@@ -101,12 +116,18 @@ class LoopThread:
             if self._loop.is_closed() and _never_ran(coroutine):
                 coroutine.close()
 
-    def iterate(self, items: AsyncGenerator[Result, None]) -> Iterator[Result]:
-        """Yield what an asynchronous generator yields; it is closed when this is."""
+    def iterate(
+        self, items: AsyncGenerator[Result, None], limit: TimeLimit = NO_LIMIT
+    ) -> Iterator[Result]:
+        """Yield what an asynchronous generator yields; it is closed when this is.
+
+        Raise `TimeoutError` when the limit is over.
+        """
         end = object()
 
         async def step() -> Result | object:
-            return await anext(items, end)
+            async with asyncio.timeout(limit.left_s()):
+                return await anext(items, end)
 
         try:
             while (item := self.wait(step())) is not end:

@@ -29,9 +29,9 @@ def test_home_of_another_user_is_a_finding(tmp_path: Path) -> None:
         os.seteuid(0)
 
     wrong = [one for one in findings if one.check == "home"]
-    assert wrong
-    assert all(one.verdict == "wrong" and one.advice for one in wrong)
-    assert any("belongs to user 0" in one.found for one in wrong)
+    assert [one.verdict for one in wrong] == ["wrong"]
+    assert "belongs to user 0" in wrong[0].found
+    assert wrong[0].advice
 
 
 def test_missing_parts_of_the_schema_are_named_in_words() -> None:

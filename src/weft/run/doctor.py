@@ -64,7 +64,14 @@ def examine(settings: Settings) -> list[Finding]:
         _namespaces,
         _limits,
     )
-    return [finding for check in checks for finding in _done(check, settings)]
+    findings = [finding for check in checks for finding in _done(check, settings)]
+    wrong_homes = [finding for finding in findings if _is_wrong_home(finding)]
+    # Each check that needs a home that cannot be used finds the same.
+    return [one for one in findings if not _is_wrong_home(one) or one is wrong_homes[0]]
+
+
+def _is_wrong_home(finding: Finding) -> bool:
+    return finding.check == "home" and finding.verdict == "wrong"
 
 
 def _done(check: Callable[[Settings], Iterator[Finding]], settings: Settings) -> Iterator[Finding]:
@@ -134,7 +141,8 @@ def _home(settings: Settings) -> Iterator[Finding]:
     if entry.st_uid != os.geteuid():
         advice = "Name a home of your own with --home or WEFT_HOME."
         yield Finding("home", "wrong", f"{home.path} belongs to user {entry.st_uid}", advice)
-    elif not os.access(home.path, os.W_OK):
+        return
+    if not os.access(home.path, os.W_OK):
         advice = f"chmod u+w {home.path}, or use another home."
         yield Finding("home", "wrong", f"{home.path} cannot be written", advice)
     else:

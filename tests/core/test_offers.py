@@ -3,6 +3,7 @@ import pytest
 from weft.core.offers import (
     AMOUNT_MAX,
     Offer,
+    parse_gpus,
     parse_labels,
     parse_offers,
     parse_queues,
@@ -71,3 +72,17 @@ def test_labels_are_words_also_if_they_look_like_numbers() -> None:
 def test_what_is_no_label_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="label"):
         parse_labels(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "ids"),
+    [("auto", None), ("none", []), ("0, 1", ["0", "1"]), ("GPU-8f2c", ["GPU-8f2c"])],
+)
+def test_gpus_are_read(text: str, ids: list[str] | None) -> None:
+    assert parse_gpus(text) == ids
+
+
+@pytest.mark.parametrize("text", ["", "0,", "a b", "0,0", "-1"])
+def test_wrong_gpus_are_told(text: str) -> None:
+    with pytest.raises(ValueError, match="GPU"):
+        parse_gpus(text)

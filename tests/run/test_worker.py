@@ -9,6 +9,7 @@ import pytest
 from weft.cli.input.options import Shared
 from weft.cli.input.settings import WorkerOptions, settings_of
 from weft.run import worker
+from weft.run.gpus import found_gpus, gpus_of
 from weft.run.home import Home
 from weft.settings import InvalidSetting, Settings
 
@@ -57,3 +58,26 @@ def test_label_that_is_offered_already_is_refused(tmp_path: Path) -> None:
 
     with pytest.raises(InvalidSetting, match="both name 'zone'"):
         worker.facts_of(settings, Home(tmp_path), tmp_path)
+
+
+def test_gpus_of_the_command_line_reach_the_worker(tmp_path: Path) -> None:
+    settings = settings_of(Shared(home=tmp_path), WorkerOptions(gpus="GPU-a,GPU-b"))
+
+    assert worker.facts_of(settings, Home(tmp_path), tmp_path).gpu == 2
+    assert gpus_of(settings) == ("GPU-a", "GPU-b")
+
+
+def test_gpus_of_the_host_are_found(tmp_path: Path) -> None:
+    for name in ("nvidia10", "nvidia2", "nvidiactl", "null"):
+        (tmp_path / name).touch()
+
+    assert found_gpus({}, tmp_path) == ("2", "10")
+    assert found_gpus({"CUDA_VISIBLE_DEVICES": "2"}, tmp_path) == ("2",)
+    assert found_gpus({"CUDA_VISIBLE_DEVICES": ""}, tmp_path) == ()
+    assert found_gpus({"CUDA_VISIBLE_DEVICES": "-1"}, tmp_path) == ()
+
+
+def test_an_amount_of_gpus_has_ids(tmp_path: Path) -> None:
+    assert len(gpus_of(Settings(home=tmp_path, worker_offers="gpu=2"))) == 2
+    with pytest.raises(InvalidSetting, match="gpu=2"):
+        gpus_of(Settings(home=tmp_path, worker_offers="gpu=2", worker_gpus="0"))

@@ -135,9 +135,11 @@ class SpawnerProcess:
         children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
         return int(children.read_text().split()[0])
 
-    def connect(self, *, cpu_m: int = 2000, memory_mib: int = 1000) -> "Agent":
+    def connect(
+        self, *, cpu_m: int = 2000, memory_mib: int = 1000, gpus: tuple[str, ...] = ()
+    ) -> "Agent":
         """Return an agent that has been welcomed."""
-        agent = Agent(self, cpu_m=cpu_m, memory_mib=memory_mib)
+        agent = Agent(self, Hello(cpu_m, memory_mib, gpus=gpus))
         self._agents.append(agent)
         return agent
 
@@ -167,7 +169,7 @@ class SpawnerProcess:
 class Agent:
     """The other end of the socket."""
 
-    def __init__(self, spawner: SpawnerProcess, *, cpu_m: int, memory_mib: int) -> None:
+    def __init__(self, spawner: SpawnerProcess, hello: Hello) -> None:
         self._spawner = spawner
         self._socket = socket.socket(socket.AF_UNIX)
         self._socket.connect(str(spawner.root / "s.sock"))
@@ -177,7 +179,7 @@ class Agent:
         self.started: list[LiveProcess] = []
         self.ended: dict[AttemptKey, ProcessEnd] = {}
         self.withdrawn: list[AttemptKey] = []
-        self.send(Hello(cpu_m, memory_mib))
+        self.send(hello)
         self._until(lambda: bool(self._messages))
         welcome = self._messages.pop(0)
         assert isinstance(welcome, Welcome)

@@ -17,6 +17,7 @@ RESERVED: Final = frozenset(
 """Names that workers offer by themselves."""
 _NAME: Final = re.compile(r"[a-z][a-z0-9_.-]{0,62}")
 _LABEL: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
+_GPU: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:/-]{0,62}")
 _WORD: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,62}")
 
 
@@ -35,6 +36,18 @@ def parse_offers(text: str) -> dict[str, Offer]:
         else:
             found[name] = words
     return found
+
+
+def parse_gpus(text: str) -> list[str] | None:
+    """Read `0,1`, or `none`: no GPU; `auto`: None. Raise `ValueError` for anything else."""
+    if text.strip() in ("auto", "none"):
+        return None if text.strip() == "auto" else []
+    ids = [part.strip() for part in text.split(",")]
+    if wrong := [one for one in ids if not _GPU.fullmatch(one)]:
+        raise ValueError(f"{wrong[0]!r} is not the id of a GPU such as 0, nor auto or none")
+    if twice := {one for one in ids if ids.count(one) > 1}:
+        raise ValueError(f"the GPU {min(twice)!r} is named twice")
+    return ids
 
 
 def parse_queues(text: str) -> list[str]:

@@ -44,6 +44,8 @@ class Assignment(msgspec.Struct, frozen=True):
     """Batch and job that carry what this job shares with others: itself or another job."""
     shared: JobSpec | None = None
     """The spec of that other job; None: the job carries it itself, or the other job is gone."""
+    gpu: int = 0
+    """How many GPUs it has for itself while it runs."""
 
 
 class Started(msgspec.Struct, frozen=True):
@@ -138,6 +140,8 @@ class RunnerSite:
     warm: WarmLimits = field(default_factory=WarmLimits)
     job_namespace: Literal["auto", "always", "never"] = "auto"
     """Whether processes that it starts on this host get a PID namespace."""
+    gpus: tuple[str, ...] = ()
+    """Ids of the GPUs of this host that jobs may use."""
 
 
 class Runner(Protocol):

@@ -9,7 +9,6 @@ import time
 from contextlib import ExitStack
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from typing import cast
 
 from weft import __version__
 from weft.core.errors import Invalid
@@ -23,6 +22,7 @@ from weft.plugins.log_stores.files.writer import FileLogWriter
 from weft.ports.executor import ENTRY_POINTS, ExecutorLimits, JobExecutor
 from weft.ports.runner import Runner, RunnerFactory, RunnerSite
 from weft.run.child import DRAINED, is_supervised
+from weft.run.gpus import gpus_of
 from weft.run.home import Home
 from weft.run.local_database import local_socket
 from weft.run.log_directory import find_log_directory, until_replaced
@@ -128,6 +128,7 @@ def make_runner(settings: Settings, home: Home, logs: Path) -> Runner:
             executors=executors_of(settings),
             warm=warm_limits_of(settings),
             job_namespace=settings.job_namespace,
+            gpus=gpus_of(settings),
         )
     )
 
@@ -151,6 +152,7 @@ def facts_of(settings: Settings, home: Home, logs: Path) -> WorkerFacts:
     """Return this worker's capacity: the cores it may use and most of the host's memory."""
     memory_bytes = settings.worker_memory_bytes or int(_memory_bytes() * _MEMORY_SHARE)
     offers = _offers_of(settings)
+    offers.pop("gpu", None)
     return WorkerFacts(
         name=worker_name(settings),
         host=socket.gethostname(),
@@ -159,7 +161,7 @@ def facts_of(settings: Settings, home: Home, logs: Path) -> WorkerFacts:
         cpu_m=settings.worker_cpu_m or len(os.sched_getaffinity(0)) * 1000,
         memory_mib=max(1, memory_bytes // _MIB),
         storage_mib=shutil.disk_usage(home.path).free // _MIB,
-        gpu=cast("int", offers.pop("gpu", 0)),
+        gpu=len(gpus_of(settings)),
         offers={"executor": sorted(executors_of(settings)), **offers},
         slots=settings.worker_slots,
         log_place=directory_name(logs),

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from weft.core.offers import parse_labels, parse_offers, parse_queues
+from weft.core.offers import parse_gpus, parse_labels, parse_offers, parse_queues
 from weft.core.resources import MIB
 from weft.settings.declare import Checked, LargeBytes, setting
 
@@ -49,6 +49,12 @@ class WorkerSettings:
         minimum=1,
         maximum=1_000_000,
         option="--slots",
+    )
+    worker_gpus: Annotated[str, Checked(parse_gpus)] = setting(
+        "auto",
+        "ids of the GPUs that the worker gives to jobs, as 0,1 or GPU-8f2c; none; "
+        "auto: those of the host",
+        option="--gpus",
     )
     detach_jobs: bool = setting(
         default=False, help_="leave running jobs alone when the worker stops"

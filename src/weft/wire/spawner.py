@@ -61,6 +61,8 @@ class StartProcess(msgspec.Struct, frozen=True, array_like=True):
     """Call a function instead; `env` holds for the call, `environment` for the process."""
     umask: int | None = None
     """The file mode mask of the process; None: the spawner's."""
+    gpu: int = 0
+    """How many ids of `Hello.gpus` it gets for itself while it runs."""
 
 
 class WarmLimits(msgspec.Struct, frozen=True, array_like=True):
@@ -82,6 +84,9 @@ class Hello(msgspec.Struct, frozen=True, tag="hello"):
     memory_mib: int
     version: int = PROTOCOL_VERSION
     warm: WarmLimits = WarmLimits()
+    gpus: tuple[str, ...] = ()
+    """Ids of the GPUs that it hands out. Those of its first agent count: like what the worker
+    offers, they do not change while the spawner lives."""
 
 
 class Start(msgspec.Struct, frozen=True, tag="start"):

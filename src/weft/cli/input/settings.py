@@ -57,6 +57,9 @@ class WorkerOptions:
     label: Annotated[tuple[str, ...], Parameter(negative="")] = ()
     """Label that jobs may ask for in `resources`, such as rack=12; may be repeated."""
 
+    gpus: str | None = None
+    """Ids of GPUs that it gives to jobs, such as 0,1, or none (default: those of the host)."""
+
     detach_jobs: Annotated[bool | None, Parameter(negative="")] = None
     """Leave running jobs alone when the worker stops; they are adopted at the next start."""
 
@@ -90,6 +93,7 @@ def flags_of(shared: Shared, *groups: ServerOptions | WorkerOptions) -> dict[str
     flags["worker_memory_bytes"] = flags.pop("worker_memory", None)
     flags["worker_queues"] = ",".join(flags.pop("queue", ())) or None
     flags["worker_slots"] = flags.pop("slots", None)
+    flags["worker_gpus"] = flags.pop("gpus", None)
     flags["worker_labels"] = ",".join(flags.pop("label", ())) or None
     cores = flags.pop("worker_cpu", None)
     try:

@@ -147,7 +147,7 @@ class Claiming:
                 self._on_end(_never_started(key, Reason.BAD_SPEC, "its spec is missing"))
             else:
                 assignment = Assignment(
-                    key, spec, one.cpu_m, one.memory_mib, definer, shared.get(definer)
+                    key, spec, one.cpu_m, one.memory_mib, definer, shared.get(definer), one.gpu
                 )
                 if spec.function is not None and spec.function.arguments_digest is not None:
                     self._fetch(assignment)

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from weft.core.attempt_key import AttemptKey
 from weft.wire.spawner import StartProcess
+from weft.worker.spawner.capacity import Taken
 from weft.worker.spawner.loop import Timer
 from weft.worker.spawner.output import Output
 
@@ -23,6 +24,7 @@ class Attempt:
         "environment",
         "exit_code",
         "failure",
+        "gpu_variables",
         "grace_over",
         "key",
         "kill_due_ns",
@@ -72,7 +74,9 @@ class Attempt:
         self.watched = False
         self.output: Output | None = None
         self.output_complete = False
-        self.taken = (0, 0)
+        self.taken = Taken()
+        self.gpu_variables: dict[str, str] = {}
+        """They win over its own."""
         self.time_limit: Timer | None = None
         self.cwd: str | None = None
         self.script_path: str | None = None

@@ -224,7 +224,7 @@ class Launcher:
         return (attempt.script_path, *request.argv)
 
     def _prepare(self, attempt: Attempt, argv: tuple[str, ...], cwd: str) -> Prepared:
-        env = {**attempt.environment, **attempt.request.env}
+        env = {**attempt.environment, **attempt.request.env, **attempt.gpu_variables}
         env[MARK] = self.mark_of(attempt.key)
         path = argv[0]
         if "/" not in path:

@@ -27,7 +27,7 @@ from weft.wire.spawner import (
 )
 from weft.worker.spawner.agent_link import AgentLink
 from weft.worker.spawner.attempt import Attempt
-from weft.worker.spawner.capacity import Capacity
+from weft.worker.spawner.capacity import Capacity, Taken
 from weft.worker.spawner.fence import Fence
 from weft.worker.spawner.launch import CannotStart, Launcher, NoRoom
 from weft.worker.spawner.loop import EventLoop
@@ -136,7 +136,7 @@ class Spawner:
                 assert_never(message)
 
     def _welcome(self, hello: Hello) -> None:
-        self._capacity.resize(hello.cpu_m, hello.memory_mib)
+        self._capacity.resize(hello.cpu_m, hello.memory_mib, hello.gpus)
         self._warm.limits = hello.warm
         self.running.finish_starts()
         self.running.finish_exited()
@@ -157,6 +157,7 @@ class Spawner:
         attempt = Attempt(request, environment)
         if request.warm is not None and request.warm.definition is not None:
             attempt.definition = message.definitions[request.warm.definition]
+        attempt.gpu_variables = self._capacity.variables()
         self._attempts[key] = attempt
         self._queue.append(attempt)
         self._queue_length += 1
@@ -169,10 +170,13 @@ class Spawner:
             if not attempt.queued:
                 queue.popleft()
                 continue
-            taken = self._capacity.take(attempt.request.cpu_m, attempt.request.memory_mib)
+            request = attempt.request
+            taken = self._capacity.take(request.cpu_m, request.memory_mib, request.gpu)
             if taken is None:
                 return
             attempt.taken = taken
+            if taken.gpus:
+                attempt.gpu_variables = self._capacity.variables(taken.gpus)
             attempt.queued = False
             self._queue_length -= 1
             queue.popleft()
@@ -182,6 +186,7 @@ class Spawner:
     def _start(self, attempt: Attempt) -> None:
         request = attempt.request
         try:
+            _check_gpus(attempt)
             if request.warm is not None:
                 self._warm.start(attempt)
             elif is_process(attempt):
@@ -196,7 +201,9 @@ class Spawner:
     def _prepare_next(self) -> None:
         """Prepare the first attempts of the queue, so that no core waits for that later."""
         for attempt in islice(self._queue, _PREPARED_MAX):
-            if attempt.queued and attempt.prepared is None and is_process(attempt):
+            # Which GPUs it gets is known at its start.
+            is_known = not attempt.request.gpu and is_process(attempt)
+            if attempt.queued and attempt.prepared is None and is_known:
                 try:
                     self.running.prepare(attempt)
                 except Exception:  # noqa: BLE001 (raised again and reported at the start)
@@ -266,7 +273,7 @@ class Spawner:
     def _unqueue(self, attempt: Attempt) -> None:
         self.running.discard(attempt)
         attempt.queued = False
-        attempt.taken = (0, 0)
+        attempt.taken = Taken()
         self._queue_length -= 1
 
     def _empty_trash(self) -> None:
@@ -296,6 +303,11 @@ def is_process(attempt: Attempt) -> bool:
     """Say whether the attempt needs its own process; one without a program ends at once."""
     request = attempt.request
     return request.warm is None and bool(request.argv or request.script is not None)
+
+
+def _check_gpus(attempt: Attempt) -> None:
+    if attempt.request.gpu > len(attempt.taken.gpus):
+        raise CannotStart(Reason.SYSTEM, "the worker has fewer GPUs than the job asks for")
 
 
 def _note_failure(attempt: Attempt, error: Exception) -> None:

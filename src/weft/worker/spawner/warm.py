@@ -84,7 +84,8 @@ class Warm:
         key = self._key_of(attempt)
         definition_id, definition = attempt.definition or (0, None)
         while True:
-            process = self._take_idle(key) or self._launch(key, attempt.environment)
+            environment = {**attempt.environment, **attempt.gpu_variables}
+            process = self._take_idle(key) or self._launch(key, environment)
             is_known = definition_id in process.definitions
             call = self._call_of(attempt, definition_id, None if is_known else definition)
             if process.send(call):
@@ -97,6 +98,8 @@ class Warm:
         if last is not attempt.environment:
             environment = tuple(sorted(attempt.environment.items()))
             self._last_environment = attempt.environment, environment
+        if attempt.taken.gpus:
+            environment = (*environment, *attempt.gpu_variables.items())
         return attempt.key.batch_id, attempt.request.argv, environment
 
     def _call_of(self, attempt: Attempt, definition_id: int, definition: bytes | None) -> Call:
@@ -107,7 +110,7 @@ class Warm:
             definition_id,
             definition,
             request.warm.body,
-            {**request.env, MARK: self._launcher.mark_of(key)},
+            {**request.env, **attempt.gpu_variables, MARK: self._launcher.mark_of(key)},
             request.cwd or attempt.cwd or "/",
             f"{path}.result",
         )
@@ -182,7 +185,9 @@ class Warm:
         self._keep_result(attempt)
         self._running.own_children.add(process.pid)
         process.memory_mib = done.memory_bytes // _MIB
-        if done.has_children or attempt.killed_for is not None or self._is_worn(process):
+        # One that had a GPU may hold memory of it, and the GPU goes to others now.
+        is_done_with = attempt.killed_for is not None or attempt.taken.gpus
+        if done.has_children or is_done_with or self._is_worn(process):
             self._retire(process)
         else:
             self._rest(process)

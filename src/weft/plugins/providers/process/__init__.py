@@ -181,6 +181,7 @@ def _settings_of(wanted: WantedMachine) -> Mapping[str, str]:
         "worker_labels": ",".join(f"{name}={word}" for name, word in labels.items()),
         "worker_queues": "",
         "worker_offers": "",
+        "worker_gpus": "none",
     }
     if "slots" in wanted.options:
         settings["worker_slots"] = str(wanted.options["slots"])

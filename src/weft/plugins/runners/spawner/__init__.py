@@ -50,7 +50,7 @@ def open_spawner(site: RunnerSite) -> "SpawnerRunner":
         # The composition root gives each runner the executors that name it.
         cast("Mapping[str, SpawnerExecutor]", site.executors),
         site.limits,
-        wire.Hello(site.cpu_m, site.memory_mib, warm=site.warm),
+        wire.Hello(site.cpu_m, site.memory_mib, warm=site.warm, gpus=site.gpus),
     )
 
 

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Final
 
+import msgspec
+
 from weft.core.errors import WeftError
 from weft.ports.executor import ExecutorLimits, Reservation, SpawnerExecutor
 from weft.ports.runner import Assignment
@@ -39,6 +41,8 @@ class Outgoing:
             environment=self._environment(executor.environment_of(spec)),
             definition=self._definition(executor, one),
         )
+        if one.gpu:
+            process = msgspec.structs.replace(process, gpu=one.gpu)
         self._message.processes.append(process)
         self._bytes += _size_of(process)
         if self._bytes > MESSAGE_BYTES:

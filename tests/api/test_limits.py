@@ -71,6 +71,13 @@ async def test_jobs_with_one_key_take_turns(http: httpx.AsyncClient, worker: Liv
     assert "concurrency_key" not in (await documents(http, others))[1]
 
 
+async def test_preemptible_jobs_say_so_in_their_documents(http: httpx.AsyncClient) -> None:
+    batch = await create(http, {"preemptible": True, "count": 2}, {"preemptible": True}, {})
+
+    shown = [job.get("preemptible") for job in await documents(http, batch)]
+    assert shown == [True, True, True, None]
+
+
 async def test_job_that_waits_for_a_key_shows_who_has_it(
     http: httpx.AsyncClient, worker: LiveWorker
 ) -> None:
@@ -97,6 +104,7 @@ async def test_job_that_waits_for_a_key_shows_who_has_it(
         ("not_before", "9999-12-31T23:59:59-23:59", "API.INVALID_VALUE"),
         ("deadline", "1969-12-31T23:00:00Z", "API.INVALID_VALUE"),
         ("concurrency_key", "db", "API.WRONG_TYPE"),
+        ("preemptible", "yes", "API.WRONG_TYPE"),
     ],
 )
 async def test_wrong_value_is_refused_with_its_place(

@@ -274,6 +274,13 @@ class JobDocument(Struct, forbid_unknown_fields=True, omit_defaults=True, gc=Fal
         str | None,
         says("The queue in which it waits; without it the first whose guard is true.", "short"),
     ] = None
+    preemptible: Annotated[
+        bool | None,
+        says(
+            "It may be stopped while it runs and started again from the beginning: for a job of a "
+            "queue of higher priority, or because its machine is taken back."
+        ),
+    ] = None
 
     @property
     def array_size(self) -> int | None:
@@ -281,7 +288,13 @@ class JobDocument(Struct, forbid_unknown_fields=True, omit_defaults=True, gc=Fal
         return self.count if self.values is None else len(self.values)
 
 
-RARE_JOB_FIELDS: Final[tuple[str, ...]] = ("not_before", "deadline", "concurrency_key", "queue")
+RARE_JOB_FIELDS: Final[tuple[str, ...]] = (
+    "not_before",
+    "deadline",
+    "concurrency_key",
+    "queue",
+    "preemptible",
+)
 """Fields of `JobDocument` that few jobs have and that the document of a job shows as they were
 sent. They are None by default, and need nothing in the database.
 """

@@ -214,6 +214,7 @@ def _print_job(job: Document, waits: str | None) -> None:
             "Not before": moment(job.get("not_before")) or None,
             "Deadline": moment(job.get("deadline")) or None,
             "Concurrency key": _key_with_limit(job.get("concurrency_key")),
+            "Preemptible": "yes" if job.get("preemptible") else None,
             "Cost": money(job.get("cost")),
             "Took": duration(job.get("duration_ms")) or None,
         }

@@ -21,7 +21,7 @@ N_MAX = 2_000_000_000
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
 class LimitOptions:
-    """When a job may run."""
+    """When a job may run, and whether it may be stopped for others."""
 
     not_before: Annotated[str | None, Parameter(group="Job")] = None
     """Start no earlier than this: 18:00, 2h (from now) or 2027-01-01T02:00:00Z."""
@@ -31,6 +31,9 @@ class LimitOptions:
 
     concurrency_key: Annotated[str | None, Parameter(group="Job")] = None
     """Run at most N jobs with this KEY at a time, whoever submits them: KEY=N (default 1)."""
+
+    preemptible: Annotated[bool, Parameter(group="Job", negative="")] = False
+    """It may be stopped for a job of a queue of higher priority; it starts again later."""
 
 
 NO_LIMITS = LimitOptions()
@@ -47,6 +50,8 @@ def limit_fields(options: LimitOptions) -> dict[str, Any]:
         fields["concurrency_key"] = read_option(
             "--concurrency-key", options.concurrency_key, parse_concurrency_key
         )
+    if options.preemptible:
+        fields["preemptible"] = True
     return fields
 
 

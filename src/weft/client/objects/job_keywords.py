@@ -35,6 +35,8 @@ class JobKeywords(TypedDict, total=False):
     """`{"key": "db-x", "n": 2}`: at most two jobs with it run at once."""
     queue: str | None
     """The queue in which it waits; default: the first whose guard is true."""
+    preemptible: bool | None
+    """Whether it may be stopped while it runs and started again; default: no."""
 
 
 NAMES = frozenset(JobKeywords.__annotations__)

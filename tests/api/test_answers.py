@@ -10,6 +10,7 @@ from api.live import EventReader, LiveWorker, fold
 from weft.core.states import JobState, Phase, Reason
 from weft.wire import (
     answers,
+    billing_answers,
     pool_answers,
     queue_answers,
     schedules,
@@ -59,6 +60,7 @@ def check(document: Any, schema: dict[str, Any]) -> None:  # noqa: ANN401
         name = schema["$ref"].rpartition("/")[2]
         places = (
             answers,
+            billing_answers,
             pool_answers,
             queue_answers,
             schedules,

@@ -9,7 +9,7 @@ from weft.api.http.parameters import Query, wrong_parameter
 from weft.api.http.path_ids import project_of
 from weft.api.http.replies import reply
 from weft.api.http.requests import AnyRequest, caller_of, services_of
-from weft.wire.answers import DayCost, ProjectCost, RateCard
+from weft.wire.billing_answers import DayCost, ProjectCost, RateCard
 
 DAYS = (*PAGE, "before")
 

@@ -1,0 +1,63 @@
+"""The documents about billing that the API replies with (see `answers.py`)."""
+
+import datetime as dt
+from datetime import datetime
+from typing import Annotated
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from weft.wire.answers import Money, ResourceCost
+
+
+class ProjectCost(Struct, kw_only=True):
+    """The cost of a billing project so far."""
+
+    name: str
+    cost: Money
+    cost_by_resource: list[ResourceCost]
+    members: Annotated[list[str], Meta(description="names of users")]
+
+
+class DayCost(Struct, kw_only=True):
+    """The cost of a billing project on one date."""
+
+    date: Annotated[dt.date, Meta(description="UTC")]
+    cost: Money
+    cost_by_resource: list[ResourceCost]
+
+
+class Rate(Struct, kw_only=True):
+    """The price of one resource."""
+
+    resource: str
+    unit: Annotated[str, Meta(description="for an hour", examples=["mCPU*h"])]
+    price: Annotated[float, Meta(ge=0, description="of one unit")]
+
+
+class RateValues(Struct, kw_only=True):
+    """What a correction changed: prices of a unit for an hour, and the time of their start."""
+
+    cpu: float | UnsetType = UNSET
+    memory: float | UnsetType = UNSET
+    storage: float | UnsetType = UNSET
+    gpu: float | UnsetType = UNSET
+    valid_from: datetime | UnsetType = UNSET
+
+
+class RateCorrection(Struct, kw_only=True):
+    """A correction of prices. What was used at these prices costs the corrected ones."""
+
+    at: datetime
+    by: str
+    reason: str | None
+    old: RateValues
+    new: RateValues
+
+
+class RateCard(Struct, kw_only=True):
+    """Prices and the time from which they apply."""
+
+    version: int
+    valid_from: Annotated[datetime | None, Meta(description="null: from the beginning")]
+    rates: list[Rate]
+    corrections: Annotated[list[RateCorrection], Meta(description="newest first")]

@@ -224,6 +224,18 @@ class FakeDriverStore:
     ) -> None:
         await self._ask("record_machine", epoch)
 
+    async def reconcile_machines(
+        self,
+        epoch: int,
+        provider: str,  # noqa: ARG002
+        names: Sequence[str],  # noqa: ARG002
+        *,
+        asked_s: float,
+    ) -> Sequence[Row]:
+        assert asked_s >= 0
+        await self._ask("reconcile_machines", epoch)
+        return ()
+
     async def due_callbacks(
         self,
         epoch: int,

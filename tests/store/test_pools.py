@@ -11,6 +11,7 @@ import pytest
 from store.world import World
 from weft.core.errors import PoolHasMachines
 from weft.core.pools import Flavour, Pool
+from weft.store import open_admin
 
 CHECK = "machines_belong_to_pools"
 SMALL = Flavour(name="small", cpu_m=1000, memory_mib=1024)
@@ -83,6 +84,35 @@ async def test_the_audit_finds_machines_beyond_the_maximum_or_without_a_pool(
         (third, "3 machines, at most 2")
     ]
     assert {one["finding"] for one in orphans} == {"nobody describes its pool"}
+
+
+async def test_every_machine_has_an_owner_or_is_said_to_have_none(world: World) -> None:
+    async with described(world), open_admin(world.backend.dsns["admin"]) as admin:
+        owned, stray = [await add_machine(world) for _ in range(2)]
+        await world.admin.execute(
+            "UPDATE weft.machine SET strayed_at = created_at WHERE name = $1", stray
+        )
+        machines = await admin.machines()
+        assert CHECK not in await world.findings()
+
+    owners = {one["machine"]: one["owner"] for one in machines}
+    assert owners[owned] == f"pool {world.pool}"
+    assert owners[stray] == "nobody: weft has not asked for it"
+
+
+async def test_numbers_of_machines_follow_each_other(world: World) -> None:
+    async with described(world):
+        (row,) = [
+            one
+            for one in await world.driver.pool_rounds(await world.lead(), limit_jobs=1)
+            if one["plan"]["name"] == world.pool
+        ]
+        names = await world.driver.add_machines(
+            await world.lead(), row["pool_id"], [("small", "", "why")] * 3
+        )
+
+    first, second = (int(name.removeprefix(f"{world.pool}-")) for name in names)
+    assert second == first + 1
 
 
 async def test_logins_read_no_machines(world: World) -> None:

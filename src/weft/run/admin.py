@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from weft.core.errors import Unavailable
 from weft.core.rates import kept_prices
@@ -30,6 +30,11 @@ def run_audit(settings: Settings) -> Sequence[AuditFinding]:
     A check without rows holds. Raises `Unavailable` if the database does not answer.
     """
     return _ask(settings, lambda admin: admin.audit())
+
+
+def run_machines(settings: Settings) -> Sequence[Mapping[str, Any]]:
+    """Return every machine that providers made or have, with its owner."""
+    return _ask(settings, lambda admin: admin.machines())
 
 
 def run_migrate(settings: Settings) -> list[str]:

@@ -36,6 +36,12 @@ class DriverSettings:
     provider_timeout_s: float = setting(
         120.0, "seconds for one call of a provider of machines", minimum=1, maximum=3600
     )
+    provider_list_s: float = setting(
+        600.0,
+        "seconds between two comparisons of machines with those that their provider has",
+        minimum=1,
+        maximum=86400,
+    )
     updates_keep_s: float = setting(
         86400.0,
         "seconds after which an uncommitted update is removed",

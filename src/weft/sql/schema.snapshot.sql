@@ -1734,6 +1734,11 @@ CREATE FUNCTION weft.prioritize_group(tenant_id integer, user_id integer, batch_
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.prioritize_group(tenant_id integer, user_id integer, batch_id bigint, group_id integer, patch jsonb, attributes_max integer, groups_max integer, actor text, trace_id text, at timestamp with time zone) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft.reconcile_machines(epoch bigint, of_provider text, names text[], asked_s double precision) RETURNS TABLE(pool text, machine text, finding text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.reconcile_machines(epoch bigint, of_provider text, names text[], asked_s double precision) OWNER TO weft_system;
+
 CREATE FUNCTION weft.record_deliveries(epoch bigint, delivery_ids bigint[], delivered_list boolean[], statuses integer[], errors text[], retries_in_s double precision[], at timestamp with time zone DEFAULT clock_timestamp()) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -2537,6 +2542,7 @@ CREATE TABLE weft.machine (
     reason text NOT NULL,
     created_at timestamp with time zone NOT NULL,
     changed_at timestamp with time zone NOT NULL,
+    strayed_at timestamp with time zone,
     CONSTRAINT machine_cpu_m_check CHECK ((cpu_m > 0)),
     CONSTRAINT machine_dates_check CHECK ((created_at <= changed_at)),
     CONSTRAINT machine_name_check CHECK (((length(name) >= 1) AND (length(name) <= 256))),
@@ -4670,6 +4676,9 @@ GRANT ALL ON FUNCTION weft.pool_rounds(epoch bigint, limit_jobs integer) TO weft
 
 REVOKE ALL ON FUNCTION weft.prioritize_group(tenant_id integer, user_id integer, batch_id bigint, group_id integer, patch jsonb, attributes_max integer, groups_max integer, actor text, trace_id text, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.prioritize_group(tenant_id integer, user_id integer, batch_id bigint, group_id integer, patch jsonb, attributes_max integer, groups_max integer, actor text, trace_id text, at timestamp with time zone) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.reconcile_machines(epoch bigint, of_provider text, names text[], asked_s double precision) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.reconcile_machines(epoch bigint, of_provider text, names text[], asked_s double precision) TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft.record_deliveries(epoch bigint, delivery_ids bigint[], delivered_list boolean[], statuses integer[], errors text[], retries_in_s double precision[], at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.record_deliveries(epoch bigint, delivery_ids bigint[], delivered_list boolean[], statuses integer[], errors text[], retries_in_s double precision[], at timestamp with time zone) TO weft_driver;

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import asyncpg
 
-from weft.sql import files_of
+from weft.sql import files_of, text_of
 from weft.store.database import CONNECT_TIMEOUT_S, call_on, prepare_connection
 from weft.store.errors import AWAY, RightsMissing, translated
 from weft.store.migrate import (
@@ -175,6 +175,12 @@ class Admin:
                 )
                 for file in files_of("audit")
             ]
+
+    async def machines(self) -> list[Mapping[str, Any]]:
+        """Return every machine with its owner. Raises as `require_schema`."""
+        await require_schema(self._connection)
+        text = text_of("catalog", "machines_with_owners")
+        return [dict(row) for row in await self._connection.fetch(text)]
 
 
 @asynccontextmanager

@@ -56,3 +56,16 @@ class Machines:
             provider_id=provider_id,
             reason=reason,
         )
+
+    async def reconcile_machines(
+        self, epoch: int, provider: str, names: Sequence[str], *, asked_s: float
+    ) -> Sequence[Row]:
+        """Note what a provider has and what it has not."""
+        rows = await self._database.call(
+            "reconcile_machines",
+            epoch=epoch,
+            of_provider=provider,
+            names=names,
+            asked_s=asked_s,
+        )
+        return [dict(row) for row in rows]

@@ -55,6 +55,9 @@ EVENTS = MappingProxyType(
         "pool.decided": "a machine is made, cordoned or deleted · pool, kind, machine, why",
         "pool.provider_failed": "a provider could not make or delete a machine · pool, "
         "machine, error",
+        "pool.list_failed": "a provider could not list its machines · provider, error",
+        "pool.reconciled": "a provider has a machine that weft has not asked for, made it twice, "
+        "or has it no more; it is deleted · provider, pool, machine, finding",
         "callback.delivered": "a callback was delivered · delivery, batch, group, "
         "attempts, status, ms",
         "callback.failed": "a callback failed; trying again · delivery, batch, group, "

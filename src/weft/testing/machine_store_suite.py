@@ -1,5 +1,7 @@
 """What every adapter of the port `DriverStore` must do with machines: a part of its suite."""
 
+from uuid import uuid4
+
 from msgspec import convert
 
 from weft.core.pools import Flavour, Pool
@@ -15,11 +17,7 @@ class MachineStoreSuite(StoreTests):
         store = self.site.driver
         epoch = await self.site.lead()
         api, caller, name = self.site.api, self.site.caller, self.site.pool
-        rows = await api.list_pools()
-        others = [convert(row["plan"], Pool) for row in rows if row["plan"] is not None]
-        flavour = Flavour(name="f", cpu_m=1000, memory_mib=512)
-        pool = Pool(name=name, provider="none", max_workers=1, flavours=(flavour,))
-        await api.save_pools(caller, [*others, pool])
+        pool, others = await self.describe("none")
         await self.site.submit(3)
         (found,) = await self.rounds(store, epoch)
         assert convert(found["plan"], Pool) == pool
@@ -44,6 +42,37 @@ class MachineStoreSuite(StoreTests):
         assert log == [
             "apply", "gone", "fail", "delete", "cordon", "uncordon", "cordon", "create", "apply",
         ]  # fmt: skip
+
+    async def test_machines_are_compared_with_what_a_provider_has(self) -> None:
+        """One that nobody asked for, or that is there twice, is deleted; a new one is left."""
+        store, provider = self.site.driver, f"p{uuid4().hex}"
+        epoch = await self.site.lead()
+        pool, others = await self.describe(provider)
+        (found,) = await self.rounds(store, epoch)
+        (machine,) = await store.add_machines(epoch, found["pool_id"], [("f", "", "why")])
+        await store.record_machine(epoch, machine, "made", provider_id="7")
+        assert await store.reconcile_machines(epoch, provider, [], asked_s=0) == []
+        stray = f"{pool.name}-stray"
+        names = [machine, stray]
+        (wrong,) = await store.reconcile_machines(epoch, provider, names, asked_s=0)
+        assert (wrong["pool"], wrong["machine"]) == (pool.name, stray)
+        assert await store.reconcile_machines(epoch, provider, names, asked_s=0) == []
+        (wrong,) = await store.reconcile_machines(epoch, provider, [machine] * 2, asked_s=0)
+        assert wrong["machine"] == machine
+        states = {name: state for name, (state, _, _) in (await self.states(store, epoch)).items()}
+        assert states == {machine: "deleting", stray: "deleting"}
+        for one in names:
+            await store.record_machine(epoch, one, "gone", reason="gone")
+        await self.site.api.save_pools(self.site.caller, others)
+
+    async def describe(self, provider: str) -> tuple[Pool, list[Pool]]:
+        """Describe this test's pool; return it, and the others that are described."""
+        rows = await self.site.api.list_pools()
+        others = [convert(row["plan"], Pool) for row in rows if row["plan"] is not None]
+        flavour = Flavour(name="f", cpu_m=1000, memory_mib=512)
+        pool = Pool(name=self.site.pool, provider=provider, max_workers=1, flavours=(flavour,))
+        await self.site.api.save_pools(self.site.caller, [*others, pool])
+        return pool, others
 
     async def rounds(self, store: DriverStore, epoch: int) -> list[Row]:
         """Return what there is to decide about this test's pool."""

@@ -7,6 +7,8 @@ from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json, print_table
 
 ROWS_SHOWN = 10
+MACHINES_CHECK = "machines_belong_to_pools"
+MACHINE_HEADER = ("Machine", "Provider", "State", "Owner")
 
 
 def audit(*, shared: Shared = SHARED) -> int:
@@ -14,15 +16,24 @@ def audit(*, shared: Shared = SHARED) -> int:
 
         weft audit --json
 
+    If providers have made machines, all of them are listed with their owners.
+
     Args:
         shared: Options of every command.
     """
-    from weft.run.admin import run_audit  # noqa: PLC0415 (heavy: the server's side)
+    from weft.run.admin import run_audit, run_machines  # noqa: PLC0415 (heavy: the server's side)
 
     findings = run_audit(settings_of(shared))
+    machines = run_machines(settings_of(shared))
     broken = [one for one in findings if one.rows]
     if shared.json:
-        print_json([{"check": one.check, "rows": one.rows} for one in findings])
+        listed = {MACHINES_CHECK: {"machines": machines}}
+        print_json(
+            [
+                {"check": one.check, "rows": one.rows, **listed.get(one.check, {})}
+                for one in findings
+            ]
+        )
         return 1 if broken else 0
     rows = [(one.check, f"{len(one.rows)} wrong" if one.rows else "ok") for one in findings]
     print_table(("Check", "Result"), rows)
@@ -35,4 +46,11 @@ def audit(*, shared: Shared = SHARED) -> int:
         print_table(header, shown[:ROWS_SHOWN])
         if len(shown) > ROWS_SHOWN:
             print(f"… and {len(shown) - ROWS_SHOWN} more; --json prints them all")
+    if machines:
+        print()
+        listed_rows = [
+            (one_line(one["machine"], width=64), one["provider"], one["state"], one["owner"])
+            for one in machines
+        ]
+        print_table(MACHINE_HEADER, listed_rows, spare=("Provider",))
     return 1 if broken else 0

@@ -1,10 +1,11 @@
 """Pools: what an operator wants of them, and which machines they make and delete."""
 
-from weft.core.pools.decide import Decision, Demand, Machine, decide, offers_of
+from weft.core.pools.decide import ANYWHERE, Decision, Demand, Machine, decide, offers_of
 from weft.core.pools.plan import Change, plan_changes
 from weft.core.pools.pool import Flavour, Pool
 
 __all__ = [
+    "ANYWHERE",
     "Change",
     "Decision",
     "Demand",

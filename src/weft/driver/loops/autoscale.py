@@ -5,20 +5,25 @@ the decisions, and only then calls the provider, each call in a task of its own 
 time: a provider that hangs delays nobody. A leader that dies in between leaves machines that were
 noted and not made, or not deleted; the next one repeats these calls, which providers allow.
 
+What providers have is compared with what is noted when a term begins, after a call that failed and
+every `provider_list_s`: machines that nobody noted are deleted, and those that are gone forgotten.
+
 While no pool is described it asks nothing but after folds; while machines come and go, or jobs
 wait, it looks again after `autoscale_s`.
 """
 
 import asyncio
+import math
 import time
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from weft.core.errors import WorkerEnded
-from weft.core.pools import Decision, Demand, Machine, Pool, decide, offers_of
+from weft.core.pools import ANYWHERE, Decision, Demand, Machine, Pool, decide, offers_of
 from weft.driver.loops.loop import Loop, LoopContext, Providers
+from weft.driver.loops.provider_calls import Answer, Pauses, heard, limited
 from weft.ports.provider import ProviderError, WantedMachine
 from weft.ports.store import Row
 from weft.telemetry import metrics
@@ -28,8 +33,8 @@ log = get_logger()
 
 GAP_S = 2.0
 """Between two rounds at least, however often it is rung."""
-CLOSED_FIRST_S = 30.0
-CLOSED_LONGEST_S = 900.0
+STOP_S = 5.0
+"""A call that does not heed its cancellation delays the end of a term no longer."""
 
 
 async def _run(context: LoopContext) -> None:
@@ -48,38 +53,62 @@ class Autoscaler:
         self._epoch = context.epoch
         self._settings = context.settings
         self._providers = providers
-        self._calls: dict[str, asyncio.Task[None]] = {}
-        """Calls under way, by machine: one at a time for each."""
+        self._calls: dict[tuple[str, str], asyncio.Task[None]] = {}
+        """Calls under way: one at a time for each machine and for each list."""
         self._made: set[str] = set()
         self._idle: dict[str, tuple[str, float]] = {}
         """What tells that a worker has claimed, and since when nothing was seen to run there."""
-        self._closed: dict[tuple[str, str], tuple[float, float]] = {}
-        """By pool and region: until when no machine is made there, and how long that was."""
+        self._pauses = Pauses()
+        """Of regions in which no machine could be made, of machines, and of lists."""
+        self._listed: dict[str, float] = {}
+        """When each provider's machines were compared."""
 
     async def run(self) -> None:
         """Decide until cancelled; the next term repeats calls that were under way."""
         try:
             while True:
                 begun = time.monotonic()
-                is_moving = await self.round()
-                await self._context.bell.heard(self._settings.autoscale_s if is_moving else None)
+                await self._context.bell.heard(await self.round())
                 await asyncio.sleep(max(0.0, begun + GAP_S - time.monotonic()))
                 self._forget_ended()
         finally:
             for task in self._calls.values():
                 task.cancel()
-            await asyncio.gather(*self._calls.values(), return_exceptions=True)
+            if self._calls:
+                ended, _ = await asyncio.wait(self._calls.values(), timeout=STOP_S)
+                for task in ended:
+                    heard(task)
 
-    async def round(self) -> bool:
-        """Decide once for every pool; return whether there is a reason to look again by itself."""
+    async def settled(self) -> None:
+        """Return when no call is under way."""
+        await asyncio.gather(*self._calls.values())
+        self._forget_ended()
+
+    async def round(self) -> float | None:
+        """Decide once for every pool; return after how many seconds to look again by itself."""
         rows = await self._store.pool_rounds(
             self._epoch, limit_jobs=self._settings.autoscale_jobs_max
         )
         names = {one["name"] for row in rows for one in row["machines"]}
         self._idle = {name: known for name, known in self._idle.items() if name in names}
         self._made &= names
+        self._compare(rows)
         moving = [await self._decide(row) for row in rows]
-        return any(moving)
+        if not rows:
+            return None
+        return self._settings.autoscale_s if any(moving) else self._settings.provider_list_s
+
+    def _compare(self, rows: Sequence[Row]) -> None:
+        """Begin to compare what providers have with what is noted, if it is time."""
+        for row in rows:
+            for provider in {
+                row["plan"]["provider"],
+                *(one["provider"] for one in row["machines"]),
+            }:
+                listed_at = self._listed.get(provider or "", -math.inf)
+                due_at = listed_at + self._settings.provider_list_s
+                if provider and due_at <= time.monotonic():
+                    self._call(("list", provider), self._list(provider, row["tag"]))
 
     async def _decide(self, row: Row) -> bool:
         pool = msgspec.convert(row["plan"], Pool)
@@ -91,10 +120,12 @@ class Autoscaler:
                 _tell(pool, one)
         await self._create(pool, row, [one for one in decisions if one.kind == "create"])
         for one in row["machines"]:
-            if one["state"] == "creating" and one["name"] not in self._made:
+            name, provider = one["name"], one["provider"]
+            if one["state"] == "creating" and name not in self._made:
                 self._start_making(pool, row["tag"], one)
             elif one["state"] == "deleting" and not one["has_worker"]:
-                self._call(one["name"], self._delete(pool, row["tag"], one["name"]))
+                call = self._delete(pool, provider, row["tag"], name)
+                self._call(("machine", name), call)
         ours = [one for one in machines if one.flavour is not None]
         return bool(demand or decisions or len(ours) != pool.min_workers) and bool(
             ours or pool.max_workers
@@ -136,13 +167,12 @@ class Autoscaler:
         )
         for name, one in zip(names, new, strict=False):
             _tell(pool, msgspec.structs.replace(one, machine=name))
-            self._start_making(
-                pool, row["tag"], {"name": name, "flavour": one.flavour, "region": one.region}
-            )
+            facts = {"name": name, "flavour": one.flavour, "region": one.region}
+            self._start_making(pool, row["tag"], {**facts, "provider": pool.provider})
 
     def _start_making(self, pool: Pool, tag: str, row: Mapping[str, Any]) -> None:
         flavours = [one for one in pool.flavours if one.name == row["flavour"]]
-        if not flavours or row["name"] in self._calls:
+        if not flavours:
             return
         wanted = WantedMachine(
             name=row["name"],
@@ -151,68 +181,97 @@ class Autoscaler:
             region=row["region"],
             options=pool.options,
         )
-        self._call(wanted.name, self._make(pool, tag, wanted))
+        self._call(("machine", wanted.name), self._make(pool, row["provider"], tag, wanted))
 
-    def _call(self, name: str, call: Coroutine[Any, Any, None]) -> None:
-        """Begin a call, unless one for this machine is under way."""
-        if name in self._calls:
+    def _call(self, key: tuple[str, str], call: Coroutine[Any, Any, None]) -> None:
+        """Begin a call, unless one of this kind is under way or has just failed."""
+        if key in self._calls or self._pauses.holds(key):
             call.close()
             return
-        self._calls[name] = asyncio.create_task(call)
+        self._calls[key] = asyncio.create_task(call)
 
-    async def _make(self, pool: Pool, tag: str, wanted: WantedMachine) -> None:
+    async def _make(self, pool: Pool, provider: str, tag: str, wanted: WantedMachine) -> None:
         self._made.add(wanted.name)
+        region = ("region", pool.name, wanted.region)
         try:
-            async with asyncio.timeout(self._settings.provider_timeout_s):
-                found = await self._providers(pool.provider or "", tag).create(wanted)
+            found = await self._limited(lambda: self._providers(provider, tag).create(wanted))
         except Exception as error:  # noqa: BLE001 (a plug-in raises what it likes)
-            await self._failed(pool, wanted.name, error)
-            self._close_region(pool, wanted.region)
+            await self._failed(pool, provider, wanted.name, error)
+            self._pauses.failed(region)
             # Perhaps it was made all the same: it has to be deleted.
             reason = "it could not be made"
             await self._store.move_machine(self._epoch, wanted.name, "delete", reason)
             self._context.bell.ring()
             return
-        self._closed.pop((pool.name, wanted.region), None)
+        self._pauses.worked(region)
         await self._store.record_machine(
             self._epoch, wanted.name, "made", provider_id=found.provider_id
         )
 
-    async def _delete(self, pool: Pool, tag: str, name: str) -> None:
+    async def _delete(self, pool: Pool, provider: str, tag: str, name: str) -> None:
         try:
-            async with asyncio.timeout(self._settings.provider_timeout_s):
-                await self._providers(pool.provider or "", tag).delete(name)
+            await self._limited(lambda: self._providers(provider, tag).delete(name))
         except Exception as error:  # noqa: BLE001 (as above)
-            await self._failed(pool, name, error)
+            await self._failed(pool, provider, name, error)
+            self._pauses.failed(("machine", name))
             return
+        self._pauses.worked(("machine", name))
         await self._store.record_machine(self._epoch, name, "gone", reason="it is deleted")
 
-    async def _failed(self, pool: Pool, name: str, error: Exception) -> None:
-        reason = str(error) if isinstance(error, ProviderError) else type(error).__name__
-        if isinstance(error, TimeoutError):
-            reason = f"no answer within {self._settings.provider_timeout_s:g} s"
-        metrics.PROVIDER_FAILURES.labels(pool.provider or "").inc()
+    async def _list(self, provider: str, tag: str) -> None:
+        begun = time.monotonic()
+        try:
+            found = await self._limited(self._providers(provider, tag).list)
+            names = [one.name for one in found]
+        except Exception as error:  # noqa: BLE001 (as above)
+            self._pauses.failed(("list", provider))
+            metrics.PROVIDER_FAILURES.labels(provider).inc()
+            log.warning("pool.list_failed", provider=provider, error=self._reason(error))
+            return
+        self._pauses.worked(("list", provider))
+        asked_s = time.monotonic() - begun
+        try:
+            wrong = await self._store.reconcile_machines(
+                self._epoch, provider, names, asked_s=asked_s
+            )
+        except WorkerEnded:  # just now, as in _move: the next list finds what is wrong
+            return
+        self._listed[provider] = begun
+        for one in wrong:
+            metrics.POOL_DECISIONS.labels("delete").inc()
+            log.warning("pool.reconciled", provider=provider, **one)
+        if wrong:
+            self._context.bell.ring()
+
+    async def _limited(self, call: Callable[[], Awaitable[Answer]]) -> Answer:
+        """Call a provider, which may hang."""
+
+        async def called() -> Answer:
+            return await call()
+
+        return await limited(called(), self._settings.provider_timeout_s)
+
+    async def _failed(self, pool: Pool, provider: str, name: str, error: Exception) -> None:
+        reason = self._reason(error)
+        metrics.PROVIDER_FAILURES.labels(provider).inc()
         log.warning("pool.provider_failed", pool=pool.name, machine=name, error=reason)
         await self._store.record_machine(self._epoch, name, "fail", reason=reason)
+        self._listed.pop(provider, None)
 
-    def _close_region(self, pool: Pool, region: str) -> None:
-        _, before_s = self._closed.get((pool.name, region), (0.0, 0.0))
-        for_s = min(before_s * 2 or CLOSED_FIRST_S, CLOSED_LONGEST_S)
-        self._closed[pool.name, region] = (time.monotonic() + for_s, for_s)
+    def _reason(self, error: Exception) -> str:
+        if isinstance(error, TimeoutError):
+            return f"no answer within {self._settings.provider_timeout_s:g} s"
+        return str(error) if isinstance(error, ProviderError) else type(error).__name__
 
     def _closed_regions(self, pool: Pool) -> Sequence[str]:
-        now = time.monotonic()
-        return [
-            region
-            for (name, region), (until, _) in self._closed.items()
-            if name == pool.name and until > now
-        ]
+        regions = pool.regions or (ANYWHERE,)
+        return [one for one in regions if self._pauses.holds(("region", pool.name, one))]
 
     def _forget_ended(self) -> None:
         """Make room for other calls, or raise a defect: then this term is over."""
-        for name, task in list(self._calls.items()):
+        for key, task in list(self._calls.items()):
             if task.done():
-                del self._calls[name]
+                del self._calls[key]
                 task.result()
 
 

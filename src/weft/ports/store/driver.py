@@ -188,6 +188,17 @@ class DriverStore(Protocol):
         repeat.
         """
 
+    async def reconcile_machines(
+        self, epoch: int, provider: str, names: Sequence[str], *, asked_s: float
+    ) -> Sequence[Row]:
+        """Compare the names that a provider listed with the machines that are noted. Return what
+        was wrong: `pool`, `machine`, `finding`; each of these machines is to be deleted, as by
+        `move_machine`.
+
+        `asked_s`: how long ago the list was asked for. What changed since, or within two minutes
+        before, is left for the next time. Safe to repeat.
+        """
+
     async def due_callbacks(
         self,
         epoch: int,

@@ -6,5 +6,6 @@ SELECT p.name, m.name, m.state, m.created_at, format('%s machines, at most %s', 
 FROM weft.machine m JOIN weft.pool p USING (pool_id)
 CROSS JOIN LATERAL (
     SELECT count(*) AS n FROM weft.machine o
-    WHERE o.pool_id = m.pool_id AND o.machine_id <= m.machine_id AND (o.state <> 'deleted' OR o.changed_at > m.created_at)) x
-WHERE x.n > m.pool_max
+    WHERE o.pool_id = m.pool_id AND o.strayed_at IS NULL AND o.machine_id <= m.machine_id
+      AND (o.state <> 'deleted' OR o.changed_at > m.created_at)) x
+WHERE x.n > m.pool_max AND m.strayed_at IS NULL

@@ -5,8 +5,9 @@
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._pool_machines(of_pool_id int) RETURNS SETOF jsonb LANGUAGE sql STABLE
 AS $$
-    SELECT jsonb_build_object('name', coalesce(m.name, i.worker_name), 'state', coalesce(m.state, 'active'), 'flavour', m.flavour,
-        'region', coalesce(m.region, ''), 'cpu_m', coalesce(i.cpu_m, m.cpu_m), 'memory_mib', i.memory_mib, 'offers', i.offers,
+    SELECT jsonb_build_object('name', coalesce(m.name, i.worker_name), 'state', coalesce(m.state, 'active'),
+        'flavour', m.flavour, 'provider', m.provider, 'region', coalesce(m.region, ''),
+        'cpu_m', coalesce(i.cpu_m, m.cpu_m), 'memory_mib', i.memory_mib, 'offers', i.offers,
         'used_cpu_m', coalesce(r.cpu_m, 0), 'used_memory_mib', coalesce(r.memory_mib, 0), 'n_running', coalesce(r.n, 0),
         'state_s', coalesce(date_part('epoch', clock_timestamp() - m.changed_at), 0), 'has_worker', i.incarnation_id IS NOT NULL,
         'is_held', coalesce(i.cordoned_by <> 'autoscaler', false), 'busy_key', format('%s %s', i.incarnation_id, k.claim_id))

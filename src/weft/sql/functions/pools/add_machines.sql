@@ -13,15 +13,19 @@ BEGIN
     SELECT p.name, p.plan, (p.plan ->> 'max_workers')::int AS most INTO v_pool FROM weft.pool p
     WHERE p.pool_id = of_pool_id FOR NO KEY UPDATE;
     WITH new AS (
-        INSERT INTO weft.machine AS m (pool_id, name, provider, flavour, region, cpu_m, price_per_hour, pool_max, state, reason,
+        INSERT INTO weft.machine AS m (machine_id, pool_id, name, provider, flavour, region, cpu_m, price_per_hour, pool_max, state, reason,
             created_at, changed_at)
-        SELECT of_pool_id, v_pool.name || '-' || nextval('weft.machine_machine_id_seq'), v_pool.plan ->> 'provider', w.flavour, w.region,
+        OVERRIDING SYSTEM VALUE
+        SELECT w.machine_id, of_pool_id, v_pool.name || '-' || w.machine_id, v_pool.plan ->> 'provider', w.flavour, w.region,
             f.cpu_m, f.price_per_hour, v_pool.most, 'creating', left(w.reason, 1000), d.at, d.at
-        FROM unnest(add_machines.flavours, add_machines.regions, add_machines.reasons) WITH ORDINALITY w (flavour, region, reason, n)
+        FROM (
+            SELECT x.flavour, x.region, x.reason, nextval('weft.machine_machine_id_seq') AS machine_id
+            FROM unnest(add_machines.flavours, add_machines.regions, add_machines.reasons)
+                WITH ORDINALITY x (flavour, region, reason, n)
+            WHERE x.n <= v_pool.most - (SELECT count(*) FROM weft.machine o WHERE o.pool_id = of_pool_id AND o.state <> 'deleted')
+            ORDER BY x.n) w
         JOIN jsonb_to_recordset(v_pool.plan -> 'flavours') f (name text, cpu_m bigint, price_per_hour numeric) ON f.name = w.flavour
         CROSS JOIN (SELECT clock_timestamp() AS at) d
-        WHERE w.n <= v_pool.most - (SELECT count(*) FROM weft.machine x WHERE x.pool_id = of_pool_id AND x.state <> 'deleted')
-        ORDER BY w.n
         RETURNING m.name, m.reason, m.machine_id)
     SELECT array_agg(n.name ORDER BY n.machine_id) INTO v_names FROM new n;
     PERFORM weft._record_pool_changes(of_pool_id, array_agg('create'::text), array_agg(m.name), array_agg(m.reason))

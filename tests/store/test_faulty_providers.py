@@ -1,0 +1,269 @@
+"""Providers that hang, fail, make machines twice or forget them: never too many, none leaked."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
+
+import pytest
+import pytest_asyncio
+
+from store.test_pools import described
+from store.world import World
+from weft.driver.loops.autoscale import Autoscaler
+from weft.driver.loops.bell import Bell
+from weft.driver.loops.due_date import DueDate
+from weft.driver.loops.loop import LoopContext
+from weft.driver.loops.provider_calls import Pauses, limited
+from weft.ports.provider import FoundMachine, ProviderError, WantedMachine
+from weft.settings import Settings
+
+
+class Faulty:
+    """A provider that does what a test says."""
+
+    def __init__(self) -> None:
+        self.machines: list[str] = []
+        """Names; one that was made twice stands there twice."""
+        self.asked: list[str] = []
+        self.hangs: set[str] = set()
+        """Calls that never return, although they are cancelled."""
+        self.fails: set[str] = set()
+        self.full: set[str] = set()
+        """Regions without room."""
+        self.makes = 1
+        self.may_end = asyncio.Event()
+
+    async def _asked(self, call: str) -> None:
+        self.asked.append(call)
+        while call in self.hangs and not self.may_end.is_set():
+            with suppress(asyncio.CancelledError):
+                await self.may_end.wait()
+        if call in self.fails:
+            raise ProviderError("out of order")
+
+    async def list(self) -> Sequence[FoundMachine]:
+        await self._asked("list")
+        return [FoundMachine(name=one, provider_id=f"{n}") for n, one in enumerate(self.machines)]
+
+    async def create(self, wanted: WantedMachine) -> FoundMachine:
+        if wanted.region in self.full:
+            self.asked.append(f"create in {wanted.region}")
+            raise ProviderError("no quota", is_full=True)
+        if wanted.name not in self.machines:
+            self.machines += [wanted.name] * self.makes
+        await self._asked("create")
+        return FoundMachine(name=wanted.name, provider_id="7")
+
+    async def delete(self, name: str) -> None:
+        await self._asked("delete")
+        self.machines = [one for one in self.machines if one != name]
+
+    async def describe(self, name: str) -> FoundMachine | None:
+        return FoundMachine(name=name, provider_id="7") if name in self.machines else None
+
+    async def close(self) -> None:
+        pass
+
+
+class Site:
+    """A pool, its autoscaler and its provider."""
+
+    def __init__(self, world: World, epoch: int) -> None:
+        self.world = world
+        self.provider = Faulty()
+        self._epoch = epoch
+        self.begin_term()
+
+    def begin_term(self, *, list_s: float = 600) -> None:
+        """Forget what is in memory."""
+        settings = Settings(provider_timeout_s=0.05, provider_list_s=list_s)
+        context = LoopContext(
+            self.world.driver, self._epoch, settings, Bell(), DueDate(),
+            moved=lambda: None, ring=lambda _: None, providers=lambda _name, _tag: self.provider,
+        )  # fmt: skip
+        assert context.providers is not None
+        self.scaler = Autoscaler(context, context.providers)
+
+    async def rounds(self, n: int = 1) -> None:
+        """Decide, and let all calls end."""
+        for _ in range(n):
+            await self.scaler.round()
+            await self.scaler.settled()
+
+    async def known(self) -> dict[str, str]:
+        """Return the machines that weft knows, with their states."""
+        rows = await self.world.api.list_machines(self.world.pool, limit=99)
+        return {row["machine"]: row["state"] for row in rows}
+
+    async def log(self) -> list[tuple[str, str]]:
+        """Return kinds and reasons of what was decided, oldest first."""
+        rows = await self.world.api.list_pool_changes(self.world.pool, limit=99)
+        return [(row["kind"], row["reason"]) for row in reversed(rows)][1:]
+
+    async def pass_time(self) -> None:
+        """Let all that was done be three minutes old."""
+        await self.world.admin.execute(
+            "UPDATE weft.machine m SET created_at = created_at - interval '3 minutes', "
+            "changed_at = changed_at - interval '3 minutes' FROM weft.pool p "
+            "WHERE p.pool_id = m.pool_id AND p.name = $1",
+            self.world.pool,
+        )
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def site(world: World) -> AsyncIterator[Site]:
+    """Give a described pool of at most two machines, with two waiting jobs."""
+    async with described(world):
+        await world.submit(2)
+        found = Site(world, await world.lead())
+        yield found
+        found.provider.may_end.set()
+
+
+async def test_a_machine_that_nobody_asked_for_is_deleted(site: Site) -> None:
+    await site.rounds()
+    stray = f"{site.world.pool}-0"
+    site.provider.machines.append(stray)
+    site.begin_term()
+    await site.rounds()
+    assert (await site.known())[stray] == "deleting"
+    await site.rounds()
+
+    assert site.provider.machines == list(await site.known())
+    assert ("delete", "its provider has it, and weft has not asked for it") in await site.log()
+
+
+async def test_a_machine_that_outlives_its_deletion_is_deleted_again(site: Site) -> None:
+    await site.rounds()
+    name, _ = site.provider.machines
+    epoch = await site.world.lead()
+    await site.world.driver.move_machine(epoch, name, "delete", "why")
+    await site.world.driver.record_machine(epoch, name, "gone", reason="it is deleted")
+    site.begin_term()
+    await site.rounds()
+    assert name not in await site.known()  # providers list what they delete for a while
+    await site.pass_time()
+    site.begin_term()
+    await site.rounds(2)
+
+    assert site.provider.machines == list(await site.known())
+    assert name not in site.provider.machines
+
+
+async def test_a_machine_that_was_made_twice_goes(site: Site) -> None:
+    site.provider.makes = 2
+    await site.rounds()
+    first = list(site.provider.machines)
+    site.provider.makes = 1
+    site.begin_term()
+    await site.rounds(3)
+
+    assert len(first) == 4
+    assert not set(first) & set(site.provider.machines)
+    assert len(site.provider.machines) == 2
+    assert [why for kind, why in await site.log() if kind == "delete"] == [
+        "its provider made it twice"
+    ] * 2
+
+
+async def test_the_worker_of_a_machine_that_was_made_twice_ends_its_job(site: Site) -> None:
+    site.provider.makes = 2
+    await site.rounds()
+    name = site.provider.machines[0]
+    worker = await site.world.worker(name)
+    (job, *_) = await worker.claim(1)
+    site.begin_term()
+    await site.rounds(3)
+    assert site.provider.machines.count(name) == 2
+    assert not await worker.store.finish_drain(worker.id)
+    await worker.end(job)
+    assert await worker.store.finish_drain(worker.id)
+    await site.rounds()
+
+    assert name not in site.provider.machines
+    assert (await site.world.job(job.batch_id, job.job_id))["attempt"] == 1
+
+
+async def test_a_machine_that_the_provider_forgot_is_replaced(site: Site) -> None:
+    site.begin_term(list_s=0)
+    await site.rounds()
+    lost, used = site.provider.machines
+    await site.world.worker(used, cpu_m=1000)
+    await site.rounds()
+    site.provider.machines.clear()
+    await site.pass_time()
+    await site.rounds(2)
+    known = await site.known()
+
+    assert lost not in known
+    assert known[used] == "active"  # its worker lives: it is there
+    assert ("delete", "its provider has it no more") in await site.log()
+    assert len(known) <= 2
+
+
+async def test_a_create_that_hangs_ends_and_leaves_nothing(site: Site) -> None:
+    site.provider.hangs = {"create"}
+    async with asyncio.timeout(20):
+        await site.rounds()
+    reasons = {why for kind, why in await site.log() if kind == "fail"}
+    site.provider.hangs = set()
+    await site.rounds(2)
+
+    assert reasons == {"no answer within 0.05 s"}
+    assert site.provider.machines == []
+    assert await site.known() == {}
+
+
+async def test_a_provider_that_fails_every_call_is_left_alone_for_a_while(site: Site) -> None:
+    site.provider.fails = {"create", "delete", "list"}
+    await site.rounds(9)
+    known = await site.known()
+
+    assert sorted(site.provider.asked) == ["create"] * 2 + ["delete"] * 2 + ["list"]
+    assert set(known.values()) == {"deleting"}
+    assert len(known) == 2
+    site.provider.fails = set()
+    site.begin_term()
+    await site.rounds()
+    assert len(set(site.provider.machines)) <= 2
+
+
+async def test_a_full_region_is_passed_over(site: Site) -> None:
+    world = site.world
+    rows = await world.api.list_pools()
+    plans = {row["pool"]: row["plan"] for row in rows}
+    await world.admin.execute(
+        "UPDATE weft.pool SET plan = jsonb_set(plan, '{regions}', '[\"a\", \"b\"]') "
+        "WHERE name = $1", world.pool,
+    )  # fmt: skip
+    assert plans[world.pool] is not None
+    site.provider.full = {"a"}
+    await site.rounds(3)
+    rows = await world.api.list_machines(world.pool, limit=9)
+    await site.rounds(3)
+
+    assert {row["region"] for row in rows} == {"b"}
+    assert site.provider.asked.count("create in a") <= 2
+
+
+async def test_pauses_grow() -> None:
+    pauses = Pauses()
+    assert not pauses.holds("x")
+    pauses.failed("x")
+    assert pauses.holds("x")
+    pauses.worked("x")
+    assert not pauses.holds("x")
+
+
+async def test_a_limited_call_ends_or_is_given_up() -> None:
+    async def quick() -> int:
+        return 7
+
+    async def wrong() -> int:
+        raise ProviderError("no")
+
+    assert await limited(quick(), 60) == 7
+    with pytest.raises(ProviderError):
+        await limited(wrong(), 60)
+    with pytest.raises(TimeoutError):
+        await limited(asyncio.Event().wait(), 0.01)

@@ -43,7 +43,8 @@ WORDS: dict[tuple[str, ...], list[str]] = {
     ("billing", "correct-rates"): ["1", "--cpu", "0.02", "--reason", "too few zeros"],
 }  # fmt: skip
 """What some commands need before they read settings."""
-READ_NONE = {("down",), ("completion",), ("check-order",), ("bench",), ("convert", "dax")}
+READ_NONE = {("down",), ("completion",), ("check-order",), ("bench",), ("convert", "dax"),
+             ("simulate",)}  # fmt: skip
 """Commands that need no settings."""
 
 

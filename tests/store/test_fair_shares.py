@@ -1,6 +1,7 @@
 """A claim shares what is free among users as the rule of fair share says."""
 
 from collections import Counter
+from itertools import accumulate
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -8,6 +9,7 @@ from hypothesis import strategies as st
 
 from store.water_filling import Demand, water_filling
 from store.world import Backend, World, open_world
+from weft.core.fair_share import UserWork, fair_shares
 from weft.ports.store import Caller, Shape
 from weft.testing.builders import job_rows
 
@@ -27,6 +29,25 @@ async def submit_jobs(world: World, caller: Caller, n: int, cpu_m: int) -> int:
 
 def shares_of(free_m: int, *users: tuple[int, int] | tuple[int, int, int]) -> list[int]:
     return [round(one) for one in water_filling([Demand(*user) for user in users], free_m)]
+
+
+async def compare_with_core(world: World, free_m: int) -> None:
+    """Compare `_fair_shares` with `core/fair_share.py`."""
+    rows = await world.admin.fetch(
+        "SELECT * FROM weft.user_share WHERE active AND pool_id = 1 ORDER BY load, user_id"
+    )
+    shares = await world.admin.fetchrow(
+        "SELECT * FROM weft._fair_shares(of_pool_id => 1, budget_cpu_m => $1, users_max => 64)",
+        free_m,
+    )
+    assert shares is not None
+    wanted = fair_shares(
+        [UserWork(row["running_m"], row["ready_m"], row["weight"]) for row in rows], free_m
+    )
+    found = shares["upto_m"] or []
+    assert (shares["user_ids"] or []) == [row["user_id"] for row in rows]
+    for upto, share in zip(found, accumulate(wanted), strict=True):
+        assert abs(upto - share) <= len(rows)  # each is rounded up from a floating number
 
 
 def test_rule() -> None:
@@ -114,6 +135,7 @@ async def test_claims_agree_with_the_rule(
             for caller, (_, ready, _, cpu_m) in zip(callers, users, strict=True)
         ]
         await world.fold()
+        await compare_with_core(world, free_m)
         claimed = await worker.claim(1000, cpu_m=free_m)
 
         taken: Counter[int] = Counter()

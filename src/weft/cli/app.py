@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from weft.core.errors import WeftError
 
 USAGE = 2
-READ_FILES = ("submit", "queue", "schedule")
+READ_FILES = ("submit", "queue", "schedule", "simulate")
 """Commands whose mistakes are those of a file: they name its lines."""
 INTERRUPTED = 130
 BROKEN_PIPE = 141
@@ -84,6 +84,10 @@ COMMANDS = {
         "Submit batches at the times of cron expressions.",
     ),
     "pool": ("weft.cli.commands.pool:app", "Show and change pools of workers."),
+    "simulate": (
+        "weft.cli.commands.simulate:simulate",
+        "Run a recorded workload on a pool, in virtual time.",
+    ),
     "bench": (
         "weft.cli.commands.bench:bench",
         "Measure performance against a reference.",

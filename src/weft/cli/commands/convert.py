@@ -1,19 +1,18 @@
 """`weft convert`: convert workflows of other systems to batch documents."""
 
-import gzip
 import json
 import math
 import sys
-import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import IO, Annotated, Any, BinaryIO, cast
+from typing import IO, Annotated, Any
 
 from cyclopts import App, Parameter
 
 from weft.cli.input.documents import UnreadableDocument
 from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.packed import unpacked
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json
 from weft.core.dax import DaxJob, DaxReader, UnreadableWorkflow, Workflow
@@ -21,10 +20,6 @@ from weft.core.errors import Invalid
 
 app = App(name="convert", help="Convert workflows of other systems to batch documents.")
 
-GZIP_MAGIC = b"\x1f\x8b"
-PIECE_BYTES = 1 << 16
-WORKFLOW_BYTES_MAX = 4 << 30
-"""Unpacked; about the size of a workflow of ten million jobs."""
 MICROSECONDS = 6
 
 
@@ -103,61 +98,9 @@ def _job_of(job: DaxJob, parents: list[str], scale: float) -> dict[str, Any]:
 
 def _read(file: str) -> Workflow:
     reader = DaxReader()
-    try:
-        with ExitStack() as stack:
-            source: BinaryIO = sys.stdin.buffer
-            if file != "-":
-                source = stack.enter_context(Path(file).open("rb"))
-            for piece in _pieces(source):
-                reader.feed(piece)
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise UnreadableWorkflow(
-            "cannot unpack the workflow", detail=f"{error}.", hint="Copy the file again."
-        ) from error
-    except OSError as error:
-        raise UnreadableDocument(
-            f"cannot read {file!r}",
-            detail=f"{error.strerror or error}.",
-            hint="Name a readable file, or - for standard input.",
-        ) from error
+    for piece in unpacked(file, refused=UnreadableWorkflow, what="the workflow"):
+        reader.feed(piece)
     return reader.finish()
-
-
-def _pieces(source: BinaryIO) -> Iterator[bytes]:
-    """Yield a file unpacked, whatever its name says."""
-    first = source.read(PIECE_BYTES)
-    joined = _Joined(first, source)
-    unpacked = (
-        gzip.GzipFile(fileobj=cast("Any", joined), mode="rb") if _is_packed(first) else joined
-    )
-    size = 0
-    while piece := unpacked.read(PIECE_BYTES):
-        size += len(piece)
-        if size > WORKFLOW_BYTES_MAX:
-            raise UnreadableWorkflow(
-                "the workflow is too large",
-                detail=f"It is larger than {WORKFLOW_BYTES_MAX} bytes.",
-            )
-        yield piece
-
-
-def _is_packed(first: bytes) -> bool:
-    return first.startswith(GZIP_MAGIC)
-
-
-class _Joined:
-    """A stream whose beginning was already read: standard input cannot seek."""
-
-    def __init__(self, first: bytes, rest: BinaryIO) -> None:
-        self._first = first
-        self._rest = rest
-
-    def read(self, size: int) -> bytes:
-        """Return at most this number of bytes; none at the end."""
-        if not self._first:
-            return self._rest.read(size)
-        piece, self._first = self._first[:size], self._first[size:]
-        return piece
 
 
 def _opened_to_write(path: Path) -> IO[str]:

@@ -1,0 +1,163 @@
+"""`weft simulate`: what a pool would have done with a recorded workload."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from weft.cli.input.declared import placed, read_file, tables_in
+from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.packed import unpacked_lines
+from weft.cli.input.values import WrongOption, read_option
+from weft.cli.terminal.amounts import money
+from weft.cli.terminal.report import note
+from weft.cli.terminal.screen import print_json, print_table
+from weft.core.amounts import duration
+from weft.core.durations import parse_seconds
+from weft.core.errors import Invalid
+from weft.core.pools import Pool
+from weft.core.problems import Problems
+from weft.core.swf import UnreadableTrace, read_trace
+from weft.simulator import Options
+from weft.simulator.report import compare
+from weft.wire.pool_documents import PoolsDocument
+
+Document = Mapping[str, Any]
+LOAD_MAX = 1000
+USERS_SHOWN = 10
+NAMES = {"weft": "weft", "fifo": "FIFO", "easy": "EASY"}
+
+
+class WhichPool(Invalid):
+    """A file of pools in which the pool to simulate is not clear."""
+
+    code = "CLI.WHICH_POOL"
+    advice = "Name one with --name."
+
+
+def simulate(
+    trace: str,
+    /,
+    *,
+    pool: Path,
+    name: str | None = None,
+    seed: int = 0,
+    boot: str = "60",
+    load: float = 1.0,
+    shared: Shared = SHARED,
+) -> int:
+    """Run a recorded workload on a pool, in virtual time.
+
+        weft simulate trace.swf.gz --pool pool.toml
+
+    The functions decide that decide in production: fair shares, claims, the autoscaler. Beside it
+    are static clusters with as many core hours: first come first served, and the same with EASY
+    backfilling. Needs no server.
+
+    Args:
+        trace: File in the Standard Workload Format, plain or compressed by gzip; `-`: standard
+            input.
+        pool: TOML with tables `[[pool]]`, as for `weft pool apply`.
+        name: Which pool of the file, if there are several.
+        seed: Seed of what differs between machines: how long each takes to boot.
+        boot: How long a machine takes until it runs jobs, on average: 90, 2m.
+        load: Factor for the rate of submissions; with 2, jobs come twice as fast.
+        shared: Options of every command.
+    """
+    boot_s = read_option("--boot", boot, parse_seconds)
+    if not 0 < load <= LOAD_MAX:
+        raise WrongOption(
+            "the value of --load is wrong",
+            detail=f"It is {load:g}, and must be more than 0 and at most {LOAD_MAX}.",
+            hint="With 2, jobs come twice as fast.",
+        )
+    wanted = read_pool(pool, name, shared)
+    lines = unpacked_lines(trace, refused=UnreadableTrace, what="the trace")
+    found = compare(
+        wanted,
+        read_trace(lines, name=trace),
+        Options(seed=seed, boot_s=boot_s),
+        load=load,
+        name=trace,
+    )
+    if shared.json:
+        print_json(found.document)
+    else:
+        _print(found.document)
+    return 0
+
+
+def read_pool(file: Path, name: str | None, shared: Shared) -> Pool:
+    """Return the pool that a file describes. Raise `WhichPool` if it is not clear which."""
+    from weft.api.http.decoding import JSON, decode  # noqa: PLC0415 (heavy: the server's side)
+    from weft.api.translation.pools import pools_of  # noqa: PLC0415
+
+    body = read_file(file)
+    example = 'name = "burst", provider = "process", max_workers = 4'
+    otherwise = "`weft simulate` takes the file of `weft pool apply`."
+    tables = tables_in(file, body, "pool", example=example, otherwise=otherwise)
+    with placed(file, body, {"pools": tables}, shared):
+        document = decode(msgspec.json.encode({"pools": tables}), JSON, PoolsDocument)
+        problems = Problems()
+        pools = pools_of(document.pools, problems)
+        problems.raise_any()
+    matching = [one for one in pools if name is None or one.name == name]
+    if len(matching) != 1:
+        names = ", ".join(one.name for one in pools) or "none"
+        which = f"{len(pools)} pools" if name is None else f"no pool {name!r}"
+        raise WhichPool(f"{file} describes {which}", detail=f"Its pools: {names}.")
+    return matching[0]
+
+
+def _print(found: Document) -> None:
+    policies = found["policies"]
+    print_table(("Figure", *NAMES.values()), list(_rows(policies)), right=tuple(NAMES.values()))
+    print()
+    print_table(
+        ("User", "Jobs", "Core hours", *(f"{name} waits" for name in NAMES.values())),
+        [_user_row(one) for one in found["users"][:USERS_SHOWN]],
+        right=("User", "Jobs", "Core hours", *(f"{name} waits" for name in NAMES.values())),
+    )
+    if len(found["users"]) > USERS_SHOWN:
+        print(f"… and {len(found['users']) - USERS_SHOWN:,} more users; --json prints them all")
+    left_out = f", {found['left_out']:,} that never ran left out" if found["left_out"] else ""
+    note(f"{found['jobs']:,} jobs{left_out}; static clusters of {found['static_cores']:,} cores")
+    speed = found["speed"]
+    note(
+        f"{duration(policies['weft']['span_s'] * 1000)} in {speed['wall_s']:.2f} s: "
+        f"{speed['times_real_time']:,} × real time, {speed['decisions_per_s']:,} decisions/s"
+    )
+
+
+def _rows(policies: Mapping[str, Document]) -> Sequence[Sequence[str]]:
+    def row(label: str, show: Any) -> Sequence[str]:  # noqa: ANN401 (a function of figures)
+        return (label, *(show(policies[name]) for name in NAMES))
+
+    waits = [
+        row(f"wait, {label}", lambda one, key=key: _time(one["wait_s"][key]))
+        for key, label in (("mean", "mean"), ("p50", "median"), ("p95", "p95"), ("max", "longest"))
+    ]
+    return [
+        *waits,
+        row("slowdown, mean", lambda one: f"{one['slowdown']['mean']:,.2f}"),
+        row("slowdown, p95", lambda one: f"{one['slowdown']['p95']:,.2f}"),
+        row("utilisation", lambda one: f"{one['utilisation']:.1%}"),
+        row("machine hours", lambda one: f"{one['machine_hours']:,.1f}"),
+        row("core hours", lambda one: f"{one['core_hours']:,.0f}"),
+        row("cost", lambda one: money(one["cost"])),
+        row("all done after", lambda one: _time(one["span_s"])),
+    ]
+
+
+def _user_row(one: Document) -> Sequence[str]:
+    return (
+        str(one["user"]),
+        f"{one['jobs']:,}",
+        f"{one['core_hours']:,.0f}",
+        *(_time(one["wait_s"][name]["mean"]) for name in NAMES),
+    )
+
+
+def _time(seconds: float) -> str:
+    return duration(seconds * 1000) if seconds else "0"

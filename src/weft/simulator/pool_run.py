@@ -1,0 +1,352 @@
+"""A pool under a recorded workload: claims of its machines, and rounds of its autoscaler.
+
+Events are handled in the order of their time; of one time, ends come first, then submissions,
+machines that are ready, claims, a round. Rounds that cannot decide anything are left out.
+"""
+
+import heapq
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Final, Literal
+
+from weft.core.errors import Invalid
+from weft.core.lease import Load, Pace, plan_claim
+from weft.core.pools import Decision, Flavour, Machine, Pool, decide, offers_of
+from weft.core.swf import TraceJob
+from weft.simulator.outcome import MachineTime, Outcome
+from weft.simulator.ready_jobs import ReadyJobs
+
+GAP_S: Final = 2.0
+"""Between two rounds at least, as in the driver."""
+NOTHING_AHEAD: Final = Pace()
+"""Jobs of recorded workloads take seconds and more, so nothing is claimed ahead of room."""
+BOOT_SPREAD: Final = 0.5
+"""A machine takes up to this share less or more time than others until it is ready."""
+_END, _READY = 0, 1
+
+
+class JobNeverStarts(Invalid):
+    """A pool that can never run a job of a trace."""
+
+    code = "CLI.JOB_NEVER_STARTS"
+    advice = "Give the pool a flavour that holds the job, and room for it in its limits."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What a trace and a pool do not say."""
+
+    seed: int = 0
+    boot_s: float = 60.0
+    """Mean time from the decision to make a machine until it takes jobs."""
+    autoscale_s: float = 15.0
+    jobs_max: int = 5000
+    """How many jobs of the queue the autoscaler looks at."""
+
+
+class _Machine:
+    """A machine with what runs there."""
+
+    __slots__ = (
+        "begin_s",
+        "flavour",
+        "idle_since_s",
+        "memory_mib",
+        "n_running",
+        "name",
+        "offers",
+        "pending",
+        "region",
+        "state",
+        "state_since_s",
+        "used_m",
+        "used_mib",
+    )
+
+    def __init__(self, pool: str, name: str, flavour: Flavour, region: str, now: float) -> None:
+        self.name = name
+        self.flavour = flavour
+        self.region = region
+        self.offers = offers_of(pool, flavour, region)
+        self.state: Literal["creating", "active", "cordoned"] = "creating"
+        self.begin_s = self.state_since_s = self.idle_since_s = now
+        self.used_m = 0
+        """Also what a claimed job will use that has no room yet."""
+        self.used_mib = 0
+        self.n_running = 0
+        self.pending: int | None = None
+        """A job that was claimed and waits for room."""
+
+    def seen(self, now: float) -> Machine:
+        """Return it as the autoscaler sees it."""
+        return Machine(
+            name=self.name,
+            state=self.state,
+            flavour=self.flavour.name,
+            region=self.region,
+            cpu_m=self.flavour.cpu_m,
+            memory_mib=self.flavour.memory_mib,
+            offers=self.offers,
+            used_cpu_m=self.used_m,
+            used_memory_mib=self.used_mib,
+            n_running=self.n_running,
+            idle_s=now - self.idle_since_s if not self.n_running else 0.0,
+            state_s=now - self.state_since_s,
+            has_worker=self.state != "creating",
+        )
+
+
+def check_sizes(pool: Pool, jobs: Sequence[TraceJob], *, trace: str) -> None:
+    """Raise `JobNeverStarts` for a job that no machine of the pool can hold."""
+    if not pool.max_workers:
+        raise JobNeverStarts(
+            f"pool {pool.name!r} makes no machines",
+            detail="Its max_workers is 0.",
+            hint="Set max_workers, provider and a flavour.",
+        )
+    quota_m = math.inf if pool.quota_cpu_m is None else pool.quota_cpu_m * pool.quota_share
+    sizes = [(one.cpu_m, one.memory_mib) for one in pool.flavours if one.cpu_m <= quota_m]
+    largest = max(jobs, key=lambda job: (job.cpu_m, job.memory_mib))
+    for job in (largest, max(jobs, key=lambda job: job.memory_mib)):
+        if not any(job.cpu_m <= cpu_m and job.memory_mib <= mib for cpu_m, mib in sizes):
+            most = max(sizes, default=(0, 0))
+            raise JobNeverStarts(
+                f"no machine of pool {pool.name!r} can hold job {job.number} of {trace}",
+                detail=f"It asks for {job.cpu_m / 1000:g} cores and {job.memory_mib} MiB; the "
+                f"largest flavour within the quota has {most[0] / 1000:g} and {most[1]} MiB.",
+            )
+
+
+def run_pool(pool: Pool, jobs: Sequence[TraceJob], options: Options) -> Outcome:
+    """Run the jobs, in the order of their submission, on the pool.
+
+    The machines that the pool keeps anyway are there when the first job comes. Raise
+    `JobNeverStarts` if jobs wait and nothing can change any more.
+    """
+    return _PoolRun(pool, jobs, options).run()
+
+
+class _PoolRun:
+    def __init__(self, pool: Pool, jobs: Sequence[TraceJob], options: Options) -> None:
+        self._pool = pool
+        self._jobs = jobs
+        self._options = options
+        self._random = Random(options.seed)  # noqa: S311 (a machine's time to boot is no secret)
+        self._flavours = {one.name: one for one in pool.flavours}
+        self._now = jobs[0].submit_s
+        self._ready = ReadyJobs()
+        self._machines: dict[str, _Machine] = {}
+        self._gone: list[MachineTime] = []
+        self._events: list[tuple[float, int, int, str]] = []
+        """Time, kind, job, machine."""
+        self._next_job = 0
+        self._n_ended = 0
+        self._n_made = 0
+        self._starts = [math.nan] * len(jobs)
+        self._placed = [""] * len(jobs)
+        self._last_s = self._now - options.autoscale_s
+        """The last round."""
+        self._is_rung = self._has_decided = False
+        self._n_decisions = 0
+
+    def run(self) -> Outcome:
+        """Handle events until all jobs have ended."""
+        self._begin()
+        while self._n_ended < len(self._jobs):
+            round_at = self._round_at()
+            self._now = min(self._next_event_at(), round_at)
+            if self._now == math.inf:
+                self._refuse()
+            self._step()
+            if round_at <= self._now:
+                self._round()
+        for machine in list(self._machines.values()):
+            self._remove(machine)
+        return Outcome(
+            name="weft",
+            starts=self._starts,
+            placed=self._placed,
+            machines=self._gone,
+            n_decisions=self._n_decisions,
+        )
+
+    def _begin(self) -> None:
+        """Make the machines that stay although nothing runs."""
+        while len(self._machines) < self._pool.min_workers and self._decide():
+            for machine in self._machines.values():
+                machine.state = "active"
+        self._events.clear()
+        self._has_decided = False
+
+    def _next_event_at(self) -> float:
+        at = self._events[0][0] if self._events else math.inf
+        if self._next_job < len(self._jobs):
+            at = min(at, self._jobs[self._next_job].submit_s)
+        return at
+
+    def _step(self) -> None:
+        """Let happen what happens now, then let machines claim."""
+        touched: dict[str, _Machine] = {}
+        is_new = False
+        while self._events and self._events[0][:2] <= (self._now, _END):
+            machine = self._machines[self._events[0][3]]
+            self._end(heapq.heappop(self._events)[2], machine)
+            touched[machine.name] = machine
+        while (
+            self._next_job < len(self._jobs) and self._jobs[self._next_job].submit_s <= self._now
+        ):
+            self._ready.add(self._next_job, self._jobs[self._next_job])
+            self._next_job += 1
+            is_new = True
+        while self._events and self._events[0][0] <= self._now:
+            came = self._machines.get(heapq.heappop(self._events)[3])
+            if came is not None:  # else it was too late, and is gone
+                came.state = "active"
+                came.state_since_s = came.idle_since_s = self._now
+                touched[came.name] = came
+        if touched or is_new:
+            self._is_rung = True
+            self._claim(list((self._machines if is_new else touched).values()))
+
+    def _claim(self, machines: Sequence[_Machine]) -> None:
+        for machine in machines:
+            if not self._ready.count:
+                return
+            if machine.state == "active" and machine.pending is None:
+                self._claim_for(machine)
+
+    def _claim_for(self, machine: _Machine) -> None:
+        flavour = machine.flavour
+        while self._ready.count:
+            load = Load(
+                cpu_m=flavour.cpu_m,
+                memory_mib=flavour.memory_mib,
+                cpu_m_held=machine.used_m,
+                memory_mib_held=machine.used_mib,
+            )
+            budget = plan_claim(load, NOTHING_AHEAD)
+            if budget is None:
+                return
+            self._n_decisions += 1
+            taken = self._ready.claim(budget, flavour.cpu_m, flavour.memory_mib)
+            if not taken:
+                return
+            for index in taken:
+                self._hold(index, machine)
+
+    def _hold(self, index: int, machine: _Machine) -> None:
+        job = self._jobs[index]
+        machine.used_m += job.cpu_m
+        machine.used_mib += job.memory_mib
+        machine.n_running += 1
+        if self._has_room(machine):
+            self._start(index, machine)
+        else:
+            machine.pending = index
+
+    def _has_room(self, machine: _Machine) -> bool:
+        flavour = machine.flavour
+        return machine.used_m <= flavour.cpu_m and machine.used_mib <= flavour.memory_mib
+
+    def _start(self, index: int, machine: _Machine) -> None:
+        self._starts[index] = self._now
+        self._placed[index] = machine.name
+        end_s = self._now + self._jobs[index].run_s
+        heapq.heappush(self._events, (end_s, _END, index, machine.name))
+
+    def _end(self, index: int, machine: _Machine) -> None:
+        job = self._jobs[index]
+        machine.used_m -= job.cpu_m
+        machine.used_mib -= job.memory_mib
+        machine.n_running -= 1
+        machine.idle_since_s = self._now
+        self._ready.end(job)
+        self._n_ended += 1
+        if machine.pending is not None and self._has_room(machine):
+            index, machine.pending = machine.pending, None
+            self._start(index, machine)
+
+    def _round_at(self) -> float:
+        """Return when the next round is that could decide something."""
+        pool, every_s = self._pool, self._options.autoscale_s
+        found = math.inf
+        machines = self._machines.values()
+        if self._has_decided:
+            found = self._last_s + every_s
+        may_grow = self._ready.count and len(machines) < pool.max_workers
+        if self._is_rung and (
+            may_grow
+            or len(machines) < pool.min_workers
+            or any(one.state == "cordoned" for one in machines)
+        ):
+            found = min(found, max(self._now, self._last_s + GAP_S))
+        due_s = [one.begin_s + pool.stale_s for one in machines if one.state == "creating"]
+        if len(machines) > pool.min_workers:
+            due_s += [
+                one.idle_since_s + pool.idle_s
+                for one in machines
+                if one.state == "active" and not one.n_running
+            ]
+        due_s = [one for one in due_s if one > self._last_s]
+        if due_s:
+            rounds = max(math.ceil((min(due_s) - self._last_s) / every_s), 1)
+            found = min(found, self._last_s + rounds * every_s)
+        return found
+
+    def _round(self) -> None:
+        self._last_s = self._now
+        self._is_rung = False
+        self._has_decided = self._decide()
+        if self._has_decided and self._ready.count:
+            self._claim(list(self._machines.values()))
+
+    def _decide(self) -> bool:
+        """Decide and do it; return whether there was anything to do."""
+        demand = self._ready.demand(self._options.jobs_max) if self._ready.count else []
+        seen = [one.seen(self._now) for one in self._machines.values()]
+        self._n_decisions += 1
+        decisions = decide(self._pool, demand, seen)
+        for one in decisions:
+            self._do(one)
+        return bool(decisions)
+
+    def _do(self, decision: Decision) -> None:
+        if decision.machine is None:
+            self._make(self._flavours[decision.flavour], decision.region)
+            return
+        machine = self._machines[decision.machine]
+        if decision.kind == "delete":
+            self._remove(machine)
+            return
+        machine.state = "active" if decision.kind == "uncordon" else "cordoned"
+        machine.state_since_s = self._now
+
+    def _make(self, flavour: Flavour, region: str) -> None:
+        self._n_made += 1
+        name = f"m{self._n_made}"
+        self._machines[name] = _Machine(self._pool.name, name, flavour, region, self._now)
+        spread = self._random.uniform(1 - BOOT_SPREAD, 1 + BOOT_SPREAD)
+        at = self._now + self._options.boot_s * spread
+        heapq.heappush(self._events, (at, _READY, 0, name))
+
+    def _remove(self, machine: _Machine) -> None:
+        del self._machines[machine.name]
+        self._gone.append(
+            MachineTime(
+                name=machine.name,
+                cpu_m=machine.flavour.cpu_m,
+                begin_s=machine.begin_s,
+                end_s=self._now,
+                price_per_hour=float(machine.flavour.price_per_hour),
+            )
+        )
+
+    def _refuse(self) -> None:
+        job = self._jobs[self._ready.oldest()]
+        raise JobNeverStarts(
+            f"job {job.number} of the trace never starts in pool {self._pool.name!r}",
+            detail=f"It asks for {job.cpu_m / 1000:g} cores, and the machines that the pool keeps "
+            "or may have at most are too small.",
+        )

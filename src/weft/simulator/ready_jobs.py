@@ -1,0 +1,133 @@
+"""The jobs that are ready, by user, and claims of them: as `claim_jobs` does it, in memory."""
+
+import math
+from collections import deque
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from weft.core.fair_share import UserWork, fair_shares
+from weft.core.lease import Budget
+from weft.core.pools import Demand
+from weft.core.swf import TraceJob
+
+USERS_MAX: Final = 64
+"""A claim shares among the users with the smallest load only."""
+Shape = tuple[int, int]
+
+
+class _User:
+    """What one user runs, and what it has ready: indexes of jobs by mCPU and MiB, oldest first."""
+
+    __slots__ = ("number", "ready", "ready_m", "running_m")
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.running_m = 0
+        self.ready_m = 0
+        self.ready: dict[Shape, deque[int]] = {}
+
+    def head(self, cpu_m: int, memory_mib: int) -> Shape | None:
+        """Return the shape of the oldest job that a machine of this size can hold."""
+        found, oldest = None, math.inf
+        for shape, indexes in self.ready.items():
+            if shape[0] <= cpu_m and shape[1] <= memory_mib and indexes[0] < oldest:
+                found, oldest = shape, indexes[0]
+        return found
+
+    def take(self, shape: Shape) -> int:
+        """Remove the oldest job of a shape; it runs."""
+        indexes = self.ready[shape]
+        index = indexes.popleft()
+        if not indexes:
+            del self.ready[shape]
+        self.ready_m -= shape[0]
+        self.running_m += shape[0]
+        return index
+
+
+class ReadyJobs:
+    """The queue of a pool."""
+
+    def __init__(self) -> None:
+        self._users: dict[int, _User] = {}
+        self.count = 0
+
+    def add(self, index: int, job: TraceJob) -> None:
+        """Add a job, younger than all others; indexes say which is older."""
+        user = self._users.setdefault(job.user, _User(job.user))
+        user.ready.setdefault((job.cpu_m, job.memory_mib), deque()).append(index)
+        user.ready_m += job.cpu_m
+        self.count += 1
+
+    def end(self, job: TraceJob) -> None:
+        """Note that a job has ended."""
+        self._users[job.user].running_m -= job.cpu_m
+
+    def oldest(self) -> int:
+        """Return the oldest job; there must be one."""
+        return min(indexes[0] for user in self._users.values() for indexes in user.ready.values())
+
+    def claim(self, budget: Budget, cpu_m: int, memory_mib: int) -> list[int]:
+        """Take jobs for a machine of this size in fair-share order, up to the budget.
+
+        The first may exceed the budget: it starts when there is room. The last job of a share is
+        taken whole.
+        """
+        taken: list[int] = []
+        left_m, left_mib = budget.cpu_m, budget.memory_mib
+        over_m = 0.0
+        for user, share_m in self._offers(budget.cpu_m):
+            share_left = share_m + over_m
+            while share_left > 0 and len(taken) < budget.jobs:
+                shape = user.head(cpu_m, memory_mib)
+                if shape is None:
+                    break
+                if taken and (shape[0] > left_m or shape[1] > left_mib):
+                    return taken
+                taken.append(user.take(shape))
+                self.count -= 1
+                share_left -= shape[0]
+                left_m -= shape[0]
+                left_mib -= shape[1]
+                if left_m <= 0 or left_mib <= 0:
+                    return taken
+            over_m = min(share_left, 0.0)
+        return taken
+
+    def _offers(self, budget_m: int) -> Iterator[tuple[_User, float]]:
+        """Yield users with their shares, then all for what is left."""
+        users = self._waiting()
+        if len(users) > 1:
+            first = users[:USERS_MAX]
+            work = [UserWork(user.running_m, user.ready_m) for user in first]
+            yield from zip(first, map(float, fair_shares(work, budget_m)), strict=True)
+        for user in users:
+            yield user, math.inf
+
+    def _waiting(self) -> list[_User]:
+        waiting = [user for user in self._users.values() if user.ready]
+        if len(waiting) > 1:
+            waiting.sort(key=lambda user: (user.running_m, user.number))
+        return waiting
+
+    def demand(self, jobs_max: int) -> list[Demand]:
+        """Return the head of the queue: of each user, in fair-share order, an equal part."""
+        users = self._waiting()[:USERS_MAX]
+        part = max(jobs_max // max(len(users), 1), 1)
+        return [
+            Demand(cpu_m=shape[0], memory_mib=shape[1], n_jobs=count)
+            for user in users
+            for shape, count in _first(user.ready.items(), part)
+        ]
+
+
+def _first(
+    ready: Iterable[tuple[Shape, deque[int]]], jobs_max: int
+) -> Iterator[tuple[Shape, int]]:
+    left = jobs_max
+    for shape, indexes in sorted(ready, key=lambda one: one[1][0]):
+        if left <= 0:
+            return
+        count = min(left, len(indexes))
+        left -= count
+        yield shape, count

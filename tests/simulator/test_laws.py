@@ -1,0 +1,85 @@
+"""What is true of every trace: each job runs once, nothing is used twice, nobody is overtaken."""
+
+from collections.abc import Sequence
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simulator.traces import job, pool
+from weft.core.pools import Pool
+from weft.core.swf import TraceJob
+from weft.simulator import Options, Outcome, run_easy, run_fifo, run_pool
+
+traces = st.lists(
+    st.builds(
+        job, st.integers(0, 500), st.integers(0, 300), st.integers(1, 8), st.integers(1, 4),
+        st.integers(0, 400),
+    ),
+    min_size=1, max_size=25,
+).map(lambda jobs: sorted(jobs, key=lambda one: one.submit_s))  # fmt: skip
+pools = st.builds(
+    lambda small, kept, more, idle_s: pool(
+        small, 8, at_least=kept, at_most=kept + 1 + more, idle_s=idle_s
+    ),
+    st.integers(1, 7), st.integers(0, 2), st.integers(0, 2), st.sampled_from([0.0, 30.0, 400.0]),
+)  # fmt: skip
+options = st.builds(Options, seed=st.integers(0, 9), boot_s=st.sampled_from([0.0, 7.0, 60.0]))
+
+
+def check(outcome: Outcome, jobs: Sequence[TraceJob]) -> None:
+    """Check that each job ran on a machine that was there and had room."""
+    machines = {one.name: one for one in outcome.machines}
+    assert len(outcome.starts) == len(outcome.placed) == len(jobs)
+    changes: dict[str, list[tuple[float, int]]] = {name: [] for name in machines}
+    for one, start, name in zip(jobs, outcome.starts, outcome.placed, strict=True):
+        assert start >= one.submit_s
+        assert machines[name].begin_s <= start
+        assert start + one.run_s <= machines[name].end_s
+        if one.run_s:
+            changes[name] += [(start, one.cpu_m), (start + one.run_s, -one.cpu_m)]
+    for name, own in changes.items():
+        used = 0
+        for _, change in sorted(own):
+            used += change
+            assert used <= machines[name].cpu_m
+
+
+@given(jobs=traces, pool=pools, options=options)
+def test_each_job_runs_once_on_a_machine_with_room(
+    jobs: list[TraceJob], pool: Pool, options: Options
+) -> None:
+    found = run_pool(pool, jobs, options)
+
+    check(found, jobs)
+    assert run_pool(pool, jobs, options) == found
+
+
+@given(jobs=traces, pool=pools, options=options)
+def test_a_pool_never_has_more_machines_than_its_maximum(
+    jobs: list[TraceJob], pool: Pool, options: Options
+) -> None:
+    machines = run_pool(pool, jobs, options).machines
+
+    for one in machines:
+        others = [x for x in machines if x.begin_s <= one.begin_s < x.end_s]
+        assert len(others) <= pool.max_workers
+
+
+@given(jobs=traces, cores=st.integers(8, 20))
+def test_first_come_is_first_served(jobs: list[TraceJob], cores: int) -> None:
+    found = run_fifo(jobs, cores * 1000)
+
+    check(found, jobs)
+    assert list(found.starts) == sorted(found.starts)
+
+
+@given(jobs=traces, cores=st.integers(8, 20))
+def test_easy_keeps_what_it_promised_to_the_first_of_the_queue(
+    jobs: list[TraceJob], cores: int
+) -> None:
+    promises: dict[int, float] = {}
+    found = run_easy(jobs, cores * 1000, promises)
+
+    check(found, jobs)
+    for index, latest in promises.items():
+        assert found.starts[index] <= latest

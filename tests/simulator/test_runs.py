@@ -1,0 +1,112 @@
+"""Traces of a few jobs, whose times one computes by hand."""
+
+import pytest
+
+from simulator.traces import job, pool, waits
+from weft.simulator import (
+    JobNeverStarts,
+    Options,
+    check_sizes,
+    run_easy,
+    run_fifo,
+    run_pool,
+)
+from weft.simulator.figures import equal_cpu_m, figures_of, users_of
+
+AT_ONCE = Options(boot_s=0)
+BLOCKED = [job(0, 100, 3), job(10, 100, 4), job(20, 50, 1, user=2), job(30, 200, 1, user=2)]
+"""On four cores the second job cannot start before the first has ended."""
+
+
+def test_first_come_first_served() -> None:
+    assert waits(run_fifo(BLOCKED, 4000), BLOCKED) == [0, 90, 180, 170]
+
+
+def test_a_job_that_delays_nobody_goes_first_with_easy() -> None:
+    """The third ends before the second can start; the fourth would not."""
+    assert waits(run_easy(BLOCKED, 4000), BLOCKED) == [0, 90, 0, 170]
+
+
+def test_easy_believes_what_users_said() -> None:
+    unsure = [job(0, 100, 3), job(10, 100, 4), job(20, 50, 1, limit_s=500)]
+
+    assert waits(run_easy(unsure, 4000), unsure) == [0, 90, 180]
+
+
+def test_easy_uses_what_the_first_job_leaves_free() -> None:
+    spare = [job(0, 100, 3), job(10, 100, 2), job(20, 500, 1), job(30, 500, 1)]
+
+    assert waits(run_easy(spare, 4000), spare) == [0, 90, 0, 70]
+
+
+def test_a_worker_keeps_room_for_the_job_that_it_has_claimed() -> None:
+    machine = pool(4, at_least=1)
+
+    assert waits(run_pool(machine, BLOCKED, AT_ONCE), BLOCKED) == [0, 90, 180, 170]
+
+
+def test_users_share_what_is_free() -> None:
+    jobs = [*(job(0, 100, 1) for _ in range(4)), job(10, 100, 1, user=2)]
+
+    assert waits(run_pool(pool(2, at_least=1), jobs, AT_ONCE), jobs) == [0, 0, 100, 200, 90]
+    assert waits(run_fifo(jobs, 2000), jobs) == [0, 0, 100, 100, 190]
+
+
+def test_a_pool_grows_and_shrinks() -> None:
+    """Idle from 100 on, seen as idle for 30 s at 135, deleted 15 s later."""
+    jobs = [job(0, 100, 4), job(1000, 100, 2)]
+    found = run_pool(pool(4), jobs, AT_ONCE)
+
+    assert waits(found, jobs) == [0, 0]
+    assert [(one.begin_s, one.end_s) for one in found.machines] == [(0, 150), (1000, 1100)]
+    figures = figures_of(found, jobs)
+    assert figures["machine_hours"] == round(250 / 3600, 2)
+    assert figures["core_hours"] == round(1000 / 3600, 2)
+    assert figures["cost"] == round(1000 / 3600, 2)
+    assert figures["utilisation"] == 0.6
+    assert equal_cpu_m(found, jobs) == 4000
+
+
+def test_a_job_waits_for_its_machine() -> None:
+    jobs = [job(0, 100, 2)]
+    (wait,) = waits(run_pool(pool(4), jobs, Options(boot_s=60, seed=7)), jobs)
+
+    assert 30 <= wait <= 90
+
+
+def test_a_job_that_no_free_machine_holds_gets_a_larger_one() -> None:
+    jobs = [job(0, 100, 1), job(1, 100, 8)]
+    found = run_pool(pool(2, 8, at_most=2), jobs, AT_ONCE)
+
+    assert sorted(one.cpu_m for one in found.machines) == [2000, 8000]
+    assert waits(found, jobs) == [0, 1]
+
+
+def test_figures_of_waits() -> None:
+    jobs = [job(0, 100, 4), job(0, 5, 4, user=2)]
+    found = run_fifo(jobs, 4000)
+    figures = figures_of(found, jobs, cost=3.0)
+
+    assert figures["wait_s"] == {"mean": 50, "p50": 0, "p95": 100, "max": 100}
+    assert figures["slowdown"]["max"] == 10.5
+    assert figures["cost"] == 3.0
+    assert [(one["user"], one["wait_s"]["fifo"]["mean"]) for one in users_of([found], jobs)] == [
+        (1, 0),
+        (2, 100),
+    ]
+
+
+def test_a_job_larger_than_all_machines_is_refused() -> None:
+    small = pool(2, 4)
+
+    with pytest.raises(JobNeverStarts, match="asks for 8 cores") as refused:
+        check_sizes(small, [job(0, 1, 8)], trace="t.swf")
+    assert "largest flavour within the quota has 4" in refused.value.detail
+    with pytest.raises(JobNeverStarts, match="makes no machines"):
+        check_sizes(pool(8, at_most=0), [job(0, 1, 8)], trace="t.swf")
+
+
+def test_a_job_for_which_no_place_becomes_free_is_refused() -> None:
+    """The pool keeps its small machine, and may have one only."""
+    with pytest.raises(JobNeverStarts, match="never starts"):
+        run_pool(pool(2, 8, at_least=1), [job(0, 1, 8)], AT_ONCE)

@@ -25,16 +25,25 @@ CONDITIONS = {
 ALWAYS = {"bench", "unit", "weft", "reference", "ratio", "conditions"}
 
 
-def measured(directory: Path, name: str, *options: str) -> dict[str, Any]:
+SERVER = {"file_system", "postgresql", "durable"}
+"""Conditions of benches that have a server."""
+
+
+def printed(name: str, *options: str) -> dict[str, Any]:
     done = subprocess.run(
-        [*PROGRAM, name, "--json", "--dir", directory, *options],
+        [*PROGRAM, name, "--json", *options],
         check=False, capture_output=True, text=True, timeout=100,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert list(directory.iterdir()) == [], "the home is still there"
     result: dict[str, Any] = json.loads(done.stdout)
     assert result["bench"] == name
     assert result.keys() >= ALWAYS
+    return result
+
+
+def measured(directory: Path, name: str, *options: str) -> dict[str, Any]:
+    result = printed(name, "--dir", str(directory), *options)
+    assert list(directory.iterdir()) == [], "the home is still there"
     assert result["conditions"].keys() == CONDITIONS
     durable = result["conditions"]["durable"]
     assert (durable["fsync"], durable["synchronous_commit"]) == ("on", "on")
@@ -198,3 +207,17 @@ def test_functions_are_compared_with_other_pools(tmp_path: Path) -> None:
     assert result["weft_single"] > 0
     assert result["reference_chunked"] > 0
     assert result["cpu_us"].keys() > {"api", "worker", "client", "weft"}
+
+
+def test_simulation_is_compared_with_real_time_and_with_a_static_cluster(tmp_path: Path) -> None:
+    trace = tmp_path / "t.swf"
+    trace.write_text("1 0 -1 60 4 -1 -1 -1 -1 -1 1 3 1 -1 0 -1 -1 -1\n" * 3)
+    made_up = printed("simulate", "--jobs", "50", "--rounds", "1")
+    recorded = printed("simulate", "--trace", str(trace))
+
+    for result, jobs in ((made_up, 50), (recorded, 3)):
+        assert result["conditions"].keys() == CONDITIONS - SERVER
+        assert result["conditions"]["sizes"]["jobs"] == jobs
+        assert result["ratio"] > 0
+        assert result["wait_mean_s"].keys() == {"weft", "fifo", "easy"}
+    assert len(recorded["rounds"]["weft"]) == 3

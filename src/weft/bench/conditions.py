@@ -31,15 +31,22 @@ async def conditions_of(
         await connection.close()
     settings = {row["name"]: row["setting"] for row in rows}
     return {
+        **machine_conditions(load_before=load_before, sizes=sizes),
+        "file_system": _file_system(home),
+        "postgresql": settings.pop("server_version"),
+        "durable": settings,
+    }
+
+
+def machine_conditions(*, load_before: float, sizes: Mapping[str, int | float]) -> dict[str, Any]:
+    """Return machine, versions and sizes, of a bench without a server."""
+    return {
         "cores": len(os.sched_getaffinity(0)),
         "cpu": _cpu_model(),
         "memory_gib": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / _GIB, 1),
         "kernel": platform.release(),
-        "file_system": _file_system(home),
         "python": platform.python_version(),
-        "postgresql": settings.pop("server_version"),
         "weft": __version__,
-        "durable": settings,
         "load_before": load_before,
         "sizes": dict(sizes),
     }

@@ -23,6 +23,7 @@ BENCHES: Mapping[str, str] = {
     "cancel": "cancel of 1,000,000 jobs that run, and the batch behind them",
     "gates": "half of 100,000 jobs waiting for 1,000 concurrency keys, beside none",
     "functions": "50,000 calls of a function, beside ProcessPoolExecutor and Ray",
+    "simulate": "three months of a recorded workload, beside real time",
     "idle": "a minute without work: statements, time, memory",
 }
 """Name of the module that measures it, and what it asks."""

@@ -26,6 +26,8 @@ class BenchPlan:
     """Number of rounds (weft, then its reference) instead of the usual one."""
     directory: Path | None = None
     """Where the throw-away home is made; else on a disk: `/var/tmp`."""
+    trace: Path | None = None
+    """A recorded workload for `simulate`."""
 
     def jobs_of(self, usual: int) -> int:
         """Return how many jobs to run."""

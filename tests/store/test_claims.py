@@ -341,3 +341,47 @@ async def test_forced_cancel_leaves_no_work(world: World) -> None:
     assert await worker.waits()
     await world.sweep()
     assert await world.states(batch) == "cc"
+
+
+@pytest.mark.parametrize("listed", [False, True], ids=["range", "listed"])
+async def test_claim_leaves_alone_what_another_took_after_its_snapshot(
+    world: World, *, listed: bool
+) -> None:
+    """It does not lock these rows, for which the reports of their worker would wait. In this
+    isolation level PostgreSQL refuses to lock them.
+    """
+    await world.submit(job_rows(6, priority=[int(listed)]))
+    slow, fast = await world.worker("slow"), await world.worker("fast")
+    connection = await world.connect("weft_worker")
+    async with connection.transaction(isolation="repeatable_read"):
+        await connection.fetchval("SELECT 1")
+        first = await fast.claim(2)
+        second = await call_on(
+            connection, "claim_jobs", incarnation_id=slow.id, limit_jobs=2,
+            budget_cpu_m=10**9, budget_memory_mib=10**9,
+        )  # fmt: skip
+
+    assert numbers(first) == [1, 2]
+    assert [row["job_id"] for row in second] == [3, 4]
+
+
+@pytest.mark.parametrize(
+    ("xmax", "untouched"),
+    [
+        ("0", True),
+        ("4294967291", True),  # before the snapshot
+        ("4294967295", False),  # under way at the snapshot
+        ("3", True),  # of the next epoch, before the snapshot
+        ("4", False),  # after it
+        ("100", False),
+    ],
+)
+async def test_row_is_touched_by_who_was_not_done_at_the_snapshot(
+    world: World, xmax: str, *, untouched: bool
+) -> None:
+    snapshot = "4294967290:4294967300:4294967295"
+    found = await world.admin.fetchval(
+        "SELECT weft._is_untouched($1::text::xid, $2::text::pg_snapshot)", xmax, snapshot
+    )
+
+    assert found is untouched

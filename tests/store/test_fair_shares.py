@@ -102,6 +102,54 @@ async def test_more_users_than_a_claim_shares_among_are_all_served(world: World)
     assert sorted(one.batch_id for one in claimed) == sorted(batches)
 
 
+async def test_users_without_ready_jobs_get_no_share(world: World) -> None:
+    """Before the fold, too: a claim that looks for their jobs finds none."""
+    bob = await world.user("bob")
+    await world.submit(3)
+    his = await world.submit(3, caller=bob)
+    worker = await world.worker(cpu_m=1000)
+    await world.fold()
+    claimed = await worker.claim(3, cpu_m=3000)
+    assert {one.batch_id for one in claimed} != {his}
+
+    pool_id = await world.admin.fetchval(
+        "SELECT pool_id FROM weft.pool WHERE name = $1", world.pool
+    )
+    shares = await world.admin.fetchrow(
+        "SELECT s.* FROM weft._fair_shares($1, 5000, 64) s", pool_id
+    )
+
+    assert (shares["user_ids"], shares["upto_m"]) == ([bob.user_id], [3000])
+
+
+async def test_stock_is_of_few_users(world: World) -> None:
+    """Each user costs a claim as much as dozens of jobs; the next claim serves others."""
+    for number in range(4):
+        await world.submit(100, caller=await world.user(f"u{number}"))
+    await world.fold()
+    small = await world.worker(cpu_m=1000)
+    first = Counter(one.batch_id for one in await small.claim(100, cpu_m=100_000))
+    second = Counter(one.batch_id for one in await small.claim(100, cpu_m=100_000))
+
+    assert list(first.values()) == list(second.values()) == [50, 50]
+    assert not first.keys() & second.keys()
+
+
+async def test_idle_users_are_found_while_others_claim(world: World) -> None:
+    await world.submit(1)
+    worker = await world.worker()
+    await worker.run()
+    other = await world.connect()
+    async with other.transaction():
+        await other.execute("SELECT weft._announce()")
+        await world.fold()
+    active = await world.admin.fetchval(
+        "SELECT active FROM weft.user_share WHERE user_id = $1", world.caller.user_id
+    )
+
+    assert active is False
+
+
 users = st.lists(
     st.tuples(
         st.integers(0, 6),  # jobs that run

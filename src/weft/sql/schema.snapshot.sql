@@ -516,6 +516,10 @@ CREATE FUNCTION weft._is_same_bunch(of_batch_id bigint, of_update_id integer, of
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._is_same_bunch(of_batch_id bigint, of_update_id integer, of_first_job integer, of_n_jobs integer, of_digest bytea) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft._is_untouched(x xid, snapshot pg_snapshot) RETURNS boolean
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._is_untouched(x xid, snapshot pg_snapshot) OWNER TO weft_system;
+
 CREATE FUNCTION weft._job_documents(of_batch_id bigint, of_job_ids integer[]) RETURNS TABLE(job_id integer, document jsonb)
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._job_documents(of_batch_id bigint, of_job_ids integer[]) OWNER TO weft_tenant;
@@ -707,9 +711,9 @@ CREATE FUNCTION weft._ms_between(from_at timestamp with time zone, to_at timesta
     LANGUAGE sql IMMUTABLE STRICT;
 ALTER FUNCTION weft._ms_between(from_at timestamp with time zone, to_at timestamp with time zone) OWNER TO weft_system;
 
-CREATE FUNCTION weft._next_offer(last weft.offer, of_pool_id integer, lanes integer[], shares weft.shares) RETURNS weft.offer
+CREATE FUNCTION weft._next_offer(last weft.offer, of_pool_id integer, lanes integer[], shares weft.shares, only_shares boolean) RETURNS weft.offer
     LANGUAGE plpgsql STABLE;
-ALTER FUNCTION weft._next_offer(last weft.offer, of_pool_id integer, lanes integer[], shares weft.shares) OWNER TO weft_system;
+ALTER FUNCTION weft._next_offer(last weft.offer, of_pool_id integer, lanes integer[], shares weft.shares, only_shares boolean) OWNER TO weft_system;
 
 CREATE FUNCTION weft._next_open_batch(of_tenant_id integer, from_batch_id bigint) RETURNS bigint
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -4076,6 +4080,8 @@ REVOKE ALL ON FUNCTION weft._is_paused(of_gate_set_id integer, of_pool_id intege
 
 REVOKE ALL ON FUNCTION weft._is_same_bunch(of_batch_id bigint, of_update_id integer, of_first_job integer, of_n_jobs integer, of_digest bytea) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._is_untouched(x xid, snapshot pg_snapshot) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._job_documents(of_batch_id bigint, of_job_ids integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._job_gate_sets(bunch weft.bunch, base integer, jobs weft.job_columns) FROM PUBLIC;
@@ -4162,7 +4168,7 @@ GRANT ALL ON FUNCTION weft._moved_gate_set(own integer, of_queue integer) TO wef
 REVOKE ALL ON FUNCTION weft._ms_between(from_at timestamp with time zone, to_at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._ms_between(from_at timestamp with time zone, to_at timestamp with time zone) TO weft_tenant;
 
-REVOKE ALL ON FUNCTION weft._next_offer(last weft.offer, of_pool_id integer, lanes integer[], shares weft.shares) FROM PUBLIC;
+REVOKE ALL ON FUNCTION weft._next_offer(last weft.offer, of_pool_id integer, lanes integer[], shares weft.shares, only_shares boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._next_open_batch(of_tenant_id integer, from_batch_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._next_open_batch(of_tenant_id integer, from_batch_id bigint) TO weft_tenant;

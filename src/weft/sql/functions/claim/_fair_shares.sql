@@ -3,8 +3,8 @@
 -- Called by: claim_jobs, if several users have work.   Safe to repeat: yes, it only reads.
 -- Plan: the deltas not yet folded, at most half a second of them, because they change what a user runs; then the first users by load. It
 --   runs with the settings of its caller.
--- users_max: a worker that asks for more than it has keeps a stock of short jobs; fewer users at a time make that cheaper.
--- Returns: users by load. One whose ready jobs are not counted yet may have any number of them.
+-- users_max: a worker that asks for more than it has keeps a stock of short jobs; one user for 50 of them makes that cheaper.
+-- Returns: users by load, without those whose jobs have all been claimed: they are active until the fold looks at them.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._fair_shares(of_pool_id int, budget_cpu_m bigint, users_max int) RETURNS weft.shares LANGUAGE sql STABLE
 AS $$
@@ -15,16 +15,16 @@ AS $$
         JOIN weft.batch b ON b.batch_id = d.batch_id JOIN weft.shape h ON h.shape_id = d.shape_id
         WHERE d.pool_id = of_pool_id GROUP BY 1),
     candidate AS MATERIALIZED (
-        SELECT x.*, CASE WHEN x.n_ready > 0 THEN x.ready_m ELSE 1e12 END::double precision AS demand_m,
-               CASE WHEN x.n_ready > 0 THEN greatest(x.ready_m / x.n_ready, 1) ELSE 1000 END AS job_m
+        SELECT x.*, x.ready_m::double precision AS demand_m, greatest(x.ready_m / x.n_ready, 1) AS job_m
         FROM (
             (SELECT s.user_id, s.weight, s.load, s.n_ready, s.ready_m FROM weft.user_share s
-             WHERE s.pool_id = of_pool_id AND s.active AND NOT s.user_id = ANY (ARRAY(SELECT r.user_id FROM recent r))
+             WHERE s.pool_id = of_pool_id AND s.active AND s.n_ready > 0 AND NOT s.user_id = ANY (ARRAY(SELECT r.user_id FROM recent r))
              ORDER BY s.load, s.user_id LIMIT users_max)
             UNION ALL
             SELECT s.user_id, s.weight, greatest(0, s.running_m + r.running_m) / s.weight::double precision, s.n_ready + r.n_ready,
                    s.ready_m + r.ready_m
-            FROM recent r JOIN weft.user_share s ON s.pool_id = of_pool_id AND s.user_id = r.user_id AND s.active) x
+            FROM recent r JOIN weft.user_share s ON s.pool_id = of_pool_id AND s.user_id = r.user_id AND s.active
+            WHERE s.n_ready + r.n_ready > 0) x
         ORDER BY x.load, x.user_id LIMIT users_max),
     -- While the level rises, a user takes part from its own load on until all its jobs run.
     step AS (

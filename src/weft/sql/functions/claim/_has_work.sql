@@ -16,7 +16,7 @@ BEGIN
     WHERE i.incarnation_id = of_incarnation_id AND i.ended_at IS NULL AND NOT i.draining AND NOT i.cordoned;
     v_lanes := ARRAY(SELECT l.lane_id FROM weft.worker_lane l WHERE l.incarnation_id = v_worker.incarnation_id);
     LOOP
-        v_offer := weft._next_offer(v_offer, v_worker.pool_id, v_lanes, NULL);
+        v_offer := weft._next_offer(v_offer, v_worker.pool_id, v_lanes, NULL, false);
         EXIT WHEN v_offer.batch_id IS NULL;
         SELECT * INTO v_terms FROM weft._batch_terms(v_offer.batch_id, v_offer.runnable_id <> 0);
         CONTINUE WHEN v_terms.is_closed IS NOT FALSE;

@@ -5,9 +5,11 @@
 -- Safe to repeat: yes, it only reads. If a user's load changes between two calls, the user may be offered twice or not at all; the next
 --   claim corrects that. Jobs that wait at gates or are parked are not offered.
 -- Plan: by key, the heads of user_share, ready_job and runnable. It runs with the settings of its callers.
+-- only_shares: no second pass.
 -- Returns: an offer; its batch_id is NULL if no work is left. A NULL argument asks for the first offer.
 -- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft._next_offer(last weft.offer, of_pool_id int, lanes int[], shares weft.shares) RETURNS weft.offer
+CREATE OR REPLACE FUNCTION weft._next_offer(last weft.offer, of_pool_id int, lanes int[], shares weft.shares, only_shares boolean)
+RETURNS weft.offer
 LANGUAGE plpgsql STABLE
 AS $$
 #variable_conflict use_column
@@ -58,7 +60,7 @@ BEGIN
         END IF;
         IF FOUND THEN
             last := v_next;
-        ELSIF last.pass = 1 THEN
+        ELSIF last.pass = 1 AND NOT only_shares THEN
             last := (2, '-infinity', 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
         ELSE
             RETURN NULL;

@@ -1,6 +1,6 @@
 -- _pick: lock and read up to limit_jobs jobs of an offer that a worker may claim. A hint gives the number at which to start in a range;
 --   jobs below it come later.
--- Called by: claim_jobs.   Safe to repeat: no, it keeps its locks; rows that another transaction has locked are skipped.
+-- Called by: claim_jobs.   Safe to repeat: no, it keeps its locks; rows that another transaction has touched are skipped.
 -- Locks: job (SKIP LOCKED); ready_job (SKIP LOCKED).
 -- Plan: a range by the key of job, listed jobs by the key of ready_job, then job by key. It runs with the settings of its caller.
 -- Returns: the locked jobs.
@@ -12,7 +12,7 @@ CREATE OR REPLACE FUNCTION weft._pick(
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_picked weft.picked;
+    v_picked weft.picked; v_snapshot pg_snapshot := pg_current_snapshot();
     v_from int := greatest(offer.low_job, hint_job);
     v_to int := least(offer.last_job, greatest(offer.low_job, hint_job)::bigint + lookahead_jobs);
 BEGIN
@@ -27,7 +27,7 @@ BEGIN
                 FROM weft.job j
                 CROSS JOIN LATERAL weft._may_claim(j, offer.batch_id, worker.cpu_m, worker.memory_mib, has_cancel, has_switch)
                 WHERE j.batch_id = offer.batch_id AND j.job_id >= s.first_job AND j.job_id <= s.last_job AND NOT j.listed
-                  AND j.lane_id = offer.lane_id
+                  AND j.lane_id = offer.lane_id AND weft._is_untouched(j.xmax, v_snapshot)
                 ORDER BY j.job_id LIMIT limit_jobs FOR UPDATE OF j SKIP LOCKED) x
             LIMIT limit_jobs) p;
     ELSE
@@ -42,7 +42,8 @@ BEGIN
                 SELECT j.ctid AS tid, j.job_id, j.cpu_m, j.memory_mib
                 FROM weft.job j
                 CROSS JOIN LATERAL weft._may_claim(j, offer.batch_id, worker.cpu_m, worker.memory_mib, has_cancel, has_switch)
-                WHERE j.batch_id = q.batch_id AND j.job_id = q.job_id FOR UPDATE OF j SKIP LOCKED) x
+                WHERE j.batch_id = q.batch_id AND j.job_id = q.job_id AND weft._is_untouched(j.xmax, v_snapshot)
+                FOR UPDATE OF j SKIP LOCKED) x
             WHERE q.gate_set_id = 0 AND q.pool_id = worker.pool_id AND q.user_id = offer.user_id AND q.lane_id = offer.lane_id
               AND q.rank = offer.rank AND q.batch_id = offer.batch_id
               AND (q.rank, q.batch_id, q.job_id) <= (offer.rank, offer.batch_id, v_to)  -- so that only this index is used

@@ -5,7 +5,8 @@
 -- Plan: users by load, then their work by priority and age: ready_job and runnable by key, job by key from the hint on. Its steps
 --   (_fair_shares, _next_offer, _batch_terms, _has_claimable, _pick, _fit_budget, _record_claim) run with the settings of this function and
 --   have none of their own.
--- Fair share: as _fair_shares; the last job of a share is taken whole.
+-- Fair share: as _fair_shares; the last job of a share is taken whole. A worker that asks for more than it has keeps a stock of short
+--   jobs: that is of one user for 50 jobs, and if half of them are found in the shares, the claim does not look for others.
 -- Returns: one row per attempt, in queue order; no rows if nothing fits. The first four include their specs if these are small, which saves
 --   a call before a single job can start. The first job may exceed the budget if the whole worker can hold it; otherwise total cpu and
 --   memory stay within the budget.
@@ -35,15 +36,16 @@ BEGIN
     SELECT i AS itself, i.pool_id, i.waiting,
            (SELECT c.rate_card_id FROM weft.rate_card c WHERE c.valid_from <= claim_jobs.at ORDER BY c.valid_from DESC LIMIT 1),
            CASE WHEN (SELECT count(*) > 1 FROM (SELECT FROM weft.user_share s WHERE s.pool_id = i.pool_id AND s.active LIMIT 2) x)
-                THEN weft._fair_shares(i.pool_id, v_cpu, CASE WHEN v_cpu > i.cpu_m THEN 8 ELSE 64 END) END AS shares,
-           ARRAY(SELECT l.lane_id FROM weft.worker_lane l WHERE l.incarnation_id = i.incarnation_id) AS lanes
-    INTO v_worker FROM weft.worker_incarnation i
+                THEN weft._fair_shares(i.pool_id, v_cpu, CASE WHEN t.is_stock THEN (v_left + 49) / 50 ELSE 64 END) END AS shares,
+           ARRAY(SELECT l.lane_id FROM weft.worker_lane l WHERE l.incarnation_id = i.incarnation_id) AS lanes, t.is_stock
+    INTO v_worker FROM weft.worker_incarnation i CROSS JOIN LATERAL (SELECT v_cpu > i.cpu_m) t (is_stock)
     WHERE i.incarnation_id = claim_jobs.incarnation_id AND i.ended_at IS NULL AND NOT i.draining AND NOT i.cordoned;
     IF NOT FOUND THEN
         RETURN;
     END IF;
     WHILE v_left > 0 LOOP
-        v_offer := weft._next_offer(v_offer, v_worker.pool_id, v_worker.lanes, v_worker.shares);
+        v_offer := weft._next_offer(v_offer, v_worker.pool_id, v_worker.lanes, v_worker.shares,
+            v_worker.is_stock AND 2 * v_left <= claim_jobs.limit_jobs);
         EXIT WHEN v_offer.batch_id IS NULL;
         -- Invariant 6: cancels and holds take this lock exclusively: they wait for us or we see their row.
         CONTINUE WHEN NOT pg_try_advisory_xact_lock_shared(v_offer.batch_id);

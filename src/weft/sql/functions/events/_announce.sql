@@ -2,7 +2,8 @@
 --   announced by pool, user and lane, and only workers that serve the lane are woken (NULL: any lane). The notice names the pool and,
 --   unless it is for the whole pool, the incarnations; older programs read the pool only.
 -- Called by: every function that changes a state, as its last act.   Safe to repeat: yes.
--- Locks: announcements (shared, until the commit); share. Whoever goes to sleep takes it exclusively, so no wake-up is lost.
+-- Locks: announcements (shared, until the commit); with new ready work also new_work (shared, until the commit); share. Whoever goes to
+--   sleep takes the first exclusively, so no wake-up is lost.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._announce(pool_ids int[] DEFAULT '{}', user_ids int[] DEFAULT '{}', lane_ids int[] DEFAULT '{}')
 RETURNS void LANGUAGE plpgsql SECURITY DEFINER
@@ -13,6 +14,7 @@ DECLARE
 BEGIN
     v_locked := pg_advisory_xact_lock_shared(7701, 0) IS NOT NULL;  -- as an assignment it costs a tenth of a statement
     IF cardinality(pool_ids) > 0 THEN
+        PERFORM pg_advisory_xact_lock_shared(7705, 0);
         INSERT INTO weft.user_share AS s (pool_id, user_id, tenant_id, active, weight)
         SELECT n.pool_id, n.user_id, u.tenant_id, true, u.weight
         FROM (SELECT DISTINCT x.pool_id, x.user_id FROM unnest(_announce.pool_ids, _announce.user_ids) x (pool_id, user_id) ORDER BY 1, 2) n

@@ -85,6 +85,45 @@ def test_jobs_with_concurrency_keys_are_compared_with_jobs_without(tmp_path: Pat
 
 
 @pytest.mark.heavy
+def test_many_users_and_queues_are_compared_with_one(tmp_path: Path) -> None:
+    result = measured(tmp_path, "claim-many", "--jobs", "100", "--rounds", "1")
+
+    assert result["ratio"] > 0
+    assert result["conditions"]["sizes"]["users"] == 100
+    assert result["conditions"]["sizes"]["batches_cancelled"] == 10
+    assert result["audit_findings"] == 0
+
+
+@pytest.mark.heavy
+def test_open_transaction_is_compared_with_none(tmp_path: Path) -> None:
+    result = measured(tmp_path, "claim-pinned", "--jobs", "2000")
+
+    assert result["ratio"] == min(result["last_by_first"], result["by_without"])
+    assert len(result["parts"]["weft"]) == len(result["parts"]["reference"]) == 10
+    assert result["audit_findings"] == 0
+
+
+@pytest.mark.heavy
+def test_64_claimers_are_compared_with_fewer(tmp_path: Path) -> None:
+    result = measured(tmp_path, "claimers", "--jobs", "600", "--rounds", "1")
+
+    assert result["ratio"] > 0
+    assert list(result["by_claimers"]) == ["2", "4", "8", "16", "32", "64"]
+    assert result["deadlocks"] == 0
+    assert result.keys() >= {"lock_wait_ms_max", "lock_waits_over_50_ms"}
+    assert result["audit_findings"] == 0
+
+
+@pytest.mark.heavy
+def test_many_finished_jobs_are_compared_with_few(tmp_path: Path) -> None:
+    result = measured(tmp_path, "grown", "--jobs", "12000", "--rounds", "1")
+
+    assert result["ratio"] > 0
+    assert result["conditions"]["sizes"]["finished"] == 12_000
+    assert result["audit_findings"] == 0
+
+
+@pytest.mark.heavy
 def test_groups_are_compared_with_a_bare_queue(tmp_path: Path) -> None:
     result = measured(tmp_path, "groups", "--scale", "0.01", "--rounds", "1")
 

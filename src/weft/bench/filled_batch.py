@@ -49,6 +49,23 @@ class Filler:
     async def __aexit__(self, *_: object) -> None:
         await self._open.aclose()
 
+    @property
+    def opened(self) -> tuple[PostgresApiStore, Caller]:
+        """Return the store and the user."""
+        if self._store is None or self._caller is None:
+            raise BenchFailed("the throw-away server does not know its own user")
+        return self._store, self._caller
+
+    async def fill_small(self, caller: Caller, jobs: int, shape: Shape) -> int:
+        """Submit a user's batch in one call, without groups; return its number."""
+        store, _ = self.opened
+        (bunch,) = self._bunches(1, jobs, Nested(deep=0), keys=0, shape=shape)
+        new = NewBatch(name="bench", trace_id=TRACE_ID)
+        batch_id, *_ = await store.submit(
+            caller, new, [], bunch, idempotency_key=None, digest=b"", trace_id=TRACE_ID
+        )
+        return batch_id
+
     async def fill(
         self, jobs: int, layout: Layout = NESTED, *, in_arrays: int = 0, keys: int = 0
     ) -> int:
@@ -57,9 +74,7 @@ class Filler:
         `in_arrays`: number of jobs that come as arrays. `keys`: number of concurrency keys that
         every other job has one of; two jobs with one run at a time.
         """
-        store, caller = self._store, self._caller
-        if store is None or caller is None:
-            raise BenchFailed("the throw-away server does not know its own user")
+        store, caller = self.opened
         begun = time.perf_counter()
         new = NewBatch(name="bench", trace_id=TRACE_ID)
         batch_id, _ = await store.create_batch(caller, new, idempotency_key=None, digest=b"")
@@ -100,14 +115,16 @@ class Filler:
                 arrays=[ArrayRow(first_job=first, n_jobs=count, first_index=first - 1)],
             )  # fmt: skip
 
-    def _bunches(self, begin: int, jobs: int, layout: Layout, keys: int) -> Iterator[JobRows]:
+    def _bunches(
+        self, begin: int, jobs: int, layout: Layout, keys: int, shape: Shape = SHAPE
+    ) -> Iterator[JobRows]:
         for first in range(begin, jobs + 1, BUNCH_JOBS):
             count = min(BUNCH_JOBS, jobs - first + 1)
             starts = range(0, count, CHUNK_JOBS_MAX)
             where = layout.columns(first, count)
             limited = range(first + first % 2, first + count, 2) if keys else range(0)
             yield JobRows(
-                first_job=first, n_jobs=count, shapes=[SHAPE], shape_index=[0],
+                first_job=first, n_jobs=count, shapes=[shape], shape_index=[0],
                 group_id=where.group_id, combo_index=where.combo_index,
                 combo_number=where.combo_number, combo_set=where.combo_set,
                 priority=[0], always_run=[False], max_attempts=[1], retry_on=[0],

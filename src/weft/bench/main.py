@@ -22,11 +22,15 @@ BENCHES: Mapping[str, str] = {
     "writers": "four processes completing jobs of one group, beside four groups",
     "cancel": "cancel of 1,000,000 jobs that run, and the batch behind them",
     "gates": "half of 100,000 jobs waiting for 1,000 concurrency keys, beside none",
+    "claim-many": "claims among 10,000 users and 100 queues, beside one of each",
+    "claim-pinned": "claims while a transaction stays open, beside claims without it",
+    "claimers": "64 claimers at once, beside the number that does best",
+    "grown": "claims beside 10,000,000 finished jobs, and beside 10,000",
     "functions": "50,000 calls of a function, beside ProcessPoolExecutor and Ray",
     "simulate": "three months of a recorded workload, beside real time",
     "idle": "a minute without work: statements, time, memory",
 }
-"""Name of the module that measures it, and what it asks."""
+"""Name of the module that measures it, with dashes, and what it asks."""
 
 Measure = Callable[[BenchPlan, BenchProgress], Awaitable[dict[str, Any]]]
 
@@ -37,7 +41,7 @@ def run_bench(name: str, plan: BenchPlan, progress: BenchProgress) -> dict[str, 
     What it started is ended before this returns or raises, also after Ctrl-C and SIGTERM.
     """
     configure(level="warning", format="auto", role="bench")
-    measure: Measure = import_module(f"weft.bench.{name}").measure
+    measure: Measure = import_module(f"weft.bench.{name.replace('-', '_')}").measure
     return {"bench": name, **asyncio.run(_interruptible(measure, plan, progress))}
 
 

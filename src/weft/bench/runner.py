@@ -10,6 +10,7 @@ import os
 import sys
 import time
 import uuid
+from collections.abc import Sequence
 
 import asyncpg
 import msgspec
@@ -31,7 +32,6 @@ from weft.store import PostgresWorkerStore, open_worker_store
 from weft.store.database import prepare_connection
 from weft.telemetry.log import configure
 
-JOBS_HELD_MAX = 10_000
 HEARTBEAT_S = 10.0
 AGAIN_S = 0.002
 BARE = {"bare": bare_turn, "bare_in_one": bare_turn_in_one}
@@ -58,28 +58,44 @@ async def main() -> None:
     configure(level="info", format="json", role="bench")  # as in a role: calls are not logged
     logins = msgspec.json.decode(_line(), type=Logins)
     bare = await asyncpg.connect(logins.admin)
-    functions = await asyncpg.connect(logins.worker, server_settings={"timezone": "UTC"})
-    await prepare_connection(functions)
+    functions: list[asyncpg.Connection] = []
     async with open_worker_store(logins.worker) as store:
         while line := _line():
             order = msgspec.json.decode(line, type=Order)
             if order.kind in BARE:
-                _say(await _run(await BARE[order.kind](bare, order), order))
+                _say(await _run([await BARE[order.kind](bare, order)], order))
                 continue
-            incarnation_id = await _register(store)
-            work: Work = (
-                ThroughStore(store, order, incarnation_id)
-                if order.kind == "store"
-                else FUNCTIONS[order.kind](functions, order, incarnation_id)
-            )
-            _say(await _run(_with_heartbeats(work), order))
-            await store.leave(incarnation_id)
+            while len(functions) < order.claimers:
+                functions.append(await _connect(logins.worker))
+            incarnation_ids = [await _register(store, order, n) for n in range(order.claimers)]
+            turns = []
+            for connection, incarnation_id in zip(functions, incarnation_ids, strict=False):
+                work: Work = (
+                    ThroughStore(store, order, incarnation_id)
+                    if order.kind == "store"
+                    else FUNCTIONS[order.kind](connection, order, incarnation_id)
+                )
+                turns.append(_with_heartbeats(work))
+            _say(await _run(turns, order))
+            for incarnation_id in incarnation_ids:
+                await store.leave(incarnation_id)
 
 
-async def _run(turn: Turn, order: Order) -> Done:
+async def _connect(dsn: str) -> asyncpg.Connection:
+    connection = await asyncpg.connect(dsn, server_settings={"timezone": "UTC"})
+    await prepare_connection(connection)
+    return connection
+
+
+async def _run(turns: Sequence[Turn], order: Order) -> Done:
     _say("ready")
     _line()
     result = Done(time.monotonic(), [])
+    await asyncio.gather(*(_repeat(turn, order, result) for turn in turns))
+    return result
+
+
+async def _repeat(turn: Turn, order: Order, result: Done) -> None:
     left = math.inf if order.jobs_max is None else order.jobs_max
     found_at = result.began_at
     while left > 0:
@@ -91,14 +107,13 @@ async def _run(turn: Turn, order: Order) -> Done:
             break
         else:
             await asyncio.sleep(AGAIN_S)
-    return result
 
 
-async def _register(store: PostgresWorkerStore) -> int:
-    name = f"bench-{os.getpid()}"
+async def _register(store: PostgresWorkerStore, order: Order, number: int) -> int:
+    name, cores = f"bench-{os.getpid()}-{number}", order.cores
     registered = await store.register_worker(
         name=name, host=name, pool="default", incarnation=str(uuid.uuid4()),
-        cpu_m=CPU_M * JOBS_HELD_MAX, memory_mib=MEMORY_MIB * JOBS_HELD_MAX, storage_mib=0, gpu=0,
+        cpu_m=CPU_M * cores, memory_mib=MEMORY_MIB * cores, storage_mib=0, gpu=0,
         offers={"executor": ["process", "function"]},
         version=__version__, same_host_proved_gone=True,
     )  # fmt: skip

@@ -16,6 +16,8 @@ from weft.store.log_locations import location_of
 from weft.store.worker_store import without_usual
 from weft.worker.agent.claim_memory import ClaimMemory
 
+CORES = 10_000
+"""Of a worker: more than it claims."""
 CPU_M, MEMORY_MIB = 1000, 512
 """Of each job."""
 RAN_US, SINCE_US = 10_000, 1_000
@@ -36,6 +38,10 @@ class Order(msgspec.Struct):
     kind: Kind
     size: int
     """Jobs a call."""
+    cores: int = CORES
+    """Of each worker. One that claims more jobs than it has cores keeps a stock of short ones."""
+    claimers: int = 1
+    """Workers in each process, each with a connection of its own."""
     start_calls: bool = False
     """Report each start with a call of its own."""
     patience_s: float = 0.0

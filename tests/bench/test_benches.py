@@ -260,3 +260,12 @@ def test_simulation_is_compared_with_real_time_and_with_a_static_cluster(tmp_pat
         assert result["ratio"] > 0
         assert result["wait_mean_s"].keys() == {"weft", "fifo", "easy"}
     assert len(recorded["rounds"]["weft"]) == 3
+
+
+@pytest.mark.heavy
+def test_shares_of_users_are_compared(tmp_path: Path) -> None:
+    result = measured(tmp_path, "fairness", "--scale", "0.02")
+
+    assert 0 < result["jain"] <= 1
+    assert len(result["core_s_by_user"]) == 5
+    assert result["first_start_ms"]["max"] >= result["first_start_ms"]["median"]

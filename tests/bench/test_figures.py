@@ -1,5 +1,6 @@
 import pytest
 
+from weft.bench.fairness import jain
 from weft.bench.figures import median_rate, percentile, ratio_of
 from weft.bench.plan import BenchPlan
 from weft.bench.runners import Run
@@ -8,6 +9,12 @@ from weft.bench.runners import Run
 def test_ratio_is_how_many_times_the_reference() -> None:
     assert ratio_of(3.0, 2.0) == 1.5
     assert ratio_of(3.0, 0.0) == 0.0
+
+
+def test_index_of_jain_is_one_if_all_have_the_same() -> None:
+    assert jain([2.0, 2.0, 2.0]) == 1.0
+    assert jain([1.0, 0.0, 0.0, 0.0]) == 0.25
+    assert jain([0.0]) == 0.0
 
 
 def test_median_is_a_whole_number_of_jobs_a_second() -> None:

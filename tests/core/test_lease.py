@@ -53,6 +53,13 @@ def test_full_worker_that_knows_nothing_claims_nothing() -> None:
     assert plan_claim(load, Pace()) is None
 
 
+def test_a_late_user_need_not_wait_for_more_than_one_job() -> None:
+    load = Load(cpu_m=8000, memory_mib=1000, cpu_m_held=8000, ended_lately=50)
+
+    assert stock_wanted(load, pace_of(0.1)) == 4
+    assert stock_wanted(load, pace_of(0.01)) == 240
+
+
 def test_long_jobs_are_not_hoarded() -> None:
     load = Load(cpu_m=2000, memory_mib=1000, cpu_m_held=2000, ended_lately=50)
 

@@ -27,6 +27,7 @@ BENCHES: Mapping[str, str] = {
     "claimers": "64 claimers at once, beside the number that does best",
     "grown": "claims beside 10,000,000 finished jobs, and beside 10,000",
     "functions": "50,000 calls of a function, beside ProcessPoolExecutor and Ray",
+    "fairness": "shares of five users with unequal backlogs, and a late user's first start",
     "simulate": "three months of a recorded workload, beside real time",
     "idle": "a minute without work: statements, time, memory",
 }

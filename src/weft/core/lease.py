@@ -12,6 +12,10 @@ from typing import Final, NamedTuple, Protocol
 QUEUE_S: Final = 0.3
 """How much work is kept in store: a claim takes milliseconds, and a hundred jobs cost little more
 than one."""
+LONG_S: Final = 0.05
+LONG_STOCK: Final = 0.5
+"""Of jobs of this length and more at most half a job is kept in store for each place: that hides a
+claim, and a user who comes later starts within the time of one job."""
 GROWTH: Final = 8
 """The stock is at most this multiple of the jobs ended in `RECENT_S`: two jobs that were short
 say little about the next hundred."""
@@ -86,13 +90,18 @@ class Pace:
 
 
 def stock_wanted(load: Load, pace: Pace) -> int:
-    """Return how many leases are useful: as many as this worker completes in `QUEUE_S`."""
+    """Return how many leases are useful: as many as this worker completes in `QUEUE_S`, fewer of
+    long jobs.
+    """
     if not pace.count:
         return 0
     by_cpu = (load.cpu_m - load.cpu_m_long) / max(pace.cpu_m, 1.0)
     by_memory = load.memory_mib / max(pace.memory_mib, 1.0)
     side_by_side = max(0.0, min(by_cpu, by_memory))
-    jobs = side_by_side * QUEUE_S / max(pace.duration_s, 1e-5)
+    for_each_place = QUEUE_S / max(pace.duration_s, 1e-5)
+    if pace.duration_s >= LONG_S:
+        for_each_place = min(for_each_place, LONG_STOCK)
+    jobs = side_by_side * for_each_place
     return int(min(jobs, GROWTH * load.ended_lately, CLAIM_JOBS_MAX))
 
 

@@ -3,6 +3,7 @@
 import os
 import signal
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -92,7 +93,10 @@ def test_no_secret_is_in_arguments_or_environment(weft: Up) -> None:
     home = weft.home
     passwords = [password_of(dsn) for dsn in Home(home).secrets().values()]
     for pid in processes_of(home):
-        text = Path(f"/proc/{pid}/cmdline").read_text() + Path(f"/proc/{pid}/environ").read_text()
+        process = Path(f"/proc/{pid}")
+        text = ""
+        with suppress(FileNotFoundError, ProcessLookupError):  # it has ended meanwhile
+            text = (process / "cmdline").read_text() + (process / "environ").read_text()
 
         assert [word for word in [*passwords, client_of(home)["token"]] if word in text] == []
 

@@ -50,6 +50,9 @@ class FakeDriverStore:
         self.reports: list[DeliveryReport] = []
         self.schedules: deque[list[DueSchedule]] = deque()
         self.moves: list[ScheduleMove] = []
+        self.ends: list[Row] = []
+        self.black_hole_rows: list[Row] = []
+        self.black_hole_moves: list[tuple[int, str, float]] = []
         self.away = False
 
     async def until(self, function: str, times: int) -> None:
@@ -199,6 +202,34 @@ class FakeDriverStore:
     async def pool_rounds(self, epoch: int, *, limit_jobs: int) -> Sequence[Row]:  # noqa: ARG002
         await self._ask("pool_rounds", epoch)
         return ()
+
+    async def recent_ends(
+        self,
+        epoch: int,
+        *,
+        window_s: float,  # noqa: ARG002
+        fast_s: float,  # noqa: ARG002
+        limit_events: int,  # noqa: ARG002
+    ) -> Sequence[Row]:
+        await self._ask("recent_ends", epoch)
+        return self.ends
+
+    async def black_holes(self, epoch: int) -> Sequence[Row]:
+        await self._ask("black_holes", epoch)
+        return self.black_hole_rows
+
+    async def move_black_hole(
+        self,
+        epoch: int,
+        worker_id: int,
+        decision: str,
+        reason: str,  # noqa: ARG002
+        *,
+        retry_s: float,
+    ) -> str | None:
+        self.black_hole_moves.append((worker_id, decision, retry_s))
+        await self._ask("move_black_hole", epoch)
+        return f"w{worker_id}"
 
     async def add_machines(
         self,

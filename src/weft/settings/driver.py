@@ -18,6 +18,26 @@ class DriverSettings:
         maximum=1000,
         in_sql=True,
     )
+    black_hole_failures: int = setting(
+        10,
+        "attempts in a row that fail at once on a worker, while others succeed elsewhere, after "
+        "which it is cordoned and tries one job at a time; 0: never",
+        minimum=0,
+        maximum=1000,
+    )
+    black_hole_batches: int = setting(
+        3, "batches of which these attempts are at least", minimum=1, maximum=1000
+    )
+    black_hole_fast_s: float = setting(
+        5.0, "seconds within which an attempt fails at once", minimum=0, maximum=3600
+    )
+    black_hole_retry_s: float = setting(
+        60.0,
+        "seconds after which such a worker tries a job; doubled after each failed try, up to an "
+        "hour",
+        minimum=1,
+        maximum=3600,
+    )
     events_keep_s: float = setting(
         86400.0, "seconds for which events can be read again", minimum=60, maximum=31536000
     )

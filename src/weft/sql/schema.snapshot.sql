@@ -188,6 +188,14 @@ CREATE FUNCTION weft._begin_deadlines(of_batch_id bigint, from_job integer, to_j
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._begin_deadlines(of_batch_id bigint, from_job integer, to_job integer, at timestamp with time zone) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft._black_holes() RETURNS TABLE(worker_id integer, worker text, pool_id integer, n_tries integer, outcome text, due_at timestamp with time zone)
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._black_holes() OWNER TO weft_system;
+
+CREATE FUNCTION weft._black_holes_due() RETURNS interval
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._black_holes_due() OWNER TO weft_system;
+
 CREATE FUNCTION weft._bunch_lanes(shape_lanes integer[], shape_indexes integer[], entry_ns integer[], OUT firsts integer[], OUT lane_ids integer[]) RETURNS record
     LANGUAGE plpgsql IMMUTABLE;
 ALTER FUNCTION weft._bunch_lanes(shape_lanes integer[], shape_indexes integer[], entry_ns integer[], OUT firsts integer[], OUT lane_ids integer[]) OWNER TO weft_tenant;
@@ -447,6 +455,7 @@ CREATE TABLE weft.worker_incarnation (
     log_place text,
     log_directory text,
     cordoned boolean DEFAULT false NOT NULL,
+    trying boolean DEFAULT false NOT NULL,
     CONSTRAINT worker_incarnation_cpu_m_check CHECK ((cpu_m > 0)),
     CONSTRAINT worker_incarnation_gpu_check CHECK ((gpu >= 0)),
     CONSTRAINT worker_incarnation_log_directory_check CHECK ((length(log_directory) <= 4096)),
@@ -671,6 +680,10 @@ CREATE FUNCTION weft._may_pass(of_batch_id bigint, of_group_id integer, of_job_i
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._may_pass(of_batch_id bigint, of_group_id integer, of_job_id integer, always_run boolean) OWNER TO weft_system;
 
+CREATE FUNCTION weft._may_try(of_incarnation_id integer) RETURNS boolean
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._may_try(of_incarnation_id integer) OWNER TO weft_system;
+
 CREATE FUNCTION weft._member_groups(tenant_id integer, of_batch_id bigint, n_jobs integer, first_group integer, tree_ids integer[], combo_indexes integer[], combo_numbers integer[], combo_sets integer[]) RETURNS integer[]
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._member_groups(tenant_id integer, of_batch_id bigint, n_jobs integer, first_group integer, tree_ids integer[], combo_indexes integer[], combo_numbers integer[], combo_sets integer[]) OWNER TO weft_tenant;
@@ -727,6 +740,10 @@ ALTER FUNCTION weft._next_span(of_batch_id bigint, of_group_id integer, after in
 CREATE FUNCTION weft._no_schedule(of_schedule_id bigint) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._no_schedule(of_schedule_id bigint) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._note_claim(of_incarnation_id integer, trying boolean, batch_id bigint, job_id integer) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._note_claim(of_incarnation_id integer, trying boolean, batch_id bigint, job_id integer) OWNER TO weft_system;
 
 CREATE FUNCTION weft._offers(i weft.worker_incarnation) RETURNS jsonb
     LANGUAGE sql STABLE;
@@ -1188,6 +1205,11 @@ CREATE FUNCTION weft.begin_term() RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.begin_term() OWNER TO weft_system;
+
+CREATE FUNCTION weft.black_holes(epoch bigint) RETURNS TABLE(worker_id integer, worker text, n_tries integer, outcome text, due_in_s double precision)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.black_holes(epoch bigint) OWNER TO weft_system;
 
 CREATE FUNCTION weft.cancel_group(tenant_id integer, batch_id bigint, group_id integer, actor text, force boolean, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
@@ -1678,6 +1700,11 @@ CREATE FUNCTION weft.missing_payloads(tenant_id integer, of_batch_id bigint, dig
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.missing_payloads(tenant_id integer, of_batch_id bigint, digests bytea[], part_bytes integer) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft.move_black_hole(epoch bigint, of_worker_id integer, decision text, reason text, retry_s double precision) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.move_black_hole(epoch bigint, of_worker_id integer, decision text, reason text, retry_s double precision) OWNER TO weft_system;
+
 CREATE FUNCTION weft.move_jobs(tenant_id integer, batch_id bigint, job_ids integer[], asked jsonb) RETURNS integer
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1737,6 +1764,15 @@ CREATE FUNCTION weft.prioritize_group(tenant_id integer, user_id integer, batch_
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.prioritize_group(tenant_id integer, user_id integer, batch_id bigint, group_id integer, patch jsonb, attributes_max integer, groups_max integer, actor text, trace_id text, at timestamp with time zone) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.recent_ends(epoch bigint, window_s double precision, fast_s double precision, limit_events integer) RETURNS TABLE(worker_id integer, pool_id integer, batch_id bigint, at timestamp with time zone, successes bigint, fast_failures bigint, slow_failures bigint, is_active boolean)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET enable_bitmapscan TO 'off';
+ALTER FUNCTION weft.recent_ends(epoch bigint, window_s double precision, fast_s double precision, limit_events integer) OWNER TO weft_system;
 
 CREATE FUNCTION weft.reconcile_machines(epoch bigint, of_provider text, names text[], asked_s double precision) RETURNS TABLE(pool text, machine text, finding text)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -2047,6 +2083,17 @@ ALTER TABLE weft.billing_project ALTER COLUMN project_id ADD GENERATED ALWAYS AS
     NO MAXVALUE
     CACHE 1
 );
+
+CREATE TABLE weft.black_hole (
+    worker_id integer NOT NULL,
+    n_tries integer DEFAULT 0 NOT NULL,
+    try_at timestamp with time zone NOT NULL,
+    try_batch_id bigint,
+    try_job_id integer,
+    try_attempt smallint,
+    CONSTRAINT black_hole_job_check CHECK ((((try_batch_id IS NULL) = (try_job_id IS NULL)) AND ((try_batch_id IS NULL) = (try_attempt IS NULL))))
+);
+ALTER TABLE weft.black_hole OWNER TO postgres;
 
 CREATE TABLE weft.bunch_count (
     batch_id bigint NOT NULL,
@@ -2999,6 +3046,9 @@ ALTER TABLE ONLY weft.billing_project
 ALTER TABLE ONLY weft.billing_project
     ADD CONSTRAINT billing_project_tenant_id_name_key UNIQUE (tenant_id, name);
 
+ALTER TABLE ONLY weft.black_hole
+    ADD CONSTRAINT black_hole_pkey PRIMARY KEY (worker_id);
+
 ALTER TABLE ONLY weft.bunch_count
     ADD CONSTRAINT bunch_count_pkey PRIMARY KEY (batch_id, update_id, first_job, group_id, shape_id);
 
@@ -3388,6 +3438,9 @@ ALTER TABLE ONLY weft.billing_member
 ALTER TABLE ONLY weft.billing_project
     ADD CONSTRAINT billing_project_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES weft.tenant(tenant_id);
 
+ALTER TABLE ONLY weft.black_hole
+    ADD CONSTRAINT black_hole_worker_id_fkey FOREIGN KEY (worker_id) REFERENCES weft.worker(worker_id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY weft.callback_delivery
     ADD CONSTRAINT callback_delivery_batch_id_fkey FOREIGN KEY (batch_id) REFERENCES weft.batch(batch_id) ON DELETE CASCADE;
 
@@ -3501,6 +3554,8 @@ ALTER TABLE weft.batch_update ENABLE ROW LEVEL SECURITY;
 ALTER TABLE weft.billing_member ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.billing_project ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.black_hole ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.bunch ENABLE ROW LEVEL SECURITY;
 
@@ -3649,6 +3704,8 @@ CREATE POLICY system_rows ON weft.batch_update TO weft_system USING (true);
 CREATE POLICY system_rows ON weft.billing_member TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.billing_project TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.black_hole TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.bunch TO weft_system USING (true);
 
@@ -3923,6 +3980,10 @@ REVOKE ALL ON FUNCTION weft._batch_terms(of_batch_id bigint, ranged boolean) FRO
 
 REVOKE ALL ON FUNCTION weft._begin_deadlines(of_batch_id bigint, from_job integer, to_job integer, at timestamp with time zone) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._black_holes() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._black_holes_due() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._bunch_lanes(shape_lanes integer[], shape_indexes integer[], entry_ns integer[], OUT firsts integer[], OUT lane_ids integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._cancel_group(batch_id bigint, group_id integer, actor text, force boolean, at timestamp with time zone) FROM PUBLIC;
@@ -4146,6 +4207,8 @@ GRANT ALL ON FUNCTION weft._may_open(batch_ids bigint[]) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._may_pass(of_batch_id bigint, of_group_id integer, of_job_id integer, always_run boolean) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._may_try(of_incarnation_id integer) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._member_groups(tenant_id integer, of_batch_id bigint, n_jobs integer, first_group integer, tree_ids integer[], combo_indexes integer[], combo_numbers integer[], combo_sets integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._membership_ids(tenant_id integer, of_batch_id bigint, tree_ids integer[], sets text[]) FROM PUBLIC;
@@ -4176,6 +4239,8 @@ GRANT ALL ON FUNCTION weft._next_open_batch(of_tenant_id integer, from_batch_id 
 REVOKE ALL ON FUNCTION weft._next_span(of_batch_id bigint, of_group_id integer, after integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._no_schedule(of_schedule_id bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._note_claim(of_incarnation_id integer, trying boolean, batch_id bigint, job_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._offers(i weft.worker_incarnation) FROM PUBLIC;
 
@@ -4390,6 +4455,9 @@ GRANT ALL ON FUNCTION weft.begin_schedule_runs(epoch bigint, schedule_ids bigint
 
 REVOKE ALL ON FUNCTION weft.begin_term() FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.begin_term() TO weft_driver;
+
+REVOKE ALL ON FUNCTION weft.black_holes(epoch bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.black_holes(epoch bigint) TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft.cancel_group(tenant_id integer, batch_id bigint, group_id integer, actor text, force boolean, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.cancel_group(tenant_id integer, batch_id bigint, group_id integer, actor text, force boolean, at timestamp with time zone) TO weft_api;
@@ -4650,6 +4718,9 @@ GRANT ALL ON FUNCTION weft.lose_workers(epoch bigint, grace_s double precision, 
 REVOKE ALL ON FUNCTION weft.missing_payloads(tenant_id integer, of_batch_id bigint, digests bytea[], part_bytes integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.missing_payloads(tenant_id integer, of_batch_id bigint, digests bytea[], part_bytes integer) TO weft_api;
 
+REVOKE ALL ON FUNCTION weft.move_black_hole(epoch bigint, of_worker_id integer, decision text, reason text, retry_s double precision) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.move_black_hole(epoch bigint, of_worker_id integer, decision text, reason text, retry_s double precision) TO weft_driver;
+
 REVOKE ALL ON FUNCTION weft.move_jobs(tenant_id integer, batch_id bigint, job_ids integer[], asked jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.move_jobs(tenant_id integer, batch_id bigint, job_ids integer[], asked jsonb) TO weft_api;
 
@@ -4682,6 +4753,9 @@ GRANT ALL ON FUNCTION weft.pool_rounds(epoch bigint, limit_jobs integer) TO weft
 
 REVOKE ALL ON FUNCTION weft.prioritize_group(tenant_id integer, user_id integer, batch_id bigint, group_id integer, patch jsonb, attributes_max integer, groups_max integer, actor text, trace_id text, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.prioritize_group(tenant_id integer, user_id integer, batch_id bigint, group_id integer, patch jsonb, attributes_max integer, groups_max integer, actor text, trace_id text, at timestamp with time zone) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.recent_ends(epoch bigint, window_s double precision, fast_s double precision, limit_events integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.recent_ends(epoch bigint, window_s double precision, fast_s double precision, limit_events integer) TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft.reconcile_machines(epoch bigint, of_provider text, names text[], asked_s double precision) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.reconcile_machines(epoch bigint, of_provider text, names text[], asked_s double precision) TO weft_driver;
@@ -4810,6 +4884,9 @@ GRANT SELECT ON TABLE weft.billing_project TO weft_driver;
 
 GRANT USAGE ON SEQUENCE weft.billing_project_project_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.billing_project_project_id_seq TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.black_hole TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.black_hole TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.bunch_count TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.bunch_count TO weft_system;

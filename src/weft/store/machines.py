@@ -1,4 +1,4 @@
-"""The part of `DriverStore` for machines of pools."""
+"""The part of `DriverStore` for machines of pools, and for workers that break."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ from weft.store.database import Database
 
 
 class Machines:
-    """The driver's calls about pools. The methods are documented at the port."""
+    """The driver's calls about pools and workers. The methods are documented at the port."""
 
     _database: Database
 
@@ -69,3 +69,34 @@ class Machines:
             asked_s=asked_s,
         )
         return [dict(row) for row in rows]
+
+    async def recent_ends(
+        self, epoch: int, *, window_s: float, fast_s: float, limit_events: int
+    ) -> Sequence[Row]:
+        """Return how the newest attempts ended."""
+        rows = await self._database.call(
+            "recent_ends",
+            epoch=epoch,
+            window_s=window_s,
+            fast_s=fast_s,
+            limit_events=limit_events,
+        )
+        return [dict(row) for row in rows]
+
+    async def black_holes(self, epoch: int) -> Sequence[Row]:
+        """Return the workers that are cordoned because attempts fail there."""
+        return [dict(row) for row in await self._database.call("black_holes", epoch=epoch)]
+
+    async def move_black_hole(
+        self, epoch: int, worker_id: int, decision: str, reason: str, *, retry_s: float
+    ) -> str | None:
+        """Cordon such a worker, let it try one job, or uncordon it."""
+        name: str | None = await self._database.value(
+            "move_black_hole",
+            epoch=epoch,
+            of_worker_id=worker_id,
+            decision=decision,
+            reason=reason,
+            retry_s=retry_s,
+        )
+        return name

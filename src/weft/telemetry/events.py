@@ -51,6 +51,8 @@ EVENTS = MappingProxyType(
         "holds.swept": "held jobs were parked, or released ones listed again · jobs",
         "worker.lost": "a worker fell silent; its jobs are ready again · worker, attempts, "
         "silent_s",
+        "worker.black_hole": "a worker on which attempts fail at once is cordoned, tries a job, "
+        "waits for the next try or is uncordoned · worker, kind, why",
         "operation.failed": "an operation cannot go on · operation, kind, code, error",
         "pool.decided": "a machine is made, cordoned or deleted · pool, kind, machine, why",
         "pool.provider_failed": "a provider could not make or delete a machine · pool, "

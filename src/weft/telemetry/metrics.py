@@ -96,6 +96,9 @@ DELTAS_FOLDED: Final = Counter("weft_deltas_folded", "deltas added to the sums",
 JOBS_SWEPT: Final = Counter(
     "weft_jobs_swept", "jobs settled because they were cancelled", registry=REGISTRY
 )
+BLACK_HOLES: Final = Counter(
+    "weft_black_holes", "workers cordoned because attempts fail there at once", registry=REGISTRY
+)
 WORKERS_LOST: Final = Counter("weft_workers_lost", "workers declared lost", registry=REGISTRY)
 CALLBACK_ATTEMPTS: Final = Counter(
     "weft_callback_attempts", "attempts to deliver a callback", ["outcome"], registry=REGISTRY

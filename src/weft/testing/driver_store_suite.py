@@ -21,6 +21,7 @@ from weft.ports.store import (
     QueryLimits,
 )
 from weft.settings import Settings, sql_settings
+from weft.testing.black_hole_store_suite import BlackHoleStoreSuite
 from weft.testing.builders import job_rows
 from weft.testing.machine_store_suite import MachineStoreSuite
 from weft.testing.schedule_store_suite import DueScheduleTests, schedule_calls
@@ -454,7 +455,7 @@ class CallbackTests(_DriverTests):
 
 class DriverStoreSuite(
     TermTests, SumTests, SweepTests, WorkerTests, SleepTests, RetentionTests, OperationTests,
-    CallbackTests, MachineStoreSuite, DueScheduleTests,
+    CallbackTests, MachineStoreSuite, BlackHoleStoreSuite, DueScheduleTests,
 ):  # fmt: skip
     """Tests of the port; see `StoreTests`."""
 

@@ -36,6 +36,8 @@ class StoppedWorker(msgspec.Struct, frozen=True):
 
     worker: str
     state: str
+    reason: str | None = None
+    """Why, as far as somebody said it."""
 
 
 class PoolFacts(msgspec.Struct, frozen=True):

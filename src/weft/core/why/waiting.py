@@ -121,7 +121,8 @@ def _out_of_service(pool: PoolFacts, of_pool: str) -> Cause:
     states = " or ".join(sorted({one.state for one in pool.stopped}))
     uncordon = command("worker", "uncordon", names[0])
     if len(names) == 1:
-        return Cause("cordoned", f"{WORKER}{of_pool}: {names[0]} is {states}", uncordon)
+        why = f": {pool.stopped[0].reason}" if pool.stopped[0].reason else ""
+        return Cause("cordoned", f"{WORKER}{of_pool}: {names[0]} is {states}{why}", uncordon)
     shown = ", ".join(names[:STOPPED_SHOWN]) + (", …" if len(names) > STOPPED_SHOWN else "")
     text = f"{WORKER}{of_pool}: those that could take it are {states} ({shown})"
     return Cause("cordoned", text, uncordon)

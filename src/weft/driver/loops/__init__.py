@@ -8,6 +8,7 @@ from typing import Final
 
 from weft.driver.loops import (
     autoscale,
+    black_holes,
     callbacks,
     cancel,
     deadlines,
@@ -35,4 +36,5 @@ LOOPS: Final[tuple[Loop, ...]] = (
     callbacks.LOOP,
     autoscale.LOOP,
     schedules.LOOP,
+    black_holes.LOOP,
 )

@@ -1,7 +1,7 @@
 -- claim_jobs: give up to limit_jobs ready jobs to a worker, as new attempts.
 -- Called by: Store.claim_jobs, complete_and_claim_v2 (worker agent).   Safe to repeat: no. If a reply is lost, its jobs come back when the
 --   worker is lost or at a heartbeat: `call` numbers a worker's claims, and its heartbeat names those whose replies arrived.
--- Locks: incarnation (shared, tried); batch (shared, tried); as _pick; incarnation (its row, SKIP LOCKED); as _announce. It never waits.
+-- Locks: incarnation (shared, tried); batch (shared, tried); as _pick; as _may_try; as _note_claim; as _announce. It never waits.
 -- Plan: users by load, then their work by priority and age: ready_job and runnable by key, job by key from the hint on. Its steps
 --   (_fair_shares, _next_offer, _batch_terms, _has_claimable, _pick, _fit_budget, _record_claim) run with the settings of this function and
 --   have none of their own.
@@ -33,13 +33,14 @@ BEGIN
     IF NOT pg_try_advisory_xact_lock_shared(7703, claim_jobs.incarnation_id) THEN
         RETURN;
     END IF;
-    SELECT i AS itself, i.pool_id, i.waiting,
+    SELECT i AS itself, i.pool_id, i.waiting, i.trying,
            (SELECT c.rate_card_id FROM weft.rate_card c WHERE c.valid_from <= claim_jobs.at ORDER BY c.valid_from DESC LIMIT 1),
            CASE WHEN (SELECT count(*) > 1 FROM (SELECT FROM weft.user_share s WHERE s.pool_id = i.pool_id AND s.active LIMIT 2) x)
                 THEN weft._fair_shares(i.pool_id, v_cpu, CASE WHEN t.is_stock THEN (v_left + 49) / 50 ELSE 64 END) END AS shares,
            ARRAY(SELECT l.lane_id FROM weft.worker_lane l WHERE l.incarnation_id = i.incarnation_id) AS lanes, t.is_stock
     INTO v_worker FROM weft.worker_incarnation i CROSS JOIN LATERAL (SELECT v_cpu > i.cpu_m) t (is_stock)
-    WHERE i.incarnation_id = claim_jobs.incarnation_id AND i.ended_at IS NULL AND NOT i.draining AND NOT i.cordoned;
+    WHERE i.incarnation_id = claim_jobs.incarnation_id AND i.ended_at IS NULL AND NOT i.draining AND NOT i.cordoned
+        AND (NOT i.trying OR weft._may_try(i.incarnation_id));
     IF NOT FOUND THEN
         RETURN;
     END IF;
@@ -51,7 +52,7 @@ BEGIN
         CONTINUE WHEN NOT pg_try_advisory_xact_lock_shared(v_offer.batch_id);
         SELECT * INTO v_terms FROM weft._batch_terms(v_offer.batch_id, v_offer.runnable_id <> 0);
         CONTINUE WHEN v_terms.is_closed IS NOT FALSE;
-        v_limit := least(v_left, v_offer.share_jobs);
+        v_limit := least(v_left, v_offer.share_jobs, CASE WHEN v_worker.trying THEN 1 END);
         IF v_offer.lane_id <> 0 THEN
             v_limit := least(v_limit, weft._lane_room(claim_jobs.incarnation_id, v_offer.lane_id, v_short));
             IF v_limit <= 0 THEN
@@ -77,16 +78,12 @@ BEGIN
             v_picked, v_offer, claim_jobs.incarnation_id, v_worker.pool_id, v_worker.rate_card_id, claim_jobs.call, v_n <= 4,
             claim_jobs.at);
         v_offer.share_m := v_offer.share_m - v_picked.cpu_m;
-        EXIT WHEN cardinality(v_picked.job_ids) < v_found AND v_offer.share_m > 0;
+        EXIT WHEN v_worker.trying OR cardinality(v_picked.job_ids) < v_found AND v_offer.share_m > 0;
         v_left := v_left - cardinality(v_picked.job_ids); v_cpu := v_cpu - v_picked.cpu_m; v_memory := v_memory - v_picked.memory_mib;
     END LOOP;
     IF v_n > 0 THEN
-        IF v_worker.waiting THEN
-            -- The heartbeat may wait for locks held here, so skip the row if the heartbeat has it: that costs one notice, until the next
-            -- claim.
-            UPDATE weft.worker_incarnation i SET waiting = false WHERE i.ctid = (
-                SELECT x.ctid FROM weft.worker_incarnation x WHERE x.incarnation_id = claim_jobs.incarnation_id
-                FOR NO KEY UPDATE SKIP LOCKED);
+        IF v_worker.waiting OR v_worker.trying THEN
+            PERFORM weft._note_claim(claim_jobs.incarnation_id, v_worker.trying, v_offer.batch_id, v_picked.job_ids[1]);
         END IF;
         PERFORM weft._announce();
     END IF;

@@ -4,7 +4,8 @@
 -- Plan: deltas by xid range.
 -- Each delta counts exactly once, as with PgQ's ticks: if it is visible in the new snapshot and was not in the old one, whatever the
 --   order of commits. A reader adds the deltas that the stored snapshot does not see.
--- Returns: how many deltas were folded, and the names of other loops that have work, because a driver that is awake gets no notices.
+-- Returns: how many deltas were folded, and the names of other loops that have work, because a driver that is awake gets no notices;
+--   black_holes whenever attempts failed.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.fold_deltas(epoch bigint, at timestamptz DEFAULT clock_timestamp())
 RETURNS TABLE (n_deltas bigint, loops text[])
@@ -13,7 +14,7 @@ SET enable_seqscan = off SET enable_mergejoin = off
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_old pg_snapshot; v_new pg_snapshot; v_n bigint; v_batch bigint[]; v_group int[]; v_grown boolean[];
+    v_old pg_snapshot; v_new pg_snapshot; v_n bigint; v_failed boolean; v_batch bigint[]; v_group int[]; v_grown boolean[];
     v_pool int[]; v_user int[]; v_ready bigint[]; v_ready_m bigint[]; v_running_m bigint[];
 BEGIN
     PERFORM weft._check_epoch(fold_deltas.epoch);
@@ -65,11 +66,11 @@ BEGIN
     user_counts AS (
         INSERT INTO weft.user_batch_count AS c (pool_id, user_id, batch_id, tenant_id, n_ready, n_running, ready_m, running_m)
         SELECT x.pool_id, x.user_id, x.batch_id, x.tenant_id, x.n_ready, x.n_running, x.ready_m, x.running_m FROM of_user x
-        ON CONFLICT (pool_id, user_id, batch_id) DO UPDATE SET
-            n_ready = c.n_ready + excluded.n_ready, n_running = c.n_running + excluded.n_running,
-            ready_m = c.ready_m + excluded.ready_m, running_m = c.running_m + excluded.running_m)
-    SELECT (SELECT count(*) FROM delta), g.*, s.* INTO v_n, v_batch, v_group, v_grown, v_pool, v_user, v_ready, v_ready_m, v_running_m
-    FROM (SELECT array_agg(x.batch_id), array_agg(x.group_id),
+        ON CONFLICT (pool_id, user_id, batch_id) DO UPDATE SET n_ready = c.n_ready + excluded.n_ready,
+        n_running = c.n_running + excluded.n_running, ready_m = c.ready_m + excluded.ready_m, running_m = c.running_m + excluded.running_m)
+    SELECT f.*, g.*, s.* INTO v_n, v_failed, v_batch, v_group, v_grown, v_pool, v_user, v_ready, v_ready_m, v_running_m
+    FROM (SELECT count(*), bool_or(d.n_running < 0 AND d.n_ready + d.n_failed + d.n_errored > 0) FROM delta d) f,
+         (SELECT array_agg(x.batch_id), array_agg(x.group_id),
                  array_agg(x.n_pending + x.n_ready + x.n_queued + x.n_creating + x.n_running + x.n_blocked
                            + x.n_succeeded + x.n_failed + x.n_errored + x.n_cancelled > 0) FROM of_group x) g,
          (SELECT array_agg(y.pool_id), array_agg(y.user_id), array_agg(y.n_ready), array_agg(y.ready_m), array_agg(y.running_m)
@@ -84,5 +85,5 @@ BEGIN
         PERFORM weft._add_to_shares(v_pool, v_user, v_ready, v_ready_m, v_running_m);
         PERFORM weft._deactivate_idle_users();
     END IF;
-    RETURN QUERY SELECT v_n, weft._loops_with_work();
+    RETURN QUERY SELECT v_n, weft._loops_with_work() || CASE WHEN v_failed THEN '{black_holes}' ELSE '{}' END::text[];
 END $$;

@@ -1,6 +1,7 @@
 -- uncordon_worker: let a worker take jobs again, also one that drains.
 -- Called by: Store.uncordon_worker (api).   Safe to repeat: yes.
--- Locks: worker; incarnation (its row); as _announce. A worker that goes to sleep meanwhile sees that it may take jobs, or is woken.
+-- Locks: worker; incarnation (its row); black_hole; as _announce. A worker that goes to sleep meanwhile sees that it may take
+--   jobs, or is woken.
 -- Returns: whether it was cordoned.  Raises as _lock_worker.
 -- Owner: weft_system.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.uncordon_worker(of_name text, of_pool text, actor text) RETURNS boolean
@@ -15,7 +16,8 @@ BEGIN
     IF NOT FOUND THEN
         RETURN false;
     END IF;
-    UPDATE weft.worker_incarnation i SET cordoned = false WHERE i.incarnation_id = v_worker.incarnation_id;
+    UPDATE weft.worker_incarnation i SET cordoned = false, trying = false WHERE i.incarnation_id = v_worker.incarnation_id;
+    DELETE FROM weft.black_hole b WHERE b.worker_id = v_worker.worker_id;
     PERFORM weft._record_worker_change(v_worker.worker_id, 'active', uncordon_worker.actor, NULL, clock_timestamp());
     PERFORM weft._announce();
     PERFORM pg_notify('work', i.pool_id || ':' || i.incarnation_id)

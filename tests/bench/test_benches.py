@@ -269,3 +269,20 @@ def test_shares_of_users_are_compared(tmp_path: Path) -> None:
     assert 0 < result["jain"] <= 1
     assert len(result["core_s_by_user"]) == 5
     assert result["first_start_ms"]["max"] >= result["first_start_ms"]["median"]
+
+
+@pytest.mark.heavy
+def test_rounds_of_the_autoscaler_are_timed(tmp_path: Path) -> None:
+    result = measured(tmp_path, "autoscale", "--jobs", "400", "--rounds", "3")
+
+    assert 0 < result["p50_ms"] <= result["max_ms"]
+    assert result["machines_planned"] == 10
+
+
+@pytest.mark.heavy
+def test_a_fleet_is_served(tmp_path: Path) -> None:
+    result = measured(tmp_path, "fleet", "--scale", "0.01")
+
+    assert result["dispatch_ms"]["p50"] > 0
+    assert result["heartbeats"]["lost_workers"] == 0
+    assert result["audit_findings"] == 0

@@ -28,6 +28,8 @@ BENCHES: Mapping[str, str] = {
     "grown": "claims beside 10,000,000 finished jobs, and beside 10,000",
     "functions": "50,000 calls of a function, beside ProcessPoolExecutor and Ray",
     "fairness": "shares of five users with unequal backlogs, and a late user's first start",
+    "autoscale": "a round of the autoscaler over 1,000,000 ready jobs",
+    "fleet": "1,000 workers on one database: heartbeats, and jobs that come for them",
     "simulate": "three months of a recorded workload, beside real time",
     "idle": "a minute without work: statements, time, memory",
 }

@@ -39,6 +39,11 @@ def cpu_s_below(pid: int) -> float:
     return _use_of(list(_below(pid, _parents()) - {pid})).cpu_s
 
 
+def cpu_s_of_tree(pid: int) -> float:
+    """Return the time that a process and all its descendants have used."""
+    return _use_of(list(_below(pid, _parents()))).cpu_s
+
+
 def _role_of(pid: int, up_pid: int, parents: Mapping[int, int]) -> str:
     """Return the role of the nearest process above that says which it is."""
     while pid not in {up_pid, 0}:

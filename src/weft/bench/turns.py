@@ -199,7 +199,7 @@ class ThroughStore:
         """Complete a set and claim the next; return how many were completed."""
         if not self._held:
             await self._ask([])
-        reports = [_report(one) for one in self._held]
+        reports = [report_of(one) for one in self._held]
         if reports:
             await self._ask(reports)
         return len(reports)
@@ -226,7 +226,8 @@ def _budget(order: Order) -> Budget:
     return Budget(CPU_M * order.size, MEMORY_MIB * order.size, order.size)
 
 
-def _report(one: Claimed) -> EndReport:
+def report_of(one: Claimed) -> EndReport:
+    """Return the report of an attempt that ended well."""
     return EndReport(
         batch_id=one.batch_id, job_id=one.job_id, attempt=one.attempt,
         start_age_us=RAN_US + SINCE_US, end_age_us=SINCE_US, reason=None, exit_code=0,

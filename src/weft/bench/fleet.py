@@ -1,0 +1,191 @@
+"""Whether 1,000 workers on one database are served: their heartbeats, and jobs that come for them.
+
+The workers are tasks of this process that speak the protocol of a worker through its store: they
+register, sleep until a notice, claim, hold a job for a second, report its end with the next claim,
+and send heartbeats. They share connections, and one that listens. First they only live, then jobs
+come at a steady rate. `dispatch_ms` is from the commit of jobs to the answer to the claim that got
+them; the reference is 250 ms, `ratio` that divided by the 99th percentile.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any, Final
+
+from weft.bench.conditions import conditions_of, load_average
+from weft.bench.figures import percentile, ratio_of
+from weft.bench.filled_batch import Filler
+from weft.bench.fleet_worker import FleetWorker, Seen
+from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
+from weft.bench.process_tree import cpu_s_of_tree
+from weft.bench.throwaway import running_database, running_driver, throwaway_home
+from weft.run.home import Home
+from weft.settings import load_settings
+from weft.store import PostgresWorkerStore, open_admin, open_worker_store
+
+WORKERS: Final = 1000
+STORES: Final = 4
+"""Each with a few connections, shared by its part of the workers."""
+IDLE_S: Final = 60.0
+BUSY_S: Final = 60.0
+WINDOW_MIN_S: Final = 2.0
+RATE: Final = 100
+"""Jobs that come in a second, a tenth of what the workers could run."""
+PART: Final = 20
+"""Jobs of one submission."""
+PATIENCE_S: Final = 120.0
+GOAL_MS: Final = 250.0
+GOAL_PERCENT: Final = 5.0
+REGISTERED_AT_ONCE: Final = 8
+LOOK_S: Final = 0.05
+SETTLE_S: Final = 10.0
+"""After registration: until everybody sleeps, and the server has looked for rows to vacuum."""
+
+
+async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
+    """Return the 99th percentile of dispatches, and what heartbeats cost the database."""
+    load, scale = load_average(), min(plan.scale, 1.0)
+    count = max(round(WORKERS * scale), 2)
+    rate = max(round(RATE * scale), 1)
+    idle_s, busy_s = (max(one * scale, WINDOW_MIN_S) for one in (IDLE_S, BUSY_S))
+    progress.begin(6)
+    with throwaway_home(plan.directory) as home:
+        async with running_database(home) as (logins, token), running_driver(home):
+            filler = Filler(logins["weft_api"], token)
+            async with _fleet(logins["weft_worker"]) as fleet, filler:
+                progress.step("the database alone")
+                alone = await _cpu_percent(home, idle_s / 2)
+                progress.step(f"register {count:,} workers")
+                await fleet.start(count)
+                await asyncio.sleep(min(SETTLE_S, idle_s))
+                progress.step("heartbeats")
+                idle = await _cpu_percent(home, idle_s)
+                progress.step("jobs")
+                committed = await _submit(filler, rate, busy_s)
+                progress.step("the last jobs")
+                await fleet.until_ended(sum(jobs for jobs, _ in committed.values()))
+            progress.step("audit")
+            async with open_admin(logins["admin"]) as admin:
+                findings = sum(bool(finding.rows) for finding in await admin.audit())
+            sizes = {"workers": count, "jobs_per_s": rate, "idle_s": idle_s, "busy_s": busy_s}
+            conditions = await conditions_of(
+                logins["admin"], home.path, load_before=load, sizes=sizes
+            )
+    seen = fleet.seen
+    dispatch = _spread([(at - committed[batch][1]) * 1000 for batch, at in seen.claimed])
+    return {
+        "unit": "ms",
+        "weft": dispatch["p99"],
+        "reference": GOAL_MS,
+        "ratio": ratio_of(GOAL_MS, dispatch["p99"]),
+        "dispatch_ms": dispatch,
+        "heartbeats": {
+            "cpu_percent": round(max(idle - alone, 0.0), 2),
+            "goal_percent": GOAL_PERCENT,
+            "late_ms": _spread([late * 1000 for late in seen.late]),
+            "lost_workers": seen.n_lost,
+        },
+        "claims_per_job": round(seen.n_claims / len(seen.claimed), 2),
+        "audit_findings": findings,
+        "conditions": conditions,
+    }
+
+
+class _Fleet:
+    """Workers as tasks, and the connection that listens for all of them."""
+
+    def __init__(self, stores: Sequence[PostgresWorkerStore], tasks: asyncio.TaskGroup) -> None:
+        self._stores = stores
+        self._tasks = tasks
+        self._workers: dict[int, FleetWorker] = {}
+        self._running: list[asyncio.Task[None]] = []
+        self.seen = Seen()
+
+    async def start(self, count: int) -> None:
+        """Register workers and let them live."""
+        heartbeat_s = load_settings(environ={}).heartbeat_s
+        workers = [
+            FleetWorker(self._stores[number % STORES], number, self.seen, heartbeat_s)
+            for number in range(count)
+        ]
+        for first in range(0, count, REGISTERED_AT_ONCE):
+            some = workers[first : first + REGISTERED_AT_ONCE]
+            await asyncio.gather(*(one.register() for one in some))
+        self._workers = {one.incarnation_id: one for one in workers}
+        self._go(self._listen())
+        for number, one in enumerate(workers):
+            self._go(one.beat(first_s=heartbeat_s * number / count))
+            self._go(one.work())
+        await _until(lambda: self.seen.n_asleep >= count, "not all workers sleep")
+
+    async def until_ended(self, jobs: int) -> None:
+        """Wait until this number of jobs has ended."""
+        await _until(lambda: self.seen.n_ended >= jobs, "not all jobs have ended")
+
+    def stop(self) -> None:
+        """End all tasks."""
+        for task in self._running:
+            task.cancel()
+
+    def _go(self, work: Any) -> None:  # noqa: ANN401 (a coroutine)
+        self._running.append(self._tasks.create_task(work))
+
+    async def _listen(self) -> None:
+        async for _, payload in self._stores[0].notices.listen("work"):
+            _, _, names = payload.partition(":")
+            called = map(int, names.split(",")) if names else self._workers
+            for incarnation_id in called:
+                if incarnation_id in self._workers:
+                    self._workers[incarnation_id].on_work()
+
+
+@asynccontextmanager
+async def _fleet(dsn: str) -> AsyncIterator[_Fleet]:
+    async with AsyncExitStack() as stack:
+        stores = [await stack.enter_async_context(open_worker_store(dsn)) for _ in range(STORES)]
+        async with asyncio.TaskGroup() as tasks:
+            fleet = _Fleet(stores, tasks)
+            try:
+                yield fleet
+            finally:
+                fleet.stop()
+
+
+async def _until(is_so: Callable[[], bool], otherwise: str) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not is_so():
+        if time.monotonic() > deadline:
+            raise BenchFailed(otherwise, detail=f"This was waited for {PATIENCE_S:g} s.")
+        await asyncio.sleep(LOOK_S)
+
+
+async def _submit(filler: Filler, rate: int, for_s: float) -> Mapping[int, tuple[int, float]]:
+    """Submit jobs at a rate; return number and time of the commit of each batch."""
+    found = {}
+    begun = time.perf_counter()
+    part = min(PART, rate)
+    for number in range(max(round(for_s * rate / part), 1)):
+        await asyncio.sleep(max(begun + number * part / rate - time.perf_counter(), 0))
+        batch = await filler.fill(part)
+        found[batch] = (part, time.perf_counter() - filler.commit_ms[-1] / 1000)
+    return found
+
+
+async def _cpu_percent(home: Home, for_s: float) -> float:
+    """Return how much of a core the database uses."""
+    postmaster = int((home.pg / "postmaster.pid").read_text().split()[0])
+    before_s, begun = cpu_s_of_tree(postmaster), time.perf_counter()
+    await asyncio.sleep(for_s)
+    used_s = cpu_s_of_tree(postmaster) - before_s
+    return 100 * used_s / (time.perf_counter() - begun)
+
+
+def _spread(values: Sequence[float]) -> Mapping[str, float]:
+    if not values:
+        return {"p50": 0.0, "p99": 0.0, "max": 0.0}
+    return {
+        "p50": round(percentile(values, 50), 1),
+        "p99": round(percentile(values, 99), 1),
+        "max": round(max(values), 1),
+    }

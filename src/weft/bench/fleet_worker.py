@@ -1,0 +1,115 @@
+"""A worker without processes: its calls, as the agent makes them, in a few tasks."""
+
+import asyncio
+import time
+import uuid
+from collections.abc import Sequence
+from typing import Final
+
+from weft import __version__
+from weft.bench.turns import CPU_M, MEMORY_MIB, report_of
+from weft.core.lease import CLAIM_JOBS_MAX, Budget
+from weft.ports.store import Claimed
+from weft.store import PostgresWorkerStore
+from weft.worker.agent.claim_memory import ClaimMemory
+
+JOB_S: Final = 1.0
+BUDGET: Final = Budget(CPU_M, MEMORY_MIB, CLAIM_JOBS_MAX)
+"""One job at a time."""
+
+
+class Seen:
+    """What all workers saw."""
+
+    def __init__(self) -> None:
+        self.claimed: list[tuple[int, float]] = []
+        """Batch and time of each job that was claimed."""
+        self.late: list[float] = []
+        """How long after its time each heartbeat was answered."""
+        self.n_claims = 0
+        self.n_asleep = 0
+        """How often a worker said that it waits."""
+        self.n_ended = 0
+        self.n_lost = 0
+
+
+class FleetWorker:
+    """One worker."""
+
+    def __init__(
+        self, store: PostgresWorkerStore, number: int, seen: Seen, heartbeat_s: float
+    ) -> None:
+        self._store = store
+        self._name = f"fleet-{number}"
+        self._seen = seen
+        self._heartbeat_s = heartbeat_s
+        self._memory = ClaimMemory()
+        self._held: Sequence[Claimed] = []
+        self._has_work = asyncio.Event()
+        self.incarnation_id = 0
+
+    async def register(self) -> None:
+        """Say that this worker is here."""
+        found = await self._store.register_worker(
+            name=self._name, host=self._name, pool="default", incarnation=str(uuid.uuid4()),
+            cpu_m=CPU_M, memory_mib=MEMORY_MIB, storage_mib=0, gpu=0,
+            offers={"executor": ["process", "function"]},
+            version=__version__, same_host_proved_gone=True,
+        )  # fmt: skip
+        self.incarnation_id = found.incarnation_id
+
+    def on_work(self) -> None:
+        """Claim: a notice says that there may be work."""
+        self._has_work.set()
+
+    async def beat(self, *, first_s: float) -> None:
+        """Send heartbeats; workers began at different times."""
+        due = time.perf_counter() + first_s
+        while True:
+            await asyncio.sleep(max(due - time.perf_counter(), 0))
+            held = [(one.batch_id, one.job_id, one.attempt) for one in self._held]
+            heard = self._memory.heard()
+            answer = await self._store.heartbeat(
+                self.incarnation_id, held, draining=False, claiming=self._memory.is_claiming,
+                heard=heard,
+            )  # fmt: skip
+            self._memory.confirm(heard)
+            self._seen.late.append(time.perf_counter() - due)
+            self._seen.n_lost += not answer.alive
+            if answer.has_work:
+                self.on_work()
+            due += self._heartbeat_s
+
+    async def work(self) -> None:
+        """Claim and run jobs; sleep while there are none."""
+        is_known_to_wait = False
+        while True:
+            self._has_work.clear()
+            await self._claim()
+            if self._held:
+                is_known_to_wait = False
+            while self._held:
+                await asyncio.sleep(JOB_S)
+                await self._claim()
+            if not is_known_to_wait:
+                if await self._store.wait_for_work(self.incarnation_id):
+                    continue
+                is_known_to_wait = True
+                self._seen.n_asleep += 1
+            await self._has_work.wait()
+
+    async def _claim(self) -> None:
+        """Report the end of what runs, and claim the next."""
+        reports = [report_of(one) for one in self._held]
+        with self._memory.asking(BUDGET) as request:
+            if reports:
+                _, self._held = await self._store.complete_and_claim(
+                    self.incarnation_id, reports, request
+                )
+            else:
+                self._held = await self._store.claim_jobs(self.incarnation_id, request)
+        self._memory.note(request, self._held)
+        now = time.perf_counter()
+        self._seen.claimed += [(one.batch_id, now) for one in self._held]
+        self._seen.n_claims += 1
+        self._seen.n_ended += len(reports)

@@ -133,7 +133,7 @@ async def test_every_answer_is_the_one_described(
     await ask("GET", "/v1/queues/{q}", q="q")
     await ask("PUT", "/v1/pools", body={"pools": [POOL]})
     await ask("GET", "/v1/pools")
-    for part in ("", "/log"):
+    for part in ("", "/log", "/cost"):
         await ask("GET", "/v1/pools/{p}" + part, p=POOL["name"])
     await ask("PUT", "/v1/pools", body={"pools": []})
     await ask_schedules(ask)

@@ -44,6 +44,7 @@ async def test_pools_are_planned_and_saved(http: httpx.AsyncClient) -> None:
     shown = (await http.get("/v1/pools/burst")).json()
     listed = (await http.get("/v1/pools")).json()["items"]
     log = (await http.get("/v1/pools/burst/log")).json()["items"]
+    costs = (await http.get("/v1/pools/burst/cost")).json()["items"]
 
     assert (planned["changes"], planned["dry_run"]) == (saved["changes"], True)
     assert nothing.json()["code"] == "WORKER.POOL_NOT_FOUND"
@@ -62,6 +63,16 @@ async def test_pools_are_planned_and_saved(http: httpx.AsyncClient) -> None:
     assert (shown["machines"], shown["machine_list"]) == ({}, [])
     assert {one["pool"]: one["plan"] is None for one in listed}["burst"] is False
     assert [one["kind"] for one in log] == ["apply", "apply"]
+    assert costs == []
+
+
+async def test_a_price_that_is_left_out_stays(http: httpx.AsyncClient) -> None:
+    await save(http, {**BURST, "flavours": [{**SMALL, "price_per_hour": "0.05"}]})
+    again = await save(http, BURST)
+    free = await save(http, {**BURST, "flavours": [{**SMALL, "price_per_hour": 0}]})
+
+    assert again["changes"] == []
+    assert [one["pool"] for one in free["changes"]] == ["burst"]
 
 
 async def test_a_pool_that_is_left_out_is_not_described(http: httpx.AsyncClient) -> None:

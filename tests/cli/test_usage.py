@@ -49,6 +49,12 @@ def test_new_prices_without_one_are_refused(
     assert '"code": "CLI.NO_PRICE"' in capsys.readouterr().err
 
 
+def test_prices_of_machines_are_set_by_themselves(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("billing", "set-rates", "--cpu", "1", "--machine", "burst/small=1", "--json")
+    assert run_command([*words]) != 0
+    assert '"code": "CLI.PRICES_MIXED"' in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(("line", "listed"), [("bogus", "the commands"), ("ls -x", "its options")])
 def test_it_is_said_what_help_lists(
     line: str, listed: str, capsys: pytest.CaptureFixture[str]

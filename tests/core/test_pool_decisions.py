@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from weft.api.translation.pools import pools_of
-from weft.core.pools import Decision, Demand, Flavour, Machine, Pool, decide, offers_of
+from weft.core.pools import Decision, Demand, Flavour, Machine, Pool, decide, offers_of, used_share
 from weft.core.problems import Problems
 from weft.wire.pool_documents import PoolDocument
 
@@ -169,6 +169,13 @@ def test_machines_that_never_came_or_lost_their_worker_go() -> None:
     assert decide(POOL, [], [replace(late, state_s=900)]) == []
     assert told(decide(POOL, [], lost)) == [("delete", "a"), ("delete", "b")]
     assert told(decide(POOL, [JOB], lost[:1])) == [("delete", "a"), ("create", "small")]
+
+
+def test_the_used_share_of_a_machine_is_that_of_its_scarcer_resource() -> None:
+    assert used_share(machine("a")) == 0
+    assert used_share(machine("a", n_running=1, used_cpu_m=1000)) == 0.5
+    assert used_share(machine("a", n_running=1, used_cpu_m=20, used_memory_mib=4096)) == 1
+    assert used_share(machine("a", n_running=9, used_cpu_m=9000)) == 1
 
 
 def example(name: str) -> list[Pool]:

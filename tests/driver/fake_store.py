@@ -255,6 +255,9 @@ class FakeDriverStore:
     ) -> None:
         await self._ask("record_machine", epoch)
 
+    async def count_machines(self, epoch: int, shares: Mapping[str, float]) -> None:  # noqa: ARG002
+        await self._ask("count_machines", epoch)
+
     async def reconcile_machines(
         self,
         epoch: int,

@@ -104,7 +104,8 @@ class Site:
         """Let all that was done be three minutes old."""
         await self.world.admin.execute(
             "UPDATE weft.machine m SET created_at = created_at - interval '3 minutes', "
-            "changed_at = changed_at - interval '3 minutes' FROM weft.pool p "
+            "changed_at = changed_at - interval '3 minutes', "
+            "costs_from = costs_from - interval '3 minutes' FROM weft.pool p "
             "WHERE p.pool_id = m.pool_id AND p.name = $1",
             self.world.pool,
         )

@@ -34,8 +34,9 @@ async def described(world: World, max_workers: int = 2) -> AsyncIterator[None]:
         yield
     finally:
         await world.admin.execute(
-            "DELETE FROM weft.machine WHERE pool_id = "
-            "(SELECT pool_id FROM weft.pool WHERE name = $1)",
+            "WITH ours AS (SELECT pool_id FROM weft.pool WHERE name = $1), "
+            "cost AS (DELETE FROM weft.pool_cost WHERE pool_id IN (SELECT pool_id FROM ours)) "
+            "DELETE FROM weft.machine WHERE pool_id IN (SELECT pool_id FROM ours)",
             world.pool,
         )
         await world.api.save_pools(world.caller, rest)

@@ -218,6 +218,12 @@ class Client(BuilderSource[BatchBuilder]):
         """Return what was decided about a pool, newest first. Raise `PoolNotFound`."""
         return await self.api.list_pool_changes(name)
 
+    async def list_pool_costs(self, name: str) -> list[Document]:
+        """Return what the machines of a pool cost by date (UTC) and flavour, and what of it jobs
+        used, newest first. Raise `PoolNotFound`.
+        """
+        return await self.api.list_pool_costs(name)
+
     async def save_pools(self, pools: Sequence[Document], *, dry_run: bool = False) -> Document:
         """Make these the pools that are described; return what changes.
 

@@ -296,6 +296,7 @@ class Client(BuilderSource[BatchBuilder], Twin[aio.Client]):
     list_pools = waits(aio.Client.list_pools)
     get_pool = waits(aio.Client.get_pool)
     list_pool_changes = waits(aio.Client.list_pool_changes)
+    list_pool_costs = waits(aio.Client.list_pool_costs)
     save_pools = waits(aio.Client.save_pools)
     list_queues = waits(aio.Client.list_queues)
     get_queue = waits(aio.Client.get_queue)

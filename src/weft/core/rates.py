@@ -1,9 +1,9 @@
 """Prices as people say them, and as they are kept: per unit and hour."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from types import MappingProxyType
-from typing import Final
+from typing import Final, NamedTuple
 
 from weft.core.errors import FieldError, Invalid
 
@@ -12,6 +12,16 @@ UNITS_OF_A_PRICE: Final = MappingProxyType(
 )
 """How many kept units (mCPU, MiB, MiB, GPU) one of the person's is (core, GiB, GiB, GPU)."""
 PRICE_MAX: Final = Decimal(1_000_000)
+PRICE_DIGITS: Final = 12
+"""Of a machine's price, behind the point."""
+
+
+class MachinePrice(NamedTuple):
+    """What a machine of a flavour costs per hour: an exact decimal."""
+
+    pool: str
+    flavour: str
+    price: str
 
 
 class InvalidPrice(Invalid):
@@ -48,3 +58,41 @@ def kept_prices(prices: Mapping[str, str | float | None]) -> dict[str, str]:
             errors=problems,
         )
     return kept
+
+
+def machine_prices(texts: Sequence[str]) -> list[MachinePrice]:
+    """Read `burst/small=0.05`. Raise `InvalidPrice` with everything that is not like this."""
+    found: list[MachinePrice] = []
+    problems: list[FieldError] = []
+    for text in texts:
+        name, _, price = text.partition("=")
+        pool, _, flavour = name.partition("/")
+        try:
+            exact = exact_price(price)
+        except ValueError as error:
+            problems.append(FieldError("/machine", f"{text[:80]}: {error}"))
+            continue
+        if not pool or not flavour:
+            problems.append(FieldError("/machine", f"{text[:80]} does not name POOL/FLAVOUR"))
+            continue
+        found.append(MachinePrice(pool, flavour, exact))
+    if problems:
+        raise InvalidPrice(
+            "a price is invalid",
+            detail="; ".join(one.message for one in problems) + ".",
+            hint="Write --machine burst/small=0.05: pool, flavour, price per hour.",
+            errors=problems,
+        )
+    return found
+
+
+def exact_price(value: float | str) -> str:
+    """Return an exact price without an exponent. Raise `ValueError` for what is none."""
+    try:
+        price = Decimal(str(value)[:40])
+    except InvalidOperation:
+        price = Decimal(-1)
+    is_exact = price.is_finite() and price.as_tuple().exponent >= -PRICE_DIGITS  # type: ignore[operator]  # a finite number has one
+    if not is_exact or not 0 <= price <= PRICE_MAX:
+        raise ValueError(f"{str(value)[:40]!r} is not a price from 0 to {PRICE_MAX}")
+    return f"{price.normalize():f}"

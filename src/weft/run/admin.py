@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from weft.core.errors import Unavailable
-from weft.core.rates import kept_prices
+from weft.core.rates import kept_prices, machine_prices
 from weft.run.database import check_dsn
 from weft.run.home import Home
 from weft.run.user_name import user_name
@@ -64,6 +64,16 @@ def run_add_rates(
     """
     kept = kept_prices(prices)
     return _ask(settings, lambda admin: admin.add_rates(kept, valid_from))
+
+
+def run_set_machine_prices(settings: Settings, texts: Sequence[str]) -> int:
+    """Set what machines cost per hour, as `burst/small=0.05`; return how many prices changed.
+
+    Raise `InvalidPrice`, `FlavourNotFound`.
+    """
+    prices = machine_prices(texts)
+    actor = f"the owner ({user_name()})"
+    return _ask(settings, lambda admin: admin.set_machine_prices(prices, actor=actor))
 
 
 def run_correct_rates(

@@ -296,6 +296,10 @@ CREATE FUNCTION weft._count_failures(batch_ids bigint[], job_ids integer[], stat
     LANGUAGE sql;
 ALTER FUNCTION weft._count_failures(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) OWNER TO weft_system;
 
+CREATE FUNCTION weft._count_machines(machine_ids integer[], shares double precision[]) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._count_machines(machine_ids integer[], shares double precision[]) OWNER TO weft_system;
+
 CREATE FUNCTION weft._count_notes(of_gate_ids integer[]) RETURNS void
     LANGUAGE sql;
 ALTER FUNCTION weft._count_notes(of_gate_ids integer[]) OWNER TO weft_system;
@@ -668,6 +672,39 @@ CREATE FUNCTION weft._lose_incarnation(of_incarnation_id integer, at timestamp w
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._lose_incarnation(of_incarnation_id integer, at timestamp with time zone) OWNER TO weft_system;
 
+CREATE TABLE weft.machine (
+    machine_id integer NOT NULL,
+    pool_id integer NOT NULL,
+    name text NOT NULL,
+    provider text NOT NULL,
+    provider_id text,
+    flavour text NOT NULL,
+    region text NOT NULL,
+    cpu_m bigint NOT NULL,
+    price_per_hour numeric NOT NULL,
+    pool_max integer NOT NULL,
+    state text NOT NULL,
+    reason text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    changed_at timestamp with time zone NOT NULL,
+    strayed_at timestamp with time zone,
+    costs_from timestamp with time zone,
+    used_share double precision DEFAULT 0 NOT NULL,
+    CONSTRAINT machine_cpu_m_check CHECK ((cpu_m > 0)),
+    CONSTRAINT machine_dates_check CHECK ((created_at <= changed_at)),
+    CONSTRAINT machine_name_check CHECK (((length(name) >= 1) AND (length(name) <= 256))),
+    CONSTRAINT machine_price_per_hour_check CHECK ((price_per_hour >= (0)::numeric)),
+    CONSTRAINT machine_provider_id_check CHECK ((length(provider_id) <= 1000)),
+    CONSTRAINT machine_reason_check CHECK ((length(reason) <= 1000)),
+    CONSTRAINT machine_state_check CHECK ((state = ANY (ARRAY['creating'::text, 'active'::text, 'cordoned'::text, 'deleting'::text, 'deleted'::text]))),
+    CONSTRAINT machine_used_share_check CHECK (((used_share >= (0)::double precision) AND (used_share <= (1)::double precision)))
+);
+ALTER TABLE weft.machine OWNER TO postgres;
+
+CREATE FUNCTION weft._machine_costs(one weft.machine, upto timestamp with time zone) RETURNS TABLE(machine_us bigint, used_us double precision, cost numeric, used_cost numeric)
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._machine_costs(one weft.machine, upto timestamp with time zone) OWNER TO weft_system;
+
 CREATE FUNCTION weft._may_claim(job weft.job, of_batch_id bigint, has_cpu_m bigint, has_memory_mib bigint, has_cancel boolean, has_switch boolean) RETURNS TABLE(yes boolean)
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._may_claim(job weft.job, of_batch_id bigint, has_cpu_m bigint, has_memory_mib bigint, has_cancel boolean, has_switch boolean) OWNER TO weft_system;
@@ -850,6 +887,10 @@ ALTER FUNCTION weft._pool_facts(of_pool_id integer, of_lane_id integer, needs_cp
 CREATE FUNCTION weft._pool_machines(of_pool_id integer) RETURNS SETOF jsonb
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._pool_machines(of_pool_id integer) OWNER TO weft_system;
+
+CREATE FUNCTION weft._price_machines(of_pool_id integer) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._price_machines(of_pool_id integer) OWNER TO weft_system;
 
 CREATE FUNCTION weft._prioritize_job(of_batch_id bigint, of_job_id integer, new_priority smallint) RETURNS boolean
     LANGUAGE plpgsql;
@@ -1285,6 +1326,11 @@ CREATE FUNCTION weft.correct_rates(version integer, prices jsonb, new_valid_from
     LANGUAGE plpgsql;
 ALTER FUNCTION weft.correct_rates(version integer, prices jsonb, new_valid_from timestamp with time zone, actor text, reason text, at timestamp with time zone) OWNER TO weft_system;
 
+CREATE FUNCTION weft.count_machines(epoch bigint, machines text[], shares double precision[]) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.count_machines(epoch bigint, machines text[], shares double precision[]) OWNER TO weft_system;
+
 CREATE FUNCTION weft.count_parent_ends(epoch bigint, limit_jobs integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1622,6 +1668,11 @@ CREATE FUNCTION weft.list_pool_changes(of_pool text, limit_rows integer) RETURNS
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.list_pool_changes(of_pool text, limit_rows integer) OWNER TO weft_system;
 
+CREATE FUNCTION weft.list_pool_costs(of_pool text, limit_days integer) RETURNS SETOF jsonb
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.list_pool_costs(of_pool text, limit_days integer) OWNER TO weft_system;
+
 CREATE FUNCTION weft.list_pools() RETURNS SETOF jsonb
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -1861,6 +1912,10 @@ CREATE FUNCTION weft.schema_range(OUT schema integer, OUT oldest_program integer
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.schema_range(OUT schema integer, OUT oldest_program integer) OWNER TO weft_system;
+
+CREATE FUNCTION weft.set_machine_prices(prices jsonb, actor text) RETURNS integer
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft.set_machine_prices(prices jsonb, actor text) OWNER TO weft_system;
 
 CREATE FUNCTION weft.set_priorities(epoch bigint, of_operation_id bigint, limit_rows integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER
@@ -2578,32 +2633,6 @@ CREATE TABLE weft.late_job (
 );
 ALTER TABLE weft.late_job OWNER TO postgres;
 
-CREATE TABLE weft.machine (
-    machine_id integer NOT NULL,
-    pool_id integer NOT NULL,
-    name text NOT NULL,
-    provider text NOT NULL,
-    provider_id text,
-    flavour text NOT NULL,
-    region text NOT NULL,
-    cpu_m bigint NOT NULL,
-    price_per_hour numeric NOT NULL,
-    pool_max integer NOT NULL,
-    state text NOT NULL,
-    reason text NOT NULL,
-    created_at timestamp with time zone NOT NULL,
-    changed_at timestamp with time zone NOT NULL,
-    strayed_at timestamp with time zone,
-    CONSTRAINT machine_cpu_m_check CHECK ((cpu_m > 0)),
-    CONSTRAINT machine_dates_check CHECK ((created_at <= changed_at)),
-    CONSTRAINT machine_name_check CHECK (((length(name) >= 1) AND (length(name) <= 256))),
-    CONSTRAINT machine_price_per_hour_check CHECK ((price_per_hour >= (0)::numeric)),
-    CONSTRAINT machine_provider_id_check CHECK ((length(provider_id) <= 1000)),
-    CONSTRAINT machine_reason_check CHECK ((length(reason) <= 1000)),
-    CONSTRAINT machine_state_check CHECK ((state = ANY (ARRAY['creating'::text, 'active'::text, 'cordoned'::text, 'deleting'::text, 'deleted'::text])))
-);
-ALTER TABLE weft.machine OWNER TO postgres;
-
 ALTER TABLE weft.machine ALTER COLUMN machine_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME weft.machine_machine_id_seq
     START WITH 1
@@ -2697,6 +2726,17 @@ ALTER TABLE weft.pool_change ALTER COLUMN change_id ADD GENERATED ALWAYS AS IDEN
     NO MAXVALUE
     CACHE 1
 );
+
+CREATE TABLE weft.pool_cost (
+    pool_id integer NOT NULL,
+    spent_on date NOT NULL,
+    flavour text NOT NULL,
+    machine_us bigint NOT NULL,
+    used_us double precision NOT NULL,
+    cost numeric NOT NULL,
+    used_cost numeric NOT NULL
+);
+ALTER TABLE weft.pool_cost OWNER TO postgres;
 
 ALTER TABLE weft.pool ALTER COLUMN pool_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME weft.pool_pool_id_seq
@@ -3205,6 +3245,9 @@ ALTER TABLE ONLY weft.place
 ALTER TABLE ONLY weft.pool_change
     ADD CONSTRAINT pool_change_pkey PRIMARY KEY (pool_id, change_id);
 
+ALTER TABLE ONLY weft.pool_cost
+    ADD CONSTRAINT pool_cost_pkey PRIMARY KEY (pool_id, spent_on, flavour);
+
 ALTER TABLE ONLY weft.pool
     ADD CONSTRAINT pool_name_key UNIQUE (name);
 
@@ -3489,6 +3532,9 @@ ALTER TABLE ONLY weft.machine
 ALTER TABLE ONLY weft.pool_change
     ADD CONSTRAINT pool_change_pool_id_fkey FOREIGN KEY (pool_id) REFERENCES weft.pool(pool_id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY weft.pool_cost
+    ADD CONSTRAINT pool_cost_pool_id_fkey FOREIGN KEY (pool_id) REFERENCES weft.pool(pool_id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY weft.queue
     ADD CONSTRAINT queue_pool_id_fkey FOREIGN KEY (pool_id) REFERENCES weft.pool(pool_id);
 
@@ -3634,6 +3680,8 @@ ALTER TABLE weft.parent_end ENABLE ROW LEVEL SECURITY;
 ALTER TABLE weft.place ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.pool_change ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.pool_cost ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.project_usage ENABLE ROW LEVEL SECURITY;
 
@@ -3784,6 +3832,8 @@ CREATE POLICY system_rows ON weft.parent_end TO weft_system USING (true);
 CREATE POLICY system_rows ON weft.place TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.pool_change TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.pool_cost TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.project_usage TO weft_system USING (true);
 
@@ -4035,6 +4085,8 @@ GRANT ALL ON FUNCTION weft._costs_under_rates(version smallint) TO weft_system;
 REVOKE ALL ON FUNCTION weft._count_failures(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._count_failures(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) TO weft_tenant;
 
+REVOKE ALL ON FUNCTION weft._count_machines(machine_ids integer[], shares double precision[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._count_notes(of_gate_ids integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._create_operation(tenant_id integer, user_id integer, batch_id bigint, kind text, arguments jsonb, n_total bigint, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) FROM PUBLIC;
@@ -4200,6 +4252,11 @@ REVOKE ALL ON FUNCTION weft._loops_with_work() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._lose_incarnation(of_incarnation_id integer, at timestamp with time zone) FROM PUBLIC;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.machine TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.machine TO weft_system;
+
+REVOKE ALL ON FUNCTION weft._machine_costs(one weft.machine, upto timestamp with time zone) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._may_claim(job weft.job, of_batch_id bigint, has_cpu_m bigint, has_memory_mib bigint, has_cancel boolean, has_switch boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._may_open(batch_ids bigint[]) FROM PUBLIC;
@@ -4282,6 +4339,8 @@ REVOKE ALL ON FUNCTION weft._pool_facts(of_pool_id integer, of_lane_id integer, 
 GRANT ALL ON FUNCTION weft._pool_facts(of_pool_id integer, of_lane_id integer, needs_cpu_m bigint, needs_memory_mib bigint, of_user_id integer) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._pool_machines(of_pool_id integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._price_machines(of_pool_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._prioritize_job(of_batch_id bigint, of_job_id integer, new_priority smallint) FROM PUBLIC;
 
@@ -4499,6 +4558,9 @@ GRANT ALL ON FUNCTION weft.cordon_worker(of_name text, of_pool text, actor text,
 
 REVOKE ALL ON FUNCTION weft.correct_rates(version integer, prices jsonb, new_valid_from timestamp with time zone, actor text, reason text, at timestamp with time zone) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft.count_machines(epoch bigint, machines text[], shares double precision[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.count_machines(epoch bigint, machines text[], shares double precision[]) TO weft_driver;
+
 REVOKE ALL ON FUNCTION weft.count_parent_ends(epoch bigint, limit_jobs integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.count_parent_ends(epoch bigint, limit_jobs integer, at timestamp with time zone) TO weft_driver;
 
@@ -4672,6 +4734,9 @@ GRANT ALL ON FUNCTION weft.list_operations(tenant_id integer, before bigint, lim
 REVOKE ALL ON FUNCTION weft.list_pool_changes(of_pool text, limit_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_pool_changes(of_pool text, limit_rows integer) TO weft_api;
 
+REVOKE ALL ON FUNCTION weft.list_pool_costs(of_pool text, limit_days integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_pool_costs(of_pool text, limit_days integer) TO weft_api;
+
 REVOKE ALL ON FUNCTION weft.list_pools() FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_pools() TO weft_api;
 
@@ -4806,6 +4871,8 @@ REVOKE ALL ON FUNCTION weft.schema_range(OUT schema integer, OUT oldest_program 
 GRANT ALL ON FUNCTION weft.schema_range(OUT schema integer, OUT oldest_program integer) TO weft_api;
 GRANT ALL ON FUNCTION weft.schema_range(OUT schema integer, OUT oldest_program integer) TO weft_driver;
 GRANT ALL ON FUNCTION weft.schema_range(OUT schema integer, OUT oldest_program integer) TO weft_worker;
+
+REVOKE ALL ON FUNCTION weft.set_machine_prices(prices jsonb, actor text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft.set_priorities(epoch bigint, of_operation_id bigint, limit_rows integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.set_priorities(epoch bigint, of_operation_id bigint, limit_rows integer, at timestamp with time zone) TO weft_driver;
@@ -5058,9 +5125,6 @@ GRANT USAGE ON SEQUENCE weft.lane_lane_id_seq TO weft_system;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.late_job TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.late_job TO weft_system;
 
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.machine TO weft_tenant;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.machine TO weft_system;
-
 GRANT USAGE ON SEQUENCE weft.machine_machine_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.machine_machine_id_seq TO weft_system;
 
@@ -5089,6 +5153,9 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.pool_change TO weft_system;
 
 GRANT USAGE ON SEQUENCE weft.pool_change_change_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.pool_change_change_id_seq TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.pool_cost TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.pool_cost TO weft_system;
 
 GRANT USAGE ON SEQUENCE weft.pool_pool_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.pool_pool_id_seq TO weft_system;

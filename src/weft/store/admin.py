@@ -1,7 +1,7 @@
 """Work of the database's owner: migrate, set passwords, make the local user, audit."""
 
 import hashlib
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import asyncpg
 
+from weft.core.rates import MachinePrice
 from weft.sql import files_of, text_of
 from weft.store.database import CONNECT_TIMEOUT_S, call_on, prepare_connection
 from weft.store.errors import AWAY, RightsMissing, translated
@@ -110,6 +111,21 @@ class Admin:
         try:
             (row,) = await call_on(
                 self._connection, "add_rates", prices=dict(prices), new_valid_from=valid_from
+            )
+        except asyncpg.PostgresError as error:
+            raise translated(error) from error
+        return int(row[0])
+
+    async def set_machine_prices(self, prices: Sequence[MachinePrice], *, actor: str) -> int:
+        """Set what machines cost per hour from now on; return how many flavours changed.
+
+        Raises `FlavourNotFound`, and as `require_schema`.
+        """
+        await require_schema(self._connection)
+        documents = [one._asdict() for one in prices]
+        try:
+            (row,) = await call_on(
+                self._connection, "set_machine_prices", prices=documents, actor=actor
             )
         except asyncpg.PostgresError as error:
             raise translated(error) from error

@@ -1,6 +1,6 @@
 """The part of `DriverStore` for machines of pools, and for workers that break."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from weft.ports.store import Row
 from weft.store.database import Database
@@ -55,6 +55,12 @@ class Machines:
             kind=kind,
             provider_id=provider_id,
             reason=reason,
+        )
+
+    async def count_machines(self, epoch: int, shares: Mapping[str, float]) -> None:
+        """Count what machines have cost."""
+        await self._database.call(
+            "count_machines", epoch=epoch, machines=list(shares), shares=list(shares.values())
         )
 
     async def reconcile_machines(

@@ -29,6 +29,11 @@ class Pools:
         rows = await self._database.call("list_machines", of_pool=pool, limit_rows=limit)
         return [row[0] for row in rows]
 
+    async def list_pool_costs(self, pool: str, *, days: int) -> Sequence[Row]:
+        """Return what the machines of a pool cost."""
+        rows = await self._database.call("list_pool_costs", of_pool=pool, limit_days=days)
+        return [row[0] for row in rows]
+
     async def list_pool_changes(self, pool: str, *, limit: int) -> Sequence[Row]:
         """Return what was decided about a pool."""
         rows = await self._database.call("list_pool_changes", of_pool=pool, limit_rows=limit)

@@ -28,6 +28,7 @@ class MachineStoreSuite(StoreTests):
         assert await self.states(store, epoch) == {machine: ("creating", False, 0)}
         worker, incarnation_id = await self.site.open_worker(machine)
         assert await self.states(store, epoch) == {machine: ("active", True, 0)}
+        await store.count_machines(epoch, {machine: 0.5})
         for decision in ("cordon", "uncordon", "cordon", "delete"):
             assert await store.move_machine(epoch, machine, decision, "why")
         assert not await store.move_machine(epoch, machine, "cordon", "why")
@@ -37,6 +38,8 @@ class MachineStoreSuite(StoreTests):
         await store.record_machine(epoch, machine, "fail", reason="busy")
         await store.record_machine(epoch, machine, "gone", reason="gone")
         assert await self.states(store, epoch) == {}
+        (cost,) = await api.list_pool_costs(name, days=9)
+        assert 0 <= cost["used_hours"] <= cost["machine_hours"]
         await api.save_pools(caller, others)
         log = [one["kind"] for one in await api.list_pool_changes(name, limit=99)]
         assert log == [

@@ -40,6 +40,7 @@ class PoolStoreSuite(StoreTests):
             ("apply", f"user {caller.user_name} changed its description"),
         ]
         assert await api.list_machines(pool.name, limit=9) == []
+        assert await api.list_pool_costs(pool.name, days=9) == []
 
     async def test_flavours_count_as_workers(self) -> None:
         """So that a job which only they hold is not refused."""

@@ -1,12 +1,13 @@
 """The documents about pools that the API replies with, for its description."""
 
+import datetime as dt
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
 from weft.core.pools.pool import Option
-from weft.wire.answers import Count
+from weft.wire.answers import Count, Money
 
 
 class PoolFlavour(Struct, kw_only=True):
@@ -78,6 +79,21 @@ class PoolChange(Struct, kw_only=True):
     kind: Literal["apply", "create", "cordon", "uncordon", "delete", "gone", "fail"]
     machine: str | None
     reason: str
+
+
+class PoolCost(Struct, kw_only=True):
+    """What the machines of a flavour cost on one date."""
+
+    date: Annotated[dt.date, Meta(description="UTC")]
+    flavour: Annotated[str, Meta(description="empty: machines that weft has not asked for")]
+    machine_hours: Annotated[float, Meta(ge=0, description="how long they existed")]
+    used_hours: Annotated[
+        float,
+        Meta(ge=0, description="the part that jobs reserved, by cpu or memory, whichever is more"),
+    ]
+    cost: Money
+    used_cost: Money
+    idle_cost: Annotated[float, Meta(ge=0, description="the rest of the cost")]
 
 
 class PoolDifference(Struct, kw_only=True):

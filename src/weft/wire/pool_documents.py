@@ -26,7 +26,10 @@ class FlavourDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
     storage: Annotated[Amount, says("The same.", "10Gi")] = 0
     labels: Annotated[dict[str, str], says("Words that jobs may ask for.", {"rack": "12"})] = {}
     preemptible: Annotated[bool, says("Its owner may take it back at any time.")] = False
-    price_per_hour: Annotated[Amount, says("While it exists.", "0.05")] = "0"
+    price_per_hour: Annotated[
+        Amount | None,
+        says("While it exists; left out: as it was set last, or 0.", "0.05"),
+    ] = None
 
 
 class PoolDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):

@@ -1,7 +1,6 @@
 """Documents of pools, checked and in the units of account."""
 
-from collections.abc import Callable, Sequence
-from decimal import Decimal, InvalidOperation
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -9,14 +8,13 @@ from weft.core.errors import InvalidValue
 from weft.core.offers import parse_labels
 from weft.core.pools import Flavour, Pool
 from weft.core.problems import Problems, pointer_of
+from weft.core.rates import exact_price
 from weft.core.resources import parse_cpu_m, parse_mebibytes, parse_memory_mib
 from weft.ports.provider import ENTRY_POINTS
 from weft.wire.pool_documents import FlavourDocument, PoolDocument
 
 POOLS_MAX = 100
 FLAVOURS_MAX = 50
-PRICE_MAX = 1_000_000
-PRICE_DIGITS = 12
 
 
 @cache
@@ -27,8 +25,13 @@ def installed_providers() -> tuple[str, ...]:
     return tuple(sorted(entry_points(group=ENTRY_POINTS).names))
 
 
-def pools_of(documents: Sequence[PoolDocument], problems: Problems) -> list[Pool]:
-    """Return the pools, and note everything that is wrong with them."""
+def pools_of(
+    documents: Sequence[PoolDocument], problems: Problems, now: Sequence[Pool] = ()
+) -> list[Pool]:
+    """Return the pools, and note everything that is wrong with them. Prices that are left out stay
+    as they are `now`.
+    """
+    prices = {(one.name, kind.name): kind.price_per_hour for one in now for kind in one.flavours}
     if len(documents) > POOLS_MAX:
         problems.add(InvalidValue, "/pools", f"{len(documents)} pools, at most {POOLS_MAX}")
         return []
@@ -40,7 +43,7 @@ def pools_of(documents: Sequence[PoolDocument], problems: Problems) -> list[Pool
             problems.add(InvalidValue, f"{at}/name", f"{one.name} stands there twice")
         names.add(one.name)
         _check(one, at, problems)
-        found.append(_pool_of(one, at, problems))
+        found.append(_pool_of(one, prices, at, problems))
     return found
 
 
@@ -65,7 +68,9 @@ def _check(one: PoolDocument, at: str, problems: Problems) -> None:
         problems.add(InvalidValue, f"{at}/flavours", message)
 
 
-def _pool_of(one: PoolDocument, at: str, problems: Problems) -> Pool:
+def _pool_of(
+    one: PoolDocument, prices: Mapping[tuple[str, str], str], at: str, problems: Problems
+) -> Pool:
     names: set[str] = set()
     flavours = []
     for index, flavour in enumerate(one.flavours[:FLAVOURS_MAX]):
@@ -73,7 +78,8 @@ def _pool_of(one: PoolDocument, at: str, problems: Problems) -> Pool:
         if flavour.name in names:
             problems.add(InvalidValue, f"{where}/name", f"{flavour.name} stands there twice")
         names.add(flavour.name)
-        flavours.append(_flavour_of(flavour, where, problems))
+        before = prices.get((one.name, flavour.name), "0")
+        flavours.append(_flavour_of(flavour, before, where, problems))
     quota_cpu_m = None
     if one.quota_cpu is not None:
         quota_cpu_m = _read(one.quota_cpu, parse_cpu_m, f"{at}/quota_cpu", problems)
@@ -97,9 +103,11 @@ def _pool_of(one: PoolDocument, at: str, problems: Problems) -> Pool:
     )
 
 
-def _flavour_of(one: FlavourDocument, at: str, problems: Problems) -> Flavour:
+def _flavour_of(one: FlavourDocument, price: str, at: str, problems: Problems) -> Flavour:
     for name, word in one.labels.items():
         _read(f"{name}={word}", parse_labels, f"{at}/labels{pointer_of(name)}", problems)
+    if one.price_per_hour is not None:
+        price = _read(one.price_per_hour, exact_price, f"{at}/price_per_hour", problems)
     return Flavour(
         name=one.name,
         cpu_m=_read(one.cpu, parse_cpu_m, f"{at}/cpu", problems),
@@ -107,7 +115,7 @@ def _flavour_of(one: FlavourDocument, at: str, problems: Problems) -> Flavour:
         storage_mib=_read(one.storage, parse_mebibytes, f"{at}/storage", problems),
         labels=one.labels,
         preemptible=one.preemptible,
-        price_per_hour=_price(one.price_per_hour, f"{at}/price_per_hour", problems),
+        price_per_hour=price,
     )
 
 
@@ -117,17 +125,3 @@ def _read(value: object, read: Callable[[Any], Any], at: str, problems: Problems
     except ValueError as error:
         problems.add(InvalidValue, at, str(error))
         return 1
-
-
-def _price(value: int | float | str, at: str, problems: Problems) -> str:
-    """Return an exact price without an exponent; note what is none."""
-    try:
-        price = Decimal(str(value)[:40])
-    except InvalidOperation:
-        price = Decimal(-1)
-    is_exact = price.is_finite() and price.as_tuple().exponent >= -PRICE_DIGITS  # type: ignore[operator]  # a finite number has one
-    if not is_exact or not 0 <= price <= PRICE_MAX:
-        message = f"{str(value)[:40]!r} is not a price from 0 to {PRICE_MAX}"
-        problems.add(InvalidValue, at, message)
-        return "0"
-    return f"{price.normalize():f}"

@@ -15,6 +15,7 @@ from weft.wire.pool_documents import PoolsDocument
 
 MACHINES_MAX = 10_000
 CHANGES_MAX = 1_000
+COST_DAYS_MAX = 400
 log = get_logger()
 
 
@@ -31,6 +32,12 @@ async def list_pool_changes(services: Services, name: str) -> Sequence[Row]:
     return await services.store.list_pool_changes(name, limit=CHANGES_MAX)
 
 
+async def list_pool_costs(services: Services, name: str) -> Sequence[Row]:
+    """Return what the machines of a pool cost. Raise `PoolNotFound`."""
+    await _find(services, name)
+    return await services.store.list_pool_costs(name, days=COST_DAYS_MAX)
+
+
 async def save_pools(services: Services, caller: Caller, document: PoolsDocument) -> Answer:
     """Make these the pools that are described; return what changes. Raise `AdminOnly`."""
     if not caller.is_admin:
@@ -39,11 +46,11 @@ async def save_pools(services: Services, caller: Caller, document: PoolsDocument
             detail=f"User {caller.user_name} is not an administrator of this tenant.",
             hint="Ask an administrator of your tenant.",
         )
-    problems = Problems()
-    wanted = pools_of(document.pools, problems)
-    problems.raise_any()
     rows = await services.store.list_pools()
     now = [msgspec.convert(row["plan"], Pool) for row in rows if row["plan"] is not None]
+    problems = Problems()
+    wanted = pools_of(document.pools, problems, now)
+    problems.raise_any()
     changes = plan_changes(now, wanted)
     if changes and not document.dry_run:
         await services.store.save_pools(caller, wanted)

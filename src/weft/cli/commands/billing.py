@@ -27,7 +27,14 @@ class NoPrice(Invalid):
     """New prices without any."""
 
     code = "CLI.NO_PRICE"
-    advice = "Name at least one: --cpu, --memory, --storage or --gpu."
+    advice = "Name at least one: --cpu, --memory, --storage, --gpu or --machine."
+
+
+class PricesMixed(Invalid):
+    """Prices of machines and of what jobs use in one command."""
+
+    code = "CLI.PRICES_MIXED"
+    advice = "Run the command twice, once with --machine alone."
 
 
 RESOURCES = ("cpu", "memory", "storage", "gpu")
@@ -102,6 +109,7 @@ def set_rates(
     memory: str | None = None,
     storage: str | None = None,
     gpu: str | None = None,
+    machine: Annotated[tuple[str, ...], Parameter(name="--machine", negative="")] = (),
     valid_from: Annotated[datetime | None, Parameter(name="--from")] = None,
     database: Annotated[str | None, Parameter(name="--database")] = None,
     shared: Shared = SHARED,
@@ -109,21 +117,36 @@ def set_rates(
     """Set new prices. Attempts claimed earlier keep theirs. Only for the owner of the database.
 
         weft billing set-rates --cpu 0.02 --from 2027-01-01T00:00:00
+        weft billing set-rates --machine burst/small=0.05
 
     Args:
         cpu: Price of a core hour.
         memory: Price of a GiB hour.
         storage: Price of a GiB hour of disk.
         gpu: Price of a GPU hour.
+        machine: Price of a machine per hour as POOL/FLAVOUR=PRICE, from now on; repeatable.
         valid_from: Start of validity, such as 2027-01-01T00:00:00 (default: now).
         database: DSN of the owner of an external PostgreSQL (default: this home's).
         shared: Options of every command.
     """
-    from weft.run.admin import run_add_rates  # noqa: PLC0415 (heavy: the server's side)
+    from weft.run.admin import run_add_rates, run_set_machine_prices  # noqa: PLC0415 (heavy)
 
     settings = load_settings({"home": shared.home, "database": database})
     prices = {"cpu": cpu, "memory": memory, "storage": storage, "gpu": gpu}
-    if all(price is None for price in prices.values()):
+    has_rates = any(price is not None for price in prices.values())
+    if machine and (has_rates or valid_from):
+        raise PricesMixed(
+            "prices of machines are set by themselves",
+            detail="They apply from now on, and make no version of the other prices.",
+        )
+    if machine:
+        changed = run_set_machine_prices(settings, machine)
+        if shared.json:
+            print_json({"changed": changed})
+        else:
+            note(f"prices of machines that changed: {changed}")
+        return 0
+    if not has_rates:
         raise NoPrice(
             "no price is given", detail="A version without a new price would change nothing."
         )

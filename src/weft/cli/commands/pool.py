@@ -6,11 +6,11 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
-from cyclopts import App, Parameter
+from cyclopts import App, Parameter, validators
 
 from weft.cli.input.declared import apply_changes, placed, read_file, tables_in, text_of
 from weft.cli.input.options import SHARED, Shared
-from weft.cli.terminal.amounts import moment
+from weft.cli.terminal.amounts import moment, money
 from weft.cli.terminal.plain import one_line
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_facts, print_json, print_table
@@ -23,6 +23,7 @@ app = App(name="pool", help="Show and change pools of workers.\n\n    weft pool 
 Document = Mapping[str, Any]
 HEADER = ("Pool", "Workers", "CPU", "Memory", "Running", "Queues")
 LIVE = frozenset({"active", "cordoned", "draining"})
+COST_HEADER = ("Day", "Flavour", "Machine h", "Used h", "Cost", "Idle")
 MACHINE_HEADER = ("Machine", "Flavour", "Region", "State", "Since", "Why")
 
 
@@ -131,6 +132,53 @@ def log(
 
 
 @app.command
+def cost(
+    name: str,
+    /,
+    *,
+    days: Annotated[
+        int, Parameter(name=["--days", "-n"], validator=validators.Number(gte=1))
+    ] = 30,
+    shared: Shared = SHARED,
+) -> int:
+    """Show what the machines of a pool cost by day (UTC), and how much of it was idle time.
+
+        weft pool cost burst
+
+    Prices are those of the flavours: `price_per_hour`, or `weft billing set-rates --machine`.
+
+    Args:
+        name: Name of the pool.
+        days: Show at most this number of days.
+        shared: Options of every command.
+    """
+    found = asyncio.run(_costs(name, shared))
+    shown = sorted({one["date"] for one in found}, reverse=True)[:days]
+    found = [one for one in found if one["date"] in shown]
+    if shared.json:
+        print_json(found)
+        return 0
+    if not found:
+        note("this pool has had no machines")
+        return 0
+    rows = [
+        (
+            one["date"],
+            one["flavour"] or "unknown",
+            f"{one['machine_hours']:,.2f}",
+            f"{one['used_hours']:,.2f}",
+            money(one["cost"]),
+            money(one["idle_cost"]),
+        )
+        for one in found
+    ]
+    print_table(COST_HEADER, rows, right=COST_HEADER[2:])
+    whole, idle = (sum(one[field] for one in found) for field in ("cost", "idle_cost"))
+    note(f"{money(whole)} in all, {money(idle)} of it for idle time")
+    return 0
+
+
+@app.command
 def apply(
     file: Path,
     /,
@@ -197,6 +245,11 @@ def _flavour_text(one: Document) -> str:
         *(["preemptible"] if one["preemptible"] else []),
         f"{one['price_per_hour']} per hour",
     ])  # fmt: skip
+
+
+async def _costs(name: str, shared: Shared) -> Sequence[Document]:
+    async with shared.client() as client:
+        return await client.list_pool_costs(name)
 
 
 async def _pools(shared: Shared) -> Sequence[Document]:

@@ -28,6 +28,14 @@ class FleetRoutes(Calls):
         found: list[Document] = (await self._get(f"/v1/pools/{quote(name, safe='')}/log"))["items"]
         return found
 
+    async def list_pool_costs(self, name: str) -> list[Document]:
+        """Return what the machines of a pool cost by date and flavour, newest first. Raise
+        `PoolNotFound`.
+        """
+        path = f"/v1/pools/{quote(name, safe='')}/cost"
+        found: list[Document] = (await self._get(path))["items"]
+        return found
+
     async def save_pools(self, pools: Sequence[Document], *, dry_run: bool = False) -> Document:
         """Make these the pools that are described; return what changes. Only for
         administrators.

@@ -17,6 +17,13 @@ class RatesFixed(Conflict):
     sqlstate = "WF107"
 
 
+class FlavourNotFound(NotFound):
+    """The pool has no flavour of this name."""
+
+    code = "BILLING.FLAVOUR_NOT_FOUND"
+    sqlstate = "WF110"
+
+
 class RatesNotFound(NotFound):
     """The version of the prices does not exist."""
 

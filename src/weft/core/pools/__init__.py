@@ -1,6 +1,14 @@
 """Pools: what an operator wants of them, and which machines they make and delete."""
 
-from weft.core.pools.decide import ANYWHERE, Decision, Demand, Machine, decide, offers_of
+from weft.core.pools.decide import (
+    ANYWHERE,
+    Decision,
+    Demand,
+    Machine,
+    decide,
+    offers_of,
+    used_share,
+)
 from weft.core.pools.plan import Change, plan_changes
 from weft.core.pools.pool import Flavour, Pool
 
@@ -15,4 +23,5 @@ __all__ = [
     "decide",
     "offers_of",
     "plan_changes",
+    "used_share",
 ]

@@ -54,6 +54,16 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     """Cordoned or drained by a person: it is neither used nor changed."""
 
 
+def used_share(one: Machine) -> float:
+    """Return the share of a machine that its jobs reserve: of its cpu or of its memory, whichever
+    is more.
+    """
+    if not one.n_running:
+        return 0.0
+    cpu, memory = one.used_cpu_m / one.cpu_m, one.used_memory_mib / max(one.memory_mib, 1)
+    return min(max(cpu, memory, 0.0), 1.0)
+
+
 class Decision(msgspec.Struct, frozen=True, kw_only=True):
     """One thing to do, and why."""
 

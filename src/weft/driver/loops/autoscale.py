@@ -21,7 +21,16 @@ from typing import Any
 import msgspec
 
 from weft.core.errors import WorkerEnded
-from weft.core.pools import ANYWHERE, Decision, Demand, Machine, Pool, decide, offers_of
+from weft.core.pools import (
+    ANYWHERE,
+    Decision,
+    Demand,
+    Machine,
+    Pool,
+    decide,
+    offers_of,
+    used_share,
+)
 from weft.driver.loops.loop import Loop, LoopContext, Providers
 from weft.driver.loops.provider_calls import Answer, Pauses, heard, limited
 from weft.ports.provider import ProviderError, WantedMachine
@@ -33,6 +42,10 @@ log = get_logger()
 
 GAP_S = 2.0
 """Between two rounds at least, however often it is rung."""
+COUNT_S = 3600.0
+"""What a machine costs is counted at least this often, so that it counts on its date."""
+SHARE_STEP = 0.01
+"""What jobs use of a machine is counted anew when it differs by more."""
 STOP_S = 5.0
 """A call that does not heed its cancellation delays the end of a term no longer."""
 
@@ -114,6 +127,7 @@ class Autoscaler:
         pool = msgspec.convert(row["plan"], Pool)
         demand = msgspec.convert(row["demand"], list[Demand])
         machines = [self._machine(one, pool) for one in row["machines"]]
+        await self._count(row["machines"], machines)
         decisions = decide(pool, demand, machines, self._closed_regions(pool))
         for one in decisions:
             if one.machine is not None and await self._move(one.machine, one):
@@ -130,6 +144,20 @@ class Autoscaler:
         return bool(demand or decisions or len(ours) != pool.min_workers) and bool(
             ours or pool.max_workers
         )
+
+    async def _count(self, rows: Sequence[Row], machines: Sequence[Machine]) -> None:
+        """Count what machines cost whenever jobs use another share of them."""
+        shares = {
+            one.name: used_share(one)
+            for row, one in zip(rows, machines, strict=True)
+            if one.flavour is not None
+            and (
+                abs(used_share(one) - row["used_share"]) > SHARE_STEP
+                or row["uncounted_s"] > COUNT_S
+            )
+        }
+        if shares:
+            await self._store.count_machines(self._epoch, shares)
 
     async def _move(self, machine: str, one: Decision) -> bool:
         try:

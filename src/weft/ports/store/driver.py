@@ -188,6 +188,11 @@ class DriverStore(Protocol):
         repeat.
         """
 
+    async def count_machines(self, epoch: int, shares: Mapping[str, float]) -> None:
+        """Count what these machines have cost until now; from now on jobs use these shares of
+        them, from 0 to 1. Safe to repeat.
+        """
+
     async def reconcile_machines(
         self, epoch: int, provider: str, names: Sequence[str], *, asked_s: float
     ) -> Sequence[Row]:

@@ -23,5 +23,10 @@ class PoolStore(Protocol):
     async def list_machines(self, pool: str, *, limit: int) -> Sequence[Row]:
         """Return the machines of a pool, oldest first, without deleted ones."""
 
+    async def list_pool_costs(self, pool: str, *, days: int) -> Sequence[Row]:
+        """Return what the machines of a pool cost by date (UTC) and flavour, and what of it jobs
+        used, newest first.
+        """
+
     async def list_pool_changes(self, pool: str, *, limit: int) -> Sequence[Row]:
         """Return what was decided about a pool, and why, newest first."""

@@ -7,7 +7,7 @@ from weft.api.http.path_ids import pool_of
 from weft.api.http.replies import reply
 from weft.api.http.requests import AnyRequest, caller_of, read_document, services_of
 from weft.api.use_cases import pools
-from weft.wire.pool_answers import PoolAnswer, PoolChange, PoolsSaved, ShownPool
+from weft.wire.pool_answers import PoolAnswer, PoolChange, PoolCost, PoolsSaved, ShownPool
 from weft.wire.pool_documents import PoolsDocument
 
 
@@ -46,4 +46,15 @@ async def list_pool_changes(request: AnyRequest) -> Response[bytes]:
     return reply({"items": rows, "cursor": None})
 
 
-ROUTES = (list_pools, save_pools, get_pool, list_pool_changes)
+@get("/v1/pools/{p:str}/cost", opt={"page": PoolCost})
+async def list_pool_costs(request: AnyRequest) -> Response[bytes]:
+    """List what the machines of a pool cost by date (UTC) and flavour, and what of it jobs used,
+    newest first; the newest 400 dates.
+    """
+    Query(request, ())
+    caller_of(request)
+    rows = await pools.list_pool_costs(services_of(request), pool_of(request))
+    return reply({"items": rows, "cursor": None})
+
+
+ROUTES = (list_pools, save_pools, get_pool, list_pool_changes, list_pool_costs)

@@ -1,5 +1,5 @@
 -- record_machine: note what a provider said about a machine.
--- Called by: DriverStore.record_machine.   Safe to repeat: yes.   Locks: as _check_epoch; machine; pool_log.
+-- Called by: DriverStore.record_machine.   Safe to repeat: yes.   Locks: as _check_epoch; machine; as _count_machines; pool_log.
 -- kind: made, gone or fail.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.record_machine(epoch bigint, machine text, kind text, provider_id text, reason text) RETURNS void
@@ -13,6 +13,9 @@ BEGIN
     WHERE m.name = record_machine.machine AND m.state <> 'deleted' FOR NO KEY UPDATE;
     IF NOT FOUND THEN
         RETURN;
+    END IF;
+    IF kind = 'gone' THEN
+        PERFORM weft._count_machines(ARRAY[v_machine.machine_id], ARRAY[0.0]);
     END IF;
     UPDATE weft.machine m SET provider_id = coalesce(left(record_machine.provider_id, 1000), m.provider_id),
         reason = coalesce(left(record_machine.reason, 1000), m.reason),

@@ -1,6 +1,7 @@
 -- save_pools: make these the pools that are described. Others keep their workers, but nobody makes machines for them.
 -- Called by: Store.save_pools (api), which has checked them.   Safe to repeat: yes, also the record of what changed.
--- Locks: pool (in the order of their ids); pool_log.   Plan: all pools, which are few; machines that are not deleted, by the partial index.
+-- Locks: pool (in the order of their ids); pool_log; as _price_machines.
+-- Plan: all pools, which are few; machines that are not deleted, by the partial index.
 -- pools: documents of weft.core.pools.Pool.   Raises WF309 (a pool with machines would go).
 -- Owner: weft_system.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.save_pools(pools jsonb, actor text) RETURNS void LANGUAGE plpgsql SECURITY DEFINER
@@ -27,6 +28,7 @@ BEGIN
             PERFORM weft._record_pool_changes(p.pool_id, ARRAY['apply'], ARRAY[NULL::text], ARRAY[save_pools.actor || CASE
                 WHEN v_pool.plan IS NULL THEN ' removed its description' ELSE ' changed its description' END])
             FROM weft.pool p WHERE p.name = v_pool.name;
+            PERFORM weft._price_machines(p.pool_id) FROM weft.pool p WHERE p.name = v_pool.name;
         END IF;
     END LOOP;
     PERFORM pg_notify('driver', 'autoscale');

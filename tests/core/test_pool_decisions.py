@@ -101,6 +101,15 @@ def test_interleaved_regions_do_not_block_each_other() -> None:
     assert decide(pool, jobs, there) == []
 
 
+def test_new_machines_are_spread_over_regions() -> None:
+    pool = replace(POOL, regions=("a", "b", "c"), max_workers=9, min_workers=6)
+    there = [machine("x", region="a", offers=offers_of("p", SMALL, "a"))]
+    jobs = [replace(JOB, n_jobs=9)]
+
+    assert [one.region for one in decide(pool, jobs, there)] == ["b", "c", "a", "b", "c"]
+    assert [one.region for one in decide(pool, [], there, ("b",))] == ["c", "a", "c", "a", "c"]
+
+
 def test_limits_of_a_round_and_a_quota() -> None:
     many = [replace(JOB, n_jobs=100)]
     slow = replace(POOL, creates_per_round=3)

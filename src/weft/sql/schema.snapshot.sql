@@ -1129,6 +1129,10 @@ CREATE FUNCTION weft._unstage(of_batch_id bigint, from_job integer, to_job integ
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._unstage(of_batch_id bigint, from_job integer, to_job integer, pool_id integer, at timestamp with time zone) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft._user_lanes(of_pool_id integer, of_user_id integer, limit_lanes integer) RETURNS SETOF integer
+    LANGUAGE plpgsql STABLE;
+ALTER FUNCTION weft._user_lanes(of_pool_id integer, of_user_id integer, limit_lanes integer) OWNER TO weft_system;
+
 CREATE FUNCTION weft._verdicts_on_ends(of_incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], reasons smallint[], recorded bigint[]) RETURNS text[]
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._verdicts_on_ends(of_incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], reasons smallint[], recorded bigint[]) OWNER TO weft_system;
@@ -4452,6 +4456,8 @@ REVOKE ALL ON FUNCTION weft._unpark_jobs(of_batch_id bigint, after_job integer, 
 GRANT ALL ON FUNCTION weft._unpark_jobs(of_batch_id bigint, after_job integer, limit_jobs integer) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._unstage(of_batch_id bigint, from_job integer, to_job integer, pool_id integer, at timestamp with time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._user_lanes(of_pool_id integer, of_user_id integer, limit_lanes integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._verdicts_on_ends(of_incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], reasons smallint[], recorded bigint[]) FROM PUBLIC;
 

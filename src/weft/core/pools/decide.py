@@ -222,7 +222,7 @@ def _created(
     quota_m = None
     if pool.quota_cpu_m is not None:
         quota_m = int(pool.quota_cpu_m * pool.quota_share) - sum(one.cpu_m for one in ours)
-    new = _New(pool, regions, most, quota_m)
+    new = _New(pool, regions, ours, most, quota_m)
     for wanted in left:
         new.add_for(wanted)
     staying = sum(one.state in {"creating", "active"} for one in ours)
@@ -236,11 +236,22 @@ def _created(
 class _New:
     """Machines to be made in this round."""
 
-    def __init__(self, pool: Pool, regions: Sequence[str], most: int, quota_m: int | None) -> None:
+    def __init__(
+        self,
+        pool: Pool,
+        regions: Sequence[str],
+        there: Sequence[Machine],
+        most: int,
+        quota_m: int | None,
+    ) -> None:
         self._pool = pool
         self._most = most
         self._quota_m = quota_m
-        self._kinds = [(one, region) for one in pool.flavours for region in regions]
+        self._regions = dict.fromkeys(regions, 0)
+        """How many machines each has: new ones are spread."""
+        for one in there:
+            if one.region in self._regions:
+                self._regions[one.region] += 1
         self.rooms: list[tuple[_Room, Flavour, str]] = []
 
     def add_for(self, wanted: Demand) -> None:
@@ -248,22 +259,37 @@ class _New:
         count = wanted.n_jobs
         for room, _, _ in self.rooms:
             count -= room.take(wanted, count)
-        for flavour, region in self._kinds:
+        for flavour in self._pool.flavours:
             while count and self._has_room_for(flavour):
-                room = self._room(flavour, region)
-                taken = room.take(wanted, count)
+                taken = self._add_room(flavour, wanted, count)
                 if not taken:
                     break
                 count -= taken
-                self.rooms.append((room, flavour, region))
 
     def add_any(self) -> bool:
         """Add a machine without jobs; return whether the rules allow one."""
-        for flavour, region in self._kinds:
-            if self._has_room_for(flavour):
-                self.rooms.append((self._room(flavour, region), flavour, region))
-                return True
+        for flavour in self._pool.flavours:
+            for region in self._emptiest_first():
+                if self._has_room_for(flavour):
+                    self._append(self._room(flavour, region), flavour, region)
+                    return True
         return False
+
+    def _add_room(self, flavour: Flavour, wanted: Demand, count: int) -> int:
+        """Add a machine that holds some of these jobs; return how many, 0 if no region may."""
+        for region in self._emptiest_first():
+            room = self._room(flavour, region)
+            if taken := room.take(wanted, count):
+                self._append(room, flavour, region)
+                return taken
+        return 0
+
+    def _append(self, room: _Room, flavour: Flavour, region: str) -> None:
+        self.rooms.append((room, flavour, region))
+        self._regions[region] += 1
+
+    def _emptiest_first(self) -> Sequence[str]:
+        return sorted(self._regions, key=self._regions.__getitem__)
 
     def _has_room_for(self, flavour: Flavour) -> bool:
         if len(self.rooms) >= self._most:

@@ -148,6 +148,22 @@ def test_an_idle_machine_is_cordoned_looked_at_again_and_deleted() -> None:
     assert decide(POOL, [], [replace(cordoned, state="deleting")]) == []
 
 
+def test_a_machine_of_an_older_description_goes_when_it_is_idle() -> None:
+    old = machine("a", is_old=True)
+    busy = replace(old, n_running=1, used_cpu_m=1000)
+    kept = replace(POOL, min_workers=1, deletes_per_round=1)
+    (cordon,) = decide(kept, [], [old])
+
+    assert (cordon.kind, cordon.machine) == ("cordon", "a")
+    assert cordon.reason.startswith("its flavour is described otherwise")
+    assert told(decide(kept, [JOB], [old])) == [("create", "small"), ("cordon", "a")]
+    assert told(decide(kept, [], [old, machine("b", is_old=True)])) == [("cordon", "a")]
+    assert decide(POOL, [JOB], [busy]) == []
+    cordoned = replace(old, state="cordoned")
+    assert told(decide(kept, [JOB], [cordoned])) == [("create", "small"), ("delete", "a")]
+    assert decide(kept, [], [replace(old, is_held=True)]) == []
+
+
 def test_only_a_share_of_the_idle_machines_goes_in_a_round() -> None:
     pool = replace(POOL, max_workers=10, delete_share=0.34, deletes_per_round=2)
     idle = [machine(f"{n}", idle_s=100) for n in range(9)]
@@ -270,6 +286,7 @@ MACHINES = st.lists(
         state_s=st.floats(0, 2000),
         has_worker=st.booleans(),
         is_held=st.booleans(),
+        is_old=st.booleans(),
     ),
     max_size=12,
 ).map(lambda found: [replace(one, name=f"m{n}") for n, one in enumerate(found)])  # fmt: skip

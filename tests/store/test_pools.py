@@ -116,6 +116,27 @@ async def test_numbers_of_machines_follow_each_other(world: World) -> None:
     assert second == first + 1
 
 
+async def test_a_machine_is_old_when_its_flavour_is_described_otherwise(world: World) -> None:
+    async def old() -> list[bool]:
+        rows = await world.driver.pool_rounds(await world.lead(), limit_jobs=1)
+        (row,) = [one for one in rows if one["plan"]["name"] == world.pool]
+        return [one["is_old"] for one in row["machines"]]
+
+    async with described(world):
+        await add_machine(world)
+        pool_id = await world.admin.fetchval(
+            "SELECT pool_id FROM weft.pool WHERE name = $1", world.pool
+        )
+        new = [("small", "", "why")]
+        assert len(await world.driver.add_machines(await world.lead(), pool_id, new)) == 1
+        assert await old() == [False, False]
+        for change in ({"price_per_hour": "7"}, {"labels": {"image": "v2"}}):
+            flavour = msgspec.structs.replace(SMALL, **change)
+            pool = Pool(name=world.pool, provider="none", max_workers=2, flavours=(flavour,))
+            await world.api.save_pools(world.caller, [*await others(world), pool])
+            assert await old() == [False, "labels" in change]
+
+
 async def test_logins_read_no_machines(world: World) -> None:
     for role in ("weft_api", "weft_worker", "weft_driver"):
         async with world.admin.transaction():

@@ -690,6 +690,7 @@ CREATE TABLE weft.machine (
     strayed_at timestamp with time zone,
     costs_from timestamp with time zone,
     used_share double precision DEFAULT 0 NOT NULL,
+    template text,
     CONSTRAINT machine_cpu_m_check CHECK ((cpu_m > 0)),
     CONSTRAINT machine_dates_check CHECK ((created_at <= changed_at)),
     CONSTRAINT machine_name_check CHECK (((length(name) >= 1) AND (length(name) <= 256))),
@@ -1108,6 +1109,10 @@ ALTER FUNCTION weft._tell_limits(of_gate_ids integer[], limits integer[]) OWNER 
 CREATE FUNCTION weft._tell_room(of_incarnation_id integer) RETURNS void
     LANGUAGE sql;
 ALTER FUNCTION weft._tell_room(of_incarnation_id integer) OWNER TO weft_system;
+
+CREATE FUNCTION weft._template(plan jsonb, of_flavour text) RETURNS text
+    LANGUAGE sql IMMUTABLE;
+ALTER FUNCTION weft._template(plan jsonb, of_flavour text) OWNER TO weft_system;
 
 CREATE FUNCTION weft._tree_groups(of_update weft.batch_update, group_ids integer[], combo_sets integer[]) RETURNS integer[]
     LANGUAGE plpgsql;
@@ -4443,6 +4448,8 @@ GRANT ALL ON FUNCTION weft._switches(of_batch_id bigint) TO weft_tenant;
 REVOKE ALL ON FUNCTION weft._tell_limits(of_gate_ids integer[], limits integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._tell_room(of_incarnation_id integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._template(plan jsonb, of_flavour text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._tree_groups(of_update weft.batch_update, group_ids integer[], combo_sets integer[]) FROM PUBLIC;
 

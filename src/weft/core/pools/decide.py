@@ -50,6 +50,8 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     state_s: float = 0.0
     """For how long it has its state."""
     has_worker: bool = True
+    is_old: bool = False
+    """Machines of its flavour are made otherwise by now, for example from another image."""
     is_held: bool = False
     """Cordoned or drained by a person: it is neither used nor changed."""
 
@@ -88,20 +90,24 @@ def decide(
     """
     there = [_Room(one) for one in machines if one.state == "active" and one.has_worker]
     there += [_Room(one) for one in machines if one.state == "creating"]
-    used = [room for room in there if not room.machine.is_held]
+    used = [room for room in there if not (room.machine.is_held or _is_replaced(room.machine))]
     left = _place([_in_window(one, pool.window_s) for one in demand], used)
     staying = sum(
         one.flavour is not None and one.state in {"creating", "active"} for one in machines
     )
     spare = max(pool.max_workers - staying, 0)
-    back = [_Room(one) for one in machines if _may_come_back(one)][:spare]
+    back = [_Room(one) for one in machines if _may_come_back(one) and not one.is_old][:spare]
     left = _place(left, back)
     gone = _lost(pool, machines)
     decisions = [*gone, *_uncordoned(back)]
     lost = {one.machine for one in gone}
     decisions += _created(pool, left, machines, closed_regions)
     decisions += _emptied(pool, machines, {room.machine.name for room in back if room.taken})
-    decisions += _cordoned(pool, [room for room in used if room.machine.name not in lost])
+    old = [one for one in machines if _is_replaced(one) and one.name not in lost]
+    decisions += _replaced(pool, old)
+    decisions += _cordoned(
+        pool, [room for room in used if room.machine.name not in lost], len(old)
+    )
     return decisions
 
 
@@ -178,6 +184,20 @@ def _place(demand: Iterable[Demand], rooms: Sequence[_Room]) -> list[Demand]:
         if count:
             left.append(msgspec.structs.replace(wanted, n_jobs=count))
     return left
+
+
+def _is_replaced(one: Machine) -> bool:
+    """Say whether a machine goes although it may be needed: another one is made instead."""
+    idle = one.state == "active" and one.has_worker and not one.n_running
+    return idle and one.flavour is not None and one.is_old and not one.is_held
+
+
+def _replaced(pool: Pool, old: Sequence[Machine]) -> list[Decision]:
+    reason = "its flavour is described otherwise by now, and nothing runs on it"
+    return [
+        Decision(kind="cordon", machine=one.name, reason=reason)
+        for one in old[: pool.deletes_per_round]
+    ]
 
 
 def _may_come_back(one: Machine) -> bool:
@@ -338,10 +358,13 @@ def _emptied(
     ]
 
 
-def _cordoned(pool: Pool, rooms: Sequence[_Room]) -> list[Decision]:
-    """Cordon machines beyond the maximum, and those that nobody needs, down to the minimum."""
+def _cordoned(pool: Pool, rooms: Sequence[_Room], n_old: int) -> list[Decision]:
+    """Cordon machines beyond the maximum, and those that nobody needs, down to the minimum.
+    `n_old`: how many are replaced.
+    """
     ours = [room for room in rooms if room.machine.flavour is not None]
-    surplus = max(len(ours) - pool.max_workers, 0)
+    most = max(pool.deletes_per_round - n_old, 0)
+    surplus = max(len(ours) + n_old - pool.max_workers, 0)
     active = [room.machine for room in ours if room.machine.state == "active"]
     idle = [
         room.machine
@@ -359,11 +382,11 @@ def _cordoned(pool: Pool, rooms: Sequence[_Room]) -> list[Decision]:
             machine=one.name,
             reason=f"nothing ran on it for {one.idle_s:.0f} s",
         )
-        for one in unneeded[: pool.deletes_per_round]
+        for one in unneeded[:most]
     ]
     named = {one.machine for one in decisions}
     for one in sorted(active, key=lambda one: one.n_running):
-        if len(decisions) >= min(surplus, pool.deletes_per_round):
+        if len(decisions) >= min(surplus - n_old, most):
             break
         if one.name not in named:
             reason = f"the pool has more machines than {pool.max_workers}"

@@ -14,10 +14,11 @@ BEGIN
     WHERE p.pool_id = of_pool_id FOR NO KEY UPDATE;
     WITH new AS (
         INSERT INTO weft.machine AS m (machine_id, pool_id, name, provider, flavour, region, cpu_m, price_per_hour, pool_max, state, reason,
-            created_at, changed_at)
+            created_at, changed_at, template)
         OVERRIDING SYSTEM VALUE
         SELECT w.machine_id, of_pool_id, v_pool.name || '-' || w.machine_id, v_pool.plan ->> 'provider', w.flavour, w.region,
-            f.cpu_m, f.price_per_hour, v_pool.most, 'creating', left(w.reason, 1000), d.at, d.at
+            f.cpu_m, f.price_per_hour, v_pool.most, 'creating', left(w.reason, 1000), d.at, d.at,
+            weft._template(v_pool.plan, w.flavour)
         FROM (
             SELECT x.flavour, x.region, x.reason, nextval('weft.machine_machine_id_seq') AS machine_id
             FROM unnest(add_machines.flavours, add_machines.regions, add_machines.reasons)

@@ -48,7 +48,7 @@ async def test_pools_are_planned_and_saved(http: httpx.AsyncClient) -> None:
 
     assert (planned["changes"], planned["dry_run"]) == (saved["changes"], True)
     assert nothing.json()["code"] == "WORKER.POOL_NOT_FOUND"
-    assert again["changes"] == []
+    assert (again["changes"], again["surplus"]) == ([], [])
     flavour = {
         "cpu_m": 500, "memory_mib": 1024, "storage_mib": 0, "labels": {"rack": "12"},
         "preemptible": False, "price_per_hour": "0",

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from weft.core.errors import WeftError
 
 USAGE = 2
-READ_FILES = ("submit", "queue", "schedule", "simulate")
+READ_FILES = ("submit", "queue", "pool", "schedule", "simulate")
 """Commands whose mistakes are those of a file: they name its lines."""
 INTERRUPTED = 130
 BROKEN_PIPE = 141

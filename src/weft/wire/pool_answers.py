@@ -104,8 +104,19 @@ class PoolDifference(Struct, kw_only=True):
     fields: Annotated[dict[str, Any], Meta(description="what differs: [before, after]")]
 
 
+class PoolSurplus(Struct, kw_only=True):
+    """A pool that has more machines than it may have."""
+
+    pool: str
+    n_machines: Count
+    max_workers: Count
+
+
 class PoolsSaved(Struct, kw_only=True):
     """What saving pools has changed, or would change."""
 
     changes: list[PoolDifference]
+    surplus: Annotated[
+        list[PoolSurplus], Meta(description="what is too many goes as its jobs end")
+    ]
     dry_run: bool

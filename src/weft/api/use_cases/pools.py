@@ -55,7 +55,24 @@ async def save_pools(services: Services, caller: Caller, document: PoolsDocument
     if changes and not document.dry_run:
         await services.store.save_pools(caller, wanted)
         log.info("pools.saved", user=caller.user_name, changed=[one.pool for one in changes])
-    return {"changes": msgspec.to_builtins(changes), "dry_run": document.dry_run}
+    return {
+        "changes": msgspec.to_builtins(changes),
+        "surplus": _surplus(rows, wanted),
+        "dry_run": document.dry_run,
+    }
+
+
+def _surplus(rows: Sequence[Row], wanted: Sequence[Pool]) -> list[Answer]:
+    """Return the pools that have more machines than they may have from now on."""
+    most = {one.name: one.max_workers for one in wanted}
+    found = []
+    for row in rows:
+        count = sum(n for state, n in row["machines"].items() if state != "deleting")
+        if row["pool"] in most and count > most[row["pool"]]:
+            found.append(
+                {"pool": row["pool"], "n_machines": count, "max_workers": most[row["pool"]]}
+            )
+    return found
 
 
 async def _find(services: Services, name: str) -> Row:

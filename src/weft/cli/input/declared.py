@@ -116,6 +116,12 @@ def _print_changes(planned: Document, kind: str) -> None:
             was = "" if change["kind"] == "create" else f"{text_of(before)} → "
             text = plain(f"{field}: {was}{text_of(after)}")
             print(wrapped(text, sys.stdout, first=" " * 4, rest=" " * 6))
+    for one in planned.get("surplus", ()):
+        more = one["n_machines"] - one["max_workers"]
+        note(
+            f"pool {one['pool']} has {one['n_machines']} machines, {more} more than its new "
+            "maximum; no job is stopped, they go as their jobs end"
+        )
 
 
 def text_of(value: object) -> str:

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -116,3 +117,47 @@ def test_a_wrong_field_of_a_pool_is_named_with_its_line(
 
     assert run_command(["simulate", "t.swf", "--pool", "wrong.toml"]) == 2
     assert "pool 'four', flavours.0.memory" in capsys.readouterr().err
+
+
+def test_figures_are_drawn(place: Path) -> None:
+    (place / "<b>.swf").write_text(TRACE)
+    words = ["simulate", "<b>.swf", "--pool", "pool.toml"]
+    for number in (1, 2):
+        plots = ["--plot", f"p{number}.png", "--plot", f"p{number}.html"]
+        assert run_command([*words, *plots]) == 0
+    page = (place / "p1.html").read_text()
+
+    assert (place / "p1.png").read_bytes().startswith(b"\x89PNG")
+    assert "<title>&lt;b&gt;.swf on pool four</title>" in page
+    assert "<b>" not in page
+    assert "<script" not in page
+    assert page.count("<svg") == 1
+    for form in ("png", "html"):
+        first, second = (place / f"p{number}.{form}" for number in (1, 2))
+        assert first.read_bytes() == second.read_bytes()
+
+
+def test_a_picture_of_another_kind_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    words = "simulate t.swf --pool pool.toml --plot x.gif --json"
+
+    assert run_command(words.split()) == 2
+    assert "ends neither with .png nor with .html" in json.loads(capsys.readouterr().err)["detail"]
+
+
+def test_a_picture_without_its_library_names_the_extra(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    words = "simulate t.swf --pool pool.toml --plot x.png --json"
+
+    assert run_command(words.split()) == 2
+    error = json.loads(capsys.readouterr().err)
+    assert error["code"] == "CLI.PLOTS_MISSING"
+    assert "pip install 'weft[plots]'" in error["hint"]
+
+
+def test_a_picture_that_cannot_be_written_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    words = "simulate t.swf --pool pool.toml --plot none/x.png --json"
+
+    assert run_command(words.split()) == 2
+    assert "cannot write 'none/x.png'" in json.loads(capsys.readouterr().err)["title"]

@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import msgspec
+from cyclopts import Parameter
 
 from weft.cli.input.declared import placed, read_file, tables_in
+from weft.cli.input.documents import UnreadableDocument
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.packed import unpacked_lines
 from weft.cli.input.values import WrongOption, read_option
@@ -20,12 +22,14 @@ from weft.core.pools import Pool
 from weft.core.problems import Problems
 from weft.core.swf import UnreadableTrace, read_trace
 from weft.simulator import Options
+from weft.simulator.plots import draw
 from weft.simulator.report import compare
 from weft.wire.pool_documents import PoolsDocument
 
 Document = Mapping[str, Any]
 LOAD_MAX = 1000
 USERS_SHOWN = 10
+FORMS: tuple[Literal["png"], Literal["html"]] = ("png", "html")
 NAMES = {"weft": "weft", "fifo": "FIFO", "easy": "EASY"}
 
 
@@ -45,6 +49,7 @@ def simulate(
     seed: int = 0,
     boot: str = "60",
     load: float = 1.0,
+    plot: Annotated[list[Path] | None, Parameter(negative="")] = None,
     shared: Shared = SHARED,
 ) -> int:
     """Run a recorded workload on a pool, in virtual time.
@@ -63,8 +68,10 @@ def simulate(
         seed: Seed of what differs between machines: how long each takes to boot.
         boot: How long a machine takes until it runs jobs, on average: 90, 2m.
         load: Factor for the rate of submissions; with 2, jobs come twice as fast.
+        plot: Draw it into a file .png or .html; may be repeated. Needs `weft[plots]`.
         shared: Options of every command.
     """
+    forms = [(file, _form_of(file)) for file in plot or ()]
     boot_s = read_option("--boot", boot, parse_seconds)
     if not 0 < load <= LOAD_MAX:
         raise WrongOption(
@@ -81,11 +88,35 @@ def simulate(
         load=load,
         name=trace,
     )
+    for file, form in forms:
+        _write(file, draw(found, form))
     if shared.json:
         print_json(found.document)
     else:
         _print(found.document)
     return 0
+
+
+def _form_of(file: Path) -> Literal["png", "html"]:
+    for form in FORMS:
+        if file.suffix.lower() == f".{form}":
+            return form
+    raise WrongOption(
+        "the value of --plot is wrong",
+        detail=f"The name {file.name!r} ends neither with .png nor with .html.",
+        hint="A picture is a file .png, a page that holds it a file .html.",
+    )
+
+
+def _write(file: Path, body: bytes) -> None:
+    try:
+        file.write_bytes(body)
+    except OSError as error:
+        raise UnreadableDocument(
+            f"cannot write {str(file)!r}",
+            detail=f"{error.strerror}.",
+            hint="Name a file in a directory that you may write to.",
+        ) from error
 
 
 def read_pool(file: Path, name: str | None, shared: Shared) -> Pool:

@@ -136,3 +136,43 @@ async def test_a_job_that_only_a_flavour_holds_is_taken(http: httpx.AsyncClient)
     assert taken.status_code == 201, taken.text
     await http.post(f"/v1/batches/{taken.json()['batch_id']}/cancel")
     await http.put("/v1/queues", json={"queues": []})
+
+
+async def test_only_jobs_that_bear_it_may_lose_their_machine(http: httpx.AsyncClient) -> None:
+    await save(http, {**BURST, "flavours": [{**SMALL, "cpu": 8, "preemptible": True}]})
+    queue = {"name": "burst", "priority": 1, "pools": ["burst"]}
+    await http.put("/v1/queues", json={"queues": [queue]})
+    job = {"queue": "burst", "command": ["true"], "resources": {"cpu": 7}}
+    refused = await http.post("/v1/batches", json={"jobs": [job]})
+    taken = await http.post("/v1/batches", json={"jobs": [{**job, "preemptible": True}]})
+    await http.post(f"/v1/batches/{taken.json()['batch_id']}/cancel")
+    await http.put("/v1/queues", json={"queues": []})
+
+    (error,) = refused.json()["errors"]
+    assert "preemptible: true" in error["message"]
+    assert taken.status_code == 201, taken.text
+
+
+async def test_a_job_may_name_several_words_of_which_one_is_offered(
+    http: httpx.AsyncClient,
+) -> None:
+    await save(http, {**BURST, "flavours": [{**SMALL, "cpu": 8}]})
+    queue = {"name": "burst", "priority": 1, "pools": ["burst"]}
+    await http.put("/v1/queues", json={"queues": [queue]})
+
+    async def ask(rack: object) -> httpx.Response:
+        job = {"command": ["true"], "resources": {"cpu": 1, "rack": rack}, "queue": "burst"}
+        return await http.post("/v1/batches", json={"jobs": [job]})
+
+    taken = await ask(["13", "12"])
+    wrong = [(await ask(rack)).json()["errors"][0] for rack in (["13", "14"], [], [1], 12)]
+    await http.post(f"/v1/batches/{taken.json()['batch_id']}/cancel")
+    await http.put("/v1/queues", json={"queues": []})
+
+    assert taken.status_code == 201, taken.text
+    assert [one["message"] for one in wrong] == [
+        "no worker offers rack '13' or '14'; known: 12",
+        "0 words, expected 1 to 20",
+        "expected text, or a list of texts",
+        "expected text, or a list of texts",
+    ]

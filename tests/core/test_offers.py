@@ -2,6 +2,7 @@ import pytest
 
 from weft.core.offers import (
     AMOUNT_MAX,
+    Ask,
     Offer,
     parse_gpus,
     parse_labels,
@@ -37,13 +38,20 @@ def test_what_no_worker_can_offer_is_refused(text: str) -> None:
         ({}, True), ({"gpu": 2}, True), ({"gpu": 3}, False), ({"matlab": 1}, False),
         ({"region": "eu"}, True), ({"region": "e"}, False), ({"zone": "b"}, True),
         ({"zone": "bb"}, False), ({"gpu": "2"}, False), ({"zone": 1}, False),
-        ({"gpu": 1, "region": "us"}, True), ({"gpu": 1, "region": "mars"}, False),
+        ({"region": ["mars", "us"]}, True), ({"region": ["mars"]}, False), ({"gpu": ["2"]}, False),
+        ({"preemptible": "yes"}, True), ({"gpu": 1, "region": "us"}, True),
+        ({"gpu": 1, "region": "mars"}, False),
     ],
 )  # fmt: skip
-def test_a_worker_serves_what_it_offers(asks: dict[str, int | str], is_served: bool) -> None:  # noqa: FBT001 (a parameter)
+def test_a_worker_serves_what_it_offers(asks: dict[str, Ask], is_served: bool) -> None:  # noqa: FBT001 (a parameter)
     offers: dict[str, Offer] = {"gpu": 2, "region": ["eu", "us"], "zone": "b"}
 
     assert serves(offers, asks) == is_served
+
+
+def test_a_worker_that_may_be_taken_back_serves_jobs_that_bear_it() -> None:
+    assert serves({"preemptible": ["yes"]}, {"preemptible": "yes"})
+    assert not serves({"preemptible": ["yes"]}, {})
 
 
 def test_queues_of_a_worker_are_names() -> None:

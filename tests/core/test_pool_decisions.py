@@ -101,6 +101,14 @@ def test_interleaved_regions_do_not_block_each_other() -> None:
     assert decide(pool, jobs, there) == []
 
 
+def test_a_job_may_name_several_regions() -> None:
+    pool = replace(POOL, regions=("a", "b", "c"))
+    wanted = replace(JOB, asks={"region": ["b", "c"]})
+
+    assert [one.region for one in decide(pool, [wanted], [])] == ["b"]
+    assert [one.region for one in decide(pool, [wanted], [], ("b",))] == ["c"]
+
+
 def test_new_machines_are_spread_over_regions() -> None:
     pool = replace(POOL, regions=("a", "b", "c"), max_workers=9, min_workers=6)
     there = [machine("x", region="a", offers=offers_of("p", SMALL, "a"))]
@@ -230,11 +238,25 @@ def run_rounds(pool: Pool, jobs: Sequence[Demand], rounds: int) -> list[Machine]
 
 def test_the_rules_of_hail() -> None:
     (pool,) = example("hail.toml")
-    jobs = [replace(JOB, n_jobs=1000)]
+    bearing = replace(JOB, asks={"preemptible": "yes"})
+    jobs = [replace(bearing, n_jobs=1000)]
 
     assert len(run_rounds(pool, jobs, 1)) == 10
     assert len(run_rounds(pool, jobs, 9)) == 63
-    assert len(run_rounds(pool, [replace(JOB, n_jobs=1_000_000)], 30)) == 250
+    assert len(run_rounds(pool, [replace(bearing, n_jobs=1_000_000)], 30)) == 250
+    assert run_rounds(pool, [JOB], 1) == []
+
+
+def test_only_jobs_that_bear_it_have_machines_that_may_be_taken_back() -> None:
+    spot = replace(SMALL, name="spot", preemptible=True)
+    pool = replace(POOL, flavours=(spot, SMALL))
+    bearing = replace(JOB, asks={"preemptible": "yes"})
+    there = [machine("a", offers=offers_of("p", spot, ""), flavour="spot")]
+
+    assert told(decide(pool, [bearing], [])) == [("create", "spot")]
+    assert told(decide(pool, [JOB], there)) == [("create", "small")]
+    assert decide(pool, [bearing], there) == []
+    assert decide(pool, [bearing], [machine("b")]) == []
 
 
 def test_the_rules_of_hrsi() -> None:

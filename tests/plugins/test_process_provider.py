@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from uuid import uuid4
 
+import msgspec
 import pytest
 
 from weft.plugins.providers.process import MARK, ProcessProvider
@@ -40,6 +41,15 @@ async def provider(site: ProviderSite) -> AsyncIterator[ProcessProvider]:
 
 class TestProcessProvider(ProviderSuite):
     """The suite of the port."""
+
+
+def test_a_machine_gets_its_region_and_its_kind_as_labels() -> None:
+    one = wanted()
+    spot = msgspec.structs.replace(one.flavour, preemptible=True)
+    other = msgspec.structs.replace(one, flavour=spot, region="eu")
+
+    assert one.labels == {"rack": "12"}
+    assert other.labels == {"rack": "12", "region": "eu", "preemptible": "yes"}
 
 
 async def test_a_successor_finds_and_ends_machines_of_its_deployment_only(

@@ -157,12 +157,14 @@ async def test_sql_and_python_agree_on_who_serves_what(world: World) -> None:
     values: list[Offer | None] = [None, 0, 2, "eu", ["eu", "us"], []]
     asked_of_a_worker: list[dict[str, Ask]] = [
         {}, {"a": 1}, {"a": 2}, {"a": 3}, {"a": "eu"}, {"a": "e"}, {"a": 2, "b": "us"},
+        {"a": ["eu", "x"]}, {"a": ["x"]}, {"a": ["us", "eu"], "b": 0}, {"preemptible": "yes"},
     ]  # fmt: skip
     rules = [
         ({name: offer for name, offer in (("a", a), ("b", b)) if offer is not None}, asks)
         for a, b in itertools.product(values, values)
         for asks in asked_of_a_worker
     ]
+    rules += [({"preemptible": ["yes"]}, asks) for asks in asked_of_a_worker]
     offers, asked = zip(*rules, strict=True)
     rows = await world.admin.fetch(
         "SELECT weft._serves(t.o, t.a) AS serves FROM unnest($1::jsonb[], $2::jsonb[]) "

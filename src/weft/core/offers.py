@@ -9,7 +9,10 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 Offer = int | str | Sequence[str]
-Ask = int | str
+Ask = int | str | Sequence[str]
+"""Several words: one of them."""
+PREEMPTIBLE: Final = "preemptible"
+"""Offered by workers whose machine may be taken back; asked for by jobs that bear that."""
 AMOUNT_MAX: Final = 1_000_000_000
 RESERVED: Final = frozenset(
     {"cpu", "memory", "storage", "storage_mib", "executor", "pool", "queue", "slots"}
@@ -77,15 +80,23 @@ def serves(offers: Mapping[str, Offer], asks: Mapping[str, Ask]) -> bool:
     """Say whether a worker that offers this can ever run a job that asks this.
 
     A worker that names no queues serves all of its pool; otherwise a job that names no queue asks
-    for the default one.
+    for the default one. A worker that may be taken back serves only jobs that bear it.
     """
     queue = asks.get("queue", "default")
-    return ("queue" not in offers or _serves_one(offers["queue"], queue)) and all(
-        _serves_one(offers.get(name), ask) for name, ask in asks.items() if name != "queue"
+    return (
+        ("queue" not in offers or _serves_one(offers["queue"], queue))
+        and (PREEMPTIBLE not in offers or PREEMPTIBLE in asks)
+        and all(
+            _serves_one(offers.get(name), ask)
+            for name, ask in asks.items()
+            if name not in {"queue", PREEMPTIBLE}
+        )
     )
 
 
 def _serves_one(offer: Offer | None, ask: Ask) -> bool:
+    if not isinstance(ask, int | str):
+        return any(_serves_one(offer, one) for one in ask)
     if isinstance(offer, int) or isinstance(ask, int):
         return isinstance(offer, int) and isinstance(ask, int) and offer >= ask
     if isinstance(offer, str):

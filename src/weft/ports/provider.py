@@ -15,6 +15,7 @@ from typing import Final, Protocol
 
 import msgspec
 
+from weft.core.offers import PREEMPTIBLE
 from weft.core.pools import Flavour
 from weft.core.pools.pool import Option
 
@@ -41,6 +42,16 @@ class WantedMachine(msgspec.Struct, frozen=True, kw_only=True):
     region: str = ""
     options: Mapping[str, Option] = {}
     """Of the pool, for this provider."""
+
+    @property
+    def labels(self) -> Mapping[str, str]:
+        """Return the labels with which its worker has to start."""
+        found = dict(self.flavour.labels)
+        if self.region:
+            found["region"] = self.region
+        if self.flavour.preemptible:
+            found[PREEMPTIBLE] = "yes"
+        return found
 
 
 class FoundMachine(msgspec.Struct, frozen=True, kw_only=True):

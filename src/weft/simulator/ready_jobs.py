@@ -7,11 +7,14 @@ from typing import Final
 
 from weft.core.fair_share import UserWork, fair_shares
 from weft.core.lease import Budget
+from weft.core.offers import PREEMPTIBLE
 from weft.core.pools import Demand
 from weft.core.swf import TraceJob
 
 USERS_MAX: Final = 64
 """A claim shares among the users with the smallest load only."""
+BEARS_ALL: Final = {PREEMPTIBLE: "yes"}
+"""A recorded job runs on any machine: nobody noted what it bears."""
 Shape = tuple[int, int]
 
 
@@ -115,7 +118,7 @@ class ReadyJobs:
         users = self._waiting()[:USERS_MAX]
         part = max(jobs_max // max(len(users), 1), 1)
         return [
-            Demand(cpu_m=shape[0], memory_mib=shape[1], n_jobs=count)
+            Demand(cpu_m=shape[0], memory_mib=shape[1], asks=BEARS_ALL, n_jobs=count)
             for user in users
             for shape, count in _first(user.ready.items(), part)
         ]

@@ -9,7 +9,7 @@ import msgspec
 from weft.api.translation.executors import USUAL, executor_of, installed_executors
 from weft.api.translation.queues import queues_of
 from weft.core.errors import InvalidValue, NoWorkerFits, UnknownField, WrongType
-from weft.core.offers import RESERVED, Ask, serves
+from weft.core.offers import PREEMPTIBLE, RESERVED, Ask, serves
 from weft.core.problems import Problems, pointer_of
 from weft.core.queues import DEFAULT, Queue, Router
 from weft.core.resources import parse_cpu_m, parse_mebibytes, parse_memory_mib
@@ -20,6 +20,13 @@ DEFAULT_CPU_M: Final = 1000
 DEFAULT_MEMORY_MIB: Final = 512
 GPU_MAX: Final = 1024
 KNOWN_SHOWN: Final = 20
+WORDS_MAX: Final = 20
+NOT_ASKED: Final = RESERVED | {PREEMPTIBLE}
+"""What a job does not ask for among its resources."""
+ONLY_PREEMPTIBLE: Final = (
+    "only machines that their owner may take back hold it; say `preemptible: true` if the job "
+    "bears that"
+)
 _SIZES: Final = ("cpu_m", "memory_mib")
 
 
@@ -45,9 +52,9 @@ class ShapeBook:
     ) -> list[int]:
         """Return the shape's index of each job, or one for all if they agree."""
         given = [job.resources for job in jobs]
-        keys = list(zip(map(id, given), _executors(jobs), strict=False))
+        keys = list(zip(map(id, given), _executors(jobs), self._bearing(jobs), strict=False))
         distinct = dict(zip(keys, given, strict=True))
-        asks = {key: self._asked(one, key[1]) for key, one in distinct.items()}
+        asks = {key: self._asked(one, key) for key, one in distinct.items()}
         queues: Iterable[str] = repeat(DEFAULT)
         if router is not None:
             queues = queues_of(jobs, [asks[key].shape for key in keys], router, problems)
@@ -75,14 +82,25 @@ class ShapeBook:
             self.shapes.append(shape)
         return index
 
-    def _asked(self, given: object, executor: str) -> "_Asked":
+    def _bearing(self, jobs: Sequence[JobDocument]) -> Iterable[bool]:
+        """Return which jobs bear that their machine is taken back, for ever none if none does or
+        no machine is.
+        """
+        if not any(PREEMPTIBLE in worker["offers"] for worker in self._workers):
+            return repeat(False)  # noqa: FBT003 (what is repeated)
+        return [job.preemptible is True for job in jobs]
+
+    def _asked(self, given: object, key: "_Key") -> "_Asked":
         wrong = Problems()
         if given is None:
             given = {}
         if not isinstance(given, Mapping):
             wrong.add(WrongType, "", 'expected a mapping such as {"cpu": 1, "memory": "512Mi"}')
             return _Asked(self._default, {}, wrong)
-        return _Asked(self._parsed(given, executor, wrong), given, wrong)
+        shape = self._parsed(given, key[1], wrong)
+        if key[2]:
+            shape = _bearing_shape(shape)
+        return _Asked(shape, given, wrong)
 
     def _placed(self, asked: "_Asked", queue: Queue | None, wrong: Problems) -> Shape:
         """Return the shape in its queue: in the first pool that has a worker for it."""
@@ -97,21 +115,19 @@ class ShapeBook:
         offered = {name: one for worker in self._workers for name, one in worker["offers"].items()}
         found: dict[str, int] = {}
         amounts: list[tuple[str, int]] = []
-        words = [] if executor == USUAL else [("executor", executor)]
+        words: list[tuple[str, _Words]] = [] if executor == USUAL else [("executor", executor)]
         for name, value in asked.items():
             if name in _READERS:
                 column, read = _READERS[name]
                 found[column] = self._read(name, value, read, wrong)
-            elif name in RESERVED or name not in offered:
+            elif name in NOT_ASKED or name not in offered:
                 pointer = pointer_of(str(name))
-                known = _listed([*_READERS, *sorted(offered.keys() - RESERVED - _READERS.keys())])
+                known = _listed([*_READERS, *sorted(offered.keys() - NOT_ASKED - _READERS.keys())])
                 wrong.add(UnknownField, pointer, f"no worker offers this; known: {known}")
             elif isinstance(offered[name], int):
                 amounts.append((name, self._read(name, value, _parse_count, wrong)))
-            elif isinstance(value, str):
-                words.append((name, value))
             else:
-                wrong.add(WrongType, pointer_of(name), "expected text")
+                words.append((name, _words_asked(name, value, wrong)))
         return Shape(
             cpu_m=found.get("cpu_m", self._default.cpu_m),
             memory_mib=found.get("memory_mib", self._default.memory_mib),
@@ -142,13 +158,17 @@ class ShapeBook:
         for field, value in _asks_of(shape).items():
             offers = [_offer_of(worker, field) for worker in workers]
             pointer = pointer_of(field) if field in asked else ""
-            if isinstance(value, str):
+            if not isinstance(value, int):
                 if not any(serves({field: offer}, {field: value}) for offer in offers):
-                    message = f"no worker offers {field} {value[:64]!r}; known: {_words(offers)}"
+                    words = [value] if isinstance(value, str) else value
+                    shown = " or ".join(repr(word[:64]) for word in words)
+                    message = f"no worker offers {field} {shown}; known: {_words(offers)}"
                     wrong.add(NoWorkerFits, pointer, message)
             elif value > (largest := max(offer for offer in offers if isinstance(offer, int))):
                 shown, has = _shown(field, value), _shown(field, largest)
                 wrong.add(NoWorkerFits, pointer, f"asks for {shown}; the largest worker has {has}")
+        if not wrong.found and any(_holds(worker, _bearing_shape(shape)) for worker in workers):
+            wrong.add(NoWorkerFits, "", ONLY_PREEMPTIBLE)
         if not wrong.found:
             sizes = ", ".join(_shown(f, _offer_of(workers[0], f)) for f in _READERS)
             wrong.add(
@@ -181,8 +201,31 @@ class _Asked(NamedTuple):
     wrong: Problems
 
 
-_Routed = tuple[tuple[int, str], str]
-"""What tells shapes apart: the identity of the resources as given, executor, name of the queue."""
+_Words = str | tuple[str, ...]
+_Key = tuple[int, str, bool]
+"""The identity of the resources as given, executor, whether the job bears to lose its machine."""
+_Routed = tuple[_Key, str]
+"""What tells shapes apart: besides, the name of the queue."""
+
+
+def _bearing_shape(shape: Shape) -> Shape:
+    words = {**dict(shape.words), PREEMPTIBLE: "yes"}
+    return msgspec.structs.replace(shape, words=tuple(sorted(words.items())))
+
+
+def _words_asked(name: str, value: object, wrong: Problems) -> _Words:
+    """Return a word, or several of which a worker must offer one."""
+    if isinstance(value, str):
+        return value
+    if not isinstance(value, list) or not all(isinstance(word, str) for word in value):
+        wrong.add(WrongType, pointer_of(name), "expected text, or a list of texts")
+    elif not 0 < len(value) <= WORDS_MAX:
+        message = f"{len(value)} words, expected 1 to {WORDS_MAX}"
+        wrong.add(InvalidValue, pointer_of(name), message)
+    else:
+        words = tuple(sorted(set(value)))
+        return words if len(words) > 1 else words[0]
+    return ""
 
 
 def _executors(jobs: Sequence[JobDocument]) -> Iterable[str]:
@@ -248,8 +291,9 @@ def _listed(names: Sequence[str]) -> str:
 def _holds(worker: Row, shape: Shape) -> bool:
     asks = _asks_of(shape)
     offers = {field: _offer_of(worker, field) for field in asks if field != "queue"}
-    if "queue" in worker["offers"]:
-        offers["queue"] = worker["offers"]["queue"]
+    for name in ("queue", PREEMPTIBLE):
+        if name in worker["offers"]:
+            offers[name] = worker["offers"][name]
     return serves(offers, asks)
 
 

@@ -45,7 +45,7 @@ async def reroute(services: Services, caller: Caller, document: RerouteDocument)
         to = document.to or router.queue_of(_asked_of(job, shape))
         if to != now:
             placed = dict(placed_in(shape, queues[to], workers)[0].words)
-            found[now, to, None if to == DEFAULT else placed["pool"]].append(job["job_id"])
+            found[now, to, None if to == DEFAULT else str(placed["pool"])].append(job["job_id"])
     counts: dict[tuple[str, str], int] = defaultdict(int)
     for (now, to, pool), jobs in found.items():
         counts[now, to] += (
@@ -69,15 +69,21 @@ def _shape_of(job: Row) -> Shape:
         memory_mib=job["memory_mib"],
         storage_mib=job["storage_mib"],
         gpu=job["gpu"],
-        countables=tuple(sorted((k, v) for k, v in asked.items() if not isinstance(v, str))),
-        words=tuple(sorted((k, v) for k, v in asked.items() if isinstance(v, str))),
+        countables=tuple(sorted((k, v) for k, v in asked.items() if isinstance(v, int))),
+        words=tuple(
+            sorted(
+                (k, v if isinstance(v, str) else tuple(v))
+                for k, v in asked.items()
+                if not isinstance(v, int)
+            )
+        ),
     )
 
 
 def _asked_of(job: Row, shape: Shape) -> Asked:
     """Return what guards may know of the job."""
     return Asked(
-        dict(shape.words).get("executor", "process"),
+        str(dict(shape.words).get("executor", "process")),
         job["name"],
         job["attributes"] or {},
         job["priority"],

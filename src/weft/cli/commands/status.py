@@ -224,8 +224,8 @@ def _print_job(job: Document, waits: str | None) -> None:
 def _needs(resources: Document) -> str | None:
     """Return what a job reserves: `2 cpu, 4.0 GiB memory, rack=12`."""
     shown = [
-        f"{name}={one_line(amount, width=50)}"
-        if isinstance(amount, str)
+        f"{name}={one_line(amount if isinstance(amount, str) else '|'.join(amount), width=50)}"
+        if isinstance(amount, str | list)
         else f"{size(amount) if name in _IN_BYTES else f'{amount:g}'} {name}"
         for name, amount in resources.items()
         if amount

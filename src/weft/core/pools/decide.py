@@ -11,7 +11,7 @@ from typing import Literal
 
 import msgspec
 
-from weft.core.offers import Ask, Offer, serves
+from weft.core.offers import PREEMPTIBLE, Ask, Offer, serves
 from weft.core.pools.pool import Flavour, Pool
 
 MachineState = Literal["creating", "active", "cordoned", "deleting"]
@@ -159,6 +159,8 @@ def offers_of(pool: str, flavour: Flavour, region: str) -> dict[str, Offer]:
     }
     if region != ANYWHERE:
         found["region"] = [region]
+    if flavour.preemptible:
+        found[PREEMPTIBLE] = ["yes"]
     return found
 
 

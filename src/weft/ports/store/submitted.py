@@ -69,8 +69,10 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
     gpu: int = 0
     countables: tuple[tuple[str, int], ...] = ()
     """Amounts of other resources, such as licences; sorted by name, none is 0."""
-    words: tuple[tuple[str, str], ...] = ()
-    """Words that a worker must offer, such as its executor unless that is `process`."""
+    words: tuple[tuple[str, str | tuple[str, ...]], ...] = ()
+    """Words that a worker must offer, such as its executor unless that is `process`; of several
+    words one.
+    """
 
 
 class ArrayRow(msgspec.Struct, frozen=True, kw_only=True):

@@ -172,13 +172,12 @@ class ProcessProvider:
 def _settings_of(wanted: WantedMachine) -> Mapping[str, str]:
     """Return the settings of the machine's worker as variables."""
     flavour = wanted.flavour
-    labels = {**flavour.labels, **({"region": wanted.region} if wanted.region else {})}
     settings = {
         "pool": wanted.pool,
         "worker_name": wanted.name,
         "worker_cpu_m": str(flavour.cpu_m),
         "worker_memory_bytes": str(flavour.memory_mib * MIB),
-        "worker_labels": ",".join(f"{name}={word}" for name, word in labels.items()),
+        "worker_labels": ",".join(f"{name}={word}" for name, word in wanted.labels.items()),
         "worker_queues": "",
         "worker_offers": "",
         "worker_gpus": "none",

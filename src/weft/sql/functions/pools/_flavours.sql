@@ -7,6 +7,8 @@ AS $$
     SELECT f.cpu_m, f.memory_mib, jsonb_build_object('storage_mib', f.storage_mib, 'gpu', 0, 'pool', (of_pool).name,
         'executor', '["process", "function"]'::jsonb) || (
             SELECT coalesce(jsonb_object_agg(l.key, jsonb_build_array(l.value)), '{}') FROM jsonb_each(f.labels) l)
-    FROM jsonb_to_recordset((of_pool).plan -> 'flavours') f (cpu_m bigint, memory_mib bigint, storage_mib bigint, labels jsonb)
+        || CASE WHEN f.preemptible THEN '{"preemptible": ["yes"]}'::jsonb ELSE '{}' END
+    FROM jsonb_to_recordset((of_pool).plan -> 'flavours') f (cpu_m bigint, memory_mib bigint, storage_mib bigint, labels jsonb,
+        preemptible boolean)
     WHERE ((of_pool).plan ->> 'max_workers')::int > 0
 $$;

@@ -78,7 +78,9 @@ class Provider(Protocol):
     """Makes and deletes machines. Every method raises `ProviderError`."""
 
     async def list(self) -> Sequence[FoundMachine]:
-        """Return all machines of this deployment, of every pool."""
+        """Return all machines of this deployment, of every pool; one that exists twice is there
+        twice. weft deletes what it has not asked for, and forgets what is missing.
+        """
 
     async def create(self, wanted: WantedMachine) -> FoundMachine:
         """Make a machine, unless one of this name exists; return it without waiting for its
@@ -86,8 +88,8 @@ class Provider(Protocol):
         """
 
     async def delete(self, name: str) -> None:
-        """Delete a machine with all that runs there; none of this name: do nothing. When this
-        returns, it is gone or certain to go.
+        """Delete all machines of a name with all that runs there; none: do nothing. When this
+        returns, they are gone or certain to go.
         """
 
     async def describe(self, name: str) -> FoundMachine | None:

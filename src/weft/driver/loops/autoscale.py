@@ -245,6 +245,7 @@ class Autoscaler:
             return
         self._pauses.worked(("machine", name))
         await self._store.record_machine(self._epoch, name, "gone", reason="it is deleted")
+        self._context.bell.ring()  # there is room for another one
 
     async def _list(self, provider: str, tag: str) -> None:
         begun = time.monotonic()

@@ -1,7 +1,11 @@
 """A pool of workers on this host grows under load and shrinks when it is idle."""
 
 import json
+import os
+import re
 import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -29,6 +33,9 @@ priority = 1
 pools = ["burst"]
 """
 WITHIN_S = 90
+GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "queues-and-pools.md"
+QUICKER = {"idle_s = 60": "idle_s = 1", "sleep 5": "sleep 0.2", "pools.toml": "pools.toml --yes"}
+"""What the guide has for people: a look at the changes, and time to look at machines."""
 
 
 @pytest.fixture
@@ -69,3 +76,38 @@ def test_a_pool_grows_under_load_and_shrinks(own: Weft, tmp_path: Path) -> None:
     assert sorted(each.stdout.split()) == [b"%d" % n for n in range(8)]
     assert 1 <= len({name for name in workers if name.startswith("burst-")}) <= 2
     assert workers_of(own.home) == []
+
+
+def guide_part(begin: str, end: str) -> str:
+    """Return a part of the guide, from one heading to the next of two."""
+    text = GUIDE.read_text()
+    part = text[text.index(f"\n{begin}\n") : text.index(f"\n{end}\n")]
+    for old, new in QUICKER.items():
+        part = part.replace(old, new)
+    return part
+
+
+def test_the_guide_grows_a_pool_that_shrinks_again(own: Weft, tmp_path: Path) -> None:
+    part = guide_part("## Pools", "## Workers")
+    for kind in ("pool", "queue"):
+        block = re.search(rf"```toml\n(\[\[{kind}\]\].*?)```", part, re.DOTALL)
+        assert block is not None
+        (tmp_path / f"{kind}s.toml").write_text(block[1])
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    printed = {}
+    for line in re.findall(r"^\$ (.*)$", part, re.MULTILINE):
+        done = subprocess.run(
+            ["sh", "-c", line], check=False, capture_output=True, cwd=tmp_path,
+            env=own.environment({"PATH": path}), timeout=WITHIN_S,
+        )  # fmt: skip
+        assert done.returncode == 0, (line, done.stderr.decode())
+        printed[line] = done.stdout.decode()
+    deadline = time.monotonic() + WITHIN_S
+    while json.loads(own.run("pool", "show", "burst", "--json").stdout)["machine_list"]:
+        assert time.monotonic() < deadline
+    (cost,) = json.loads(own.run("pool", "cost", "burst", "--json").stdout)
+    log = json.loads(own.run("pool", "log", "burst", "-n", "999", "--json").stdout)
+
+    assert {"weft pool show burst", "weft pool cost burst"} <= printed.keys()
+    assert cost["machine_hours"] > 0
+    assert {one["kind"] for one in log} == {"apply", "create", "cordon", "delete", "gone"}

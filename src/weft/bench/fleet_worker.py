@@ -82,21 +82,15 @@ class FleetWorker:
 
     async def work(self) -> None:
         """Claim and run jobs; sleep while there are none."""
-        is_known_to_wait = False
         while True:
             self._has_work.clear()
             await self._claim()
-            if self._held:
-                is_known_to_wait = False
             while self._held:
                 await asyncio.sleep(JOB_S)
                 await self._claim()
-            if not is_known_to_wait:
-                if await self._store.wait_for_work(self.incarnation_id):
-                    continue
-                is_known_to_wait = True
+            if not await self._store.wait_for_work(self.incarnation_id):
                 self._seen.n_asleep += 1
-            await self._has_work.wait()
+                await self._has_work.wait()
 
     async def _claim(self) -> None:
         """Report the end of what runs, and claim the next."""

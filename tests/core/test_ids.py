@@ -11,6 +11,7 @@ from weft.core.ids import (
     parse_batch_id,
     parse_job_id,
     parse_job_ref,
+    parse_schedule_id,
 )
 
 batches = st.integers(1, 10**18 - 1)
@@ -55,6 +56,15 @@ def test_what_is_no_batch_is_refused_with_what_is(text: str) -> None:
 
     assert "b12" in caught.value.detail
     assert caught.value.exit_code == 2
+
+
+@pytest.mark.parametrize("text", ["", "b1", "s", "s0", "S1", "1s"])
+def test_what_is_no_schedule_is_refused_with_where_they_are_listed(text: str) -> None:
+    with pytest.raises(BadId) as caught:
+        parse_schedule_id(text)
+
+    assert "s3" in caught.value.detail
+    assert "weft schedule ls" in caught.value.hint
 
 
 @pytest.mark.parametrize("text", ["", "b1", "7", "j7", "b1.", ".7", "b1.j0", "b1.j1.2", "b1j7"])

@@ -42,7 +42,11 @@ def parse_schedule_id(text: str) -> int:
     """Read `s3` or `3`. Raise `BadId` for anything else."""
     match = SCHEDULE.fullmatch(text)
     if match is None:
-        raise BadId(text, expected="a schedule is written s3 or 3")
+        raise BadId(
+            text,
+            expected="a schedule is written s3 or 3",
+            hint="List schedules with `weft schedule ls`.",
+        )
     return int(match[1])
 
 

@@ -20,11 +20,17 @@ class BadId(Invalid):
 
     code = "API.INVALID_ID"
 
-    def __init__(self, text: str, *, expected: str) -> None:
+    def __init__(
+        self,
+        text: str,
+        *,
+        expected: str,
+        hint: str = "List batches with `weft ls`, jobs with `weft jobs b12`.",
+    ) -> None:
         shown = text if len(text) <= 80 else text[:80] + "…"  # noqa: PLR2004 (a line of a terminal)
         super().__init__(
             f"{shown!r} is not an id", detail=f"{expected[0].upper()}{expected[1:]}.",
-            hint="List batches with `weft ls`, jobs with `weft jobs b12`.",
+            hint=hint,
         )  # fmt: skip
 
 

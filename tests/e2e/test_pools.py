@@ -31,7 +31,7 @@ def file(weft: Weft, tmp_path: Path) -> Iterator[Path]:
     found.write_text(POOLS)
     yield found
     found.write_text("")
-    assert weft.run("pool", "apply", str(found), "--yes").returncode == 0
+    assert weft.run("pool", "apply", str(found), "--yes", "--delete-all").returncode == 0
 
 
 def test_a_file_of_pools_is_shown_and_applied(weft: Weft, file: Path) -> None:
@@ -60,8 +60,11 @@ def test_a_mistake_is_named_with_its_place_in_the_file(weft: Weft, file: Path) -
     refused = weft.run("pool", "apply", file.name, "--yes", cwd=file.parent)
     file.write_text("[pools]\n")
     other = weft.run("pool", "apply", str(file), "--yes")
+    file.write_text("")
+    empty = weft.run("pool", "apply", str(file), "--yes")
 
-    assert f"{file.name}: pool 'burst', flavours.0.cpu" in " ".join(
+    assert f"{file.name}:9: pool 'burst', flavours.0.cpu" in " ".join(
         refused.stderr.decode().split()
     )
     assert "does not describe pools" in other.stderr.decode()
+    assert "describes no pools" in empty.stderr.decode()

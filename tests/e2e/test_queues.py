@@ -34,7 +34,7 @@ def file(weft: Weft, tmp_path: Path) -> Iterator[Path]:
     found.write_text(QUEUES)
     yield found
     found.write_text("")
-    assert weft.run("queue", "apply", str(found), "--yes").returncode == 0
+    assert weft.run("queue", "apply", str(found), "--yes", "--delete-all").returncode == 0
 
 
 def test_a_file_of_queues_is_shown_asked_for_and_applied(weft: Weft, file: Path) -> None:
@@ -121,12 +121,17 @@ def test_a_wrong_file_changes_nothing(weft: Weft, file: Path) -> None:
     guard = weft.run("queue", "apply", str(file), "--yes")
     file.write_text("[queues]")
     form = weft.run("queue", "apply", str(file), "--yes", "--json")
+    file.write_text("# soon\n")
+    empty = weft.run("queue", "apply", str(file), "--yes")
     missing = weft.run("queue", "apply", f"{file}.nothing")
 
     assert guard.returncode == 2
-    place = f"{file}: queue 'short', guard: line 1, column 1: there is no attribute"
+    place = f"{file}:10: queue 'short', guard: line 1, column 1: there is no attribute"
     assert place in guard.stderr.decode()
     assert json.loads(form.stderr)["code"] == "CLI.UNREADABLE_DOCUMENT"
+    assert json.loads(form.stderr)["detail"].startswith(f"{file}:1: it has 'queues'")
+    assert empty.returncode == 2
+    assert "add --delete-all" in empty.stderr.decode()
     assert (missing.returncode, b"cannot read" in missing.stderr) == (2, True)
 
 

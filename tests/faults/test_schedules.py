@@ -48,7 +48,7 @@ BATCHES = """
 
 
 def until_submitted(siege: Siege, schedule_id: int, n: float) -> None:
-    """Wait until so many runs have been submitted: the next ones are under way."""
+    """Wait until this number of runs has been submitted: the next ones are under way."""
     until(
         lambda: query(siege.home, N_ENDED, schedule_id)[0][0] >= n, "runs are submitted",
         explain=siege.tail,

@@ -39,7 +39,7 @@ async def test_drivers_at_once_give_one_run(world: World) -> None:
     assert await world.admin.fetchval(RUNS, move.schedule_id) == 1
 
 
-async def test_driver_that_leads_no_more_gives_no_run(world: World) -> None:
+async def test_former_leader_gives_no_run(world: World) -> None:
     move, epoch = await move_of_new_schedule(world), await world.lead()
     with pytest.raises(WeftError):
         await world.driver.begin_schedule_runs(epoch - 1, [move])

@@ -8,7 +8,14 @@ from typing import Annotated, Any
 
 from cyclopts import App, Parameter, validators
 
-from weft.cli.input.declared import apply_changes, placed, read_file, tables_in, text_of
+from weft.cli.input.declared import (
+    apply_changes,
+    placed,
+    read_file,
+    refuse_nothing,
+    tables_in,
+    text_of,
+)
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.terminal.amounts import moment, money
 from weft.cli.terminal.plain import one_line
@@ -185,6 +192,7 @@ def apply(
     *,
     dry_run: Annotated[bool, Parameter(negative="")] = False,
     yes: Annotated[bool, Parameter(negative="")] = False,
+    delete_all: Annotated[bool, Parameter(negative="")] = False,
     shared: Shared = SHARED,
 ) -> int:
     """Change the pools to what a file describes: show the difference, ask, change.
@@ -198,6 +206,7 @@ def apply(
         file: TOML with tables `[[pool]]`.
         dry_run: Only show the difference.
         yes: Do not ask.
+        delete_all: Accept a file that describes no pools.
         shared: Options of every command.
     """
     body = read_file(file)
@@ -208,6 +217,8 @@ def apply(
         example='name = "burst", provider = "process", max_workers = 4',
         otherwise="`weft pool ls` lists the pools.",
     )
+    if not delete_all:
+        refuse_nothing(file, "pool", pools)
     with placed(file, body, {"pools": pools}, shared):
         return asyncio.run(_apply(pools, shared, dry_run=dry_run, yes=yes))
 

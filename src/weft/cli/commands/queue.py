@@ -9,7 +9,14 @@ from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
-from weft.cli.input.declared import apply_changes, placed, read_file, tables_in, text_of
+from weft.cli.input.declared import (
+    apply_changes,
+    placed,
+    read_file,
+    refuse_nothing,
+    tables_in,
+    text_of,
+)
 from weft.cli.input.documents import format_of, parse_document, refuse_queues
 from weft.cli.input.job_file import expand
 from weft.cli.input.options import SHARED, Shared
@@ -95,6 +102,7 @@ def apply(
     *,
     dry_run: Annotated[bool, Parameter(negative="")] = False,
     yes: Annotated[bool, Parameter(negative="")] = False,
+    delete_all: Annotated[bool, Parameter(negative="")] = False,
     shared: Shared = SHARED,
 ) -> int:
     """Change the queues to what a file describes: show the difference, ask, change.
@@ -108,10 +116,13 @@ def apply(
         file: TOML with tables `[[queue]]`.
         dry_run: Only show the difference.
         yes: Do not ask.
+        delete_all: Accept a file that describes no queues.
         shared: Options of every command.
     """
     body = read_file(file)
     queues = _queues_in(file, body)
+    if not delete_all:
+        refuse_nothing(file, "queue", queues)
     with placed(file, body, {"queues": queues}, shared):
         return asyncio.run(_apply(queues, shared, dry_run=dry_run, yes=yes))
 

@@ -9,6 +9,7 @@ from typing import Any
 from weft.cli.input.documents import FORMATS, UnreadableDocument, parse_document
 from weft.cli.input.mistake_lines import point_to_lines
 from weft.cli.input.options import Shared
+from weft.cli.input.toml_lines import toml_lines
 from weft.cli.terminal.confirm import ask
 from weft.cli.terminal.plain import plain
 from weft.cli.terminal.report import note
@@ -32,6 +33,13 @@ def read_file(file: Path) -> bytes:
         ) from error
 
 
+class NothingDescribed(Invalid):
+    """The file describes nothing, so applying it deletes everything."""
+
+    code = "CLI.NOTHING_DESCRIBED"
+    advice = "Name the right file; if all of them are to go, add --delete-all."
+
+
 def tables_in(
     file: Path, body: bytes, kind: str, *, example: str, otherwise: str
 ) -> Sequence[Document]:
@@ -44,13 +52,26 @@ def tables_in(
         )
     document = parse_document(body, "toml", name=str(file))
     found = document.get(kind, [])
-    if set(document) - {kind} or not isinstance(found, list):
+    hint = f"Write [[{kind}]], and below it {example}."
+    others = [name for name in document if name != kind]
+    if others or not isinstance(found, list):
+        name = others[0] if others else kind
+        line = toml_lines(body.decode()).get((name,)) or toml_lines(body.decode()).get((name, "0"))
         raise UnreadableDocument(
             f"{file} does not describe {kind}s",
-            detail=f"It has other tables than [[{kind}]].",
-            hint=f"Write [[{kind}]], and below it {example}.",
+            detail=f"{file}:{line}: it has {name!r}, but only tables [[{kind}]] belong there.",
+            hint=hint,
         )
     return found
+
+
+def refuse_nothing(file: Path, kind: str, tables: Sequence[Document]) -> None:
+    """Refuse a file without tables. Raise `NothingDescribed`."""
+    if not tables:
+        raise NothingDescribed(
+            f"{file} describes no {kind}s",
+            detail=f"It has no table [[{kind}]], so all {kind}s would be deleted.",
+        )
 
 
 @contextmanager

@@ -5,6 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from weft.cli.input.toml_lines import toml_lines
 from weft.core.errors import FieldError, WeftError
 
 Node = Any  # of yaml, whose types know no `id`
@@ -23,10 +24,11 @@ def point_to_lines(
     if not error.errors:
         return
     root, told = _nodes(body), []
+    toml = _toml_lines(body) if root is None or root.id == "scalar" else {}
     for one in error.errors:
         parts = _said_at(_parts(one.pointer), document)
         found = _Found.of(root, parts)
-        where = _where(parts, found.line, file, document)
+        where = _where(parts, _line_in(toml, parts) if toml else found.line, file, document)
         told.append(
             FieldError(
                 where, _explained(one.message, _value(document, parts), parts, found.written)
@@ -102,6 +104,24 @@ def _nodes(body: bytes) -> Node:
     except (yaml.YAMLError, RecursionError):
         return None
     return node
+
+
+def _toml_lines(body: bytes) -> Mapping[tuple[str, ...], int]:
+    """Return the lines of a TOML file; none: it is none."""
+    try:
+        return toml_lines(body.decode())
+    except ValueError:
+        return {}
+
+
+def _line_in(lines: Mapping[tuple[str, ...], int], parts: Sequence[str]) -> int:
+    """Return the line of the innermost of these parts that the file has. The file names its tables
+    in the singular: `[[queue]]` for `/queues/0`.
+    """
+    path = tuple(parts)
+    if path[:1] not in lines:
+        path = tuple(part.removesuffix("s") for part in path[:1]) + path[1:]
+    return next(lines[path[:end]] for end in range(len(path), -1, -1) if path[:end] in lines)
 
 
 class _Found(NamedTuple):

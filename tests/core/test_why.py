@@ -113,6 +113,9 @@ def test_workers(pool: dict[str, Any], facts: dict[str, Any], expected: str | No
          "waits: queue big runs 4 of 4 jobs; `weft why b3.j1`"),
         (GateFacts("queue_user", "big/12", 2, 2, holders=(HOLDER,)),
          "waits: you run 2 of 2 jobs in queue big; `weft why b3.j1`"),
+        (GateFacts("preempted", "b3.j1/2.1", opens_at=NOW + timedelta(seconds=40)),
+         ("was stopped for b3.j1, whose queue has a higher priority: may start again at "
+          "12:00:40 (in 40 s); `weft why b3.j1`")),
         (GateFacts("licence", "x", 2, 2), "waits at the gate licence: 2 of 2 places are taken"),
     ],
 )  # fmt: skip
@@ -135,6 +138,9 @@ def test_gates(gate: GateFacts, expected: str) -> None:
          ["waits for its parents b7.j1 and 2 more: b7.j1 is ready; `weft why b7.j1`",
           "waits: b7.j2 is held; `weft release b7.j2`"]),
         ({"state": "pending", "n_parents": 2000}, ["waits for 2,000 parents"]),
+        ({"preempts": (HOLDER,), "held": ("",)},
+         ["waits: b7.j2 is held; `weft release b7.j2`",
+          "waits until b3.j1 is stopped to make room for it; `weft why b3.j1`"]),
         ({"state": "blocked"}, ["is blocked until a condition is over"]),
         ({"state": "running", "pool": None}, []),
     ],

@@ -51,6 +51,8 @@ class FakeDriverStore:
         self.schedules: deque[list[DueSchedule]] = deque()
         self.moves: list[ScheduleMove] = []
         self.ends: list[Row] = []
+        self.preemptions: list[Row] = []
+        self.preempted: list[tuple[tuple[int, int], list[tuple[int, int, int]]]] = []
         self.black_hole_rows: list[Row] = []
         self.black_hole_moves: list[tuple[int, str, float]] = []
         self.away = False
@@ -202,6 +204,22 @@ class FakeDriverStore:
     async def pool_rounds(self, epoch: int, *, limit_jobs: int) -> Sequence[Row]:  # noqa: ARG002
         await self._ask("pool_rounds", epoch)
         return ()
+
+    async def preemption_rounds(self, epoch: int) -> Sequence[Row]:
+        await self._ask("preemption_rounds", epoch)
+        return self.preemptions
+
+    async def preempt_jobs(
+        self,
+        epoch: int,
+        waiting: tuple[int, int],
+        stopped: Sequence[tuple[int, int, int]],
+        *,
+        wait_s: float,  # noqa: ARG002
+    ) -> int:
+        self.preempted.append((waiting, list(stopped)))
+        await self._ask("preempt_jobs", epoch)
+        return len(stopped)
 
     async def recent_ends(
         self,

@@ -18,6 +18,7 @@ _BY_KEY = {
     "7702": "leader",
     "7703": "incarnation",
     "7704": "lanes",
+    "7705": "new_work",
     None: "batch",
 }
 _ROW_LOCK = re.compile(r"\bFOR (?:NO KEY |KEY )?(?:UPDATE|SHARE)\b")

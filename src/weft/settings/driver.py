@@ -18,6 +18,19 @@ class DriverSettings:
         maximum=1000,
         in_sql=True,
     )
+    preempt_after_s: float = setting(
+        10.0,
+        "seconds for which a job of a queue with a priority finds no room before preemptible jobs "
+        "of lower queues are stopped for it",
+        minimum=0,
+        maximum=86400,
+    )
+    preempted_wait_s: float = setting(
+        60.0,
+        "seconds before a job that was stopped for another may start again",
+        minimum=1,
+        maximum=86400,
+    )
     black_hole_failures: int = setting(
         10,
         "attempts in a row that fail at once on a worker, while others succeed elsewhere, after "

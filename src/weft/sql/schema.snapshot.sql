@@ -525,6 +525,48 @@ CREATE FUNCTION weft._is_paused(of_gate_set_id integer, of_pool_id integer, of_s
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._is_paused(of_gate_set_id integer, of_pool_id integer, of_shape_id integer, at timestamp with time zone) OWNER TO weft_system;
 
+CREATE TABLE weft.job (
+    batch_id bigint NOT NULL,
+    ready_at timestamp with time zone,
+    claimed_at timestamp with time zone,
+    started_at timestamp with time zone,
+    cancelled_at timestamp with time zone,
+    billed_ms bigint DEFAULT 0 NOT NULL,
+    job_id integer NOT NULL,
+    tenant_id integer NOT NULL,
+    update_id integer NOT NULL,
+    group_id integer NOT NULL,
+    shape_id integer NOT NULL,
+    cpu_m integer NOT NULL,
+    memory_mib integer NOT NULL,
+    spec_first integer NOT NULL,
+    n_unfinished integer DEFAULT 0 NOT NULL,
+    incarnation_id integer,
+    retry_on integer DEFAULT 0 NOT NULL,
+    state smallint NOT NULL,
+    phase smallint,
+    attempt smallint DEFAULT 0 NOT NULL,
+    n_uncounted smallint DEFAULT 0 NOT NULL,
+    n_lost smallint DEFAULT 0 NOT NULL,
+    max_attempts smallint DEFAULT 1 NOT NULL,
+    priority smallint DEFAULT 0 NOT NULL,
+    rate_card_id smallint,
+    listed boolean DEFAULT false NOT NULL,
+    staged boolean DEFAULT false NOT NULL,
+    bad_parent boolean DEFAULT false NOT NULL,
+    always_run boolean DEFAULT false NOT NULL,
+    asks_more boolean DEFAULT false NOT NULL,
+    crowded boolean DEFAULT false NOT NULL,
+    lane_id integer DEFAULT 0 NOT NULL,
+    gate_set_id integer
+)
+WITH (fillfactor='45', autovacuum_vacuum_insert_threshold='-1', autovacuum_vacuum_threshold='200000', autovacuum_vacuum_scale_factor='0.2', autovacuum_analyze_scale_factor='0.1', autovacuum_vacuum_cost_delay='2', autovacuum_vacuum_cost_limit='1000');
+ALTER TABLE weft.job OWNER TO postgres;
+
+CREATE FUNCTION weft._is_preemptible(job weft.job) RETURNS boolean
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._is_preemptible(job weft.job) OWNER TO weft_system;
+
 CREATE FUNCTION weft._is_same_bunch(of_batch_id bigint, of_update_id integer, of_first_job integer, of_n_jobs integer, of_digest bytea) RETURNS boolean
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._is_same_bunch(of_batch_id bigint, of_update_id integer, of_first_job integer, of_n_jobs integer, of_digest bytea) OWNER TO weft_tenant;
@@ -584,44 +626,6 @@ ALTER FUNCTION weft._limit_queues(of_tenant_id integer) OWNER TO weft_system;
 CREATE FUNCTION weft._list_ready(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._list_ready(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) OWNER TO weft_system;
-
-CREATE TABLE weft.job (
-    batch_id bigint NOT NULL,
-    ready_at timestamp with time zone,
-    claimed_at timestamp with time zone,
-    started_at timestamp with time zone,
-    cancelled_at timestamp with time zone,
-    billed_ms bigint DEFAULT 0 NOT NULL,
-    job_id integer NOT NULL,
-    tenant_id integer NOT NULL,
-    update_id integer NOT NULL,
-    group_id integer NOT NULL,
-    shape_id integer NOT NULL,
-    cpu_m integer NOT NULL,
-    memory_mib integer NOT NULL,
-    spec_first integer NOT NULL,
-    n_unfinished integer DEFAULT 0 NOT NULL,
-    incarnation_id integer,
-    retry_on integer DEFAULT 0 NOT NULL,
-    state smallint NOT NULL,
-    phase smallint,
-    attempt smallint DEFAULT 0 NOT NULL,
-    n_uncounted smallint DEFAULT 0 NOT NULL,
-    n_lost smallint DEFAULT 0 NOT NULL,
-    max_attempts smallint DEFAULT 1 NOT NULL,
-    priority smallint DEFAULT 0 NOT NULL,
-    rate_card_id smallint,
-    listed boolean DEFAULT false NOT NULL,
-    staged boolean DEFAULT false NOT NULL,
-    bad_parent boolean DEFAULT false NOT NULL,
-    always_run boolean DEFAULT false NOT NULL,
-    asks_more boolean DEFAULT false NOT NULL,
-    crowded boolean DEFAULT false NOT NULL,
-    lane_id integer DEFAULT 0 NOT NULL,
-    gate_set_id integer
-)
-WITH (fillfactor='45', autovacuum_vacuum_insert_threshold='-1', autovacuum_vacuum_threshold='200000', autovacuum_vacuum_scale_factor='0.2', autovacuum_analyze_scale_factor='0.1', autovacuum_vacuum_cost_delay='2', autovacuum_vacuum_cost_limit='1000');
-ALTER TABLE weft.job OWNER TO postgres;
 
 CREATE FUNCTION weft._live_attempts(of_incarnation_id integer) RETURNS SETOF weft.job
     LANGUAGE sql STABLE
@@ -889,6 +893,27 @@ CREATE FUNCTION weft._pool_machines(of_pool_id integer) RETURNS SETOF jsonb
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._pool_machines(of_pool_id integer) OWNER TO weft_system;
 
+CREATE FUNCTION weft._preempted_for(of_batch_id bigint, of_job_id integer, of_attempt smallint) RETURNS jsonb
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._preempted_for(of_batch_id bigint, of_job_id integer, of_attempt smallint) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._preempted_gate(job weft.job, waiting text, opens_at timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._preempted_gate(job weft.job, waiting text, opens_at timestamp with time zone) OWNER TO weft_system;
+
+CREATE FUNCTION weft._preemption_hosts(of_pool_id integer) RETURNS SETOF jsonb
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._preemption_hosts(of_pool_id integer) OWNER TO weft_system;
+
+CREATE FUNCTION weft._preemption_waiting(of_pool_id integer, queues text[]) RETURNS SETOF jsonb
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET enable_bitmapscan TO 'off';
+ALTER FUNCTION weft._preemption_waiting(of_pool_id integer, queues text[]) OWNER TO weft_system;
+
 CREATE FUNCTION weft._price_machines(of_pool_id integer) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._price_machines(of_pool_id integer) OWNER TO weft_system;
@@ -909,6 +934,10 @@ ALTER FUNCTION weft._queue_counts(of_tenant_id integer) OWNER TO weft_system;
 CREATE FUNCTION weft._queue_gate_sets(bunch weft.bunch, jobs weft.job_columns, limited text[], gate_sets integer[]) RETURNS integer[]
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._queue_gate_sets(bunch weft.bunch, jobs weft.job_columns, limited text[], gate_sets integer[]) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._queue_priority(job weft.job) RETURNS integer
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._queue_priority(job weft.job) OWNER TO weft_system;
 
 CREATE FUNCTION weft._queue_sets(of_batch_id bigint, limited text[], OUT names text[], OUT sets integer[]) RETURNS record
     LANGUAGE plpgsql;
@@ -1084,9 +1113,9 @@ CREATE FUNCTION weft._stop_batch(operation weft.operation, limit_rows integer, a
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._stop_batch(operation weft.operation, limit_rows integer, at timestamp with time zone) OWNER TO weft_system;
 
-CREATE FUNCTION weft._stop_reasons(batch_ids bigint[], job_ids integer[], reasons smallint[]) RETURNS smallint[]
+CREATE FUNCTION weft._stop_reasons(batch_ids bigint[], job_ids integer[], attempts smallint[], reasons smallint[]) RETURNS smallint[]
     LANGUAGE sql STABLE;
-ALTER FUNCTION weft._stop_reasons(batch_ids bigint[], job_ids integer[], reasons smallint[]) OWNER TO weft_system;
+ALTER FUNCTION weft._stop_reasons(batch_ids bigint[], job_ids integer[], attempts smallint[], reasons smallint[]) OWNER TO weft_system;
 
 CREATE FUNCTION weft._stuck_places(at timestamp with time zone, until timestamp with time zone) RETURNS TABLE(batch_id bigint, job_id integer, gate_id integer, pool_id integer, shape_id integer, stuck_at timestamp with time zone)
     LANGUAGE plpgsql STABLE
@@ -1819,6 +1848,16 @@ CREATE FUNCTION weft.pool_rounds(epoch bigint, limit_jobs integer) RETURNS SETOF
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.pool_rounds(epoch bigint, limit_jobs integer) OWNER TO weft_system;
+
+CREATE FUNCTION weft.preempt_jobs(epoch bigint, waiting_batch_id bigint, waiting_job_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], wait_s double precision) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.preempt_jobs(epoch bigint, waiting_batch_id bigint, waiting_job_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], wait_s double precision) OWNER TO weft_system;
+
+CREATE FUNCTION weft.preemption_rounds(epoch bigint) RETURNS SETOF jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.preemption_rounds(epoch bigint) OWNER TO weft_system;
 
 CREATE FUNCTION weft.prioritize_group(tenant_id integer, user_id integer, batch_id bigint, group_id integer, patch jsonb, attributes_max integer, groups_max integer, actor text, trace_id text, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -2756,6 +2795,18 @@ ALTER TABLE weft.pool ALTER COLUMN pool_id ADD GENERATED ALWAYS AS IDENTITY (
     CACHE 1
 );
 
+CREATE TABLE weft.preemption (
+    batch_id bigint NOT NULL,
+    job_id integer NOT NULL,
+    attempt smallint NOT NULL,
+    tenant_id integer NOT NULL,
+    at timestamp with time zone NOT NULL,
+    for_batch_id bigint NOT NULL,
+    for_job_id integer NOT NULL,
+    for_attempt smallint NOT NULL
+);
+ALTER TABLE weft.preemption OWNER TO postgres;
+
 CREATE TABLE weft.project_usage (
     project_id integer NOT NULL,
     usage_on date NOT NULL,
@@ -3263,6 +3314,9 @@ ALTER TABLE ONLY weft.pool
 ALTER TABLE ONLY weft.pool
     ADD CONSTRAINT pool_pkey PRIMARY KEY (pool_id);
 
+ALTER TABLE ONLY weft.preemption
+    ADD CONSTRAINT preemption_pkey PRIMARY KEY (batch_id, job_id, attempt);
+
 ALTER TABLE ONLY weft.project_usage
     ADD CONSTRAINT project_usage_pkey PRIMARY KEY (project_id, usage_on, rate_card_id, shape_id);
 
@@ -3432,6 +3486,8 @@ CREATE INDEX operation_tenant_idx ON weft.operation USING btree (tenant_id, oper
 CREATE INDEX parent_end_child_idx ON weft.parent_end USING btree (batch_id, child_id);
 
 CREATE INDEX place_gate_id_idx ON weft.place USING btree (gate_id, admitted_at);
+
+CREATE INDEX preemption_for_idx ON weft.preemption USING btree (for_batch_id, for_job_id);
 
 CREATE UNIQUE INDEX ready_job_batch_idx ON weft.ready_job USING btree (batch_id, job_id);
 
@@ -3692,6 +3748,8 @@ ALTER TABLE weft.pool_change ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.pool_cost ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE weft.preemption ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE weft.project_usage ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY query_rows ON weft.attempt FOR SELECT TO weft_api, weft_driver USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
@@ -3844,6 +3902,8 @@ CREATE POLICY system_rows ON weft.pool_change TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.pool_cost TO weft_system USING (true);
 
+CREATE POLICY system_rows ON weft.preemption TO weft_system USING (true);
+
 CREATE POLICY system_rows ON weft.project_usage TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.queue TO weft_system USING (true);
@@ -3947,6 +4007,8 @@ CREATE POLICY tenant_rows ON weft.operation TO weft_tenant USING ((tenant_id = (
 CREATE POLICY tenant_rows ON weft.parent_end TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.place TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.preemption TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.project_usage TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
@@ -4200,6 +4262,13 @@ REVOKE ALL ON FUNCTION weft._is_member(of_batch_id bigint, of_group_id integer, 
 
 REVOKE ALL ON FUNCTION weft._is_paused(of_gate_set_id integer, of_pool_id integer, of_shape_id integer, at timestamp with time zone) FROM PUBLIC;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job TO weft_system;
+GRANT SELECT ON TABLE weft.job TO weft_api;
+GRANT SELECT ON TABLE weft.job TO weft_driver;
+
+REVOKE ALL ON FUNCTION weft._is_preemptible(job weft.job) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._is_same_bunch(of_batch_id bigint, of_update_id integer, of_first_job integer, of_n_jobs integer, of_digest bytea) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._is_untouched(x xid, snapshot pg_snapshot) FROM PUBLIC;
@@ -4233,11 +4302,6 @@ GRANT ALL ON FUNCTION weft._limit_queues(of_tenant_id integer) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._list_ready(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._list_ready(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) TO weft_tenant;
-
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job TO weft_tenant;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job TO weft_system;
-GRANT SELECT ON TABLE weft.job TO weft_api;
-GRANT SELECT ON TABLE weft.job TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft._live_attempts(of_incarnation_id integer) FROM PUBLIC;
 
@@ -4349,6 +4413,14 @@ GRANT ALL ON FUNCTION weft._pool_facts(of_pool_id integer, of_lane_id integer, n
 
 REVOKE ALL ON FUNCTION weft._pool_machines(of_pool_id integer) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._preempted_for(of_batch_id bigint, of_job_id integer, of_attempt smallint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._preempted_gate(job weft.job, waiting text, opens_at timestamp with time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._preemption_hosts(of_pool_id integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._preemption_waiting(of_pool_id integer, queues text[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._price_machines(of_pool_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._prioritize_job(of_batch_id bigint, of_job_id integer, new_priority smallint) FROM PUBLIC;
@@ -4359,6 +4431,8 @@ REVOKE ALL ON FUNCTION weft._queue_counts(of_tenant_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._queue_counts(of_tenant_id integer) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._queue_gate_sets(bunch weft.bunch, jobs weft.job_columns, limited text[], gate_sets integer[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._queue_priority(job weft.job) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._queue_sets(of_batch_id bigint, limited text[], OUT names text[], OUT sets integer[]) FROM PUBLIC;
 
@@ -4438,7 +4512,7 @@ REVOKE ALL ON FUNCTION weft._step_back(of_gate_ids integer[], of_gate_set_ids in
 
 REVOKE ALL ON FUNCTION weft._stop_batch(operation weft.operation, limit_rows integer, at timestamp with time zone) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION weft._stop_reasons(batch_ids bigint[], job_ids integer[], reasons smallint[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION weft._stop_reasons(batch_ids bigint[], job_ids integer[], attempts smallint[], reasons smallint[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._stuck_places(at timestamp with time zone, until timestamp with time zone) FROM PUBLIC;
 
@@ -4829,6 +4903,12 @@ GRANT ALL ON FUNCTION weft.pool_offers() TO weft_api;
 REVOKE ALL ON FUNCTION weft.pool_rounds(epoch bigint, limit_jobs integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.pool_rounds(epoch bigint, limit_jobs integer) TO weft_driver;
 
+REVOKE ALL ON FUNCTION weft.preempt_jobs(epoch bigint, waiting_batch_id bigint, waiting_job_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], wait_s double precision) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.preempt_jobs(epoch bigint, waiting_batch_id bigint, waiting_job_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], wait_s double precision) TO weft_driver;
+
+REVOKE ALL ON FUNCTION weft.preemption_rounds(epoch bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.preemption_rounds(epoch bigint) TO weft_driver;
+
 REVOKE ALL ON FUNCTION weft.prioritize_group(tenant_id integer, user_id integer, batch_id bigint, group_id integer, patch jsonb, attributes_max integer, groups_max integer, actor text, trace_id text, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.prioritize_group(tenant_id integer, user_id integer, batch_id bigint, group_id integer, patch jsonb, attributes_max integer, groups_max integer, actor text, trace_id text, at timestamp with time zone) TO weft_api;
 
@@ -5172,6 +5252,9 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.pool_cost TO weft_system;
 
 GRANT USAGE ON SEQUENCE weft.pool_pool_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.pool_pool_id_seq TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.preemption TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.preemption TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.project_usage TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.project_usage TO weft_system;

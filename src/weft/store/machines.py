@@ -76,6 +76,32 @@ class Machines:
         )
         return [dict(row) for row in rows]
 
+    async def preemption_rounds(self, epoch: int) -> Sequence[Row]:
+        """Return what there is to decide about jobs that could make room."""
+        return [row[0] for row in await self._database.call("preemption_rounds", epoch=epoch)]
+
+    async def preempt_jobs(
+        self,
+        epoch: int,
+        waiting: tuple[int, int],
+        stopped: Sequence[tuple[int, int, int]],
+        *,
+        wait_s: float,
+    ) -> int:
+        """Stop running attempts for a job that waits."""
+        return int(
+            await self._database.value(
+                "preempt_jobs",
+                epoch=epoch,
+                waiting_batch_id=waiting[0],
+                waiting_job_id=waiting[1],
+                batch_ids=[batch for batch, _, _ in stopped],
+                job_ids=[job for _, job, _ in stopped],
+                attempts=[attempt for _, _, attempt in stopped],
+                wait_s=wait_s,
+            )
+        )
+
     async def recent_ends(
         self, epoch: int, *, window_s: float, fast_s: float, limit_events: int
     ) -> Sequence[Row]:

@@ -51,6 +51,8 @@ EVENTS = MappingProxyType(
         "holds.swept": "held jobs were parked, or released ones listed again · jobs",
         "worker.lost": "a worker fell silent; its jobs are ready again · worker, attempts, "
         "silent_s",
+        "jobs.preempted": "running jobs are stopped for a job of a queue of higher priority · "
+        "pool, worker, jobs, waiting",
         "worker.black_hole": "a worker on which attempts fail at once is cordoned, tries a job, "
         "waits for the next try or is uncordoned · worker, kind, why",
         "operation.failed": "an operation cannot go on · operation, kind, code, error",

@@ -96,6 +96,11 @@ DELTAS_FOLDED: Final = Counter("weft_deltas_folded", "deltas added to the sums",
 JOBS_SWEPT: Final = Counter(
     "weft_jobs_swept", "jobs settled because they were cancelled", registry=REGISTRY
 )
+JOBS_PREEMPTED: Final = Counter(
+    "weft_jobs_preempted",
+    "running jobs stopped for jobs of queues of higher priority",
+    registry=REGISTRY,
+)
 BLACK_HOLES: Final = Counter(
     "weft_black_holes", "workers cordoned because attempts fail there at once", registry=REGISTRY
 )

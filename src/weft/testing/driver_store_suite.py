@@ -24,6 +24,7 @@ from weft.settings import Settings, sql_settings
 from weft.testing.black_hole_store_suite import BlackHoleStoreSuite
 from weft.testing.builders import job_rows
 from weft.testing.machine_store_suite import MachineStoreSuite
+from weft.testing.preemption_store_suite import PreemptionStoreSuite
 from weft.testing.schedule_store_suite import DueScheduleTests, schedule_calls
 from weft.testing.store_site import (
     SWEEPS,
@@ -455,7 +456,7 @@ class CallbackTests(_DriverTests):
 
 class DriverStoreSuite(
     TermTests, SumTests, SweepTests, WorkerTests, SleepTests, RetentionTests, OperationTests,
-    CallbackTests, MachineStoreSuite, BlackHoleStoreSuite, DueScheduleTests,
+    CallbackTests, MachineStoreSuite, BlackHoleStoreSuite, PreemptionStoreSuite, DueScheduleTests,
 ):  # fmt: skip
     """Tests of the port; see `StoreTests`."""
 

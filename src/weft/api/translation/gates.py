@@ -53,6 +53,13 @@ def _says_queue_user(gate: GateFacts, job: JobFacts, _: datetime) -> Cause:
     return Cause("queue_user", text, _look(gate))
 
 
+def _says_preempted(gate: GateFacts, _: JobFacts, now: datetime) -> Cause:
+    assert gate.opens_at is not None
+    waiting = gate.key.partition("/")[0]
+    text = f"was stopped for {waiting}, whose queue has a higher priority: may start again at "
+    return Cause("preempted", text + coming(gate.opens_at, now), command("why", waiting))
+
+
 def _look(gate: GateFacts) -> str | None:
     """Return the command that tells when the first job with a place ends."""
     return command("why", name_of(gate.holders[0])) if gate.holders else None
@@ -80,9 +87,12 @@ QUEUE_GATES: Final[Mapping[str, GateSentence]] = {
     "queue_user": _says_queue_user,
 }
 """Those that the database adds (ADR 30)."""
+DRIVER_GATES: Final[Mapping[str, GateSentence]] = {"preempted": _says_preempted}
+"""Those that the driver adds."""
 SENTENCES: Final[Mapping[str, GateSentence]] = {
     **{kind: one.says for kind, one in (*BATCH_GATES.items(), *JOB_GATES.items())},
     **QUEUE_GATES,
+    **DRIVER_GATES,
 }
 """What each kind says."""
 

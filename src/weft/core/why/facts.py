@@ -131,5 +131,7 @@ class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
     """Parents that have not ended."""
     parents: tuple[ParentFacts, ...] = ()
     gates: tuple[GateFacts, ...] = ()
+    preempts: tuple[JobName, ...] = ()
+    """Running jobs that are being stopped for it."""
     pool: PoolFacts | None = None
     """None: it does not wait."""

@@ -25,6 +25,11 @@ def causes_of_wait(
     found += [_gate(gate, job, sentences, now) for gate in job.gates]
     if job.state == "blocked":
         found.append(Cause("condition", "is blocked until a condition is over"))
+    if job.preempts:
+        first, *others = map(name_of, job.preempts)
+        more = f" and {len(others):,} more are" if others else " is"
+        text = f"waits until {first}{more} stopped to make room for it"
+        return [*found, Cause("preempting", text, command("why", first))]
     # A job that waits for something else anyway is told only what stays: room comes and goes.
     return found + list(_workers(job, job.pool, with_room=not found))
 

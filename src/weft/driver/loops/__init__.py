@@ -16,6 +16,7 @@ from weft.driver.loops import (
     gates,
     hold,
     operate,
+    preempt,
     reaper,
     retention,
     schedules,
@@ -37,4 +38,5 @@ LOOPS: Final[tuple[Loop, ...]] = (
     autoscale.LOOP,
     schedules.LOOP,
     black_holes.LOOP,
+    preempt.LOOP,
 )

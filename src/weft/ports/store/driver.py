@@ -204,6 +204,26 @@ class DriverStore(Protocol):
         before, is left for the next time. Safe to repeat.
         """
 
+    async def preemption_rounds(self, epoch: int) -> Sequence[Row]:
+        """Return for each pool in which jobs of queues with a priority are ready: `pool`,
+        `waiting` and `hosts`, documents of `core.preemption`. Jobs that have caused a preemption
+        since they last ran are left out.
+        """
+
+    async def preempt_jobs(
+        self,
+        epoch: int,
+        waiting: tuple[int, int],
+        stopped: Sequence[tuple[int, int, int]],
+        *,
+        wait_s: float,
+    ) -> int:
+        """Stop running attempts that are preemptible for a job that waits; return how many.
+
+        Each ends as preempted and may start again after `wait_s`. 0 if the job that waits has
+        caused this before and has not run since. Safe to repeat.
+        """
+
     async def recent_ends(
         self, epoch: int, *, window_s: float, fast_s: float, limit_events: int
     ) -> Sequence[Row]:

@@ -21,7 +21,7 @@ DECLARE
     v_frees boolean;  -- a job's lane takes more than cpu and memory
 BEGIN
     SELECT i.pool_id INTO STRICT v_pool FROM weft.worker_incarnation i WHERE i.incarnation_id = complete_attempts_v2.incarnation_id;
-    reasons := CASE WHEN REASON_CANCELLED = ANY (reasons) THEN weft._stop_reasons(batch_ids, job_ids, reasons) ELSE reasons END;
+    reasons := CASE WHEN REASON_CANCELLED = ANY (reasons) THEN weft._stop_reasons(batch_ids, job_ids, attempts, reasons) ELSE reasons END;
     WITH report AS (  -- sorted, so that rows are locked in the order of their keys
         SELECT t.*, complete_attempts_v2.at - greatest(t.end_age_us, 0) * interval '1 microsecond' AS end_at,
                complete_attempts_v2.at - greatest(t.start_age_us, t.end_age_us, 0) * interval '1 microsecond' AS start_at

@@ -2,8 +2,8 @@
 --   announced by pool, user and lane, and only workers that serve the lane are woken (NULL: any lane). The notice names the pool and,
 --   unless it is for the whole pool, the incarnations; older programs read the pool only.
 -- Called by: every function that changes a state, as its last act.   Safe to repeat: yes.
--- Locks: announcements (shared, until the commit); with new ready work also new_work (shared, until the commit); share. Whoever goes to
---   sleep takes the first exclusively, so no wake-up is lost.
+-- Locks: announcements (shared, until the commit); new_work (shared, until the commit); share. Whoever goes to sleep takes the
+--   first exclusively, so no wake-up is lost; the second is taken with new ready work only.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._announce(pool_ids int[] DEFAULT '{}', user_ids int[] DEFAULT '{}', lane_ids int[] DEFAULT '{}')
 RETURNS void LANGUAGE plpgsql SECURITY DEFINER

@@ -1,0 +1,72 @@
+"""The loop that stops preemptible jobs for waiting ones of queues of higher priority.
+
+It follows the fold, which sees that jobs became ready or ended. A job that has had no room for
+`preempt_after_s` preempts others; until then the loop rings itself.
+"""
+
+import asyncio
+import time
+
+import msgspec
+
+from weft.core.ids import format_job_ref
+from weft.core.preemption import Host, Preemption, Waiting, plan_preemptions, without_room
+from weft.driver.loops.loop import Loop, LoopContext
+from weft.telemetry import metrics
+from weft.telemetry.log import get_logger
+
+log = get_logger()
+
+GAP_S = 1.0
+"""Between two looks at least."""
+Key = tuple[int, int, int]
+
+
+async def _run(context: LoopContext) -> None:
+    since: dict[Key, float] = {}
+    """Since when a job has been seen to have no room."""
+    while True:
+        since, due_in_s = await _look(context, since)
+        context.bell.ring_in(due_in_s)
+        await context.bell.heard()
+        await asyncio.sleep(GAP_S)
+
+
+async def _look(
+    context: LoopContext, since: dict[Key, float]
+) -> tuple[dict[Key, float], float | None]:
+    """Decide for each pool. Return since when jobs have had no room, and when to look again."""
+    now, after_s = time.monotonic(), context.settings.preempt_after_s
+    found: dict[Key, float] = {}
+    for row in await context.store.preemption_rounds(context.epoch):
+        hosts = msgspec.convert(row["hosts"], list[Host])
+        waiting = msgspec.convert(row["waiting"], list[Waiting])
+        late = []
+        for one in without_room(waiting, hosts):
+            key = one.batch_id, one.job_id, one.attempt
+            found[key] = since.get(key, now)
+            if now - found[key] >= after_s:
+                late.append(one)
+        fitting = [one for one in waiting if (one.batch_id, one.job_id, one.attempt) not in found]
+        for plan in plan_preemptions(
+            [*fitting, *late], hosts, losses_max=context.settings.losses_max
+        ):
+            await _preempt(context, plan, row["pool"])
+    dues = [at + after_s - now for at in found.values() if at + after_s > now]
+    return found, min(dues, default=None)
+
+
+async def _preempt(context: LoopContext, plan: Preemption, pool: str) -> None:
+    count = await context.store.preempt_jobs(
+        context.epoch,
+        (plan.waiting.batch_id, plan.waiting.job_id),
+        [(one.batch_id, one.job_id, one.attempt) for one in plan.stopped],
+        wait_s=context.settings.preempted_wait_s,
+    )
+    if count:
+        metrics.JOBS_PREEMPTED.inc(count)
+        waiting = format_job_ref(plan.waiting.batch_id, plan.waiting.job_id)
+        log.info("jobs.preempted", pool=pool, worker=plan.worker, jobs=count, waiting=waiting)
+
+
+LOOP = Loop("preempt", _run, after=("fold",))

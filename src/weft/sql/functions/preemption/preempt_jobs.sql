@@ -1,0 +1,42 @@
+-- preempt_jobs: stop running jobs, so that another one can start. Their workers are told to stop them; the reports of their ends make them
+--   ready again, with the reason preempted. They wait until a date, so that they do not take the room back before the other has started.
+-- Called by: DriverStore.preempt_jobs.   Safe to repeat: yes, an attempt is preempted once, and a waiting job causes it once.
+-- Locks: as _check_epoch; batch_row (in order); job (in key order); as _preempted_gate.   Plan: jobs by key.
+-- Returns: how many; 0 also if the job that waits is no longer ready, or has caused another preemption since it last ran.
+-- Owner: weft_system.  Granted to: weft_driver.
+CREATE OR REPLACE FUNCTION weft.preempt_jobs(
+    epoch bigint, waiting_batch_id bigint, waiting_job_id int, batch_ids bigint[], job_ids int[], attempts smallint[],
+    wait_s double precision
+) RETURNS int LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+    v_at timestamptz := clock_timestamp(); v_attempt smallint; v_job weft.job; v_n int := 0; v_one record;
+BEGIN
+    PERFORM weft._check_epoch(preempt_jobs.epoch);
+    SELECT j.attempt INTO v_attempt FROM weft.job j
+    WHERE j.batch_id = waiting_batch_id AND j.job_id = waiting_job_id AND j.state = STATE_READY AND NOT EXISTS (
+        SELECT FROM weft.preemption p
+        WHERE p.for_batch_id = j.batch_id AND p.for_job_id = j.job_id AND p.for_attempt = j.attempt);
+    IF v_attempt IS NULL THEN
+        RETURN 0;
+    END IF;
+    PERFORM FROM weft.batch b WHERE b.batch_id = ANY (preempt_jobs.batch_ids) ORDER BY b.batch_id FOR NO KEY UPDATE;
+    UPDATE weft.batch b SET gated = true WHERE b.batch_id = ANY (preempt_jobs.batch_ids) AND NOT b.gated;
+    FOR v_one IN
+        SELECT t.b, t.j, t.a FROM unnest(preempt_jobs.batch_ids, preempt_jobs.job_ids, preempt_jobs.attempts) t (b, j, a) ORDER BY 1, 2
+    LOOP
+        SELECT j.* INTO v_job FROM weft.job j WHERE j.batch_id = v_one.b AND j.job_id = v_one.j AND j.attempt = v_one.a
+            AND j.state = STATE_RUNNING FOR NO KEY UPDATE;
+        CONTINUE WHEN NOT FOUND OR NOT weft._is_preemptible(v_job);
+        INSERT INTO weft.preemption (batch_id, job_id, attempt, tenant_id, at, for_batch_id, for_job_id, for_attempt)
+        VALUES (v_job.batch_id, v_job.job_id, v_job.attempt, v_job.tenant_id, v_at, waiting_batch_id, waiting_job_id, v_attempt)
+        ON CONFLICT DO NOTHING;
+        CONTINUE WHEN NOT FOUND;
+        PERFORM weft._preempted_gate(v_job, format('b%s.j%s', waiting_batch_id, waiting_job_id),
+            v_at + preempt_jobs.wait_s * interval '1 second');
+        v_n := v_n + 1;
+    END LOOP;
+    PERFORM pg_notify('cancel', x::text) FROM (SELECT DISTINCT u FROM unnest(preempt_jobs.batch_ids) u) d (x) WHERE v_n > 0;
+    RETURN v_n;
+END $$;

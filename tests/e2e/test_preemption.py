@@ -1,0 +1,66 @@
+"""A running job makes room for one of a queue of higher priority, and runs again later."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from e2e.conftest import Weft
+from weft import Client
+
+pytestmark = [pytest.mark.slow, pytest.mark.heavy]
+WITHIN_S = 90
+SETTINGS = {"WEFT_PREEMPT_AFTER_S": "0", "WEFT_PREEMPTED_WAIT_S": "5"}
+QUEUE = """
+[[queue]]
+name = "urgent"
+priority = 1
+"""
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Iterator[Weft]:
+    found = Weft(tmp_path / "home")
+    up = found.run("up", "--detach", "--port", "0", env=SETTINGS, timeout_s=WITHIN_S)
+    assert up.returncode == 0, up.stderr.decode()
+    file = tmp_path / "queues.toml"
+    file.write_text(QUEUE)
+    assert found.run("queue", "apply", str(file), "--yes").returncode == 0
+    try:
+        yield found
+    finally:
+        found.run("down")
+
+
+def why(own: Weft, job: str) -> list[str]:
+    causes: list[dict[str, Any]] = json.loads(own.run("why", job, "--json").stdout)["causes"]
+    return [one["kind"] for one in causes]
+
+
+def test_a_preemptible_job_makes_room_and_runs_again(own: Weft, tmp_path: Path) -> None:
+    marks = tmp_path / "marks"
+    first = f"trap 'echo stopped >> {marks}; exit 1' TERM; echo began >> {marks}; "
+    script = f"{first} [ $WEFT_ATTEMPT_NO = 2 ] && exit 0; sleep 600 & wait"
+    with Client(home=own.home) as client:
+        (worker,) = client.list_workers()
+        whole = {"cpu": worker["cpu"]}
+        low = client.create_batch()
+        job = low.create_job(["sh", "-c", script], preemptible=True, resources=whole)
+        low_batch = low.submit()
+        for document in low_batch.watch():
+            if document["n_running"] and marks.exists():
+                break
+        high = client.create_batch()
+        high.create_job(["sleep", "1"], queue="urgent", resources=whole)
+        high_batch = high.submit()
+        high_batch.wait()
+        between = why(own, f"b{low_batch.id}.j1")
+        low_batch.wait()
+        attempts = job.attempts()
+
+    assert [one["reason"] for one in attempts] == ["preempted", None]
+    assert between == ["preempted"]
+    assert marks.read_text().split() == ["began", "stopped", "began"]
+    assert own.run("audit").returncode == 0

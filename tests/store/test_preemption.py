@@ -1,0 +1,101 @@
+"""Running jobs that make room for jobs of queues of higher priority."""
+
+import pytest
+
+from store.test_gates import visit
+from store.test_queue_limits import rows_of, save
+from store.test_rare_fields import with_fields
+from store.world import Worker, World
+from weft.core.states import Reason
+from weft.ports.store import Claimed
+from weft.testing.builders import job_rows
+
+LATER_S = 3600.0
+
+
+async def preempted(world: World, *, wait_s: float) -> tuple[Worker, Claimed, int]:
+    """Return a worker, its attempt that is being stopped, and the batch for which it is."""
+    await save(world)
+    await world.submit(with_fields(job_rows(1), j1={"preemptible": True}))
+    worker = await world.worker()
+    (one,) = await worker.claim()
+    await worker.start(one)
+    high = await world.submit(rows_of(world, 1))
+    stopped = [(one.batch_id, one.job_id, one.attempt)]
+    epoch = await world.lead()
+    assert await world.driver.preempt_jobs(epoch, (high, 1), stopped, wait_s=wait_s) == 1
+    return worker, one, high
+
+
+async def test_it_runs_again_after_its_date(world: World) -> None:
+    worker, one, high = await preempted(world, wait_s=0)
+    assert (await worker.beat(one)).to_stop == [(one.batch_id, one.job_id, 1)]
+    await worker.end(one, reason=Reason.CANCELLED)
+    await visit(world)
+    await world.fold()
+    again = await worker.claim()
+
+    assert sorted((each.batch_id, each.attempt) for each in again) == sorted(
+        [(one.batch_id, 2), (high, 1)]
+    )
+    assert (await worker.beat(*again)).to_stop == []
+    assert await world.findings() == {}
+    assert await worker.end(*again) == ["ok", "ok"]
+    await world.fold()
+    assert await world.findings() == {}
+
+
+async def test_it_waits_while_the_date_has_not_come(world: World) -> None:
+    worker, one, high = await preempted(world, wait_s=LATER_S)
+    await worker.end(one, reason=Reason.CANCELLED)
+    claimed = await worker.claim()
+
+    assert [each.batch_id for each in claimed] == [high]
+    assert await world.states(one.batch_id) == "r"
+    await world.fold()
+    assert await world.findings() == {}
+
+
+@pytest.mark.parametrize(
+    ("reason", "state"),
+    [(None, "s"), (Reason.EXIT, "f"), (Reason.CANCELLED, "r"), (Reason.LOST, "r")],
+)
+async def test_it_ends_as_its_worker_says(world: World, reason: Reason | None, state: str) -> None:
+    """A program that ends by itself meanwhile has ended; a repeated report is answered alike."""
+    worker, one, _ = await preempted(world, wait_s=LATER_S)
+
+    assert await worker.end(one, reason=reason) == ["ok"]
+    assert await worker.end(one, reason=reason) == ["ok"]
+    assert await world.states(one.batch_id) == state
+    await world.fold()
+    assert await world.findings() == {}
+
+
+async def test_it_is_cancelled_while_it_is_stopped(world: World) -> None:
+    worker, one, _ = await preempted(world, wait_s=LATER_S)
+    await world.api.cancel_jobs(world.caller, one.batch_id, [one.job_id])
+    await worker.end(one, reason=Reason.CANCELLED)
+
+    assert await world.states(one.batch_id) == "c"
+    await world.fold()
+    assert await world.findings() == {}
+
+
+async def test_job_that_is_preempted_again_waits_again(world: World) -> None:
+    """Another job causes it: the same one does not before it has run."""
+    worker, one, high = await preempted(world, wait_s=0)
+    await worker.end(one, reason=Reason.CANCELLED)
+    await visit(world)
+    again = [each for each in await worker.claim() if each.batch_id == one.batch_id]
+    await worker.start(*again)
+    other = await world.submit(rows_of(world, 1))
+    epoch, stopped = await world.lead(), [(one.batch_id, one.job_id, 2)]
+
+    assert await world.driver.preempt_jobs(epoch, (high, 1), stopped, wait_s=9) == 0
+    assert await world.driver.preempt_jobs(epoch, (other, 1), stopped, wait_s=9) == 1
+    await world.fold()
+    assert await world.findings() == {}
+    await worker.end(*again, reason=Reason.CANCELLED)
+    assert await world.states(one.batch_id) == "r"
+    await world.fold()
+    assert await world.findings() == {}

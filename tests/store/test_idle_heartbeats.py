@@ -23,3 +23,12 @@ async def test_only_a_heartbeat_without_jobs_may_be_forgotten(
     assert answer["alive"]
     assert durable == expected
     assert await world.admin.fetchval("SHOW synchronous_commit") == "on"
+
+
+async def test_to_go_to_sleep_waits_for_no_disk(world: World) -> None:
+    """Whoever makes work visible waits for those who go to sleep at this moment."""
+    worker = await world.worker()
+    async with world.admin.transaction():
+        assert not await world.admin.fetchval("SELECT weft.wait_for_work($1)", worker.id)
+        assert await world.admin.fetchval("SHOW synchronous_commit") == "off"
+    assert await world.admin.fetchval("SHOW synchronous_commit") == "on"

@@ -115,8 +115,9 @@ class _Fleet:
         self._workers = {one.incarnation_id: one for one in workers}
         self._go(self._listen())
         for number, one in enumerate(workers):
-            self._go(one.beat(first_s=heartbeat_s * number / count))
-            self._go(one.work())
+            first_s = heartbeat_s * number / count
+            self._go(one.beat(first_s=first_s))
+            self._go(one.work(first_s=first_s))
         await _until(lambda: self.seen.n_asleep >= count, "not all workers sleep")
 
     async def until_ended(self, jobs: int) -> None:

@@ -9,9 +9,10 @@ from typing import Final
 from weft import __version__
 from weft.bench.turns import CPU_M, MEMORY_MIB, report_of
 from weft.core.lease import CLAIM_JOBS_MAX, Budget
-from weft.ports.store import Claimed
+from weft.ports.store import Claimed, HeartbeatAnswer
 from weft.store import PostgresWorkerStore
 from weft.worker.agent.claim_memory import ClaimMemory
+from weft.worker.agent.patience import until_answered
 
 JOB_S: Final = 1.0
 BUDGET: Final = Budget(CPU_M, MEMORY_MIB, CLAIM_JOBS_MAX)
@@ -67,12 +68,7 @@ class FleetWorker:
         due = time.perf_counter() + first_s
         while True:
             await asyncio.sleep(max(due - time.perf_counter(), 0))
-            held = [(one.batch_id, one.job_id, one.attempt) for one in self._held]
-            heard = self._memory.heard()
-            answer = await self._store.heartbeat(
-                self.incarnation_id, held, draining=False, claiming=self._memory.is_claiming,
-                heard=heard,
-            )  # fmt: skip
+            answer, heard = await until_answered(self._beat_once)
             self._memory.confirm(heard)
             self._seen.late.append(time.perf_counter() - due)
             self._seen.n_lost += not answer.alive
@@ -80,20 +76,38 @@ class FleetWorker:
                 self.on_work()
             due += self._heartbeat_s
 
-    async def work(self) -> None:
+    async def _beat_once(self) -> tuple[HeartbeatAnswer, Sequence[int]]:
+        held = [(one.batch_id, one.job_id, one.attempt) for one in self._held]
+        heard = self._memory.heard()
+        answer = await self._store.heartbeat(
+            self.incarnation_id, held, draining=False, claiming=self._memory.is_claiming,
+            heard=heard,
+        )  # fmt: skip
+        return answer, heard
+
+    async def work(self, *, first_s: float) -> None:
         """Claim and run jobs; sleep while there are none."""
+        await asyncio.sleep(first_s)
         while True:
             self._has_work.clear()
             await self._claim()
             while self._held:
                 await asyncio.sleep(JOB_S)
                 await self._claim()
-            if not await self._store.wait_for_work(self.incarnation_id):
+            if not await until_answered(lambda: self._store.wait_for_work(self.incarnation_id)):
                 self._seen.n_asleep += 1
                 await self._has_work.wait()
 
     async def _claim(self) -> None:
         """Report the end of what runs, and claim the next."""
+        reports = await until_answered(self._ask)
+        now = time.perf_counter()
+        self._seen.claimed += [(one.batch_id, now) for one in self._held]
+        self._seen.n_claims += 1
+        self._seen.n_ended += reports
+
+    async def _ask(self) -> int:
+        """Return how many ends were reported."""
         reports = [report_of(one) for one in self._held]
         with self._memory.asking(BUDGET) as request:
             if reports:
@@ -103,7 +117,4 @@ class FleetWorker:
             else:
                 self._held = await self._store.claim_jobs(self.incarnation_id, request)
         self._memory.note(request, self._held)
-        now = time.perf_counter()
-        self._seen.claimed += [(one.batch_id, now) for one in self._held]
-        self._seen.n_claims += 1
-        self._seen.n_ended += len(reports)
+        return len(reports)

@@ -2,7 +2,7 @@
 
 # ruff: noqa: ARG002 (a double has the signature of what it stands for)
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
 
 from weft.core.errors import BatchNotFound, GroupNotFound, Unavailable
@@ -35,6 +35,9 @@ class RecordingStore:
     async def pool_offers(self, caller: Caller) -> Sequence[Row]:
         self.workers_asked += 1
         return self.workers
+
+    async def licence_limits(self) -> Mapping[str, int]:
+        return {}
 
     async def list_queues(self, caller: Caller, **_: object) -> Sequence[Row]:
         return [{"name": "default", "pools": ["default"]}]

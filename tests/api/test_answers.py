@@ -11,6 +11,7 @@ from weft.core.states import JobState, Phase, Reason
 from weft.wire import (
     answers,
     billing_answers,
+    licence_answers,
     pool_answers,
     queue_answers,
     schedules,
@@ -61,6 +62,7 @@ def check(document: Any, schema: dict[str, Any]) -> None:  # noqa: ANN401
         places = (
             answers,
             billing_answers,
+            licence_answers,
             pool_answers,
             queue_answers,
             schedules,
@@ -136,6 +138,9 @@ async def test_every_answer_is_the_one_described(
     for part in ("", "/log", "/cost"):
         await ask("GET", "/v1/pools/{p}" + part, p=POOL["name"])
     await ask("PUT", "/v1/pools", body={"pools": []})
+    await ask("PUT", "/v1/licences/{l}", l="l1", body={"n": 2})
+    await ask("GET", "/v1/licences")
+    await ask("DELETE", "/v1/licences/{l}", l="l1", body={})
     await ask_schedules(ask)
     await ask("GET", "/v1/rates")
     await ask("GET", "/v1/overview")

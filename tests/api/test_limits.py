@@ -94,6 +94,46 @@ async def test_job_that_waits_for_a_key_shows_who_has_it(
     assert await holders(other) is None
 
 
+async def test_job_asks_for_licences_in_its_resources(
+    http: httpx.AsyncClient, worker: LiveWorker
+) -> None:
+    answer = await http.put("/v1/licences/matlab", json={"n": 2})
+    assert answer.json()["n"] == 2
+    batch = await create(
+        http,
+        {"resources": {"cpu": 1, "matlab": 2}, "count": 2},
+        {"resources": {"matlab": 0}},
+        {"resources": {"matlab": 1}},
+    )
+    jobs = await documents(http, batch)
+    waiting = (await http.get(f"/v1/batches/{batch}/jobs/2/why")).json()["causes"][0]
+    refused = await http.post("/v1/batches", json={"jobs": [{"resources": {"matlab": 3}}]})
+
+    assert [job.get("licences") for job in jobs] == [
+        {"matlab": 2},
+        {"matlab": 2},
+        None,
+        {"matlab": 1},
+    ]
+    assert waiting["kind"] == "licence"
+    assert "2 of 2 are used, 2 by b" in waiting["text"]
+    assert_problem(refused, 400, "API.NOT_ENOUGH_LICENCES", "/jobs/0/resources/matlab")
+    assert "asks for 3 matlab; there are 2 in all" in refused.text
+    assert await worker.work() == 4
+    assert (await http.delete("/v1/licences/matlab")).json() == {"licence": "matlab"}
+    assert (await http.delete("/v1/licences/matlab")).json()["code"] == "WORKER.LICENCE_NOT_FOUND"
+    gone = await http.post("/v1/batches", json={"jobs": [{"resources": {"matlab": 1}}]})
+    assert "no worker offers this" in gone.text
+
+
+@pytest.mark.parametrize("name", ["cpu", "gpu", "queue", "A", "1a", "a b"])
+async def test_wrong_name_of_a_licence_is_refused(http: httpx.AsyncClient, name: str) -> None:
+    answer = await http.put(f"/v1/licences/{name}", json={"n": 2})
+
+    assert answer.status_code == 400
+    assert answer.json()["code"] == "WORKER.BAD_LICENCE_NAME"
+
+
 @pytest.mark.parametrize(
     ("field", "value", "code"),
     [

@@ -38,6 +38,7 @@ WORDS: dict[tuple[str, ...], list[str]] = {
     ("set",): ["b1", "a=1"], ("delete",): ["b1", "--yes"], ("bench",): ["no-such"],
     ("queue", "apply"): ["queues.toml", "--yes"], ("queue", "test"): ["p.json"],
     ("pool", "apply"): ["pools.toml", "--yes"],
+    ("licence", "set"): ["spice", "5"],
     ("schedule", "add"): ["0 2 * * *", "p.json"],
     **{("schedule", name): ["s1"] for name in ("show", "pause", "resume", "rm", "run-now")},
     ("billing", "correct-rates"): ["1", "--cpu", "0.02", "--reason", "too few zeros"],

@@ -116,7 +116,14 @@ def test_workers(pool: dict[str, Any], facts: dict[str, Any], expected: str | No
         (GateFacts("preempted", "b3.j1/2.1", opens_at=NOW + timedelta(seconds=40)),
          ("was stopped for b3.j1, whose queue has a higher priority: may start again at "
           "12:00:40 (in 40 s); `weft why b3.j1`")),
-        (GateFacts("licence", "x", 2, 2), "waits at the gate licence: 2 of 2 places are taken"),
+        (GateFacts("other", "x", 2, 2), "waits at the gate other: 2 of 2 places are taken"),
+        (GateFacts("licence", "matlab", 3, 3, holders=(JobName(3, 1, "ada", 2),)),
+         ("waits for licence matlab: 3 of 3 are used, 2 by b3.j1 of ada, 1 by others; "
+          "`weft why b3.j1`")),
+        (GateFacts("licence", "matlab", 3, 2, cost=2),
+         "waits for 2 licences matlab: 2 of 3 are used; `weft licence ls`"),
+        (GateFacts("licence", "matlab", 3, 2, cost=5),
+         "needs 5 licences matlab, there are 3; `weft licence set matlab 5`"),
     ],
 )  # fmt: skip
 def test_gates(gate: GateFacts, expected: str) -> None:

@@ -325,4 +325,4 @@ async def open_world(backend: Backend) -> AsyncIterator[World]:
         world = World(backend, stack)
         await world.open()
         yield world
-        assert await world.findings() == {}
+        assert (found := await world.findings()) == {}, found

@@ -25,6 +25,7 @@ from weft.api.routes.v1 import (
     events,
     groups,
     jobs,
+    licences,
     logs,
     operations,
     payloads,
@@ -61,6 +62,7 @@ ROUTES: Final[Sequence[ControllerRouterHandler]] = (
     *events.ROUTES,
     *workers.ROUTES,
     *pools.ROUTES,
+    *licences.ROUTES,
     *why.ROUTES,
     *system.ROUTES,
 )

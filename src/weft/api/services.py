@@ -50,6 +50,7 @@ class Services:
     """Signs the callbacks of all tenants."""
     _routes: dict[int, tuple[float, Sequence[Route]]] = field(default_factory=dict)
     _workers: dict[int, tuple[float, Sequence[Row]]] = field(default_factory=dict)
+    _licences: tuple[float, Mapping[str, int]] = field(default=(0.0, {}))
     _owners: dict[tuple[int, int], str] = field(default_factory=dict)
 
     async def owner_of(self, caller: Caller, batch_id: int) -> str:
@@ -80,6 +81,17 @@ class Services:
     def forget_routes(self, caller: Caller) -> None:
         """Read the queues of this caller's tenant again before the next job is routed."""
         self._routes.pop(caller.tenant_id, None)
+
+    async def licences(self, *, fresh: bool = False) -> Mapping[str, int]:
+        """Return how many there are of each licence; a few seconds old unless `fresh`."""
+        now = time.monotonic()
+        if now >= self._licences[0] or fresh:
+            self._licences = (now + WORKERS_FRESH_S, await self.store.licence_limits())
+        return self._licences[1]
+
+    def forget_licences(self) -> None:
+        """Read the licences again before the next job is checked."""
+        self._licences = (0.0, {})
 
     async def workers(self, caller: Caller, *, fresh: bool = False) -> Sequence[Row]:
         """Return the capacities of the workers that this caller's jobs may use; a few seconds old

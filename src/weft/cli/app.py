@@ -88,6 +88,10 @@ COMMANDS = {
         "weft.cli.commands.simulate:simulate",
         "Run a recorded workload on a pool, in virtual time.",
     ),
+    "licence": (
+        "weft.cli.commands.licence:app",
+        "Show and set how many licences jobs may use at a time.",
+    ),
     "bench": (
         "weft.cli.commands.bench:bench",
         "Measure performance against a reference.",

@@ -235,6 +235,21 @@ class Client(BuilderSource[BatchBuilder]):
         """
         return await self.api.save_pools(pools, dry_run=dry_run)
 
+    async def list_licences(self) -> list[Document]:
+        """Return the licences by name, and how many of each are used."""
+        return await self.api.list_licences()
+
+    async def set_licence(self, name: str, n: int) -> Document:
+        """Set how many licences jobs may use at a time, in all pools together; return it.
+
+        Only for administrators.
+        """
+        return await self.api.set_licence(name, n)
+
+    async def remove_licence(self, name: str) -> None:
+        """Forget a licence. Only for administrators. Raise `LicenceNotFound`."""
+        await self.api.remove_licence(name)
+
     async def list_queues(self) -> list[Document]:
         """Return the queues in the order in which their guards are asked, with their jobs."""
         return await self.api.list_queues()

@@ -41,6 +41,17 @@ def parse_offers(text: str) -> dict[str, Offer]:
     return found
 
 
+def wrong_licence_name(name: str) -> str | None:
+    """Return why a licence cannot have this name; None: it can."""
+    if name in RESERVED or name == "gpu":
+        return f"Jobs ask their worker for {name}."
+    if not _NAME.fullmatch(name):
+        return (
+            "It has up to 63 characters: small letters, digits, `_`, `.` and `-`, a letter first."
+        )
+    return None
+
+
 def parse_gpus(text: str) -> list[str] | None:
     """Read `0,1`, or `none`: no GPU; `auto`: None. Raise `ValueError` for anything else."""
     if text.strip() in ("auto", "none"):

@@ -149,9 +149,9 @@ CREATE FUNCTION weft._add_update_ranges(of_batch_id bigint, of_update_id integer
     SET enable_seqscan TO 'off';
 ALTER FUNCTION weft._add_update_ranges(of_batch_id bigint, of_update_id integer, pool_id integer, user_id integer) OWNER TO weft_tenant;
 
-CREATE FUNCTION weft._admit_head(of_gate_set_ids integer[], of_pool_id integer, of_user_id integer, locked_gate_ids integer[], limit_jobs integer, with_paused boolean, at timestamp with time zone, apart boolean, OUT n integer, OUT is_left boolean) RETURNS record
+CREATE FUNCTION weft._admit_head(of_gate_set_ids integer[], of_pool_id integer, of_user_id integer, locked_gate_ids integer[], limit_jobs integer, with_paused boolean, at timestamp with time zone, apart boolean, OUT n integer, OUT is_left boolean, OUT kept integer[]) RETURNS record
     LANGUAGE plpgsql;
-ALTER FUNCTION weft._admit_head(of_gate_set_ids integer[], of_pool_id integer, of_user_id integer, locked_gate_ids integer[], limit_jobs integer, with_paused boolean, at timestamp with time zone, apart boolean, OUT n integer, OUT is_left boolean) OWNER TO weft_system;
+ALTER FUNCTION weft._admit_head(of_gate_set_ids integer[], of_pool_id integer, of_user_id integer, locked_gate_ids integer[], limit_jobs integer, with_paused boolean, at timestamp with time zone, apart boolean, OUT n integer, OUT is_left boolean, OUT kept integer[]) OWNER TO weft_system;
 
 CREATE FUNCTION weft._admit_jobs(of_pool_id integer, of_user_id integer, gate_set_ids integer[], batch_ids bigint[], job_ids integer[], ranges bigint[], at timestamp with time zone) RETURNS integer
     LANGUAGE plpgsql;
@@ -1097,6 +1097,10 @@ CREATE FUNCTION weft._shape_pool(of_shape_id integer, of_pool_id integer) RETURN
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._shape_pool(of_shape_id integer, of_pool_id integer) OWNER TO weft_system;
 
+CREATE FUNCTION weft._short_gates(of_gate_set_id integer, locked_gate_ids integer[]) RETURNS integer[]
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._short_gates(of_gate_set_id integer, locked_gate_ids integer[]) OWNER TO weft_system;
+
 CREATE FUNCTION weft._show_set(tenant_id integer, of_batch_id bigint, set_id integer, at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._show_set(tenant_id integer, of_batch_id bigint, set_id integer, at timestamp with time zone) OWNER TO weft_system;
@@ -1640,6 +1644,11 @@ CREATE FUNCTION weft.leave(incarnation_id integer, at timestamp with time zone D
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.leave(incarnation_id integer, at timestamp with time zone) OWNER TO weft_system;
 
+CREATE FUNCTION weft.licence_limits() RETURNS TABLE(name text, n integer)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.licence_limits() OWNER TO weft_system;
+
 CREATE FUNCTION weft.list_attempts(tenant_id integer, batch_id bigint, job_id integer) RETURNS SETOF jsonb
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -1685,6 +1694,11 @@ CREATE FUNCTION weft.list_jobs(tenant_id integer, batch_id bigint, after integer
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off';
 ALTER FUNCTION weft.list_jobs(tenant_id integer, batch_id bigint, after integer, limit_rows integer, states smallint[]) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.list_licences() RETURNS SETOF jsonb
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.list_licences() OWNER TO weft_system;
 
 CREATE FUNCTION weft.list_live(incarnation_id integer) RETURNS TABLE(batch_id bigint, job_id integer, attempt smallint, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, spec_first integer)
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -1931,6 +1945,11 @@ CREATE FUNCTION weft.remove_batch(epoch bigint, of_operation_id bigint, limit_ro
     SET enable_mergejoin TO 'off';
 ALTER FUNCTION weft.remove_batch(epoch bigint, of_operation_id bigint, limit_rows integer, at timestamp with time zone) OWNER TO weft_system;
 
+CREATE FUNCTION weft.remove_licence(of_name text) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.remove_licence(of_name text) OWNER TO weft_system;
+
 CREATE FUNCTION weft.remove_old(epoch bigint, events_keep_s double precision, updates_keep_s double precision, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -1960,6 +1979,11 @@ CREATE FUNCTION weft.schema_range(OUT schema integer, OUT oldest_program integer
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.schema_range(OUT schema integer, OUT oldest_program integer) OWNER TO weft_system;
+
+CREATE FUNCTION weft.set_licence(of_name text, count integer, actor text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.set_licence(of_name text, count integer, actor text) OWNER TO weft_system;
 
 CREATE FUNCTION weft.set_machine_prices(prices jsonb, actor text) RETURNS integer
     LANGUAGE plpgsql;
@@ -2355,7 +2379,9 @@ ALTER TABLE weft.gate ALTER COLUMN gate_id ADD GENERATED ALWAYS AS IDENTITY (
 CREATE TABLE weft.gate_member (
     gate_id integer NOT NULL,
     gate_set_id integer NOT NULL,
-    batch_id bigint
+    batch_id bigint,
+    cost integer DEFAULT 1 NOT NULL,
+    CONSTRAINT gate_member_cost_check CHECK ((cost > 0))
 );
 ALTER TABLE weft.gate_member OWNER TO postgres;
 
@@ -2681,6 +2707,16 @@ CREATE TABLE weft.late_job (
 );
 ALTER TABLE weft.late_job OWNER TO postgres;
 
+CREATE TABLE weft.licence (
+    name text NOT NULL,
+    n integer NOT NULL,
+    set_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    set_by text NOT NULL,
+    CONSTRAINT licence_n_check CHECK ((n >= 0)),
+    CONSTRAINT licence_name_check CHECK ((name ~ '^[a-z][a-z0-9_.-]{0,62}$'::text))
+);
+ALTER TABLE weft.licence OWNER TO postgres;
+
 ALTER TABLE weft.machine ALTER COLUMN machine_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME weft.machine_machine_id_seq
     START WITH 1
@@ -2750,7 +2786,9 @@ CREATE TABLE weft.place (
     job_id integer NOT NULL,
     gate_id integer NOT NULL,
     tenant_id integer NOT NULL,
-    admitted_at timestamp with time zone NOT NULL
+    admitted_at timestamp with time zone NOT NULL,
+    cost integer DEFAULT 1 NOT NULL,
+    CONSTRAINT place_cost_check CHECK ((cost > 0))
 );
 ALTER TABLE weft.place OWNER TO postgres;
 
@@ -3281,6 +3319,9 @@ ALTER TABLE ONLY weft.lane
 ALTER TABLE ONLY weft.late_job
     ADD CONSTRAINT late_job_pkey PRIMARY KEY (batch_id, job_id);
 
+ALTER TABLE ONLY weft.licence
+    ADD CONSTRAINT licence_pkey PRIMARY KEY (name);
+
 ALTER TABLE ONLY weft.machine
     ADD CONSTRAINT machine_name_key UNIQUE (name);
 
@@ -3732,6 +3773,8 @@ ALTER TABLE weft.job_spec ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.late_job ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE weft.licence ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE weft.machine ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.member_span ENABLE ROW LEVEL SECURITY;
@@ -3885,6 +3928,8 @@ CREATE POLICY system_rows ON weft.job_label TO weft_system USING (true);
 CREATE POLICY system_rows ON weft.job_spec TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.late_job TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.licence TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.machine TO weft_system USING (true);
 
@@ -4080,7 +4125,7 @@ REVOKE ALL ON FUNCTION weft._add_tree_group(of_tenant_id integer, of_batch_id bi
 
 REVOKE ALL ON FUNCTION weft._add_update_ranges(of_batch_id bigint, of_update_id integer, pool_id integer, user_id integer) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION weft._admit_head(of_gate_set_ids integer[], of_pool_id integer, of_user_id integer, locked_gate_ids integer[], limit_jobs integer, with_paused boolean, at timestamp with time zone, apart boolean, OUT n integer, OUT is_left boolean) FROM PUBLIC;
+REVOKE ALL ON FUNCTION weft._admit_head(of_gate_set_ids integer[], of_pool_id integer, of_user_id integer, locked_gate_ids integer[], limit_jobs integer, with_paused boolean, at timestamp with time zone, apart boolean, OUT n integer, OUT is_left boolean, OUT kept integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._admit_jobs(of_pool_id integer, of_user_id integer, gate_set_ids integer[], batch_ids bigint[], job_ids integer[], ranges bigint[], at timestamp with time zone) FROM PUBLIC;
 
@@ -4504,6 +4549,8 @@ GRANT ALL ON FUNCTION weft._shape_ids(cpu_ms bigint[], memory_mibs bigint[], sto
 REVOKE ALL ON FUNCTION weft._shape_pool(of_shape_id integer, of_pool_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._shape_pool(of_shape_id integer, of_pool_id integer) TO weft_tenant;
 
+REVOKE ALL ON FUNCTION weft._short_gates(of_gate_set_id integer, locked_gate_ids integer[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._show_set(tenant_id integer, of_batch_id bigint, set_id integer, at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._state_after_end(reason smallint, has_started boolean, n_lost integer, counted integer, max_attempts integer, retry_on integer, losses_max integer) FROM PUBLIC;
@@ -4788,6 +4835,9 @@ GRANT ALL ON FUNCTION weft.job_history(tenant_id integer, batch_id bigint, job_i
 REVOKE ALL ON FUNCTION weft.leave(incarnation_id integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.leave(incarnation_id integer, at timestamp with time zone) TO weft_worker;
 
+REVOKE ALL ON FUNCTION weft.licence_limits() FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.licence_limits() TO weft_api;
+
 REVOKE ALL ON FUNCTION weft.list_attempts(tenant_id integer, batch_id bigint, job_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_attempts(tenant_id integer, batch_id bigint, job_id integer) TO weft_api;
 
@@ -4808,6 +4858,9 @@ GRANT ALL ON FUNCTION weft.list_groups(tenant_id integer, batch_id bigint, after
 
 REVOKE ALL ON FUNCTION weft.list_jobs(tenant_id integer, batch_id bigint, after integer, limit_rows integer, states smallint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_jobs(tenant_id integer, batch_id bigint, after integer, limit_rows integer, states smallint[]) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.list_licences() FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_licences() TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.list_live(incarnation_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_live(incarnation_id integer) TO weft_worker;
@@ -4945,6 +4998,9 @@ GRANT ALL ON FUNCTION weft.release_jobs(tenant_id integer, batch_id bigint, job_
 REVOKE ALL ON FUNCTION weft.remove_batch(epoch bigint, of_operation_id bigint, limit_rows integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.remove_batch(epoch bigint, of_operation_id bigint, limit_rows integer, at timestamp with time zone) TO weft_driver;
 
+REVOKE ALL ON FUNCTION weft.remove_licence(of_name text) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.remove_licence(of_name text) TO weft_api;
+
 REVOKE ALL ON FUNCTION weft.remove_old(epoch bigint, events_keep_s double precision, updates_keep_s double precision, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.remove_old(epoch bigint, events_keep_s double precision, updates_keep_s double precision, at timestamp with time zone) TO weft_driver;
 
@@ -4964,6 +5020,9 @@ REVOKE ALL ON FUNCTION weft.schema_range(OUT schema integer, OUT oldest_program 
 GRANT ALL ON FUNCTION weft.schema_range(OUT schema integer, OUT oldest_program integer) TO weft_api;
 GRANT ALL ON FUNCTION weft.schema_range(OUT schema integer, OUT oldest_program integer) TO weft_driver;
 GRANT ALL ON FUNCTION weft.schema_range(OUT schema integer, OUT oldest_program integer) TO weft_worker;
+
+REVOKE ALL ON FUNCTION weft.set_licence(of_name text, count integer, actor text) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.set_licence(of_name text, count integer, actor text) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.set_machine_prices(prices jsonb, actor text) FROM PUBLIC;
 
@@ -5217,6 +5276,9 @@ GRANT USAGE ON SEQUENCE weft.lane_lane_id_seq TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.late_job TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.late_job TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.licence TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.licence TO weft_system;
 
 GRANT USAGE ON SEQUENCE weft.machine_machine_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.machine_machine_id_seq TO weft_system;

@@ -14,6 +14,7 @@ from weft.store.documents import batch_document, reason_word, with_words
 from weft.store.edits import Edits
 from weft.store.fleet import Fleet
 from weft.store.groups import SetGroups
+from weft.store.licences import Licences
 from weft.store.log_locations import location_of
 from weft.store.notices import PostgresNotices
 from weft.store.pools import Pools
@@ -38,6 +39,7 @@ class PostgresApiStore(
     Billing,
     Fleet,
     Pools,
+    Licences,
     Why,
 ):
     """The api's calls to its database. The methods are documented at the port."""

@@ -94,6 +94,8 @@ EVENTS = MappingProxyType(
         "request.failed": "a request hit a defect of weft · path",
         "feed.failed": "events of a user could not be read; trying again · exc_info",
         "pools.saved": "an operator changed the pools · user, changed",
+        "licence.set": "an operator set how many licences there are · licence, n, user",
+        "licence.removed": "an operator removed a licence · licence, user",
         "queues.saved": "an operator changed the queues of a tenant · user, changed",
         "schedule.changed": "a user added, changed or removed a schedule · schedule, user, change",
         "schedule.submitted": "a run was submitted · schedule, due_at, batch, user",

@@ -31,6 +31,7 @@ from weft.testing.billing_store_suite import BillingStoreSuite
 from weft.testing.builders import job_rows, start_report
 from weft.testing.edit_store_suite import EditStoreSuite
 from weft.testing.fleet_store_suite import FleetStoreSuite
+from weft.testing.licence_store_suite import LicenceStoreSuite
 from weft.testing.pool_store_suite import PoolStoreSuite
 from weft.testing.query_store_suite import QueryStoreSuite
 from weft.testing.queue_store_suite import QueueStoreSuite
@@ -363,7 +364,7 @@ class CallbackTests(StoreTests):
 class ApiStoreSuite(
     CallerTests, ReadingTests, CancelTests, EventTests, CallbackTests, SubmissionSuite,
     SetGroupStoreSuite, EditStoreSuite, QueryStoreSuite, QueueStoreSuite, ScheduleStoreSuite,
-    BillingStoreSuite, FleetStoreSuite, PoolStoreSuite, WhyStoreSuite,
+    BillingStoreSuite, FleetStoreSuite, PoolStoreSuite, LicenceStoreSuite, WhyStoreSuite,
 ):  # fmt: skip
     """Tests of the port; see `StoreTests`."""
 

@@ -135,6 +135,11 @@ def queue_of(request: AnyRequest) -> str:
     return name
 
 
+def licence_of(request: AnyRequest) -> str:
+    """Return the name of a licence, which may be one that none can have."""
+    return _segment(request, "l")
+
+
 def pool_of(request: AnyRequest) -> str:
     """Return the name of a pool. Raise `BadId` for what none can have."""
     name = _segment(request, "p")

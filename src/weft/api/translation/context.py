@@ -26,3 +26,5 @@ class DocumentContext:
     set_by_name: Mapping[str, int] = field(default_factory=dict)
     router: Router | None = None
     """None: the tenant has one queue."""
+    licences: Mapping[str, int] = field(default_factory=dict)
+    """How many there are of each licence."""

@@ -60,6 +60,28 @@ def _says_preempted(gate: GateFacts, _: JobFacts, now: datetime) -> Cause:
     return Cause("preempted", text + coming(gate.opens_at, now), command("why", waiting))
 
 
+def _says_licence(gate: GateFacts, _: JobFacts, __: datetime) -> Cause:
+    most = gate.max_places or 0
+    wanted = f"licence {gate.key}" if gate.cost == 1 else f"{gate.cost} licences {gate.key}"
+    if gate.cost > most:
+        more = command("licence", "set", gate.key, str(gate.cost))
+        there = "there is none" if not most else f"there {'is' if most == 1 else 'are'} {most}"
+        return Cause("licence", f"needs {wanted}, {there}", more)
+    who = ", ".join(
+        f"{one.cost} by {name_of(one)} of {one.user}"
+        if one.user
+        else f"{one.cost} by {name_of(one)}"
+        for one in gate.holders
+    )
+    of_others = gate.n_taken - sum(one.cost for one in gate.holders)
+    used = [
+        *([who] if who else []),
+        *([f"{of_others} by others"] if who and of_others > 0 else []),
+    ]
+    text = f"waits for {wanted}: {gate.n_taken} of {most} are used"
+    return Cause("licence", ", ".join([text, *used]), _look(gate) or command("licence", "ls"))
+
+
 def _look(gate: GateFacts) -> str | None:
     """Return the command that tells when the first job with a place ends."""
     return command("why", name_of(gate.holders[0])) if gate.holders else None
@@ -89,10 +111,12 @@ QUEUE_GATES: Final[Mapping[str, GateSentence]] = {
 """Those that the database adds (ADR 30)."""
 DRIVER_GATES: Final[Mapping[str, GateSentence]] = {"preempted": _says_preempted}
 """Those that the driver adds."""
+LICENCE: Final = "licence"
 SENTENCES: Final[Mapping[str, GateSentence]] = {
     **{kind: one.says for kind, one in (*BATCH_GATES.items(), *JOB_GATES.items())},
     **QUEUE_GATES,
     **DRIVER_GATES,
+    LICENCE: _says_licence,
 }
 """What each kind says."""
 
@@ -105,6 +129,17 @@ def batch_gates(document: BatchDocument) -> list[Gate]:
 def job_gates(document: JobDocument) -> list[Gate]:
     """Return the gates of one job, beside those of its batch."""
     return _gates(JOB_GATES, document)
+
+
+def licence_gates(licences: Mapping[str, int]) -> list[Gate]:
+    """Return the gates of a job that asks for these numbers of licences. They are there already
+    with their places; one that was just removed has none.
+    """
+    return [
+        Gate(kind=LICENCE, key=name, site=True, cost=n, max_places=0)
+        for name, n in sorted(licences.items())
+        if n
+    ]
 
 
 def _gates(kinds: Mapping[str, GateKind], document: object) -> list[Gate]:

@@ -30,6 +30,7 @@ from weft.ports.store import JobRows, Row
 from weft.wire.documents import JobDocument
 
 Value = TypeVar("Value", int, bool)
+Chosen = TypeVar("Chosen")
 GROUP_MAX: Final = 2_000_000_000
 CURABLE: Final = (
     Reason.EXIT,
@@ -72,8 +73,9 @@ def translate(
     Raise `InvalidDocument` with everything that is wrong, including what `problems` already has.
     """
     _check(jobs, context, problems)
-    book = ShapeBook(workers)
+    book = ShapeBook(workers, context.licences)
     shape_index = book.index_of(jobs, problems, context.router)
+    licences = book.licences_of(jobs)
     group_id = _groups(jobs, context, problems)
     combos = sets_of(jobs, context, problems)
     retry_on = _retries(jobs, problems)
@@ -117,7 +119,7 @@ def translate(
     if parents is not None:
         fill_edges(rows, parents, positions)
     fill_labels(rows, jobs, positions)
-    fill_rare_fields(rows, jobs, positions)
+    fill_rare_fields(rows, jobs, positions, _chosen(licences, entries))
     fill_chunks(rows, jobs, positions, carriers, context)
     return Translated(rows, numbers)
 
@@ -145,6 +147,11 @@ def _picked(column: list[int], entries: Sequence[int] | None) -> list[int]:
     if entries is None or len(column) <= 1:
         return column
     return [column[entry] for entry in entries]
+
+
+def _chosen(column: Sequence[Chosen], entries: Sequence[int] | None) -> Sequence[Chosen]:
+    """Return a column, which may be empty, for these entries; None: for all."""
+    return column if entries is None or not column else [column[entry] for entry in entries]
 
 
 def _one_if_same(column: list[Value]) -> list[Value]:

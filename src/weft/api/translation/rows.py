@@ -1,7 +1,7 @@
 """The parts of `JobRows` that are not plain columns: edges, labels, specs, arrays."""
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from operator import attrgetter
 from typing import Any, Final
@@ -11,7 +11,7 @@ import msgspec
 from weft.api.translation.context import DocumentContext
 from weft.api.translation.executors import USUAL
 from weft.api.translation.functions import FunctionCarriers, with_functions
-from weft.api.translation.gates import job_gates
+from weft.api.translation.gates import job_gates, licence_gates
 from weft.api.translation.rare import rare_values
 from weft.core.parents import Parents, count_of
 from weft.core.positions import Positions
@@ -78,13 +78,24 @@ def fill_labels(rows: JobRows, jobs: Sequence[JobDocument], positions: Positions
         ]  # fmt: skip
 
 
-def fill_rare_fields(rows: JobRows, jobs: Sequence[JobDocument], positions: Positions) -> None:
-    """Add the fields that few jobs have, and the gates that are made of them."""
+def fill_rare_fields(
+    rows: JobRows,
+    jobs: Sequence[JobDocument],
+    positions: Positions,
+    licences: Sequence[Mapping[str, int]] = (),
+) -> None:
+    """Add the fields that few jobs have, and the gates that are made of them.
+
+    `licences`: how many of each a job asks for; empty: no job asks for any.
+    """
     fields_of: dict[int, dict[str, Any]] = {}
     for entry, name, value in rare_values(jobs):
         fields_of.setdefault(entry, {})[name] = _as_sent(value)
+    for entry, asked in enumerate(licences):
+        if any(asked.values()):
+            fields_of.setdefault(entry, {})["licences"] = asked
     for entry, fields in sorted(fields_of.items()):
-        if gates := job_gates(jobs[entry]):
+        if gates := [*job_gates(jobs[entry]), *licence_gates(fields.get("licences", {}))]:
             fields["gates"] = gates
         if (deadline := jobs[entry].deadline) is not None:
             fields["latest_start"] = _as_sent(

@@ -8,7 +8,7 @@ import msgspec
 
 from weft.api.translation.executors import USUAL, executor_of, installed_executors
 from weft.api.translation.queues import queues_of
-from weft.core.errors import InvalidValue, NoWorkerFits, UnknownField, WrongType
+from weft.core.errors import InvalidValue, NotEnoughLicences, NoWorkerFits, UnknownField, WrongType
 from weft.core.offers import PREEMPTIBLE, RESERVED, Ask, serves
 from weft.core.problems import Problems, pointer_of
 from weft.core.queues import DEFAULT, Queue, Router
@@ -19,6 +19,8 @@ from weft.wire.documents import JobDocument
 DEFAULT_CPU_M: Final = 1000
 DEFAULT_MEMORY_MIB: Final = 512
 GPU_MAX: Final = 1024
+PLACES_MAX: Final = 1_000
+"""A job takes at most this number of a licence."""
 KNOWN_SHOWN: Final = 20
 WORDS_MAX: Final = 20
 NOT_ASKED: Final = RESERVED | {PREEMPTIBLE}
@@ -27,6 +29,7 @@ ONLY_PREEMPTIBLE: Final = (
     "only machines that their owner may take back hold it; say `preemptible: true` if the job "
     "bears that"
 )
+_NONE: Final[Mapping[str, int]] = {}
 _SIZES: Final = ("cpu_m", "memory_mib")
 
 
@@ -34,18 +37,28 @@ class ShapeBook:
     """The distinct shapes of one request.
 
     `workers`: what each kind of worker has (`ApiStore.pool_offers`); none known: nothing is
-    refused for its size.
+    refused for its size. `licences`: how many there are of each; they are gates and no part of a
+    shape.
     """
 
-    def __init__(self, workers: Sequence[Row]) -> None:
+    def __init__(self, workers: Sequence[Row], licences: Mapping[str, int] = _NONE) -> None:
         self.shapes: list[Shape] = []
         self._workers = workers
+        self._licences = licences
+        self._licences_by_given: dict[int, Mapping[str, int]] = {}
         self._index_by_shape: dict[Shape, int] = {}
         largest = {name: max((w[name] for w in workers), default=None) for name in _SIZES}
         self._default = Shape(
             cpu_m=min(DEFAULT_CPU_M, largest["cpu_m"] or DEFAULT_CPU_M),
             memory_mib=min(DEFAULT_MEMORY_MIB, largest["memory_mib"] or DEFAULT_MEMORY_MIB),
         )
+
+    def licences_of(self, jobs: Sequence[JobDocument]) -> Sequence[Mapping[str, int]]:
+        """Return how many of each licence the jobs ask for, after `index_of`; nothing if no job
+        asks for any.
+        """
+        found = self._licences_by_given
+        return [found.get(id(job.resources), _NONE) for job in jobs] if found else ()
 
     def index_of(
         self, jobs: Sequence[JobDocument], problems: Problems, router: Router | None = None
@@ -97,10 +110,27 @@ class ShapeBook:
         if not isinstance(given, Mapping):
             wrong.add(WrongType, "", 'expected a mapping such as {"cpu": 1, "memory": "512Mi"}')
             return _Asked(self._default, {}, wrong)
-        shape = self._parsed(given, key[1], wrong)
+        if licences := self._parsed_licences(given, wrong):
+            self._licences_by_given[id(given)] = licences
+        others = {name: one for name, one in given.items() if name not in licences}
+        shape = self._parsed(others, key[1], wrong)
         if key[2]:
             shape = _bearing_shape(shape)
         return _Asked(shape, given, wrong)
+
+    def _parsed_licences(self, given: Mapping[str, Any], wrong: Problems) -> Mapping[str, int]:
+        """Return how many of each licence are asked for."""
+        found = {}
+        for name in given.keys() & self._licences.keys():
+            found[name] = count = self._read(name, given[name], _parse_places, wrong)
+            if count > (most := self._licences[name]):
+                there = (
+                    f"there {'is' if most == 1 else 'are'} {most} in all"
+                    if most
+                    else "there is none"
+                )
+                wrong.add(NotEnoughLicences, pointer_of(name), f"asks for {count} {name}; {there}")
+        return found
 
     def _placed(self, asked: "_Asked", queue: Queue | None, wrong: Problems) -> Shape:
         """Return the shape in its queue: in the first pool that has a worker for it."""
@@ -241,6 +271,13 @@ def _parse_gpu(value: float | str) -> int:
     count = _parse_count(value)
     if count > GPU_MAX:
         raise ValueError(f"{value!r} is above {GPU_MAX}")
+    return count
+
+
+def _parse_places(value: float | str) -> int:
+    count = _parse_count(value)
+    if count > PLACES_MAX:
+        raise ValueError(f"{value!r} is above {PLACES_MAX}")
     return count
 
 

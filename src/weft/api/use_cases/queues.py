@@ -120,7 +120,7 @@ async def test_queues(
     routes = await services.routes(caller)
     router = Router(routes, await request_of(services, caller, new, routes))
     problems = Problems()
-    book = ShapeBook(())
+    book = ShapeBook((), await services.licences())
     shape_index = book.index_of(document.jobs, problems)
     queues_of(document.jobs, [book.shapes[0]] * len(document.jobs), router, problems)
     problems.raise_any()

@@ -338,10 +338,12 @@ async def _translate(
         await refuse_functions_of_others(services, caller, context.batch_id)
     await _check_payloads(services, caller, jobs, context.batch_id, problems)
     workers = await services.workers(caller)
+    context = replace(context, licences=await services.licences())
     try:
         return await _in_thread(jobs, context, workers, problems.copy())
     except NoWorkerFits:
         workers = await services.workers(caller, fresh=True)
+        context = replace(context, licences=await services.licences(fresh=True))
         return await _in_thread(jobs, context, workers, problems)
     finally:
         count_failures(context.router)

@@ -215,6 +215,8 @@ def _print_job(job: Document, waits: str | None) -> None:
             "Deadline": moment(job.get("deadline")) or None,
             "Concurrency key": _key_with_limit(job.get("concurrency_key")),
             "Preemptible": "yes" if job.get("preemptible") else None,
+            "Licences": ", ".join(f"{n} {name}" for name, n in (job.get("licences") or {}).items())
+            or None,
             "Cost": money(job.get("cost")),
             "Took": duration(job.get("duration_ms")) or None,
         }

@@ -84,6 +84,14 @@ class NoWorkerFits(InvalidDocument):
     advice = "Ask for at most what the largest worker has, or start a larger one."
 
 
+class NotEnoughLicences(NoWorkerFits):
+    """A job that asks for more licences than there are."""
+
+    code = "API.NOT_ENOUGH_LICENCES"
+    fact = "a job asks for more licences than there are"
+    advice = "Ask for at most as many as `weft licence ls` lists."
+
+
 class ParentNotFound(InvalidDocument):
     """A parent that does not exist."""
 

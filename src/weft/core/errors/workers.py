@@ -1,6 +1,6 @@
 """Errors about workers and pools, and about the functions that run there."""
 
-from weft.core.errors.kinds import Conflict, Internal, NotFound, TooLarge
+from weft.core.errors.kinds import Conflict, Internal, Invalid, NotFound, TooLarge
 
 
 class PoolNotFound(NotFound):
@@ -15,6 +15,18 @@ class PoolHasMachines(Conflict):
 
     code = "WORKER.POOL_HAS_MACHINES"
     sqlstate = "WF309"
+
+
+class LicenceNotFound(NotFound):
+    """The licence does not exist."""
+
+    code = "WORKER.LICENCE_NOT_FOUND"
+
+
+class BadLicenceName(Invalid):
+    """A licence cannot have this name."""
+
+    code = "WORKER.BAD_LICENCE_NAME"
 
 
 class ServedQueueNotFound(NotFound):

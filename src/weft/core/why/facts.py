@@ -10,6 +10,9 @@ class JobName(msgspec.Struct, frozen=True):
 
     batch_id: int
     job_id: int
+    user: str | None = None
+    cost: int = 1
+    """How many places of a gate it has."""
 
 
 class ParentFacts(msgspec.Struct, frozen=True):
@@ -27,6 +30,8 @@ class GateFacts(msgspec.Struct, frozen=True):
     max_places: int | None = None
     n_taken: int = 0
     opens_at: datetime | None = None
+    cost: int = 1
+    """How many places the job needs."""
     holders: tuple[JobName, ...] = ()
     """The first jobs that have a place."""
 

@@ -10,6 +10,7 @@ from weft.ports.store.callers import Caller, Row
 from weft.ports.store.edits import EditStore
 from weft.ports.store.fleet import FleetStore
 from weft.ports.store.groups import SetGroupStore
+from weft.ports.store.licences import LicenceStore
 from weft.ports.store.pools import PoolStore
 from weft.ports.store.queries import QueryStore
 from weft.ports.store.queues import QueueStore
@@ -27,6 +28,7 @@ class ApiStore(
     BillingStore,
     FleetStore,
     PoolStore,
+    LicenceStore,
     WhyStore,
     Protocol,
 ):

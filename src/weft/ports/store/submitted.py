@@ -20,6 +20,10 @@ class Gate(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     opens_at: datetime | None = None
     relimit: bool = False
     """If the gate is there already, it gets this number of places now."""
+    site: bool = False
+    """One gate for all tenants."""
+    cost: int = 1
+    """How many places a job takes."""
 
 
 class NewBatch(msgspec.Struct, frozen=True, kw_only=True):

@@ -13,6 +13,10 @@ JOIN weft.job j ON j.batch_id = q.batch_id AND j.job_id = q.job_id AND j.state =
 WHERE NOT EXISTS (
     SELECT FROM weft.gate_member m JOIN weft.gate g USING (gate_id)
     WHERE m.gate_set_id = q.gate_set_id
-      AND (g.n_taken >= g.max_places OR g.opens_at > clock_timestamp() - interval '1 minute' OR EXISTS (SELECT FROM weft.gate_note n
-          WHERE n.gate_id = g.gate_id)))
+      AND (g.n_taken + m.cost > g.max_places OR g.opens_at > clock_timestamp() - interval '1 minute' OR EXISTS (SELECT FROM weft.gate_note n
+          WHERE n.gate_id = g.gate_id)
+          -- Kept for a job that needs several places.
+          OR EXISTS (SELECT FROM weft.gate_member o WHERE o.gate_id = g.gate_id AND o.cost > 1 AND (
+              EXISTS (SELECT FROM weft.ready_job x WHERE x.gate_set_id = o.gate_set_id)
+              OR EXISTS (SELECT FROM weft.runnable x WHERE x.gate_set_id = o.gate_set_id)))))
   AND weft._may_pass(j.batch_id, j.group_id, j.job_id, j.always_run)

@@ -3,28 +3,36 @@
 -- Locks: gate (by the caller); as _admit_jobs; as _announce.   Plan: as _waiting_jobs.
 -- Jobs of sets that share a gate compete for places, so they are admitted one by one.
 -- apart: no two of these sets share a gate.
--- Returns: how many were admitted; whether a job was skipped because its row was locked.
+-- Returns: how many were admitted; whether a job was skipped because its row was locked; gates of which a job needs more places than are
+--   free now: they are kept for it.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._admit_head(
     of_gate_set_ids int[], of_pool_id int, of_user_id int, locked_gate_ids int[], limit_jobs int, with_paused boolean, at timestamptz,
-    apart boolean, OUT n int, OUT is_left boolean
+    apart boolean, OUT n int, OUT is_left boolean, OUT kept int[]
 ) LANGUAGE plpgsql
 AS $$
 DECLARE
     v_lanes int[] := '{}';
     v_sets int[]; v_rooms int[]; v_limit int; v_set int[]; v_batch bigint[]; v_job int[]; v_range bigint[]; v_n int;
 BEGIN
-    n := 0; is_left := false;
+    n := 0; is_left := false; kept := '{}';
     LOOP
         SELECT array_agg(r.s), array_agg(least(r.room, limit_jobs - n)),
             CASE WHEN apart OR count(*) = 1 THEN least(sum(r.room), limit_jobs - n) ELSE 1 END INTO v_sets, v_rooms, v_limit
-        FROM (SELECT s, weft._room(s, locked_gate_ids) AS room FROM unnest(of_gate_set_ids) s) r WHERE r.room > 0;
+        FROM (SELECT s, weft._room(s, locked_gate_ids) AS room FROM unnest(of_gate_set_ids) s) r
+        WHERE r.room > 0 OR NOT apart AND weft._short_gates(r.s, locked_gate_ids) IS NOT NULL;
         EXIT WHEN v_sets IS NULL OR n >= limit_jobs;
+        v_limit := greatest(v_limit, 1);
         SELECT array_agg(w.gate_set_id), array_agg(w.batch_id), array_agg(w.job_id), array_agg(w.runnable_id)
             INTO v_set, v_batch, v_job, v_range
         FROM weft._waiting_jobs(v_sets, of_pool_id, of_user_id, v_limit, with_paused, _admit_head.at,
             CASE WHEN apart THEN v_rooms END) w;
         EXIT WHEN v_job IS NULL;
+        IF v_rooms[array_position(v_sets, v_set[1])] <= 0 THEN
+            kept := kept || weft._short_gates(v_set[1], locked_gate_ids);
+            locked_gate_ids := ARRAY(SELECT x FROM unnest(locked_gate_ids) x WHERE x <> ALL (kept));
+            CONTINUE;
+        END IF;
         v_n := weft._admit_jobs(of_pool_id, of_user_id, v_set, v_batch, v_job, v_range, _admit_head.at);
         n := n + v_n;
         v_lanes := ARRAY(

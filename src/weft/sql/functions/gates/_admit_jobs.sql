@@ -36,14 +36,14 @@ BEGIN
         INSERT INTO weft.ready_job (gate_set_id, pool_id, user_id, rank, batch_id, job_id, tenant_id, lane_id)
         SELECT 0, of_pool_id, of_user_id, -r.priority, r.batch_id, r.job_id, r.tenant_id, r.lane_id FROM ranged r),
     places AS (
-        INSERT INTO weft.place (batch_id, job_id, gate_id, tenant_id, admitted_at)
-        SELECT p.batch_id, p.job_id, m.gate_id, p.tenant_id, _admit_jobs.at
+        INSERT INTO weft.place (batch_id, job_id, gate_id, tenant_id, admitted_at, cost)
+        SELECT p.batch_id, p.job_id, m.gate_id, p.tenant_id, _admit_jobs.at, m.cost
         FROM (SELECT l.batch_id, l.job_id, l.tenant_id, l.s FROM listed l UNION ALL SELECT r.batch_id, r.job_id, r.tenant_id, r.s
             FROM ranged r) p
         JOIN weft.gate_member m ON m.gate_set_id = p.s
-        RETURNING gate_id),
+        RETURNING gate_id, cost),
     taken AS (
-        UPDATE weft.gate g SET n_taken = g.n_taken + c.n FROM (SELECT p.gate_id, count(*)::int AS n FROM places p GROUP BY 1) c
+        UPDATE weft.gate g SET n_taken = g.n_taken + c.n FROM (SELECT p.gate_id, sum(p.cost)::int AS n FROM places p GROUP BY 1) c
             WHERE g.gate_id = c.gate_id)
     SELECT (SELECT count(*) FROM listed) + (SELECT count(*) FROM ranged) INTO v_n;
     UPDATE weft.runnable r SET low_job = x.last_job + 1

@@ -13,9 +13,9 @@ DECLARE
 BEGIN
     WITH gone AS (
         DELETE FROM weft.place p USING unnest(_free_places.batch_ids, _free_places.job_ids) t (b, j)
-        WHERE p.batch_id = t.b AND p.job_id = t.j RETURNING p.gate_id),
+        WHERE p.batch_id = t.b AND p.job_id = t.j RETURNING p.gate_id, p.cost),
     notes AS (
-        INSERT INTO weft.gate_note (gate_id, n_freed) SELECT g.gate_id, count(*) FROM gone g GROUP BY 1 ORDER BY 1 RETURNING gate_id)
+        INSERT INTO weft.gate_note (gate_id, n_freed) SELECT g.gate_id, sum(g.cost) FROM gone g GROUP BY 1 ORDER BY 1 RETURNING gate_id)
     SELECT array_agg(n.gate_id ORDER BY n.gate_id) INTO v_gates FROM notes n;
     RETURN v_gates;
 END $$;

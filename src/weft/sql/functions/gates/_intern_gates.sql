@@ -3,21 +3,24 @@
 -- Called by: create_batch_v2, _job_gate_sets, _queue_gate_sets.   Safe to repeat: yes.
 -- Locks: none but its rows. Concurrent calls that add the same gate or set wait.   Plan: by kind and key; as _gate_set_id.
 -- lists: each an array of objects with `kind` and what is needed of `key`, `max_places`, `opens_at`, `relimit` and `shared`: the gate
---   is not the batch's but one of the whole tenant, and stays when the batch is deleted.
+--   is not the batch's but one of the whole tenant, and stays when the batch is deleted; with `site`, one of all tenants. `cost`: how many
+--   places a job takes, 1 if it is not said.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._intern_gates(of_tenant_id int, of_batch_id bigint, lists jsonb[]) RETURNS int[] LANGUAGE plpgsql
 SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     v_list int[]; v_kind text[]; v_key text[]; v_shared boolean[]; v_places int[]; v_opens timestamptz[]; v_relimit boolean[];
+    v_cost int[];
 BEGIN
     SELECT array_agg(l.n), array_agg(g.kind), array_agg(g.shared IS TRUE), array_agg(g.max_places), array_agg(g.opens_at),
-        array_agg(g.relimit IS TRUE),
-        array_agg(CASE WHEN g.shared THEN concat('t', of_tenant_id, '/', g.key) ELSE concat_ws('/', of_batch_id, g.key) END)
-    INTO v_list, v_kind, v_shared, v_places, v_opens, v_relimit, v_key
+        array_agg(g.relimit IS TRUE), array_agg(coalesce(g.cost, 1)),
+        array_agg(CASE WHEN g.site THEN concat('s/', g.key) WHEN g.shared THEN concat('t', of_tenant_id, '/', g.key)
+            ELSE concat_ws('/', of_batch_id, g.key) END)
+    INTO v_list, v_kind, v_shared, v_places, v_opens, v_relimit, v_cost, v_key
     FROM unnest(lists) WITH ORDINALITY l (gates, n)
     CROSS JOIN LATERAL jsonb_to_recordset(l.gates) g (kind text, key text, shared boolean, max_places int, opens_at timestamptz,
-        relimit boolean);
+        relimit boolean, site boolean, cost int);
     INSERT INTO weft.gate (kind, key, batch_id, max_places, opens_at, max_ever)
     SELECT DISTINCT ON (t.kind, t.key) t.kind, t.key, CASE WHEN NOT t.shared THEN of_batch_id END, t.places, t.opens, t.places
     FROM unnest(v_kind, v_key, v_shared, v_places, v_opens) t (kind, key, shared, places, opens)
@@ -36,7 +39,7 @@ BEGIN
     -- In a statement of its own, which sees gates that others have added.
     RETURN ARRAY(
         SELECT weft._gate_set_id(ARRAY(
-            SELECT g.gate_id FROM unnest(v_list, v_kind, v_key) t (list, kind, key)
-            JOIN weft.gate g ON g.kind = t.kind AND g.key = t.key WHERE t.list = n))
+            SELECT g.gate_id FROM unnest(v_list, v_kind, v_key, v_cost) t (list, kind, key, cost)
+            JOIN weft.gate g ON g.kind = t.kind AND g.key = t.key CROSS JOIN generate_series(1, t.cost) WHERE t.list = n))
         FROM generate_series(1, cardinality(lists)) n ORDER BY n);
 END $$;

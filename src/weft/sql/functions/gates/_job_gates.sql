@@ -5,7 +5,8 @@
 CREATE OR REPLACE FUNCTION weft._job_gates(of_batch_set int, of_job_set int) RETURNS int LANGUAGE sql VOLATILE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT CASE WHEN of_job_set IS NULL THEN of_batch_set ELSE weft._gate_set_id(
-        (SELECT s.gate_ids FROM weft.gate_set s WHERE s.gate_set_id = of_batch_set)
-        || (SELECT s.gate_ids FROM weft.gate_set s WHERE s.gate_set_id = of_job_set)) END
+    SELECT CASE WHEN of_job_set IS NULL THEN of_batch_set ELSE weft._gate_set_id(ARRAY(
+        SELECT m.gate_id FROM (
+            SELECT x.gate_id, max(x.cost) AS cost FROM weft.gate_member x WHERE x.gate_set_id IN (of_batch_set, of_job_set) GROUP BY 1) m
+        CROSS JOIN generate_series(1, m.cost))) END
 $$;

@@ -16,6 +16,7 @@ AS $$
 DECLARE
     v_apart int[];  -- sets that share no gate with another
     v_sets int[]; v_wanted int[]; v_gates int[]; v_head record; v_rounds int; v_left int := limit_jobs; v_n int; v_is_left boolean := false;
+    v_open int[]; v_kept int[];
 BEGIN
     SELECT array_agg(DISTINCT m.gate_set_id) INTO v_sets FROM weft.gate_member m
     WHERE m.gate_id = ANY (of_gate_ids)
@@ -39,6 +40,7 @@ BEGIN
         SELECT m.gate_set_id FROM (
             SELECT x.gate_set_id, count(*) OVER (PARTITION BY x.gate_id) AS n FROM weft.gate_member x WHERE x.gate_set_id = ANY (v_sets)) m
         GROUP BY 1 HAVING max(m.n) = 1);
+    v_open := v_gates;
     -- Jobs that were not claimed lately come second.
     v_rounds := CASE WHEN EXISTS (SELECT FROM weft.gate_pause u WHERE u.gate_id = ANY (v_gates)) THEN 2 ELSE 1 END;
     <<rounds>>
@@ -50,10 +52,11 @@ BEGIN
             GROUP BY h.pool_id, h.user_id, h.apart, s.load
             ORDER BY CASE WHEN count(*) OVER () > 1 THEN weft._has_new_claims(h.pool_id, h.user_id) END, s.load, h.user_id, h.pool_id
         LOOP
-            SELECT a.n, v_is_left OR a.is_left INTO v_n, v_is_left FROM weft._admit_head(v_head.sets,
-                v_head.pool_id, v_head.user_id, v_gates, v_left, v_round = v_rounds, _pass_gates.at,
+            SELECT a.n, v_is_left OR a.is_left, a.kept INTO v_n, v_is_left, v_kept FROM weft._admit_head(v_head.sets,
+                v_head.pool_id, v_head.user_id, v_open, v_left, v_round = v_rounds, _pass_gates.at,
                 v_head.apart) a;
             v_left := v_left - v_n;
+            v_open := ARRAY(SELECT x FROM unnest(v_open) x WHERE x <> ALL (v_kept));
             EXIT rounds WHEN v_left <= 0;
         END LOOP;
     END LOOP;

@@ -1,9 +1,11 @@
--- _room: how many jobs of this gate set may pass now: the smallest room among its gates; 0 if we have not locked all of its gates.
+-- _room: how many jobs of this gate set may pass now: the smallest room among its gates, each divided by the places that
+--   a job takes; 0 if we have not locked all of its gates.
 --   The caller has left out sets with a date that has not come (_opens_later).
 -- Called by: _pass_gates.   Safe to repeat: yes, it only reads.   Plan: members and gates by key.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._room(of_gate_set_id int, locked_gate_ids int[]) RETURNS int LANGUAGE sql STABLE
 AS $$
-    SELECT CASE WHEN bool_and(g.gate_id = ANY (locked_gate_ids)) THEN min(coalesce(g.max_places - g.n_taken, 2147483647)) ELSE 0 END
+    SELECT CASE WHEN bool_and(g.gate_id = ANY (locked_gate_ids)) THEN min(coalesce((g.max_places - g.n_taken) / m.cost, 2147483647))
+        ELSE 0 END
     FROM weft.gate_member m JOIN weft.gate g USING (gate_id) WHERE m.gate_set_id = of_gate_set_id
 $$;

@@ -15,7 +15,7 @@ BEGIN
     INSERT INTO weft.place (batch_id, job_id, gate_id, tenant_id, admitted_at)
     VALUES (job.batch_id, job.job_id, v_gate, job.tenant_id, clock_timestamp());
     UPDATE weft.job j SET gate_set_id = weft._gate_set_id(v_gate || ARRAY(
-        SELECT m.gate_id FROM weft.gate_member m JOIN weft.gate g USING (gate_id)
+        SELECT m.gate_id FROM weft.gate_member m JOIN weft.gate g USING (gate_id) CROSS JOIN generate_series(1, m.cost)
         WHERE m.gate_set_id = job.gate_set_id AND g.kind <> 'preempted'))
     WHERE j.batch_id = job.batch_id AND j.job_id = job.job_id;
     WITH gone AS (

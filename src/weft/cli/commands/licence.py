@@ -1,0 +1,105 @@
+"""`weft licence`: what all pools share, such as floating licences of a program."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Any
+
+from cyclopts import App, Parameter
+
+from weft.cli.input.options import SHARED, Shared
+from weft.cli.terminal.amounts import moment
+from weft.cli.terminal.plain import one_line
+from weft.cli.terminal.report import note
+from weft.cli.terminal.screen import print_json, print_table
+from weft.client.api import Api
+
+app = App(
+    name="licence",
+    help="Show and set how many licences jobs may use at a time.\n\n    weft licence set matlab 5",
+)
+
+HEADER = ("Licence", "Used", "Set", "By")
+
+
+@app.command(name="ls")
+def list_all(*, shared: Shared = SHARED) -> int:
+    """List the licences, and how many of each are used.
+
+        weft licence ls
+
+    Args:
+        shared: Options of every command.
+    """
+    found = asyncio.run(_ask(shared, lambda client: client.list_licences()))
+    if shared.json:
+        print_json(found)
+    elif found:
+        rows = [
+            (
+                one["licence"],
+                f"{one['n_used']}/{one['n']}",
+                moment(one["set_at"]),
+                one_line(one["set_by"], width=64),
+            )
+            for one in found
+        ]
+        print_table(HEADER, rows, right=("Used",), spare=("By", "Set"))
+    else:
+        note("there is no licence; `weft licence set NAME N` sets one")
+    return 0
+
+
+@app.command(name="set")
+def set_(
+    name: str,
+    n: Annotated[int, Parameter(name="N")],
+    /,
+    *,
+    shared: Shared = SHARED,
+) -> int:
+    """Set how many licences jobs may use at a time, in all pools together.
+
+        weft licence set matlab 5
+
+    A job asks for them in its resources: {"cpu": 1, "matlab": 2}. If jobs have more than N now,
+    they go on and no other gets one. Only for administrators.
+
+    Args:
+        name: Name of the licence.
+        n: How many there are.
+        shared: Options of every command.
+    """
+    found = asyncio.run(_ask(shared, lambda client: client.set_licence(name, n)))
+    if shared.json:
+        print_json(found)
+        return 0
+    above = found["n_used"] - found["n"]
+    end = f"; {above} more are used now, until the jobs that have them end" if above > 0 else ""
+    note(f"{found['licence']}: {found['n']}{end}")
+    return 0
+
+
+@app.command(name="rm")
+def remove(name: str, /, *, shared: Shared = SHARED) -> int:
+    """Forget a licence: jobs cannot ask for it any more.
+
+        weft licence rm matlab
+
+    Jobs that have it go on; jobs that wait for it wait until it is set again. Only for
+    administrators.
+
+    Args:
+        name: Name of the licence.
+        shared: Options of every command.
+    """
+    asyncio.run(_ask(shared, lambda client: client.remove_licence(name)))
+    if shared.json:
+        print_json({"licence": name})
+    else:
+        note(f"licence {name} is removed")
+    return 0
+
+
+async def _ask(shared: Shared, ask: Callable[[Api], Awaitable[Any]]) -> Any:  # noqa: ANN401 (documents)
+    async with shared.client() as client:
+        return await ask(client)

@@ -1,0 +1,12 @@
+-- list_licences: the licences by name: how many there are, and how many jobs have that run or may be claimed.
+-- Called by: Store.list_licences (api).   Safe to repeat: yes, it only reads.   Plan: all licences, which are few; places by gate.
+-- Owner: weft_system.  Granted to: weft_api.
+CREATE OR REPLACE FUNCTION weft.list_licences() RETURNS SETOF jsonb LANGUAGE sql STABLE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT jsonb_build_object('licence', l.name, 'n', l.n, 'n_used', (
+            SELECT coalesce(sum(p.cost), 0) FROM weft.gate g JOIN weft.place p USING (gate_id)
+            WHERE g.kind = 'licence' AND g.key = concat('s/', l.name)),
+        'set_at', l.set_at, 'set_by', l.set_by)
+    FROM weft.licence l ORDER BY l.name
+$$;

@@ -1,0 +1,15 @@
+-- set_licence: say how many jobs may use a licence at a time, in all pools together.
+-- Called by: Store.set_licence (api).   Safe to repeat: yes.
+-- Locks: licence; as _tell_limits. Nobody waits for the gate here: a note tells it.
+-- Owner: weft_system.  Granted to: weft_api.
+CREATE OR REPLACE FUNCTION weft.set_licence(of_name text, count int, actor text) RETURNS void LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    INSERT INTO weft.licence AS l (name, n, set_by) VALUES (of_name, set_licence.count, actor)
+    ON CONFLICT (name) DO UPDATE SET n = excluded.n, set_by = excluded.set_by, set_at = excluded.set_at WHERE l.n <> excluded.n;
+    INSERT INTO weft.gate (kind, key, max_places, max_ever) VALUES ('licence', concat('s/', of_name), set_licence.count, set_licence.count)
+    ON CONFLICT (kind, key) DO NOTHING;
+    PERFORM weft._tell_limits(ARRAY[g.gate_id], ARRAY[set_licence.count]) FROM weft.gate g
+    WHERE g.kind = 'licence' AND g.key = concat('s/', of_name);
+END $$;

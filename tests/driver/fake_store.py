@@ -201,6 +201,14 @@ class FakeDriverStore:
         await self._ask("remove_old", epoch)
         return 0
 
+    async def reserve_rounds(self, epoch: int, *, after_s: float) -> Sequence[Row]:  # noqa: ARG002
+        await self._ask("reserve_rounds", epoch)
+        return ()
+
+    async def add_reservations(self, epoch: int, kept: Sequence[tuple[int, int, int]]) -> int:
+        await self._ask("add_reservations", epoch)
+        return len(kept)
+
     async def pool_rounds(self, epoch: int, *, limit_jobs: int) -> Sequence[Row]:  # noqa: ARG002
         await self._ask("pool_rounds", epoch)
         return ()

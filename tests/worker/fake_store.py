@@ -231,6 +231,10 @@ class FakeStore:
         self._changed.set()
         return verdicts
 
+    async def claim_reserved(self, incarnation_id: int, call: int) -> Sequence[Claimed]:
+        del incarnation_id, call
+        return []
+
     async def complete_and_claim(
         self, incarnation_id: int, reports: Sequence[EndReport], request: ClaimRequest
     ) -> tuple[Sequence[str], Sequence[Claimed]]:

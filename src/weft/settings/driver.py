@@ -66,6 +66,12 @@ class DriverSettings:
         minimum=1,
         maximum=100_000,
     )
+    reserve_after_s: float = setting(
+        300.0,
+        "seconds after which a large job that waits gets a worker that is kept for it",
+        minimum=1,
+        maximum=604_800,
+    )
     provider_timeout_s: float = setting(
         120.0, "seconds for one call of a provider of machines", minimum=1, maximum=3600
     )

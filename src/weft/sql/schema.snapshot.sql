@@ -588,6 +588,24 @@ CREATE FUNCTION weft._job_gates(of_batch_set integer, of_job_set integer) RETURN
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft._job_gates(of_batch_set integer, of_job_set integer) OWNER TO weft_system;
 
+CREATE TABLE weft.reservation (
+    incarnation_id integer NOT NULL,
+    batch_id bigint NOT NULL,
+    job_id integer NOT NULL,
+    user_id integer NOT NULL,
+    reserved_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+);
+ALTER TABLE weft.reservation OWNER TO postgres;
+
+CREATE FUNCTION weft._kept_for(r weft.reservation) RETURNS boolean
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._kept_for(r weft.reservation) OWNER TO weft_system;
+
+CREATE FUNCTION weft._kept_worker(of_batch_id bigint, of_job_id integer) RETURNS text
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft._kept_worker(of_batch_id bigint, of_job_id integer) OWNER TO weft_system;
+
 CREATE FUNCTION weft._key_holders(of_tenant_id integer, of_key text, of_batch_id bigint, of_job_id integer, shown_max integer DEFAULT 10) RETURNS jsonb
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -873,6 +891,10 @@ ALTER FUNCTION weft._patched(patch jsonb) OWNER TO weft_tenant;
 CREATE FUNCTION weft._pick(offer weft.offer, worker weft.worker_incarnation, has_cancel boolean, has_switch boolean, lookahead_jobs integer, limit_jobs integer, hint_job integer) RETURNS weft.picked
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._pick(offer weft.offer, worker weft.worker_incarnation, has_cancel boolean, has_switch boolean, lookahead_jobs integer, limit_jobs integer, hint_job integer) OWNER TO weft_system;
+
+CREATE FUNCTION weft._pick_one(offer weft.offer, worker weft.worker_incarnation, has_cancel boolean, has_switch boolean) RETURNS weft.picked
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._pick_one(offer weft.offer, worker weft.worker_incarnation, has_cancel boolean, has_switch boolean) OWNER TO weft_system;
 
 CREATE FUNCTION weft._pool_demand(of_pool_id integer, limit_jobs integer) RETURNS TABLE(cpu_m integer, memory_mib integer, asks jsonb, n_jobs bigint, runs_s double precision)
     LANGUAGE sql STABLE
@@ -1183,6 +1205,16 @@ CREATE FUNCTION weft._waiting_jobs(of_gate_set_ids integer[], of_pool_id integer
     LANGUAGE plpgsql STABLE;
 ALTER FUNCTION weft._waiting_jobs(of_gate_set_ids integer[], of_pool_id integer, of_user_id integer, limit_jobs integer, with_paused boolean, at timestamp with time zone, limits integer[]) OWNER TO weft_system;
 
+CREATE FUNCTION weft._waiting_long(of_pool_id integer, lanes integer[], after_s double precision) RETURNS TABLE(batch_id bigint, job_id integer, user_id integer, lane_id integer, cpu_m integer, memory_mib integer, waited_s double precision)
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET enable_bitmapscan TO 'off';
+ALTER FUNCTION weft._waiting_long(of_pool_id integer, lanes integer[], after_s double precision) OWNER TO weft_system;
+
 CREATE FUNCTION weft._waiting_sets() RETURNS SETOF integer
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._waiting_sets() OWNER TO weft_system;
@@ -1258,6 +1290,11 @@ CREATE FUNCTION weft.add_rates(prices jsonb, new_valid_from timestamp with time 
     LANGUAGE plpgsql;
 ALTER FUNCTION weft.add_rates(prices jsonb, new_valid_from timestamp with time zone, at timestamp with time zone) OWNER TO weft_system;
 
+CREATE FUNCTION weft.add_reservations(epoch bigint, incarnation_ids integer[], batch_ids bigint[], job_ids integer[]) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.add_reservations(epoch bigint, incarnation_ids integer[], batch_ids bigint[], job_ids integer[]) OWNER TO weft_system;
+
 CREATE FUNCTION weft.add_schedule(tenant_id integer, user_id integer, new jsonb, schedules_max integer, idempotency_key text, digest bytea, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(schedule_id bigint, is_new boolean)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -1323,6 +1360,16 @@ CREATE FUNCTION weft.claim_jobs(incarnation_id integer, budget_cpu_m bigint, bud
     SET enable_mergejoin TO 'off'
     SET enable_bitmapscan TO 'off';
 ALTER FUNCTION weft.claim_jobs(incarnation_id integer, budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs integer, hint_runnable bigint[], hint_job integer[], call bigint, at timestamp with time zone) OWNER TO weft_system;
+
+CREATE FUNCTION weft.claim_reserved(incarnation_id integer, call bigint DEFAULT NULL::bigint, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(batch_id bigint, job_id integer, attempt smallint, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, spec_first integer, runnable_id bigint, chunk bytea)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET enable_bitmapscan TO 'off';
+ALTER FUNCTION weft.claim_reserved(incarnation_id integer, call bigint, at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft.commit_update(tenant_id integer, batch_id bigint, of_update_id integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(update_id integer, first_job integer, first_group integer, n_jobs integer, n_groups integer, committed boolean)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -1614,7 +1661,7 @@ CREATE FUNCTION weft.heartbeat(incarnation_id integer, batch_ids bigint[], job_i
     SET enable_mergejoin TO 'off';
 ALTER FUNCTION weft.heartbeat(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], draining boolean, claiming boolean, heard bigint[], at timestamp with time zone) OWNER TO weft_system;
 
-CREATE FUNCTION weft.heartbeat_v2(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], draining boolean, claiming boolean DEFAULT false, heard bigint[] DEFAULT '{}'::bigint[]) RETURNS TABLE(alive boolean, has_work boolean, stop_batch_ids bigint[], stop_job_ids integer[], stop_attempts smallint[], drains boolean)
+CREATE FUNCTION weft.heartbeat_v2(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], draining boolean, claiming boolean DEFAULT false, heard bigint[] DEFAULT '{}'::bigint[]) RETURNS TABLE(alive boolean, has_work boolean, stop_batch_ids bigint[], stop_job_ids integer[], stop_attempts smallint[], drains boolean, kept boolean)
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.heartbeat_v2(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], draining boolean, claiming boolean, heard bigint[]) OWNER TO weft_system;
@@ -1954,6 +2001,11 @@ CREATE FUNCTION weft.remove_old(epoch bigint, events_keep_s double precision, up
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.remove_old(epoch bigint, events_keep_s double precision, updates_keep_s double precision, at timestamp with time zone) OWNER TO weft_system;
+
+CREATE FUNCTION weft.reserve_rounds(epoch bigint, after_s double precision) RETURNS SETOF jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.reserve_rounds(epoch bigint, after_s double precision) OWNER TO weft_system;
 
 CREATE FUNCTION weft.running_operations(epoch bigint, above_id bigint, limit_operations integer) RETURNS TABLE(operation_id bigint, tenant_id integer, batch_id bigint, kind text, arguments jsonb, "position" bigint, n_total bigint, trace_id text)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -3391,6 +3443,12 @@ ALTER TABLE ONLY weft.ready_job
 ALTER TABLE ONLY weft.removed_usage
     ADD CONSTRAINT removed_usage_pkey PRIMARY KEY (project_id, rate_card_id, shape_id);
 
+ALTER TABLE ONLY weft.reservation
+    ADD CONSTRAINT reservation_batch_id_job_id_key UNIQUE (batch_id, job_id);
+
+ALTER TABLE ONLY weft.reservation
+    ADD CONSTRAINT reservation_pkey PRIMARY KEY (incarnation_id);
+
 ALTER TABLE ONLY weft.resource
     ADD CONSTRAINT resource_name_key UNIQUE (name);
 
@@ -3656,6 +3714,9 @@ ALTER TABLE ONLY weft.rate
 ALTER TABLE ONLY weft.rate
     ADD CONSTRAINT rate_resource_id_fkey FOREIGN KEY (resource_id) REFERENCES weft.resource(resource_id);
 
+ALTER TABLE ONLY weft.reservation
+    ADD CONSTRAINT reservation_incarnation_id_fkey FOREIGN KEY (incarnation_id) REFERENCES weft.worker_incarnation(incarnation_id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY weft.schedule_run
     ADD CONSTRAINT schedule_run_schedule_id_fkey FOREIGN KEY (schedule_id) REFERENCES weft.schedule(schedule_id) ON DELETE CASCADE;
 
@@ -3845,6 +3906,8 @@ ALTER TABLE weft.ready_job ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.removed_usage ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE weft.reservation ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE weft.runnable ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.schedule ENABLE ROW LEVEL SECURITY;
@@ -3958,6 +4021,8 @@ CREATE POLICY system_rows ON weft.queue_count TO weft_system USING (true);
 CREATE POLICY system_rows ON weft.ready_job TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.removed_usage TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.reservation TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.runnable TO weft_system USING (true);
 
@@ -4325,6 +4390,14 @@ REVOKE ALL ON FUNCTION weft._job_gate_sets(bunch weft.bunch, base integer, jobs 
 REVOKE ALL ON FUNCTION weft._job_gates(of_batch_set integer, of_job_set integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._job_gates(of_batch_set integer, of_job_set integer) TO weft_tenant;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.reservation TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.reservation TO weft_system;
+
+REVOKE ALL ON FUNCTION weft._kept_for(r weft.reservation) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._kept_worker(of_batch_id bigint, of_job_id integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._kept_worker(of_batch_id bigint, of_job_id integer) TO weft_tenant;
+
 REVOKE ALL ON FUNCTION weft._key_holders(of_tenant_id integer, of_key text, of_batch_id bigint, of_job_id integer, shown_max integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._key_holders(of_tenant_id integer, of_key text, of_batch_id bigint, of_job_id integer, shown_max integer) TO weft_tenant;
 
@@ -4450,6 +4523,8 @@ GRANT ALL ON FUNCTION weft._pass_gates(of_gate_ids integer[], arrivals boolean, 
 REVOKE ALL ON FUNCTION weft._patched(patch jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._pick(offer weft.offer, worker weft.worker_incarnation, has_cancel boolean, has_switch boolean, lookahead_jobs integer, limit_jobs integer, hint_job integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._pick_one(offer weft.offer, worker weft.worker_incarnation, has_cancel boolean, has_switch boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._pool_demand(of_pool_id integer, limit_jobs integer) FROM PUBLIC;
 
@@ -4593,6 +4668,8 @@ REVOKE ALL ON FUNCTION weft._waiting_heads(of_gate_set_ids integer[]) FROM PUBLI
 
 REVOKE ALL ON FUNCTION weft._waiting_jobs(of_gate_set_ids integer[], of_pool_id integer, of_user_id integer, limit_jobs integer, with_paused boolean, at timestamp with time zone, limits integer[]) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._waiting_long(of_pool_id integer, lanes integer[], after_s double precision) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._waiting_sets() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._why_facts(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone) FROM PUBLIC;
@@ -4629,6 +4706,9 @@ REVOKE ALL ON FUNCTION weft.add_payload_part(tenant_id integer, batch_id bigint,
 GRANT ALL ON FUNCTION weft.add_payload_part(tenant_id integer, batch_id bigint, digest bytea, part integer, n_bytes bigint, body bytea) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.add_rates(prices jsonb, new_valid_from timestamp with time zone, at timestamp with time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft.add_reservations(epoch bigint, incarnation_ids integer[], batch_ids bigint[], job_ids integer[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.add_reservations(epoch bigint, incarnation_ids integer[], batch_ids bigint[], job_ids integer[]) TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft.add_schedule(tenant_id integer, user_id integer, new jsonb, schedules_max integer, idempotency_key text, digest bytea, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.add_schedule(tenant_id integer, user_id integer, new jsonb, schedules_max integer, idempotency_key text, digest bytea, at timestamp with time zone) TO weft_api;
@@ -4668,6 +4748,9 @@ GRANT ALL ON FUNCTION weft.check_login(login text, OUT user_name text, OUT may_a
 
 REVOKE ALL ON FUNCTION weft.claim_jobs(incarnation_id integer, budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs integer, hint_runnable bigint[], hint_job integer[], call bigint, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.claim_jobs(incarnation_id integer, budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs integer, hint_runnable bigint[], hint_job integer[], call bigint, at timestamp with time zone) TO weft_worker;
+
+REVOKE ALL ON FUNCTION weft.claim_reserved(incarnation_id integer, call bigint, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.claim_reserved(incarnation_id integer, call bigint, at timestamp with time zone) TO weft_worker;
 
 REVOKE ALL ON FUNCTION weft.commit_update(tenant_id integer, batch_id bigint, of_update_id integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.commit_update(tenant_id integer, batch_id bigint, of_update_id integer, at timestamp with time zone) TO weft_api;
@@ -5003,6 +5086,9 @@ GRANT ALL ON FUNCTION weft.remove_licence(of_name text) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.remove_old(epoch bigint, events_keep_s double precision, updates_keep_s double precision, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.remove_old(epoch bigint, events_keep_s double precision, updates_keep_s double precision, at timestamp with time zone) TO weft_driver;
+
+REVOKE ALL ON FUNCTION weft.reserve_rounds(epoch bigint, after_s double precision) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.reserve_rounds(epoch bigint, after_s double precision) TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft.running_operations(epoch bigint, above_id bigint, limit_operations integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.running_operations(epoch bigint, above_id bigint, limit_operations integer) TO weft_driver;

@@ -28,13 +28,14 @@ from weft.store.errors import AWAY
 from weft.store.machines import Machines
 from weft.store.notices import PostgresNotices
 from weft.store.operations import Operations
+from weft.store.reservations import Reservations
 from weft.store.schema_range import check_schema
 
 DRIVER_TIMEOUT_S = 120.0
 HEARTBEAT_TIMEOUT_S = 10.0
 
 
-class PostgresDriverStore(Operations, Machines):
+class PostgresDriverStore(Operations, Machines, Reservations):
     """A driver's calls to its database. The methods are documented at the port."""
 
     def __init__(self, database: Database, notices: PostgresNotices, dsn: str) -> None:

@@ -168,6 +168,12 @@ class PostgresWorkerStore:
         )
         return verdicts
 
+    async def claim_reserved(self, incarnation_id: int, call: int) -> Sequence[Claimed]:
+        """Take the job that this worker is kept for."""
+        return _all_claimed(
+            await self._database.call("claim_reserved", incarnation_id=incarnation_id, call=call)
+        )
+
     async def complete_and_claim(
         self, incarnation_id: int, reports: Sequence[EndReport], request: ClaimRequest
     ) -> tuple[Sequence[str], Sequence[Claimed]]:
@@ -213,6 +219,7 @@ class PostgresWorkerStore:
             to_stop=list(stops),
             has_work=row["has_work"],
             drains=row["drains"],
+            kept=row["kept"],
         )
 
     async def finish_drain(self, incarnation_id: int) -> bool:

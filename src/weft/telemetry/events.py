@@ -56,6 +56,7 @@ EVENTS = MappingProxyType(
         "worker.black_hole": "a worker on which attempts fail at once is cordoned, tries a job, "
         "waits for the next try or is uncordoned · worker, kind, why",
         "operation.failed": "an operation cannot go on · operation, kind, code, error",
+        "worker.kept": "a worker is kept for a large job · incarnation, batch_id, job_id",
         "pool.decided": "a machine is made, cordoned or deleted · pool, kind, machine, why",
         "pool.provider_failed": "a provider could not make or delete a machine · pool, "
         "machine, error",
@@ -85,6 +86,7 @@ EVENTS = MappingProxyType(
         "worker.declared_lost": "the database declared this worker lost; killing its jobs",
         "logs.removed": "the output of deleted batches was removed · batches, first",
         "logs.not_removed": "the output of deleted batches could not be removed · error",
+        "worker.reserved": "this worker is kept for a job, which is the next that it starts · key",
         "worker.drained": "this worker was told to drain and nothing runs; it ends",
         "worker.drain_incomplete": "some ends could not be reported in time · left",
         "attempt.ended": "an attempt ended · key, reason",

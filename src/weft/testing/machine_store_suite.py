@@ -77,6 +77,22 @@ class MachineStoreSuite(StoreTests):
         await self.site.api.save_pools(self.site.caller, [*others, pool])
         return pool, others
 
+    async def test_a_worker_is_kept_for_a_job_that_waits(self) -> None:
+        """One worker for a job, and one job for a worker; until the job is gone."""
+        store = self.site.driver
+        epoch = await self.site.lead()
+        batch = await self.site.submit(2)
+        worker, incarnation_id = await self.site.open_worker("kept")
+        rows = await store.reserve_rounds(epoch, after_s=0)
+        assert batch in {one["batch_id"] for row in rows for one in row["jobs"]}
+        assert incarnation_id in {one["incarnation_id"] for row in rows for one in row["workers"]}
+        assert await store.add_reservations(epoch, [(incarnation_id, batch, 2)]) == 1
+        for other in (1, 2):
+            assert await store.add_reservations(epoch, [(incarnation_id, batch, other)]) == 0
+        assert (await worker.heartbeat(incarnation_id, [], draining=False)).kept
+        (claimed,) = await worker.claim_reserved(incarnation_id, 1)
+        assert (claimed.batch_id, claimed.job_id) == (batch, 2)
+
     async def rounds(self, store: DriverStore, epoch: int) -> list[Row]:
         """Return what there is to decide about this test's pool."""
         rows = await store.pool_rounds(epoch, limit_jobs=100)

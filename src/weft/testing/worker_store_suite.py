@@ -148,6 +148,13 @@ class WorkerStoreSuite:
         assert (answer.alive, answer.drains) == (True, False)
         assert len(await store.claim_jobs(worker, request())) == 1
 
+    async def test_a_worker_that_is_not_kept_claims_nothing_reserved(self) -> None:
+        """Only a driver keeps workers for jobs."""
+        store, registered = await self.worker(1)
+        assert list(await store.claim_reserved(registered.incarnation_id, 1)) == []
+        answer = await store.heartbeat(registered.incarnation_id, [], draining=False)
+        assert not answer.kept
+
     async def test_a_worker_that_left_is_not_alive(self) -> None:
         """What it had is given to others."""
         store, worker, (one,) = await self.claim(1)

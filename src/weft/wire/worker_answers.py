@@ -19,6 +19,14 @@ class WorkerJob(Struct, kw_only=True):
 _UNCOUNTED = "null: its jobs come and go too fast to count them"
 
 
+class KeptFor(Struct, kw_only=True):
+    """A job that waited long, for which a worker is kept."""
+
+    batch_id: Annotated[int | None, Meta(description="null: it belongs to another tenant")]
+    job_id: int | None
+    since: datetime
+
+
 class Worker(Struct, kw_only=True):
     """A worker."""
 
@@ -55,6 +63,9 @@ class Worker(Struct, kw_only=True):
     ]
     jobs: Annotated[
         list[WorkerJob], Meta(description="at most ten of the caller's jobs, oldest first")
+    ]
+    kept_for: Annotated[
+        KeptFor | None, Meta(description="the large job that is the next it starts; null: none")
     ]
 
 

@@ -30,7 +30,7 @@ async def why_job(services: Services, caller: Caller, batch_id: int, job_id: int
     """Return why a job waits, what it does or how it ended. Raise `JobNotFound`."""
     facts = await services.store.why_job(caller, batch_id, job_id)
     if facts.pool is None:  # it does not wait
-        end = await _end_of(services, caller, batch_id, job_id)
+        end = await _end_of(services, caller, batch_id, job_id, facts.kept)
         state, causes = end.state, causes_of_end(end, datetime.now(UTC))
     else:
         state = facts.state
@@ -73,7 +73,9 @@ def _shown(causes: Sequence[Cause]) -> list[dict[str, Any]]:
     return [msgspec.to_builtins(cause) for cause in causes]
 
 
-async def _end_of(services: Services, caller: Caller, batch_id: int, job_id: int) -> EndFacts:
+async def _end_of(
+    services: Services, caller: Caller, batch_id: int, job_id: int, kept: str | None
+) -> EndFacts:
     job = await services.store.get_job(caller, batch_id, job_id)
     attempts = await services.store.list_attempts(caller, batch_id, job_id)
     last = attempts[-1] if attempts else {}
@@ -91,6 +93,7 @@ async def _end_of(services: Services, caller: Caller, batch_id: int, job_id: int
         "started_at": last.get("started_at"),
         "timeout_s": job["spec"].timeout_s if job["spec"] else None,
         "actor": actor,
+        "kept": kept,
         "stderr": await _last_line(services, caller, batch_id, job_id) if failed else None,
     }
     return msgspec.convert(facts, EndFacts)

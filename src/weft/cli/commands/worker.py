@@ -20,6 +20,7 @@ from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_facts, print_json, print_table
 from weft.client.api import Api
 from weft.core.amounts import size
+from weft.core.ids import format_job_ref
 
 app = App(
     name="worker",
@@ -226,6 +227,7 @@ def _print_facts(worker: Document) -> None:
             "Memory": size(worker["memory"]),
             "Slots": worker["slots"],
             "Offers": one_line(_offers(worker["offers"]), width=1000) or None,
+            "Kept for": _kept_for(worker["kept_for"]),
             "Jobs": None if count is None else f"{count:,} running",
             "Version": worker["version"],
             "Registered": moment(worker["registered_at"]),
@@ -233,6 +235,15 @@ def _print_facts(worker: Document) -> None:
             "Ended": moment(worker["ended_at"]) or None,
         }
     )
+
+
+def _kept_for(kept: Document | None) -> str | None:
+    """Return the job that a worker is kept for: `b1.j3 since 12:00:00`."""
+    if kept is None:
+        return None
+    is_known = kept["batch_id"] is not None
+    job = format_job_ref(kept["batch_id"], kept["job_id"]) if is_known else "a job"
+    return f"{job} since {moment(kept['since'])}"
 
 
 def _offers(offers: Mapping[str, Any]) -> str:

@@ -20,6 +20,10 @@ def causes_of_end(job: EndFacts, now: datetime) -> list[Cause]:
 
 def _running(job: EndFacts, now: datetime) -> Iterator[Cause]:
     on = f" on {job.worker}" if job.worker else ""
+    if job.started_at is None and job.kept:
+        show = command("worker", "show", job.kept)
+        yield Cause("kept", f"starts on {job.kept}, which is kept for it, when it has room", show)
+        return
     if job.started_at is None:
         yield Cause("starting", f"is being started{on}")
         return

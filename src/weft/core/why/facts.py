@@ -113,6 +113,8 @@ class EndFacts(msgspec.Struct, frozen=True, kw_only=True):
     timeout_s: float | None = None
     actor: str | None = None
     """The user who cancelled it."""
+    kept: str | None = None
+    """The worker that is kept for it."""
     stderr: str | None = None
     """Its last line there; empty: it wrote nothing; None: that cannot be read."""
 
@@ -130,6 +132,8 @@ class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
     memory: int = 0
     asks: dict[str, int | float | str | list[str]] = {}
     """What it asks beside cpu, memory, queue and executor."""
+    kept: str | None = None
+    """The worker that is kept for it."""
     held: tuple[str, ...] = ()
     """Paths of held groups, `/` for the batch, and an empty text for the job itself."""
     n_parents: int = 0

@@ -18,6 +18,7 @@ from weft.driver.loops import (
     operate,
     preempt,
     reaper,
+    reserve,
     retention,
     schedules,
     settle,
@@ -39,4 +40,5 @@ LOOPS: Final[tuple[Loop, ...]] = (
     schedules.LOOP,
     black_holes.LOOP,
     preempt.LOOP,
+    reserve.LOOP,
 )

@@ -154,6 +154,17 @@ class DriverStore(Protocol):
         is never shown.
         """
 
+    async def reserve_rounds(self, epoch: int, *, after_s: float) -> Sequence[Row]:
+        """Return for each pool in which jobs have waited for `after_s`: `jobs` and `workers`, as
+        `core.pools.keep` reads them. Workers are not kept any more for jobs that have started or
+        do not wait.
+        """
+
+    async def add_reservations(self, epoch: int, kept: Sequence[tuple[int, int, int]]) -> int:
+        """Keep workers for jobs: incarnation, batch, job. Return how many are new: a worker is
+        kept for one job, and a job has one worker.
+        """
+
     async def pool_rounds(self, epoch: int, *, limit_jobs: int) -> Sequence[Row]:
         """Return for each pool that machines are made for: `pool_id`, `plan` (a document of
         `Pool`), `tag`, `machines` and `demand`, from at most `limit_jobs` ready jobs.

@@ -115,6 +115,9 @@ class HeartbeatAnswer:
     has_work: bool
     drains: bool = False
     """Take no new job; when nothing runs any more, call `finish_drain`."""
+    kept: bool = False
+    """Take no other job until `claim_reserved` has returned one, or the next heartbeat says that
+    this worker is not kept any more."""
 
 
 class WorkerStore(Protocol):
@@ -182,6 +185,12 @@ class WorkerStore(Protocol):
         """Record ends.
 
         Return per row `ok` (also for a repeat) or `stale` (no longer the owner: forget it).
+        """
+
+    async def claim_reserved(self, incarnation_id: int, call: int) -> Sequence[Claimed]:
+        """Take the job that this worker is kept for, numbered as a claim, although there may be no
+        room for it yet: it has to be the next one that starts. Nothing: it does not wait any more,
+        or what it needs beside cpu and memory is not free yet.
         """
 
     async def complete_and_claim(

@@ -16,6 +16,8 @@ SELECT x.batch_id, x.kind FROM (
     UNION ALL
     SELECT DISTINCT t.batch_id, 'job_deadline' AS kind FROM weft.job_deadline t
     UNION ALL
+    SELECT DISTINCT t.batch_id, 'reservation' AS kind FROM weft.reservation t
+    UNION ALL
     SELECT DISTINCT t.batch_id, 'job_hold' AS kind FROM weft.job_hold t
     UNION ALL
     SELECT DISTINCT t.batch_id, 'place' AS kind FROM weft.place t

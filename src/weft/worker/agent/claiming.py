@@ -54,12 +54,19 @@ class Claiming:
         self._look = asyncio.Event()
         self._may_have_work = True
         self._return_timer: asyncio.TimerHandle | None = None
+        self._is_kept = False
         self.draining = False
 
     def on_work(self) -> None:
         """Look for work: a notice or the answer to a heartbeat says that there may be some."""
         self._may_have_work = True
         self._look.set()
+
+    def on_kept(self, kept: bool) -> None:  # noqa: FBT001 (as the heartbeat says it)
+        """Take no other job while this worker is kept for one that it has not got."""
+        if kept or self._is_kept:
+            self._is_kept = kept
+            self._look.set()
 
     def on_room(self) -> None:
         """Check whether more work is wanted: an attempt has ended."""
@@ -75,6 +82,12 @@ class Claiming:
 
     async def _claim_all(self) -> None:
         while not self.draining:
+            if self._is_kept:
+                self._look.clear()
+                await self._claim_reserved()
+                if self._is_kept:  # what it needs beside cpu and memory is not free yet
+                    await self._look.wait()
+                continue
             budget = (
                 plan_claim(self._held.load(), self._held.pace) if self._may_have_work else None
             )
@@ -95,6 +108,20 @@ class Claiming:
                     lambda: self._store.wait_for_work(self._incarnation_id)
                 )
                 self._may_have_work = self._may_have_work or has_work
+
+    async def _claim_reserved(self) -> None:
+        """Claim the job that this worker is kept for; the runner starts it before all others."""
+        with self._memory.calling() as call:
+            claimed = await until_answered(
+                lambda: self._store.claim_reserved(self._incarnation_id, call)
+            )
+        if not claimed:
+            return
+        self._memory.heard_of(call)
+        self._is_kept = False
+        self._runner.withdraw([held.key for held in self._held.leases()])
+        log.info("worker.reserved", key=_key_of(claimed[0]))
+        await self._hand_over(claimed)
 
     async def _claim(self, budget: Budget) -> Sequence[Claimed]:
         """Claim; waiting ends are reported in the same transaction."""

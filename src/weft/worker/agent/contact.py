@@ -37,6 +37,7 @@ class Contact:
         memory: ClaimMemory,
         held: HeldAttempts,
         on_work: Callable[[], None],
+        on_kept: Callable[[bool], None],
         on_stop: Callable[[Sequence[AttemptKey]], None],
         on_removed: Callable[[int | None], None],
     ) -> None:
@@ -47,6 +48,7 @@ class Contact:
         self._memory = memory
         self._held = held
         self._on_work = on_work
+        self._on_kept = on_kept
         self._on_stop = on_stop
         self._on_removed = on_removed
         self.draining = False
@@ -75,6 +77,7 @@ class Contact:
                 self._on_stop([AttemptKey(*one) for one in answer.to_stop])
             if answer.has_work:
                 self._on_work()
+            self._on_kept(answer.kept)
             if answer.drains:
                 self.drains.set()
             else:

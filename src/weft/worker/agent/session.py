@@ -94,7 +94,8 @@ class Session:
         self.log_removal = LogRemoval(store, log_keeper)
         self.contact = Contact(
             store, notices, self.incarnation_id, pool_id=registered.pool_id, memory=memory,
-            held=self.held, on_work=self.claiming.on_work, on_stop=self._stop,
+            held=self.held, on_work=self.claiming.on_work, on_kept=self.claiming.on_kept,
+            on_stop=self._stop,
             on_removed=self.log_removal.look,
         )  # fmt: skip
         self.reporting.expected = lambda: self.held.live_count

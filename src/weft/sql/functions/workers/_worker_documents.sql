@@ -9,9 +9,15 @@ AS $$
         'ended_at', i.ended_at, 'draining', s.state = 'draining', 'waiting', i.waiting AND i.ended_at IS NULL, 'version', i.version,
         'offers', weft._offers(i) - 'executor' - 'slots' - 'pool', 'slots', i.offers -> 'slots',
         'cordoned_at', w.cordoned_at, 'cordoned_by', w.cordoned_by, 'cordon_reason', w.cordon_reason,
-        'n_running', l.n_running, 'cpu_used', l.cpu_m / 1000.0, 'memory_used', l.memory_mib * 1048576, 'jobs', coalesce(l.jobs, '[]'))
+        'n_running', l.n_running, 'cpu_used', l.cpu_m / 1000.0, 'memory_used', l.memory_mib * 1048576, 'jobs', coalesce(l.jobs, '[]'),
+        'kept_for', k.document)
     FROM weft.worker_incarnation i JOIN weft.worker w USING (worker_id) JOIN weft.pool p ON p.pool_id = i.pool_id
     CROSS JOIN LATERAL (SELECT weft._worker_state(w, i) AS state) s
+    LEFT JOIN LATERAL (
+        SELECT jsonb_build_object('batch_id', b.batch_id, 'job_id', CASE WHEN b.batch_id IS NOT NULL THEN r.job_id END,
+            'since', r.reserved_at) AS document
+        FROM weft.reservation r LEFT JOIN weft.batch b ON b.batch_id = r.batch_id AND b.tenant_id = of_tenant_id
+        WHERE r.incarnation_id = i.incarnation_id AND i.ended_at IS NULL AND weft._kept_for(r)) k ON true
     LEFT JOIN weft._worker_loads(of_tenant_id) l ON l.incarnation_id = i.incarnation_id
     WHERE i.incarnation_id = ANY (_worker_documents.incarnation_ids)
 $$;

@@ -116,3 +116,33 @@ def test_what_a_job_does_that_runs(weft: Weft, tmp_path: Path) -> None:
     assert runs["text"].startswith(f"runs on {HOST} since ")
     assert limit["text"].startswith("has a time limit of 1:06:40: ")
     assert [one["text"] for one in of_batch] == ["runs 1 of 1 job"]
+
+
+CAUSES = {
+    "parent": ("{parents: [1]}", "waits for its parent {b}.j1: {b}.j1 runs"),
+    "not_before": ("{not_before: '2099-01-01T00:00:00Z'}", "starts at 2099-01-01 00:00 UTC"),
+    "concurrency_key": (
+        "{concurrency_key: {key: why, n: 1}}",
+        'waits for {b}.j1, which has the key "why"',
+    ),
+    "deadline": (
+        "{deadline: '2020-01-01T00:00:00Z'}",
+        "ended in an error: deadline passed",
+    ),
+}
+"""What a job of the batch has, and what is said of it; the first job runs, with the key."""
+
+
+def test_each_cause_is_told(weft: Weft, tmp_path: Path) -> None:
+    runs = "{command: [sh, -c, 'echo on; sleep 4321'], concurrency_key: {key: why, n: 1}}"
+    jobs = [f"  - {has[:-1]}, command: ['true']}}" for has, _ in CAUSES.values()]
+    text = "jobs:\n" + "\n".join([f"  - {runs}", *jobs])
+    batch = submit(weft, tmp_path, text)
+    with weft.started("logs", "-f", f"{batch}.j1") as follow:
+        assert follow.stdout is not None
+        assert follow.stdout.readline() == b"on\n"
+        found = {number: causes(weft, f"{batch}.j{number}")[0] for number in range(2, 6)}
+    weft.run("cancel", batch)
+
+    for number, (kind, (_, expected)) in enumerate(CAUSES.items(), 2):
+        assert found[number]["text"].startswith(expected.format(b=batch)), (kind, found[number])

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from e2e.conftest import Weft, lines
+from e2e.conftest import Weft, lines, until
 from e2e.test_batches import submit
 
 pytestmark = pytest.mark.slow
@@ -141,6 +141,7 @@ def test_each_cause_is_told(weft: Weft, tmp_path: Path) -> None:
     with weft.started("logs", "-f", f"{batch}.j1") as follow:
         assert follow.stdout is not None
         assert follow.stdout.readline() == b"on\n"
+        until(lambda: kinds(weft, f"{batch}.j5") == ["error"])  # the driver ends it
         found = {number: causes(weft, f"{batch}.j{number}")[0] for number in range(2, 6)}
     weft.run("cancel", batch)
 

@@ -35,7 +35,7 @@ from weft.store.notices import PostgresNotices
 from weft.testing.builders import end_report, job_rows, start_report
 from weft.worker.agent.claim_memory import ClaimMemory
 
-MUCH_CPU_M = 1_000_000_000
+MUCH_CPU_M = 100_000_000
 MUCH_MEMORY_MIB = 1_000_000_000
 
 _NEW_TENANT = """

@@ -86,6 +86,8 @@ def parse_cpu_m(value: int | float | str) -> int:
         raise ValueError(f"a number of cores cannot be negative: {value!r}")
     if not cpu_m:
         raise ValueError("a job cannot run on no cores: ask for more than 0, such as 0.25")
+    if cpu_m.is_nan():
+        raise ValueError(f"{str(value)[:40]!r} is not a number of cores")
     if not cpu_m.is_finite() or cpu_m > CPU_M_MAX:
         raise ValueError(f"{value!r} cores is more than {CPU_M_MAX // 1000}")
     return math.ceil(cpu_m)

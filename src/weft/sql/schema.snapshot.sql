@@ -235,6 +235,10 @@ CREATE FUNCTION weft._check_bunch(of_update weft.batch_update, bunch weft.bunch)
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._check_bunch(of_update weft.batch_update, bunch weft.bunch) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft._check_capacity(cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu bigint, offers jsonb) RETURNS void
+    LANGUAGE plpgsql IMMUTABLE;
+ALTER FUNCTION weft._check_capacity(cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu bigint, offers jsonb) OWNER TO weft_system;
+
 CREATE FUNCTION weft._check_complete(of_batch_id bigint, of_update_id integer) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._check_complete(of_batch_id bigint, of_update_id integer) OWNER TO weft_tenant;
@@ -4230,6 +4234,8 @@ GRANT SELECT ON TABLE weft.batch_update TO weft_api;
 GRANT SELECT ON TABLE weft.batch_update TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft._check_bunch(of_update weft.batch_update, bunch weft.bunch) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._check_capacity(cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu bigint, offers jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._check_complete(of_batch_id bigint, of_update_id integer) FROM PUBLIC;
 

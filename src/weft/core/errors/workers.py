@@ -36,6 +36,13 @@ class ServedQueueNotFound(NotFound):
     sqlstate = "WF308"
 
 
+class ImpossibleCapacity(Invalid):
+    """A worker says that it has what no host has."""
+
+    code = "WORKER.IMPOSSIBLE_CAPACITY"
+    sqlstate = "WF310"
+
+
 class WorkerAlive(Conflict):
     """Another live worker has this name."""
 

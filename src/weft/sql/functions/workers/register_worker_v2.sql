@@ -7,7 +7,7 @@
 -- A cordon is the worker's: it stays when its processes are started again.
 -- Returns: the worker's and the incarnation's numbers.  Raises WF301 if a worker of this name has reported within grace_s, unless
 --   it is proved to be gone: by a worker of the same host and the same log_place, that is of the same home.
--- Raises WF302, WF303; WF308 if a new incarnation names a queue that does not exist.
+-- Raises WF302, WF303; for a new incarnation WF310 if its size is impossible, WF308 if it names a queue that does not exist.
 -- Owner: weft_system.  Granted to: weft_worker.
 CREATE OR REPLACE FUNCTION weft.register_worker_v2(
     name text, host text, pool text, incarnation text, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu int, offers jsonb,
@@ -31,6 +31,8 @@ BEGIN
             'It was declared lost; its attempts belong to others.', 'Stop its processes and start a new spawner.');
     END IF;
     IF NOT EXISTS (SELECT FROM weft.worker_incarnation i WHERE i.name = register_worker_v2.incarnation) THEN
+        PERFORM weft._check_capacity(register_worker_v2.cpu_m, register_worker_v2.memory_mib, register_worker_v2.storage_mib,
+            register_worker_v2.gpu, register_worker_v2.offers);
         PERFORM weft._check_queues(register_worker_v2.offers);
     END IF;
     PERFORM pg_advisory_xact_lock(7704, 0);

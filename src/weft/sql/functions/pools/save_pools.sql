@@ -1,6 +1,6 @@
 -- save_pools: make these the pools that are described. Others keep their workers, but nobody makes machines for them.
 -- Called by: Store.save_pools (api), which has checked them.   Safe to repeat: yes, also the record of what changed.
--- Locks: pool (in the order of their ids); pool_log; as _price_machines.
+-- Locks: pool (in the order of their ids); as _price_machines; pool_log.
 -- Plan: all pools, which are few; machines that are not deleted, by the partial index.
 -- pools: documents of weft.core.pools.Pool.   Raises WF309 (a pool with machines would go).
 -- Owner: weft_system.  Granted to: weft_api.
@@ -8,7 +8,7 @@ CREATE OR REPLACE FUNCTION weft.save_pools(pools jsonb, actor text) RETURNS void
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    v_full record; v_pool record;
+    v_full record; v_pool record; v_changed int[] := '{}'; v_id int;
 BEGIN
     PERFORM FROM weft.pool p ORDER BY p.pool_id FOR NO KEY UPDATE;
     SELECT p.name, count(*) AS n INTO v_full FROM weft.pool p JOIN weft.machine m USING (pool_id)
@@ -23,13 +23,15 @@ BEGIN
         LEFT JOIN jsonb_array_elements(pools) e (plan) ON e.plan ->> 'name' = x.name ORDER BY x.name
     LOOP
         INSERT INTO weft.pool (name) VALUES (v_pool.name) ON CONFLICT DO NOTHING;
-        UPDATE weft.pool p SET plan = v_pool.plan WHERE p.name = v_pool.name AND p.plan IS DISTINCT FROM v_pool.plan;
+        UPDATE weft.pool p SET plan = v_pool.plan WHERE p.name = v_pool.name AND p.plan IS DISTINCT FROM v_pool.plan
+        RETURNING p.pool_id INTO v_id;
         IF FOUND THEN
-            PERFORM weft._record_pool_changes(p.pool_id, ARRAY['apply'], ARRAY[NULL::text], ARRAY[save_pools.actor || CASE
-                WHEN v_pool.plan IS NULL THEN ' removed its description' ELSE ' changed its description' END])
-            FROM weft.pool p WHERE p.name = v_pool.name;
-            PERFORM weft._price_machines(p.pool_id) FROM weft.pool p WHERE p.name = v_pool.name;
+            v_changed := v_changed || v_id;
         END IF;
     END LOOP;
+    PERFORM weft._price_machines(p.pool_id) FROM weft.pool p WHERE p.pool_id = ANY (v_changed);
+    PERFORM weft._record_pool_changes(p.pool_id, ARRAY['apply'], ARRAY[NULL::text], ARRAY[save_pools.actor || CASE
+        WHEN p.plan IS NULL THEN ' removed its description' ELSE ' changed its description' END])
+    FROM weft.pool p WHERE p.pool_id = ANY (v_changed) ORDER BY p.pool_id;
     PERFORM pg_notify('driver', 'autoscale');
 END $$;

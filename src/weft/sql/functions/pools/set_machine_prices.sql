@@ -1,12 +1,12 @@
 -- set_machine_prices: what machines cost per hour from now on, by pool and flavour; those that exist, too.
 -- Called by: Admin.set_machine_prices.   Safe to repeat: yes, also the record of what changed.
--- Locks: pool (in the order of their ids); pool_log; as _price_machines.
+-- Locks: pool (in the order of their ids); as _price_machines; pool_log.
 -- prices: documents with `pool`, `flavour`, `price`.   Returns: how many flavours changed.   Raises WF110 (no such flavour).
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft.set_machine_prices(prices jsonb, actor text) RETURNS int LANGUAGE plpgsql
 AS $$
 DECLARE
-    v_one record; v_changed int := 0;
+    v_one record; v_pools int[] := '{}'; v_texts text[] := '{}';
 BEGIN
     PERFORM FROM weft.pool p ORDER BY p.pool_id FOR NO KEY UPDATE;
     FOR v_one IN
@@ -24,11 +24,12 @@ BEGIN
         UPDATE weft.pool p
         SET plan = jsonb_set(p.plan, ARRAY['flavours', (v_one.at - 1)::text, 'price_per_hour'], to_jsonb(v_one.price))
         WHERE p.pool_id = v_one.pool_id;
-        PERFORM weft._record_pool_changes(v_one.pool_id, ARRAY['apply'], ARRAY[NULL::text], ARRAY[format(
-            '%s changed the price of flavour %s from %s to %s per hour', set_machine_prices.actor, v_one.flavour, v_one.before,
-            v_one.price)]);
-        PERFORM weft._price_machines(v_one.pool_id);
-        v_changed := v_changed + 1;
+        v_pools := v_pools || v_one.pool_id;
+        v_texts := v_texts || format('%s changed the price of flavour %s from %s to %s per hour', set_machine_prices.actor, v_one.flavour,
+            v_one.before, v_one.price);
     END LOOP;
-    RETURN v_changed;
+    PERFORM weft._price_machines(x.pool_id) FROM (SELECT DISTINCT unnest(v_pools) AS pool_id ORDER BY 1) x;
+    PERFORM weft._record_pool_changes(x.pool_id, ARRAY['apply'], ARRAY[NULL::text], ARRAY[x.text])
+    FROM unnest(v_pools, v_texts) x (pool_id, text);
+    RETURN cardinality(v_pools);
 END $$;

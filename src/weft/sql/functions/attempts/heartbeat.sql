@@ -71,9 +71,6 @@ BEGIN
         ELSIF v_usage_changed THEN
             PERFORM weft._announce();
         END IF;
-    ELSE
-        -- Nothing else has changed, and the next heartbeat says the same: a crash of the server may forget this one.
-        PERFORM set_config('synchronous_commit', 'off', true);
     END IF;
     RETURN QUERY
     SELECT true, weft._has_work(heartbeat.incarnation_id), coalesce(array_agg(c.batch_id), '{}'), coalesce(array_agg(c.job_id), '{}'),

@@ -9,9 +9,6 @@ CREATE OR REPLACE FUNCTION weft.wait_for_work(incarnation_id int) RETURNS boolea
 AS $$
 #variable_conflict use_column
 BEGIN
-    -- The flag may be lost with the server's memory: who listens then connects again and looks. Else the lock below is held for a flush to
-    -- the disk, and with many workers everybody queues for it.
-    PERFORM set_config('synchronous_commit', 'off', true);
     UPDATE weft.worker_incarnation i SET waiting = true WHERE i.incarnation_id = wait_for_work.incarnation_id AND NOT i.waiting;
     PERFORM pg_advisory_xact_lock(7701, 0);
     RETURN weft._has_work(wait_for_work.incarnation_id);

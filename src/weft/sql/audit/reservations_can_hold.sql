@@ -1,5 +1,5 @@
--- A worker that is kept for a job can hold it, and that job is of its owner and its pool. A reservation that does not hold any more goes
--- at the next look.
+-- A worker that is kept for a job can hold it, and that job is of its owner and its pool.
+-- A reservation that does not hold any more goes at the next look.
 SELECT r.batch_id, r.job_id, r.incarnation_id, r.reserved_at
 FROM weft.reservation r JOIN weft.worker_incarnation i USING (incarnation_id)
 JOIN weft.job j ON j.batch_id = r.batch_id AND j.job_id = r.job_id

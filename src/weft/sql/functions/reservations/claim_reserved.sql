@@ -1,7 +1,8 @@
 -- claim_reserved: give a worker the job that it is kept for, as a new attempt, whatever comes before that job and whatever is free: the
 --   worker starts nothing else until it has room for it.
 -- Called by: Store.claim_reserved (worker agent).   Safe to repeat: as claim_jobs.
--- Locks: as claim_jobs, but of one batch and job.   Plan: everything by key; as _pick.
+-- Locks: incarnation (shared, tried); batch (shared, tried); as _pick_one; as _announce. It never waits.
+-- Plan: everything by key; as _pick.
 -- Returns: as claim_jobs; no row if the job does not wait any more, is locked, or needs amounts of its lane that are not free yet.
 -- Owner: weft_system.  Granted to: weft_worker.
 CREATE OR REPLACE FUNCTION weft.claim_reserved(incarnation_id int, call bigint DEFAULT NULL, at timestamptz DEFAULT clock_timestamp())

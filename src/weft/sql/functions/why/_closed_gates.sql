@@ -15,8 +15,10 @@ AS $$
     CROSS JOIN LATERAL (
         SELECT coalesce(jsonb_agg(jsonb_build_object('batch_id', x.batch_id, 'job_id', x.job_id, 'user', u.name, 'cost', x.cost)
             ORDER BY x.admitted_at), '[]') AS jobs
-        FROM (SELECT p.* FROM weft.place p JOIN weft.batch b ON b.batch_id = of_batch_id AND b.tenant_id = p.tenant_id
-              WHERE p.gate_id = g.gate_id ORDER BY p.admitted_at LIMIT 3) x
+        FROM (SELECT f.* FROM (SELECT p.* FROM weft.place p WHERE p.gate_id = g.gate_id ORDER BY p.admitted_at
+                               LIMIT CASE WHEN g.key LIKE 's/%' THEN 100 ELSE 3 END) f  -- other tenants have places of a site's gate
+              WHERE f.tenant_id = (SELECT b.tenant_id FROM weft.batch b WHERE b.batch_id = of_batch_id)
+              ORDER BY f.admitted_at LIMIT 3) x
         JOIN weft.batch o ON o.batch_id = x.batch_id JOIN weft.tenant_user u ON u.user_id = o.user_id) h
     WHERE g.opens_at > _closed_gates.at OR g.n_taken + m.cost > g.max_places AND NOT EXISTS (
         SELECT FROM weft.place p WHERE p.batch_id = of_batch_id AND p.job_id = of_job_id AND p.gate_id = g.gate_id)

@@ -221,7 +221,8 @@ class SweepTests(_DriverTests):
         """The date is told before; jobs pass after it."""
         driver, epoch = await self.leader()
         await self.site.drive()
-        assert await driver.gates_due(epoch) is None
+        others_s = await driver.gates_due(epoch)  # of other tests of this database
+        assert others_s is None or others_s > AGES_S
         opens_at = datetime.now(UTC) + timedelta(seconds=AGES_S)
         await self.site.submit(1, gates=[Gate(kind="date", opens_at=opens_at)])
         later_s = await driver.gates_due(epoch)

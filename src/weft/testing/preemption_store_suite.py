@@ -8,7 +8,7 @@ from weft.ports.store import Row, Shape
 from weft.testing.builders import job_rows, start_report
 from weft.testing.store_site import StoreTests
 
-LATER_S = 3600.0
+LATER_S = 1e7
 
 
 class PreemptionStoreSuite(StoreTests):

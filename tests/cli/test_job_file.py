@@ -177,7 +177,7 @@ def test_value_of_json_is_advised_as_it_was_written_and_one_of_toml_without_it()
         'p:1: job 1, command.0: 1.10 is a number, and text is needed: write "1.10"'
     ]
     assert _told("[[jobs]]\ncommand = [0o644]\n", "toml", mistake) == [
-        "p: job 1, command.0: expected text, got a number: put it in quotes"
+        "p:2: job 1, command.0: expected text, got a number: put it in quotes"
     ]
 
 
@@ -185,7 +185,7 @@ def test_value_of_json_is_advised_as_it_was_written_and_one_of_toml_without_it()
     ("body", "form", "where"),
     [
         ("jobs:\n- {name: a}\n- {name: b}\ndefaults:\n  retries: 3\n", "yaml", "p:5"),
-        ("[[jobs]]\n[[jobs]]\n[defaults]\nretries = 3\n", "toml", "p"),
+        ("[[jobs]]\n[[jobs]]\n[defaults]\nretries = 3\n", "toml", "p:4"),
     ],
 )
 def test_mistake_among_the_defaults_is_told_once_and_there(
@@ -202,7 +202,7 @@ def test_mistake_in_toml_has_its_job() -> None:
         error, file="p.toml", body=body, document=parse_document(body, "toml", name="p")
     )
 
-    assert error.detail == "p.toml: job 2, timeout_s: wrong."
+    assert error.detail == "p.toml:4: job 2, timeout_s: wrong."
 
 
 @pytest.mark.parametrize("first", ["timeout_s: soon", "command: x", "priority: 0"])

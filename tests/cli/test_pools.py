@@ -23,7 +23,7 @@ def test_a_mistake_names_the_file_as_it_was_given(
     file.write_text('[[pool]]\nname = "burst"\nmax_workers = 7\n')
 
     assert run_command(["pool", "apply", str(file)]) != 0
-    assert f"{file}: pool 'burst', max_workers: too many" in " ".join(
+    assert f"{file}:3: pool 'burst', max_workers: too many" in " ".join(
         capsys.readouterr().err.split()
     )
 

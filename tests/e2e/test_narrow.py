@@ -82,7 +82,7 @@ def test_queues_fit(weft: Weft, files: tuple[str, str]) -> None:
     found = too_wide(weft, commands)
     fields = [line.split()[0] for line in shown(weft, "queue", "show", "default") if line.strip()]
     Path(queues).write_text("")
-    weft.run("queue", "apply", "--yes", queues)
+    assert weft.run("queue", "apply", "--yes", "--delete-all", queues).returncode == 0
 
     assert planned + found == []
     assert fields[:2] == ["name", "pools"]

@@ -119,8 +119,8 @@ def _line_in(lines: Mapping[tuple[str, ...], int], parts: Sequence[str]) -> int:
     in the singular: `[[queue]]` for `/queues/0`.
     """
     path = tuple(parts)
-    if path[:1] not in lines:
-        path = tuple(part.removesuffix("s") for part in path[:1]) + path[1:]
+    if path and not any(known[:1] == path[:1] for known in lines):
+        path = (path[0].removesuffix("s"), *path[1:])
     return next(lines[path[:end]] for end in range(len(path), -1, -1) if path[:end] in lines)
 
 

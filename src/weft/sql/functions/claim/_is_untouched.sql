@@ -7,7 +7,7 @@
 CREATE OR REPLACE FUNCTION weft._is_untouched(x xid, snapshot pg_snapshot) RETURNS boolean LANGUAGE sql STABLE
 AS $$
     -- Of the numbers that end with these 32 bits the one next to the snapshot's.
-    SELECT x = '0'::xid OR x = pg_current_xact_id_if_assigned()::xid OR pg_visible_in_snapshot((
+    SELECT x = '0'::xid OR x IS NOT DISTINCT FROM pg_current_xact_id_if_assigned()::xid OR pg_visible_in_snapshot((
         pg_snapshot_xmax(snapshot)::text::bigint + 2147483648
         - ((pg_snapshot_xmax(snapshot)::text::bigint + 2147483648 - x::text::bigint) & 4294967295))::text::xid8, snapshot)
 $$;

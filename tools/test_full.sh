@@ -27,8 +27,8 @@ if [ -n "${WEFT_TEST_RANDOM-}" ]; then
     part 'new examples' -n "${JOBS:-2}" -m 'not heavy and not fault' tests/core tests/properties "$@"
 fi
 read -r -a heavy <<<"${WEFT_FULL_HEAVY-}"
-part 'tests that take minutes' -n "${JOBS:-2}" --dist loadfile --timeout 1800 -m 'heavy and not fault' \
-    ${heavy[@]+"${heavy[@]}"} "$@"
+part 'tests that take minutes' -n "${JOBS:-2}" --dist loadfile --no-loadscope-reorder \
+    -m 'heavy and not fault' --timeout 1800 ${heavy[@]+"${heavy[@]}"} "$@"
 if [ -n "${WEFT_FULL_FAULTS-test}" ]; then
     part 'faults' tests/faults -n "${JOBS:-2}" --dist loadscope -k "${WEFT_FULL_FAULTS-test}" --timeout 300 "$@"
 fi

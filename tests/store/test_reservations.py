@@ -8,6 +8,7 @@ from store.test_holds import hold
 from store.world import Worker, World
 from weft.core.pools.keep import Keep, LongWaiting, Room, keep_workers
 from weft.ports.store import Claimed, JobRows, Row, Shape
+from weft.store.database import call_on
 from weft.testing.builders import job_rows
 
 SMALL, LARGE = Shape(cpu_m=1000), Shape(cpu_m=4000)
@@ -137,3 +138,17 @@ async def test_the_audit_finds_a_worker_that_cannot_hold_its_job(world: World) -
     await world.admin.execute("DELETE FROM weft.reservation WHERE batch_id = $1", batch)
 
     assert found.keys() == {"reservations_can_hold"}
+
+
+async def test_a_kept_worker_leaves_alone_what_another_took_after_its_snapshot(
+    world: World,
+) -> None:
+    """As other claims do: else the report of the other worker waits for its lock."""
+    slow, fast = await world.worker("slow", cpu_m=4000), await world.worker("fast", cpu_m=4000)
+    batch = await world.submit(job_rows(1, shapes=[LARGE]))
+    await world.driver.add_reservations(await world.lead(), [Keep(slow.id, batch, 1)])
+    connection = await world.connect("weft_worker")
+    async with connection.transaction(isolation="repeatable_read"):
+        await connection.fetchval("SELECT 1")
+        assert len(await fast.claim(1)) == 1
+        assert await call_on(connection, "claim_reserved", incarnation_id=slow.id) == []

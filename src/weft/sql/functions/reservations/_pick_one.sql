@@ -17,6 +17,7 @@ BEGIN
             FROM weft.job j
             CROSS JOIN LATERAL weft._may_claim(j, offer.batch_id, worker.cpu_m, worker.memory_mib, has_cancel, has_switch)
             WHERE j.batch_id = offer.batch_id AND j.job_id = offer.low_job AND j.listed = (offer.runnable_id = 0)
+              AND weft._is_untouched(j.xmax, pg_current_snapshot())
             FOR UPDATE OF j SKIP LOCKED) x
         LEFT JOIN LATERAL (
             SELECT y.ctid AS queue_tid FROM weft.ready_job y WHERE y.batch_id = offer.batch_id AND y.job_id = offer.low_job

@@ -206,6 +206,29 @@ async def test_who_sleeps_is_woken_by_work_of_its_lanes_alone(world: World) -> N
         assert await notices() == [str(gpu.id), str(plain.id), ""]
 
 
+async def test_a_little_work_wakes_a_few_of_many_workers_and_they_the_next(world: World) -> None:
+    workers = {one.id: one for one in [await world.worker(f"sleeper-{n}") for n in range(20)]}
+    for one in workers.values():
+        assert await one.waits()
+    async with told(world) as notices:
+        await world.submit(5)
+        (called,) = await notices()
+    first, second = (workers[int(one)] for one in called.split(",")[:2])
+    async with told(world) as notices:
+        await first.claim(2)
+        (passed_on,) = await notices()
+    async with told(world) as notices:
+        await first.claim(2)
+        assert not await notices(), "it had not slept"
+    async with told(world) as notices:
+        await second.claim(2)
+        assert not await notices(), "it leaves nothing"
+
+    assert len(set(called.split(","))) == 16
+    assert len(set(passed_on.split(","))) == 16
+    assert str(first.id) not in passed_on.split(",")
+
+
 async def test_who_sleeps_for_lack_of_room_is_woken_when_an_attempt_ends(world: World) -> None:
     await world.submit(job_rows(2, shapes=[GPU]))
     worker, other = await world.worker(gpu=1), await world.worker("other")

@@ -805,9 +805,9 @@ CREATE FUNCTION weft._no_schedule(of_schedule_id bigint) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._no_schedule(of_schedule_id bigint) OWNER TO weft_tenant;
 
-CREATE FUNCTION weft._note_claim(of_incarnation_id integer, trying boolean, batch_id bigint, job_id integer) RETURNS void
+CREATE FUNCTION weft._note_claim(of_incarnation_id integer, of_pool_id integer, trying boolean, stopped_at weft.offer, job_id integer) RETURNS void
     LANGUAGE plpgsql;
-ALTER FUNCTION weft._note_claim(of_incarnation_id integer, trying boolean, batch_id bigint, job_id integer) OWNER TO weft_system;
+ALTER FUNCTION weft._note_claim(of_incarnation_id integer, of_pool_id integer, trying boolean, stopped_at weft.offer, job_id integer) OWNER TO weft_system;
 
 CREATE FUNCTION weft._offers(i weft.worker_incarnation) RETURNS jsonb
     LANGUAGE sql STABLE;
@@ -1222,6 +1222,10 @@ ALTER FUNCTION weft._waiting_long(of_pool_id integer, lanes integer[], after_s d
 CREATE FUNCTION weft._waiting_sets() RETURNS SETOF integer
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._waiting_sets() OWNER TO weft_system;
+
+CREATE FUNCTION weft._wake_workers(pool_ids integer[], lane_ids integer[]) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._wake_workers(pool_ids integer[], lane_ids integer[]) OWNER TO weft_system;
 
 CREATE FUNCTION weft._why_facts(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(job_id integer, facts jsonb)
     LANGUAGE sql STABLE;
@@ -4494,7 +4498,7 @@ REVOKE ALL ON FUNCTION weft._next_span(of_batch_id bigint, of_group_id integer, 
 
 REVOKE ALL ON FUNCTION weft._no_schedule(of_schedule_id bigint) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION weft._note_claim(of_incarnation_id integer, trying boolean, batch_id bigint, job_id integer) FROM PUBLIC;
+REVOKE ALL ON FUNCTION weft._note_claim(of_incarnation_id integer, of_pool_id integer, trying boolean, stopped_at weft.offer, job_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._offers(i weft.worker_incarnation) FROM PUBLIC;
 
@@ -4677,6 +4681,8 @@ REVOKE ALL ON FUNCTION weft._waiting_jobs(of_gate_set_ids integer[], of_pool_id 
 REVOKE ALL ON FUNCTION weft._waiting_long(of_pool_id integer, lanes integer[], after_s double precision) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._waiting_sets() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._wake_workers(pool_ids integer[], lane_ids integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._why_facts(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone) FROM PUBLIC;
 

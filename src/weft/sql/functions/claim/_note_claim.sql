@@ -1,21 +1,25 @@
--- _note_claim: note that a worker which slept, or tries one job, has claimed. After the job of its try it is cordoned again.
+-- _note_claim: note that a worker which slept, or tries one job, has claimed. After the job of its try it is cordoned again. If it leaves
+--   work behind, it wakes others, since a little work wakes a few workers only (_wake_workers).
 -- Called by: claim_jobs.   Safe to repeat: yes.
 -- Locks: incarnation (its row, SKIP LOCKED); black_hole (SKIP LOCKED).   Plan: by key.
 -- The heartbeat may wait for locks held here, so a row that it has is skipped: that costs one notice, until the next claim. If the try is
 --   not noted, another one follows.
+-- stopped_at: the offer with which the claim ended; its batch_id is NULL if no work was left.
 -- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft._note_claim(of_incarnation_id int, trying boolean, batch_id bigint, job_id int) RETURNS void
-LANGUAGE plpgsql
+CREATE OR REPLACE FUNCTION weft._note_claim(of_incarnation_id int, of_pool_id int, trying boolean, stopped_at weft.offer, job_id int)
+RETURNS void LANGUAGE plpgsql
 AS $$
 #variable_conflict use_column
 BEGIN
     UPDATE weft.worker_incarnation i SET waiting = false, cordoned = i.cordoned OR i.trying, trying = false WHERE i.ctid = (
         SELECT x.ctid FROM weft.worker_incarnation x WHERE x.incarnation_id = of_incarnation_id FOR NO KEY UPDATE SKIP LOCKED);
     IF _note_claim.trying THEN
-        UPDATE weft.black_hole b SET try_batch_id = _note_claim.batch_id, try_job_id = _note_claim.job_id, try_attempt = (
-            SELECT j.attempt FROM weft.job j WHERE j.batch_id = _note_claim.batch_id AND j.job_id = _note_claim.job_id)
+        UPDATE weft.black_hole b SET try_batch_id = stopped_at.batch_id, try_job_id = _note_claim.job_id, try_attempt = (
+            SELECT j.attempt FROM weft.job j WHERE j.batch_id = stopped_at.batch_id AND j.job_id = _note_claim.job_id)
         WHERE b.ctid = (
             SELECT x.ctid FROM weft.black_hole x JOIN weft.worker_incarnation i USING (worker_id)
             WHERE i.incarnation_id = of_incarnation_id FOR NO KEY UPDATE OF x SKIP LOCKED);
+    ELSIF stopped_at.batch_id IS NOT NULL THEN
+        PERFORM weft._wake_workers(ARRAY[of_pool_id], ARRAY[stopped_at.lane_id]);
     END IF;
 END $$;

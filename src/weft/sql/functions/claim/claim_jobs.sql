@@ -83,7 +83,7 @@ BEGIN
     END LOOP;
     IF v_n > 0 THEN
         IF v_worker.waiting OR v_worker.trying THEN
-            PERFORM weft._note_claim(claim_jobs.incarnation_id, v_worker.trying, v_offer.batch_id, v_picked.job_ids[1]);
+            PERFORM weft._note_claim(claim_jobs.incarnation_id, v_worker.pool_id, v_worker.trying, v_offer, v_picked.job_ids[1]);
         END IF;
         PERFORM weft._announce();
     END IF;

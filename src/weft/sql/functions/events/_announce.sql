@@ -1,6 +1,5 @@
 -- _announce: wake everyone who waits for what this transaction did, and make users with new ready work visible to claimers. Ready work is
---   announced by pool, user and lane, and only workers that serve the lane are woken (NULL: any lane). The notice names the pool and,
---   unless it is for the whole pool, the incarnations; older programs read the pool only.
+--   announced by pool, user and lane; some workers that serve the lane are woken, as _wake_workers does (NULL: all of the pool).
 -- Called by: every function that changes a state, as its last act.   Safe to repeat: yes.
 -- Locks: announcements (shared, until the commit); new_work (shared, until the commit); share. Whoever goes to sleep takes the
 --   first exclusively, so no wake-up is lost; the second is taken with new ready work only.
@@ -10,7 +9,7 @@ RETURNS void LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_generic_plan
 AS $$
 DECLARE
-    v_payload text; v_locked boolean; v_driver boolean; v_listener boolean;
+    v_locked boolean; v_driver boolean; v_listener boolean;
 BEGIN
     v_locked := pg_advisory_xact_lock_shared(7701, 0) IS NOT NULL;  -- as an assignment it costs a tenth of a statement
     IF cardinality(pool_ids) > 0 THEN
@@ -21,20 +20,7 @@ BEGIN
         JOIN weft.tenant_user u USING (user_id)
         WHERE NOT EXISTS (SELECT FROM weft.user_share a WHERE a.pool_id = n.pool_id AND a.user_id = n.user_id AND a.active)
         ON CONFLICT (pool_id, user_id) DO UPDATE SET active = true;
-        FOR v_payload IN
-            SELECT CASE WHEN bool_and(w.serves) OR bool_or(w.serves AND w.offers IS NULL) OR count(*) > 500 THEN w.pool_id::text
-                        ELSE w.pool_id || ':' || string_agg(w.incarnation_id::text, ',') FILTER (WHERE w.serves) END
-            FROM (
-                SELECT i.pool_id, i.incarnation_id, i.offers, EXISTS (
-                    SELECT FROM unnest(_announce.pool_ids, _announce.lane_ids) x (pool_id, lane_id)
-                    WHERE x.pool_id = i.pool_id AND (x.lane_id IS NULL OR EXISTS (
-                        SELECT FROM weft.worker_lane s WHERE s.incarnation_id = i.incarnation_id AND s.lane_id = x.lane_id))) AS serves
-                FROM weft.worker_incarnation i WHERE i.pool_id = ANY (_announce.pool_ids) AND i.ended_at IS NULL AND i.waiting
-                    AND NOT i.cordoned) w
-            GROUP BY w.pool_id HAVING bool_or(w.serves)
-        LOOP
-            PERFORM pg_notify('work', v_payload);
-        END LOOP;
+        PERFORM weft._wake_workers(_announce.pool_ids, _announce.lane_ids);
     END IF;
     SELECT d.waiting, EXISTS (SELECT FROM weft.event_listener e WHERE e.waiting) INTO v_driver, v_listener FROM weft.driver_state d;
     IF v_driver THEN

@@ -372,3 +372,45 @@ async def test_what_had_ended_keeps_its_state_and_takes_no_more_jobs(world: Worl
 async def states_of_groups(world: World, batch: int) -> dict[str, str]:
     groups = await world.api.list_groups(world.caller, batch, after=-1, limit=9)
     return {group["path"] or group["name"]: group["state"] for group in groups}
+
+
+async def sweep_once(world: World, limit: int) -> None:
+    await world.driver.sweep("sweep_cancelled", await world.lead(), limit_jobs=limit)
+
+
+async def test_sweep_serves_each_user(world: World) -> None:
+    """Whoever cancelled thousands of jobs before does not delay ten, in an older batch."""
+    await world.sweep()
+    bob = await world.user("bob")
+    small, large = await world.submit(10, caller=bob), await world.submit(3_000)
+    await cancel(world, large)
+    await world.api.cancel_group(bob, small, 0, force=False)
+    await sweep_once(world, 100)
+
+    assert await world.states(small) == "c" * 10
+    assert (await world.states(large)).count("c") == 90  # what the ten have left
+
+
+async def test_each_user_that_a_sweep_serves_has_20_jobs(world: World) -> None:
+    await world.sweep()
+    users = [await world.user(f"user {number}") for number in range(8)]
+    batches = [await world.submit(30, caller=one) for one in users]
+    for one, batch in zip(users, batches, strict=True):
+        await world.api.cancel_group(one, batch, 0, force=False)
+    await sweep_once(world, 100)
+    counts = sorted([(await world.states(batch)).count("c") for batch in batches])
+
+    assert counts == [0, 0, 0, 20, 20, 20, 20, 20]
+    await world.sweep()
+    assert {await world.states(batch) for batch in batches} == {"c" * 30}
+
+
+async def test_sweep_of_a_user_begins_with_the_oldest_cancel(world: World) -> None:
+    await world.sweep()
+    one, two = await world.submit(30), await world.submit(30)
+    await cancel(world, two)
+    await cancel(world, one)
+    await sweep_once(world, 40)
+
+    assert await world.states(two) == "c" * 30
+    assert (await world.states(one)).count("c") == 10

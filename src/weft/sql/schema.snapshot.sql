@@ -1157,6 +1157,10 @@ CREATE FUNCTION weft._stuck_places(at timestamp with time zone, until timestamp 
     SET enable_bitmapscan TO 'off';
 ALTER FUNCTION weft._stuck_places(at timestamp with time zone, until timestamp with time zone) OWNER TO weft_system;
 
+CREATE FUNCTION weft._sweep_parts(limit_jobs integer) RETURNS TABLE(batch_id bigint, group_id integer, running integer[], jobs integer[], next_job integer, n_looked bigint)
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._sweep_parts(limit_jobs integer) OWNER TO weft_system;
+
 CREATE FUNCTION weft._switches(of_batch_id bigint) RETURNS TABLE(batch_id bigint, parking boolean)
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._switches(of_batch_id bigint) OWNER TO weft_system;
@@ -2090,7 +2094,9 @@ CREATE FUNCTION weft.sweep_cancelled(epoch bigint, limit_jobs integer, at timest
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
     SET enable_hashjoin TO 'off'
-    SET enable_mergejoin TO 'off';
+    SET enable_mergejoin TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_sort TO 'off';
 ALTER FUNCTION weft.sweep_cancelled(epoch bigint, limit_jobs integer, at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft.sweep_deadlines(epoch bigint, limit_jobs integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS bigint
@@ -2511,7 +2517,8 @@ CREATE TABLE weft.group_cancel (
     actor text NOT NULL,
     force boolean NOT NULL,
     sweep_job integer DEFAULT 0 NOT NULL,
-    swept boolean DEFAULT false NOT NULL
+    swept boolean DEFAULT false NOT NULL,
+    user_id integer NOT NULL
 );
 ALTER TABLE weft.group_cancel OWNER TO postgres;
 
@@ -3559,6 +3566,8 @@ CREATE INDEX gate_set_batch_id_idx ON weft.gate_set USING btree (batch_id) WHERE
 CREATE INDEX group_ancestor_members_idx ON weft.group_ancestor USING btree (batch_id, ancestor_id, group_id);
 
 CREATE INDEX group_cancel_unswept_idx ON weft.group_cancel USING btree (batch_id) WHERE (NOT swept);
+
+CREATE INDEX group_cancel_user_idx ON weft.group_cancel USING btree (user_id, cancelled_at) WHERE (NOT swept);
 
 CREATE INDEX group_count_open_idx ON weft.group_count USING btree (tenant_id, batch_id) WHERE ((group_id = 0) AND (NOT complete));
 
@@ -4647,6 +4656,8 @@ REVOKE ALL ON FUNCTION weft._stop_batch(operation weft.operation, limit_rows int
 REVOKE ALL ON FUNCTION weft._stop_reasons(batch_ids bigint[], job_ids integer[], attempts smallint[], reasons smallint[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._stuck_places(at timestamp with time zone, until timestamp with time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._sweep_parts(limit_jobs integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._switches(of_batch_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._switches(of_batch_id bigint) TO weft_tenant;

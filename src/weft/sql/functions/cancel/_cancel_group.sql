@@ -10,9 +10,10 @@ DECLARE
     v_is_new boolean;
 BEGIN
     PERFORM pg_advisory_xact_lock(_cancel_group.batch_id);
-    INSERT INTO weft.group_cancel AS c (batch_id, group_id, tenant_id, cancelled_at, actor, force)
-    SELECT g.batch_id, g.group_id, g.tenant_id, _cancel_group.at, _cancel_group.actor, _cancel_group.force
-    FROM weft.job_group g WHERE g.batch_id = _cancel_group.batch_id AND g.group_id = _cancel_group.group_id
+    INSERT INTO weft.group_cancel AS c (batch_id, group_id, tenant_id, user_id, cancelled_at, actor, force)
+    SELECT g.batch_id, g.group_id, g.tenant_id, b.user_id, _cancel_group.at, _cancel_group.actor, _cancel_group.force
+    FROM weft.job_group g JOIN weft.batch b USING (batch_id)
+    WHERE g.batch_id = _cancel_group.batch_id AND g.group_id = _cancel_group.group_id
     ON CONFLICT (batch_id, group_id) DO UPDATE SET force = true, swept = false, sweep_job = 0 WHERE excluded.force AND NOT c.force
     RETURNING true INTO v_is_new;
     IF v_is_new THEN

@@ -172,6 +172,20 @@ def test_a_machine_of_an_older_description_goes_when_it_is_idle() -> None:
     assert decide(kept, [], [replace(old, is_held=True)]) == []
 
 
+def test_a_machine_on_which_everything_fails_is_replaced() -> None:
+    broken = machine("a", is_broken=True)
+    busy = replace(broken, n_running=1, used_cpu_m=1000)
+    kept, full = replace(POOL, min_workers=1), replace(POOL, max_workers=1)
+    deleted, new = decide(kept, [], [broken])
+
+    assert told([deleted, new]) == [("delete", "a"), ("create", "small")]
+    assert deleted.reason.startswith("attempts fail at once on it")
+    assert told(decide(POOL, [JOB], [broken])) == [("delete", "a"), ("create", "small")]
+    assert told(decide(full, [JOB], [broken])) == [("delete", "a")]
+    assert told(decide(POOL, [JOB], [busy])) == [("create", "small")]
+    assert told(decide(POOL, [JOB], [replace(broken, flavour=None)])) == [("create", "small")]
+
+
 def test_only_a_share_of_the_idle_machines_goes_in_a_round() -> None:
     pool = replace(POOL, max_workers=10, delete_share=0.34, deletes_per_round=2)
     idle = [machine(f"{n}", idle_s=100) for n in range(9)]
@@ -308,6 +322,7 @@ MACHINES = st.lists(
         state_s=st.floats(0, 2000),
         has_worker=st.booleans(),
         is_held=st.booleans(),
+        is_broken=st.booleans(),
         is_old=st.booleans(),
     ),
     max_size=12,
@@ -338,8 +353,11 @@ def test_decisions_keep_every_limit(
         before = by_name[one.machine or ""]
         if before.has_worker:
             assert not before.is_held
-            assert one.kind != "delete" or (before.state, before.n_running) == ("cordoned", 0)
-            assert (before.state == "active") == (one.kind == "cordon")
+            assert one.kind != "delete" or not before.n_running
+            if before.is_broken:
+                assert one.kind == "delete"
+            else:
+                assert (before.state == "active") == (one.kind == "cordon")
     staying = sum(one.state in {"creating", "active"} for one in machines)
     idle = sum(one.reason.startswith("nothing ran") for one in decisions)
     assert idle <= max(staying - pool.min_workers, 0)

@@ -144,3 +144,28 @@ async def test_logins_read_no_machines(world: World) -> None:
             with pytest.raises(asyncpg.InsufficientPrivilegeError):
                 async with world.admin.transaction():
                     await world.admin.fetch("SELECT FROM weft.machine")
+
+
+async def test_a_machine_on_which_everything_fails_goes_unless_a_person_cordons_it(
+    world: World,
+) -> None:
+    async with described(world):
+        epoch = await world.lead()
+        names = [await add_machine(world) for _ in range(2)]
+        workers = [await world.worker(name) for name in names]
+        for worker in workers:
+            worker_id = worker.registered.worker_id
+            assert await world.driver.move_black_hole(epoch, worker_id, "cordon", "", retry_s=9)
+        broken, cordoned = names
+        await world.api.cordon_worker(world.caller, cordoned, world.pool, reason="mine")
+        rows = await world.driver.pool_rounds(epoch, limit_jobs=1)
+        (row,) = [one for one in rows if one["plan"]["name"] == world.pool]
+        found = {one["name"]: (one["is_broken"], one["is_held"]) for one in row["machines"]}
+        moved = [await world.driver.move_machine(epoch, name, "delete", "why") for name in names]
+        (change, *_) = await world.api.list_pool_changes(world.pool, limit=1)
+
+        assert found == {broken: (True, False), cordoned: (False, True)}
+        assert moved == [True, False]
+        assert (change["machine"], change["kind"], change["reason"]) == (broken, "delete", "why")
+        shown = await world.api.get_worker(world.caller, broken, world.pool)
+        assert shown["state"] == "draining"

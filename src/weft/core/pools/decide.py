@@ -54,6 +54,8 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     """Machines of its flavour are made otherwise by now, for example from another image."""
     is_held: bool = False
     """Cordoned or drained by a person: it is neither used nor changed."""
+    is_broken: bool = False
+    """Cordoned by the driver, because attempts fail at once there: it is not used, and goes."""
 
 
 def used_share(one: Machine) -> float:
@@ -90,15 +92,17 @@ def decide(
     """
     there = [_Room(one) for one in machines if one.state == "active" and one.has_worker]
     there += [_Room(one) for one in machines if one.state == "creating"]
-    used = [room for room in there if not (room.machine.is_held or _is_replaced(room.machine))]
+    used = [
+        room
+        for room in there
+        if not (room.machine.is_held or room.machine.is_broken or _is_replaced(room.machine))
+    ]
     left = _place([_in_window(one, pool.window_s) for one in demand], used)
-    staying = sum(
-        one.flavour is not None and one.state in {"creating", "active"} for one in machines
-    )
+    staying = sum(_stays(one) for one in machines)
     spare = max(pool.max_workers - staying, 0)
     back = [_Room(one) for one in machines if _may_come_back(one) and not one.is_old][:spare]
     left = _place(left, back)
-    gone = _lost(pool, machines)
+    gone = [*_lost(pool, machines), *_broken(pool, machines)]
     decisions = [*gone, *_uncordoned(back)]
     lost = {one.machine for one in gone}
     decisions += _created(pool, left, machines, closed_regions)
@@ -191,7 +195,7 @@ def _place(demand: Iterable[Demand], rooms: Sequence[_Room]) -> list[Demand]:
 def _is_replaced(one: Machine) -> bool:
     """Say whether a machine goes although it may be needed: another one is made instead."""
     idle = one.state == "active" and one.has_worker and not one.n_running
-    return idle and one.flavour is not None and one.is_old and not one.is_held
+    return idle and one.flavour is not None and one.is_old and not (one.is_held or one.is_broken)
 
 
 def _replaced(pool: Pool, old: Sequence[Machine]) -> list[Decision]:
@@ -202,9 +206,14 @@ def _replaced(pool: Pool, old: Sequence[Machine]) -> list[Decision]:
     ]
 
 
+def _stays(one: Machine) -> bool:
+    return one.flavour is not None and one.state in {"creating", "active"} and not one.is_broken
+
+
 def _may_come_back(one: Machine) -> bool:
     ours = one.flavour is not None
-    return ours and one.state == "cordoned" and one.has_worker and not one.is_held
+    usable = one.has_worker and not (one.is_held or one.is_broken)
+    return ours and one.state == "cordoned" and usable
 
 
 def _lost(pool: Pool, machines: Sequence[Machine]) -> list[Decision]:
@@ -221,6 +230,25 @@ def _lost(pool: Pool, machines: Sequence[Machine]) -> list[Decision]:
             continue
         found.append(Decision(kind="delete", machine=one.name, reason=reason))
     return found
+
+
+def _broken(pool: Pool, machines: Sequence[Machine]) -> list[Decision]:
+    """Delete machines on which attempts fail at once, and nothing runs."""
+    empty = [
+        one
+        for one in machines
+        if one.is_broken
+        and not one.is_held
+        and one.flavour is not None
+        and one.state in {"active", "cordoned"}
+        and one.has_worker
+        and not one.n_running
+    ]
+    reason = "attempts fail at once on it, while others succeed elsewhere"
+    return [
+        Decision(kind="delete", machine=one.name, reason=reason)
+        for one in empty[: pool.deletes_per_round]
+    ]
 
 
 def _uncordoned(back: Sequence[_Room]) -> list[Decision]:
@@ -247,7 +275,7 @@ def _created(
     new = _New(pool, regions, ours, most, quota_m)
     for wanted in left:
         new.add_for(wanted)
-    staying = sum(one.state in {"creating", "active"} for one in ours)
+    staying = sum(_stays(one) for one in ours)
     while staying + len(new.rooms) < pool.min_workers and new.add_any():
         pass
     while 0 < len(new.rooms) < pool.create_batch and new.add_any():

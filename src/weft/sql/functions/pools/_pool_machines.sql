@@ -13,10 +13,12 @@ AS $$
         'used_share', m.used_share,
         'uncounted_s', date_part('epoch', clock_timestamp() - coalesce(m.costs_from, m.created_at)),
         'state_s', coalesce(date_part('epoch', clock_timestamp() - m.changed_at), 0), 'has_worker', i.incarnation_id IS NOT NULL,
-        'is_held', coalesce(i.cordoned_by <> 'autoscaler', false), 'busy_key', format('%s %s', i.incarnation_id, k.claim_id))
+        'is_held', coalesce(i.cordoned_by <> 'autoscaler', false) AND NOT coalesce(i.is_broken, false),
+        'is_broken', coalesce(i.is_broken, false), 'busy_key', format('%s %s', i.incarnation_id, k.claim_id))
     FROM (SELECT x.*, p.plan FROM weft.machine x JOIN weft.pool p USING (pool_id) WHERE x.pool_id = of_pool_id AND x.state <> 'deleted') m
     FULL JOIN (
         SELECT w.name AS worker_name, w.cordoned_by, y.incarnation_id, y.cpu_m, y.memory_mib,
+               EXISTS (SELECT FROM weft.black_hole b WHERE b.worker_id = w.worker_id) AS is_broken,
                weft._offers(y) || CASE WHEN y.offers ? 'slots' THEN jsonb_build_object('slots', y.offers -> 'slots') ELSE '{}' END AS offers
         FROM weft.worker_incarnation y JOIN weft.worker w USING (worker_id)
         WHERE y.pool_id = of_pool_id AND y.ended_at IS NULL) i ON i.worker_name = m.name

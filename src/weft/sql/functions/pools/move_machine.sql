@@ -8,15 +8,17 @@ CREATE OR REPLACE FUNCTION weft.move_machine(epoch bigint, machine text, decisio
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    v_machine record; v_lives boolean; v_by text;
+    v_machine record; v_lives boolean; v_by text; v_broken boolean;
 BEGIN
     PERFORM weft._check_epoch(move_machine.epoch);
     SELECT m.machine_id, m.pool_id, m.state, p.name AS pool INTO v_machine FROM weft.machine m JOIN weft.pool p USING (pool_id)
     WHERE m.name = move_machine.machine FOR NO KEY UPDATE OF m;
-    SELECT w.cordoned_by, EXISTS (
-        SELECT FROM weft.worker_incarnation i WHERE i.worker_id = w.worker_id AND i.ended_at IS NULL) INTO v_by, v_lives
+    SELECT w.cordoned_by, EXISTS (SELECT FROM weft.worker_incarnation i WHERE i.worker_id = w.worker_id AND i.ended_at IS NULL),
+        EXISTS (SELECT FROM weft.black_hole b WHERE b.worker_id = w.worker_id)
+    INTO v_by, v_lives, v_broken
     FROM weft.worker w WHERE w.pool_id = v_machine.pool_id AND w.name = move_machine.machine;
-    IF v_machine.state IS NULL OR v_machine.state IN ('deleting', 'deleted') OR v_by <> 'autoscaler'
+    IF v_machine.state IS NULL OR v_machine.state IN ('deleting', 'deleted')
+       OR v_by <> 'autoscaler' AND NOT (v_broken AND decision = 'delete')
        OR (decision = 'cordon') <> (v_machine.state = 'active') AND decision <> 'delete' THEN
         RETURN false;
     END IF;

@@ -65,6 +65,11 @@ def stopped(*names: str, state: str = "cordoned") -> tuple[StoppedWorker, ...]:
          "`weft worker --pool default --worker-name default-3 --label 'rack=1 2'`")),
         ({"serving": 0, "large": 0, "active": 0}, {"asks": {"gpu": 2}},
          "waits for a worker that offers gpu 2: none does"),
+        ({"serving": 0, "large": 0, "active": 0}, {"stays": True},
+         ("waits for a worker on a machine that stays: none is there, and on others it was lost "
+         "too often; `weft worker --pool default --worker-name default-3`")),
+        ({"serving": 0, "large": 0, "active": 0}, {"stays": True, "asks": {"gpu": 2}},
+         "waits for a worker on a machine that stays that offers gpu 2: none does"),
         ({"large": 0, "active": 0}, {"cpu": 8},
          ("waits for a worker with 8 cores: the largest has 4; "
          "`weft worker --pool default --worker-name default-3 --worker-cpu 8`")),

@@ -18,6 +18,14 @@ class DriverSettings:
         maximum=1000,
         in_sql=True,
     )
+    spot_losses_max: int = setting(
+        2,
+        "how often a running job may be lost or preempted on machines that may be taken back; "
+        "after that it goes to one that stays",
+        minimum=1,
+        maximum=1000,
+        in_sql=True,
+    )
     preempt_after_s: float = setting(
         10.0,
         "seconds for which a job of a queue with a priority finds no room before preemptible jobs "

@@ -200,6 +200,10 @@ CREATE FUNCTION weft._bunch_lanes(shape_lanes integer[], shape_indexes integer[]
     LANGUAGE plpgsql IMMUTABLE;
 ALTER FUNCTION weft._bunch_lanes(shape_lanes integer[], shape_indexes integer[], entry_ns integer[], OUT firsts integer[], OUT lane_ids integer[]) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft._can_hold(of_pool_id integer, of_lane_id integer, needs_cpu_m bigint, needs_memory_mib bigint) RETURNS boolean
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._can_hold(of_pool_id integer, of_lane_id integer, needs_cpu_m bigint, needs_memory_mib bigint) OWNER TO weft_system;
+
 CREATE FUNCTION weft._cancel_group(batch_id bigint, group_id integer, actor text, force boolean, at timestamp with time zone) RETURNS boolean
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._cancel_group(batch_id bigint, group_id integer, actor text, force boolean, at timestamp with time zone) OWNER TO weft_system;
@@ -639,6 +643,10 @@ ALTER FUNCTION weft._lane_sections(lanes integer[], ns integer[], OUT firsts int
 CREATE FUNCTION weft._lanes_with_work(of_pool_id integer, of_user_id integer, lanes integer[]) RETURNS integer[]
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._lanes_with_work(of_pool_id integer, of_user_id integer, lanes integer[]) OWNER TO weft_system;
+
+CREATE FUNCTION weft._leave_spot(of_incarnation_id integer, batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._leave_spot(of_incarnation_id integer, batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft._limit_queues(of_tenant_id integer) RETURNS void
     LANGUAGE sql SECURITY DEFINER
@@ -4234,6 +4242,8 @@ REVOKE ALL ON FUNCTION weft._black_holes_due() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._bunch_lanes(shape_lanes integer[], shape_indexes integer[], entry_ns integer[], OUT firsts integer[], OUT lane_ids integer[]) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._can_hold(of_pool_id integer, of_lane_id integer, needs_cpu_m bigint, needs_memory_mib bigint) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._cancel_group(batch_id bigint, group_id integer, actor text, force boolean, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._cancel_group(batch_id bigint, group_id integer, actor text, force boolean, at timestamp with time zone) TO weft_tenant;
 
@@ -4433,6 +4443,8 @@ REVOKE ALL ON FUNCTION weft._lane_room(of_incarnation_id integer, of_lane_id int
 REVOKE ALL ON FUNCTION weft._lane_sections(lanes integer[], ns integer[], OUT firsts integer[], OUT lane_ids integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._lanes_with_work(of_pool_id integer, of_user_id integer, lanes integer[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._leave_spot(of_incarnation_id integer, batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._limit_queues(of_tenant_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._limit_queues(of_tenant_id integer) TO weft_tenant;

@@ -142,5 +142,7 @@ class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
     gates: tuple[GateFacts, ...] = ()
     preempts: tuple[JobName, ...] = ()
     """Running jobs that are being stopped for it."""
+    stays: bool = False
+    """It was lost so often on machines that may be taken back that it needs one that stays."""
     pool: PoolFacts | None = None
     """None: it does not wait."""

@@ -80,6 +80,11 @@ def _workers(job: JobFacts, pool: PoolFacts, *, with_room: bool) -> Iterator[Cau
 
 
 def _not_offered(job: JobFacts, pool: PoolFacts, of_pool: str) -> Cause:
+    if job.stays:
+        of_pool += " on a machine that stays"
+        if not job.asks:
+            text = f"{WORKER}{of_pool}: none is there, and on others it was lost too often"
+            return Cause("not_offered", text, _new_worker(pool))
     if not job.asks:
         return Cause(
             "queue_not_served",

@@ -8,8 +8,18 @@ CREATE OR REPLACE FUNCTION weft._shape_ids(
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_lanes int[];
+    v_lanes int[]; v_n int := cardinality(cpu_ms);
 BEGIN
+    FOR i IN 1..v_n LOOP
+        -- Lost too often, such a job asks for a machine that stays (_leave_spot), and a loss must not wait for a new lane.
+        IF _shape_ids.countables[i] ? 'preemptible' THEN
+            cpu_ms := cpu_ms || cpu_ms[i];
+            memory_mibs := memory_mibs || memory_mibs[i];
+            storage_mibs := storage_mibs || storage_mibs[i];
+            gpus := gpus || gpus[i];
+            countables := _shape_ids.countables || (_shape_ids.countables[i] - 'preemptible');
+        END IF;
+    END LOOP;
     FOR i IN 1..2 LOOP
         SELECT array_agg(s.shape_id ORDER BY t.n), array_agg(s.lane_id ORDER BY t.n) INTO shape_ids, lane_ids
         FROM unnest(cpu_ms, memory_mibs, storage_mibs, gpus, _shape_ids.countables) WITH ORDINALITY t (c, m, d, g, x, n)
@@ -23,4 +33,6 @@ BEGIN
         SELECT DISTINCT t.* FROM unnest(cpu_ms, memory_mibs, storage_mibs, gpus, _shape_ids.countables, v_lanes) t ORDER BY 1, 2, 3, 4, 6
         ON CONFLICT (cpu_m, memory_mib, storage_mib, gpu, countables) DO UPDATE SET lane_id = excluded.lane_id WHERE s.lane_id IS NULL;
     END LOOP;
+    shape_ids := shape_ids[:v_n];
+    lane_ids := lane_ids[:v_n];
 END $$;

@@ -26,7 +26,8 @@ AS $$
         'n_parents', o.n_unfinished, 'parents', weft._open_parents(o.batch_id, o.job_id),
         'gates', weft._closed_gates(o.batch_id, o.job_id, ARRAY[o.batch_set, o.gate_set_id], _why_facts.at),
         'preempts', weft._preempted_for(o.batch_id, o.job_id, o.attempt), 'pool', n.pool,
-        'kept', weft._kept_worker(o.batch_id, o.job_id))
+        'kept', weft._kept_worker(o.batch_id, o.job_id), 'stays', o.n_lost > 0 AND EXISTS (
+            SELECT FROM weft.job_change c WHERE c.batch_id = o.batch_id AND c.job_id = o.job_id AND c.subtype = 'spot'))
     FROM one o
     CROSS JOIN LATERAL (SELECT x.name FROM weft.tenant_user x WHERE x.user_id = o.user_id OFFSET 0) u
     LEFT JOIN need n ON o.waits AND (n.pool_id, n.lane_id, n.cpu_m, n.memory_mib) = (o.pool_id, o.lane_id, o.cpu_m, o.memory_mib)

@@ -19,7 +19,7 @@ from weft.core.why import (
     causes_of_wait,
     sentence,
 )
-from weft.core.why.facts import JobName, StoppedWorker
+from weft.core.why.facts import ComingMachine, GrowthFacts, JobName, StoppedWorker
 
 GIB = 2**30
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
@@ -255,6 +255,67 @@ def test_what_stays_is_told_also_of_a_job_that_waits_for_more() -> None:
         "waits: b7 is held; `weft release b7`",
         "waits for a worker: none is connected; `weft worker --pool default`",
     ]
+
+
+GROWS = "waits for a worker of pool big: the pool grows"
+ASKED = "asked for at 2026-11-21 11:59:50 UTC"
+NONE: dict[str, Any] = {
+    "pool": "big", "workers": 0, "serving": 0, "large": 0, "active": 0, "free": False
+}  # fmt: skip
+BUSY: dict[str, Any] = {"pool": "big", "free": False}
+
+
+def coming(usual_s: float | None) -> GrowthFacts:
+    """Return a pool whose next machine was asked for ten seconds ago."""
+    machine = ComingMachine("big-7", NOW - timedelta(seconds=10), usual_s)
+    return GrowthFacts(3, 4, has_room=True, coming=machine)
+
+
+@pytest.mark.parametrize(
+    ("pool", "growth", "expected"),
+    [
+        (NONE, coming(50), f"{GROWS}, machine big-7 comes in about 40 s; `weft pool show big`"),
+        (BUSY, coming(610), f"{GROWS}, machine big-7 comes in about 10 min; `weft pool show big`"),
+        (NONE, coming(None),
+         f"{GROWS}, machine big-7 is being made, {ASKED}; `weft pool show big`"),
+        (BUSY, coming(10.5),
+         f"{GROWS}, machine big-7 is late: {ASKED}, others came after 10 s; `weft pool show big`"),
+        (NONE, GrowthFacts(1, 4, has_room=True),
+         f"{GROWS} soon, it has 1 of 4 machines; `weft pool show big`"),
+        (BUSY, GrowthFacts(1, 4, has_room=True, problem="no quota"),
+         ("waits for a worker of pool big: its provider could not make one: no quota; "
+          "`weft pool log big`")),
+        (BUSY, GrowthFacts(1, 4, has_room=True),
+         ("waits for a worker of pool big with room: it needs 1 of 8 cores, and others use them; "
+          "the pool has 1 of 4 machines; `weft pool show big`")),
+        ({**BUSY, "ahead": True, "running": 6}, GrowthFacts(4, 4),
+         ("waits: your share of pool big is used: you run 6 of 8 cores, and others with less to "
+          "run come first; the pool has 4 of 4 machines; `weft pool show big`")),
+        (NONE, GrowthFacts(4, 4),
+         "waits for a worker of pool big: none is connected; `weft pool show big`"),
+        ({"pool": "big"}, coming(50), None),
+    ],
+)  # fmt: skip
+def test_pools_that_make_machines(
+    pool: dict[str, Any], growth: GrowthFacts, expected: str | None
+) -> None:
+    """Nobody is told to start a worker there; when the next one comes is estimated."""
+    assert told({**pool, "growth": growth}) == ([] if expected is None else [expected])
+    assert not [one for one in told({**pool, "growth": growth}, held=("",)) if "grows" in one]
+
+
+def test_a_job_that_guards_would_place_elsewhere_by_now() -> None:
+    """It is told only of a job that waits for something."""
+    says = (
+        "waits in queue slow, but guards choose queue fast for it now; "
+        "`weft queue reroute --queue slow`"
+    )
+
+    assert told(queue="slow", belongs="fast") == []
+    assert told(queue="slow", belongs="fast", held=("",)) == [
+        "waits: b7.j2 is held; `weft release b7.j2`", says
+    ]  # fmt: skip
+    assert told({"free": False}, queue="slow", belongs="fast")[0] == says
 
 
 def test_one_line_has_the_command_if_that_alone_helps() -> None:

@@ -4,6 +4,7 @@ import pytest
 
 from plans.test_plans import reads
 from store.world import World
+from weft.core.pools import Flavour, Pool
 from weft.core.states import Reason
 from weft.ports.store import NewGroup
 from weft.store.database import call_on
@@ -43,3 +44,36 @@ async def test_few_rows_are_read(own_world: World, *, gated: bool) -> None:
         large = {table: found[table] for table in ("job", "attempt", "edge", "ready_job")}
         assert {table: one.scans for table, one in large.items() if one.scans} == {}, function
         assert sum(one.rows_by_index for one in found.values()) <= rows_max, function
+
+
+async def test_few_machines_are_read(own_world: World) -> None:
+    """Of a pool that has made and deleted many."""
+    flavour = Flavour(name="f", cpu_m=1000, memory_mib=512)
+    pool = Pool(name=own_world.pool, provider="none", max_workers=5, flavours=(flavour,))
+    await own_world.api.save_pools(own_world.caller, [pool])
+    await own_world.admin.execute(
+        "INSERT INTO weft.machine (pool_id, name, provider, flavour, region, cpu_m, "
+        "price_per_hour, pool_max, state, reason, created_at, changed_at, came_at) "
+        "SELECT pool_id, 'm' || n, 'none', 'f', '', 1000, 0, 5, "
+        "CASE n WHEN 2000 THEN 'creating' ELSE 'deleted' END, '', now(), now(), "
+        "CASE WHEN n < 2000 THEN now() END "
+        "FROM weft.pool, generate_series(1, 2000) n WHERE name = $1",
+        own_world.pool,
+    )
+    await own_world.admin.execute(
+        "INSERT INTO weft.pool_change (pool_id, at, kind, machine, reason) "
+        "SELECT pool_id, now(), 'delete', 'm', '' FROM weft.pool, generate_series(1, 1000) "
+        "WHERE name = $1",
+        own_world.pool,
+    )
+    batch = await own_world.submit()
+    connection = await own_world.connect("weft_api")
+    of = {"tenant_id": own_world.caller.tenant_id, "batch_id": batch}
+    async with reads(connection, "machine", "pool_change") as found:
+        facts = await call_on(connection, "why_job", **of, job_id=1)
+    await connection.close()
+
+    assert facts[0][0]["pool"]["growth"]["coming"]["usual_s"] == 0
+    assert {table: one.scans for table, one in found.items() if one.scans} == {}
+    assert found["machine"].rows_by_index <= 30
+    assert found["pool_change"].rows_by_index <= 100

@@ -401,7 +401,7 @@ CREATE TABLE weft.pool (
 );
 ALTER TABLE weft.pool OWNER TO postgres;
 
-CREATE FUNCTION weft._flavours(of_pool weft.pool) RETURNS TABLE(cpu_m bigint, memory_mib bigint, offers jsonb)
+CREATE FUNCTION weft._flavours(of_pool weft.pool) RETURNS TABLE(flavour text, cpu_m bigint, memory_mib bigint, offers jsonb)
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._flavours(of_pool weft.pool) OWNER TO weft_system;
 
@@ -447,6 +447,11 @@ ALTER FUNCTION weft._group_counts(batch_ids bigint[], group_ids integer[], folde
 CREATE FUNCTION weft._group_documents(batch_ids bigint[], group_ids integer[], folded boolean DEFAULT false) RETURNS TABLE(batch_id bigint, group_id integer, document jsonb)
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._group_documents(batch_ids bigint[], group_ids integer[], folded boolean) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._growth(of_pool_id integer, of_lane_id integer, needs_cpu_m bigint, needs_memory_mib bigint) RETURNS jsonb
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft._growth(of_pool_id integer, of_lane_id integer, needs_cpu_m bigint, needs_memory_mib bigint) OWNER TO weft_system;
 
 CREATE TABLE weft.worker_incarnation (
     incarnation_id integer NOT NULL,
@@ -725,6 +730,7 @@ CREATE TABLE weft.machine (
     costs_from timestamp with time zone,
     used_share double precision DEFAULT 0 NOT NULL,
     template text,
+    came_at timestamp with time zone,
     CONSTRAINT machine_cpu_m_check CHECK ((cpu_m > 0)),
     CONSTRAINT machine_dates_check CHECK ((created_at <= changed_at)),
     CONSTRAINT machine_name_check CHECK (((length(name) >= 1) AND (length(name) <= 256))),
@@ -780,12 +786,12 @@ CREATE FUNCTION weft._move_ranges(batch_ids bigint[]) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._move_ranges(batch_ids bigint[]) OWNER TO weft_system;
 
-CREATE FUNCTION weft._move_rows(of_batch_id bigint, of_job_ids integer[], old_shapes integer[], new_shapes integer[], new_lanes integer[], queue_set integer, OUT sets integer[], OUT pools integer[]) RETURNS record
+CREATE FUNCTION weft._move_rows(of_batch_id bigint, of_job_ids integer[], old_shapes integer[], new_shapes integer[], new_lanes integer[], queue_set integer, actor text, OUT sets integer[], OUT pools integer[]) RETURNS record
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off';
-ALTER FUNCTION weft._move_rows(of_batch_id bigint, of_job_ids integer[], old_shapes integer[], new_shapes integer[], new_lanes integer[], queue_set integer, OUT sets integer[], OUT pools integer[]) OWNER TO weft_tenant;
+ALTER FUNCTION weft._move_rows(of_batch_id bigint, of_job_ids integer[], old_shapes integer[], new_shapes integer[], new_lanes integer[], queue_set integer, actor text, OUT sets integer[], OUT pools integer[]) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft._moved_gate_set(own integer, of_queue integer) RETURNS integer
     LANGUAGE sql SECURITY DEFINER
@@ -1875,13 +1881,13 @@ CREATE FUNCTION weft.move_black_hole(epoch bigint, of_worker_id integer, decisio
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.move_black_hole(epoch bigint, of_worker_id integer, decision text, reason text, retry_s double precision) OWNER TO weft_system;
 
-CREATE FUNCTION weft.move_jobs(tenant_id integer, batch_id bigint, job_ids integer[], asked jsonb) RETURNS integer
+CREATE FUNCTION weft.move_jobs(tenant_id integer, batch_id bigint, job_ids integer[], asked jsonb, actor text) RETURNS integer
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off';
-ALTER FUNCTION weft.move_jobs(tenant_id integer, batch_id bigint, job_ids integer[], asked jsonb) OWNER TO weft_tenant;
+ALTER FUNCTION weft.move_jobs(tenant_id integer, batch_id bigint, job_ids integer[], asked jsonb, actor text) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.move_machine(epoch bigint, machine text, decision text, reason text) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
@@ -3595,6 +3601,8 @@ CREATE UNIQUE INDEX job_group_set_name_idx ON weft.job_group USING btree (batch_
 
 CREATE INDEX job_label_name_idx ON weft.job_label USING btree (batch_id, name, job_id) WHERE (name IS NOT NULL);
 
+CREATE INDEX machine_came_idx ON weft.machine USING btree (pool_id, flavour, machine_id) WHERE (came_at IS NOT NULL);
+
 CREATE INDEX machine_pool_id_idx ON weft.machine USING btree (pool_id) WHERE (state <> 'deleted'::text);
 
 CREATE UNIQUE INDEX membership_groups_idx ON weft.membership USING btree (batch_id, group_id, set_ids);
@@ -4367,6 +4375,8 @@ GRANT ALL ON FUNCTION weft._group_counts(batch_ids bigint[], group_ids integer[]
 REVOKE ALL ON FUNCTION weft._group_documents(batch_ids bigint[], group_ids integer[], folded boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._group_documents(batch_ids bigint[], group_ids integer[], folded boolean) TO weft_system;
 
+REVOKE ALL ON FUNCTION weft._growth(of_pool_id integer, of_lane_id integer, needs_cpu_m bigint, needs_memory_mib bigint) FROM PUBLIC;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.worker_incarnation TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.worker_incarnation TO weft_system;
 GRANT SELECT ON TABLE weft.worker_incarnation TO weft_api;
@@ -4502,7 +4512,7 @@ GRANT ALL ON FUNCTION weft._move_members(tenant_id integer, of_batch_id bigint, 
 
 REVOKE ALL ON FUNCTION weft._move_ranges(batch_ids bigint[]) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION weft._move_rows(of_batch_id bigint, of_job_ids integer[], old_shapes integer[], new_shapes integer[], new_lanes integer[], queue_set integer, OUT sets integer[], OUT pools integer[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION weft._move_rows(of_batch_id bigint, of_job_ids integer[], old_shapes integer[], new_shapes integer[], new_lanes integer[], queue_set integer, actor text, OUT sets integer[], OUT pools integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._moved_gate_set(own integer, of_queue integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._moved_gate_set(own integer, of_queue integer) TO weft_tenant;
@@ -5044,8 +5054,8 @@ GRANT ALL ON FUNCTION weft.missing_payloads(tenant_id integer, of_batch_id bigin
 REVOKE ALL ON FUNCTION weft.move_black_hole(epoch bigint, of_worker_id integer, decision text, reason text, retry_s double precision) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.move_black_hole(epoch bigint, of_worker_id integer, decision text, reason text, retry_s double precision) TO weft_driver;
 
-REVOKE ALL ON FUNCTION weft.move_jobs(tenant_id integer, batch_id bigint, job_ids integer[], asked jsonb) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.move_jobs(tenant_id integer, batch_id bigint, job_ids integer[], asked jsonb) TO weft_api;
+REVOKE ALL ON FUNCTION weft.move_jobs(tenant_id integer, batch_id bigint, job_ids integer[], asked jsonb, actor text) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.move_jobs(tenant_id integer, batch_id bigint, job_ids integer[], asked jsonb, actor text) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.move_machine(epoch bigint, machine text, decision text, reason text) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.move_machine(epoch bigint, machine text, decision text, reason text) TO weft_driver;

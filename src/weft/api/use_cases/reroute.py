@@ -61,6 +61,26 @@ async def reroute(services: Services, caller: Caller, document: RerouteDocument)
     }
 
 
+async def chosen_queue(
+    services: Services, caller: Caller, batch_id: int, job_id: int
+) -> str | None:
+    """Return the queue that guards choose by now for a job that waits; None: it waits there, or
+    cannot move, because it names its queue or has run before.
+    """
+    routes = await services.routes(caller)
+    if len(routes) == 1:
+        return None
+    page = await services.store.list_waiting(caller, after=(batch_id, job_id - 1), limit=1)
+    if page is None or page.batch_id != batch_id:
+        return None
+    for job in page.jobs:
+        if job["job_id"] == job_id and not job["named"]:
+            router = Router(routes, await request_of(services, caller, batch_id, routes))
+            chosen = router.queue_of(_asked_of(job, _shape_of(job)))
+            return chosen if chosen != job["asked"].get("queue", DEFAULT) else None
+    return None
+
+
 def _shape_of(job: Row) -> Shape:
     """Return what a job asks for, wherever it waits."""
     asked = {name: value for name, value in job["asked"].items() if name not in {"pool", "queue"}}

@@ -9,6 +9,7 @@ import msgspec
 from weft.api.services import Answer, Services
 from weft.api.translation.gates import SENTENCES
 from weft.api.use_cases.output import Outputs
+from weft.api.use_cases.reroute import chosen_queue
 from weft.core.errors import OutputElsewhere
 from weft.core.states import ENDED_WORDS
 from weft.core.why import (
@@ -34,6 +35,7 @@ async def why_job(services: Services, caller: Caller, batch_id: int, job_id: int
         state, causes = end.state, causes_of_end(end, datetime.now(UTC))
     else:
         state = facts.state
+        facts = await _routed(services, caller, facts)
         causes = causes_of_wait(_for(facts, caller), SENTENCES, datetime.now(UTC))
     return {"batch_id": batch_id, "job_id": job_id, "state": state, "causes": _shown(causes)}
 
@@ -41,7 +43,9 @@ async def why_job(services: Services, caller: Caller, batch_id: int, job_id: int
 async def why_group(services: Services, caller: Caller, batch_id: int, group: int | str) -> Answer:
     """Return why jobs of a group wait. Raise `BatchNotFound`, `GroupNotFound`."""
     facts = await services.store.why_group(caller, batch_id, group)
-    ready = tuple(_for(one, caller) for one in facts.ready)
+    ready = tuple([
+        _for(await _routed(services, caller, one), caller) for one in facts.ready
+    ])
     facts = msgspec.structs.replace(facts, ready=ready)
     causes = causes_of_group(facts, SENTENCES, datetime.now(UTC))
     return {
@@ -62,6 +66,12 @@ async def add_why(
         for cause in causes_of_wait(_for(facts, caller), SENTENCES, now)[:1]:
             found[facts.job_id] = sentence(cause)
     return [{**row, "why": found.get(row["job_id"])} for row in rows]
+
+
+async def _routed(services: Services, caller: Caller, facts: JobFacts) -> JobFacts:
+    """Add the queue that guards choose for the job by now."""
+    chosen = await chosen_queue(services, caller, facts.batch_id, facts.job_id)
+    return msgspec.structs.replace(facts, belongs=chosen)
 
 
 def _for(facts: JobFacts, caller: Caller) -> JobFacts:

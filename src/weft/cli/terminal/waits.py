@@ -1,6 +1,7 @@
 """Say what a job, a batch or a group waits for if it does not start."""
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from typing import Any
@@ -109,7 +110,7 @@ async def _of_group(client: Api, group: Document) -> str | None:
 
 
 def _without_time_left(reason: str) -> str:
-    return reason.partition(" (in ")[0]
+    return re.split(r" \(in | in about ", reason)[0]
 
 
 def _name_of(document: Document) -> str:

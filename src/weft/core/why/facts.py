@@ -45,6 +45,28 @@ class StoppedWorker(msgspec.Struct, frozen=True):
     """Why, as far as somebody said it."""
 
 
+class ComingMachine(msgspec.Struct, frozen=True):
+    """A machine that was asked for and has no worker yet."""
+
+    machine: str
+    since: datetime
+    usual_s: float | None = None
+    """How long others of its flavour took; None: none has come yet."""
+
+
+class GrowthFacts(msgspec.Struct, frozen=True):
+    """What a pool that makes machines can do for a job."""
+
+    machines: int = 0
+    max_workers: int = 0
+    has_room: bool = False
+    """One more may be made."""
+    coming: ComingMachine | None = None
+    """The one that was asked for first."""
+    problem: str | None = None
+    """Why the provider made none when it was asked last."""
+
+
 class PoolFacts(msgspec.Struct, frozen=True):
     """The workers of the pool in which a job waits."""
 
@@ -69,6 +91,8 @@ class PoolFacts(msgspec.Struct, frozen=True):
     """Cores that jobs of the same user have."""
     ahead: bool = False
     """Another user runs less and has ready jobs."""
+    growth: GrowthFacts | None = None
+    """None: the pool makes no machine that holds such a job."""
 
 
 class GroupFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -140,6 +164,8 @@ class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
     """Parents that have not ended."""
     parents: tuple[ParentFacts, ...] = ()
     gates: tuple[GateFacts, ...] = ()
+    belongs: str | None = None
+    """The queue that guards choose for it by now, if that is another one."""
     preempts: tuple[JobName, ...] = ()
     """Running jobs that are being stopped for it."""
     stays: bool = False

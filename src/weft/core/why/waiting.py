@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 
-from weft.core.amounts import size
-from weft.core.why.facts import GateFacts, JobFacts, PoolFacts
+from weft.core.amounts import MINUTE, size
+from weft.core.why.facts import GateFacts, GrowthFacts, JobFacts, PoolFacts
 from weft.core.why.sentences import Cause, GateSentence, command, group_of, name_of
 
 WORKER = "waits for a worker"
@@ -31,7 +31,11 @@ def causes_of_wait(
         text = f"waits until {first}{more} stopped to make room for it"
         return [*found, Cause("preempting", text, command("why", first))]
     # A job that waits for something else anyway is told only what stays: room comes and goes.
-    return found + list(_workers(job, job.pool, with_room=not found))
+    workers = list(_workers(job, job.pool, now, with_room=not found))
+    if job.belongs and (found or workers):
+        text = f"waits in queue {job.queue}, but guards choose queue {job.belongs} for it now"
+        found.append(Cause("guard", text, command("queue", "reroute", "--queue", job.queue)))
+    return found + workers
 
 
 def _parents(job: JobFacts) -> Iterator[Cause]:
@@ -65,9 +69,13 @@ def _gate(
     return Cause(gate.kind, f"waits at the gate {gate.kind}{taken}")
 
 
-def _workers(job: JobFacts, pool: PoolFacts, *, with_room: bool) -> Iterator[Cause]:
+def _workers(job: JobFacts, pool: PoolFacts, now: datetime, *, with_room: bool) -> Iterator[Cause]:
     of_pool = "" if pool.pool == "default" else f" of pool {pool.pool}"
-    if not pool.workers:
+    growth = pool.growth
+    if growth and (growth.coming or (growth.has_room and (growth.problem or not pool.active))):
+        if with_room and not pool.free:
+            yield _growing(pool, growth, of_pool, now)
+    elif not pool.workers:
         yield Cause("no_worker", f"{WORKER}{of_pool}: none is connected", _new_worker(pool))
     elif not pool.serving:
         yield _not_offered(job, pool, of_pool)
@@ -77,6 +85,31 @@ def _workers(job: JobFacts, pool: PoolFacts, *, with_room: bool) -> Iterator[Cau
         yield _out_of_service(pool, of_pool)
     elif with_room and not pool.free:
         yield _busy(job, pool, of_pool)
+
+
+def _growing(pool: PoolFacts, growth: GrowthFacts, of_pool: str, now: datetime) -> Cause:
+    """Say when the next machine comes, by how long others took."""
+    show = command("pool", "show", pool.pool)
+    if growth.coming is None and growth.problem:
+        text = f"{WORKER}{of_pool}: its provider could not make one: {growth.problem}"
+        return Cause("grows", text, command("pool", "log", pool.pool))
+    if growth.coming is None:
+        text = f"the pool grows soon, it has {growth.machines} of {growth.max_workers} machines"
+        return Cause("grows", f"{WORKER}{of_pool}: {text}", show)
+    name, since = growth.coming.machine, growth.coming.since
+    grows = f"{WORKER}{of_pool}: the pool grows, machine {name}"
+    asked = f"asked for at {since.astimezone(now.tzinfo):%Y-%m-%d %H:%M:%S} {now.tzname()}"
+    if growth.coming.usual_s is None:
+        return Cause("grows", f"{grows} is being made, {asked}", show)
+    left_s = growth.coming.usual_s - (now - since).total_seconds()
+    if left_s >= 1:
+        return Cause("grows", f"{grows} comes in about {_roughly(left_s)}", show)
+    usual = _roughly(growth.coming.usual_s)
+    return Cause("grows", f"{grows} is late: {asked}, others came after {usual}", show)
+
+
+def _roughly(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 2 * MINUTE else f"{seconds / MINUTE:.0f} min"
 
 
 def _not_offered(job: JobFacts, pool: PoolFacts, of_pool: str) -> Cause:
@@ -140,20 +173,28 @@ def _out_of_service(pool: PoolFacts, of_pool: str) -> Cause:
 
 def _busy(job: JobFacts, pool: PoolFacts, of_pool: str) -> Cause:
     cores = f"{pool.cpu_active:g} cores"
+    growth = pool.growth
+    grown = f"; the pool has {growth.machines} of {growth.max_workers} machines" if growth else ""
     if pool.ahead:
         runs, whose = ("you run", "your") if not job.user else (f"{job.user} runs", "the owner's")
         return Cause(
             "share",
             f"waits: {whose} share{of_pool} is used: {runs} {pool.running:g} of {cores}, and "
-            "others with less to run come first",
+            f"others with less to run come first{grown}",
             _new_worker(pool),
         )
-    text = f"{WORKER}{of_pool} with room: it needs {job.cpu:g} of {cores}, and others use them"
+    text = (
+        f"{WORKER}{of_pool} with room: it needs {job.cpu:g} of {cores}, and others use them{grown}"
+    )
     return Cause("busy", text, _new_worker(pool))
 
 
 def _new_worker(pool: PoolFacts, *options: str) -> str:
-    """Return the command that starts a worker beside those of the pool."""
+    """Return the command that starts a worker beside those of the pool, or, where machines are
+    made, shows how many there may be.
+    """
+    if pool.growth:
+        return command("pool", "show", pool.pool)
     is_first = pool.pool == "default" and not pool.workers
     name = () if is_first else ("--worker-name", f"{pool.pool}-{pool.workers + 1}")
     return command("worker", "--pool", pool.pool, *name, *options)

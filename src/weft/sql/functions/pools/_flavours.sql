@@ -1,14 +1,14 @@
 -- _flavours: what workers of a pool that a provider may make offer; no rows: it makes none.
--- Called by: pool_offers.   Safe to repeat: yes, it only computes.
+-- Called by: pool_offers, _growth.   Safe to repeat: yes, it only computes.
 -- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft._flavours(of_pool weft.pool) RETURNS TABLE (cpu_m bigint, memory_mib bigint, offers jsonb)
+CREATE OR REPLACE FUNCTION weft._flavours(of_pool weft.pool) RETURNS TABLE (flavour text, cpu_m bigint, memory_mib bigint, offers jsonb)
 LANGUAGE sql STABLE
 AS $$
-    SELECT f.cpu_m, f.memory_mib, jsonb_build_object('storage_mib', f.storage_mib, 'gpu', 0, 'pool', (of_pool).name,
+    SELECT f.name, f.cpu_m, f.memory_mib, jsonb_build_object('storage_mib', f.storage_mib, 'gpu', 0, 'pool', (of_pool).name,
         'executor', '["process", "function"]'::jsonb) || (
             SELECT coalesce(jsonb_object_agg(l.key, jsonb_build_array(l.value)), '{}') FROM jsonb_each(f.labels) l)
         || CASE WHEN f.preemptible THEN '{"preemptible": ["yes"]}'::jsonb ELSE '{}' END
-    FROM jsonb_to_recordset((of_pool).plan -> 'flavours') f (cpu_m bigint, memory_mib bigint, storage_mib bigint, labels jsonb,
+    FROM jsonb_to_recordset((of_pool).plan -> 'flavours') f (name text, cpu_m bigint, memory_mib bigint, storage_mib bigint, labels jsonb,
         preemptible boolean)
     WHERE ((of_pool).plan ->> 'max_workers')::int > 0
 $$;

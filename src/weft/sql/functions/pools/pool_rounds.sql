@@ -9,9 +9,10 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
     PERFORM weft._check_epoch(pool_rounds.epoch);
-    UPDATE weft.machine m SET state = 'active', changed_at = clock_timestamp(), reason = 'its worker takes jobs'
+    UPDATE weft.machine m SET state = 'active', changed_at = clock_timestamp(), reason = 'its worker takes jobs',
+        came_at = CASE WHEN m.state = 'creating' THEN greatest(n.registered_at, m.created_at) ELSE m.came_at END
     FROM (
-        SELECT x.machine_id FROM weft.machine x
+        SELECT x.machine_id, i.registered_at FROM weft.machine x
         JOIN weft.worker w ON w.pool_id = x.pool_id AND w.name = x.name AND w.cordoned_at IS NULL
         JOIN weft.worker_incarnation i ON i.worker_id = w.worker_id AND i.ended_at IS NULL
         WHERE x.state IN ('creating', 'cordoned', 'deleting') FOR NO KEY UPDATE OF x SKIP LOCKED) n

@@ -3,7 +3,8 @@
 -- Plan: live workers of the pool; what runs on at most 20 of them, as _live_attempts, leaving out those that claim many jobs.
 -- Returns: `workers`: all; `serving`: those that offer what the lane asks; `large`: of these, those that are large enough; of all serving
 --   ones the largest `cpu` and `memory`; `stopped`: the first large ones that take no jobs; `free`: whether an active one has room;
---   `cpu_active`: cores of all active ones; `running`: cores that the user runs; `ahead`: whether a user who runs less has ready jobs.
+--   `cpu_active`: cores of all active ones; `running`: cores that the user runs; `ahead`: whether a user who runs less has ready jobs;
+--   `growth`: as _growth.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._pool_facts(of_pool_id int, of_lane_id int, needs_cpu_m bigint, needs_memory_mib bigint, of_user_id int)
 RETURNS jsonb LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
@@ -34,6 +35,7 @@ AS $$
         'free', (SELECT f.yes FROM free f), 'cpu_active', coalesce(sum(l.cpu_m) FILTER (WHERE l.state = 'active'), 0) / 1000.0,
         'running', coalesce((SELECT s.running_m FROM share s), 0) / 1000.0,
         'ahead', EXISTS (SELECT FROM share s JOIN weft.user_share o ON o.pool_id = of_pool_id AND o.active AND o.load < s.load
-            WHERE o.n_ready > 0))
+            WHERE o.n_ready > 0),
+        'growth', weft._growth(of_pool_id, of_lane_id, needs_cpu_m, needs_memory_mib))
     FROM live l
 $$;

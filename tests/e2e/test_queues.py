@@ -167,7 +167,10 @@ def test_waiting_jobs_are_rerouted(weft: Weft, file: Path) -> None:
     planned = weft.run("queue", "reroute", "--dry-run", "--json")
     moved = weft.run("queue", "drain", "short", "--move-to", "default")
     job = json.loads(weft.run("status", f"{batch}.j1", "--json").stdout)
+    shown = weft.run("status", f"{batch}.j1").stdout.decode()
 
+    assert "moved: from queue short to default" in shown
+    assert (job["history"][-1]["subtype"], job["history"][-1]["to"]) == ("moved", "ready")
     assert json.loads(planned.stdout) == []
     assert moved.stdout.decode() == "short → default: 1 job\n"
     assert job["queue"] == "default"

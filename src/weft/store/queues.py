@@ -70,5 +70,6 @@ class Queues:
             batch_id=batch_id,
             job_ids=list(jobs),
             asked={} if queue == DEFAULT else {"queue": queue, "pool": pool},
+            actor=f"user {caller.user_name}",
         )
         return int(rows[0][0])

@@ -102,6 +102,15 @@ class QueueStoreSuite(StoreTests):
         assert moved == [2, 1, 0]
         jobs = await api.list_jobs(caller, batch, after=0, limit=9)
         assert [job["queue"] for job in jobs] == ["default", "default", "q"]
+        changes = [
+            (one["actor"], one["message"])
+            for one in await api.job_history(caller, batch, 2)
+            if one["subtype"] == "moved"
+        ]
+        assert changes == [
+            (f"user {caller.user_name}", "from queue default to q"),
+            (f"user {caller.user_name}", "from queue q to default"),
+        ]
         await self.site.end(*claimed)
         assert await self.site.run() == [2, 3]
         await api.save_queues(caller, [])

@@ -52,5 +52,6 @@ class QueueStore(Protocol):
         self, caller: Caller, batch_id: int, jobs: Sequence[int], *, queue: str, pool: str | None
     ) -> int:
         """Let those of these jobs that wait, and have never run, wait in this queue and pool,
-        behind the limits of the queue; None: in the queue `default`. Return how many moved.
+        behind the limits of the queue; None: in the queue `default`. Their history tells it.
+        Return how many moved.
         """

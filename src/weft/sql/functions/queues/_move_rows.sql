@@ -1,11 +1,11 @@
--- _move_rows: give jobs that wait another shape, lane and gate set, and list them anew. A job in a range is listed by itself; parked ones
---   stay parked.
+-- _move_rows: give jobs that wait another shape, lane and gate set, note it in their history, and list them anew.
+--   A job in a range is listed by itself; parked ones stay parked.
 -- Called by: move_jobs, which has locked them.   Safe to repeat: no.
 -- Locks: job (by the caller); ready_job (by the caller).   Plan: both by key.
 -- old_shapes, new_shapes, new_lanes: side by side.   Returns: the gate sets and the pools in which ready jobs wait now.
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._move_rows(
-    of_batch_id bigint, of_job_ids int[], old_shapes int[], new_shapes int[], new_lanes int[], queue_set int,
+    of_batch_id bigint, of_job_ids int[], old_shapes int[], new_shapes int[], new_lanes int[], queue_set int, actor text,
     OUT sets int[], OUT pools int[]
 ) LANGUAGE plpgsql SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
@@ -36,6 +36,14 @@ BEGIN
                   count(*) FILTER (WHERE x.state = STATE_READY) AS n_ready FROM upd x GROUP BY 1, 2) u
         CROSS JOIN LATERAL (VALUES (old_shapes[u.place], v_old_pools[u.place], -1),
             (new_shapes[u.place], weft._lane_pool(new_lanes[u.place], v_batch.pool_id), 1)) d (shape_id, pool_id, sign)),
+    told AS (
+        INSERT INTO weft.job_change (batch_id, job_id, tenant_id, at, from_state, to_state, actor, subtype, message)
+        SELECT of_batch_id, u.job_id, v_batch.tenant_id, clock_timestamp(), u.state, u.state, _move_rows.actor, 'moved', q.message
+        FROM upd u JOIN (
+            SELECT t.place, format('from queue %s to %s', coalesce(o.countables ->> 'queue', 'default'),
+                coalesce(n.countables ->> 'queue', 'default')) AS message
+            FROM unnest(old_shapes, new_shapes) WITH ORDINALITY t (old, new, place)
+            JOIN weft.shape o ON o.shape_id = t.old JOIN weft.shape n ON n.shape_id = t.new) q USING (place)),
     -- In place, as in _set_priority.
     parked AS (
         UPDATE weft.ready_job q SET lane_id = new_lanes[u.place], pool_id = weft._lane_pool(new_lanes[u.place], v_batch.pool_id)

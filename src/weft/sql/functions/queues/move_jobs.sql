@@ -6,7 +6,7 @@
 -- Plan: jobs and ready_job by key.   A hold or a cancel waits or is seen.
 -- asked: `queue` and `pool`, or nothing for the queue `default`.   Returns: how many moved.   Raises WF101.
 -- Owner: weft_tenant.  Granted to: weft_api.
-CREATE OR REPLACE FUNCTION weft.move_jobs(tenant_id int, batch_id bigint, job_ids int[], asked jsonb) RETURNS int
+CREATE OR REPLACE FUNCTION weft.move_jobs(tenant_id int, batch_id bigint, job_ids int[], asked jsonb, actor text) RETURNS int
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
@@ -46,7 +46,8 @@ BEGIN
     IF v_batch.gated THEN
         v_gates := weft._free_places(array_fill(v_id, ARRAY[cardinality(v_job)]), v_job);
     END IF;
-    SELECT m.sets, m.pools INTO v_sets, v_pools FROM weft._move_rows(v_id, v_job, v_old, v_new, v_lanes, v_set) m;
+    SELECT m.sets, m.pools INTO v_sets, v_pools FROM weft._move_rows(v_id, v_job, v_old, v_new, v_lanes, v_set,
+        move_jobs.actor) m;
     IF v_batch.gated THEN
         PERFORM weft._pass_gates(v_gates || weft._set_gates(v_sets), true);
     END IF;

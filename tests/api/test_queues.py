@@ -280,6 +280,41 @@ async def test_a_guard_that_fails_is_counted_in_a_metric(http: httpx.AsyncClient
     assert 'weft_guard_failures_total{queue="zero",role="api"} 1.0' in page
 
 
+async def test_jobs_of_each_queue_are_metrics(http: httpx.AsyncClient, worker: LiveWorker) -> None:
+    """A queue that is deleted has none any more."""
+    await save(http, SHORT)
+    await http.post("/v1/batches", json={"jobs": [{"timeout_s": 5}, {"timeout_s": 5}]})
+    await worker.claim(1)
+    await http.post("/v1/batches", json={"jobs": [{}]})
+    page = (await http.get("/metrics")).text
+    await worker.work()
+    await save(http)
+    after = (await http.get("/metrics")).text
+
+    lines = [line for line in page.splitlines() if line.startswith("weft_queue_jobs{")]
+    assert sorted(lines) == [
+        'weft_queue_jobs{queue="default",role="api",state="running"} 0.0',
+        'weft_queue_jobs{queue="default",role="api",state="waiting"} 1.0',
+        'weft_queue_jobs{queue="short",role="api",state="running"} 1.0',
+        'weft_queue_jobs{queue="short",role="api",state="waiting"} 1.0',
+    ]
+    assert 'queue="short"' not in after
+
+
+async def test_licences_are_metrics(http: httpx.AsyncClient, worker: LiveWorker) -> None:
+    await http.put("/v1/licences/metered", json={"n": 3})
+    await http.post("/v1/batches", json={"jobs": [{"resources": {"metered": 2}}]})
+    await worker.claim(1)
+    page = (await http.get("/metrics")).text
+    await worker.work()
+    await http.delete("/v1/licences/metered")
+    after = (await http.get("/metrics")).text
+
+    assert 'weft_licences{licence="metered",role="api"} 3.0' in page
+    assert 'weft_licences_used{licence="metered",role="api"} 2.0' in page
+    assert "metered" not in after
+
+
 async def test_a_job_waits_in_the_first_pool_that_has_a_worker_for_it(
     http: httpx.AsyncClient, worker: LiveWorker
 ) -> None:

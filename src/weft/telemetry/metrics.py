@@ -60,6 +60,14 @@ JOBS: Final = Gauge(
     "weft_jobs", "jobs that have not ended, by state: the lengths of the queues", ["state"],
     registry=REGISTRY,
 )  # fmt: skip
+QUEUE_JOBS: Final = Gauge(
+    "weft_queue_jobs", "jobs that wait and run in each queue of the tenant", ["queue", "state"],
+    registry=REGISTRY,
+)  # fmt: skip
+LICENCES: Final = Gauge("weft_licences", "licences in all", ["licence"], registry=REGISTRY)
+LICENCES_USED: Final = Gauge(
+    "weft_licences_used", "licences that jobs have", ["licence"], registry=REGISTRY
+)
 WORKERS: Final = Gauge("weft_workers", "workers by state", ["state"], registry=REGISTRY)
 RUNNING_JOBS: Final = Gauge(
     "weft_running_jobs", "live job processes of this worker", registry=REGISTRY
@@ -142,6 +150,23 @@ def set_job_counts(count_by_state: Mapping[str, int]) -> None:
     """Set the lengths of the queues, by the words of the states."""
     for state, count in count_by_state.items():
         JOBS.labels(state).set(count)
+
+
+def set_queue_counts(counts: Mapping[str, tuple[int, int]]) -> None:
+    """Set how many jobs wait and run in each queue, and in no others."""
+    QUEUE_JOBS.clear()
+    for queue, (waiting, running) in counts.items():
+        QUEUE_JOBS.labels(queue, "waiting").set(waiting)
+        QUEUE_JOBS.labels(queue, "running").set(running)
+
+
+def set_licence_counts(counts: Mapping[str, tuple[int, int]]) -> None:
+    """Set how many there are of each licence and how many are used, and of no others."""
+    LICENCES.clear()
+    LICENCES_USED.clear()
+    for licence, (n, n_used) in counts.items():
+        LICENCES.labels(licence).set(n)
+        LICENCES_USED.labels(licence).set(n_used)
 
 
 def write_snapshot(path: Path) -> None:

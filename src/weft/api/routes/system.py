@@ -2,7 +2,7 @@
 
 import contextlib
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from litestar import Response, get
@@ -13,11 +13,14 @@ from weft.api.http.replies import encode, reply
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.services import Services
 from weft.core.errors import Unavailable
+from weft.ports.store import Row
 from weft.telemetry import metrics
 from weft.wire.answers import Health
 
 _COUNTED: Final = ("pending", "ready", "running")
 _LIVE: Final = ("active", "cordoned", "draining")
+_LABELS_MAX: Final = 1000
+"""Queues and licences that are counted each by itself, at most."""
 _SNAPSHOT_AGE_MIN_S: Final = 30.0
 """A role may be this late with its metrics on a busy host."""
 
@@ -42,8 +45,21 @@ async def show_metrics(request: AnyRequest) -> Response[bytes]:
     """Get the metrics of the roles on this host, in the text format of Prometheus."""
     Query(request, ())
     services = services_of(request)
+    caller = caller_of(request)
+    queues: Sequence[Row] = ()
+    licences: Sequence[Row] = ()
     with contextlib.suppress(Unavailable):  # then the counters of this process matter most
-        _set_counts(await services.store.overview(caller_of(request)))
+        found = await services.store.overview(caller)
+        queues = await services.store.list_queues(caller)
+        licences = await services.store.list_licences()
+        _set_counts(found)
+    # Nothing is awaited from here on: another scrape may be of another tenant, with its queues.
+    metrics.set_queue_counts(
+        {one["name"]: (one["n_waiting"], one["n_running"]) for one in queues[:_LABELS_MAX]}
+    )
+    metrics.set_licence_counts(
+        {one["licence"]: (one["n"], one["n_used"]) for one in licences[:_LABELS_MAX]}
+    )
     return Response(
         metrics.render("api", _snapshots(services)), headers={"content-type": metrics.CONTENT_TYPE}
     )

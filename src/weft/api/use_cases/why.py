@@ -43,9 +43,7 @@ async def why_job(services: Services, caller: Caller, batch_id: int, job_id: int
 async def why_group(services: Services, caller: Caller, batch_id: int, group: int | str) -> Answer:
     """Return why jobs of a group wait. Raise `BatchNotFound`, `GroupNotFound`."""
     facts = await services.store.why_group(caller, batch_id, group)
-    ready = tuple([
-        _for(await _routed(services, caller, one), caller) for one in facts.ready
-    ])
+    ready = tuple([_for(await _routed(services, caller, one), caller) for one in facts.ready])
     facts = msgspec.structs.replace(facts, ready=ready)
     causes = causes_of_group(facts, SENTENCES, datetime.now(UTC))
     return {

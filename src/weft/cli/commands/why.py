@@ -42,11 +42,12 @@ async def _why(text: str, shared: Shared) -> int:
     if shared.json:
         print_json(answer)
     else:
-        _print(answer, name)
+        print_causes(answer, name)
     return 0
 
 
-def _print(answer: Document, name: str) -> None:
+def print_causes(answer: Document, name: str) -> None:
+    """Print each cause, and below it its command."""
     causes = answer["causes"] or [{"text": "will start in a moment", "command": None}]
     for cause in causes:
         job_id = cause.get("job_id")

@@ -1,5 +1,6 @@
 """Workers that say they have what no host has."""
 
+import math
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ from weft.core import errors
         ({"matlab": 10**12}, "1000000000000 matlab"),
         ({"matlab": -2}, "-2 matlab"),
         ({"matlab": 1.5}, "1.5 matlab"),
+        ({"matlab": math.nan}, "null matlab"),  # JSON has no other form for it
     ],
 )
 async def test_a_worker_with_an_impossible_capacity_is_refused(
@@ -28,3 +30,18 @@ async def test_a_worker_with_an_impossible_capacity_is_refused(
         await world.worker(**forged)
 
     assert told in refused.value.detail
+
+
+async def test_a_forged_worker_changes_nothing_for_others(world: World) -> None:
+    """It is not there, no job is accepted because of it, and a real one works."""
+    for forged in ({"cpu_m": 1_000_000_000}, {"memory_mib": -1}, {"gpu": -1}, {"matlab": 10**12}):
+        with pytest.raises(errors.ImpossibleCapacity):
+            await world.worker("forged", **forged)  # type: ignore[arg-type]
+    batch = await world.submit(2)
+    listed = await world.api.list_workers(world.caller, with_deleted=True, limit=9)
+    offers = await world.api.pool_offers(world.caller)
+    claimed = await (await world.worker("real", cpu_m=2000)).claim()
+
+    assert listed == []
+    assert all(0 < one["cpu_m"] <= 100_000_000 for one in offers)
+    assert [(one.batch_id, one.job_id) for one in claimed] == [(batch, 1), (batch, 2)]

@@ -17,9 +17,9 @@ BEGIN
         UNION ALL SELECT 'MiB of storage', _check_capacity.storage_mib::text, '0', '1099511627776',
             _check_capacity.storage_mib BETWEEN 0 AND 1099511627776
         UNION ALL SELECT 'GPUs', _check_capacity.gpu::text, '0', '1024', _check_capacity.gpu BETWEEN 0 AND 1024
-        UNION ALL SELECT o.key, o.value #>> '{}', '0', '1000000000',
-            (o.value #>> '{}')::numeric BETWEEN 0 AND 1000000000 AND (o.value #>> '{}')::numeric % 1 = 0
-        FROM jsonb_each(_check_capacity.offers) o WHERE jsonb_typeof(o.value) = 'number') x
+        UNION ALL SELECT o.key, o.value::text, '0', '1000000000', CASE jsonb_typeof(o.value) WHEN 'number' THEN
+            (o.value #>> '{}')::numeric BETWEEN 0 AND 1000000000 AND (o.value #>> '{}')::numeric % 1 = 0 END
+        FROM jsonb_each(_check_capacity.offers) o WHERE jsonb_typeof(o.value) NOT IN ('string', 'array')) x
     WHERE x.is_possible IS NOT TRUE;
     IF v_wrong IS NOT NULL THEN
         PERFORM weft._fail('WF310', 'a worker cannot have this much', v_wrong,

@@ -8,17 +8,22 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import msgspec
 import pytest
 
 from store.gate_rows import change_limit, licence
 from store.test_deletion import delete, remove
 from store.test_gates import places, visit
 from store.test_holds import hold, numbers, park, release
+from store.test_rare_fields import with_fields
 from store.test_waiting import ear
 from store.world import Worker, World
+from weft.api.translation.gates import JOB_GATES, licence_gates
+from weft.ports.store import Gate, JobRows
 from weft.store.database import call_on
 from weft.store.worker_store import end_columns
 from weft.testing.builders import end_report, job_rows
+from weft.wire.documents import ConcurrencyKey
 
 
 def ending(worker: Worker, *claimed: Any) -> dict[str, Any]:  # noqa: ANN401 (claims)
@@ -191,3 +196,69 @@ async def test_two_batches_race_for_two_places(world: World) -> None:
         await asyncio.gather(*map(work, workers))
 
     assert (done, most) == (80, 2)
+
+
+async def test_a_gate_that_another_one_needs_loses_no_place(world: World) -> None:
+    """Its place became free while it was busy. A job that needs several gates cannot start yet;
+    whoever looks for it leaves what is free to the others.
+    """
+    name = f"l-{world.pool}"
+    await world.api.set_licence(world.caller, name, 2)
+    key, one, two = key_gate(1), licence_gates({name: 1}), licence_gates({name: 2})
+    batch = await world.submit(with_gates(one, one, key, [*two, *key], key))
+    worker = await world.worker()
+    first, _second, third = await worker.claim()
+    connection = await world.connect()
+    async with connection.transaction():
+        await connection.execute(
+            "SELECT FROM weft.gate g WHERE EXISTS (SELECT FROM weft.place p WHERE "
+            "p.gate_id = g.gate_id AND p.batch_id = $1 AND p.job_id = 3) FOR UPDATE", batch,
+        )  # fmt: skip
+        await worker.end(third)
+    await worker.end(first)
+    await visit(world)
+
+    assert await world.findings() == {}
+    assert numbers(await worker.claim()) == [5]
+
+
+async def test_a_place_is_taken_back_with_all_others_of_its_job(world: World) -> None:
+    """The licence is lowered: the job that had one also had the only place of the key."""
+    name = f"l-{world.pool}"
+    await world.api.set_licence(world.caller, name, 1)
+    key, one = key_gate(1), licence_gates({name: 1})
+    batch = await world.submit(with_gates([*one, *key], [*one, *key], key))
+    before = await places(world, batch)
+    await world.api.set_licence(world.caller, name, 0)
+    for _ in range(2):  # the first visit rings the driver for the key
+        await visit(world)
+
+    assert set(before) == {1}
+    assert await world.findings() == {}
+    assert numbers(await (await world.worker()).claim()) == [3]
+
+
+async def test_who_steps_back_in_vain_is_admitted_again(world: World) -> None:
+    """For a job that comes first and waits for something else besides."""
+    name = f"l-{world.pool}"
+    await world.api.set_licence(world.caller, name, 0)
+    key, other = key_gate(1), [*key_gate(1), *licence_gates({name: 1})]
+    batch = await world.submit(with_gates(key))
+    await world.submit(with_gates(other, priority=9))
+    await visit(world)
+
+    assert await places(world, batch) == [1]
+    assert await world.findings() == {}
+
+
+def key_gate(n: int) -> list[Gate]:
+    return [JOB_GATES["concurrency_key"].gate(ConcurrencyKey("database", n))]
+
+
+def with_gates(*gates_of: list[Gate], **more: Any) -> JobRows:  # noqa: ANN401 (as job_rows)
+    """Return a job for each of these lists of gates."""
+    fields = {
+        f"j{number}": {"gates": msgspec.to_builtins(gates)}
+        for number, gates in enumerate(gates_of, 1)
+    }
+    return with_fields(job_rows(len(gates_of), **more), **fields)

@@ -432,9 +432,9 @@ CREATE FUNCTION weft._gates_due() RETURNS interval
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._gates_due() OWNER TO weft_system;
 
-CREATE FUNCTION weft._give_back(locked_gate_ids integer[], batch_ids bigint[], job_ids integer[]) RETURNS integer
+CREATE FUNCTION weft._give_back(own_gate_ids integer[], batch_ids bigint[], job_ids integer[]) RETURNS integer
     LANGUAGE plpgsql;
-ALTER FUNCTION weft._give_back(locked_gate_ids integer[], batch_ids bigint[], job_ids integer[]) OWNER TO weft_system;
+ALTER FUNCTION weft._give_back(own_gate_ids integer[], batch_ids bigint[], job_ids integer[]) OWNER TO weft_system;
 
 CREATE FUNCTION weft._group_costs(batch_ids bigint[], group_ids integer[], folded boolean DEFAULT false) RETURNS TABLE(batch_id bigint, group_id integer, cost numeric, cost_by_resource jsonb)
     LANGUAGE sql STABLE;
@@ -1031,7 +1031,7 @@ CREATE FUNCTION weft._rename_group(of_batch_id bigint, of_group_id integer, new_
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._rename_group(of_batch_id bigint, of_group_id integer, new_name text, groups_max integer) OWNER TO weft_tenant;
 
-CREATE FUNCTION weft._return_excess(of_gate_ids integer[]) RETURNS void
+CREATE FUNCTION weft._return_excess(of_gate_ids integer[]) RETURNS boolean
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._return_excess(of_gate_ids integer[]) OWNER TO weft_system;
 
@@ -1121,6 +1121,10 @@ CREATE FUNCTION weft._set_priority(of_batch_id bigint, of_job_ids integer[], new
     SET enable_mergejoin TO 'off';
 ALTER FUNCTION weft._set_priority(of_batch_id bigint, of_job_ids integer[], new_priority smallint) OWNER TO weft_system;
 
+CREATE FUNCTION weft._sets_at(of_gate_ids integer[]) RETURNS integer[]
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._sets_at(of_gate_ids integer[]) OWNER TO weft_system;
+
 CREATE FUNCTION weft._settle_children(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._settle_children(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) OWNER TO weft_system;
@@ -1149,7 +1153,7 @@ CREATE FUNCTION weft._state_after_end(reason smallint, has_started boolean, n_lo
     LANGUAGE sql IMMUTABLE;
 ALTER FUNCTION weft._state_after_end(reason smallint, has_started boolean, n_lost integer, counted integer, max_attempts integer, retry_on integer, losses_max integer) OWNER TO weft_system;
 
-CREATE FUNCTION weft._step_back(of_gate_ids integer[], of_gate_set_ids integer[], at timestamp with time zone) RETURNS void
+CREATE FUNCTION weft._step_back(of_gate_ids integer[], of_gate_set_ids integer[], at timestamp with time zone) RETURNS boolean
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._step_back(of_gate_ids integer[], of_gate_set_ids integer[], at timestamp with time zone) OWNER TO weft_system;
 
@@ -4364,7 +4368,7 @@ GRANT ALL ON FUNCTION weft._gate_set_id(of_gate_ids integer[]) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._gates_due() FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION weft._give_back(locked_gate_ids integer[], batch_ids bigint[], job_ids integer[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION weft._give_back(own_gate_ids integer[], batch_ids bigint[], job_ids integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._group_costs(batch_ids bigint[], group_ids integer[], folded boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._group_costs(batch_ids bigint[], group_ids integer[], folded boolean) TO weft_system;
@@ -4653,6 +4657,8 @@ GRANT ALL ON FUNCTION weft._set_gates(of_gate_set_ids integer[]) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._set_priority(of_batch_id bigint, of_job_ids integer[], new_priority smallint) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._set_priority(of_batch_id bigint, of_job_ids integer[], new_priority smallint) TO weft_tenant;
+
+REVOKE ALL ON FUNCTION weft._sets_at(of_gate_ids integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._settle_children(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._settle_children(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) TO weft_tenant;

@@ -1,5 +1,6 @@
 -- _count_notes: delete these gates' notes, subtract the places that they say were given back, and set the limit that the last one names.
--- Called by: _lock_gates, _step_back.   Safe to repeat: yes.   Locks: gate (by the caller).   Plan: notes and gates by key.
+-- Called by: _pass_gates, _give_back, after they have locked the gates: in this statement, which sees the changes of the previous holder.
+-- Safe to repeat: yes.   Locks: gate (by the caller).   Plan: notes and gates by key.
 -- A note with the limit -1 removes it.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._count_notes(of_gate_ids int[]) RETURNS void LANGUAGE sql

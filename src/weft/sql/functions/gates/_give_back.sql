@@ -1,10 +1,10 @@
 -- _give_back: send jobs that were admitted and not claimed back to wait at their gates, and free their places.
 -- Called by: _return_excess, _step_back, pass_gates.   Safe to repeat: yes, jobs that are claimed or locked are skipped.
 -- Locks: gate (by the caller); job (SKIP LOCKED); ready_job (SKIP LOCKED); as _free_places. A claim holds both rows of
---   a job. Gates that the caller has not locked get notes.   Plan: both by key.
--- Returns: how many jobs went back.
+--   a job. Other gates get notes.   Plan: both by key.
+-- own_gate_ids: those that the caller has locked, and whose jobs it looks at afterwards.   Returns: how many jobs went back.
 -- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft._give_back(locked_gate_ids int[], batch_ids bigint[], job_ids int[]) RETURNS int LANGUAGE plpgsql
+CREATE OR REPLACE FUNCTION weft._give_back(own_gate_ids int[], batch_ids bigint[], job_ids int[]) RETURNS int LANGUAGE plpgsql
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -21,9 +21,9 @@ BEGIN
     JOIN weft.batch b ON b.batch_id = t.b;
     UPDATE weft.ready_job q SET gate_set_id = t.s FROM unnest(v_batch, v_job, v_set) t (b, j, s) WHERE q.batch_id = t.b AND q.job_id = t.j;
     v_gates := weft._free_places(v_batch, v_job);
-    PERFORM weft._count_notes(ARRAY(SELECT x FROM unnest(v_gates) x WHERE x = ANY (locked_gate_ids)));
-    IF NOT v_gates <@ locked_gate_ids THEN
-        PERFORM weft._ring_gates(ARRAY(SELECT x FROM unnest(v_gates) x WHERE x <> ALL (locked_gate_ids)));
+    PERFORM weft._count_notes(ARRAY(SELECT x FROM unnest(v_gates) x WHERE x = ANY (own_gate_ids)));
+    IF NOT v_gates <@ own_gate_ids THEN
+        PERFORM weft._ring_gates(ARRAY(SELECT x FROM unnest(v_gates) x WHERE x <> ALL (own_gate_ids)));
     END IF;
     RETURN coalesce(cardinality(v_job), 0);
 END $$;

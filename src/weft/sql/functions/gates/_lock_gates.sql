@@ -1,7 +1,7 @@
--- _lock_gates: lock gates and apply their notes.
--- Called by: _pass_gates.   Safe to repeat: yes.
+-- _lock_gates: lock gates.
+-- Called by: _pass_gates, _open_gates, pass_gates.   Safe to repeat: yes.
 -- Locks: gate (in the order of their ids, tried). Only the driver waits for them, and it holds no row that others need.
--- Plan: gates and notes by key.   Returns: the locked gates, in order.
+-- Plan: gates by key.   Returns: the locked gates, in order.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._lock_gates(of_gate_ids int[], waits boolean) RETURNS int[] LANGUAGE plpgsql
 AS $$
@@ -15,7 +15,5 @@ BEGIN
         SELECT array_agg(l.gate_id) INTO v_gates FROM (
             SELECT g.gate_id FROM weft.gate g WHERE g.gate_id = ANY (of_gate_ids) ORDER BY g.gate_id FOR NO KEY UPDATE SKIP LOCKED) l;
     END IF;
-    -- In separate statements, which see the changes of the previous lock holder.
-    PERFORM weft._count_notes(v_gates);
     RETURN coalesce(v_gates, '{}');
 END $$;

@@ -1,6 +1,8 @@
 -- _pass_gates: admit jobs that wait at these gates to free places, in the order in which claims would serve them (load, priority, age,
 --   number). A job passes all gates of its set or none. `arrivals`: new jobs may come before a job that was admitted and not claimed yet;
 --   the admitted one then steps back.
+-- Gates that jobs which wait here need besides are locked too. What became free there stays in notes: other jobs may wait for it, which
+--   are found when it is the turn of those gates.
 -- Called by: functions that free places or put jobs at gates, where they announce; pass_gates, which waits for the gates.   Safe to repeat:
 --   yes. If a gate or job is locked or limit_jobs is reached, the rest is left to the driver with a note.
 -- Locks: as _lock_gates; as _return_excess; as _step_back; as _admit_head.
@@ -16,25 +18,26 @@ AS $$
 DECLARE
     v_apart int[];  -- sets that share no gate with another
     v_sets int[]; v_wanted int[]; v_gates int[]; v_head record; v_rounds int; v_left int := limit_jobs; v_n int; v_is_left boolean := false;
-    v_open int[]; v_kept int[];
+    v_open int[]; v_kept int[]; v_own int[];
 BEGIN
-    SELECT array_agg(DISTINCT m.gate_set_id) INTO v_sets FROM weft.gate_member m
-    WHERE m.gate_id = ANY (of_gate_ids)
-      AND (EXISTS (SELECT FROM weft.ready_job q WHERE q.gate_set_id = m.gate_set_id) OR EXISTS (SELECT FROM weft.runnable r
-          WHERE r.gate_set_id = m.gate_set_id));
+    v_sets := weft._sets_at(of_gate_ids);
     SELECT array_agg(DISTINCT x ORDER BY x) INTO v_wanted FROM unnest(of_gate_ids || weft._set_gates(v_sets)) x;
     v_gates := weft._lock_gates(v_wanted, waits);
     IF cardinality(v_gates) < cardinality(v_wanted) THEN
         PERFORM weft._ring_gates(ARRAY(SELECT x FROM unnest(v_wanted) x WHERE x <> ALL (v_gates)));
     END IF;
-    PERFORM weft._return_excess(v_gates);
+    v_own := ARRAY(SELECT x FROM unnest(v_gates) x WHERE x = ANY (of_gate_ids));
+    PERFORM weft._count_notes(v_own);
+    IF weft._return_excess(v_own) THEN
+        v_sets := weft._sets_at(of_gate_ids);
+    END IF;
     -- After the gates are locked: from here on nobody deletes a date that we have seen.
     v_sets := ARRAY(SELECT s FROM unnest(v_sets) s WHERE NOT weft._opens_later(s, _pass_gates.at));
     IF v_sets = '{}' OR v_gates = '{}' THEN
         RETURN 0;
     END IF;
-    IF arrivals THEN
-        PERFORM weft._step_back(v_gates, v_sets, _pass_gates.at);
+    IF arrivals AND weft._step_back(v_own, v_sets, _pass_gates.at) THEN
+        v_sets := ARRAY(SELECT s FROM unnest(weft._sets_at(of_gate_ids)) s WHERE NOT weft._opens_later(s, _pass_gates.at));
     END IF;
     v_apart := ARRAY(
         SELECT m.gate_set_id FROM (

@@ -1,9 +1,9 @@
 -- _return_excess: take places back from jobs that are admitted and not claimed, at gates with more places taken than their limit, which was
 --   lowered. Jobs that claims would serve last go first.
--- Called by: _pass_gates.   Safe to repeat: yes.
+-- Called by: _pass_gates.   Safe to repeat: yes.   Returns: whether any job went back.
 -- Locks: gate (by the caller); as _give_back.   Plan: gates by key; the places of those above their limit.
 -- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft._return_excess(of_gate_ids int[]) RETURNS void LANGUAGE plpgsql
+CREATE OR REPLACE FUNCTION weft._return_excess(of_gate_ids int[]) RETURNS boolean LANGUAGE plpgsql
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -16,7 +16,5 @@ BEGIN
             JOIN weft.ready_job q ON q.batch_id = p.batch_id AND q.job_id = p.job_id AND q.gate_set_id = 0
             WHERE p.gate_id = g.gate_id ORDER BY q.rank DESC, p.batch_id DESC, p.job_id DESC LIMIT g.n_taken - g.max_places) e
         WHERE g.gate_id = ANY (of_gate_ids) AND g.n_taken > g.max_places) x;
-    IF v_job IS NOT NULL THEN
-        PERFORM weft._give_back(of_gate_ids, v_batch, v_job);
-    END IF;
+    RETURN v_job IS NOT NULL AND weft._give_back(of_gate_ids, v_batch, v_job) > 0;
 END $$;

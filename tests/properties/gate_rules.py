@@ -1,6 +1,6 @@
 """Limits, dates and lanes, as rules of the machine that calls the core and its model."""
 
-from collections.abc import Coroutine, Sequence
+from collections.abc import Collection, Coroutine, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple, TypeVar
 
@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from properties.hold_rules import BATCHES
-from properties.jobs_model import RUN, Batch, R
+from properties.jobs_model import QUEUED, REGIONAL, RUN, Batch, Job, R
 from store.gate_rows import change_limit, licence, limit_empty
 from store.test_gates import places
 from store.world import Worker, World
@@ -16,11 +16,8 @@ from weft.core.queues import Queue
 from weft.ports.store import Claimed, Shape
 
 WORKERS = (0, 1)
-QUEUED = 2
-"""The lane of jobs that wait in a queue with a limit, which all batches share."""
-SHAPES = [Shape(), Shape(words=(("region", "eu"),)), Shape(words=(("queue", "narrow"),))]
-"""Of the jobs of lane 0, 1 and 2."""
-LANES = ({0, 1, QUEUED}, {0, QUEUED})
+QUEUE = "narrow"
+LANES = ({0, REGIONAL, QUEUED, REGIONAL | QUEUED}, {0, QUEUED})
 """By worker: the lanes that it serves, and the region that it offers for that."""
 REGIONS = ("eu", "us")
 
@@ -38,6 +35,17 @@ GATES = st.builds(
     Gates, st.sampled_from([None, None, 1, 5, 5]), st.sampled_from([False, False, False, True])
 )
 Result = TypeVar("Result")
+_HAS_DATES = """
+    SELECT EXISTS (SELECT FROM weft.gate WHERE opens_at <= $2
+        AND (batch_id IS NULL OR batch_id = ANY ($1::bigint[])))
+"""
+_HAS_NOTES = "SELECT EXISTS (SELECT FROM weft.gate_note)"
+
+
+def shapes_of(pool: str) -> list[Shape]:
+    """Return the shapes of jobs by their lane."""
+    region, queue = (("region", "eu"),), (("pool", pool), ("queue", QUEUE))
+    return [Shape(), Shape(words=region), Shape(words=queue), Shape(words=(*queue, *region))]
 
 
 class GateRules(RuleBasedStateMachine):
@@ -58,7 +66,9 @@ class GateRules(RuleBasedStateMachine):
         self.began_at = datetime.now(UTC)
         """The clock of the driver stands still, so that no place is unclaimed for long."""
         self.opens_at = self.began_at + timedelta(hours=1)
-        self.queue_limit = self.queue_limit_max = 0
+        self.limits: dict[str, int] = {}
+        """Of the gates that all batches share, by kind: how many places there are now."""
+        self.limits_max: dict[str, int] = {}
 
     def run(self, call: Coroutine[Any, Any, Result]) -> Result:
         raise NotImplementedError
@@ -98,35 +108,36 @@ class GateRules(RuleBasedStateMachine):
 
     def save_queue(self, limit: int) -> None:
         """Make the queue with this limit."""
-        queue = Queue(name="narrow", priority=1, pools=(self.world.pool,), max_running=limit)
+        queue = Queue(name=QUEUE, priority=1, pools=(self.world.pool,), max_running=limit)
         self.run(self.world.api.save_queues(self.world.caller, [queue]))
-        self.queue_limit, self.queue_limit_max = limit, max(self.queue_limit_max, limit)
+        self.note_limit("queue", limit)
 
-    def _queued(self, *, passed: bool) -> int:
-        """Return how many jobs of the queue run or may be claimed; not `passed`: that wait for
-        nothing else than the queue.
-        """
-        count = 0
-        for which, model in enumerate(self.models):
-            admitted = self._admitted(which)
-            if passed:
-                count += sum(
-                    job.lane == QUEUED and (job.state == RUN or number in admitted)
-                    for number, job in model.jobs.items()
-                )
-            elif not model.gated:
-                ready = {n for n in model.claimable() if model.jobs[n].lane == QUEUED}
-                count += len(ready - admitted)
-        return count
+    def note_limit(self, kind: str, limit: int) -> None:
+        """Note what was said last."""
+        self.limits[kind] = limit
+        self.limits_max[kind] = max(self.limits_max.get(kind, 0), limit)
 
-    @precondition(lambda self: any(model.dated for model in self.models))
+    def passed(self, which: int) -> list[Job]:
+        """Return the jobs of a batch that run, or have passed their gates."""
+        admitted, jobs = self._admitted(which), self.models[which].jobs
+        return [job for job in jobs.values() if job.state == RUN or job.number in admitted]
+
+    def is_blocked(self, which: int, _job: Job) -> bool:
+        """Say whether a ready job has to wait at a gate although all gates were passed."""
+        model = self.models[which]
+        full = model.limit is not None and len(self.passed(which)) >= model.limit
+        return full or model.dated
+
     @rule()
     def open_gates(self) -> None:
-        """Let the date come."""
-        if any(model.dated for model in self.models):
+        """Let all dates come."""
+        if self.run(self.world.admin.fetchval(_HAS_DATES, self.ids, self.opens_at)):
             self._visit(self.opens_at)
         for model in self.models:
             model.dated = False
+            model.job_date = model.job_date and False
+            for job in model.jobs.values():
+                job.is_shut = False
 
     def _visit(self, at: datetime, limit: int = 100) -> int:
         (row,) = self.run(
@@ -147,13 +158,15 @@ class GateRules(RuleBasedStateMachine):
         """Let the driver do all its work: then each free place is taken, by who comes first."""
         self.park(1000, 1000)
         self.sweep(1000)
-        while self._visit(self.began_at):
+        while self._visit(self.began_at) or self.run(self.world.admin.fetchval(_HAS_NOTES)):
             pass
-        assert self._queued(passed=True) >= self.queue_limit or not self._queued(passed=False)
         for which, model in enumerate(self.models):
-            queued = any(model.jobs[number].lane == QUEUED for number in model.claimable())
-            if model.gated and not queued:
-                ready = [model.jobs[number].priority for number in model.claimable()]
+            offered = {number for _, number in self.offered(which)}
+            waiting = [model.jobs[number] for number in model.claimable()]
+            for job in waiting:
+                assert job.number in offered or self.is_blocked(which, job), job
+            if model.gated and not any(job.has_gates for job in waiting):
+                ready = [job.priority for job in waiting]
                 admitted = [model.jobs[number].priority for number in self._admitted(which)]
                 running = sum(job.state == RUN for job in model.jobs.values())
                 room = len(ready) if model.limit is None else max(model.limit - running, 0)
@@ -166,14 +179,13 @@ class GateRules(RuleBasedStateMachine):
 
     @invariant()
     def gates_are_kept(self) -> None:
-        assert self._queued(passed=True) <= self.queue_limit_max
         for which, model in enumerate(self.models):
-            admitted = self._admitted(which)
+            admitted = [model.jobs[number] for number in self._admitted(which)]
+            assert {job.state for job in admitted} <= {R}
             if not model.gated:
-                assert {model.jobs[number].lane for number in admitted} <= {QUEUED}
+                assert all(job.has_gates for job in admitted)
             else:
                 running = sum(job.state == RUN for job in model.jobs.values())
-                assert {model.jobs[number].state for number in admitted} <= {R}
                 assert not (model.dated and admitted)
                 assert (
                     model.limit is None or not admitted or len(admitted) + running <= model.limit
@@ -181,19 +193,24 @@ class GateRules(RuleBasedStateMachine):
 
     # ------------------------------------------------------------------ claims
 
+    def offered(self, which: int, lanes: Collection[int] = (0, 1, 2, 3)) -> list[tuple[int, int]]:
+        """Return priority and number of all jobs of a batch that may be claimed, in order."""
+        model, admitted = self.models[which], self._admitted(which)
+        if not model.gated:
+            admitted |= {number for number, job in model.jobs.items() if not job.has_gates}
+        return [
+            (-model.jobs[number].priority, number)
+            for number in model.claimable(lanes)
+            if number in admitted
+        ]
+
     def offers(self, owner: int) -> list[tuple[int, int]]:
         """Return priority and batch of all that a worker may claim now, in order."""
-        found = []
-        for which, model in enumerate(self.models):
-            admitted = self._admitted(which)
-            if not model.gated:
-                admitted |= {n for n, job in model.jobs.items() if job.lane != QUEUED}
-            found += [
-                (-model.jobs[number].priority, self.ids[which])
-                for number in model.claimable(LANES[owner])
-                if number in admitted
-            ]
-        return sorted(found)
+        return sorted(
+            (rank, self.ids[which])
+            for which in BATCHES
+            for rank, _number in self.offered(which, LANES[owner])
+        )
 
     @rule(owner=st.sampled_from(WORKERS), limit=st.integers(1, 6))
     def claim(self, owner: int, limit: int) -> None:

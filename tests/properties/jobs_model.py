@@ -9,6 +9,9 @@ from weft.settings import Settings
 
 P, R, RUN, S, F, E, C = 0, 1, 4, 6, 7, 8, 9
 LOSSES_MAX = Settings().losses_max
+REGIONAL, QUEUED = 1, 2
+"""A job's lane is their sum: it needs a region, and waits in a queue with a limit that all batches
+share."""
 
 
 @dataclass
@@ -23,6 +26,13 @@ class Job:
     max_attempts: int
     retry_on: frozenset[Reason]
     lane: int = 0
+    key: int = 0
+    """How many may run with its concurrency key, which all batches share; 0: it has none."""
+    licences: int = 0
+    is_dated: bool = False
+    """It has a `not_before`, the same in all its batch."""
+    has_deadline: bool = False
+    is_preemptible: bool = False
     sets: set[int] = field(default_factory=set)
     state: int = P
     attempt: int = 0
@@ -31,8 +41,30 @@ class Job:
     owner: int | None = None
     started: bool = False
     cancel_asked: bool = False
+    is_stopped: bool = False
+    """Its attempt is being preempted."""
+    was_preempted: bool = False
+    """Then it has a gate of its own."""
+    is_shut: bool = False
+    """The date of that gate has not come."""
+    late_asked: bool = False
+    """It is being stopped at its deadline."""
+    is_late: bool = False
+    """It became ready too late, and will end as an error."""
     told: set[int] = field(default_factory=set)
     """Parents of which it knows that they have ended."""
+
+    @property
+    def is_queued(self) -> bool:
+        """Whether it waits in the queue that has limits."""
+        return bool(self.lane & QUEUED)
+
+    @property
+    def has_gates(self) -> bool:
+        """Whether it has gates of its own."""
+        return bool(
+            self.is_queued or self.key or self.licences or self.is_dated or self.was_preempted
+        )
 
 
 @dataclass
@@ -65,6 +97,10 @@ class Batch:
     has_date: bool = False
     dated: bool = False
     """Its gate is still shut."""
+    job_date: bool | None = None
+    """Whether the date of its dated jobs is still to come; None: it has none."""
+    is_late: bool = False
+    """It is too late to start jobs with a deadline."""
     held: set[int] = field(default_factory=set)
     """Groups that are held, with all below them."""
     held_jobs: set[int] = field(default_factory=set)
@@ -121,6 +157,7 @@ class Batch:
             ended = {p for p in job.parents if self.jobs[p].state >= S and p not in self.untold}
             job.told |= ended
             self._settle(job)
+        self.end_late([job for job in jobs if self.is_late and job.has_deadline])
 
     def _settle(self, job: Job) -> None:
         """Decide about a job that waits, when all its parents have ended."""
@@ -128,9 +165,19 @@ class Batch:
             return
         good = all(self.jobs[parent].state == S for parent in job.parents)
         if good or job.always_run:
-            job.state = R
+            self._ready(job)
         else:
             self._end(job, C)
+
+    def _ready(self, job: Job) -> None:
+        job.state = R
+        job.is_late = job.has_deadline and self.is_late
+
+    def end_late(self, jobs: list[Job]) -> None:
+        """End those that wait, because they cannot end by their deadline."""
+        for job in jobs:
+            if job.state in {P, R}:
+                self._end(job, E)
 
     def _end(self, job: Job, state: int) -> None:
         """End a job elsewhere than in a report."""
@@ -162,13 +209,14 @@ class Batch:
         """Whether its jobs need places."""
         return self.limit is not None or self.has_date
 
-    def claimable(self, lanes: Collection[int] = (0, 1, 2)) -> list[int]:
+    def claimable(self, lanes: Collection[int] = (0, 1, 2, 3)) -> list[int]:
         """Return what a claim may take if it has passed its gates, in the order of claims."""
         ready = [
             j
             for j in self.jobs.values()
             if j.state == R
             and j.lane in lanes
+            and not j.is_late
             and not self.is_cancelled(j)
             and not self.is_held(j)
         ]
@@ -178,10 +226,15 @@ class Batch:
         """Make a lease."""
         job = self.jobs[number]
         job.state, job.owner, job.started, job.attempt = RUN, owner, False, job.attempt + 1
+        job.is_stopped = False
 
     def end(self, number: int, reason: Reason | None, *, started: bool) -> None:
         """Record the end of the live attempt."""
         job = self.jobs[number]
+        if reason is Reason.CANCELLED and job.late_asked:
+            reason = Reason.DEADLINE
+        elif reason is Reason.CANCELLED and job.is_stopped:
+            reason = Reason.PREEMPTED
         state = state_of_end(reason)
         if reason in {Reason.LOST, Reason.PREEMPTED}:
             state = state_of_end(Reason.SYSTEM if started and job.lost >= LOSSES_MAX else reason)
@@ -190,6 +243,8 @@ class Batch:
         elif job.attempt - job.uncounted < job.max_attempts and reason in job.retry_on:
             state = state_of_end(Reason.LOST)
         job.state, job.owner, job.started = int(state), None, False
+        if job.state == R:
+            self._ready(job)
         if job.state == R and job.cancel_asked:
             self._end(job, C)
         elif job.state >= S:
@@ -205,7 +260,7 @@ class Batch:
         """Cancel a single job."""
         job = self.jobs[number]
         if job.state == RUN:
-            job.cancel_asked = True
+            job.cancel_asked = not job.late_asked
         elif job.state < S:
             self._end(job, C)
 

@@ -21,11 +21,13 @@ from hypothesis.stateful import (
 )  # fmt: skip
 
 from properties.delete_rules import DELETIONS_MAX, DeleteRules
-from properties.gate_rules import GATES, QUEUED, REGIONS, SHAPES, WORKERS, Gates
+from properties.drawn_jobs import JOBS, cut_rows, sets_of
+from properties.gate_rules import GATES, REGIONS, WORKERS, Gates, shapes_of
 from properties.hold_rules import BATCHES, SETS, WORDS
 from properties.jobs_model import RUN, Batch, Job, R, S
+from properties.keep_rules import KeepRules
 from properties.priority_rules import PriorityRules
-from properties.worker_rules import WorkerRules
+from properties.stop_rules import StopRules
 from store.world import Backend, Worker, World, open_backend, open_world
 from weft.core import errors
 from weft.core.states import Reason
@@ -45,26 +47,8 @@ Result = TypeVar("Result")
 NAMES = ("pending", "ready", "queued", "creating", "running", "blocked", "succeeded", "failed",
          "errored", "cancelled")  # fmt: skip
 
-# What a drawn job looks like; its parents are places among those that it may have.
-JOBS = st.lists(
-    st.fixed_dictionaries(
-        {
-            "parents": st.lists(st.integers(0, 9), max_size=3),
-            "group": st.integers(0, 3),
-            "sets": st.sampled_from([frozenset(), frozenset(), {4}, {5}, {4, 5}]),
-            "always_run": st.sampled_from([False, False, True]),
-            "priority": st.sampled_from([0, 0, 0, 2, -1]),
-            "max_attempts": st.sampled_from([1, 1, 3]),
-            "retry_on": st.sampled_from([frozenset(), frozenset({Reason.EXIT})]),
-            "lane": st.sampled_from([0, 0, 0, 1, 2]),
-        }
-    ),
-    min_size=1,
-    max_size=5,
-)
 
-
-class Machine(DeleteRules, PriorityRules, WorkerRules):
+class Machine(DeleteRules, PriorityRules, StopRules, KeepRules):
     """Calls functions of the core and does the same to the model."""
 
     runner: asyncio.Runner
@@ -116,8 +100,18 @@ class Machine(DeleteRules, PriorityRules, WorkerRules):
         rows = job_rows(
             len(drawn), parents=parents, group=groups, priority=[j.priority for j in jobs],
             always_run=[j.always_run for j in jobs], max_attempts=[j.max_attempts for j in jobs],
-            sets=_sets_of(jobs, first), shapes=SHAPES, shape_index=[j.lane for j in jobs],
+            sets=sets_of(jobs, first), shapes=shapes_of(self.world.pool),
+            shape_index=[j.lane for j in jobs],
         )  # fmt: skip
+        for job in jobs:
+            fields = {
+                **({"gates": gates} if (gates := self.gates_of(job)) else {}),
+                **(self.deadline_of(which) if job.has_deadline else {}),
+                **({"preemptible": True} if job.is_preemptible else {}),
+            }
+            if fields:
+                rows.rare_job.append(job.number - first + 1)
+                rows.rare_fields.append(fields)
         rows.retry_on = [sum(1 << reason for reason in job.retry_on) for job in jobs]
         return jobs, rows
 
@@ -146,6 +140,7 @@ class Machine(DeleteRules, PriorityRules, WorkerRules):
     def begin(self, drawn: tuple[list[dict[str, Any]], ...], gates: tuple[Gates, ...]) -> None:
         """Make a queue, a tree of groups in each batch, and the first jobs."""
         self.save_queue(2)
+        self.set_licence(3)
         for which in BATCHES:
             self.begin_batch(which, drawn[which], gates[which])
 
@@ -173,11 +168,12 @@ class Machine(DeleteRules, PriorityRules, WorkerRules):
             return
         update, first = reserved
         jobs, rows = self._drawn(which, drawn, first)
-        bunches = _cut(rows, cut) if 0 < cut < len(jobs) else [rows]
+        bunches = cut_rows(rows, cut) if 0 < cut < len(jobs) else [rows]
         for bunch in reversed(bunches):
             assert self.run(
                 self.world.api.add_jobs(self.world.caller, self.ids[which], update, bunch)
             )
+            self.note_gates(which, jobs[bunch.first_job - 1 :][: bunch.n_jobs])
         self.models[which].staged.append(jobs)
         self.open.append((which, update, bunches, jobs))
         if commit:
@@ -262,7 +258,7 @@ class Machine(DeleteRules, PriorityRules, WorkerRules):
             self.models[which].end(one.job_id, reason, started=started)
         if claimed is not None:
             gated = any(
-                model.gated or any(job.lane == QUEUED for job in model.jobs.values())
+                model.gated or any(job.has_gates for job in model.jobs.values())
                 for model in self.models
             )
             self.note_claim(owner, claimed, None if gated else self.offers(owner)[:limit])
@@ -294,12 +290,17 @@ class Machine(DeleteRules, PriorityRules, WorkerRules):
             (one.batch_id, one.job_id, one.attempt)
             for which, one in mine
             for model in [self.models[which]]
-            if model.is_cancelled(job := model.jobs[one.job_id]) or job.cancel_asked
+            if model.is_cancelled(job := model.jobs[one.job_id])
+            or job.cancel_asked
+            or job.late_asked
+            or job.is_stopped
         }
         stops |= {(one.batch_id, one.job_id, one.attempt) for one in dying}
         assert answer.alive
         assert set(answer.to_stop) == stops
         assert answer.has_work == bool(self.offers(owner))
+        kept = self.kept.get(self.workers[owner].id)
+        assert kept is None or kept[0] not in self.ids or answer.kept == self.waits(kept)
 
     @rule(owner=st.sampled_from(WORKERS), leaves=st.booleans())
     def lose(self, owner: int, *, leaves: bool) -> None:
@@ -419,6 +420,7 @@ class Machine(DeleteRules, PriorityRules, WorkerRules):
             self.uncordon_all()
             self.go_on_with_priorities(1000, 1000)
             self.open_gates()
+            self.set_licence(3)
             self.settle_gates()
             while any(
                 job.state in {R, RUN} for model in self.models for job in model.jobs.values()
@@ -426,6 +428,8 @@ class Machine(DeleteRules, PriorityRules, WorkerRules):
                 for owner in WORKERS:
                     self.claim(owner, 1000)
                     self.complete(owner, list(range(1000)), [None] * 1000, ran=True, limit=0)
+                if any(model.is_late for model in self.models):
+                    self.look_at_deadlines(1000)
                 self.settle_gates()
                 self.states_are_as_in_the_model()
             assert all(job.state >= S for model in self.models for job in model.jobs.values())
@@ -434,36 +438,6 @@ class Machine(DeleteRules, PriorityRules, WorkerRules):
             self.remove_all()
         finally:
             self.run(self.stack.aclose())
-
-
-def _sets_of(jobs: list[Job], first: int) -> dict[int, tuple[int, ...]]:
-    """Return the sets of jobs by their numbers in the update, as an update refers to them."""
-    return {
-        job.number - first + 1: tuple(sorted(-one for one in job.sets)) for job in jobs if job.sets
-    }
-
-
-def _cut(rows: JobRows, place: int) -> list[JobRows]:
-    """Return one bunch as two."""
-    parts = []
-    for start, stop in ((0, place), (place, rows.n_jobs)):
-        edges = [
-            edge
-            for edge in zip(rows.edge_child, rows.edge_parent, strict=True)
-            if start < edge[0] <= stop
-        ]
-        part = job_rows(
-            stop - start, first_job=start + 1, group=rows.group_id[start:stop],
-            priority=rows.priority[start:stop], always_run=rows.always_run[start:stop],
-            max_attempts=rows.max_attempts[start:stop], shapes=rows.shapes,
-            shape_index=rows.shape_index[start:stop],
-        )  # fmt: skip
-        part.retry_on = rows.retry_on[start:stop]
-        part.combo_index = rows.combo_index[start:stop]
-        part.combo_number, part.combo_set = rows.combo_number, rows.combo_set
-        part.edge_child, part.edge_parent = [e[0] for e in edges], [e[1] for e in edges]
-        parts.append(part)
-    return parts
 
 
 @pytest.fixture

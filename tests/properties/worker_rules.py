@@ -6,7 +6,8 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.stateful import invariant, rule
 
-from properties.gate_rules import WORKERS, GateRules
+from properties.gate_rules import WORKERS
+from properties.job_gate_rules import JobGateRules
 from store.world import Worker
 from weft.ports.store import Claimed
 
@@ -14,7 +15,7 @@ CHANGES = ("cordon", "drain", "uncordon")
 OPERATED = {"cordon": "cordoned", "drain": "draining", "uncordon": "active"}
 
 
-class WorkerRules(GateRules):
+class WorkerRules(JobGateRules):
     """Cordon, drain and uncordon workers, beside all else."""
 
     dying: list[tuple[int, Claimed]]

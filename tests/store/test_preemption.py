@@ -99,3 +99,24 @@ async def test_job_that_is_preempted_again_waits_again(world: World) -> None:
     assert await world.states(one.batch_id) == "r"
     await world.fold()
     assert await world.findings() == {}
+
+
+async def test_each_waits_for_one_stop_and_each_is_stopped_once(world: World) -> None:
+    await save(world)
+    may_be_stopped = {"preemptible": True}
+    await world.submit(with_fields(job_rows(2), j1=may_be_stopped, j2=may_be_stopped))
+    worker = await world.worker()
+    claimed = await worker.claim()
+    await worker.start(*claimed)
+    first, second = [(one.batch_id, one.job_id, one.attempt) for one in claimed]
+    high = await world.submit(rows_of(world, 2))
+    epoch, preempt = await world.lead(), world.driver.preempt_jobs
+
+    assert await preempt(epoch, (high, 1), [first], wait_s=LATER_S) == 1
+    assert await preempt(epoch, (high, 1), [second], wait_s=LATER_S) == 0
+    assert await preempt(epoch, (high, 2), [first], wait_s=LATER_S) == 0
+    assert await preempt(epoch, (high, 2), [first, second], wait_s=LATER_S) == 1
+    await worker.end(*claimed, reason=Reason.CANCELLED)
+    assert await world.states(claimed[0].batch_id) == "rr"
+    await world.fold()
+    assert await world.findings() == {}

@@ -85,6 +85,13 @@ class Worker:
         self.memory.note(request, claimed)
         return list(claimed)
 
+    async def claim_kept(self) -> list[Claimed]:
+        """Claim the job that this worker is kept for."""
+        with self.memory.asking(Budget(MUCH_CPU_M, MUCH_MEMORY_MIB, 1)) as request:
+            claimed = await self.store.claim_reserved(self.id, request.call)
+        self.memory.note(request, claimed)
+        return list(claimed)
+
     async def start(self, *claimed: Claimed, age_us: int = 0) -> Sequence[str]:
         """Report starts."""
         return await self.store.start_attempts(

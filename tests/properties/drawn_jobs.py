@@ -1,0 +1,64 @@
+"""Jobs as the property test draws them, and as the database is given them."""
+
+from hypothesis import strategies as st
+
+from properties.jobs_model import Job
+from weft.core.states import Reason
+from weft.ports.store import JobRows
+from weft.testing.builders import job_rows
+
+# What a drawn job looks like; its parents are places among those that it may have.
+JOBS = st.lists(
+    st.fixed_dictionaries(
+        {
+            "parents": st.lists(st.integers(0, 9), max_size=3),
+            "group": st.integers(0, 3),
+            "sets": st.sampled_from([frozenset(), frozenset(), {4}, {5}, {4, 5}]),
+            "always_run": st.sampled_from([False, False, True]),
+            "priority": st.sampled_from([0, 0, 0, 2, -1]),
+            "max_attempts": st.sampled_from([1, 1, 3]),
+            "retry_on": st.sampled_from([frozenset(), frozenset({Reason.EXIT})]),
+            "lane": st.sampled_from([0, 0, 0, 0, 1, 2, 3]),
+            "key": st.sampled_from([0, 0, 0, 0, 1, 2]),
+            "licences": st.sampled_from([0, 0, 0, 0, 1, 2]),
+            "is_dated": st.sampled_from([False, False, False, False, True]),
+            "has_deadline": st.sampled_from([False, False, False, True]),
+            "is_preemptible": st.booleans(),
+        }
+    ),
+    min_size=1,
+    max_size=5,
+)
+
+
+def sets_of(jobs: list[Job], first: int) -> dict[int, tuple[int, ...]]:
+    """Return the sets of jobs by their numbers in the update, as an update refers to them."""
+    return {
+        job.number - first + 1: tuple(sorted(-one for one in job.sets)) for job in jobs if job.sets
+    }
+
+
+def cut_rows(rows: JobRows, place: int) -> list[JobRows]:
+    """Return one bunch as two."""
+    parts = []
+    for start, stop in ((0, place), (place, rows.n_jobs)):
+        edges = [
+            edge
+            for edge in zip(rows.edge_child, rows.edge_parent, strict=True)
+            if start < edge[0] <= stop
+        ]
+        part = job_rows(
+            stop - start, first_job=start + 1, group=rows.group_id[start:stop],
+            priority=rows.priority[start:stop], always_run=rows.always_run[start:stop],
+            max_attempts=rows.max_attempts[start:stop], shapes=rows.shapes,
+            shape_index=rows.shape_index[start:stop],
+        )  # fmt: skip
+        part.retry_on = rows.retry_on[start:stop]
+        rare = [one for one in zip(rows.rare_job, rows.rare_fields, strict=True)
+                if start < one[0] <= stop]  # fmt: skip
+        part.rare_job, part.rare_fields = [r[0] for r in rare], [r[1] for r in rare]
+        part.combo_index = rows.combo_index[start:stop]
+        part.combo_number, part.combo_set = rows.combo_number, rows.combo_set
+        part.edge_child, part.edge_parent = [e[0] for e in edges], [e[1] for e in edges]
+        parts.append(part)
+    return parts

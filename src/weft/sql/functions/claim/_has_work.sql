@@ -14,6 +14,10 @@ DECLARE
 BEGIN
     SELECT i.* INTO v_worker FROM weft.worker_incarnation i
     WHERE i.incarnation_id = of_incarnation_id AND i.ended_at IS NULL AND NOT i.draining AND NOT i.cordoned;
+    -- Of a thousand sleepers, a hundred ask each second: most often nobody has work.
+    IF NOT EXISTS (SELECT FROM weft.user_share s WHERE s.pool_id = v_worker.pool_id AND s.active) THEN
+        RETURN false;
+    END IF;
     v_lanes := ARRAY(SELECT l.lane_id FROM weft.worker_lane l WHERE l.incarnation_id = v_worker.incarnation_id);
     LOOP
         v_offer := weft._next_offer(v_offer, v_worker.pool_id, v_lanes, NULL, false);

@@ -114,6 +114,17 @@ def test_defaults_shrink_to_the_largest_worker() -> None:
     ]
 
 
+def test_time_limits_are_asked_for_by_their_class() -> None:
+    """Whether workers are known or not."""
+    jobs = [{"timeout_s": one} if one else {} for one in (60, None, 59, 45, 60)]
+    found = [rows_of(jobs, workers) for workers in ([], [SMALL])]
+
+    for rows in found:
+        words = [dict(one.words) for one in rows.shapes]
+        assert words == [{"timeout_s": "60-60"}, {}, {"timeout_s": "30-60"}]
+        assert rows.shape_index == [0, 1, 2, 2, 0]
+
+
 def test_specs_are_kept_in_chunks_that_a_worker_can_read() -> None:
     many = rows_of([{"command": [str(n)]} for n in range(600)])
     large = rows_of([{"script": "x" * 100_000, "command": None}] * 5)

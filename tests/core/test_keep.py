@@ -3,7 +3,16 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.core.pools.keep import KEPT_MAX, LARGE, LongWaiting, Room, keep_workers
+from weft.core.pools.keep import (
+    KEPT_MAX,
+    LARGE,
+    KeptJob,
+    LongWaiting,
+    Room,
+    Running,
+    fill_gaps,
+    keep_workers,
+)
 
 AFTER_S = 10.0
 JOBS = st.lists(
@@ -21,6 +30,27 @@ JOBS = st.lists(
     unique_by=lambda one: (one.batch_id, one.job_id),
 )
 
+KEPT = st.builds(
+    KeptJob,
+    batch_id=st.just(9),
+    job_id=st.integers(1, 50),
+    user_id=st.integers(1, 4),
+    cpu_m=st.integers(1, 8000),
+    memory_mib=st.integers(1, 8000),
+)
+SECONDS = st.integers(0, 100).map(float)
+RUNNING = st.lists(
+    st.builds(
+        Running,
+        cpu_m=st.integers(1, 3000),
+        memory_mib=st.integers(1, 3000),
+        started=st.sampled_from([True, True, False]),
+        at_least_s=st.none() | SECONDS,
+        at_most_s=st.none() | SECONDS,
+    ),
+    max_size=5,
+)
+
 
 @st.composite
 def rooms(draw: st.DrawFn) -> list[Room]:
@@ -32,10 +62,9 @@ def rooms(draw: st.DrawFn) -> list[Room]:
                 incarnation_id=number,
                 cpu_m=cpu_m,
                 memory_mib=memory_mib,
-                cpu_m_free=draw(st.integers(-1000, cpu_m)),
-                memory_mib_free=draw(st.integers(-1000, memory_mib)),
                 lanes=tuple(draw(st.sets(st.integers(0, 2)))),
-                kept_for=draw(st.none() | st.none() | st.integers(1, 4)),
+                running=tuple(draw(RUNNING)),
+                kept_for=draw(st.none() | st.none() | KEPT),
             )
         )
     return found
@@ -57,7 +86,7 @@ def test_only_large_jobs_that_waited_long_get_workers_that_can_hold_them(
         assert job.cpu_m > LARGE * room.cpu_m or job.memory_mib > LARGE * room.memory_mib
         assert room.kept_for is None
 
-    users = [one.kept_for for one in workers if one.kept_for is not None]
+    users = [one.kept_for.user_id for one in workers if one.kept_for is not None]
     new = [job_of[one.batch_id, one.job_id].user_id for one in found]
     assert len(set(new)) == len(new)
     assert not set(new) & set(users)
@@ -89,7 +118,65 @@ def test_the_longest_waiting_gets_the_worker_that_lacks_least() -> None:
         for n, user, waited in ((1, 1, 20.0), (2, 1, 30.0), (3, 2, 40.0))
     ]
     workers = [
-        Room(n, 4000, 100, free, 100, (0,)) for n, free in ((1, 0), (2, 3000), (3, 1000), (4, 0))
+        Room(n, 4000, 100, (0,), (Running(used, 0),))
+        for n, used in ((1, 4000), (2, 1000), (3, 3000), (4, 4000))
     ]
 
-    assert keep_workers(jobs, workers, after_s=AFTER_S) == [(2, 1, 3), (3, 1, 2)]
+    assert keep_workers(jobs, workers, after_s=AFTER_S) == [(2, 1, 3, None), (3, 1, 2, None)]
+
+
+def test_a_job_gets_the_worker_where_time_limits_make_room_first() -> None:
+    job = LongWaiting(1, 1, 1, 0, 4000, 1, AFTER_S)
+    late, soon = Running(1000, 0, True, 50, 60), Running(4000, 0, True, 20, 30)  # noqa: FBT003
+    known = [Room(1, 4000, 100, (0,), (late,)), Room(2, 4000, 100, (0,), (soon,))]
+    unknown = Room(3, 4000, 100, (0,), (Running(2000, 0),))
+
+    assert keep_workers([job], known, after_s=AFTER_S) == [(2, 1, 1, 20)]
+    assert keep_workers([job], [*known, unknown], after_s=AFTER_S) == [(1, 1, 1, 50)]
+
+
+def test_nothing_fills_the_gap_while_its_end_is_unknown() -> None:
+    job = KeptJob(1, 1, 1, 4000, 1)
+    ends, endless = Running(2000, 0, True, 50, 60), Running(1000, 0)  # noqa: FBT003
+    new = Running(1000, 0, started=False, at_least_s=5, at_most_s=5)
+
+    def filled(*running: Running) -> list[float | None]:
+        return [one.fill_s for one in fill_gaps([Room(1, 4000, 100, (0,), running, job)])]
+
+    assert filled(ends) == [50]
+    assert filled(ends, endless) == []
+    assert filled(ends, new) == []
+
+
+@given(st.data(), RUNNING, KEPT)
+def test_what_fills_the_gap_delays_no_large_job(
+    data: st.DataObject, running: list[Running], job: KeptJob
+) -> None:
+    """Limits are known as ranges; the large job starts by the ends that they really are."""
+    limited = [Running(one.cpu_m, one.memory_mib, at_least_s=one.at_least_s) for one in running]
+    ends_s = [
+        None if one.at_least_s is None else one.at_least_s + data.draw(SECONDS) for one in limited
+    ]
+    exact = [
+        Running(o.cpu_m, o.memory_mib, at_least_s=e) for o, e in zip(limited, ends_s, strict=True)
+    ]
+
+    def fill_s(attempts: list[Running]) -> float | None:
+        found = fill_gaps([Room(1, 8000, 8000, (0,), tuple(attempts), job)])
+        return found[0].fill_s if found else None
+
+    may_s, starts_s = fill_s(limited), fill_s(exact)
+    if may_s is None or starts_s is None:
+        assert starts_s is None
+        return
+    room = Room(1, 8000, 8000, (0,), tuple(exact))
+    short = data.draw(RUNNING)
+    fits = [
+        Running(one.cpu_m, one.memory_mib, at_least_s=may_s)
+        for one in short
+        if sum(x.cpu_m for x in short) <= room.cpu_m_free
+        and sum(x.memory_mib for x in short) <= room.memory_mib_free
+    ]
+
+    assert may_s <= starts_s
+    assert fill_s([*exact, *fits]) == starts_s

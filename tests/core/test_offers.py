@@ -61,6 +61,10 @@ def test_queues_of_a_worker_are_names() -> None:
         parse_queues("short,a b")
 
 
+def test_a_time_limit_is_asked_of_no_worker() -> None:
+    assert serves({}, {"timeout_s": "10-10"})
+
+
 def test_a_worker_without_queues_serves_all() -> None:
     assert serves({}, {"queue": "short"})
     assert serves({"queue": ["short"]}, {"queue": "short"})

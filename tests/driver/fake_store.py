@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from weft.core.errors import EpochStale, Unavailable, WeftError
+from weft.core.pools.keep import Keep
 from weft.ports.store import (
     Beat,
     DeliveryReport,
@@ -205,7 +206,7 @@ class FakeDriverStore:
         await self._ask("reserve_rounds", epoch)
         return ()
 
-    async def add_reservations(self, epoch: int, kept: Sequence[tuple[int, int, int]]) -> int:
+    async def add_reservations(self, epoch: int, kept: Sequence[Keep]) -> int:
         await self._ask("add_reservations", epoch)
         return len(kept)
 

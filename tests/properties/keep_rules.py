@@ -7,6 +7,7 @@ from properties.gate_rules import LANES, WORKERS
 from properties.hold_rules import BATCHES
 from properties.jobs_model import RUN, R
 from properties.worker_rules import WorkerRules
+from weft.core.pools.keep import Keep
 
 
 class KeepRules(WorkerRules):
@@ -24,9 +25,11 @@ class KeepRules(WorkerRules):
 
     def _holds(self, incarnation: int) -> bool:
         batch, number = self.kept[incarnation]
-        job = self.models[self.ids.index(batch)].jobs[number]
+        model = self.models[self.ids.index(batch)]
+        job = model.jobs[number]
         is_here = job.owner is not None and self.workers[job.owner].id == incarnation
-        return job.state == R or (job.state == RUN and not job.started and is_here)
+        may_start = not model.is_held(job) and not model.is_cancelled(job)
+        return (job.state == R and may_start) or (job.state == RUN and not job.started and is_here)
 
     @rule(
         owner=st.sampled_from(WORKERS), which=st.sampled_from(BATCHES), choice=st.integers(0, 20)
@@ -42,7 +45,7 @@ class KeepRules(WorkerRules):
             return
         worker, chosen = self.workers[owner].id, (self.ids[which], able[choice % len(able)])
         is_new = worker not in self.kept and chosen not in self.kept.values()
-        added = self.run(self.world.driver.add_reservations(epoch, [(worker, *chosen)]))
+        added = self.run(self.world.driver.add_reservations(epoch, [Keep(worker, *chosen)]))
         assert added == is_new
         if is_new:
             self.kept[worker] = chosen

@@ -158,6 +158,7 @@ async def test_sql_and_python_agree_on_who_serves_what(world: World) -> None:
     asked_of_a_worker: list[dict[str, Ask]] = [
         {}, {"a": 1}, {"a": 2}, {"a": 3}, {"a": "eu"}, {"a": "e"}, {"a": 2, "b": "us"},
         {"a": ["eu", "x"]}, {"a": ["x"]}, {"a": ["us", "eu"], "b": 0}, {"preemptible": "yes"},
+        {"timeout_s": "10-10"},
     ]  # fmt: skip
     rules = [
         ({name: offer for name, offer in (("a", a), ("b", b)) if offer is not None}, asks)

@@ -1,12 +1,14 @@
 """Workers that are kept for large jobs which have waited long."""
 
 from collections.abc import Sequence
+from datetime import datetime, timedelta
 
 import msgspec
 
 from store.test_holds import hold
-from store.world import Worker, World
-from weft.core.pools.keep import Keep, LongWaiting, Room, keep_workers
+from store.world import MUCH_CPU_M, MUCH_MEMORY_MIB, Worker, World
+from weft.core.pools.keep import Keep, LongWaiting, Room, fill_gaps, keep_workers
+from weft.core.time_limits import limit_class
 from weft.ports.store import Claimed, JobRows, Row, Shape
 from weft.store.database import call_on
 from weft.testing.builders import job_rows
@@ -35,14 +37,39 @@ async def look(world: World, *workers: Worker) -> Sequence[Keep]:
     for row in await rounds(world, *workers):
         jobs = msgspec.convert(row["jobs"], list[LongWaiting])
         rooms = msgspec.convert(row["workers"], list[Room])
-        kept += keep_workers(jobs, rooms, after_s=0)
+        kept += keep_workers(jobs, rooms, after_s=0) + fill_gaps(rooms)
     if kept:
         await world.driver.add_reservations(await world.lead(), kept)
     return kept
 
 
-async def claim_reserved(worker: Worker) -> list[Claimed]:
-    return list(await worker.store.claim_reserved(worker.id, 1))
+def limited(timeout_s: float | None, cpu_m: int = 1000) -> JobRows:
+    """Return a job with a time limit, as the api writes it."""
+    name = limit_class(timeout_s)
+    return job_rows(
+        1, shapes=[Shape(cpu_m=cpu_m, words=(("timeout_s", name),) if name else ())], priority=1
+    )
+
+
+async def fill_until(world: World, worker: Worker) -> datetime | None:
+    """Return until when others may run there."""
+    found: datetime | None = await world.admin.fetchval(
+        "SELECT fill_until FROM weft.reservation WHERE incarnation_id = $1", worker.id
+    )
+    return found
+
+
+async def keep_behind(world: World, worker: Worker, timeout_s: float | None) -> list[Claimed]:
+    """Let a worker claim the job of all its cores that it is kept for while one with a limit runs;
+    return what runs.
+    """
+    await world.submit(limited(timeout_s, cpu_m=3000))
+    running = await worker.claim()
+    await worker.start(*running)
+    await world.submit(job_rows(1, shapes=[LARGE]))
+    assert await look(world, worker)
+    assert [one.cpu_m for one in await worker.claim_kept()] == [LARGE.cpu_m]
+    return running
 
 
 async def test_a_large_job_gets_a_worker_although_others_come_first(world: World) -> None:
@@ -52,13 +79,13 @@ async def test_a_large_job_gets_a_worker_although_others_come_first(world: World
     running = await worker.claim(3, cpu_m=3000)
     kept = await look(world, worker)
     beat = await worker.beat(*running)
-    claimed = await claim_reserved(worker)
+    claimed = await worker.claim_kept()
     shown = (await world.api.list_workers(world.caller, with_deleted=False, limit=9))[0][
         "kept_for"
     ]
     facts = await world.api.why_job(world.caller, batch, 1)
 
-    assert kept == [(worker.id, batch, 1)]
+    assert kept == [(worker.id, batch, 1, None)]
     assert beat.kept
     assert [(one.batch_id, one.job_id) for one in claimed] == [(batch, 1)]
     assert (shown["batch_id"], shown["job_id"]) == (batch, 1)
@@ -75,9 +102,9 @@ async def test_job_of_a_range_is_claimed_whatever_its_number(world: World) -> No
     worker = await world.worker(cpu_m=4000)
     index = [0] * 4 + [1]
     batch = await world.submit(job_rows(5, shapes=[SMALL, LARGE], shape_index=index))
-    await world.driver.add_reservations(await world.lead(), [(worker.id, batch, 5)])
+    await world.driver.add_reservations(await world.lead(), [Keep(worker.id, batch, 5)])
 
-    assert [one.job_id for one in await claim_reserved(worker)] == [5]
+    assert [one.job_id for one in await worker.claim_kept()] == [5]
     assert [one.job_id for one in await worker.claim()] == [1, 2, 3, 4]
 
 
@@ -87,14 +114,14 @@ async def test_a_held_job_is_not_claimed_and_keeps_no_worker(world: World) -> No
     assert await look(world, worker)
     await hold(world, batch)
 
-    assert await claim_reserved(worker) == []
+    assert await worker.claim_kept() == []
     assert await rounds(world, worker) == []
 
 
 async def test_a_worker_is_free_again_when_another_one_takes_the_job(world: World) -> None:
     worker, other = await world.worker(cpu_m=4000), await world.worker("other", cpu_m=4000)
     batch = await world.submit(job_rows(1, shapes=[LARGE]))
-    ((kept, _, _),) = await look(world, worker, other)
+    ((kept, *_),) = await look(world, worker, other)
     taker = other if kept == worker.id else worker
     assert [one.batch_id for one in await taker.claim()] == [batch]
     await rounds(world, worker, other)
@@ -109,10 +136,10 @@ async def test_amounts_that_are_not_free_yet_are_waited_for(world: World) -> Non
     await world.submit(job_rows(1, shapes=[Shape(cpu_m=4000, gpu=2)]))
     assert await look(world, worker)
 
-    assert await claim_reserved(worker) == []
+    assert await worker.claim_kept() == []
     assert (await worker.beat(*running)).kept
     await worker.end(*running)
-    assert len(await claim_reserved(worker)) == 1
+    assert len(await worker.claim_kept()) == 1
 
 
 async def test_jobs_that_wait_shortly_or_are_small_keep_nothing(world: World) -> None:
@@ -133,7 +160,7 @@ async def test_a_worker_with_slots_is_never_kept(world: World) -> None:
 async def test_the_audit_finds_a_worker_that_cannot_hold_its_job(world: World) -> None:
     worker = await world.worker(cpu_m=3000)
     batch = await world.submit(job_rows(1, shapes=[LARGE]))
-    await world.driver.add_reservations(await world.lead(), [(worker.id, batch, 1)])
+    await world.driver.add_reservations(await world.lead(), [Keep(worker.id, batch, 1)])
     found = await world.findings()
     await world.admin.execute("DELETE FROM weft.reservation WHERE batch_id = $1", batch)
 
@@ -151,4 +178,100 @@ async def test_a_kept_worker_leaves_alone_what_another_took_after_its_snapshot(
     async with connection.transaction(isolation="repeatable_read"):
         await connection.fetchval("SELECT 1")
         assert len(await fast.claim(1)) == 1
-        assert await call_on(connection, "claim_reserved", incarnation_id=slow.id) == []
+        found = await call_on(
+            connection, "claim_reserved", incarnation_id=slow.id, budget_cpu_m=MUCH_CPU_M,
+            budget_memory_mib=MUCH_MEMORY_MIB, limit_jobs=1,
+        )  # fmt: skip
+        assert found == []
+
+
+async def test_short_jobs_run_until_there_may_be_room_for_the_large_one(world: World) -> None:
+    worker = await world.worker(cpu_m=4000)
+    await keep_behind(world, worker, 3600)
+    batches = [await world.submit(limited(one)) for one in (None, 3601, 3600, 86_401, 600)]
+    filling = await worker.claim_kept(cpu_m=1000)
+    waiting = [await world.states(one) for one in batches]
+    nothing = await worker.claim_kept(cpu_m=0)
+
+    assert waiting == ["r", "r", "r", "r", "R"]
+    assert [one.batch_id for one in filling] == batches[-1:]
+    assert nothing == []
+
+
+async def test_what_fills_the_gap_ends_before_the_date_that_was_promised(world: World) -> None:
+    """However often the driver looks and the worker claims: so the large job starts in time."""
+    worker = await world.worker(cpu_m=4000)
+    running = await keep_behind(world, worker, 3600)
+    promised = await fill_until(world, worker)
+    assert promised is not None
+    for _ in range(3):
+        await world.submit(limited(900))
+        filling = await worker.claim_kept(cpu_m=1000)
+        await worker.start(*filling)
+        await look(world, worker)
+        until = await fill_until(world, worker)
+        assert until is not None
+        assert until <= promised
+        assert await world.admin.fetchval(
+            "SELECT max(j.started_at + t.at_most_s * interval '1 second') <= $2"
+            " FROM weft._live_attempts($1) j JOIN weft.lane l USING (lane_id),"
+            " weft._limit_range(l.asks) t WHERE l.asks ->> 'timeout_s' = '900-900'",
+            worker.id, promised,
+        )  # fmt: skip
+        await worker.end(*filling)
+
+    await worker.end(*running)
+
+
+async def test_a_job_that_would_end_too_late_does_not_fill_the_gap(world: World) -> None:
+    worker = await world.worker(cpu_m=4000)
+    await keep_behind(world, worker, 3600)
+    await world.submit(limited(900))
+    promised = await fill_until(world, worker)
+    assert promised is not None
+    found = [
+        await world.call(
+            "claim_reserved", incarnation_id=worker.id, budget_cpu_m=1000,
+            budget_memory_mib=MUCH_MEMORY_MIB, limit_jobs=9, at=promised - timedelta(seconds=left),
+        )
+        for left in (899, 901)
+    ]  # fmt: skip
+
+    assert [len(one) for one in found] == [0, 1]
+
+
+async def test_nothing_fills_a_gap_of_unknown_length(world: World) -> None:
+    worker = await world.worker(cpu_m=4000)
+    await keep_behind(world, worker, None)
+    await world.submit(limited(10))
+
+    assert await fill_until(world, worker) is None
+    assert await worker.claim_kept(cpu_m=1000) == []
+
+
+async def test_a_gap_is_filled_from_when_its_length_is_known(world: World) -> None:
+    worker = await world.worker(cpu_m=4000)
+    await world.submit(limited(3600, cpu_m=3000))
+    running = await worker.claim()
+    await world.submit(job_rows(1, shapes=[LARGE]))
+    await look(world, worker)
+    (large,) = await worker.claim_kept()
+    before = await fill_until(world, worker)
+    await worker.start(*running)
+    await look(world, worker)
+    known = await fill_until(world, worker)
+    await worker.end(*running)
+    await worker.start(large)
+    await world.submit(limited(10))
+
+    assert before is None
+    assert known is not None
+    assert await worker.claim_kept(cpu_m=1000) == []
+
+
+async def test_a_job_larger_than_the_gap_does_not_fill_it(world: World) -> None:
+    worker = await world.worker(cpu_m=4000)
+    await keep_behind(world, worker, 3600)
+    await world.submit(limited(10, cpu_m=2000))
+
+    assert await worker.claim_kept(cpu_m=1000) == []

@@ -85,10 +85,10 @@ class Worker:
         self.memory.note(request, claimed)
         return list(claimed)
 
-    async def claim_kept(self) -> list[Claimed]:
-        """Claim the job that this worker is kept for."""
-        with self.memory.asking(Budget(MUCH_CPU_M, MUCH_MEMORY_MIB, 1)) as request:
-            claimed = await self.store.claim_reserved(self.id, request.call)
+    async def claim_kept(self, *, cpu_m: int = MUCH_CPU_M) -> list[Claimed]:
+        """Claim the job that this worker is kept for, or others that may start before it."""
+        with self.memory.asking(Budget(cpu_m, MUCH_MEMORY_MIB, 100)) as request:
+            claimed, _ = await self.store.claim_reserved(self.id, request)
         self.memory.note(request, claimed)
         return list(claimed)
 

@@ -231,9 +231,11 @@ class FakeStore:
         self._changed.set()
         return verdicts
 
-    async def claim_reserved(self, incarnation_id: int, call: int) -> Sequence[Claimed]:
-        del incarnation_id, call
-        return []
+    async def claim_reserved(
+        self, incarnation_id: int, request: ClaimRequest
+    ) -> tuple[Sequence[Claimed], bool]:
+        del incarnation_id, request
+        return [], False
 
     async def complete_and_claim(
         self, incarnation_id: int, reports: Sequence[EndReport], request: ClaimRequest

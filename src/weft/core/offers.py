@@ -8,6 +8,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from weft.core import time_limits
+
 Offer = int | str | Sequence[str]
 Ask = int | str | Sequence[str]
 """Several words: one of them."""
@@ -16,8 +18,8 @@ PREEMPTIBLE: Final = "preemptible"
 AMOUNT_MAX: Final = 1_000_000_000
 RESERVED: Final = frozenset(
     {"cpu", "memory", "storage", "storage_mib", "executor", "pool", "queue", "slots"}
-)
-"""Names that workers offer by themselves."""
+) | {time_limits.ASK}
+"""Names that workers offer by themselves, and that of the class of time limits."""
 _NAME: Final = re.compile(r"[a-z][a-z0-9_.-]{0,62}")
 _LABEL: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
 _GPU: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:/-]{0,62}")
@@ -91,7 +93,8 @@ def serves(offers: Mapping[str, Offer], asks: Mapping[str, Ask]) -> bool:
     """Say whether a worker that offers this can ever run a job that asks this.
 
     A worker that names no queues serves all of its pool; otherwise a job that names no queue asks
-    for the default one. A worker that may be taken back serves only jobs that bear it.
+    for the default one. A worker that may be taken back serves only jobs that bear it. A time
+    limit is asked of no worker.
     """
     queue = asks.get("queue", "default")
     return (
@@ -100,7 +103,7 @@ def serves(offers: Mapping[str, Offer], asks: Mapping[str, Ask]) -> bool:
         and all(
             _serves_one(offers.get(name), ask)
             for name, ask in asks.items()
-            if name not in {"queue", PREEMPTIBLE}
+            if name not in {"queue", PREEMPTIBLE, time_limits.ASK}
         )
     )
 

@@ -279,6 +279,50 @@ CREATE FUNCTION weft._check_waiting(of_tenant_id integer, of_batch_id bigint, of
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._check_waiting(of_tenant_id integer, of_batch_id bigint, of_update_id integer) OWNER TO weft_tenant;
 
+CREATE TABLE weft.reservation (
+    incarnation_id integer NOT NULL,
+    batch_id bigint NOT NULL,
+    job_id integer NOT NULL,
+    user_id integer NOT NULL,
+    reserved_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    fill_until timestamp with time zone
+);
+ALTER TABLE weft.reservation OWNER TO postgres;
+
+CREATE TABLE weft.worker_incarnation (
+    incarnation_id integer NOT NULL,
+    worker_id integer NOT NULL,
+    pool_id integer NOT NULL,
+    name text NOT NULL,
+    version text NOT NULL,
+    cpu_m bigint NOT NULL,
+    memory_mib bigint NOT NULL,
+    storage_mib bigint NOT NULL,
+    gpu integer NOT NULL,
+    registered_at timestamp with time zone NOT NULL,
+    heartbeat_at timestamp with time zone NOT NULL,
+    waiting boolean DEFAULT false NOT NULL,
+    draining boolean DEFAULT false NOT NULL,
+    ended_at timestamp with time zone,
+    offers jsonb,
+    log_place text,
+    log_directory text,
+    cordoned boolean DEFAULT false NOT NULL,
+    trying boolean DEFAULT false NOT NULL,
+    CONSTRAINT worker_incarnation_cpu_m_check CHECK ((cpu_m > 0)),
+    CONSTRAINT worker_incarnation_gpu_check CHECK ((gpu >= 0)),
+    CONSTRAINT worker_incarnation_log_directory_check CHECK ((length(log_directory) <= 4096)),
+    CONSTRAINT worker_incarnation_log_place_check CHECK ((length(log_place) <= 64)),
+    CONSTRAINT worker_incarnation_memory_mib_check CHECK ((memory_mib > 0)),
+    CONSTRAINT worker_incarnation_storage_mib_check CHECK ((storage_mib >= 0))
+)
+WITH (fillfactor='50');
+ALTER TABLE weft.worker_incarnation OWNER TO postgres;
+
+CREATE FUNCTION weft._claim_kept(worker weft.worker_incarnation, kept weft.reservation, rate_card_id smallint, call bigint, at timestamp with time zone) RETURNS TABLE(batch_id bigint, job_id integer, attempt smallint, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, spec_first integer, runnable_id bigint, chunk bytea)
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._claim_kept(worker weft.worker_incarnation, kept weft.reservation, rate_card_id smallint, call bigint, at timestamp with time zone) OWNER TO weft_system;
+
 CREATE FUNCTION weft._closed_gates(of_batch_id bigint, of_job_id integer, of_gate_set_ids integer[], at timestamp with time zone) RETURNS jsonb
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -377,6 +421,10 @@ CREATE FUNCTION weft._fair_shares(of_pool_id integer, budget_cpu_m bigint, users
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._fair_shares(of_pool_id integer, budget_cpu_m bigint, users_max integer) OWNER TO weft_system;
 
+CREATE FUNCTION weft._fill_gap(worker weft.worker_incarnation, within_s double precision, budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs integer, rate_card_id smallint, call bigint, at timestamp with time zone) RETURNS TABLE(batch_id bigint, job_id integer, attempt smallint, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, spec_first integer, runnable_id bigint, chunk bytea)
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._fill_gap(worker weft.worker_incarnation, within_s double precision, budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs integer, rate_card_id smallint, call bigint, at timestamp with time zone) OWNER TO weft_system;
+
 CREATE FUNCTION weft._find_group(of_batch_id bigint, of_group_id integer, of_path text) RETURNS integer
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._find_group(of_batch_id bigint, of_group_id integer, of_path text) OWNER TO weft_tenant;
@@ -452,36 +500,6 @@ CREATE FUNCTION weft._growth(of_pool_id integer, of_lane_id integer, needs_cpu_m
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft._growth(of_pool_id integer, of_lane_id integer, needs_cpu_m bigint, needs_memory_mib bigint) OWNER TO weft_system;
-
-CREATE TABLE weft.worker_incarnation (
-    incarnation_id integer NOT NULL,
-    worker_id integer NOT NULL,
-    pool_id integer NOT NULL,
-    name text NOT NULL,
-    version text NOT NULL,
-    cpu_m bigint NOT NULL,
-    memory_mib bigint NOT NULL,
-    storage_mib bigint NOT NULL,
-    gpu integer NOT NULL,
-    registered_at timestamp with time zone NOT NULL,
-    heartbeat_at timestamp with time zone NOT NULL,
-    waiting boolean DEFAULT false NOT NULL,
-    draining boolean DEFAULT false NOT NULL,
-    ended_at timestamp with time zone,
-    offers jsonb,
-    log_place text,
-    log_directory text,
-    cordoned boolean DEFAULT false NOT NULL,
-    trying boolean DEFAULT false NOT NULL,
-    CONSTRAINT worker_incarnation_cpu_m_check CHECK ((cpu_m > 0)),
-    CONSTRAINT worker_incarnation_gpu_check CHECK ((gpu >= 0)),
-    CONSTRAINT worker_incarnation_log_directory_check CHECK ((length(log_directory) <= 4096)),
-    CONSTRAINT worker_incarnation_log_place_check CHECK ((length(log_place) <= 64)),
-    CONSTRAINT worker_incarnation_memory_mib_check CHECK ((memory_mib > 0)),
-    CONSTRAINT worker_incarnation_storage_mib_check CHECK ((storage_mib >= 0))
-)
-WITH (fillfactor='50');
-ALTER TABLE weft.worker_incarnation OWNER TO postgres;
 
 CREATE FUNCTION weft._has_claimable(offer weft.offer, worker weft.worker_incarnation, has_cancel boolean, has_switch boolean, lookahead_jobs integer) RETURNS boolean
     LANGUAGE plpgsql STABLE;
@@ -601,15 +619,6 @@ CREATE FUNCTION weft._job_gates(of_batch_set integer, of_job_set integer) RETURN
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft._job_gates(of_batch_set integer, of_job_set integer) OWNER TO weft_system;
 
-CREATE TABLE weft.reservation (
-    incarnation_id integer NOT NULL,
-    batch_id bigint NOT NULL,
-    job_id integer NOT NULL,
-    user_id integer NOT NULL,
-    reserved_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
-);
-ALTER TABLE weft.reservation OWNER TO postgres;
-
 CREATE FUNCTION weft._kept_for(r weft.reservation) RETURNS boolean
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._kept_for(r weft.reservation) OWNER TO weft_system;
@@ -657,6 +666,10 @@ CREATE FUNCTION weft._limit_queues(of_tenant_id integer) RETURNS void
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft._limit_queues(of_tenant_id integer) OWNER TO weft_system;
+
+CREATE FUNCTION weft._limit_range(asks jsonb, OUT at_least_s integer, OUT at_most_s integer) RETURNS record
+    LANGUAGE sql IMMUTABLE;
+ALTER FUNCTION weft._limit_range(asks jsonb, OUT at_least_s integer, OUT at_most_s integer) OWNER TO weft_system;
 
 CREATE FUNCTION weft._list_ready(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql;
@@ -1048,6 +1061,10 @@ CREATE FUNCTION weft._running_gate(max_running integer) RETURNS jsonb
     LANGUAGE sql IMMUTABLE;
 ALTER FUNCTION weft._running_gate(max_running integer) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft._running_limits(of_incarnation_id integer, kept weft.reservation) RETURNS jsonb
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._running_limits(of_incarnation_id integer, kept weft.reservation) OWNER TO weft_system;
+
 CREATE TABLE weft.schedule (
     schedule_id bigint NOT NULL,
     tenant_id integer NOT NULL,
@@ -1320,10 +1337,10 @@ CREATE FUNCTION weft.add_rates(prices jsonb, new_valid_from timestamp with time 
     LANGUAGE plpgsql;
 ALTER FUNCTION weft.add_rates(prices jsonb, new_valid_from timestamp with time zone, at timestamp with time zone) OWNER TO weft_system;
 
-CREATE FUNCTION weft.add_reservations(epoch bigint, incarnation_ids integer[], batch_ids bigint[], job_ids integer[]) RETURNS integer
+CREATE FUNCTION weft.add_reservations(epoch bigint, incarnation_ids integer[], batch_ids bigint[], job_ids integer[], fill_seconds double precision[]) RETURNS integer
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft.add_reservations(epoch bigint, incarnation_ids integer[], batch_ids bigint[], job_ids integer[]) OWNER TO weft_system;
+ALTER FUNCTION weft.add_reservations(epoch bigint, incarnation_ids integer[], batch_ids bigint[], job_ids integer[], fill_seconds double precision[]) OWNER TO weft_system;
 
 CREATE FUNCTION weft.add_schedule(tenant_id integer, user_id integer, new jsonb, schedules_max integer, idempotency_key text, digest bytea, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(schedule_id bigint, is_new boolean)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -1391,7 +1408,7 @@ CREATE FUNCTION weft.claim_jobs(incarnation_id integer, budget_cpu_m bigint, bud
     SET enable_bitmapscan TO 'off';
 ALTER FUNCTION weft.claim_jobs(incarnation_id integer, budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs integer, hint_runnable bigint[], hint_job integer[], call bigint, at timestamp with time zone) OWNER TO weft_system;
 
-CREATE FUNCTION weft.claim_reserved(incarnation_id integer, call bigint DEFAULT NULL::bigint, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(batch_id bigint, job_id integer, attempt smallint, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, spec_first integer, runnable_id bigint, chunk bytea)
+CREATE FUNCTION weft.claim_reserved(incarnation_id integer, budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs integer, call bigint DEFAULT NULL::bigint, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(batch_id bigint, job_id integer, attempt smallint, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, spec_first integer, runnable_id bigint, chunk bytea, fills boolean)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -1399,7 +1416,7 @@ CREATE FUNCTION weft.claim_reserved(incarnation_id integer, call bigint DEFAULT 
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     SET enable_bitmapscan TO 'off';
-ALTER FUNCTION weft.claim_reserved(incarnation_id integer, call bigint, at timestamp with time zone) OWNER TO weft_system;
+ALTER FUNCTION weft.claim_reserved(incarnation_id integer, budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs integer, call bigint, at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft.commit_update(tenant_id integer, batch_id bigint, of_update_id integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(update_id integer, first_job integer, first_group integer, n_jobs integer, n_groups integer, committed boolean)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -4290,6 +4307,16 @@ REVOKE ALL ON FUNCTION weft._check_term(of_epoch bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._check_waiting(of_tenant_id integer, of_batch_id bigint, of_update_id integer) FROM PUBLIC;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.reservation TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.reservation TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.worker_incarnation TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.worker_incarnation TO weft_system;
+GRANT SELECT ON TABLE weft.worker_incarnation TO weft_api;
+GRANT SELECT ON TABLE weft.worker_incarnation TO weft_driver;
+
+REVOKE ALL ON FUNCTION weft._claim_kept(worker weft.worker_incarnation, kept weft.reservation, rate_card_id smallint, call bigint, at timestamp with time zone) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._closed_gates(of_batch_id bigint, of_job_id integer, of_gate_set_ids integer[], at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._closed_gates(of_batch_id bigint, of_job_id integer, of_gate_set_ids integer[], at timestamp with time zone) TO weft_tenant;
 
@@ -4340,6 +4367,8 @@ GRANT ALL ON FUNCTION weft._fail(code text, message text, detail text, hint text
 
 REVOKE ALL ON FUNCTION weft._fair_shares(of_pool_id integer, budget_cpu_m bigint, users_max integer) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._fill_gap(worker weft.worker_incarnation, within_s double precision, budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs integer, rate_card_id smallint, call bigint, at timestamp with time zone) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._find_group(of_batch_id bigint, of_group_id integer, of_path text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._find_operation(of_user_id integer, of_key text, of_digest bytea) FROM PUBLIC;
@@ -4380,11 +4409,6 @@ REVOKE ALL ON FUNCTION weft._group_documents(batch_ids bigint[], group_ids integ
 GRANT ALL ON FUNCTION weft._group_documents(batch_ids bigint[], group_ids integer[], folded boolean) TO weft_system;
 
 REVOKE ALL ON FUNCTION weft._growth(of_pool_id integer, of_lane_id integer, needs_cpu_m bigint, needs_memory_mib bigint) FROM PUBLIC;
-
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.worker_incarnation TO weft_tenant;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.worker_incarnation TO weft_system;
-GRANT SELECT ON TABLE weft.worker_incarnation TO weft_api;
-GRANT SELECT ON TABLE weft.worker_incarnation TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft._has_claimable(offer weft.offer, worker weft.worker_incarnation, has_cancel boolean, has_switch boolean, lookahead_jobs integer) FROM PUBLIC;
 
@@ -4433,9 +4457,6 @@ REVOKE ALL ON FUNCTION weft._job_gate_sets(bunch weft.bunch, base integer, jobs 
 REVOKE ALL ON FUNCTION weft._job_gates(of_batch_set integer, of_job_set integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._job_gates(of_batch_set integer, of_job_set integer) TO weft_tenant;
 
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.reservation TO weft_tenant;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.reservation TO weft_system;
-
 REVOKE ALL ON FUNCTION weft._kept_for(r weft.reservation) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._kept_worker(of_batch_id bigint, of_job_id integer) FROM PUBLIC;
@@ -4462,6 +4483,8 @@ REVOKE ALL ON FUNCTION weft._leave_spot(of_incarnation_id integer, batch_ids big
 
 REVOKE ALL ON FUNCTION weft._limit_queues(of_tenant_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._limit_queues(of_tenant_id integer) TO weft_tenant;
+
+REVOKE ALL ON FUNCTION weft._limit_range(asks jsonb, OUT at_least_s integer, OUT at_most_s integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._list_ready(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._list_ready(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) TO weft_tenant;
@@ -4636,6 +4659,8 @@ REVOKE ALL ON FUNCTION weft._room(of_gate_set_id integer, locked_gate_ids intege
 
 REVOKE ALL ON FUNCTION weft._running_gate(max_running integer) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._running_limits(of_incarnation_id integer, kept weft.reservation) FROM PUBLIC;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.schedule TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.schedule TO weft_system;
 
@@ -4758,8 +4783,8 @@ GRANT ALL ON FUNCTION weft.add_payload_part(tenant_id integer, batch_id bigint, 
 
 REVOKE ALL ON FUNCTION weft.add_rates(prices jsonb, new_valid_from timestamp with time zone, at timestamp with time zone) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION weft.add_reservations(epoch bigint, incarnation_ids integer[], batch_ids bigint[], job_ids integer[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.add_reservations(epoch bigint, incarnation_ids integer[], batch_ids bigint[], job_ids integer[]) TO weft_driver;
+REVOKE ALL ON FUNCTION weft.add_reservations(epoch bigint, incarnation_ids integer[], batch_ids bigint[], job_ids integer[], fill_seconds double precision[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.add_reservations(epoch bigint, incarnation_ids integer[], batch_ids bigint[], job_ids integer[], fill_seconds double precision[]) TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft.add_schedule(tenant_id integer, user_id integer, new jsonb, schedules_max integer, idempotency_key text, digest bytea, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.add_schedule(tenant_id integer, user_id integer, new jsonb, schedules_max integer, idempotency_key text, digest bytea, at timestamp with time zone) TO weft_api;
@@ -4800,8 +4825,8 @@ GRANT ALL ON FUNCTION weft.check_login(login text, OUT user_name text, OUT may_a
 REVOKE ALL ON FUNCTION weft.claim_jobs(incarnation_id integer, budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs integer, hint_runnable bigint[], hint_job integer[], call bigint, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.claim_jobs(incarnation_id integer, budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs integer, hint_runnable bigint[], hint_job integer[], call bigint, at timestamp with time zone) TO weft_worker;
 
-REVOKE ALL ON FUNCTION weft.claim_reserved(incarnation_id integer, call bigint, at timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.claim_reserved(incarnation_id integer, call bigint, at timestamp with time zone) TO weft_worker;
+REVOKE ALL ON FUNCTION weft.claim_reserved(incarnation_id integer, budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs integer, call bigint, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.claim_reserved(incarnation_id integer, budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs integer, call bigint, at timestamp with time zone) TO weft_worker;
 
 REVOKE ALL ON FUNCTION weft.commit_update(tenant_id integer, batch_id bigint, of_update_id integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.commit_update(tenant_id integer, batch_id bigint, of_update_id integer, at timestamp with time zone) TO weft_api;

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from weft.core.pools.keep import Keep
 from weft.ports.store import Row
 from weft.store.database import Database
 
@@ -16,9 +17,9 @@ class Reservations:
         rows = await self._database.call("reserve_rounds", epoch=epoch, after_s=after_s)
         return [row[0] for row in rows]
 
-    async def add_reservations(self, epoch: int, kept: Sequence[tuple[int, int, int]]) -> int:
+    async def add_reservations(self, epoch: int, kept: Sequence[Keep]) -> int:
         """Keep workers for jobs."""
-        incarnation_ids, batch_ids, job_ids = (list(column) for column in zip(*kept, strict=True))
+        incarnation_ids, batch_ids, job_ids, fill_seconds = map(list, zip(*kept, strict=True))
         return int(
             await self._database.value(
                 "add_reservations",
@@ -26,5 +27,6 @@ class Reservations:
                 incarnation_ids=incarnation_ids,
                 batch_ids=batch_ids,
                 job_ids=job_ids,
+                fill_seconds=fill_seconds,
             )
         )

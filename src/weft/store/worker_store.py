@@ -168,11 +168,19 @@ class PostgresWorkerStore:
         )
         return verdicts
 
-    async def claim_reserved(self, incarnation_id: int, call: int) -> Sequence[Claimed]:
-        """Take the job that this worker is kept for."""
-        return _all_claimed(
-            await self._database.call("claim_reserved", incarnation_id=incarnation_id, call=call)
+    async def claim_reserved(
+        self, incarnation_id: int, request: ClaimRequest
+    ) -> tuple[Sequence[Claimed], bool]:
+        """Take the job that this worker is kept for, or others that may run before it."""
+        rows = await self._database.call(
+            "claim_reserved",
+            incarnation_id=incarnation_id,
+            budget_cpu_m=request.budget_cpu_m,
+            budget_memory_mib=request.budget_memory_mib,
+            limit_jobs=request.limit_jobs,
+            call=request.call,
         )
+        return _all_claimed(rows), bool(rows) and rows[0]["fills"]
 
     async def complete_and_claim(
         self, incarnation_id: int, reports: Sequence[EndReport], request: ClaimRequest

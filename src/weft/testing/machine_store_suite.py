@@ -5,7 +5,8 @@ from uuid import uuid4
 from msgspec import convert
 
 from weft.core.pools import Flavour, Pool
-from weft.ports.store import DriverStore, Row
+from weft.core.pools.keep import Keep
+from weft.ports.store import ClaimRequest, DriverStore, Row
 from weft.testing.store_site import StoreTests
 
 
@@ -86,12 +87,16 @@ class MachineStoreSuite(StoreTests):
         rows = await store.reserve_rounds(epoch, after_s=0)
         assert batch in {one["batch_id"] for row in rows for one in row["jobs"]}
         assert incarnation_id in {one["incarnation_id"] for row in rows for one in row["workers"]}
-        assert await store.add_reservations(epoch, [(incarnation_id, batch, 2)]) == 1
+        assert await store.add_reservations(epoch, [Keep(incarnation_id, batch, 2)]) == 1
         for other in (1, 2):
-            assert await store.add_reservations(epoch, [(incarnation_id, batch, other)]) == 0
+            assert (
+                await store.add_reservations(epoch, [Keep(incarnation_id, batch, other, 9.0)]) == 0
+            )
         assert (await worker.heartbeat(incarnation_id, [], draining=False)).kept
-        (claimed,) = await worker.claim_reserved(incarnation_id, 1)
-        assert (claimed.batch_id, claimed.job_id) == (batch, 2)
+        request = ClaimRequest(budget_cpu_m=1, budget_memory_mib=1, limit_jobs=9)
+        (claimed,), fills = await worker.claim_reserved(incarnation_id, request)
+        assert (claimed.batch_id, claimed.job_id, fills) == (batch, 2, False)
+        assert await worker.claim_reserved(incarnation_id, request) == ([], False)
 
     async def rounds(self, store: DriverStore, epoch: int) -> list[Row]:
         """Return what there is to decide about this test's pool."""

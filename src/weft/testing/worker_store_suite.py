@@ -151,7 +151,8 @@ class WorkerStoreSuite:
     async def test_a_worker_that_is_not_kept_claims_nothing_reserved(self) -> None:
         """Only a driver keeps workers for jobs."""
         store, registered = await self.worker(1)
-        assert list(await store.claim_reserved(registered.incarnation_id, 1)) == []
+        claimed, _ = await store.claim_reserved(registered.incarnation_id, request())
+        assert list(claimed) == []
         answer = await store.heartbeat(registered.incarnation_id, [], draining=False)
         assert not answer.kept
 

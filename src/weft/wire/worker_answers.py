@@ -25,6 +25,10 @@ class KeptFor(Struct, kw_only=True):
     batch_id: Annotated[int | None, Meta(description="null: it belongs to another tenant")]
     job_id: int | None
     since: datetime
+    fill_until: Annotated[
+        datetime | None,
+        Meta(description="jobs that end before this may start there meanwhile; null: none may"),
+    ]
 
 
 class Worker(Struct, kw_only=True):
@@ -65,7 +69,7 @@ class Worker(Struct, kw_only=True):
         list[WorkerJob], Meta(description="at most ten of the caller's jobs, oldest first")
     ]
     kept_for: Annotated[
-        KeptFor | None, Meta(description="the large job that is the next it starts; null: none")
+        KeptFor | None, Meta(description="the large job that is to start there next; null: none")
     ]
 
 

@@ -13,6 +13,8 @@ from weft.core.offers import PREEMPTIBLE, RESERVED, Ask, serves
 from weft.core.problems import Problems, pointer_of
 from weft.core.queues import DEFAULT, Queue, Router
 from weft.core.resources import parse_cpu_m, parse_mebibytes, parse_memory_mib
+from weft.core.time_limits import ASK as TIME_LIMIT
+from weft.core.time_limits import limit_class
 from weft.ports.store import Row, Shape
 from weft.wire.documents import JobDocument
 
@@ -65,7 +67,8 @@ class ShapeBook:
     ) -> list[int]:
         """Return the shape's index of each job, or one for all if they agree."""
         given = [job.resources for job in jobs]
-        keys = list(zip(map(id, given), _executors(jobs), self._bearing(jobs), strict=False))
+        words = zip(_executors(jobs), self._bearing(jobs), _limit_classes(jobs), strict=False)
+        keys = [(id(one), *more) for one, more in zip(given, words, strict=False)]
         distinct = dict(zip(keys, given, strict=True))
         asks = {key: self._asked(one, key) for key, one in distinct.items()}
         queues: Iterable[str] = repeat(DEFAULT)
@@ -115,7 +118,9 @@ class ShapeBook:
         others = {name: one for name, one in given.items() if name not in licences}
         shape = self._parsed(others, key[1], wrong)
         if key[2]:
-            shape = _bearing_shape(shape)
+            shape = _with_word(shape, PREEMPTIBLE, "yes")
+        if key[3] is not None:
+            shape = _with_word(shape, TIME_LIMIT, key[3])
         return _Asked(shape, given, wrong)
 
     def _parsed_licences(self, given: Mapping[str, Any], wrong: Problems) -> Mapping[str, int]:
@@ -197,7 +202,8 @@ class ShapeBook:
             elif value > (largest := max(offer for offer in offers if isinstance(offer, int))):
                 shown, has = _shown(field, value), _shown(field, largest)
                 wrong.add(NoWorkerFits, pointer, f"asks for {shown}; the largest worker has {has}")
-        if not wrong.found and any(_holds(worker, _bearing_shape(shape)) for worker in workers):
+        bearing = _with_word(shape, PREEMPTIBLE, "yes")
+        if not wrong.found and any(_holds(worker, bearing) for worker in workers):
             wrong.add(NoWorkerFits, "", ONLY_PREEMPTIBLE)
         if not wrong.found:
             sizes = ", ".join(_shown(f, _offer_of(workers[0], f)) for f in _READERS)
@@ -232,14 +238,15 @@ class _Asked(NamedTuple):
 
 
 _Words = str | tuple[str, ...]
-_Key = tuple[int, str, bool]
-"""The identity of the resources as given, executor, whether the job bears to lose its machine."""
+_Key = tuple[int, str, bool, str | None]
+"""The identity of the resources as given, executor, whether the job bears to lose its machine, the
+class of its time limit."""
 _Routed = tuple[_Key, str]
 """What tells shapes apart: besides, the name of the queue."""
 
 
-def _bearing_shape(shape: Shape) -> Shape:
-    words = {**dict(shape.words), PREEMPTIBLE: "yes"}
+def _with_word(shape: Shape, name: str, word: str) -> Shape:
+    words = {**dict(shape.words), name: word}
     return msgspec.structs.replace(shape, words=tuple(sorted(words.items())))
 
 
@@ -265,6 +272,13 @@ def _executors(jobs: Sequence[JobDocument]) -> Iterable[str]:
     known = installed_executors()
     # Names of others are told of already.
     return [found if (found := executor_of(job)) in known else USUAL for job in jobs]
+
+
+def _limit_classes(jobs: Sequence[JobDocument]) -> Iterable[str | None]:
+    """Return the class of the time limit of each job, for ever none if no job has one."""
+    if not any(job.timeout_s is not None for job in jobs):
+        return repeat(None)
+    return [limit_class(job.timeout_s) for job in jobs]
 
 
 def _parse_gpu(value: float | str) -> int:

@@ -238,12 +238,16 @@ def _print_facts(worker: Document) -> None:
 
 
 def _kept_for(kept: Document | None) -> str | None:
-    """Return the job that a worker is kept for: `b1.j3 since 12:00:00`."""
+    """Return the job that a worker is kept for: `b1.j3 since 12:00:00, short jobs may run until
+    12:30:00`.
+    """
     if kept is None:
         return None
     is_known = kept["batch_id"] is not None
     job = format_job_ref(kept["batch_id"], kept["job_id"]) if is_known else "a job"
-    return f"{job} since {moment(kept['since'])}"
+    until = kept["fill_until"]
+    short = f", short jobs may run until {moment(until)}" if until else ""
+    return f"{job} since {moment(kept['since'])}{short}"
 
 
 def _offers(offers: Mapping[str, Any]) -> str:

@@ -8,7 +8,7 @@ import time
 
 import msgspec
 
-from weft.core.pools.keep import LongWaiting, Room, keep_workers
+from weft.core.pools.keep import LongWaiting, Room, fill_gaps, keep_workers
 from weft.driver.loops.loop import Loop, LoopContext
 from weft.telemetry.log import get_logger
 
@@ -29,13 +29,14 @@ async def _run(context: LoopContext) -> None:
 
 
 async def keep(context: LoopContext, after_s: float) -> bool:
-    """Decide once for every pool; return whether jobs have waited long."""
+    """Decide once for every pool; return whether there are jobs that have waited long."""
     rows = await context.store.reserve_rounds(context.epoch, after_s=after_s)
     for row in rows:
         jobs = msgspec.convert(row["jobs"], list[LongWaiting])
         workers = msgspec.convert(row["workers"], list[Room])
         kept = keep_workers(jobs, workers, after_s=after_s)
-        if kept and await context.store.add_reservations(context.epoch, kept):
+        told = [*kept, *fill_gaps(workers)]
+        if told and await context.store.add_reservations(context.epoch, told):
             for one in kept:
                 log.info("worker.kept", incarnation=one.incarnation_id, batch_id=one.batch_id,
                          job_id=one.job_id)  # fmt: skip

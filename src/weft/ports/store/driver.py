@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple, Protocol
 
+from weft.core.pools.keep import Keep
 from weft.ports.store.callbacks import DeliveryReport, DueCallback
 from weft.ports.store.callers import Row
 from weft.ports.store.operations import Operation
@@ -160,9 +161,9 @@ class DriverStore(Protocol):
         do not wait.
         """
 
-    async def add_reservations(self, epoch: int, kept: Sequence[tuple[int, int, int]]) -> int:
-        """Keep workers for jobs: incarnation, batch, job. Return how many are new: a worker is
-        kept for one job, and a job has one worker.
+    async def add_reservations(self, epoch: int, kept: Sequence[Keep]) -> int:
+        """Keep workers for jobs. Return how many are new: a worker is kept for one job, and a job
+        has one worker. Of a worker that is kept already `fill_s` counts if it ends earlier.
         """
 
     async def pool_rounds(self, epoch: int, *, limit_jobs: int) -> Sequence[Row]:

@@ -116,8 +116,8 @@ class HeartbeatAnswer:
     drains: bool = False
     """Take no new job; when nothing runs any more, call `finish_drain`."""
     kept: bool = False
-    """Take no other job until `claim_reserved` has returned one, or the next heartbeat says that
-    this worker is not kept any more."""
+    """Take jobs by `claim_reserved` only: until the one that this worker is kept for has started,
+    or the next heartbeat says that it is not kept any more."""
 
 
 class WorkerStore(Protocol):
@@ -187,10 +187,12 @@ class WorkerStore(Protocol):
         Return per row `ok` (also for a repeat) or `stale` (no longer the owner: forget it).
         """
 
-    async def claim_reserved(self, incarnation_id: int, call: int) -> Sequence[Claimed]:
-        """Take the job that this worker is kept for, numbered as a claim, although there may be no
-        room for it yet: it has to be the next one that starts. Nothing: it does not wait any more,
-        or what it needs beside cpu and memory is not free yet.
+    async def claim_reserved(
+        self, incarnation_id: int, request: ClaimRequest
+    ) -> tuple[Sequence[Claimed], bool]:
+        """Take the job that this worker is kept for: it starts as soon as there is room. Called
+        again before it has started: take jobs within the budget whose time limits end them before
+        there could be room for it. They start at once. Return whether the jobs are such others.
         """
 
     async def complete_and_claim(

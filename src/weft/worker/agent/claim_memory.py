@@ -37,19 +37,6 @@ class ClaimMemory:
         finally:
             self._under_way -= 1
 
-    @contextmanager
-    def calling(self) -> Iterator[int]:
-        """Make a claim of a certain job within this block; its number."""
-        self._under_way += 1
-        try:
-            yield next(self._calls)
-        finally:
-            self._under_way -= 1
-
-    def heard_of(self, call: int) -> None:
-        """Note the reply to such a claim, as `note` does."""
-        self._heard.add(call)
-
     def note(self, request: ClaimRequest, claimed: Sequence[Claimed]) -> None:
         """Note the reply. The caller must hold the claimed jobs before another task runs, so that
         the next heartbeat lists them.

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Callable, Sequence
+from typing import Final
 
 import msgspec
 
@@ -24,6 +25,8 @@ log = get_logger()
 
 _BEGIN_S = 0.004
 """Let the claimed jobs start first: the next call would compete with them for the core."""
+FILL_JOBS_MAX: Final = 100
+"""A kept worker claims at most this many at a time."""
 
 
 class Claiming:
@@ -54,7 +57,9 @@ class Claiming:
         self._look = asyncio.Event()
         self._may_have_work = True
         self._return_timer: asyncio.TimerHandle | None = None
-        self._is_kept = False
+        self._is_kept = self._has_given_back = False
+        self._large: Claimed | None = None
+        """The job that this worker was kept for, while there is no room for it."""
         self.draining = False
 
     def on_work(self) -> None:
@@ -63,8 +68,8 @@ class Claiming:
         self._look.set()
 
     def on_kept(self, kept: bool) -> None:  # noqa: FBT001 (as the heartbeat says it)
-        """Take no other job while this worker is kept for one that it has not got."""
-        if kept or self._is_kept:
+        """Take only the job that this worker is kept for, and what may run before it."""
+        if kept or self._is_kept or self._large is not None:
             self._is_kept = kept
             self._look.set()
 
@@ -82,12 +87,11 @@ class Claiming:
 
     async def _claim_all(self) -> None:
         while not self.draining:
-            if self._is_kept:
+            if self._is_kept or self._large is not None:
                 self._look.clear()
-                await self._claim_reserved()
-                if self._is_kept:  # what it needs beside cpu and memory is not free yet
-                    await self._look.wait()
+                await self._make_room()
                 continue
+            self._has_given_back = False
             budget = (
                 plan_claim(self._held.load(), self._held.pace) if self._may_have_work else None
             )
@@ -108,20 +112,58 @@ class Claiming:
                     lambda: self._store.wait_for_work(self._incarnation_id)
                 )
                 self._may_have_work = self._may_have_work or has_work
+        if self._large is not None:
+            self._on_end(_never_started(_key_of(self._large), Reason.PREEMPTED))
 
-    async def _claim_reserved(self) -> None:
-        """Claim the job that this worker is kept for; the runner starts it before all others."""
-        with self._memory.calling() as call:
-            claimed = await until_answered(
-                lambda: self._store.claim_reserved(self._incarnation_id, call)
+    async def _make_room(self) -> None:
+        """Start the job that this worker is kept for if there is room. Else claim it, or jobs that
+        are over before there is room, or wait for a change.
+        """
+        if not self._has_given_back:
+            # What was claimed ahead would start whenever there is room.
+            self._runner.withdraw([held.key for held in self._held.leases()])
+            self._has_given_back = True
+        if self._large is not None:
+            held = self._held.by_key.get(_key_of(self._large))
+            if held is None or held.ended or self._has_room():
+                large, self._large = self._large, None
+                await self._hand_over_part([large])
+                return
+        claimed, is_large = await self._claim_reserved()
+        if is_large:
+            (self._large,), self._is_kept = claimed, False
+            self._held.add(
+                _key_of(self._large), cpu_m=self._large.cpu_m, memory_mib=self._large.memory_mib
             )
-        if not claimed:
-            return
-        self._memory.heard_of(call)
-        self._is_kept = False
-        self._runner.withdraw([held.key for held in self._held.leases()])
-        log.info("worker.reserved", key=_key_of(claimed[0]))
-        await self._hand_over(claimed)
+        elif claimed:
+            await self._hand_over(claimed)
+        else:
+            await self._look.wait()
+
+    async def _claim_reserved(self) -> tuple[Sequence[Claimed], bool]:
+        """Claim, and return whether this is the job that this worker is kept for."""
+        load = self._held.load()
+        budget = Budget(
+            load.cpu_m - load.cpu_m_held, load.memory_mib - load.memory_mib_held, FILL_JOBS_MAX
+        )
+        if self._large is not None:
+            budget = budget._replace(
+                cpu_m=budget.cpu_m + self._large.cpu_m,
+                memory_mib=budget.memory_mib + self._large.memory_mib,
+            )
+        with self._memory.asking(budget) as request:
+            claimed, fills = await until_answered(
+                lambda: self._store.claim_reserved(self._incarnation_id, request)
+            )
+        self._memory.note(request, claimed)
+        for one in claimed:
+            log.info("worker.filled" if fills else "worker.reserved", key=_key_of(one))
+        return claimed, bool(claimed) and not fills
+
+    def _has_room(self) -> bool:
+        """Say whether all that this worker has can run."""
+        load = self._held.load()
+        return load.cpu_m_held <= load.cpu_m and load.memory_mib_held <= load.memory_mib
 
     async def _claim(self, budget: Budget) -> Sequence[Claimed]:
         """Claim; waiting ends are reported in the same transaction."""

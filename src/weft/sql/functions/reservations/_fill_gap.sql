@@ -1,0 +1,41 @@
+-- _fill_gap: claim jobs for a kept worker that fit into a budget and whose time limits end them within some seconds.
+-- Called by: claim_reserved.   Safe to repeat: no, as claim_jobs.
+-- Locks: batch (shared, tried); as _pick.   Plan: the lanes of the worker whose limits are short; then as claim_jobs, users by load. It
+--   runs with the settings of its caller.
+-- Returns: as _record_claim.
+-- Owner: weft_system.
+CREATE OR REPLACE FUNCTION weft._fill_gap(
+    worker weft.worker_incarnation, within_s double precision, budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs int,
+    rate_card_id smallint, call bigint, at timestamptz
+) RETURNS TABLE (
+    batch_id bigint, job_id int, attempt smallint, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu int,
+    spec_first int, runnable_id bigint, chunk bytea
+) LANGUAGE plpgsql
+AS $$
+#variable_conflict use_column
+DECLARE
+    v_offer weft.offer; v_terms record; v_picked weft.picked; v_room int;
+    v_cpu bigint := budget_cpu_m; v_memory bigint := budget_memory_mib; v_left int := limit_jobs;
+    v_lanes int[] := ARRAY(
+        SELECT l.lane_id FROM weft.worker_lane w JOIN weft.lane l USING (lane_id)
+        WHERE w.incarnation_id = worker.incarnation_id AND (weft._limit_range(l.asks)).at_most_s <= within_s);
+BEGIN
+    WHILE v_left > 0 AND v_lanes <> '{}' LOOP
+        v_offer := weft._next_offer(v_offer, worker.pool_id, v_lanes, NULL, false);
+        EXIT WHEN v_offer.batch_id IS NULL;
+        -- Invariant 6, as in claim_jobs.
+        CONTINUE WHEN NOT pg_try_advisory_xact_lock_shared(v_offer.batch_id);
+        SELECT * INTO v_terms FROM weft._batch_terms(v_offer.batch_id, v_offer.runnable_id <> 0);
+        CONTINUE WHEN v_terms.is_closed IS NOT FALSE;
+        v_room := least(v_left, weft._lane_room(worker.incarnation_id, v_offer.lane_id, '{}'));
+        CONTINUE WHEN v_room <= 0;
+        v_picked := weft._pick(v_offer, worker, v_terms.has_cancel, v_terms.has_switch, v_terms.lookahead_jobs, v_room, NULL);
+        CONTINUE WHEN v_picked.job_ids IS NULL;
+        v_picked := weft._fit_budget(v_picked, v_cpu, v_memory, v_cpu, 0);
+        CONTINUE WHEN v_picked.job_ids = '{}';
+        RETURN QUERY
+        SELECT * FROM weft._record_claim(
+            v_picked, v_offer, worker.incarnation_id, worker.pool_id, _fill_gap.rate_card_id, _fill_gap.call, true, _fill_gap.at);
+        v_left := v_left - cardinality(v_picked.job_ids); v_cpu := v_cpu - v_picked.cpu_m; v_memory := v_memory - v_picked.memory_mib;
+    END LOOP;
+END $$;

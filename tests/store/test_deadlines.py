@@ -116,6 +116,26 @@ async def test_running_job_is_stopped_at_its_deadline(world: World, reason: Reas
     assert history[-1]["to"] == ("success" if reason is None else "error")
 
 
+async def test_late_job_is_not_offered_when_it_is_released(world: World) -> None:
+    """It became ready too late, while it was held: the driver ends it."""
+    rows = due(job_rows(3, parents={2: [1], 3: [1]}), 100, 2, timeout_s=60)
+    batch = await world.submit(rows)
+    worker = await world.worker()
+    (first,) = await worker.claim()
+    await world.api.hold_jobs(world.caller, batch, [2])
+    await world.admin.execute(
+        "UPDATE weft.job_deadline SET latest_start = now() - interval '1 s' WHERE batch_id = $1",
+        batch,
+    )
+    await worker.end(first)
+    await world.api.release_jobs(world.caller, batch, [2])
+    claimed = await worker.run()
+    await look(world)
+
+    assert claimed == [3]
+    assert await world.states(batch) == "ses"
+
+
 async def test_user_who_cancels_first_is_named(world: World) -> None:
     batch = await world.submit(due(job_rows(1), 60, 1))
     worker = await world.worker()

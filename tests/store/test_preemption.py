@@ -111,7 +111,9 @@ async def test_each_waits_for_one_stop_and_each_is_stopped_once(world: World) ->
     first, second = [(one.batch_id, one.job_id, one.attempt) for one in claimed]
     high = await world.submit(rows_of(world, 2))
     epoch, preempt = await world.lead(), world.driver.preempt_jobs
+    earlier = (*first[:2], first[2] - 1)
 
+    assert await preempt(epoch, (high, 1), [earlier], wait_s=LATER_S) == 0
     assert await preempt(epoch, (high, 1), [first], wait_s=LATER_S) == 1
     assert await preempt(epoch, (high, 1), [second], wait_s=LATER_S) == 0
     assert await preempt(epoch, (high, 2), [first], wait_s=LATER_S) == 0

@@ -17,7 +17,7 @@ from properties.test_concurrency import deadlock_report, deadlocks
 from store.world import Worker, World, open_backend, open_world
 from weft.api.translation.gates import JOB_GATES, licence_gates
 from weft.core import errors
-from weft.core.pools.keep import LongWaiting, Room, keep_workers
+from weft.core.pools.keep import Keep, LongWaiting, Room, keep_workers
 from weft.core.queues import Queue
 from weft.core.states import Reason
 from weft.ports.store import Claimed, JobRows, NewGroup
@@ -255,7 +255,7 @@ class Crowd:
             ready = [row["job_id"] for row in await connection.fetch(_READY, self.batch)]
             if ready:
                 worker = self.incarnations[self.chance.randrange(3)]
-                one = (worker, self.batch, self.chance.choice(ready))
+                one = Keep(worker, self.batch, self.chance.choice(ready))
                 await driver.add_reservations(epoch, [one])
             await asyncio.sleep(0)
 

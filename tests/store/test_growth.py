@@ -35,6 +35,7 @@ async def test_the_time_that_machines_take_is_known_when_one_has_come(world: Wor
         first = await machine(world)
         unknown = await growth(world, batch)
         await world.worker(first)
+        registered = await growth(world, batch)
         await world.driver.pool_rounds(await world.lead(), limit_jobs=10)
         came = await growth(world, batch)
         await world.admin.execute(
@@ -52,7 +53,7 @@ async def test_the_time_that_machines_take_is_known_when_one_has_come(world: Wor
     assert unknown is not None
     assert unknown.coming is not None
     assert (unknown.coming.machine, unknown.coming.usual_s) == (first, None)
-    assert came == GrowthFacts(1, 2, has_room=True)
+    assert came == registered == GrowthFacts(1, 2, has_room=True)
     assert known is not None
     assert known.coming is not None
     assert (known.coming.machine, known.coming.usual_s) == (second, 40)

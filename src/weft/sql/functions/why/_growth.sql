@@ -22,7 +22,10 @@ AS $$
     there AS MATERIALIZED (SELECT m.* FROM weft.machine m WHERE m.pool_id = of_pool_id AND m.state <> 'deleted'),
     coming AS (
         SELECT m.name, m.flavour, m.created_at FROM there m
-        WHERE m.state = 'creating' AND m.flavour IN (SELECT f.flavour FROM fitting f) ORDER BY m.machine_id LIMIT 1)
+        WHERE m.state = 'creating' AND m.flavour IN (SELECT f.flavour FROM fitting f) AND NOT EXISTS (
+            SELECT FROM weft.worker w JOIN weft.worker_incarnation i USING (worker_id)
+            WHERE w.pool_id = of_pool_id AND w.name = m.name AND i.ended_at IS NULL)
+        ORDER BY m.machine_id LIMIT 1)
     SELECT jsonb_build_object('max_workers', p.most, 'machines', n.machines,
         'has_room', n.machines < p.most AND (p.quota_m IS NULL OR n.cpu_m + p.cpu_m <= p.quota_m),
         'coming', (

@@ -168,6 +168,7 @@ async def test_a_queue_with_waiting_jobs_is_not_deleted(
     await http.post("/v1/batches", json={"jobs": [{"queue": "big"}]})
     refused = await http.put("/v1/queues", json={"queues": [SHORT]})
     assert (refused.status_code, refused.json()["code"]) == (409, "API.QUEUE_HAS_JOBS")
+    assert "`weft queue drain big --move-to default`" in refused.json()["hint"]
     assert list(await counts(http)) == ["big", "default"]
 
     await worker.work()

@@ -16,8 +16,9 @@ BEGIN
     JOIN weft.queue q ON q.tenant_id = save_queues.tenant_id AND q.name = c.queue
     WHERE c.n_waiting > 0 AND c.queue <> 'default' AND NOT queues @> jsonb_build_array(jsonb_build_object('name', c.queue)) LIMIT 1;
     IF FOUND THEN
-        PERFORM weft._fail('WF112', format('queue "%s" has waiting jobs', v_full.queue), format('%s of its jobs wait.', v_full.n_waiting),
-            'Drain the queue with `weft queue drain NAME` and wait until they have run, or cancel them.');
+        PERFORM weft._fail('WF112', format('queue "%s" has waiting jobs', v_full.queue), 
+            format('%s of its jobs wait.', to_char(v_full.n_waiting, 'FM999,999,999,999')),
+            format('Move them with `weft queue drain %s --move-to default`, wait until they have run, or cancel them.', v_full.queue));
     END IF;
     DELETE FROM weft.queue q WHERE q.tenant_id = save_queues.tenant_id AND q.name <> 'default'
         AND NOT queues @> jsonb_build_array(jsonb_build_object('name', q.name));

@@ -56,11 +56,20 @@ def test_pools_have_the_sums_of_their_live_workers_and_their_queues() -> None:
     ]
     queues = [{"name": "short", "pools": ["b", "a"]}, {"name": "default", "pools": ["default"]}]
 
-    assert pools_of(workers, queues) == [
-        {"pool": "a", "n_workers": 2, "cpu": 4.0, "memory": 2**31, "n_running": 2,
+    pools: list[dict[str, Any]] = [
+        {"pool": "b", "plan": {"max_workers": 4}, "machines": {"active": 1, "creating": 2}},
+        {"pool": "lonely", "plan": {"max_workers": 0}, "machines": {}},
+        {"pool": "old", "plan": None, "machines": {}},
+    ]
+    none = {"n_machines": 0, "max_workers": 0}
+
+    assert pools_of(workers, queues, pools) == [
+        {"pool": "a", "n_workers": 2, **none, "cpu": 4.0, "memory": 2**31, "n_running": 2,
          "queues": ["short"]},
-        {"pool": "b", "n_workers": 1, "cpu": 2.0, "memory": 2**30, "n_running": 0,
-         "queues": ["short"]},
-        {"pool": "default", "n_workers": 0, "cpu": 0, "memory": 0, "n_running": 0,
+        {"pool": "b", "n_workers": 1, "n_machines": 3, "max_workers": 4, "cpu": 2.0,
+         "memory": 2**30, "n_running": 0, "queues": ["short"]},
+        {"pool": "default", "n_workers": 0, **none, "cpu": 0, "memory": 0, "n_running": 0,
          "queues": ["default"]},
+        {"pool": "lonely", "n_workers": 0, **none, "cpu": 0, "memory": 0, "n_running": 0,
+         "queues": []},
     ]  # fmt: skip

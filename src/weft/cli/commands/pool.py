@@ -28,7 +28,7 @@ from weft.core.resources import MIB
 app = App(name="pool", help="Show and change pools of workers.\n\n    weft pool ls")
 
 Document = Mapping[str, Any]
-HEADER = ("Pool", "Workers", "CPU", "Memory", "Running", "Queues")
+HEADER = ("Pool", "Workers", "Machines", "CPU", "Memory", "Running", "Queues")
 LIVE = frozenset({"active", "cordoned", "draining"})
 COST_HEADER = ("Day", "Flavour", "Machine h", "Used h", "Cost", "Idle")
 MACHINE_HEADER = ("Machine", "Flavour", "Region", "State", "Since", "Why")
@@ -43,7 +43,8 @@ class PoolsNotConfirmed(Invalid):
 
 @app.command(name="ls")
 def list_pools(*, shared: Shared = SHARED) -> int:
-    """List the pools that have workers or queues, with the sums over their live workers.
+    """List the pools that are described or have workers or queues, with the sums over their live
+    workers.
 
         weft pool ls
 
@@ -58,6 +59,7 @@ def list_pools(*, shared: Shared = SHARED) -> int:
         (
             one_line(one["pool"], width=40),
             one["n_workers"],
+            f"{one['n_machines']}/{one['max_workers']}" if one["max_workers"] else "",
             f"{one['cpu']:g}",
             size(one["memory"]),
             one["n_running"],
@@ -65,7 +67,7 @@ def list_pools(*, shared: Shared = SHARED) -> int:
         )
         for one in found
     ]
-    print_table(HEADER, rows, right=HEADER[1:5], spare=("Queues", "Memory"))
+    print_table(HEADER, rows, right=HEADER[1:6], spare=("Queues", "Memory"))
     return 0
 
 
@@ -233,6 +235,7 @@ async def _apply(pools: Sequence[Document], shared: Shared, *, dry_run: bool, ye
             as_json=shared.json,
             refused=PoolsNotConfirmed,
             note_done="the pools are saved",
+            text=_field_text,
         )
 
 
@@ -244,6 +247,12 @@ async def _show(name: str, shared: Shared) -> Document:
 async def _changes(name: str, shared: Shared) -> Sequence[Document]:
     async with shared.client() as client:
         return await client.list_pool_changes(name)
+
+
+def _field_text(value: object) -> str:
+    if isinstance(value, Mapping) and "memory_mib" in value:
+        return _flavour_text(value)
+    return text_of(value)
 
 
 def _flavour_text(one: Document) -> str:
@@ -266,21 +275,28 @@ async def _costs(name: str, shared: Shared) -> Sequence[Document]:
 async def _pools(shared: Shared) -> Sequence[Document]:
     async with shared.client() as client:
         workers, queues = await client.list_workers(), await client.list_queues()
-    return pools_of(workers, queues)
+        return pools_of(workers, queues, await client.list_pools())
 
 
-def pools_of(workers: Sequence[Document], queues: Sequence[Document]) -> Sequence[Document]:
-    """Return each pool with the sums over its live workers, and its queues in their order."""
+def pools_of(
+    workers: Sequence[Document], queues: Sequence[Document], pools: Sequence[Document] = ()
+) -> Sequence[Document]:
+    """Return each pool with its machines, the sums over its live workers, and its queues in their
+    order. A pool that is not described and that nobody uses any more is left out.
+    """
+    described = {one["pool"]: one for one in pools if one["plan"] is not None}
     named = {one["pool"] for one in workers} | {pool for one in queues for pool in one["pools"]}
     return [
         {
             "pool": name,
             "n_workers": len(live),
+            "n_machines": sum(described[name]["machines"].values()) if name in described else 0,
+            "max_workers": described[name]["plan"]["max_workers"] if name in described else 0,
             "cpu": sum(one["cpu"] for one in live),
             "memory": sum(one["memory"] for one in live),
             "n_running": sum(one["n_running"] or 0 for one in live),
             "queues": [one["name"] for one in queues if name in one["pools"]],
         }
-        for name in sorted(named)
+        for name in sorted(named | described.keys())
         for live in [[one for one in workers if one["pool"] == name and one["state"] in LIVE]]
     ]

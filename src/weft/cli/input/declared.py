@@ -94,15 +94,17 @@ async def apply_changes(
     as_json: bool,
     refused: type[Invalid],
     note_done: str,
+    text: Callable[[object], str] | None = None,
 ) -> int:
     """Show what would change, ask, and change it; return the exit code.
 
     `save`: with `dry_run=True` it only returns what would change.
-    `refused`: the error if nobody can be asked.
+    `refused`: the error if nobody can be asked. `text`: how values are written, `text_of` by
+    default.
     """
     planned = await save(dry_run=True)
     if not as_json:
-        _print_changes(planned, kind)
+        _print_changes(planned, kind, text or text_of)
     if dry_run or not planned["changes"]:
         if as_json:
             print_json(planned)
@@ -126,7 +128,7 @@ def _ask(kind: str, refused: type[Invalid]) -> int:
     return ask(f"Change the {kind}s?", otherwise="nothing was changed")
 
 
-def _print_changes(planned: Document, kind: str) -> None:
+def _print_changes(planned: Document, kind: str, text: Callable[[object], str]) -> None:
     if not planned["changes"]:
         note(f"the {kind}s are like this already")
     for pool in planned.get("new_pools", ()):
@@ -134,9 +136,9 @@ def _print_changes(planned: Document, kind: str) -> None:
     for change in planned["changes"]:
         print(f"{_SIGNS[change['kind']]} {kind} {plain(change[kind])}")
         for field, (before, after) in change["fields"].items():
-            was = "" if change["kind"] == "create" else f"{text_of(before)} → "
-            text = plain(f"{field}: {was}{text_of(after)}")
-            print(wrapped(text, sys.stdout, first=" " * 4, rest=" " * 6))
+            was = "" if change["kind"] == "create" else f"{text(before)} → "
+            line = plain(f"{field}: {was}{text(after)}")
+            print(wrapped(line, sys.stdout, first=" " * 4, rest=" " * 6))
     for one in planned.get("surplus", ()):
         more = one["n_machines"] - one["max_workers"]
         note(

@@ -39,8 +39,8 @@ def test_jobs_are_in_the_order_of_their_submission_and_those_that_never_ran_are_
 @pytest.mark.parametrize(
     ("line", "why"),
     [
-        ("1 2 3", "It has 3 words"),
-        (f"{JOB} 1", "It has 19 words"),
+        ("1 2 3", "It has 3 of 18 words"),
+        (f"{JOB} 1", "It has 19 of 18 words"),
         (JOB.replace("60", "sixty"), "Not all are numbers"),
         (JOB.replace("60", "nan"), "Not all are numbers"),
         (JOB.replace("60", "1e300"), "Not all are numbers"),

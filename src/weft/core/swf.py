@@ -82,7 +82,8 @@ def _numbers_of(text: str, where: str) -> list[float]:
     except ValueError:
         found = []
     if len(found) != FIELDS or not all(abs(one) <= NUMBER_MAX for one in found):
-        wrong = f"It has {len(words)} words" if len(words) != FIELDS else "Not all are numbers"
+        count = f"It has {len(words)} of {FIELDS} words"
+        wrong = count if len(words) != FIELDS else "Not all are numbers"
         raise UnreadableTrace(
             f"{where} is not a job in the Standard Workload Format",
             detail=f"{wrong}: {text[:SHOWN_CHARS]!r}.",

@@ -27,6 +27,7 @@ app = App(
 
 Document = Mapping[str, Any]
 _WITHIN = "/document"
+_OPTIONS = {"/cron": "CRON", "/time_zone": "--tz", "/missed": "--missed", "/name": "--name"}
 
 
 @app.command
@@ -62,7 +63,11 @@ def add(
     try:
         done = asyncio.run(_add(shared, cron, document, time_zone=tz, missed=missed, name=name))
     except Invalid as error:
-        if not shared.json and error.errors and _is_in_file(error.errors):
+        if shared.json or not error.errors:
+            raise
+        if not _is_in_file(error.errors):
+            _name_options(error)
+        else:
             error.errors = tuple(
                 FieldError(one.pointer.removeprefix(_WITHIN), one.message) for one in error.errors
             )
@@ -246,6 +251,15 @@ def _changed(found: Document, shared: Shared) -> int:
         state = "is paused" if found["next_at"] is None else f"goes on: {_local(found)}"
         note(f"schedule {name} {state}")
     return 0
+
+
+def _name_options(error: Invalid) -> None:
+    """Let an error name options instead of fields."""
+    error.errors = tuple(
+        FieldError(_OPTIONS.get(one.pointer, one.pointer), one.message) for one in error.errors
+    )
+    if len(error.errors) == 1:
+        error.detail = f"{error.errors[0].pointer}: {error.errors[0].message}."
 
 
 def _is_in_file(errors: Sequence[FieldError]) -> bool:

@@ -78,7 +78,7 @@ async def test_a_machine_that_comes_back_keeps_the_time_at_which_it_came(world: 
             row = await world.admin.fetchrow("SELECT * FROM weft.machine WHERE name = $1", name)
             times.append((row["came_at"], row["created_at"]))
             await world.driver.move_machine(await world.lead(), name, "cordon", "idle")
-            await world.driver.move_machine(await world.lead(), name, "uncordon", "work")
+            await world.api.uncordon_worker(world.caller, name, world.pool)
 
     ((came_at, created_at),) = set(times)
     assert timedelta() <= came_at - created_at < timedelta(minutes=5)

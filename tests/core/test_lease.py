@@ -4,9 +4,12 @@ from hypothesis import strategies as st
 from weft.core.lease import (
     CLAIM_JOBS_MAX,
     GROWTH,
+    PAUSE_MAX_S,
+    PAUSE_S,
     QUEUE_S,
     Load,
     Pace,
+    pause_s,
     plan_claim,
     stock_wanted,
 )
@@ -91,6 +94,13 @@ def test_next_claim_comes_when_half_of_the_stock_is_used() -> None:
 
     assert plan_claim(Load(**full, cpu_m_held=2000 + 400_000), pace) is None
     assert plan_claim(Load(**full, cpu_m_held=2000 + 250_000), pace) is not None
+
+
+def test_work_that_is_left_to_others_is_looked_at_again_and_again_but_seldom() -> None:
+    pauses = [pause_s(n_empty) for n_empty in range(10)]
+
+    assert pauses[:4] == [0, 0, PAUSE_S, 2 * PAUSE_S]
+    assert pauses[-1] == PAUSE_MAX_S
 
 
 @given(loads, paces)

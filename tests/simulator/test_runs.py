@@ -45,6 +45,13 @@ def test_a_worker_keeps_room_for_the_job_that_it_has_claimed() -> None:
     assert waits(run_pool(machine, BLOCKED, AT_ONCE), BLOCKED) == [0, 90, 180, 170]
 
 
+def test_a_job_without_room_is_left_to_a_machine_that_has_it() -> None:
+    jobs = [job(0, 100, 1), job(10, 100, 4), job(20, 10, 4)]
+    two = pool(4, at_least=2, at_most=2)
+
+    assert waits(run_pool(two, jobs, AT_ONCE), jobs) == [0, 0, 80]
+
+
 def test_users_share_what_is_free() -> None:
     jobs = [*(job(0, 100, 1) for _ in range(4)), job(10, 100, 1, user=2)]
 

@@ -96,6 +96,20 @@ async def test_job_that_does_not_fit_now_is_not_passed_by_smaller_ones(world: Wo
     assert numbers(await worker.claim(cpu_m=3000)) == [2]
 
 
+async def test_job_that_does_not_fit_now_is_left_to_a_worker_that_sleeps(world: World) -> None:
+    busy, idle = await world.worker("busy", cpu_m=4000), await world.worker("idle", cpu_m=4000)
+    small = await world.worker("small", cpu_m=2000)
+    assert await idle.waits()
+    assert await small.waits()
+    await world.submit(job_rows(3, shapes=[Shape(cpu_m=4000)]))
+
+    assert await busy.claim(cpu_m=1000) == []
+    assert not await busy.waits()
+    assert numbers(await idle.claim(cpu_m=4000)) == [1]
+    assert await idle.waits() is False  # it looks for more, and has no room
+    assert numbers(await busy.claim(cpu_m=1000)) == [2]
+
+
 async def test_job_that_no_claim_of_this_worker_can_hold_is_passed_over(world: World) -> None:
     shapes = [Shape(cpu_m=9000), Shape(memory_mib=9000), Shape(gpu=1), Shape()]
     batch = await world.submit(job_rows(4, shapes=shapes, shape_index=[0, 1, 2, 3]))

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple, Protocol
 
+from weft.core.backoff import backoff_s
+
 QUEUE_S: Final = 0.3
 """How much work is kept in store: a claim takes milliseconds, and a hundred jobs cost little more
 than one."""
@@ -22,6 +24,8 @@ say little about the next hundred."""
 RECENT_S: Final = 0.5
 CLAIM_JOBS_MAX: Final = 1000
 LEASE_AGE_MAX_S: Final = 2.0
+PAUSE_S: Final = 0.002
+PAUSE_MAX_S: Final = 0.1
 _WEIGHT: Final = 0.05
 
 
@@ -119,3 +123,12 @@ def plan_claim(load: Load, pace: Pace) -> Budget | None:
     if jobs <= 0 or cpu_m <= 0 or memory_mib <= 0 or (is_full and 2 * cpu_m < cpu_m_stock + 1):
         return None
     return Budget(cpu_m, memory_mib, jobs)
+
+
+def pause_s(n_empty: int) -> float:
+    """Return how long to wait after claims that found nothing although there was work: it is left
+    to another worker, which takes it in a moment.
+    """
+    if n_empty <= 1:  # it came just now
+        return 0.0
+    return backoff_s(n_empty - 1, first_s=PAUSE_S, longest_s=PAUSE_MAX_S, jitter=0)

@@ -16,7 +16,7 @@ from weft.core.lease import Load, Pace, plan_claim
 from weft.core.pools import Decision, Flavour, Machine, Pool, decide, offers_of
 from weft.core.swf import TraceJob
 from weft.simulator.outcome import MachineTime, Outcome
-from weft.simulator.ready_jobs import ReadyJobs
+from weft.simulator.ready_jobs import ReadyJobs, Shape
 
 GAP_S: Final = 2.0
 """Between two rounds at least, as in the driver."""
@@ -217,8 +217,16 @@ class _PoolRun:
             if machine.state == "active" and machine.pending is None:
                 self._claim_for(machine)
 
-    def _claim_for(self, machine: _Machine) -> None:
+    def _claim_for(self, machine: _Machine, *, may_leave: bool = True) -> None:
+        """Let a machine claim; a job that has no room there is left to one that has."""
         flavour = machine.flavour
+        other: _Machine | None = None
+
+        def is_left(shape: Shape) -> bool:
+            nonlocal other
+            other = self._with_room(shape) if may_leave else None
+            return other is not None
+
         while self._ready.count:
             load = Load(
                 cpu_m=flavour.cpu_m,
@@ -230,11 +238,26 @@ class _PoolRun:
             if budget is None:
                 return
             self._n_decisions += 1
-            taken = self._ready.claim(budget, flavour.cpu_m, flavour.memory_mib)
-            if not taken:
+            taken = self._ready.claim(budget, flavour.cpu_m, flavour.memory_mib, is_left)
+            if other is not None:
+                self._claim_for(other, may_leave=False)
+                other = None
+            elif not taken:
                 return
             for index in taken:
                 self._hold(index, machine)
+
+    def _with_room(self, shape: Shape) -> _Machine | None:
+        for one in self._machines.values():
+            is_free = one.state == "active" and one.pending is None
+            room_m = one.flavour.cpu_m - one.used_m
+            if (
+                is_free
+                and shape[0] <= room_m
+                and shape[1] <= one.flavour.memory_mib - one.used_mib
+            ):
+                return one
+        return None
 
     def _hold(self, index: int, machine: _Machine) -> None:
         job = self._jobs[index]

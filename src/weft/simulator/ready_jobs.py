@@ -2,7 +2,7 @@
 
 import math
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from weft.core.fair_share import UserWork, fair_shares
@@ -70,11 +70,17 @@ class ReadyJobs:
         """Return the oldest job; there must be one."""
         return min(indexes[0] for user in self._users.values() for indexes in user.ready.values())
 
-    def claim(self, budget: Budget, cpu_m: int, memory_mib: int) -> list[int]:
+    def claim(
+        self,
+        budget: Budget,
+        cpu_m: int,
+        memory_mib: int,
+        is_left: Callable[[Shape], bool] = lambda _: False,
+    ) -> list[int]:
         """Take jobs for a machine of this size in fair-share order, up to the budget.
 
-        The first may exceed the budget: it starts when there is room. The last job of a share is
-        taken whole.
+        The first may exceed the budget: it starts when there is room, unless it is left to another
+        machine. The last job of a share is taken whole.
         """
         taken: list[int] = []
         left_m, left_mib = budget.cpu_m, budget.memory_mib
@@ -85,7 +91,8 @@ class ReadyJobs:
                 shape = user.head(cpu_m, memory_mib)
                 if shape is None:
                     break
-                if taken and (shape[0] > left_m or shape[1] > left_mib):
+                is_large = shape[0] > left_m or shape[1] > left_mib
+                if is_large and (taken or is_left(shape)):
                     return taken
                 taken.append(user.take(shape))
                 self.count -= 1

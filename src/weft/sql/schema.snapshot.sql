@@ -662,6 +662,10 @@ CREATE FUNCTION weft._leave_spot(of_incarnation_id integer, batch_ids bigint[], 
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._leave_spot(of_incarnation_id integer, batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) OWNER TO weft_system;
 
+CREATE FUNCTION weft._leave_to_sleeper(worker weft.worker_incarnation, of_lane_id integer, needs_cpu_m bigint, needs_memory_mib bigint) RETURNS boolean
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._leave_to_sleeper(worker weft.worker_incarnation, of_lane_id integer, needs_cpu_m bigint, needs_memory_mib bigint) OWNER TO weft_system;
+
 CREATE FUNCTION weft._limit_queues(of_tenant_id integer) RETURNS void
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -4480,6 +4484,8 @@ REVOKE ALL ON FUNCTION weft._lane_sections(lanes integer[], ns integer[], OUT fi
 REVOKE ALL ON FUNCTION weft._lanes_with_work(of_pool_id integer, of_user_id integer, lanes integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._leave_spot(of_incarnation_id integer, batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._leave_to_sleeper(worker weft.worker_incarnation, of_lane_id integer, needs_cpu_m bigint, needs_memory_mib bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._limit_queues(of_tenant_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._limit_queues(of_tenant_id integer) TO weft_tenant;

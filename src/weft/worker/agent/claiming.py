@@ -3,13 +3,14 @@
 import asyncio
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Final
 
 import msgspec
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import WeftError
-from weft.core.lease import LEASE_AGE_MAX_S, Budget, plan_claim
+from weft.core.lease import LEASE_AGE_MAX_S, Budget, pause_s, plan_claim
 from weft.core.states import Reason
 from weft.ports.runner import Assignment, Ended, Runner, never_started
 from weft.ports.store import Claimed, WorkerStore
@@ -56,6 +57,8 @@ class Claiming:
         self._specs = Specs(store)
         self._look = asyncio.Event()
         self._may_have_work = True
+        self._n_empty = 0
+        """How many claims in a row found nothing, although there was work."""
         self._return_timer: asyncio.TimerHandle | None = None
         self._is_kept = self._has_given_back = False
         self._large: Claimed | None = None
@@ -112,8 +115,17 @@ class Claiming:
                     lambda: self._store.wait_for_work(self._incarnation_id)
                 )
                 self._may_have_work = self._may_have_work or has_work
+                self._n_empty = self._n_empty + 1 if has_work and not claimed else 0
+                if pause := pause_s(self._n_empty):
+                    await self._look_within(pause)
         if self._large is not None:
             self._on_end(_never_started(_key_of(self._large), Reason.PREEMPTED))
+
+    async def _look_within(self, seconds: float) -> None:
+        """Wait until there is room or news, but not for long."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._look.wait()
 
     async def _make_room(self) -> None:
         """Start the job that this worker is kept for if there is room. Else claim it, or jobs that

@@ -3,13 +3,13 @@
 --   worker is lost or at a heartbeat: `call` numbers a worker's claims, and its heartbeat names those whose replies arrived.
 -- Locks: incarnation (shared, tried); batch (shared, tried); as _pick; as _may_try; as _note_claim; as _announce. It never waits.
 -- Plan: users by load, then their work by priority and age: ready_job and runnable by key, job by key from the hint on. Its steps
---   (_fair_shares, _next_offer, _batch_terms, _has_claimable, _pick, _fit_budget, _record_claim) run with the settings of this function and
---   have none of their own.
+--   (_fair_shares, _next_offer, _batch_terms, _has_claimable, _pick, _fit_budget, _leave_to_sleeper, _record_claim) run with the settings
+--   of this function and have none of their own.
 -- Fair share: as _fair_shares; the last job of a share is taken whole. A worker that asks for more than it has keeps a stock of short
 --   jobs: that is of one user for 50 jobs, and if half of them are found in the shares, the claim does not look for others.
 -- Returns: one row per attempt, in queue order; no rows if nothing fits. The first four include their specs if these are small, which saves
---   a call before a single job can start. The first job may exceed the budget if the whole worker can hold it; otherwise total cpu and
---   memory stay within the budget.
+--   a call before a single job can start. The first job may exceed the budget if the whole worker can hold it and no worker that sleeps has
+--   room for it; otherwise total cpu and memory stay within the budget.
 -- Owner: weft_system.  Granted to: weft_worker.
 CREATE OR REPLACE FUNCTION weft.claim_jobs(
     incarnation_id int, budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs int,
@@ -68,8 +68,10 @@ BEGIN
         v_found := cardinality(v_picked.job_ids);
         CONTINUE WHEN v_found IS NULL;
         IF v_picked.cpu_m > least(v_cpu, v_offer.share_m) OR v_picked.memory_mib > v_memory THEN
-            -- The first job is taken whatever its size.
-            v_picked := weft._fit_budget(v_picked, v_cpu, v_memory, v_offer.share_m, CASE v_n WHEN 0 THEN 1 ELSE 0 END);
+            -- The first job is taken whatever its size, unless another worker could start it now (ADR 40).
+            v_picked := weft._fit_budget(v_picked, v_cpu, v_memory, v_offer.share_m, CASE WHEN v_n > 0
+                OR (v_picked.cpus_m[1] > v_cpu OR v_picked.memories_mib[1] > v_memory) AND weft._leave_to_sleeper(
+                    v_worker.itself, v_offer.lane_id, v_picked.cpus_m[1], v_picked.memories_mib[1]) THEN 0 ELSE 1 END);
             EXIT WHEN v_picked.job_ids = '{}';
         END IF;
         v_n := v_n + cardinality(v_picked.job_ids);

@@ -23,7 +23,10 @@ async def test_only_the_page_and_what_moves_are_read(own_world: World) -> None:
     asked = {"queue": "to", "pool": world.pool}
     for function, arguments in (
         ("list_waiting", {"after_batch": 0, "after_job": 0, "limit_jobs": 100}),
-        ("move_jobs", {"batch_id": batch, "job_ids": list(range(101, 201)), "asked": asked}),
+        (
+            "move_jobs",
+            {"batch_id": batch, "job_ids": list(range(101, 201)), "asked": asked, "actor": "x"},
+        ),
     ):
         connection = await world.connect("weft_api")
         async with reads(connection, *TABLES) as found:

@@ -176,3 +176,24 @@ async def test_a_job_may_name_several_words_of_which_one_is_offered(
         "expected text, or a list of texts",
         "expected text, or a list of texts",
     ]
+
+
+async def test_a_job_names_the_flavour_of_a_machine_of_its_own(http: httpx.AsyncClient) -> None:
+    """It is refused if its pool makes none of this name, or if the job does not fit there."""
+    await save(http, {**BURST, "name": "default"})
+    own = {"machine": "small", "resources": {"cpu": "500m"}}
+    accepted = await http.post("/v1/batches", json={"jobs": [own]})
+    assert accepted.status_code == 201, accepted.text
+    shown = (await http.get(f"/v1/batches/{accepted.json()['id']}/jobs/1")).json()
+    wrong = [own, {**own, "machine": "large"}, {**own, "resources": {"cpu": 1}},
+             {**own, "resources": {"cpu": "500m", "machine": "small"}}]  # fmt: skip
+    errors = (await http.post("/v1/batches", json={"jobs": wrong})).json()["errors"]
+    await http.post(f"/v1/batches/{accepted.json()['id']}/cancel")
+
+    assert (shown["machine"], shown["state"]) == ("small", "ready")
+    assert [(one["pointer"], one["message"]) for one in errors] == [
+        ("/jobs/1/machine", "its pool makes no machines 'large'; known: small"),
+        ("/jobs/2/resources/cpu", "asks for 1 cpu; the largest worker has 0.5 cpu"),
+        ("/jobs/3/resources/machine", errors[2]["message"]),
+    ]
+    assert "no worker offers this" in errors[2]["message"]

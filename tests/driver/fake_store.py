@@ -267,6 +267,15 @@ class FakeDriverStore:
         await self._ask("add_machines", epoch)
         return [flavour for flavour, _, _ in new]
 
+    async def add_own_machines(
+        self,
+        epoch: int,
+        pool_id: int,  # noqa: ARG002
+        new: Sequence[tuple[str, str, str, int, int]],  # noqa: ARG002
+    ) -> Sequence[Row]:
+        await self._ask("add_own_machines", epoch)
+        return []
+
     async def move_machine(self, epoch: int, machine: str, decision: str, reason: str) -> bool:  # noqa: ARG002
         await self._ask("move_machine", epoch)
         return True

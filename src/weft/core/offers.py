@@ -15,6 +15,10 @@ Ask = int | str | Sequence[str]
 """Several words: one of them."""
 PREEMPTIBLE: Final = "preemptible"
 """Offered by workers whose machine may be taken back; asked for by jobs that bear that."""
+MACHINE: Final = "machine"
+"""Offered by workers whose machine is made for one job; asked for, with the name of a flavour, by
+jobs that want such.
+"""
 AMOUNT_MAX: Final = 1_000_000_000
 RESERVED: Final = frozenset(
     {"cpu", "memory", "storage", "storage_mib", "executor", "pool", "queue", "slots"}
@@ -93,13 +97,15 @@ def serves(offers: Mapping[str, Offer], asks: Mapping[str, Ask]) -> bool:
     """Say whether a worker that offers this can ever run a job that asks this.
 
     A worker that names no queues serves all of its pool; otherwise a job that names no queue asks
-    for the default one. A worker that may be taken back serves only jobs that bear it. A time
-    limit is asked of no worker.
+    for the default one. A worker that may be taken back serves only jobs that bear it, and one
+    whose machine is made for one job only jobs that ask for such. A time limit is asked of no
+    worker.
     """
     queue = asks.get("queue", "default")
     return (
         ("queue" not in offers or _serves_one(offers["queue"], queue))
         and (PREEMPTIBLE not in offers or PREEMPTIBLE in asks)
+        and (MACHINE not in offers or MACHINE in asks)
         and all(
             _serves_one(offers.get(name), ask)
             for name, ask in asks.items()

@@ -15,7 +15,7 @@ from typing import Final, Protocol
 
 import msgspec
 
-from weft.core.offers import PREEMPTIBLE
+from weft.core.offers import MACHINE, PREEMPTIBLE
 from weft.core.pools import Flavour
 from weft.core.pools.pool import Option
 
@@ -42,6 +42,8 @@ class WantedMachine(msgspec.Struct, frozen=True, kw_only=True):
     region: str = ""
     options: Mapping[str, Option] = {}
     """Of the pool, for this provider."""
+    is_own: bool = False
+    """It is made for one job; its worker serves no other."""
 
     @property
     def labels(self) -> Mapping[str, str]:
@@ -51,6 +53,8 @@ class WantedMachine(msgspec.Struct, frozen=True, kw_only=True):
             found["region"] = self.region
         if self.flavour.preemptible:
             found[PREEMPTIBLE] = "yes"
+        if self.is_own:
+            found[MACHINE] = self.name
         return found
 
 

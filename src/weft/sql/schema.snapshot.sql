@@ -184,6 +184,10 @@ CREATE FUNCTION weft._batch_terms(of_batch_id bigint, ranged boolean) RETURNS TA
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._batch_terms(of_batch_id bigint, ranged boolean) OWNER TO weft_system;
 
+CREATE FUNCTION weft._begin_creating(of_batch_id bigint, of_job_id integer, of_pool_id integer, cpu_m bigint, memory_mib bigint) RETURNS boolean
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._begin_creating(of_batch_id bigint, of_job_id integer, of_pool_id integer, cpu_m bigint, memory_mib bigint) OWNER TO weft_system;
+
 CREATE FUNCTION weft._begin_deadlines(of_batch_id bigint, from_job integer, to_job integer, at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._begin_deadlines(of_batch_id bigint, from_job integer, to_job integer, at timestamp with time zone) OWNER TO weft_tenant;
@@ -397,8 +401,12 @@ CREATE FUNCTION weft._delivery_document(delivery weft.callback_delivery) RETURNS
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._delivery_document(delivery weft.callback_delivery) OWNER TO weft_tenant;
 
-CREATE FUNCTION weft._end_late(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone) RETURNS void
+CREATE FUNCTION weft._end_as_errors(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone, kind text, message text) RETURNS void
     LANGUAGE plpgsql;
+ALTER FUNCTION weft._end_as_errors(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone, kind text, message text) OWNER TO weft_system;
+
+CREATE FUNCTION weft._end_late(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone) RETURNS void
+    LANGUAGE sql;
 ALTER FUNCTION weft._end_late(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft._end_operation(of_operation_id bigint, error jsonb, result jsonb, at timestamp with time zone) RETURNS void
@@ -409,9 +417,13 @@ CREATE FUNCTION weft._end_parents(batch_ids bigint[], child_ids integer[], oks b
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._end_parents(batch_ids bigint[], child_ids integer[], oks boolean[], by_range boolean, noted boolean, at timestamp with time zone, OUT ended_batches bigint[], OUT ended_jobs integer[]) OWNER TO weft_system;
 
-CREATE FUNCTION weft._end_waiting(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone, late boolean DEFAULT false) RETURNS bigint
+CREATE FUNCTION weft._end_waiting(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone, error_kind text DEFAULT NULL::text, error_message text DEFAULT NULL::text) RETURNS bigint
     LANGUAGE plpgsql;
-ALTER FUNCTION weft._end_waiting(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone, late boolean) OWNER TO weft_system;
+ALTER FUNCTION weft._end_waiting(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone, error_kind text, error_message text) OWNER TO weft_system;
+
+CREATE FUNCTION weft._error_change(of_batch_id bigint, of_job_id integer, OUT reason smallint, OUT message text) RETURNS record
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._error_change(of_batch_id bigint, of_job_id integer, OUT reason smallint, OUT message text) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft._fail(code text, message text, detail text, hint text) RETURNS void
     LANGUAGE plpgsql;
@@ -552,6 +564,46 @@ CREATE FUNCTION weft._is_member(of_batch_id bigint, of_group_id integer, of_ance
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._is_member(of_batch_id bigint, of_group_id integer, of_ancestor_id integer) OWNER TO weft_tenant;
 
+CREATE TABLE weft.machine (
+    machine_id integer NOT NULL,
+    pool_id integer NOT NULL,
+    name text NOT NULL,
+    provider text NOT NULL,
+    provider_id text,
+    flavour text NOT NULL,
+    region text NOT NULL,
+    cpu_m bigint NOT NULL,
+    price_per_hour numeric NOT NULL,
+    pool_max integer NOT NULL,
+    state text NOT NULL,
+    reason text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    changed_at timestamp with time zone NOT NULL,
+    strayed_at timestamp with time zone,
+    costs_from timestamp with time zone,
+    used_share double precision DEFAULT 0 NOT NULL,
+    template text,
+    came_at timestamp with time zone,
+    for_batch_id bigint,
+    for_job_id integer,
+    released_at timestamp with time zone,
+    missed boolean DEFAULT false NOT NULL,
+    CONSTRAINT machine_cpu_m_check CHECK ((cpu_m > 0)),
+    CONSTRAINT machine_dates_check CHECK ((created_at <= changed_at)),
+    CONSTRAINT machine_job_check CHECK (((for_batch_id IS NULL) = (for_job_id IS NULL))),
+    CONSTRAINT machine_name_check CHECK (((length(name) >= 1) AND (length(name) <= 256))),
+    CONSTRAINT machine_price_per_hour_check CHECK ((price_per_hour >= (0)::numeric)),
+    CONSTRAINT machine_provider_id_check CHECK ((length(provider_id) <= 1000)),
+    CONSTRAINT machine_reason_check CHECK ((length(reason) <= 1000)),
+    CONSTRAINT machine_state_check CHECK ((state = ANY (ARRAY['creating'::text, 'active'::text, 'cordoned'::text, 'deleting'::text, 'deleted'::text]))),
+    CONSTRAINT machine_used_share_check CHECK (((used_share >= (0)::double precision) AND (used_share <= (1)::double precision)))
+);
+ALTER TABLE weft.machine OWNER TO postgres;
+
+CREATE FUNCTION weft._is_own_needed(m weft.machine, of_incarnation_id integer) RETURNS boolean
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._is_own_needed(m weft.machine, of_incarnation_id integer) OWNER TO weft_system;
+
 CREATE FUNCTION weft._is_paused(of_gate_set_id integer, of_pool_id integer, of_shape_id integer, at timestamp with time zone) RETURNS boolean
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._is_paused(of_gate_set_id integer, of_pool_id integer, of_shape_id integer, at timestamp with time zone) OWNER TO weft_system;
@@ -619,6 +671,10 @@ CREATE FUNCTION weft._job_gates(of_batch_set integer, of_job_set integer) RETURN
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft._job_gates(of_batch_set integer, of_job_set integer) OWNER TO weft_system;
 
+CREATE FUNCTION weft._keep_for_job(of_incarnation_id integer, of_pool_id integer, of_name text) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._keep_for_job(of_incarnation_id integer, of_pool_id integer, of_name text) OWNER TO weft_system;
+
 CREATE FUNCTION weft._kept_for(r weft.reservation) RETURNS boolean
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._kept_for(r weft.reservation) OWNER TO weft_system;
@@ -657,6 +713,10 @@ ALTER FUNCTION weft._lane_sections(lanes integer[], ns integer[], OUT firsts int
 CREATE FUNCTION weft._lanes_with_work(of_pool_id integer, of_user_id integer, lanes integer[]) RETURNS integer[]
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._lanes_with_work(of_pool_id integer, of_user_id integer, lanes integer[]) OWNER TO weft_system;
+
+CREATE FUNCTION weft._leave_creating(worker weft.worker_incarnation, of_batch_id bigint, of_job_id integer) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._leave_creating(worker weft.worker_incarnation, of_batch_id bigint, of_job_id integer) OWNER TO weft_system;
 
 CREATE FUNCTION weft._leave_spot(of_incarnation_id integer, batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql;
@@ -728,40 +788,19 @@ CREATE FUNCTION weft._lose_incarnation(of_incarnation_id integer, at timestamp w
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._lose_incarnation(of_incarnation_id integer, at timestamp with time zone) OWNER TO weft_system;
 
-CREATE TABLE weft.machine (
-    machine_id integer NOT NULL,
-    pool_id integer NOT NULL,
-    name text NOT NULL,
-    provider text NOT NULL,
-    provider_id text,
-    flavour text NOT NULL,
-    region text NOT NULL,
-    cpu_m bigint NOT NULL,
-    price_per_hour numeric NOT NULL,
-    pool_max integer NOT NULL,
-    state text NOT NULL,
-    reason text NOT NULL,
-    created_at timestamp with time zone NOT NULL,
-    changed_at timestamp with time zone NOT NULL,
-    strayed_at timestamp with time zone,
-    costs_from timestamp with time zone,
-    used_share double precision DEFAULT 0 NOT NULL,
-    template text,
-    came_at timestamp with time zone,
-    CONSTRAINT machine_cpu_m_check CHECK ((cpu_m > 0)),
-    CONSTRAINT machine_dates_check CHECK ((created_at <= changed_at)),
-    CONSTRAINT machine_name_check CHECK (((length(name) >= 1) AND (length(name) <= 256))),
-    CONSTRAINT machine_price_per_hour_check CHECK ((price_per_hour >= (0)::numeric)),
-    CONSTRAINT machine_provider_id_check CHECK ((length(provider_id) <= 1000)),
-    CONSTRAINT machine_reason_check CHECK ((length(reason) <= 1000)),
-    CONSTRAINT machine_state_check CHECK ((state = ANY (ARRAY['creating'::text, 'active'::text, 'cordoned'::text, 'deleting'::text, 'deleted'::text]))),
-    CONSTRAINT machine_used_share_check CHECK (((used_share >= (0)::double precision) AND (used_share <= (1)::double precision)))
-);
-ALTER TABLE weft.machine OWNER TO postgres;
-
 CREATE FUNCTION weft._machine_costs(one weft.machine, upto timestamp with time zone) RETURNS TABLE(machine_us bigint, used_us double precision, cost numeric, used_cost numeric)
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._machine_costs(one weft.machine, upto timestamp with time zone) OWNER TO weft_system;
+
+CREATE FUNCTION weft._machine_jobs(of_pool_id integer, limit_jobs integer) RETURNS TABLE(batch_id bigint, job_id integer, cpu_m integer, memory_mib integer, asks jsonb)
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET enable_bitmapscan TO 'off';
+ALTER FUNCTION weft._machine_jobs(of_pool_id integer, limit_jobs integer) OWNER TO weft_system;
 
 CREATE FUNCTION weft._may_claim(job weft.job, of_batch_id bigint, has_cpu_m bigint, has_memory_mib bigint, has_cancel boolean, has_switch boolean) RETURNS TABLE(yes boolean)
     LANGUAGE sql STABLE;
@@ -839,6 +878,10 @@ ALTER FUNCTION weft._no_schedule(of_schedule_id bigint) OWNER TO weft_tenant;
 CREATE FUNCTION weft._note_claim(of_incarnation_id integer, of_pool_id integer, trying boolean, stopped_at weft.offer, job_id integer) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._note_claim(of_incarnation_id integer, of_pool_id integer, trying boolean, stopped_at weft.offer, job_id integer) OWNER TO weft_system;
+
+CREATE FUNCTION weft._note_machines(of_pool_id integer, flavours text[], regions text[], reasons text[], batch_ids bigint[], job_ids integer[]) RETURNS text[]
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._note_machines(of_pool_id integer, flavours text[], regions text[], reasons text[], batch_ids bigint[], job_ids integer[]) OWNER TO weft_system;
 
 CREATE FUNCTION weft._offers(i weft.worker_incarnation) RETURNS jsonb
     LANGUAGE sql STABLE;
@@ -1040,6 +1083,10 @@ CREATE FUNCTION weft._refuse_transition() RETURNS trigger
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._refuse_transition() OWNER TO postgres;
 
+CREATE FUNCTION weft._release_machines() RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._release_machines() OWNER TO weft_system;
+
 CREATE FUNCTION weft._remove_rows(operation weft.operation, limit_rows integer, at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._remove_rows(operation weft.operation, limit_rows integer, at timestamp with time zone) OWNER TO weft_system;
@@ -1204,6 +1251,10 @@ CREATE FUNCTION weft._switches(of_batch_id bigint) RETURNS TABLE(batch_id bigint
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._switches(of_batch_id bigint) OWNER TO weft_system;
 
+CREATE FUNCTION weft._take_one(worker weft.worker_incarnation, of_batch_id bigint, of_job_id integer, OUT offer weft.offer, OUT picked weft.picked) RETURNS record
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._take_one(worker weft.worker_incarnation, of_batch_id bigint, of_job_id integer, OUT offer weft.offer, OUT picked weft.picked) OWNER TO weft_system;
+
 CREATE FUNCTION weft._tell_limits(of_gate_ids integer[], limits integer[]) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._tell_limits(of_gate_ids integer[], limits integer[]) OWNER TO weft_system;
@@ -1219,6 +1270,10 @@ ALTER FUNCTION weft._template(plan jsonb, of_flavour text) OWNER TO weft_system;
 CREATE FUNCTION weft._tree_groups(of_update weft.batch_update, group_ids integer[], combo_sets integer[]) RETURNS integer[]
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._tree_groups(of_update weft.batch_update, group_ids integer[], combo_sets integer[]) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._turn_creating(of_batch_id bigint, of_job_id integer, begins boolean, message text, at timestamp with time zone) RETURNS void
+    LANGUAGE sql;
+ALTER FUNCTION weft._turn_creating(of_batch_id bigint, of_job_id integer, begins boolean, message text, at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft._turn_ranges(of_batch_id bigint, hidden boolean) RETURNS boolean
     LANGUAGE plpgsql;
@@ -1331,6 +1386,11 @@ CREATE FUNCTION weft.add_members(tenant_id integer, batch_id bigint, group_id in
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.add_members(tenant_id integer, batch_id bigint, group_id integer, job_ids integer[], sets_max integer, at timestamp with time zone) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.add_own_machines(epoch bigint, of_pool_id integer, flavours text[], regions text[], reasons text[], batch_ids bigint[], job_ids integer[]) RETURNS SETOF jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.add_own_machines(epoch bigint, of_pool_id integer, flavours text[], regions text[], reasons text[], batch_ids bigint[], job_ids integer[]) OWNER TO weft_system;
 
 CREATE FUNCTION weft.add_payload_part(tenant_id integer, batch_id bigint, digest bytea, part integer, n_bytes bigint, body bytea) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -3626,7 +3686,13 @@ CREATE UNIQUE INDEX job_group_set_name_idx ON weft.job_group USING btree (batch_
 
 CREATE INDEX job_label_name_idx ON weft.job_label USING btree (batch_id, name, job_id) WHERE (name IS NOT NULL);
 
+CREATE INDEX lane_machine_idx ON weft.lane USING btree (lane_id) WHERE (asks ? 'machine'::text);
+
 CREATE INDEX machine_came_idx ON weft.machine USING btree (pool_id, flavour, machine_id) WHERE (came_at IS NOT NULL);
+
+CREATE UNIQUE INDEX machine_job_idx ON weft.machine USING btree (for_batch_id, for_job_id) WHERE ((for_batch_id IS NOT NULL) AND (released_at IS NULL));
+
+CREATE INDEX machine_jobs_idx ON weft.machine USING btree (for_batch_id, for_job_id) WHERE (for_batch_id IS NOT NULL);
 
 CREATE INDEX machine_pool_id_idx ON weft.machine USING btree (pool_id) WHERE (state <> 'deleted'::text);
 
@@ -4267,6 +4333,8 @@ GRANT ALL ON FUNCTION weft._batch_pools(of_batch_id bigint) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._batch_terms(of_batch_id bigint, ranged boolean) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._begin_creating(of_batch_id bigint, of_job_id integer, of_pool_id integer, cpu_m bigint, memory_mib bigint) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._begin_deadlines(of_batch_id bigint, from_job integer, to_job integer, at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._black_holes() FROM PUBLIC;
@@ -4355,6 +4423,9 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.callback_delivery TO weft_system
 
 REVOKE ALL ON FUNCTION weft._delivery_document(delivery weft.callback_delivery) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._end_as_errors(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone, kind text, message text) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._end_as_errors(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone, kind text, message text) TO weft_tenant;
+
 REVOKE ALL ON FUNCTION weft._end_late(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._end_late(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone) TO weft_tenant;
 
@@ -4363,8 +4434,10 @@ REVOKE ALL ON FUNCTION weft._end_operation(of_operation_id bigint, error jsonb, 
 REVOKE ALL ON FUNCTION weft._end_parents(batch_ids bigint[], child_ids integer[], oks boolean[], by_range boolean, noted boolean, at timestamp with time zone, OUT ended_batches bigint[], OUT ended_jobs integer[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._end_parents(batch_ids bigint[], child_ids integer[], oks boolean[], by_range boolean, noted boolean, at timestamp with time zone, OUT ended_batches bigint[], OUT ended_jobs integer[]) TO weft_tenant;
 
-REVOKE ALL ON FUNCTION weft._end_waiting(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone, late boolean) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft._end_waiting(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone, late boolean) TO weft_tenant;
+REVOKE ALL ON FUNCTION weft._end_waiting(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone, error_kind text, error_message text) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._end_waiting(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone, error_kind text, error_message text) TO weft_tenant;
+
+REVOKE ALL ON FUNCTION weft._error_change(of_batch_id bigint, of_job_id integer, OUT reason smallint, OUT message text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._fail(code text, message text, detail text, hint text) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._fail(code text, message text, detail text, hint text) TO weft_tenant;
@@ -4441,6 +4514,11 @@ GRANT ALL ON FUNCTION weft._is_late(of_batch_id bigint, of_job_id integer, at ti
 
 REVOKE ALL ON FUNCTION weft._is_member(of_batch_id bigint, of_group_id integer, of_ancestor_id integer) FROM PUBLIC;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.machine TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.machine TO weft_system;
+
+REVOKE ALL ON FUNCTION weft._is_own_needed(m weft.machine, of_incarnation_id integer) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._is_paused(of_gate_set_id integer, of_pool_id integer, of_shape_id integer, at timestamp with time zone) FROM PUBLIC;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job TO weft_tenant;
@@ -4460,6 +4538,8 @@ REVOKE ALL ON FUNCTION weft._job_gate_sets(bunch weft.bunch, base integer, jobs 
 
 REVOKE ALL ON FUNCTION weft._job_gates(of_batch_set integer, of_job_set integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._job_gates(of_batch_set integer, of_job_set integer) TO weft_tenant;
+
+REVOKE ALL ON FUNCTION weft._keep_for_job(of_incarnation_id integer, of_pool_id integer, of_name text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._kept_for(r weft.reservation) FROM PUBLIC;
 
@@ -4482,6 +4562,8 @@ REVOKE ALL ON FUNCTION weft._lane_room(of_incarnation_id integer, of_lane_id int
 REVOKE ALL ON FUNCTION weft._lane_sections(lanes integer[], ns integer[], OUT firsts integer[], OUT lane_ids integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._lanes_with_work(of_pool_id integer, of_user_id integer, lanes integer[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._leave_creating(worker weft.worker_incarnation, of_batch_id bigint, of_job_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._leave_spot(of_incarnation_id integer, batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) FROM PUBLIC;
 
@@ -4517,10 +4599,9 @@ REVOKE ALL ON FUNCTION weft._loops_with_work() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._lose_incarnation(of_incarnation_id integer, at timestamp with time zone) FROM PUBLIC;
 
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.machine TO weft_tenant;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.machine TO weft_system;
-
 REVOKE ALL ON FUNCTION weft._machine_costs(one weft.machine, upto timestamp with time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._machine_jobs(of_pool_id integer, limit_jobs integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._may_claim(job weft.job, of_batch_id bigint, has_cpu_m bigint, has_memory_mib bigint, has_cancel boolean, has_switch boolean) FROM PUBLIC;
 
@@ -4563,6 +4644,8 @@ REVOKE ALL ON FUNCTION weft._next_span(of_batch_id bigint, of_group_id integer, 
 REVOKE ALL ON FUNCTION weft._no_schedule(of_schedule_id bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._note_claim(of_incarnation_id integer, of_pool_id integer, trying boolean, stopped_at weft.offer, job_id integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._note_machines(of_pool_id integer, flavours text[], regions text[], reasons text[], batch_ids bigint[], job_ids integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._offers(i weft.worker_incarnation) FROM PUBLIC;
 
@@ -4652,6 +4735,8 @@ REVOKE ALL ON FUNCTION weft._recount_shares() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._refuse_transition() FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._release_machines() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._remove_rows(operation weft.operation, limit_rows integer, at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._rename_group(of_batch_id bigint, of_group_id integer, new_name text, groups_max integer) FROM PUBLIC;
@@ -4721,6 +4806,8 @@ REVOKE ALL ON FUNCTION weft._sweep_parts(limit_jobs integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION weft._switches(of_batch_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._switches(of_batch_id bigint) TO weft_tenant;
 
+REVOKE ALL ON FUNCTION weft._take_one(worker weft.worker_incarnation, of_batch_id bigint, of_job_id integer, OUT offer weft.offer, OUT picked weft.picked) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._tell_limits(of_gate_ids integer[], limits integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._tell_room(of_incarnation_id integer) FROM PUBLIC;
@@ -4728,6 +4815,8 @@ REVOKE ALL ON FUNCTION weft._tell_room(of_incarnation_id integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION weft._template(plan jsonb, of_flavour text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._tree_groups(of_update weft.batch_update, group_ids integer[], combo_sets integer[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._turn_creating(of_batch_id bigint, of_job_id integer, begins boolean, message text, at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._turn_ranges(of_batch_id bigint, hidden boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._turn_ranges(of_batch_id bigint, hidden boolean) TO weft_tenant;
@@ -4783,6 +4872,9 @@ GRANT ALL ON FUNCTION weft.add_machines(epoch bigint, of_pool_id integer, flavou
 
 REVOKE ALL ON FUNCTION weft.add_members(tenant_id integer, batch_id bigint, group_id integer, job_ids integer[], sets_max integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.add_members(tenant_id integer, batch_id bigint, group_id integer, job_ids integer[], sets_max integer, at timestamp with time zone) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.add_own_machines(epoch bigint, of_pool_id integer, flavours text[], regions text[], reasons text[], batch_ids bigint[], job_ids integer[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.add_own_machines(epoch bigint, of_pool_id integer, flavours text[], regions text[], reasons text[], batch_ids bigint[], job_ids integer[]) TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft.add_payload_part(tenant_id integer, batch_id bigint, digest bytea, part integer, n_bytes bigint, body bytea) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.add_payload_part(tenant_id integer, batch_id bigint, digest bytea, part integer, n_bytes bigint, body bytea) TO weft_api;

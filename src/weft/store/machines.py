@@ -30,6 +30,25 @@ class Machines:
         )
         return [row[0] for row in rows]
 
+    async def add_own_machines(
+        self, epoch: int, pool_id: int, new: Sequence[tuple[str, str, str, int, int]]
+    ) -> Sequence[Row]:
+        """Note machines that are about to be made for one job each."""
+        flavours, regions, reasons, batch_ids, job_ids = (
+            list(column) for column in zip(*new, strict=True)
+        )
+        rows = await self._database.call(
+            "add_own_machines",
+            epoch=epoch,
+            of_pool_id=pool_id,
+            flavours=flavours,
+            regions=regions,
+            reasons=reasons,
+            batch_ids=batch_ids,
+            job_ids=job_ids,
+        )
+        return [row[0] for row in rows]
+
     async def move_machine(self, epoch: int, machine: str, decision: str, reason: str) -> bool:
         """Cordon a machine, take that back, or let its worker end."""
         return bool(

@@ -6,7 +6,8 @@ from msgspec import convert
 
 from weft.core.pools import Flavour, Pool
 from weft.core.pools.keep import Keep
-from weft.ports.store import ClaimRequest, DriverStore, Row
+from weft.ports.store import ClaimRequest, DriverStore, Row, Shape
+from weft.testing.builders import job_rows
 from weft.testing.store_site import StoreTests
 
 
@@ -67,6 +68,28 @@ class MachineStoreSuite(StoreTests):
         assert states == {machine: "deleting", stray: "deleting"}
         for one in names:
             await store.record_machine(epoch, one, "gone", reason="gone")
+        await self.site.api.save_pools(self.site.caller, others)
+
+    async def test_a_job_waits_for_a_machine_of_its_own(self) -> None:
+        """It is ready again when the machine goes without a worker."""
+        store = self.site.driver
+        epoch = await self.site.lead()
+        _, others = await self.describe("none")
+        batch = await self.site.submit(job_rows(1, shapes=[Shape(words=(("machine", "f"),))]))
+        (found,) = await self.rounds(store, epoch)
+        assert [(one["batch_id"], one["job_id"]) for one in found["own_jobs"]] == [(batch, 1)]
+        new = [("f", "", "why", batch, 1)]
+        (made,) = await store.add_own_machines(epoch, found["pool_id"], new)
+        assert await store.add_own_machines(epoch, found["pool_id"], new) == []
+        (found,) = await self.rounds(store, epoch)
+        (machine,) = found["machines"]
+        assert (machine["name"], machine["is_own"]) == (made["name"], True)
+        assert machine["is_needed"]
+        assert found["own_jobs"] == []
+        assert await store.move_machine(epoch, made["name"], "delete", "why")
+        (found,) = await self.rounds(store, epoch)
+        assert len(found["own_jobs"]) == 1
+        await store.record_machine(epoch, made["name"], "gone", reason="gone")
         await self.site.api.save_pools(self.site.caller, others)
 
     async def describe(self, provider: str) -> tuple[Pool, list[Pool]]:

@@ -138,6 +138,7 @@ class Job(JobNumber, kw_only=True):
     deadline: Annotated[datetime | UnsetType, _IF_GIVEN] = UNSET
     concurrency_key: Annotated[SharedLimit | UnsetType, _IF_GIVEN] = UNSET
     preemptible: Annotated[bool | UnsetType, _IF_GIVEN] = UNSET
+    machine: Annotated[str | UnsetType, _IF_GIVEN] = UNSET
     licences: Annotated[dict[str, int] | UnsetType, _IF_GIVEN] = UNSET
     why: Annotated[str | UnsetType | None, _IF_ASKED] = UNSET
 

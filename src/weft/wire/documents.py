@@ -281,6 +281,14 @@ class JobDocument(Struct, forbid_unknown_fields=True, omit_defaults=True, gc=Fal
             "queue of higher priority, or because its machine is taken back."
         ),
     ] = None
+    machine: Annotated[
+        str | None,
+        says(
+            "A flavour of a pool of its queue: a machine of it is made for this job alone, and "
+            "goes when the job has ended.",
+            "large",
+        ),
+    ] = None
 
     @property
     def array_size(self) -> int | None:
@@ -294,6 +302,7 @@ RARE_JOB_FIELDS: Final[tuple[str, ...]] = (
     "concurrency_key",
     "queue",
     "preemptible",
+    "machine",
 )
 """Fields of `JobDocument` that few jobs have and that the document of a job shows as they were
 sent. They are None by default, and need nothing in the database.

@@ -64,6 +64,7 @@ class Machine(Struct, kw_only=True):
     created_at: datetime
     changed_at: Annotated[datetime, Meta(description="since when it has its state")]
     price_per_hour: str
+    for_one_job: bool
 
 
 class ShownPool(PoolAnswer, kw_only=True):

@@ -9,7 +9,7 @@ import msgspec
 from weft.api.translation.executors import USUAL, executor_of, installed_executors
 from weft.api.translation.queues import queues_of
 from weft.core.errors import InvalidValue, NotEnoughLicences, NoWorkerFits, UnknownField, WrongType
-from weft.core.offers import PREEMPTIBLE, RESERVED, Ask, serves
+from weft.core.offers import MACHINE, PREEMPTIBLE, RESERVED, Ask, serves
 from weft.core.problems import Problems, pointer_of
 from weft.core.queues import DEFAULT, Queue, Router
 from weft.core.resources import parse_cpu_m, parse_mebibytes, parse_memory_mib
@@ -25,7 +25,7 @@ PLACES_MAX: Final = 1_000
 """A job takes at most this number of a licence."""
 KNOWN_SHOWN: Final = 20
 WORDS_MAX: Final = 20
-NOT_ASKED: Final = RESERVED | {PREEMPTIBLE}
+NOT_ASKED: Final = RESERVED | {PREEMPTIBLE, MACHINE}
 """What a job does not ask for among its resources."""
 ONLY_PREEMPTIBLE: Final = (
     "only machines that their owner may take back hold it; say `preemptible: true` if the job "
@@ -67,7 +67,7 @@ class ShapeBook:
     ) -> list[int]:
         """Return the shape's index of each job, or one for all if they agree."""
         given = [job.resources for job in jobs]
-        words = zip(_executors(jobs), self._bearing(jobs), _limit_classes(jobs), strict=False)
+        words = zip(_executors(jobs), self._words_of(jobs), _limit_classes(jobs), strict=False)
         keys = [(id(one), *more) for one, more in zip(given, words, strict=False)]
         distinct = dict(zip(keys, given, strict=True))
         asks = {key: self._asked(one, key) for key, one in distinct.items()}
@@ -87,6 +87,8 @@ class ShapeBook:
             for job_index, one in enumerate(routed):
                 for kind, error in wrong[one].found:
                     pointer = pointer_of("jobs", job_index, "resources") + error.pointer
+                    if kind is NoWorkerFits and error.pointer == pointer_of(MACHINE):
+                        pointer = pointer_of("jobs", job_index, MACHINE)
                     problems.add(kind, pointer, error.message)
         if len(index_by_routed) == 1:
             return [0]
@@ -98,13 +100,20 @@ class ShapeBook:
             self.shapes.append(shape)
         return index
 
-    def _bearing(self, jobs: Sequence[JobDocument]) -> Iterable[bool]:
-        """Return which jobs bear that their machine is taken back, for ever none if none does or
-        no machine is.
+    def _words_of(self, jobs: Sequence[JobDocument]) -> Iterable["_Named"]:
+        """Return the words that fields of each job stand for: that it bears that its machine is
+        taken back, if any is; the flavour of its own machine. For ever none if no job has one.
         """
-        if not any(PREEMPTIBLE in worker["offers"] for worker in self._workers):
-            return repeat(False)  # noqa: FBT003 (what is repeated)
-        return [job.preemptible is True for job in jobs]
+        bears = any(PREEMPTIBLE in worker["offers"] for worker in self._workers)
+        if not bears and not any(job.machine is not None for job in jobs):
+            return repeat(())
+        return [
+            (
+                *([(PREEMPTIBLE, "yes")] if bears and job.preemptible else []),
+                *([(MACHINE, job.machine)] if job.machine is not None else []),
+            )
+            for job in jobs
+        ]
 
     def _asked(self, given: object, key: "_Key") -> "_Asked":
         wrong = Problems()
@@ -117,8 +126,8 @@ class ShapeBook:
             self._licences_by_given[id(given)] = licences
         others = {name: one for name, one in given.items() if name not in licences}
         shape = self._parsed(others, key[1], wrong)
-        if key[2]:
-            shape = _with_word(shape, PREEMPTIBLE, "yes")
+        for name, word in key[2]:
+            shape = _with_word(shape, name, word)
         if key[3] is not None:
             shape = _with_word(shape, TIME_LIMIT, key[3])
         return _Asked(shape, given, wrong)
@@ -188,6 +197,13 @@ class ShapeBook:
     ) -> Shape:
         """Note if no worker of these pools can ever hold it, with the largest that would fit."""
         workers = [one for one in self._workers if one["offers"].get("pool", DEFAULT) in pools]
+        if (flavour := dict(shape.words).get(MACHINE)) is not None:
+            kinds = [one["offers"][MACHINE] for one in workers if MACHINE in one["offers"]]
+            workers = [one for one in workers if flavour in one["offers"].get(MACHINE, ())]
+            if not workers:
+                known = _words(kinds) or "none"
+                message = f"its pool makes no machines {flavour!r}; known: {known}"
+                wrong.add(NoWorkerFits, pointer_of(MACHINE), message)
         if wrong.found or not workers or any(_holds(worker, shape) for worker in workers):
             return shape
         for field, value in _asks_of(shape).items():
@@ -238,9 +254,11 @@ class _Asked(NamedTuple):
 
 
 _Words = str | tuple[str, ...]
-_Key = tuple[int, str, bool, str | None]
-"""The identity of the resources as given, executor, whether the job bears to lose its machine, the
-class of its time limit."""
+_Named = tuple[tuple[str, str], ...]
+_Key = tuple[int, str, _Named, str | None]
+"""The identity of the resources as given, executor, words that other fields stand for, the class
+of the time limit.
+"""
 _Routed = tuple[_Key, str]
 """What tells shapes apart: besides, the name of the queue."""
 
@@ -342,7 +360,7 @@ def _listed(names: Sequence[str]) -> str:
 def _holds(worker: Row, shape: Shape) -> bool:
     asks = _asks_of(shape)
     offers = {field: _offer_of(worker, field) for field in asks if field != "queue"}
-    for name in ("queue", PREEMPTIBLE):
+    for name in ("queue", PREEMPTIBLE, MACHINE):
         if name in worker["offers"]:
             offers[name] = worker["offers"][name]
     return serves(offers, asks)

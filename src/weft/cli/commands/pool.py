@@ -96,7 +96,7 @@ def show(name: str, /, *, shared: Shared = SHARED) -> int:
         rows = [
             (
                 one_line(one["machine"], width=64),
-                one["flavour"],
+                one["flavour"] + (", for one job" if one.get("for_one_job") else ""),
                 one_line(one["region"], width=40),
                 one["state"],
                 moment(one["changed_at"]),

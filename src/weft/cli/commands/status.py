@@ -215,6 +215,7 @@ def _print_job(job: Document, waits: str | None) -> None:
             "Deadline": moment(job.get("deadline")) or None,
             "Concurrency key": _key_with_limit(job.get("concurrency_key")),
             "Preemptible": "yes" if job.get("preemptible") else None,
+            "Machine": f"its own, {job['machine']}" if job.get("machine") else None,
             "Licences": ", ".join(f"{n} {name}" for name, n in (job.get("licences") or {}).items())
             or None,
             "Cost": money(job.get("cost")),

@@ -21,7 +21,7 @@ N_MAX = 2_000_000_000
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
 class LimitOptions:
-    """When a job may run, and whether it may be stopped for others."""
+    """When a job may run, on which machine, and whether it may be stopped for others."""
 
     not_before: Annotated[str | None, Parameter(group="Job")] = None
     """Start no earlier than this: 18:00, 2h (from now) or 2027-01-01T02:00:00Z."""
@@ -34,6 +34,9 @@ class LimitOptions:
 
     preemptible: Annotated[bool, Parameter(group="Job", negative="")] = False
     """It may be stopped for a job of a queue of higher priority; it starts again later."""
+
+    machine: Annotated[str | None, Parameter(group="Job")] = None
+    """Run alone on a machine that is made for it: the name of a flavour of its pool."""
 
 
 NO_LIMITS = LimitOptions()
@@ -52,6 +55,9 @@ def limit_fields(options: LimitOptions) -> dict[str, Any]:
         )
     if options.preemptible:
         fields["preemptible"] = True
+    if options.machine is not None:
+        check_text([options.machine])
+        fields["machine"] = options.machine
     return fields
 
 

@@ -37,6 +37,8 @@ class JobKeywords(TypedDict, total=False):
     """The queue in which it waits; default: the first whose guard is true."""
     preemptible: bool | None
     """Whether it may be stopped while it runs and started again; default: no."""
+    machine: str | None
+    """The flavour of the machine that is made for it alone; default: it shares one."""
 
 
 NAMES = frozenset(JobKeywords.__annotations__)

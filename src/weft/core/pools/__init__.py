@@ -9,6 +9,7 @@ from weft.core.pools.decide import (
     offers_of,
     used_share,
 )
+from weft.core.pools.own import OwnJob, decide_all
 from weft.core.pools.plan import Change, plan_changes
 from weft.core.pools.pool import Flavour, Pool
 
@@ -19,8 +20,10 @@ __all__ = [
     "Demand",
     "Flavour",
     "Machine",
+    "OwnJob",
     "Pool",
     "decide",
+    "decide_all",
     "offers_of",
     "plan_changes",
     "used_share",

@@ -56,6 +56,10 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     """Cordoned or drained by a person: it is neither used nor changed."""
     is_broken: bool = False
     """Cordoned by the driver, because attempts fail at once there: it is not used, and goes."""
+    is_own: bool = False
+    """Made for one job: no other runs there."""
+    is_needed: bool = False
+    """That job still waits for it or runs there."""
 
 
 def used_share(one: Machine) -> float:
@@ -77,6 +81,8 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
     """None: a new one, of this flavour in this region."""
     flavour: str = ""
     region: str = ANYWHERE
+    job: tuple[int, int] | None = None
+    """Batch and number of the job that a new machine is made for; None: all."""
 
 
 def decide(
@@ -85,11 +91,13 @@ def decide(
     machines: Sequence[Machine],
     closed_regions: Collection[str] = (),
 ) -> list[Decision]:
-    """Return what to do in this round.
+    """Return what to do in this round with machines for all jobs; those for one job only count.
 
     `demand`: the head of the queue in fair-share order. `closed_regions`: where no machine can be
     made at present. There is at most one decision for a machine.
     """
+    own = [one for one in machines if one.is_own]
+    machines = [one for one in machines if not one.is_own]
     there = [_Room(one) for one in machines if one.state == "active" and one.has_worker]
     there += [_Room(one) for one in machines if one.state == "creating"]
     used = [
@@ -99,18 +107,18 @@ def decide(
     ]
     left = _place([_in_window(one, pool.window_s) for one in demand], used)
     staying = sum(_stays(one) for one in machines)
-    spare = max(pool.max_workers - staying, 0)
+    spare = max(pool.max_workers - staying - len(own), 0)
     back = [_Room(one) for one in machines if _may_come_back(one) and not one.is_old][:spare]
     left = _place(left, back)
-    gone = [*_lost(pool, machines), *_broken(pool, machines)]
+    gone = [*lost_machines(pool, machines), *_broken(pool, machines)]
     decisions = [*gone, *_uncordoned(back)]
     lost = {one.machine for one in gone}
-    decisions += _created(pool, left, machines, closed_regions)
+    decisions += _created(pool, left, machines, own, closed_regions)
     decisions += _emptied(pool, machines, {room.machine.name for room in back if room.taken})
     old = [one for one in machines if _is_replaced(one) and one.name not in lost]
     decisions += _replaced(pool, old)
     decisions += _cordoned(
-        pool, [room for room in used if room.machine.name not in lost], len(old)
+        pool, [room for room in used if room.machine.name not in lost], len(old), len(own)
     )
     return decisions
 
@@ -216,7 +224,7 @@ def _may_come_back(one: Machine) -> bool:
     return ours and one.state == "cordoned" and usable
 
 
-def _lost(pool: Pool, machines: Sequence[Machine]) -> list[Decision]:
+def lost_machines(pool: Pool, machines: Iterable[Machine]) -> list[Decision]:
     """Delete machines that never came, and those whose worker is gone."""
     found = []
     for one in machines:
@@ -264,15 +272,17 @@ def _uncordoned(back: Sequence[_Room]) -> list[Decision]:
 
 
 def _created(
-    pool: Pool, left: Sequence[Demand], machines: Sequence[Machine], closed: Collection[str]
+    pool: Pool,
+    left: Sequence[Demand],
+    machines: Sequence[Machine],
+    own: Sequence[Machine],
+    closed: Collection[str],
 ) -> list[Decision]:
     ours = [one for one in machines if one.flavour is not None]
-    most = min(pool.creates_per_round, pool.max_workers - len(ours))
+    all_ours = [*ours, *own]
+    most = min(pool.creates_per_round, pool.max_workers - len(all_ours))
     regions = [one for one in pool.regions or (ANYWHERE,) if one not in closed]
-    quota_m = None
-    if pool.quota_cpu_m is not None:
-        quota_m = int(pool.quota_cpu_m * pool.quota_share) - sum(one.cpu_m for one in ours)
-    new = _New(pool, regions, ours, most, quota_m)
+    new = _New(pool, regions, all_ours, most, quota_left_m(pool, all_ours))
     for wanted in left:
         new.add_for(wanted)
     staying = sum(_stays(one) for one in ours)
@@ -281,6 +291,13 @@ def _created(
     while 0 < len(new.rooms) < pool.create_batch and new.add_any():
         pass
     return new.decisions()
+
+
+def quota_left_m(pool: Pool, ours: Iterable[Machine]) -> int | None:
+    """Return how many more thousandths of cores the pool may have; None: any number."""
+    if pool.quota_cpu_m is None:
+        return None
+    return int(pool.quota_cpu_m * pool.quota_share) - sum(one.cpu_m for one in ours)
 
 
 class _New:
@@ -388,13 +405,13 @@ def _emptied(
     ]
 
 
-def _cordoned(pool: Pool, rooms: Sequence[_Room], n_old: int) -> list[Decision]:
+def _cordoned(pool: Pool, rooms: Sequence[_Room], n_old: int, n_own: int) -> list[Decision]:
     """Cordon machines beyond the maximum, and those that nobody needs, down to the minimum.
-    `n_old`: how many are replaced.
+    `n_old`: how many are replaced. `n_own`: how many are made for one job.
     """
     ours = [room for room in rooms if room.machine.flavour is not None]
     most = max(pool.deletes_per_round - n_old, 0)
-    surplus = max(len(ours) + n_old - pool.max_workers, 0)
+    surplus = max(len(ours) + n_old + n_own - pool.max_workers, 0)
     active = [room.machine for room in ours if room.machine.state == "active"]
     idle = [
         room.machine

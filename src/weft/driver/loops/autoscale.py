@@ -26,8 +26,9 @@ from weft.core.pools import (
     Decision,
     Demand,
     Machine,
+    OwnJob,
     Pool,
-    decide,
+    decide_all,
     offers_of,
     used_share,
 )
@@ -128,14 +129,20 @@ class Autoscaler:
         demand = msgspec.convert(row["demand"], list[Demand])
         machines = [self._machine(one, pool) for one in row["machines"]]
         await self._count(row["machines"], machines)
-        decisions = decide(pool, demand, machines, self._closed_regions(pool))
+        own_jobs = msgspec.convert(row["own_jobs"], list[OwnJob])
+        closed = self._closed_regions(pool)
+        decisions = decide_all(pool, demand, own_jobs, machines, closed)
+        gone = set()
         for one in decisions:
             if one.machine is not None and await self._move(one.machine, one):
                 _tell(pool, one)
-        await self._create(pool, row, [one for one in decisions if one.kind == "create"])
+                gone.add(one.machine)
+        new = [one for one in decisions if one.kind == "create"]
+        await self._create(pool, row, [one for one in new if one.job is None])
+        await self._create_own(pool, row, [one for one in new if one.job is not None])
         for one in row["machines"]:
             name, provider = one["name"], one["provider"]
-            if one["state"] == "creating" and name not in self._made:
+            if one["state"] == "creating" and name not in self._made | gone:
                 self._start_making(pool, row["tag"], one)
             elif one["state"] == "deleting" and not one["has_worker"]:
                 call = self._delete(pool, provider, row["tag"], name)
@@ -198,6 +205,14 @@ class Autoscaler:
             facts = {"name": name, "flavour": one.flavour, "region": one.region}
             self._start_making(pool, row["tag"], {**facts, "provider": pool.provider})
 
+    async def _create_own(self, pool: Pool, row: Row, new: Sequence[Decision]) -> None:
+        if not new:
+            return
+        wanted = [(one.flavour, one.region, one.reason, *(one.job or (0, 0))) for one in new]
+        for facts in await self._store.add_own_machines(self._epoch, row["pool_id"], wanted):
+            _tell(pool, Decision(kind="create", machine=facts["name"], reason=facts["reason"]))
+            self._start_making(pool, row["tag"], {**facts, "is_own": True})
+
     def _start_making(self, pool: Pool, tag: str, row: Mapping[str, Any]) -> None:
         flavours = [one for one in pool.flavours if one.name == row["flavour"]]
         if not flavours:
@@ -208,6 +223,7 @@ class Autoscaler:
             flavour=flavours[0],
             region=row["region"],
             options=pool.options,
+            is_own=row.get("is_own", False),
         )
         self._call(("machine", wanted.name), self._make(pool, row["provider"], tag, wanted))
 

@@ -168,7 +168,8 @@ class DriverStore(Protocol):
 
     async def pool_rounds(self, epoch: int, *, limit_jobs: int) -> Sequence[Row]:
         """Return for each pool that machines are made for: `pool_id`, `plan` (a document of
-        `Pool`), `tag`, `machines` and `demand`, from at most `limit_jobs` ready jobs.
+        `Pool`), `tag`, `machines`, `demand`, from at most `limit_jobs` ready jobs, and `own_jobs`
+        that want machines of their own.
 
         Machines whose worker has come are active from then on. Safe to repeat.
         """
@@ -180,11 +181,21 @@ class DriverStore(Protocol):
         in order; fewer if the pool may have fewer.
         """
 
+    async def add_own_machines(
+        self, epoch: int, pool_id: int, new: Sequence[tuple[str, str, str, int, int]]
+    ) -> Sequence[Row]:
+        """Note machines that are about to be made for one job each: flavour, region, reason,
+        batch, job. The job waits for its machine from then on. Return `name`, `flavour`,
+        `region`, `provider` and `reason` of each; fewer if the pool may have fewer, or if jobs
+        are not ready any more. Safe to repeat.
+        """
+
     async def move_machine(self, epoch: int, machine: str, decision: str, reason: str) -> bool:
         """Cordon a machine, uncordon it, or delete it: its worker ends when nothing runs there.
 
-        No running job is touched. Return False if the machine has another state by now, or a
-        person cordoned it. Safe to repeat.
+        No running job is touched; one that waits for the machine is ready again, or ends as an
+        error after several that did not come. Return False if the machine has another state by
+        now, or a person cordoned it. Safe to repeat.
         """
 
     async def record_machine(

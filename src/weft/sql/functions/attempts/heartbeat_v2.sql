@@ -13,6 +13,6 @@ AS $$
         WHERE i.incarnation_id = heartbeat_v2.incarnation_id AND i.cordoned AND w.draining), EXISTS (
         SELECT FROM weft.reservation r CROSS JOIN LATERAL (
             SELECT y.state FROM weft.job y WHERE y.batch_id = r.batch_id AND y.job_id = r.job_id OFFSET 0) j
-        WHERE r.incarnation_id = heartbeat_v2.incarnation_id AND j.state = STATE_READY)
+        WHERE r.incarnation_id = heartbeat_v2.incarnation_id AND j.state IN (STATE_READY, STATE_CREATING))
     FROM weft.heartbeat(heartbeat_v2.incarnation_id, batch_ids, job_ids, heartbeat_v2.attempts, heartbeat_v2.draining, claiming, heard) h
 $$;

@@ -1,15 +1,15 @@
--- _end_waiting: end waiting jobs of one batch as cancelled, or as errors if they are late; their children are left to the sweep.
--- Called by: cancel_jobs, sweep_cancelled, sweep_deadlines.   Safe to repeat: yes, only waiting jobs are changed.
+-- _end_waiting: end waiting jobs of one batch as cancelled, or as errors of a kind; their children are left to the sweep.
+-- Called by: cancel_jobs, sweep_cancelled, _end_as_errors, _list_ready.   Safe to repeat: yes, only waiting jobs are changed.
 -- Returns: how many it ended.
 -- Locks: job (by the caller, or here in key order); ready_job (with the job); place (with the job).   Plan: jobs by key.
 -- Owner: weft_system.  Granted to: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._end_waiting(of_batch_id bigint, of_job_ids int[], at timestamptz, late boolean DEFAULT false)
-RETURNS bigint LANGUAGE plpgsql
+CREATE OR REPLACE FUNCTION weft._end_waiting(of_batch_id bigint, of_job_ids int[], at timestamptz, error_kind text DEFAULT NULL,
+    error_message text DEFAULT NULL) RETURNS bigint LANGUAGE plpgsql
 AS $$
 #variable_conflict use_column
 DECLARE
     v_tid tid[]; v_state smallint[]; v_listed int[]; v_job int[]; v_tenant int; v_edges boolean; v_pool int; v_gated boolean; v_set int;
-    v_to smallint := CASE WHEN late THEN STATE_ERROR ELSE STATE_CANCELLED END;
+    v_to smallint := CASE WHEN error_kind IS NOT NULL THEN STATE_ERROR ELSE STATE_CANCELLED END;
 BEGIN
     SELECT array_agg(l.tid), array_agg(l.state), array_agg(l.job_id) FILTER (WHERE l.listed AND l.state = STATE_READY)
     INTO v_tid, v_state, v_listed
@@ -41,18 +41,18 @@ BEGIN
             weft._shape_pool(u.shape_id, v_pool), -count(*) FILTER (WHERE u.old_state = STATE_PENDING),
                -count(*) FILTER (WHERE u.old_state = STATE_READY),
                -count(*) FILTER (WHERE u.old_state = STATE_QUEUED), -count(*) FILTER (WHERE u.old_state = STATE_CREATING),
-                   -count(*) FILTER (WHERE u.old_state = STATE_BLOCKED), count(*) FILTER (WHERE NOT late),
-                   count(*) FILTER (WHERE late), _end_waiting.at
+                   -count(*) FILTER (WHERE u.old_state = STATE_BLOCKED), count(*) FILTER (WHERE error_kind IS NULL),
+                   count(*) FILTER (WHERE error_kind IS NOT NULL), _end_waiting.at
         FROM upd u GROUP BY u.group_id, u.shape_id),
     eve AS (
         INSERT INTO weft.event (at, tenant_id, batch_id, kind, from_state, to_state, jobs)
-        SELECT _end_waiting.at, v_tenant, of_batch_id, 'jobs.' || CASE WHEN late THEN 'error' ELSE 'cancelled' END, u.old_state, v_to,
-            array_agg(u.job_id)
+        SELECT _end_waiting.at, v_tenant, of_batch_id, 'jobs.' || CASE WHEN error_kind IS NOT NULL THEN 'error' ELSE 'cancelled' END,
+            u.old_state, v_to, array_agg(u.job_id)
         FROM upd u GROUP BY u.old_state),
     change AS (
         INSERT INTO weft.job_change (batch_id, job_id, tenant_id, at, from_state, to_state, actor, subtype, message)
-        SELECT of_batch_id, u.job_id, v_tenant, _end_waiting.at, u.old_state, v_to, 'weft', 'deadline', 'could not end by its deadline'
-        FROM upd u WHERE late)
+        SELECT of_batch_id, u.job_id, v_tenant, _end_waiting.at, u.old_state, v_to, 'weft', error_kind, error_message
+        FROM upd u WHERE error_kind IS NOT NULL)
     SELECT array_agg(u.job_id) INTO v_job FROM upd u;
     IF v_gated THEN
         PERFORM weft._ring_gates(weft._set_gates(ARRAY[v_set]) || weft._free_places(array_fill(of_batch_id, ARRAY[cardinality(v_job)]),

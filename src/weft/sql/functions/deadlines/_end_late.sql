@@ -1,20 +1,8 @@
 -- _end_late: end those of these jobs of one batch that wait, as errors, because they cannot end by their deadline; each is a failure.
 -- Called by: sweep_deadlines, _begin_deadlines.   Safe to repeat: yes, only waiting jobs are changed.
--- Locks: as _end_waiting; as _count_failures; as _announce.   Plan: jobs by key.
+-- Locks: as _end_as_errors.   Plan: as _end_as_errors.
 -- Owner: weft_system.  Granted to: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._end_late(of_batch_id bigint, of_job_ids int[], at timestamptz) RETURNS void LANGUAGE plpgsql
+CREATE OR REPLACE FUNCTION weft._end_late(of_batch_id bigint, of_job_ids int[], at timestamptz) RETURNS void LANGUAGE sql
 AS $$
-DECLARE
-    v_job int[];
-BEGIN
-    IF weft._end_waiting(of_batch_id, of_job_ids, _end_late.at, true) = 0 THEN
-        RETURN;
-    END IF;
-    IF EXISTS (SELECT FROM weft.failure_count f WHERE f.batch_id = of_batch_id) THEN
-        v_job := ARRAY(SELECT j.job_id FROM weft.job j WHERE j.batch_id = of_batch_id AND j.job_id = ANY (of_job_ids)
-            AND j.state = STATE_ERROR AND j.cancelled_at = _end_late.at);
-        PERFORM weft._count_failures(array_fill(of_batch_id, ARRAY[cardinality(v_job)]), v_job,
-            array_fill(STATE_ERROR::smallint, ARRAY[cardinality(v_job)]), _end_late.at);
-    END IF;
-    PERFORM weft._announce();
-END $$;
+    SELECT weft._end_as_errors(of_batch_id, of_job_ids, _end_late.at, 'deadline', 'could not end by its deadline')
+$$;

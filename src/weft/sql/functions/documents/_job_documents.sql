@@ -8,8 +8,9 @@ AS $$
         'batch_id', j.batch_id, 'job_id', j.job_id, 'name', CASE WHEN l.job_id IS NULL THEN r.name ELSE l.name END,
             'index', r.first_index + j.job_id - r.first_job, 'group_id', coalesce(m.group_id, j.group_id), 'groups', coalesce(m.sets,
             '[]'), 'state', s.word, 'phase', j.phase, 'reason',
-        CASE WHEN j.state = STATE_ERROR AND a.state IS DISTINCT FROM STATE_ERROR THEN REASON_DEADLINE ELSE a.reason END,
-        'exit_code', a.exit_code, 'signal', a.signal, 'message', coalesce(a.message, CASE WHEN j.state = STATE_CANCELLED AND j.bad_parent
+        CASE WHEN e.is_change THEN (weft._error_change(j.batch_id, j.job_id)).reason ELSE a.reason END,
+        'exit_code', a.exit_code, 'signal', a.signal, 'message', coalesce(CASE WHEN e.is_change
+            THEN (weft._error_change(j.batch_id, j.job_id)).message ELSE a.message END, CASE WHEN j.state = STATE_CANCELLED AND j.bad_parent
             AND a.attempt IS NULL THEN weft._bad_parent(j.batch_id, j.job_id, true) END), 'attempt', j.attempt, 'user', u.name,
             'queue', coalesce(h.countables ->> 'queue', q.name), 'priority', j.priority,
         'always_run', j.always_run, 'held', j.state < STATE_SUCCESS AND o.has_hold AND weft._is_held(j.batch_id, j.group_id, j.job_id),
@@ -40,6 +41,7 @@ AS $$
     LEFT JOIN weft.job_label l ON l.batch_id = j.batch_id AND l.job_id = j.job_id
     LEFT JOIN weft.job_array r ON r.batch_id = j.batch_id AND r.first_job = j.spec_first
     LEFT JOIN weft.attempt a ON a.batch_id = j.batch_id AND a.job_id = j.job_id AND a.attempt = j.attempt AND j.state <> STATE_RUNNING
+    CROSS JOIN LATERAL (SELECT j.state = STATE_ERROR AND a.state IS DISTINCT FROM STATE_ERROR AS is_change) e
     CROSS JOIN LATERAL (
         SELECT coalesce(sum(x.ms * v.quantity * r.price_per_unit_hour), 0) / 3600000 AS cost
         FROM (SELECT e.rate_card_id, weft._ms_between(e.started_at, e.ended_at) AS ms FROM weft.attempt e WHERE e.batch_id = j.batch_id

@@ -1,4 +1,4 @@
--- _flavours: what workers of a pool that a provider may make offer; no rows: it makes none.
+-- _flavours: what workers of a pool that a provider may make offer, for all jobs and, with `machine`, for one; no rows: it makes none.
 -- Called by: pool_offers, _growth.   Safe to repeat: yes, it only computes.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._flavours(of_pool weft.pool) RETURNS TABLE (flavour text, cpu_m bigint, memory_mib bigint, offers jsonb)
@@ -8,7 +8,9 @@ AS $$
         'executor', '["process", "function"]'::jsonb) || (
             SELECT coalesce(jsonb_object_agg(l.key, jsonb_build_array(l.value)), '{}') FROM jsonb_each(f.labels) l)
         || CASE WHEN f.preemptible THEN '{"preemptible": ["yes"]}'::jsonb ELSE '{}' END
+        || CASE WHEN o.is_own THEN jsonb_build_object('machine', jsonb_build_array(f.name)) ELSE '{}' END
     FROM jsonb_to_recordset((of_pool).plan -> 'flavours') f (name text, cpu_m bigint, memory_mib bigint, storage_mib bigint, labels jsonb,
         preemptible boolean)
+    CROSS JOIN (VALUES (false), (true)) o (is_own)
     WHERE ((of_pool).plan ->> 'max_workers')::int > 0
 $$;

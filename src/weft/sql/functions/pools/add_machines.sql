@@ -1,35 +1,13 @@
 -- add_machines: note machines that are about to be made, never more than the pool may have now.
 -- Called by: DriverStore.add_machines.   Safe to repeat: no; what a lost reply noted is found at the next round and made then.
--- Locks: as _check_epoch; pool; pool_log.   Plan: machines of the pool by the partial index.
+-- Locks: as _check_epoch; pool; as _note_machines.   Plan: as _note_machines.
 -- Returns: their names, in order; fewer if the pool may have fewer.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.add_machines(epoch bigint, of_pool_id int, flavours text[], regions text[], reasons text[])
 RETURNS SETOF text LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
-DECLARE
-    v_pool record; v_names text[];
 BEGIN
     PERFORM weft._check_epoch(add_machines.epoch);
-    SELECT p.name, p.plan, (p.plan ->> 'max_workers')::int AS most INTO v_pool FROM weft.pool p
-    WHERE p.pool_id = of_pool_id FOR NO KEY UPDATE;
-    WITH new AS (
-        INSERT INTO weft.machine AS m (machine_id, pool_id, name, provider, flavour, region, cpu_m, price_per_hour, pool_max, state, reason,
-            created_at, changed_at, template)
-        OVERRIDING SYSTEM VALUE
-        SELECT w.machine_id, of_pool_id, v_pool.name || '-' || w.machine_id, v_pool.plan ->> 'provider', w.flavour, w.region,
-            f.cpu_m, f.price_per_hour, v_pool.most, 'creating', left(w.reason, 1000), d.at, d.at,
-            weft._template(v_pool.plan, w.flavour)
-        FROM (
-            SELECT x.flavour, x.region, x.reason, nextval('weft.machine_machine_id_seq') AS machine_id
-            FROM unnest(add_machines.flavours, add_machines.regions, add_machines.reasons)
-                WITH ORDINALITY x (flavour, region, reason, n)
-            WHERE x.n <= v_pool.most - (SELECT count(*) FROM weft.machine o WHERE o.pool_id = of_pool_id AND o.state <> 'deleted')
-            ORDER BY x.n) w
-        JOIN jsonb_to_recordset(v_pool.plan -> 'flavours') f (name text, cpu_m bigint, price_per_hour numeric) ON f.name = w.flavour
-        CROSS JOIN (SELECT clock_timestamp() AS at) d
-        RETURNING m.name, m.reason, m.machine_id)
-    SELECT array_agg(n.name ORDER BY n.machine_id) INTO v_names FROM new n;
-    PERFORM weft._record_pool_changes(of_pool_id, array_agg('create'::text), array_agg(m.name), array_agg(m.reason))
-    FROM (SELECT x.name, x.reason FROM weft.machine x WHERE x.name = ANY (v_names) ORDER BY x.machine_id) m;
-    RETURN QUERY SELECT unnest(v_names);
+    PERFORM FROM weft.pool p WHERE p.pool_id = of_pool_id FOR NO KEY UPDATE;
+    RETURN QUERY SELECT unnest(weft._note_machines(of_pool_id, flavours, regions, reasons, '{}', '{}'));
 END $$;

@@ -6,7 +6,8 @@ SET search_path = pg_catalog, pg_temp
 AS $$
     SELECT jsonb_build_object('machine', m.name, 'flavour', m.flavour, 'region', m.region, 'provider', m.provider,
         'provider_id', m.provider_id, 'state', m.state, 'reason', m.reason, 'created_at', m.created_at, 'changed_at', m.changed_at,
-        'price_per_hour', m.price_per_hour::text)
+        'price_per_hour', m.price_per_hour::text,
+        'for_one_job', m.for_batch_id IS NOT NULL)
     FROM weft.machine m JOIN weft.pool p USING (pool_id)
     WHERE p.name = list_machines.of_pool AND m.state <> 'deleted'
     ORDER BY m.machine_id LIMIT limit_rows

@@ -1,14 +1,16 @@
--- pool_rounds: what the driver has to know to decide about each pool for which machines are made or were made. First, machines whose
---   worker came are active, and those whose drain was taken back are so again.
+-- pool_rounds: what the driver has to know to decide about each pool for which machines are made or were made. First, machines
+--   that go are no longer their jobs', those whose worker came are active, and those whose drain was taken back are so again.
 -- Called by: DriverStore.pool_rounds.   Safe to repeat: yes.
--- Locks: as _check_epoch; machine (SKIP LOCKED).   Plan: the few pools; as _pool_machines and _pool_demand.
--- Returns: documents: `pool_id`, `plan`, `tag` (the id of the database), `machines`, `demand`.
+-- Locks: as _check_epoch; as _release_machines; machine (SKIP LOCKED).
+-- Plan: the few pools; as _pool_machines, _pool_demand and _machine_jobs.
+-- Returns: documents: `pool_id`, `plan`, `tag` (the id of the database), `machines`, `demand`, `own_jobs` (as _machine_jobs).
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.pool_rounds(epoch bigint, limit_jobs int) RETURNS SETOF jsonb LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
     PERFORM weft._check_epoch(pool_rounds.epoch);
+    PERFORM weft._release_machines();
     UPDATE weft.machine m SET state = 'active', changed_at = clock_timestamp(), reason = 'its worker takes jobs',
         came_at = CASE WHEN m.state = 'creating' THEN greatest(n.registered_at, m.created_at) ELSE m.came_at END
     FROM (
@@ -20,7 +22,9 @@ BEGIN
     RETURN QUERY
     SELECT jsonb_build_object('pool_id', p.pool_id, 'plan', p.plan, 'tag', (SELECT r.database_id FROM weft.schema_range r),
         'machines', (SELECT coalesce(jsonb_agg(m), '[]') FROM weft._pool_machines(p.pool_id) m),
-        'demand', (SELECT coalesce(jsonb_agg(to_jsonb(d)), '[]') FROM weft._pool_demand(p.pool_id, limit_jobs) d))
+        'demand', (SELECT coalesce(jsonb_agg(to_jsonb(d)), '[]') FROM weft._pool_demand(p.pool_id, limit_jobs) d),
+        'own_jobs', (SELECT coalesce(jsonb_agg(to_jsonb(o)), '[]')
+            FROM weft._machine_jobs(p.pool_id, (p.plan ->> 'creates_per_round')::int) o))
     FROM weft.pool p
     WHERE p.plan IS NOT NULL AND ((p.plan ->> 'max_workers')::int > 0
         OR EXISTS (SELECT FROM weft.machine m WHERE m.pool_id = p.pool_id AND m.state <> 'deleted'))

@@ -6,5 +6,6 @@ AS $$
     SELECT EXISTS (
         SELECT FROM weft.job j WHERE j.batch_id = (r).batch_id AND j.job_id = (r).job_id
             AND (j.state = STATE_READY AND weft._may_pass(j.batch_id, j.group_id, j.job_id, j.always_run)
+                OR j.state = STATE_CREATING
                 OR j.state = STATE_RUNNING AND j.started_at IS NULL AND j.incarnation_id = (r).incarnation_id))
 $$;

@@ -22,7 +22,8 @@ AS $$
     there AS MATERIALIZED (SELECT m.* FROM weft.machine m WHERE m.pool_id = of_pool_id AND m.state <> 'deleted'),
     coming AS (
         SELECT m.name, m.flavour, m.created_at FROM there m
-        WHERE m.state = 'creating' AND m.flavour IN (SELECT f.flavour FROM fitting f) AND NOT EXISTS (
+        WHERE m.state = 'creating' AND m.for_batch_id IS NULL AND m.flavour IN (SELECT f.flavour FROM fitting f)
+          AND NOT EXISTS (
             SELECT FROM weft.worker w JOIN weft.worker_incarnation i USING (worker_id)
             WHERE w.pool_id = of_pool_id AND w.name = m.name AND i.ended_at IS NULL)
         ORDER BY m.machine_id LIMIT 1)

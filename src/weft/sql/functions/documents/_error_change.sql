@@ -1,0 +1,10 @@
+-- _error_change: why a job ended as an error that no attempt of it caused, and what is said of it.
+-- Called by: _job_documents.   Safe to repeat: yes, it only reads.   Plan: by job_change_error_idx.
+-- Owner: weft_tenant.
+CREATE OR REPLACE FUNCTION weft._error_change(of_batch_id bigint, of_job_id int, OUT reason smallint, OUT message text) LANGUAGE sql STABLE
+AS $$
+    SELECT CASE c.subtype WHEN 'machine' THEN REASON_SYSTEM ELSE REASON_DEADLINE END::smallint,
+        CASE c.subtype WHEN 'machine' THEN c.message END  -- of a deadline the reason says it all
+    FROM weft.job_change c
+    WHERE c.batch_id = of_batch_id AND c.job_id = of_job_id AND c.to_state = STATE_ERROR ORDER BY c.change_id DESC LIMIT 1
+$$;

@@ -1,0 +1,118 @@
+"""Jobs on machines of their own, made by the provider `process` on this host."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from e2e.conftest import Weft, until
+from e2e.test_growing_pools import WITHIN_S, workers_of
+
+pytestmark = [pytest.mark.slow, pytest.mark.heavy]
+POOL = """
+[[pool]]
+name = "{name}"
+provider = "process"
+max_workers = 1
+stale_s = {stale_s}
+options = {options}
+
+[[pool.flavours]]
+name = "small"
+cpu = 1
+memory = "1Gi"
+"""
+QUEUE = """
+[[queue]]
+name = "{name}"
+priority = {priority}
+pools = ["{name}"]
+"""
+NEVER = "{ slots = 0 }"
+"""No worker starts with this."""
+
+
+class Site:
+    """A server with pools whose machines come, never come in time, or never come at all."""
+
+    def __init__(self, weft: Weft) -> None:
+        self.weft = weft
+
+    def told(self, *arguments: str) -> str:
+        done = self.weft.run(*arguments, timeout_s=WITHIN_S)
+        assert done.returncode == 0, done.stderr.decode()
+        return done.stdout.decode()
+
+    def document(self, *arguments: str) -> Any:  # noqa: ANN401 (what the command prints)
+        return json.loads(self.told(*arguments, "--json"))
+
+    def submitted(self, queue: str, *command: str) -> str:
+        job = {"command": command or ("true",), "queue": queue, "machine": "small"}
+        done = self.weft.run(
+            "submit", "-", "--format", "json", stdin=json.dumps({"jobs": [job]}).encode()
+        )
+        assert done.returncode == 0, done.stderr.decode()
+        return f"{done.stdout.decode().strip()}.j1"
+
+    def state(self, job: str) -> str:
+        return str(self.document("status", job)["state"])
+
+    def has_machines(self, pool: str) -> bool:
+        return bool(self.document("pool", "show", pool)["machine_list"])
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """Give a server that looks at its pools every second."""
+    path: Path = tmp_path_factory.mktemp("own")
+    weft = Weft(path / "home")
+    up = ("up", "--detach", "--port", "0")
+    assert weft.run(*up, env={"WEFT_AUTOSCALE_S": "1"}, timeout_s=WITHIN_S).returncode == 0
+    try:
+        kinds = [("own", 900, "{}"), ("late", 900, NEVER), ("never", 0.5, NEVER)]
+        for kind, text in (("pool", POOL), ("queue", QUEUE)):
+            file = path / f"{kind}s.toml"
+            file.write_text("".join(
+                text.format(name=name, stale_s=stale_s, options=options, priority=priority)
+                for priority, (name, stale_s, options) in enumerate(kinds, 1)
+            ))  # fmt: skip
+            applied = weft.run(kind, "apply", str(file), "--yes")
+            assert applied.returncode == 0, applied.stderr.decode()
+        yield Site(weft)
+    finally:
+        weft.run("down")
+    assert workers_of(weft.home) == []
+
+
+def test_a_job_runs_on_a_machine_of_its_own_which_is_gone_afterwards(site: Site) -> None:
+    job = site.submitted("own", "sh", "-c", "echo alone")
+    until(lambda: site.state(job) == "success")
+    until(lambda: not site.has_machines("own"))
+    shown = site.document("status", job)
+    states = [one["to"] for one in shown["history"]]
+    log = [one["kind"] for one in site.document("pool", "log", "own")]
+
+    assert site.told("logs", job) == "alone\n"
+    assert [one["worker"].startswith("own-") for one in shown["attempts"]] == [True]
+    assert states[:4] == ["ready", "creating", "ready", "running"]
+    assert shown["machine"] == "small"
+    assert sorted(log) == ["apply", "create", "delete", "gone"]
+
+
+def test_a_cancel_while_the_machine_is_made_removes_it(site: Site) -> None:
+    job = site.submitted("late")
+    until(lambda: site.state(job) == "creating")
+    site.told("cancel", job)
+
+    assert site.state(job) == "cancelled"
+    until(lambda: not site.has_machines("late"))
+
+
+def test_a_job_whose_machines_never_come_is_an_error(site: Site) -> None:
+    job = site.submitted("never")
+    until(lambda: site.state(job) == "error")
+
+    assert "3 machines of its own did not come" in site.told("status", job)
+    until(lambda: not site.has_machines("never"))

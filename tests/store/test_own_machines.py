@@ -1,0 +1,148 @@
+"""Machines that are made for one job each, and go with it."""
+
+from collections.abc import AsyncIterator, Sequence
+
+import pytest
+import pytest_asyncio
+
+from store.test_faulty_providers import Site
+from store.test_pools import described
+from store.world import Worker, World
+from weft.core.states import Reason
+from weft.ports.store import Claimed, Shape
+from weft.testing.builders import job_rows
+
+OWN = Shape(cpu_m=1000, memory_mib=512, words=(("machine", "small"),))
+
+
+class OwnSite(Site):
+    """A pool in which jobs want machines of their own."""
+
+    def __init__(self, world: World, epoch: int) -> None:
+        super().__init__(world, epoch)
+        self.batches: list[int] = []
+
+    async def own(self, n_jobs: int = 1) -> int:
+        """Submit jobs of which each wants a machine."""
+        self.batches.append(await self.world.submit(job_rows(n_jobs, shapes=[OWN])))
+        return self.batches[-1]
+
+    async def cancel(self) -> None:
+        """Cancel all jobs that want machines."""
+        for batch in self.batches:
+            await self.world.api.cancel_group(self.world.caller, batch, 0, force=True)
+        await self.world.sweep()
+
+    async def machines(self, state: str) -> list[str]:
+        """Return the names of machines in a state."""
+        return [name for name, found in (await self.known()).items() if found == state]
+
+    async def come(self, name: str, *, cpu_m: int = 1000) -> Worker:
+        """Let the worker of a machine register."""
+        return await self.world.worker(name, machine=[name], cpu_m=cpu_m)
+
+    async def drained(self, worker: Worker) -> None:
+        """Let a worker end that was told to."""
+        assert (await worker.beat()).drains
+        assert await worker.store.finish_drain(worker.id)
+
+    async def age(self, seconds: float) -> None:
+        """Let all machines be older."""
+        await self.world.admin.execute(
+            "UPDATE weft.machine m SET created_at = created_at - $2 * interval '1 second', "
+            "changed_at = changed_at - $2 * interval '1 second', "
+            "costs_from = costs_from - $2 * interval '1 second' FROM weft.pool p "
+            "WHERE p.pool_id = m.pool_id AND p.name = $1",
+            self.world.pool, seconds,
+        )  # fmt: skip
+
+
+async def taken(worker: Worker) -> Sequence[Claimed]:
+    """Return what a worker gets."""
+    assert await worker.claim() == []
+    return await worker.claim_kept()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def site(world: World) -> AsyncIterator[OwnSite]:
+    """Give a described pool of at most two machines."""
+    async with described(world):
+        found = OwnSite(world, await world.lead())
+        yield found
+        found.provider.may_end.set()
+        await found.cancel()
+
+
+async def test_a_job_gets_a_machine_of_its_own_that_goes_with_it(site: OwnSite) -> None:
+    batch = await site.own()
+    await site.rounds()
+    (name,) = await site.machines("creating")
+    assert await site.world.states(batch) == "n"
+    assert site.provider.machines == [name]
+    assert ("create", "a job wants a machine of its own") in await site.log()
+    worker = await site.come(name)
+    shared = await site.world.submit(1)
+    assert (await worker.beat()).kept
+    claimed = await taken(worker)
+    assert [(one.batch_id, one.job_id) for one in claimed] == [(batch, 1)]
+    await site.rounds()
+    assert (await site.known())[name] == "active"
+    await worker.start(*claimed)
+    await worker.end(*claimed)
+    assert await worker.claim() == []
+    await site.rounds()
+    assert (await site.known())[name] == "deleting"
+    await site.drained(worker)
+    await site.rounds()
+
+    assert name not in await site.known()
+    assert name not in site.provider.machines
+    assert await site.world.states(batch) == "s"
+    assert await site.world.states(shared) == "r"
+    assert ("delete", "its job needs it no more") in await site.log()
+
+
+async def test_each_job_gets_one_machine_within_the_maximum(site: OwnSite) -> None:
+    batch = await site.own(3)
+    await site.rounds(2)
+
+    assert await site.world.states(batch) == "nnr"
+    assert len(await site.machines("creating")) == 2
+    assert (await site.world.api.get_group(site.world.caller, batch, 0))["n_creating"] == 2
+
+
+@pytest.mark.parametrize("is_there", [False, True])
+async def test_a_cancel_while_the_machine_is_made_wins(site: OwnSite, is_there: bool) -> None:  # noqa: FBT001
+    batch = await site.own()
+    await site.rounds()
+    (name,) = site.provider.machines
+    worker = await site.come(name) if is_there else None
+    await site.world.api.cancel_jobs(site.world.caller, batch, [1])
+    assert await site.world.states(batch) == "c"
+    if worker is not None:
+        assert await taken(worker) == []
+    await site.rounds()
+    if worker is not None:
+        await site.drained(worker)
+    await site.rounds(2)
+
+    assert site.provider.machines == []
+    assert await site.known() == {}
+    assert await site.world.attempts(batch) == []
+
+
+async def test_a_job_whose_worker_is_lost_gets_another_machine(site: OwnSite) -> None:
+    batch = await site.own()
+    await site.rounds()
+    (name,) = site.provider.machines
+    worker = await site.come(name)
+    claimed = await taken(worker)
+    await worker.start(*claimed)
+    await site.rounds()
+    await worker.end(*claimed, reason=Reason.LOST)
+    await site.rounds(2)
+    (other,) = await site.machines("creating")
+
+    assert other != name
+    assert (await site.known())[name] == "deleting"
+    assert await site.world.states(batch) == "n"

@@ -50,8 +50,8 @@ async def test_pools_are_planned_and_saved(http: httpx.AsyncClient) -> None:
     assert nothing.json()["code"] == "WORKER.POOL_NOT_FOUND"
     assert (again["changes"], again["surplus"]) == ([], [])
     flavour = {
-        "cpu_m": 500, "memory_mib": 1024, "storage_mib": 0, "labels": {"rack": "12"},
-        "preemptible": False, "price_per_hour": "0",
+        "cpu_m": 500, "memory_mib": 1024, "storage_mib": 0, "gpus": 0, "countables": {},
+        "labels": {"rack": "12"}, "preemptible": False, "price_per_hour": "0",
     }  # fmt: skip
     assert changed["changes"] == [
         {
@@ -101,6 +101,13 @@ async def test_a_pool_that_is_left_out_is_not_described(http: httpx.AsyncClient)
         ({"flavours": [{**SMALL, "cpu": "x"}]}, "/pools/0/flavours/0/cpu", "number of cores"),
         ({"flavours": [{**SMALL, "memory": 8}]}, "/pools/0/flavours/0/memory", "no unit"),
         ({"flavours": [{**SMALL, "labels": {"gpu": "a"}}]}, "/pools/0/flavours/0/labels/gpu", ""),
+        ({"flavours": [{**SMALL, "gpus": -1}]}, "/pools/0/flavours/0/gpus", ""),
+        ({"flavours": [{**SMALL, "countables": {"gpu": 1}}]},
+         "/pools/0/flavours/0/countables/gpu", "the field gpus"),
+        ({"flavours": [{**SMALL, "countables": {"rack": 1}}]},
+         "/pools/0/flavours/0/countables/rack", "a label, too"),
+        ({"flavours": [{**SMALL, "countables": {"slots": 1}}]},
+         "/pools/0/flavours/0/countables/slots", "can offer once"),
         ({"flavours": [{**SMALL, "price_per_hour": "-1"}]},
          "/pools/0/flavours/0/price_per_hour", "not a price"),
         ({"flavours": [{**SMALL, "price_per_hour": "NaN"}]},
@@ -127,13 +134,20 @@ async def test_twice_one_name_and_too_many_are_refused(http: httpx.AsyncClient) 
 
 
 async def test_a_job_that_only_a_flavour_holds_is_taken(http: httpx.AsyncClient) -> None:
-    jobs = [{"queue": "burst", "command": ["true"], "resources": {"cpu": 7, "rack": "12"}}]
-    await save(http, {**BURST, "flavours": [{**SMALL, "cpu": 8}]})
+    asked = {"cpu": 7, "rack": "12", "gpu": 2, "matlab": 1}
+    jobs, more = (
+        [{"queue": "burst", "command": ["true"], "resources": {**asked, "gpu": gpus}}]
+        for gpus in (2, 3)
+    )
+    rich = {**SMALL, "cpu": 8, "gpus": 2, "countables": {"matlab": 1}}
+    await save(http, {**BURST, "flavours": [rich]})
     queue = {"name": "burst", "priority": 1, "pools": ["burst"]}
     await http.put("/v1/queues", json={"queues": [queue]})
     taken = await http.post("/v1/batches", json={"jobs": jobs})
+    refused = await http.post("/v1/batches", json={"jobs": more})
 
     assert taken.status_code == 201, taken.text
+    assert "asks for 3 gpu; the largest worker has 2" in refused.text
     await http.post(f"/v1/batches/{taken.json()['batch_id']}/cancel")
     await http.put("/v1/queues", json={"queues": []})
 

@@ -76,6 +76,17 @@ def test_slots_and_amounts_are_used_up() -> None:
     assert told(decide(POOL, [replace(JOB, n_jobs=2)], [slots])) == [("create", "small")]
 
 
+def test_a_machine_is_made_for_gpus_and_amounts_that_its_flavour_has() -> None:
+    rich = replace(LARGE, gpus=2, countables={"matlab": 1})
+    pool = replace(POOL, flavours=(SMALL, rich))
+
+    assert told(decide(pool, [replace(JOB, asks={"gpu": 2})], [])) == [("create", "large")]
+    assert len(decide(pool, [replace(JOB, asks={"gpu": 1}, n_jobs=3)], [])) == 2
+    assert told(decide(pool, [replace(JOB, asks={"matlab": 1})], [])) == [("create", "large")]
+    assert decide(pool, [replace(JOB, asks={"gpu": 3})], []) == []
+    assert decide(pool, [replace(JOB, asks={"matlab": 2})], []) == []
+
+
 def test_regions_that_are_closed_are_passed_over() -> None:
     pool = replace(POOL, regions=("a", "b"))
     first, second = (decide(pool, [JOB], [], closed) for closed in ((), ("a",)))

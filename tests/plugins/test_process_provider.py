@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from weft.plugins.providers.process import MARK, ProcessProvider
-from weft.ports.provider import ProviderSite
+from weft.ports.provider import FoundMachine, ProviderError, ProviderSite, WantedMachine
 from weft.testing.provider_suite import ProviderSuite, until_gone, wanted
 
 pytestmark = pytest.mark.slow
@@ -88,3 +88,32 @@ async def test_a_process_that_only_has_the_mark_is_left_alone(
 
     assert listed == []
     assert lives
+
+
+def variables_of(found: FoundMachine) -> dict[str, str]:
+    """Return the settings with which a machine was started."""
+    given = Path(f"/proc/{found.provider_id}/environ").read_text().split("\0")
+    return dict(one.split("=", 1) for one in given if one.startswith("WEFT_"))
+
+
+async def test_machines_share_out_the_gpus_of_the_pool(provider: ProcessProvider) -> None:
+    """Each has its own; what a machine had is free when it is gone."""
+    small = wanted().flavour
+    flavour = msgspec.structs.replace(small, gpus=2, countables={"matlab": 3})
+
+    def machine(gpus: str = "0,1,2,3") -> WantedMachine:
+        return msgspec.structs.replace(wanted(), flavour=flavour, options={"gpus": gpus})
+
+    first, second = [await provider.create(machine()) for _ in range(2)]
+    plain = await provider.create(wanted())
+    with pytest.raises(ProviderError, match="0 of the 4 GPUs") as full:
+        await provider.create(machine())
+    with pytest.raises(ProviderError, match="option gpus"):
+        await provider.create(machine("0,0"))
+    await provider.delete(first.name)
+    third = await provider.create(machine())
+    given = [variables_of(one) for one in (second, third, plain)]
+
+    assert full.value.is_full
+    assert [one["WEFT_WORKER_GPUS"] for one in given] == ["2,3", "0,1", "none"]
+    assert [one["WEFT_WORKER_OFFERS"] for one in given] == ["matlab=3", "matlab=3", ""]

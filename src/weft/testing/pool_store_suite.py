@@ -46,15 +46,21 @@ class PoolStoreSuite(StoreTests):
         """So that a job which only they hold is not refused."""
         api, caller = self.site.api, self.site.caller
         others = await self.described()
+        flavour = Flavour(
+            name="f", cpu_m=7000, memory_mib=9, gpus=2, countables={"matlab": 3},
+            labels={"rack": "12"},
+        )  # fmt: skip
         pool = Pool(
             name=f"p{uuid4().hex}",
             provider="none",
             max_workers=1,
-            flavours=(Flavour(name="f", cpu_m=7000, memory_mib=9, labels={"rack": "12"}),),
+            flavours=(flavour,),
         )
         await api.save_pools(caller, [*others, pool])
         (offered,) = [
             one for one in await api.pool_offers(caller) if one["offers"]["pool"] == pool.name
         ]
         await api.save_pools(caller, others)
-        assert (offered["cpu_m"], offered["offers"]["rack"]) == (7000, ["12"])
+        offers = offered["offers"]
+        assert (offered["cpu_m"], offers["rack"]) == (7000, ["12"])
+        assert (offers["gpu"], offers["matlab"]) == (2, 3)

@@ -17,6 +17,8 @@ class PoolFlavour(Struct, kw_only=True):
     cpu_m: Count
     memory_mib: Count
     storage_mib: Count
+    gpus: Count
+    countables: dict[str, int]
     labels: dict[str, str]
     preemptible: bool
     price_per_hour: str

@@ -24,6 +24,11 @@ class FlavourDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
     cpu: Annotated[Amount, says("What its worker gives to jobs.", 2, "500m", unit="cores")]
     memory: Annotated[Amount, says("The same; a bare number counts bytes.", "4Gi")]
     storage: Annotated[Amount, says("The same.", "10Gi")] = 0
+    gpus: Annotated[Annotated[int, Meta(ge=0, le=1024)], says("GPUs of the machine.", 2)] = 0
+    countables: Annotated[
+        dict[str, Annotated[int, Meta(ge=1)]],
+        says("Amounts that jobs may ask for by name.", {"matlab": 1}),
+    ] = {}
     labels: Annotated[dict[str, str], says("Words that jobs may ask for.", {"rack": "12"})] = {}
     preemptible: Annotated[bool, says("Its owner may take it back at any time.")] = False
     price_per_hour: Annotated[

@@ -5,7 +5,7 @@ from functools import cache
 from typing import Any
 
 from weft.core.errors import InvalidValue
-from weft.core.offers import parse_labels
+from weft.core.offers import parse_labels, parse_offers
 from weft.core.pools import Flavour, Pool
 from weft.core.problems import Problems, pointer_of
 from weft.core.rates import exact_price
@@ -106,6 +106,13 @@ def _pool_of(
 def _flavour_of(one: FlavourDocument, price: str, at: str, problems: Problems) -> Flavour:
     for name, word in one.labels.items():
         _read(f"{name}={word}", parse_labels, f"{at}/labels{pointer_of(name)}", problems)
+    for name, count in one.countables.items():
+        where = f"{at}/countables{pointer_of(name)}"
+        _read(f"{name}={count}", parse_offers, where, problems)
+        if name == "gpu":
+            problems.add(InvalidValue, where, "the field gpus says this")
+        if name in one.labels:
+            problems.add(InvalidValue, where, "this is a label, too; a worker offers a name once")
     if one.price_per_hour is not None:
         price = _read(one.price_per_hour, exact_price, f"{at}/price_per_hour", problems)
     return Flavour(
@@ -113,6 +120,8 @@ def _flavour_of(one: FlavourDocument, price: str, at: str, problems: Problems) -
         cpu_m=_read(one.cpu, parse_cpu_m, f"{at}/cpu", problems),
         memory_mib=_read(one.memory, parse_memory_mib, f"{at}/memory", problems),
         storage_mib=_read(one.storage, parse_mebibytes, f"{at}/storage", problems),
+        gpus=one.gpus,
+        countables=one.countables,
         labels=one.labels,
         preemptible=one.preemptible,
         price_per_hour=price,

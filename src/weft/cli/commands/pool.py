@@ -261,6 +261,8 @@ def _flavour_text(one: Document) -> str:
         f"{one['cpu_m'] / 1000:g} cpu",
         size(one["memory_mib"] * MIB),
         *([f"{size(one['storage_mib'] * MIB)} storage"] if one["storage_mib"] else []),
+        *([f"{one['gpus']} gpu"] if one.get("gpus") else []),
+        *(f"{count} {name}" for name, count in one.get("countables", {}).items()),
         *labels,
         *(["preemptible"] if one["preemptible"] else []),
         f"{one['price_per_hour']} per hour",

@@ -164,9 +164,10 @@ def offers_of(pool: str, flavour: Flavour, region: str) -> dict[str, Offer]:
     """Return what the worker of a machine offers, before it is there."""
     found: dict[str, Offer] = {
         "storage_mib": flavour.storage_mib,
-        "gpu": 0,
+        "gpu": flavour.gpus,
         "executor": ["process", "function"],
         "pool": pool,
+        **flavour.countables,
         **{name: [word] for name, word in flavour.labels.items()},
     }
     if region != ANYWHERE:

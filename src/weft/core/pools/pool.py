@@ -14,6 +14,9 @@ class Flavour(msgspec.Struct, frozen=True, kw_only=True):
     cpu_m: int
     memory_mib: int
     storage_mib: int = 0
+    gpus: int = 0
+    countables: Mapping[str, int] = {}
+    """Amounts that its worker offers by name, such as licences of its host."""
     labels: Mapping[str, str] = {}
     preemptible: bool = False
     """Its owner may take it back at any time."""

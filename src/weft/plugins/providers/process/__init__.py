@@ -17,6 +17,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
+from weft.core.offers import parse_gpus
 from weft.core.resources import MIB
 from weft.ports.provider import FoundMachine, ProviderError, ProviderSite, WantedMachine
 from weft.settings import variable_of
@@ -29,7 +30,8 @@ STOP_S: Final = 20.0
 """A worker ends its jobs within its own grace; then it is killed."""
 KILL_S: Final = 2.0
 SHOWN_S: Final = 10.0
-OPTIONS: Final = frozenset({"slots"})
+OPTIONS: Final = frozenset({"slots", "gpus"})
+GPUS: Final = variable_of("worker_gpus")
 
 
 class ProcessProvider:
@@ -57,7 +59,8 @@ class ProcessProvider:
             if found := await self.describe(wanted.name):
                 return found
             try:
-                pid = await asyncio.to_thread(self._start, wanted)
+                gpus = await asyncio.to_thread(self._free_gpus, wanted)
+                pid = await asyncio.to_thread(self._start, wanted, gpus)
             except OSError as error:
                 raise ProviderError(f"could not start a worker: {error.strerror}") from error
         self._children.add(pid)
@@ -80,6 +83,27 @@ class ProcessProvider:
             if module == AGENT or name not in found:
                 found[name] = pid
         return [FoundMachine(name=name, provider_id=str(pid)) for name, pid in found.items()]
+
+    def _free_gpus(self, wanted: WantedMachine) -> Sequence[str]:
+        """Return ids of GPUs for a machine that no other machine of the deployment has."""
+        count = wanted.flavour.gpus
+        if not count:
+            return []
+        try:
+            known = parse_gpus(str(wanted.options.get("gpus", "none"))) or []
+        except ValueError as error:
+            raise ProviderError(f"option gpus: {error}") from error
+        taken: set[str] = set()
+        for pid, _, _ in self._processes():
+            taken.update(_variable(pid, GPUS).split(","))
+        free = [one for one in known if one not in taken]
+        if len(free) < count:
+            raise ProviderError(
+                f"{len(free)} of the {len(known)} GPUs in the option gpus of the pool are free, "
+                f"the machine needs {count}",
+                is_full=True,
+            )
+        return free[:count]
 
     def _processes(self) -> Iterator[tuple[int, str, str]]:
         """Yield pid, module and machine of each of this deployment's processes."""
@@ -105,14 +129,18 @@ class ProcessProvider:
         modules = after & {AGENT, SPAWNER}
         return (modules.pop(), os.fsdecode(marks[0])) if modules and marks else None
 
-    def _start(self, wanted: WantedMachine) -> int:
+    def _start(self, wanted: WantedMachine, gpus: Sequence[str]) -> int:
         log = self._site.logs / f"machine-{wanted.name}.log"
         write = os.O_WRONLY | os.O_APPEND | os.O_CREAT
         pid = os.posix_spawn(
             sys.executable,
             # -P: modules in the current directory are not ours.
             [sys.executable, "-P", "-m", AGENT],
-            {**self._site.environment, **_settings_of(wanted), MARK: self._mark(wanted.name)},
+            {
+                **self._site.environment,
+                **_settings_of(wanted, gpus),
+                MARK: self._mark(wanted.name),
+            },
             file_actions=[
                 (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
                 (os.POSIX_SPAWN_OPEN, 1, str(log), write, 0o600),
@@ -169,7 +197,18 @@ class ProcessProvider:
                 self._children.discard(pid)
 
 
-def _settings_of(wanted: WantedMachine) -> Mapping[str, str]:
+def _variable(pid: int, name: str) -> str:
+    """Return a variable of a process; nothing if it has none or is gone."""
+    start = os.fsencode(f"{name}=")
+    try:
+        variables = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    except OSError:
+        return ""
+    found = [one.removeprefix(start) for one in variables if one.startswith(start)]
+    return os.fsdecode(found[0]) if found else ""
+
+
+def _settings_of(wanted: WantedMachine, gpus: Sequence[str]) -> Mapping[str, str]:
     """Return the settings of the machine's worker as variables."""
     flavour = wanted.flavour
     settings = {
@@ -179,8 +218,8 @@ def _settings_of(wanted: WantedMachine) -> Mapping[str, str]:
         "worker_memory_bytes": str(flavour.memory_mib * MIB),
         "worker_labels": ",".join(f"{name}={word}" for name, word in wanted.labels.items()),
         "worker_queues": "",
-        "worker_offers": "",
-        "worker_gpus": "none",
+        "worker_offers": ",".join(f"{name}={n}" for name, n in flavour.countables.items()),
+        "worker_gpus": ",".join(gpus) or "none",
     }
     if "slots" in wanted.options:
         settings["worker_slots"] = str(wanted.options["slots"])

@@ -68,7 +68,7 @@ BEGIN
         v_found := cardinality(v_picked.job_ids);
         CONTINUE WHEN v_found IS NULL;
         IF v_picked.cpu_m > least(v_cpu, v_offer.share_m) OR v_picked.memory_mib > v_memory THEN
-            -- The first job is taken whatever its size, unless another worker could start it now (ADR 40).
+            -- The first job is taken whatever its size, unless another worker could start it now (ADR 41).
             v_picked := weft._fit_budget(v_picked, v_cpu, v_memory, v_offer.share_m, CASE WHEN v_n > 0
                 OR (v_picked.cpus_m[1] > v_cpu OR v_picked.memories_mib[1] > v_memory) AND weft._leave_to_sleeper(
                     v_worker.itself, v_offer.lane_id, v_picked.cpus_m[1], v_picked.memories_mib[1]) THEN 0 ELSE 1 END);

@@ -52,6 +52,18 @@ def test_a_job_without_room_is_left_to_a_machine_that_has_it() -> None:
     assert waits(run_pool(two, jobs, AT_ONCE), jobs) == [0, 0, 80]
 
 
+def test_a_machine_is_kept_for_a_large_job_and_short_ones_run_before_it() -> None:
+    """Without it the jobs of the other user, who runs less, come first again and again."""
+    jobs = [job(0, 600, 3), job(0, 10, 1), job(1, 100, 4)]
+    jobs += [job(2, 60, 1, user=2) for _ in range(30)]
+    machine = pool(4, at_least=1)
+    kept = waits(run_pool(machine, jobs, AT_ONCE), jobs)
+    never = waits(run_pool(machine, jobs, Options(boot_s=0, reserve_after_s=10**6)), jobs)
+
+    assert kept[2] == 599
+    assert never[2] > kept[2]
+
+
 def test_users_share_what_is_free() -> None:
     jobs = [*(job(0, 100, 1) for _ in range(4)), job(10, 100, 1, user=2)]
 

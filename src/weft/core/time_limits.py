@@ -14,15 +14,20 @@ BOUNDS_S: Final = (
 )  # fmt: skip
 
 
+def limit_range(timeout_s: float) -> tuple[int, int | None]:
+    """Return between which seconds the limits of a class are; None: there is no upper bound."""
+    at = bisect_left(BOUNDS_S, timeout_s)
+    if at == len(BOUNDS_S):
+        return BOUNDS_S[-1], None
+    most = BOUNDS_S[at]
+    return most if timeout_s == most else BOUNDS_S[at - 1] if at else 0, most
+
+
 def limit_class(timeout_s: float | None) -> str | None:
     """Return the class of a limit: `1800-3600` above 1800 s and at most 3600 s, `3600-3600`
     exactly this, `86400-` above it. None: there is no limit.
     """
     if timeout_s is None:
         return None
-    at = bisect_left(BOUNDS_S, timeout_s)
-    if at == len(BOUNDS_S):
-        return f"{BOUNDS_S[-1]}-"
-    most = BOUNDS_S[at]
-    least = most if timeout_s == most else BOUNDS_S[at - 1] if at else 0
-    return f"{least}-{most}"
+    least, most = limit_range(timeout_s)
+    return f"{least}-{'' if most is None else most}"

@@ -9,12 +9,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
-from typing import Final, Literal
+from typing import Final
 
 from weft.core.errors import Invalid
 from weft.core.lease import Load, Pace, plan_claim
-from weft.core.pools import Decision, Flavour, Machine, Pool, decide, offers_of
+from weft.core.pools import Decision, Flavour, Pool, decide
 from weft.core.swf import TraceJob
+from weft.simulator.kept import KeptMachines
+from weft.simulator.machine import SimulatedMachine
 from weft.simulator.outcome import MachineTime, Outcome
 from weft.simulator.ready_jobs import ReadyJobs, Shape
 
@@ -44,58 +46,8 @@ class Options:
     autoscale_s: float = 15.0
     jobs_max: int = 5000
     """How many jobs of the queue the autoscaler looks at."""
-
-
-class _Machine:
-    """A machine with what runs there."""
-
-    __slots__ = (
-        "begin_s",
-        "flavour",
-        "idle_since_s",
-        "memory_mib",
-        "n_running",
-        "name",
-        "offers",
-        "pending",
-        "region",
-        "state",
-        "state_since_s",
-        "used_m",
-        "used_mib",
-    )
-
-    def __init__(self, pool: str, name: str, flavour: Flavour, region: str, now: float) -> None:
-        self.name = name
-        self.flavour = flavour
-        self.region = region
-        self.offers = offers_of(pool, flavour, region)
-        self.state: Literal["creating", "active", "cordoned"] = "creating"
-        self.begin_s = self.state_since_s = self.idle_since_s = now
-        self.used_m = 0
-        """Also what a claimed job will use that has no room yet."""
-        self.used_mib = 0
-        self.n_running = 0
-        self.pending: int | None = None
-        """A job that was claimed and waits for room."""
-
-    def seen(self, now: float) -> Machine:
-        """Return it as the autoscaler sees it."""
-        return Machine(
-            name=self.name,
-            state=self.state,
-            flavour=self.flavour.name,
-            region=self.region,
-            cpu_m=self.flavour.cpu_m,
-            memory_mib=self.flavour.memory_mib,
-            offers=self.offers,
-            used_cpu_m=self.used_m,
-            used_memory_mib=self.used_mib,
-            n_running=self.n_running,
-            idle_s=now - self.idle_since_s if not self.n_running else 0.0,
-            state_s=now - self.state_since_s,
-            has_worker=self.state != "creating",
-        )
+    reserve_after_s: float = 300.0
+    """How long a large job waits until a machine is kept for it."""
 
 
 def check_sizes(pool: Pool, jobs: Sequence[TraceJob], *, trace: str) -> None:
@@ -137,7 +89,8 @@ class _PoolRun:
         self._flavours = {one.name: one for one in pool.flavours}
         self._now = jobs[0].submit_s
         self._ready = ReadyJobs()
-        self._machines: dict[str, _Machine] = {}
+        self._kept = KeptMachines(jobs, options.reserve_after_s)
+        self._machines: dict[str, SimulatedMachine] = {}
         self._gone: list[MachineTime] = []
         self._events: list[tuple[float, int, int, str]] = []
         """Time, kind, job, machine."""
@@ -188,7 +141,7 @@ class _PoolRun:
 
     def _step(self) -> None:
         """Let happen what happens now, then let machines claim."""
-        touched: dict[str, _Machine] = {}
+        touched: dict[str, SimulatedMachine] = {}
         is_new = False
         while self._events and self._events[0][:2] <= (self._now, _END):
             machine = self._machines[self._events[0][3]]
@@ -209,18 +162,26 @@ class _PoolRun:
         if touched or is_new:
             self._is_rung = True
             self._claim(list((self._machines if is_new else touched).values()))
+        if self._kept.is_due(self._now, self._ready):
+            self._n_decisions += 1
+            self._claim(self._kept.look(self._now, self._ready, list(self._machines.values())))
 
-    def _claim(self, machines: Sequence[_Machine]) -> None:
+    def _claim(self, machines: Sequence[SimulatedMachine]) -> None:
         for machine in machines:
-            if not self._ready.count:
-                return
+            if not self._ready.count and machine.kept is None:
+                continue
             if machine.state == "active" and machine.pending is None:
                 self._claim_for(machine)
 
-    def _claim_for(self, machine: _Machine, *, may_leave: bool = True) -> None:
+    def _claim_for(self, machine: SimulatedMachine, *, may_leave: bool = True) -> None:
         """Let a machine claim; a job that has no room there is left to one that has."""
         flavour = machine.flavour
-        other: _Machine | None = None
+        if machine.kept is not None:
+            for index in self._kept.claim(self._now, machine, self._ready):
+                self._hold(index, machine)
+            if machine.kept is not None:
+                return
+        other: SimulatedMachine | None = None
 
         def is_left(shape: Shape) -> bool:
             nonlocal other
@@ -247,9 +208,9 @@ class _PoolRun:
             for index in taken:
                 self._hold(index, machine)
 
-    def _with_room(self, shape: Shape) -> _Machine | None:
+    def _with_room(self, shape: Shape) -> SimulatedMachine | None:
         for one in self._machines.values():
-            is_free = one.state == "active" and one.pending is None
+            is_free = one.state == "active" and one.pending is None and one.kept is None
             room_m = one.flavour.cpu_m - one.used_m
             if (
                 is_free
@@ -259,35 +220,33 @@ class _PoolRun:
                 return one
         return None
 
-    def _hold(self, index: int, machine: _Machine) -> None:
+    def _hold(self, index: int, machine: SimulatedMachine) -> None:
         job = self._jobs[index]
         machine.used_m += job.cpu_m
         machine.used_mib += job.memory_mib
         machine.n_running += 1
-        if self._has_room(machine):
+        if machine.has_room():
             self._start(index, machine)
         else:
             machine.pending = index
 
-    def _has_room(self, machine: _Machine) -> bool:
-        flavour = machine.flavour
-        return machine.used_m <= flavour.cpu_m and machine.used_mib <= flavour.memory_mib
-
-    def _start(self, index: int, machine: _Machine) -> None:
+    def _start(self, index: int, machine: SimulatedMachine) -> None:
         self._starts[index] = self._now
         self._placed[index] = machine.name
+        machine.started[index] = self._now
         end_s = self._now + self._jobs[index].run_s
         heapq.heappush(self._events, (end_s, _END, index, machine.name))
 
-    def _end(self, index: int, machine: _Machine) -> None:
+    def _end(self, index: int, machine: SimulatedMachine) -> None:
         job = self._jobs[index]
         machine.used_m -= job.cpu_m
         machine.used_mib -= job.memory_mib
         machine.n_running -= 1
+        del machine.started[index]
         machine.idle_since_s = self._now
         self._ready.end(job)
         self._n_ended += 1
-        if machine.pending is not None and self._has_room(machine):
+        if machine.pending is not None and machine.has_room():
             index, machine.pending = machine.pending, None
             self._start(index, machine)
 
@@ -349,12 +308,12 @@ class _PoolRun:
     def _make(self, flavour: Flavour, region: str) -> None:
         self._n_made += 1
         name = f"m{self._n_made}"
-        self._machines[name] = _Machine(self._pool.name, name, flavour, region, self._now)
+        self._machines[name] = SimulatedMachine(self._pool.name, name, flavour, region, self._now)
         spread = self._random.uniform(1 - BOOT_SPREAD, 1 + BOOT_SPREAD)
         at = self._now + self._options.boot_s * spread
         heapq.heappush(self._events, (at, _READY, 0, name))
 
-    def _remove(self, machine: _Machine) -> None:
+    def _remove(self, machine: SimulatedMachine) -> None:
         del self._machines[machine.name]
         self._gone.append(
             MachineTime(

@@ -3,6 +3,7 @@
 import math
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from typing import Final
 
 from weft.core.fair_share import UserWork, fair_shares
@@ -65,6 +66,25 @@ class ReadyJobs:
     def end(self, job: TraceJob) -> None:
         """Note that a job has ended."""
         self._users[job.user].running_m -= job.cpu_m
+
+    def remove(self, index: int, job: TraceJob) -> None:
+        """Take this job out of its order; it runs."""
+        user, shape = self._users[job.user], (job.cpu_m, job.memory_mib)
+        user.ready[shape].remove(index)
+        if not user.ready[shape]:
+            del user.ready[shape]
+        user.ready_m -= job.cpu_m
+        user.running_m += job.cpu_m
+        self.count -= 1
+
+    def heads(self, count: int) -> list[int]:
+        """Return the oldest jobs of each user and shape, users with the smallest load first."""
+        return [
+            index
+            for user in self._waiting()[:USERS_MAX]
+            for indexes in user.ready.values()
+            for index in islice(indexes, count)
+        ]
 
     def oldest(self) -> int:
         """Return the oldest job; there must be one."""

@@ -128,6 +128,11 @@ SHOWN: dict[str, Callable[[int, int], list[Cause]]] = {
     "b23.j4": waits(grows()),
     "b23.j5": waits(grows(problem="no quota")),
     "b23.j6": waits(grows(4)),
+    "b23.j7": waits(
+        {"pool": "burst"},
+        state="creating",
+        machine=ComingMachine("burst-9", NOW - timedelta(seconds=10), 50),
+    ),
     "b24.j1": ended("running", timeout_s=90),
     "b24.j2": ended("failed", reason="exit", exit_code=3, stderr="no such file"),
     "b24.j3": ended(

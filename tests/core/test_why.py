@@ -322,3 +322,17 @@ def test_one_line_has_the_command_if_that_alone_helps() -> None:
     lines = [sentence(Cause(kind, "waits", "weft x")) for kind in ("hold", "busy")]
 
     assert lines == ["waits; `weft x`", "waits"]
+
+
+@pytest.mark.parametrize(
+    ("machine", "expected"),
+    [
+        (None, "another one is made soon"),
+        (ComingMachine("p-1", NOW), "p-1 is being made, asked for at 2026-11-21 12:00:00 UTC"),
+        (ComingMachine("p-1", NOW, 40.0), "p-1 comes in about 40 s"),
+    ],
+)
+def test_a_job_whose_machine_is_being_made(machine: ComingMachine | None, expected: str) -> None:
+    assert told(state="creating", machine=machine) == [
+        f"waits for a machine of its own: {expected}; `weft pool log default`"
+    ]

@@ -5,10 +5,12 @@ import pytest
 from plans.test_plans import reads
 from store.world import World
 from weft.core.pools import Flavour, Pool
+from weft.ports.store import Shape
 from weft.store.database import call_on
+from weft.testing.builders import job_rows
 
 pytestmark = pytest.mark.slow
-TABLES = ("job", "ready_job", "runnable", "attempt")
+TABLES = ("job", "ready_job", "runnable", "attempt", "lane", "machine")
 
 
 async def test_a_look_reads_a_bounded_head_of_the_queue(own_world: World) -> None:
@@ -18,6 +20,8 @@ async def test_a_look_reads_a_bounded_head_of_the_queue(own_world: World) -> Non
     await own_world.api.save_pools(own_world.caller, [pool])
     for count in (5_000, 50):
         await own_world.submit(count)
+        own = Shape(words=(("machine", "f"),))
+        await own_world.submit(job_rows(count, shapes=[own]))
     epoch = await own_world.lead()
     connection = await own_world.connect("weft_driver")
     async with reads(connection, *TABLES) as found:
@@ -26,5 +30,6 @@ async def test_a_look_reads_a_bounded_head_of_the_queue(own_world: World) -> Non
     jobs = sum(one["n_jobs"] for one in row[0]["demand"])
 
     assert jobs == 100
+    assert len(row[0]["own_jobs"]) == pool.creates_per_round
     assert [table for table, read in found.items() if read.scans] == []
     assert found["job"].rows_by_index < 500

@@ -80,6 +80,9 @@ async def test_a_job_gets_a_machine_of_its_own_that_goes_with_it(site: OwnSite) 
     assert await site.world.states(batch) == "n"
     assert site.provider.machines == [name]
     assert ("create", "a job wants a machine of its own") in await site.log()
+    why = await site.world.api.why_job(site.world.caller, batch, 1)
+    assert why.machine is not None
+    assert why.machine.machine == name
     worker = await site.come(name)
     shared = await site.world.submit(1)
     assert (await worker.beat()).kept
@@ -145,4 +148,47 @@ async def test_a_job_whose_worker_is_lost_gets_another_machine(site: OwnSite) ->
 
     assert other != name
     assert (await site.known())[name] == "deleting"
+    assert await site.world.states(batch) == "n"
+
+
+async def test_a_job_whose_machines_do_not_come_ends_as_an_error(site: OwnSite) -> None:
+    """After three of them, and not before one of them could have been stale."""
+    batch = await site.own()
+    site.provider.fails = {"create"}
+    for _ in range(3):
+        await site.rounds()
+        site.begin_term()
+        await site.rounds()
+    assert await site.world.states(batch) in {"r", "n"}
+    await site.age(901)
+    site.begin_term()
+    await site.rounds(3)
+    job = await site.world.api.get_job(site.world.caller, batch, 1)
+
+    assert await site.world.states(batch) == "e"
+    assert job["reason"] == Reason.SYSTEM.word
+    assert "machines of its own did not come; of the last one: " in job["message"]
+
+
+async def test_a_held_job_does_not_start_on_its_machine(site: OwnSite) -> None:
+    batch = await site.own()
+    await site.rounds()
+    (name,) = site.provider.machines
+    worker = await site.come(name)
+    await site.world.api.hold_group(site.world.caller, batch, 0)
+    assert await taken(worker) == []
+    await site.rounds()
+    await site.age(901)
+    await site.rounds(2)
+
+    assert await site.world.states(batch) == "r"
+    assert (await site.known())[name] == "deleting"
+
+
+async def test_a_machine_that_is_too_small_does_not_get_its_job(site: OwnSite) -> None:
+    batch = await site.own()
+    await site.rounds()
+    worker = await site.come(*site.provider.machines, cpu_m=500)
+
+    assert await taken(worker) == []
     assert await site.world.states(batch) == "n"

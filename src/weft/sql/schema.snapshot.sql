@@ -944,6 +944,11 @@ CREATE FUNCTION weft._operation_document(operation weft.operation) RETURNS jsonb
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._operation_document(operation weft.operation) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft._own_machine(of_batch_id bigint, of_job_id integer) RETURNS jsonb
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft._own_machine(of_batch_id bigint, of_job_id integer) OWNER TO weft_system;
+
 CREATE FUNCTION weft._park_jobs(of_batch_id bigint, of_job_ids integer[]) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._park_jobs(of_batch_id bigint, of_job_ids integer[]) OWNER TO weft_system;
@@ -4668,6 +4673,9 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.operation TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.operation TO weft_system;
 
 REVOKE ALL ON FUNCTION weft._operation_document(operation weft.operation) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._own_machine(of_batch_id bigint, of_job_id integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._own_machine(of_batch_id bigint, of_job_id integer) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._park_jobs(of_batch_id bigint, of_job_ids integer[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._park_jobs(of_batch_id bigint, of_job_ids integer[]) TO weft_tenant;

@@ -168,6 +168,8 @@ class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
     """The queue that guards choose for it by now, if that is another one."""
     preempts: tuple[JobName, ...] = ()
     """Running jobs that are being stopped for it."""
+    machine: ComingMachine | None = None
+    """The machine of its own that it waits for."""
     stays: bool = False
     """It was lost so often on machines that may be taken back that it needs one that stays."""
     pool: PoolFacts | None = None

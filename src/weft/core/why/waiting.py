@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 
 from weft.core.amounts import MINUTE, size
-from weft.core.why.facts import GateFacts, GrowthFacts, JobFacts, PoolFacts
+from weft.core.why.facts import ComingMachine, GateFacts, GrowthFacts, JobFacts, PoolFacts
 from weft.core.why.sentences import Cause, GateSentence, command, group_of, name_of
 
 WORKER = "waits for a worker"
@@ -25,6 +25,8 @@ def causes_of_wait(
     found += [_gate(gate, job, sentences, now) for gate in job.gates]
     if job.state == "blocked":
         found.append(Cause("condition", "is blocked until a condition is over"))
+    if job.state == "creating":
+        return [*found, _creating(job, job.pool, now)]
     if job.preempts:
         first, *others = map(name_of, job.preempts)
         more = f" and {len(others):,} more are" if others else " is"
@@ -96,16 +98,26 @@ def _growing(pool: PoolFacts, growth: GrowthFacts, of_pool: str, now: datetime) 
     if growth.coming is None:
         text = f"the pool grows soon, it has {growth.machines} of {growth.max_workers} machines"
         return Cause("grows", f"{WORKER}{of_pool}: {text}", show)
-    name, since = growth.coming.machine, growth.coming.since
-    grows = f"{WORKER}{of_pool}: the pool grows, machine {name}"
+    text = f"{WORKER}{of_pool}: the pool grows, machine {_comes(growth.coming, now)}"
+    return Cause("grows", text, show)
+
+
+def _creating(job: JobFacts, pool: PoolFacts, now: datetime) -> Cause:
+    """Say when the machine of its own comes that a job waits for."""
+    comes = "another one is made soon" if job.machine is None else _comes(job.machine, now)
+    text = f"waits for a machine of its own: {comes}"
+    return Cause("machine", text, command("pool", "log", pool.pool))
+
+
+def _comes(coming: ComingMachine, now: datetime) -> str:
+    since = coming.since
     asked = f"asked for at {since.astimezone(now.tzinfo):%Y-%m-%d %H:%M:%S} {now.tzname()}"
-    if growth.coming.usual_s is None:
-        return Cause("grows", f"{grows} is being made, {asked}", show)
-    left_s = growth.coming.usual_s - (now - since).total_seconds()
+    if coming.usual_s is None:
+        return f"{coming.machine} is being made, {asked}"
+    left_s = coming.usual_s - (now - since).total_seconds()
     if left_s >= 1:
-        return Cause("grows", f"{grows} comes in about {_roughly(left_s)}", show)
-    usual = _roughly(growth.coming.usual_s)
-    return Cause("grows", f"{grows} is late: {asked}, others came after {usual}", show)
+        return f"{coming.machine} comes in about {_roughly(left_s)}"
+    return f"{coming.machine} is late: {asked}, others came after {_roughly(coming.usual_s)}"
 
 
 def _roughly(seconds: float) -> str:

@@ -27,7 +27,8 @@ AS $$
         'n_parents', o.n_unfinished, 'parents', weft._open_parents(o.batch_id, o.job_id),
         'gates', weft._closed_gates(o.batch_id, o.job_id, ARRAY[o.batch_set, o.gate_set_id], _why_facts.at),
         'preempts', weft._preempted_for(o.batch_id, o.job_id, o.attempt), 'pool', n.pool,
-        'kept', weft._kept_worker(o.batch_id, o.job_id), 'stays', o.n_lost > 0 AND EXISTS (
+        'kept', weft._kept_worker(o.batch_id, o.job_id),
+        'machine', CASE WHEN o.state = STATE_CREATING THEN weft._own_machine(o.batch_id, o.job_id) END, 'stays', o.n_lost > 0 AND EXISTS (
             SELECT FROM weft.job_change c WHERE c.batch_id = o.batch_id AND c.job_id = o.job_id AND c.subtype = 'spot'))
     FROM one o
     CROSS JOIN LATERAL (SELECT x.name FROM weft.tenant_user x WHERE x.user_id = o.user_id OFFSET 0) u

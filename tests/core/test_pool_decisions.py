@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from weft.api.translation.pools import pools_of
+from weft.core.offers import serves
 from weft.core.pools import Decision, Demand, Flavour, Machine, Pool, decide, offers_of, used_share
 from weft.core.problems import Problems
 from weft.wire.pool_documents import PoolDocument
@@ -372,3 +373,36 @@ def test_decisions_keep_every_limit(
     staying = sum(one.state in {"creating", "active"} for one in machines)
     idle = sum(one.reason.startswith("nothing ran") for one in decisions)
     assert idle <= max(staying - pool.min_workers, 0)
+
+
+@given(
+    st.lists(st.sampled_from(["a", "b", "c", ("a", "b"), None]), max_size=12),
+    st.sets(st.sampled_from("abc"), max_size=2),
+    st.integers(1, 3),
+)
+def test_no_order_of_regions_stops_a_pool(
+    regions: list[str | tuple[str, ...] | None], closed: set[str], most: int
+) -> None:
+    """Whatever can run somewhere runs at last: machines that wait for nothing make room."""
+    pool = replace(POOL, regions=("a", "b", "c"), max_workers=most, flavours=(SMALL,))
+    waiting = [replace(JOB, asks={"region": one} if one else {}) for one in regions]
+    there: dict[str, Machine] = {}
+    for turn in range(8 * len(waiting) + 8):
+        for one in decide(pool, waiting, [*there.values()], closed):
+            name = one.machine or f"m{len(there)}.{turn}"
+            if one.kind == "delete":
+                del there[name]
+            elif one.kind == "create":
+                offers = offers_of("p", SMALL, one.region)
+                there[name] = machine(name, region=one.region, offers=offers, idle_s=61)
+            else:
+                state = "active" if one.kind == "uncordon" else "cordoned"
+                there[name] = replace(there[name], state=state)
+        assert len(there) <= most
+        for host in there.values():
+            mine = [job for job in waiting if serves(host.offers, job.asks)]
+            if mine and host.state == "active":
+                waiting.remove(mine[0])
+
+    open_regions = {"region": sorted(set("abc") - closed)}
+    assert [job for job in waiting if serves(open_regions, job.asks)] == []

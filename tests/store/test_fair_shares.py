@@ -31,15 +31,16 @@ def shares_of(free_m: int, *users: tuple[int, int] | tuple[int, int, int]) -> li
     return [round(one) for one in water_filling([Demand(*user) for user in users], free_m)]
 
 
-async def compare_with_core(world: World, free_m: int) -> None:
-    """Compare `_fair_shares` with `core/fair_share.py`."""
+async def compare_with_core(world: World, free_m: int) -> int:
+    """Compare `_fair_shares` with `core/fair_share.py`; return for how many users."""
     rows = await world.admin.fetch(
-        "SELECT * FROM weft.user_share WHERE active AND pool_id = 1 ORDER BY load, user_id"
-    )
+        "SELECT s.* FROM weft.user_share s JOIN weft.pool p USING (pool_id) "
+        "WHERE s.active AND s.n_ready > 0 AND p.name = $1 ORDER BY s.load, s.user_id", world.pool,
+    )  # fmt: skip
     shares = await world.admin.fetchrow(
-        "SELECT * FROM weft._fair_shares(of_pool_id => 1, budget_cpu_m => $1, users_max => 64)",
-        free_m,
-    )
+        "SELECT s.* FROM weft.pool p CROSS JOIN LATERAL weft._fair_shares(p.pool_id, $2, 64) s "
+        "WHERE p.name = $1", world.pool, free_m,
+    )  # fmt: skip
     assert shares is not None
     wanted = fair_shares(
         [UserWork(row["running_m"], row["ready_m"], row["weight"]) for row in rows], free_m
@@ -48,6 +49,7 @@ async def compare_with_core(world: World, free_m: int) -> None:
     assert (shares["user_ids"] or []) == [row["user_id"] for row in rows]
     for upto, share in zip(found, accumulate(wanted), strict=True):
         assert abs(upto - share) <= len(rows)  # each is rounded up from a floating number
+    return len(rows)
 
 
 def test_rule() -> None:
@@ -183,7 +185,7 @@ async def test_claims_agree_with_the_rule(
             for caller, (_, ready, _, cpu_m) in zip(callers, users, strict=True)
         ]
         await world.fold()
-        await compare_with_core(world, free_m)
+        assert await compare_with_core(world, free_m) == sum(user[1] > 0 for user in users)
         claimed = await worker.claim(1000, cpu_m=free_m)
 
         taken: Counter[int] = Counter()

@@ -166,6 +166,11 @@ async def test_sql_and_python_agree_on_who_serves_what(world: World) -> None:
         for asks in asked_of_a_worker
     ]
     rules += [({"preemptible": ["yes"]}, asks) for asks in asked_of_a_worker]
+    queues: list[dict[str, Offer]] = [
+        {}, {"queue": []}, {"queue": ["default"]}, {"queue": ["q", "default"]}, {"queue": ["q"]},
+    ]  # fmt: skip
+    of_queues: list[dict[str, Ask]] = [{}, {"queue": "default"}, {"queue": "q"}, {"queue": "x"}]
+    rules += itertools.product(queues, of_queues)
     offers, asked = zip(*rules, strict=True)
     rows = await world.admin.fetch(
         "SELECT weft._serves(t.o, t.a) AS serves FROM unnest($1::jsonb[], $2::jsonb[]) "

@@ -75,6 +75,20 @@ async def test_delta_of_a_late_commit_is_folded_once(world: World) -> None:
     assert await world.counts(batch) == after
 
 
+async def test_folds_follow_each_other(world: World) -> None:
+    """One whose driver has given it up may still be under way: the next one waits for it."""
+    batch = await world.submit(2)
+    connection, epoch = await world.connect(), await world.lead()
+    async with connection.transaction():
+        await call_on(connection, "fold_deltas", epoch=epoch)
+        other = asyncio.create_task(world.fold())
+        await world.until_somebody_waits()
+    await other
+
+    assert await world.counts(batch) == {"ready": 2}
+    assert await world.findings() == {}
+
+
 async def test_fold_that_waits_for_a_range_keeps_nobody_from_announcing(world: World) -> None:
     """Whoever changes a range may announce its user next, and waits for that user's row."""
     batch = await world.submit(2)

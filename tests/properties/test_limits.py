@@ -294,7 +294,8 @@ async def drive(world: World, loop: str, finished: asyncio.Event) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [0, *[pytest.param(n, marks=pytest.mark.heavy) for n in (2, 4)]])
+@pytest.mark.heavy
+@pytest.mark.parametrize("seed", range(3))
 async def test_no_limit_is_exceeded_when_all_work_at_once(
     database: dict[str, str], seed: int
 ) -> None:

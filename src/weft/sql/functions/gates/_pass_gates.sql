@@ -18,7 +18,7 @@ AS $$
 DECLARE
     v_apart int[];  -- sets that share no gate with another
     v_sets int[]; v_wanted int[]; v_gates int[]; v_head record; v_rounds int; v_left int := limit_jobs; v_n int; v_is_left boolean := false;
-    v_open int[]; v_kept int[]; v_own int[];
+    v_open int[]; v_kept int[]; v_own int[]; v_new int[];
 BEGIN
     v_sets := weft._sets_at(of_gate_ids);
     SELECT array_agg(DISTINCT x ORDER BY x) INTO v_wanted FROM unnest(of_gate_ids || weft._set_gates(v_sets)) x;
@@ -28,8 +28,12 @@ BEGIN
     END IF;
     v_own := ARRAY(SELECT x FROM unnest(v_gates) x WHERE x = ANY (of_gate_ids));
     PERFORM weft._count_notes(v_own);
-    IF weft._return_excess(v_own) THEN
-        v_sets := weft._sets_at(of_gate_ids);
+    PERFORM weft._return_excess(v_own);
+    -- Again: a note may be that of jobs which were not there yet when we looked first.
+    v_sets := weft._sets_at(of_gate_ids);
+    v_new := ARRAY(SELECT x FROM unnest(weft._set_gates(v_sets)) x WHERE x <> ALL (v_wanted));
+    IF v_new <> '{}' THEN
+        PERFORM weft._ring_gates(v_new);
     END IF;
     -- After the gates are locked: from here on nobody deletes a date that we have seen.
     v_sets := ARRAY(SELECT s FROM unnest(v_sets) s WHERE NOT weft._opens_later(s, _pass_gates.at));

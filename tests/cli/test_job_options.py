@@ -20,6 +20,8 @@ from weft.cli.input.values import WrongOption
         ("cpu", "two", "such as 2, 0.25 or 250m"),
         ("timeout", "0", "no time"),
         ("timeout", "soon", "such as 90, 10m"),
+        ("retry_wait", "0", "neither a time such as 30s"),
+        ("retry_wait", "linear", "nor exponential, nor stepwise"),
         ("concurrency_key", "", "has no key: write it as db-x"),
         ("concurrency_key", "db=x", "with the key db may run at a time"),
         ("concurrency_key", "db=0", "at least 1"),
@@ -44,6 +46,20 @@ def test_units_are_those_that_people_write() -> None:
     fields = option_fields(JobOptions(cpu="250m", memory="4gi", timeout="1h30m"))
 
     assert fields == {"resources": {"cpu": "250m", "memory": "4gi"}, "timeout_s": 5400}
+
+
+@pytest.mark.parametrize(
+    ("text", "policy"),
+    [
+        ("1m30s", {"policy": "constant", "wait_s": 90}),
+        ("exponential", {"policy": "exponential"}),
+        ("stepwise", {"policy": "stepwise"}),
+    ],
+)
+def test_wait_before_a_retry_is_a_time_or_a_policy(text: str, policy: dict[str, Any]) -> None:
+    fields = option_fields(JobOptions(retries=2, retry_wait=text))
+
+    assert fields == {"max_attempts": 3, "retry": policy}
 
 
 def test_times_have_a_zone_or_count_from_now() -> None:

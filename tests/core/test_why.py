@@ -19,7 +19,13 @@ from weft.core.why import (
     causes_of_wait,
     sentence,
 )
-from weft.core.why.facts import ComingMachine, GrowthFacts, JobName, StoppedWorker
+from weft.core.why.facts import (
+    BlockedFacts,
+    ComingMachine,
+    GrowthFacts,
+    JobName,
+    StoppedWorker,
+)
 
 GIB = 2**30
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
@@ -153,7 +159,10 @@ def test_gates(gate: GateFacts, expected: str) -> None:
         ({"preempts": (HOLDER,), "held": ("",)},
          ["waits: b7.j2 is held; `weft release b7.j2`",
           "waits until b3.j1 is stopped to make room for it; `weft why b3.j1`"]),
-        ({"state": "blocked"}, ["is blocked until a condition is over"]),
+        ({"state": "blocked", "blocked": BlockedFacts(2, NOW + timedelta(seconds=42), "exit")},
+         ["is tried again in 42.0 s: attempt 2 ended with the reason exit; `weft status b7.j2`"]),
+        ({"state": "blocked", "blocked": BlockedFacts(1, NOW, "blocked")},
+         ["is tried again now: attempt 1 reported an external error; `weft status b7.j2`"]),
         ({"state": "running", "pool": None}, []),
     ],
 )  # fmt: skip
@@ -228,7 +237,7 @@ WAITING = JobFacts(
          ["has 1 job that will start in a moment",
           "runs 3 of 2,000 jobs; `weft jobs b7/a --state running`"]),
         ({"n_blocked": 2},
-         ["has 2 jobs waiting for a condition; `weft jobs b7/a --state blocked`"]),
+         ["has 2 jobs waiting to be tried again; `weft jobs b7/a --state blocked`"]),
         ({"complete": True, "n_failed": 2,
           "failed": EndFacts(**{**END, "state": "failed", "reason": "exit", "exit_code": 3})},
          ["has 2 jobs that failed, as b7.j2: exit code 3; `weft why b7.j2`"]),

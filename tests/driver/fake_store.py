@@ -38,6 +38,7 @@ class FakeDriverStore:
         self.gated: deque[int] = deque()
         self.next_gates: deque[float | None] = deque()
         self.next_deadlines: deque[float | None] = deque()
+        self.next_recoveries: deque[float | None] = deque()
         self.gates_due_at: datetime | None = None
         self.idle: deque[bool] = deque()
         self.due: deque[datetime | None] = deque()
@@ -164,6 +165,10 @@ class FakeDriverStore:
     async def deadlines_due(self, epoch: int) -> float | None:
         await self._ask("deadlines_due", epoch)
         return self.next_deadlines.popleft() if self.next_deadlines else None
+
+    async def recovery_due(self, epoch: int) -> float | None:
+        await self._ask("recovery_due", epoch)
+        return self.next_recoveries.popleft() if self.next_recoveries else None
 
     async def schedules_due(self, epoch: int) -> float | None:
         await self._ask("schedules_due", epoch)

@@ -237,6 +237,17 @@ async def test_deadlines_are_looked_at_when_the_first_one_comes() -> None:
     assert driver.store.calls["sweep_deadlines"] == 2
 
 
+async def test_blocked_jobs_are_looked_at_when_the_first_date_comes() -> None:
+    driver = Running()
+    driver.store.next_recoveries.extend([0.01, None])
+    async with running(driver):
+        await driver.store.until("release_blocked", 2)
+        await driver.store.until("recovery_due", 2)
+        await driver.settled()
+
+    assert driver.store.calls["release_blocked"] == 2
+
+
 async def test_heartbeat_brings_a_new_date_to_the_gates() -> None:
     """A place may have become stuck since the loop asked."""
     driver = Running(replace(SETTINGS, heartbeat_s=0.02))

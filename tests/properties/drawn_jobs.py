@@ -24,6 +24,7 @@ JOBS = st.lists(
             "is_dated": st.sampled_from([False, False, False, False, True]),
             "has_deadline": st.sampled_from([False, False, False, True]),
             "is_preemptible": st.booleans(),
+            "waits": st.booleans(),
         }
     ),
     min_size=1,

@@ -7,7 +7,7 @@ from end_states import state_of_end
 from weft.core.states import Reason
 from weft.settings import Settings
 
-P, R, RUN, S, F, E, C = 0, 1, 4, 6, 7, 8, 9
+P, R, RUN, B, S, F, E, C = 0, 1, 4, 5, 6, 7, 8, 9
 LOSSES_MAX = Settings().losses_max
 REGIONAL, QUEUED = 1, 2
 """A job's lane is their sum: it needs a region, and waits in a queue with a limit that all batches
@@ -25,6 +25,8 @@ class Job:
     priority: int
     max_attempts: int
     retry_on: frozenset[Reason]
+    waits: bool = False
+    """Its retries wait."""
     lane: int = 0
     key: int = 0
     """How many may run with its concurrency key, which all batches share; 0: it has none."""
@@ -176,7 +178,7 @@ class Batch:
     def end_late(self, jobs: list[Job]) -> None:
         """End those that wait, because they cannot end by their deadline."""
         for job in jobs:
-            if job.state in {P, R}:
+            if job.state in {P, R, B}:
                 self._end(job, E)
 
     def _end(self, job: Job, state: int) -> None:
@@ -241,14 +243,22 @@ class Batch:
             job.uncounted += 1
             job.lost += started
         elif job.attempt - job.uncounted < job.max_attempts and reason in job.retry_on:
-            state = state_of_end(Reason.LOST)
+            state = state_of_end(Reason.BLOCKED if job.waits else Reason.LOST)
         job.state, job.owner, job.started = int(state), None, False
         if job.state == R:
             self._ready(job)
-        if job.state == R and job.cancel_asked:
+        if job.state in {R, B} and job.cancel_asked:
             self._end(job, C)
         elif job.state >= S:
             self._tell_children(number)
+
+    def unblock(self) -> None:
+        """Make blocked jobs ready, as when their dates have come."""
+        for job in self.jobs.values():
+            if job.state == B and self.is_cancelled(job):
+                self._end(job, C)
+            elif job.state == B:
+                self._ready(job)
 
     def lose(self, owner: int) -> None:
         """End all that a worker has."""
@@ -269,7 +279,7 @@ class Batch:
         before = None
         while before != (before := [job.state for job in self.jobs.values()]) or self.untold:
             for job in self.jobs.values():
-                if job.state in {P, R} and self.is_cancelled(job):
+                if job.state in {P, R, B} and self.is_cancelled(job):
                     self._end(job, C)
             while self.untold:
                 self._tell_children(self.untold.pop())

@@ -24,9 +24,10 @@ from properties.delete_rules import DELETIONS_MAX, DeleteRules
 from properties.drawn_jobs import JOBS, cut_rows, sets_of
 from properties.gate_rules import GATES, REGIONS, WORKERS, Gates, shapes_of
 from properties.hold_rules import BATCHES, SETS, WORDS
-from properties.jobs_model import RUN, Batch, Job, R, S
+from properties.jobs_model import RUN, B, Batch, Job, R, S
 from properties.keep_rules import KeepRules
 from properties.priority_rules import PriorityRules
+from properties.recovery_rules import WAIT, RecoveryRules
 from properties.stop_rules import StopRules
 from store.world import Backend, Worker, World, open_backend, open_world
 from weft.core import errors
@@ -48,7 +49,7 @@ NAMES = ("pending", "ready", "queued", "creating", "running", "blocked", "succee
          "errored", "cancelled")  # fmt: skip
 
 
-class Machine(DeleteRules, PriorityRules, StopRules, KeepRules):
+class Machine(DeleteRules, PriorityRules, RecoveryRules, StopRules, KeepRules):
     """Calls functions of the core and does the same to the model."""
 
     runner: asyncio.Runner
@@ -108,11 +109,12 @@ class Machine(DeleteRules, PriorityRules, StopRules, KeepRules):
                 **({"gates": gates} if (gates := self.gates_of(job)) else {}),
                 **(self.deadline_of(which) if job.has_deadline else {}),
                 **({"preemptible": True} if job.is_preemptible else {}),
+                **({"retry": WAIT} if job.waits else {}),
             }
             if fields:
                 rows.rare_job.append(job.number - first + 1)
                 rows.rare_fields.append(fields)
-        rows.retry_on = [sum(1 << reason for reason in job.retry_on) for job in jobs]
+        rows.retry_on = [sum(1 << reason for reason in job.retry_on) + job.waits for job in jobs]
         return jobs, rows
 
     @staticmethod
@@ -423,13 +425,14 @@ class Machine(DeleteRules, PriorityRules, StopRules, KeepRules):
             self.set_licence(3)
             self.settle_gates()
             while any(
-                job.state in {R, RUN} for model in self.models for job in model.jobs.values()
+                job.state in {R, RUN, B} for model in self.models for job in model.jobs.values()
             ):
                 for owner in WORKERS:
                     self.claim(owner, 1000)
                     self.complete(owner, list(range(1000)), [None] * 1000, ran=True, limit=0)
                 if any(model.is_late for model in self.models):
                     self.look_at_deadlines(1000)
+                self.release_blocked()
                 self.settle_gates()
                 self.states_are_as_in_the_model()
             assert all(job.state >= S for model in self.models for job in model.jobs.values())

@@ -278,7 +278,8 @@ class World:
     async def counts(self, batch_id: int, group: int | str = 0) -> dict[str, int]:
         """Return the counters of a group that are not 0, as the api shows them."""
         document = await self.api.get_group(self.caller, batch_id, group)
-        names = ("pending", "ready", "running", "succeeded", "failed", "errored", "cancelled")
+        names = ("pending", "ready", "running", "blocked", "succeeded", "failed", "errored",
+                 "cancelled")  # fmt: skip
         return {name: document[f"n_{name}"] for name in names if document[f"n_{name}"]}
 
     async def lead(self) -> int:

@@ -29,6 +29,7 @@ def explain_reason(job: Mapping[str, Any]) -> str:
         "oom": "out of memory",
         "disk": "disk full",
         "bad_spec": "could not start as specified",
+        "blocked": "external error",
         "log_limit": "wrote more output than allowed",
         "cancelled": "cancelled",
     }

@@ -78,6 +78,7 @@ class Reason(IntEnum):
     LOG_LIMIT = 12
     SYSTEM = 13
     DEADLINE = 14
+    BLOCKED = 15
 
     @property
     def word(self) -> str:

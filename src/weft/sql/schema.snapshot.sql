@@ -200,6 +200,10 @@ CREATE FUNCTION weft._black_holes_due() RETURNS interval
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._black_holes_due() OWNER TO weft_system;
 
+CREATE FUNCTION weft._block_jobs(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._block_jobs(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) OWNER TO weft_system;
+
 CREATE FUNCTION weft._bunch_lanes(shape_lanes integer[], shape_indexes integer[], entry_ns integer[], OUT firsts integer[], OUT lane_ids integer[]) RETURNS record
     LANGUAGE plpgsql IMMUTABLE;
 ALTER FUNCTION weft._bunch_lanes(shape_lanes integer[], shape_indexes integer[], entry_ns integer[], OUT firsts integer[], OUT lane_ids integer[]) OWNER TO weft_tenant;
@@ -517,6 +521,10 @@ CREATE FUNCTION weft._has_claimable(offer weft.offer, worker weft.worker_incarna
     LANGUAGE plpgsql STABLE;
 ALTER FUNCTION weft._has_claimable(offer weft.offer, worker weft.worker_incarnation, has_cancel boolean, has_switch boolean, lookahead_jobs integer) OWNER TO weft_system;
 
+CREATE FUNCTION weft._has_failure(reasons smallint[]) RETURNS boolean
+    LANGUAGE sql IMMUTABLE;
+ALTER FUNCTION weft._has_failure(reasons smallint[]) OWNER TO weft_system;
+
 CREATE FUNCTION weft._has_new_claims(of_pool_id integer, of_user_id integer) RETURNS boolean
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._has_new_claims(of_pool_id integer, of_user_id integer) OWNER TO weft_system;
@@ -646,6 +654,8 @@ CREATE TABLE weft.job (
 WITH (fillfactor='45', autovacuum_vacuum_insert_threshold='-1', autovacuum_vacuum_threshold='200000', autovacuum_vacuum_scale_factor='0.2', autovacuum_analyze_scale_factor='0.1', autovacuum_vacuum_cost_delay='2', autovacuum_vacuum_cost_limit='1000');
 ALTER TABLE weft.job OWNER TO postgres;
 
+COMMENT ON COLUMN weft.job.retry_on IS 'bits by reason; bit 0: its retries wait as its field `retry` says';
+
 CREATE FUNCTION weft._is_preemptible(job weft.job) RETURNS boolean
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._is_preemptible(job weft.job) OWNER TO weft_system;
@@ -670,6 +680,10 @@ CREATE FUNCTION weft._job_gates(of_batch_set integer, of_job_set integer) RETURN
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft._job_gates(of_batch_set integer, of_job_set integer) OWNER TO weft_system;
+
+CREATE FUNCTION weft._judge_ends(batch_ids bigint[], job_ids integer[], reported smallint[], exit_codes integer[], at timestamp with time zone, OUT reasons smallint[], OUT finals boolean[]) RETURNS record
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._judge_ends(batch_ids bigint[], job_ids integer[], reported smallint[], exit_codes integer[], at timestamp with time zone, OUT reasons smallint[], OUT finals boolean[]) OWNER TO weft_system;
 
 CREATE FUNCTION weft._keep_for_job(of_incarnation_id integer, of_pool_id integer, of_name text) RETURNS void
     LANGUAGE plpgsql;
@@ -871,6 +885,10 @@ CREATE FUNCTION weft._next_span(of_batch_id bigint, of_group_id integer, after i
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._next_span(of_batch_id bigint, of_group_id integer, after integer) OWNER TO weft_system;
 
+CREATE FUNCTION weft._next_wait(of_batch_id bigint, of_job_id integer, of_spec_first integer, of_attempt smallint, of_reason smallint, counted integer, at timestamp with time zone) RETURNS double precision
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._next_wait(of_batch_id bigint, of_job_id integer, of_spec_first integer, of_attempt smallint, of_reason smallint, counted integer, at timestamp with time zone) OWNER TO weft_system;
+
 CREATE FUNCTION weft._no_schedule(of_schedule_id bigint) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._no_schedule(of_schedule_id bigint) OWNER TO weft_tenant;
@@ -979,6 +997,10 @@ CREATE FUNCTION weft._pick_one(offer weft.offer, worker weft.worker_incarnation,
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._pick_one(offer weft.offer, worker weft.worker_incarnation, has_cancel boolean, has_switch boolean) OWNER TO weft_system;
 
+CREATE FUNCTION weft._policy_of(of_batch_id bigint, of_job_id integer, of_spec_first integer, of_reason smallint) RETURNS jsonb
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._policy_of(of_batch_id bigint, of_job_id integer, of_spec_first integer, of_reason smallint) OWNER TO weft_system;
+
 CREATE FUNCTION weft._pool_demand(of_pool_id integer, limit_jobs integer) RETURNS TABLE(cpu_m integer, memory_mib integer, asks jsonb, n_jobs bigint, runs_s double precision)
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1084,9 +1106,17 @@ CREATE FUNCTION weft._recount_shares() RETURNS void
     LANGUAGE sql;
 ALTER FUNCTION weft._recount_shares() OWNER TO weft_system;
 
+CREATE FUNCTION weft._recovery_due() RETURNS interval
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._recovery_due() OWNER TO weft_system;
+
 CREATE FUNCTION weft._refuse_transition() RETURNS trigger
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._refuse_transition() OWNER TO postgres;
+
+CREATE FUNCTION weft._release_jobs(batch_ids bigint[], job_ids integer[], at timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._release_jobs(batch_ids bigint[], job_ids integer[], at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft._release_machines() RETURNS void
     LANGUAGE plpgsql;
@@ -1099,6 +1129,10 @@ ALTER FUNCTION weft._remove_rows(operation weft.operation, limit_rows integer, a
 CREATE FUNCTION weft._rename_group(of_batch_id bigint, of_group_id integer, new_name text, groups_max integer) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._rename_group(of_batch_id bigint, of_group_id integer, new_name text, groups_max integer) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._retry_wait(policy jsonb, tries bigint, waited_s double precision, draw double precision) RETURNS double precision
+    LANGUAGE sql IMMUTABLE;
+ALTER FUNCTION weft._retry_wait(policy jsonb, tries bigint, waited_s double precision, draw double precision) OWNER TO weft_system;
 
 CREATE FUNCTION weft._return_excess(of_gate_ids integer[]) RETURNS boolean
     LANGUAGE plpgsql;
@@ -1222,9 +1256,9 @@ CREATE FUNCTION weft._show_set(tenant_id integer, of_batch_id bigint, set_id int
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._show_set(tenant_id integer, of_batch_id bigint, set_id integer, at timestamp with time zone) OWNER TO weft_system;
 
-CREATE FUNCTION weft._state_after_end(reason smallint, has_started boolean, n_lost integer, counted integer, max_attempts integer, retry_on integer, losses_max integer) RETURNS smallint
+CREATE FUNCTION weft._state_after_end(reason smallint, has_started boolean, n_lost integer, counted integer, max_attempts integer, retry_on integer, losses_max integer, final boolean) RETURNS smallint
     LANGUAGE sql IMMUTABLE;
-ALTER FUNCTION weft._state_after_end(reason smallint, has_started boolean, n_lost integer, counted integer, max_attempts integer, retry_on integer, losses_max integer) OWNER TO weft_system;
+ALTER FUNCTION weft._state_after_end(reason smallint, has_started boolean, n_lost integer, counted integer, max_attempts integer, retry_on integer, losses_max integer, final boolean) OWNER TO weft_system;
 
 CREATE FUNCTION weft._step_back(of_gate_ids integer[], of_gate_set_ids integer[], at timestamp with time zone) RETURNS boolean
     LANGUAGE plpgsql;
@@ -2075,6 +2109,11 @@ CREATE FUNCTION weft.record_phases(incarnation_id integer, batch_ids bigint[], j
     SET enable_bitmapscan TO 'off';
 ALTER FUNCTION weft.record_phases(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], phases smallint[]) OWNER TO weft_system;
 
+CREATE FUNCTION weft.recovery_due(epoch bigint) RETURNS interval
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.recovery_due(epoch bigint) OWNER TO weft_system;
+
 CREATE FUNCTION weft.redeliver_callback(tenant_id integer, batch_id bigint, of_delivery_id bigint, of_name uuid, actor text, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS jsonb
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -2089,6 +2128,14 @@ CREATE FUNCTION weft.register_worker_v2(name text, host text, pool text, incarna
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.register_worker_v2(name text, host text, pool text, incarnation text, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, offers jsonb, version text, proved_gone boolean, grace_s double precision, log_place text, log_directory text, at timestamp with time zone) OWNER TO weft_system;
+
+CREATE FUNCTION weft.release_blocked(epoch bigint, limit_jobs integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off';
+ALTER FUNCTION weft.release_blocked(epoch bigint, limit_jobs integer, at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft.release_group(tenant_id integer, batch_id bigint, group_id integer, actor text, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
@@ -2391,6 +2438,15 @@ CREATE TABLE weft.black_hole (
     CONSTRAINT black_hole_job_check CHECK ((((try_batch_id IS NULL) = (try_job_id IS NULL)) AND ((try_batch_id IS NULL) = (try_attempt IS NULL))))
 );
 ALTER TABLE weft.black_hole OWNER TO postgres;
+
+CREATE TABLE weft.blocked_job (
+    batch_id bigint NOT NULL,
+    job_id integer NOT NULL,
+    tenant_id integer NOT NULL,
+    blocked_at timestamp with time zone NOT NULL,
+    next_at timestamp with time zone NOT NULL
+);
+ALTER TABLE weft.blocked_job OWNER TO postgres;
 
 CREATE TABLE weft.bunch_count (
     batch_id bigint NOT NULL,
@@ -3358,6 +3414,9 @@ ALTER TABLE ONLY weft.billing_project
 ALTER TABLE ONLY weft.black_hole
     ADD CONSTRAINT black_hole_pkey PRIMARY KEY (worker_id);
 
+ALTER TABLE ONLY weft.blocked_job
+    ADD CONSTRAINT blocked_job_pkey PRIMARY KEY (batch_id, job_id);
+
 ALTER TABLE ONLY weft.bunch_count
     ADD CONSTRAINT bunch_count_pkey PRIMARY KEY (batch_id, update_id, first_job, group_id, shape_id);
 
@@ -3645,6 +3704,8 @@ CREATE UNIQUE INDEX batch_update_idempotency_key_idx ON weft.batch_update USING 
 
 CREATE INDEX batch_update_open_idx ON weft.batch_update USING btree (created_at) WHERE (committed_at IS NULL);
 
+CREATE INDEX blocked_job_next_at_idx ON weft.blocked_job USING btree (next_at);
+
 CREATE INDEX bunch_count_group_idx ON weft.bunch_count USING btree (batch_id, group_id, first_job);
 
 CREATE UNIQUE INDEX bunch_idempotency_key_idx ON weft.bunch USING btree (batch_id, update_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
@@ -3777,6 +3838,9 @@ ALTER TABLE ONLY weft.billing_project
 ALTER TABLE ONLY weft.black_hole
     ADD CONSTRAINT black_hole_worker_id_fkey FOREIGN KEY (worker_id) REFERENCES weft.worker(worker_id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY weft.blocked_job
+    ADD CONSTRAINT blocked_job_batch_id_fkey FOREIGN KEY (batch_id) REFERENCES weft.batch(batch_id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY weft.callback_delivery
     ADD CONSTRAINT callback_delivery_batch_id_fkey FOREIGN KEY (batch_id) REFERENCES weft.batch(batch_id) ON DELETE CASCADE;
 
@@ -3898,6 +3962,8 @@ ALTER TABLE weft.billing_member ENABLE ROW LEVEL SECURITY;
 ALTER TABLE weft.billing_project ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.black_hole ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.blocked_job ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.bunch ENABLE ROW LEVEL SECURITY;
 
@@ -4057,6 +4123,8 @@ CREATE POLICY system_rows ON weft.billing_project TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.black_hole TO weft_system USING (true);
 
+CREATE POLICY system_rows ON weft.blocked_job TO weft_system USING (true);
+
 CREATE POLICY system_rows ON weft.bunch TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.bunch_count TO weft_system USING (true);
@@ -4182,6 +4250,8 @@ CREATE POLICY tenant_rows ON weft.batch_update TO weft_tenant USING ((tenant_id 
 CREATE POLICY tenant_rows ON weft.billing_member TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.billing_project TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.blocked_job TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.bunch TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
@@ -4346,6 +4416,8 @@ REVOKE ALL ON FUNCTION weft._black_holes() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._black_holes_due() FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._block_jobs(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._bunch_lanes(shape_lanes integer[], shape_indexes integer[], entry_ns integer[], OUT firsts integer[], OUT lane_ids integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._can_hold(of_pool_id integer, of_lane_id integer, needs_cpu_m bigint, needs_memory_mib bigint) FROM PUBLIC;
@@ -4494,6 +4566,8 @@ REVOKE ALL ON FUNCTION weft._growth(of_pool_id integer, of_lane_id integer, need
 
 REVOKE ALL ON FUNCTION weft._has_claimable(offer weft.offer, worker weft.worker_incarnation, has_cancel boolean, has_switch boolean, lookahead_jobs integer) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._has_failure(reasons smallint[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._has_new_claims(of_pool_id integer, of_user_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._has_switch(of_batch_id bigint) FROM PUBLIC;
@@ -4543,6 +4617,8 @@ REVOKE ALL ON FUNCTION weft._job_gate_sets(bunch weft.bunch, base integer, jobs 
 
 REVOKE ALL ON FUNCTION weft._job_gates(of_batch_set integer, of_job_set integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._job_gates(of_batch_set integer, of_job_set integer) TO weft_tenant;
+
+REVOKE ALL ON FUNCTION weft._judge_ends(batch_ids bigint[], job_ids integer[], reported smallint[], exit_codes integer[], at timestamp with time zone, OUT reasons smallint[], OUT finals boolean[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._keep_for_job(of_incarnation_id integer, of_pool_id integer, of_name text) FROM PUBLIC;
 
@@ -4646,6 +4722,8 @@ GRANT ALL ON FUNCTION weft._next_open_batch(of_tenant_id integer, from_batch_id 
 
 REVOKE ALL ON FUNCTION weft._next_span(of_batch_id bigint, of_group_id integer, after integer) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._next_wait(of_batch_id bigint, of_job_id integer, of_spec_first integer, of_attempt smallint, of_reason smallint, counted integer, at timestamp with time zone) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._no_schedule(of_schedule_id bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._note_claim(of_incarnation_id integer, of_pool_id integer, trying boolean, stopped_at weft.offer, job_id integer) FROM PUBLIC;
@@ -4690,6 +4768,8 @@ REVOKE ALL ON FUNCTION weft._patched(patch jsonb) FROM PUBLIC;
 REVOKE ALL ON FUNCTION weft._pick(offer weft.offer, worker weft.worker_incarnation, has_cancel boolean, has_switch boolean, lookahead_jobs integer, limit_jobs integer, hint_job integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._pick_one(offer weft.offer, worker weft.worker_incarnation, has_cancel boolean, has_switch boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._policy_of(of_batch_id bigint, of_job_id integer, of_spec_first integer, of_reason smallint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._pool_demand(of_pool_id integer, limit_jobs integer) FROM PUBLIC;
 
@@ -4741,13 +4821,19 @@ REVOKE ALL ON FUNCTION weft._record_worker_change(of_worker_id integer, state te
 
 REVOKE ALL ON FUNCTION weft._recount_shares() FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._recovery_due() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._refuse_transition() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._release_jobs(batch_ids bigint[], job_ids integer[], at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._release_machines() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._remove_rows(operation weft.operation, limit_rows integer, at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._rename_group(of_batch_id bigint, of_group_id integer, new_name text, groups_max integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._retry_wait(policy jsonb, tries bigint, waited_s double precision, draw double precision) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._return_excess(of_gate_ids integer[]) FROM PUBLIC;
 
@@ -4799,7 +4885,7 @@ REVOKE ALL ON FUNCTION weft._short_gates(of_gate_set_id integer, locked_gate_ids
 
 REVOKE ALL ON FUNCTION weft._show_set(tenant_id integer, of_batch_id bigint, set_id integer, at timestamp with time zone) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION weft._state_after_end(reason smallint, has_started boolean, n_lost integer, counted integer, max_attempts integer, retry_on integer, losses_max integer) FROM PUBLIC;
+REVOKE ALL ON FUNCTION weft._state_after_end(reason smallint, has_started boolean, n_lost integer, counted integer, max_attempts integer, retry_on integer, losses_max integer, final boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._step_back(of_gate_ids integer[], of_gate_set_ids integer[], at timestamp with time zone) FROM PUBLIC;
 
@@ -5245,6 +5331,9 @@ GRANT ALL ON FUNCTION weft.record_machine(epoch bigint, machine text, kind text,
 REVOKE ALL ON FUNCTION weft.record_phases(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], phases smallint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.record_phases(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], phases smallint[]) TO weft_worker;
 
+REVOKE ALL ON FUNCTION weft.recovery_due(epoch bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.recovery_due(epoch bigint) TO weft_driver;
+
 REVOKE ALL ON FUNCTION weft.redeliver_callback(tenant_id integer, batch_id bigint, of_delivery_id bigint, of_name uuid, actor text, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.redeliver_callback(tenant_id integer, batch_id bigint, of_delivery_id bigint, of_name uuid, actor text, at timestamp with time zone) TO weft_api;
 
@@ -5253,6 +5342,9 @@ GRANT ALL ON FUNCTION weft.register_worker(name text, host text, pool text, inca
 
 REVOKE ALL ON FUNCTION weft.register_worker_v2(name text, host text, pool text, incarnation text, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, offers jsonb, version text, proved_gone boolean, grace_s double precision, log_place text, log_directory text, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.register_worker_v2(name text, host text, pool text, incarnation text, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, offers jsonb, version text, proved_gone boolean, grace_s double precision, log_place text, log_directory text, at timestamp with time zone) TO weft_worker;
+
+REVOKE ALL ON FUNCTION weft.release_blocked(epoch bigint, limit_jobs integer, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.release_blocked(epoch bigint, limit_jobs integer, at timestamp with time zone) TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft.release_group(tenant_id integer, batch_id bigint, group_id integer, actor text, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.release_group(tenant_id integer, batch_id bigint, group_id integer, actor text, at timestamp with time zone) TO weft_api;
@@ -5374,6 +5466,9 @@ GRANT USAGE ON SEQUENCE weft.billing_project_project_id_seq TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.black_hole TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.black_hole TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.blocked_job TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.blocked_job TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.bunch_count TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.bunch_count TO weft_system;

@@ -122,6 +122,11 @@ class PostgresDriverStore(Operations, Machines, Reservations):
         distance: timedelta | None = await self._database.value("deadlines_due", epoch=epoch)
         return None if distance is None else distance.total_seconds()
 
+    async def recovery_due(self, epoch: int) -> float | None:
+        """Return in how many seconds the recovery loop has something to do."""
+        distance: timedelta | None = await self._database.value("recovery_due", epoch=epoch)
+        return None if distance is None else distance.total_seconds()
+
     async def schedules_due(self, epoch: int) -> float | None:
         """Return in how many seconds the schedules loop has something to do."""
         distance: timedelta | None = await self._database.value("schedules_due", epoch=epoch)

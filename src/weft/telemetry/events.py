@@ -48,6 +48,7 @@ EVENTS = MappingProxyType(
         "jobs.swept": "jobs of cancelled groups were settled · jobs",
         "deadlines.passed": "jobs reached their deadlines · jobs",
         "gates.passed": "jobs were admitted by the driver, or gave their places back · jobs",
+        "jobs.released": "blocked jobs are ready again · jobs",
         "holds.swept": "held jobs were parked, or released ones listed again · jobs",
         "worker.lost": "a worker fell silent; its jobs are ready again · worker, attempts, "
         "silent_s",

@@ -25,6 +25,7 @@ from weft.testing.black_hole_store_suite import BlackHoleStoreSuite
 from weft.testing.builders import job_rows
 from weft.testing.machine_store_suite import MachineStoreSuite
 from weft.testing.preemption_store_suite import PreemptionStoreSuite
+from weft.testing.recovery_store_suite import RecoveryTests, due_calls
 from weft.testing.schedule_store_suite import DueScheduleTests, schedule_calls
 from weft.testing.store_site import (
     SWEEPS,
@@ -457,7 +458,8 @@ class CallbackTests(_DriverTests):
 
 class DriverStoreSuite(
     TermTests, SumTests, SweepTests, WorkerTests, SleepTests, RetentionTests, OperationTests,
-    CallbackTests, MachineStoreSuite, BlackHoleStoreSuite, PreemptionStoreSuite, DueScheduleTests,
+    CallbackTests, DueScheduleTests, RecoveryTests,
+    MachineStoreSuite, BlackHoleStoreSuite, PreemptionStoreSuite,
 ):  # fmt: skip
     """Tests of the port; see `StoreTests`."""
 
@@ -484,8 +486,7 @@ def calls_of_term(
         partial(driver.fold_deltas, epoch),
         partial(driver.lose_workers, epoch, 0),
         partial(driver.next_due, epoch, 0),
-        partial(driver.gates_due, epoch),
-        partial(driver.deadlines_due, epoch),
+        *due_calls(driver, epoch),
         *schedule_calls(driver, epoch),
         partial(driver.beat, epoch, 0),
         partial(driver.idle_driver, epoch),

@@ -37,6 +37,7 @@ SWEEPS: Final = (
     "sweep_holds",
     "pass_gates",
     "sweep_deadlines",
+    "release_blocked",
 )
 """What the loops of a driver ask of `DriverStore.sweep`."""
 MUCH: Final = 10**8

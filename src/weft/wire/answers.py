@@ -19,6 +19,7 @@ GroupStateWord = Literal["running", "success", "failure", "cancelled"]
 ReasonWord = Literal[
     "exit", "signal", "timeout", "oom", "disk", "no_program", "no_image", "bad_spec",
     "cancelled", "preempted", "lost", "log_limit", "system", "deadline",
+    "blocked",
 ]  # fmt: skip
 PhaseWord = Literal[
     "assigned", "preparing", "staging_inputs", "submitting", "queued_remote", "executing",
@@ -139,6 +140,10 @@ class Job(JobNumber, kw_only=True):
     concurrency_key: Annotated[SharedLimit | UnsetType, _IF_GIVEN] = UNSET
     preemptible: Annotated[bool | UnsetType, _IF_GIVEN] = UNSET
     machine: Annotated[str | UnsetType, _IF_GIVEN] = UNSET
+    retry: Annotated[
+        dict[str, Any] | UnsetType,
+        Meta(description="as submitted, with its defaults; missing if it was not given"),
+    ] = UNSET
     licences: Annotated[dict[str, int] | UnsetType, _IF_GIVEN] = UNSET
     why: Annotated[str | UnsetType | None, _IF_ASKED] = UNSET
 
@@ -172,6 +177,9 @@ class JobDetail(Job, kw_only=True):
     times: Times
     spec: Annotated[dict[str, Any], Meta(description="what its executor runs")]
     key_holders: Annotated[list[JobNumber] | UnsetType, _IF_WAITING] = UNSET
+    next_try_at: Annotated[
+        datetime | UnsetType, Meta(description="when it is ready again, while it is blocked")
+    ] = UNSET
 
 
 class StoredOutput(Struct, kw_only=True):

@@ -11,15 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
-
-def says(text: str, *examples: object, unit: str | None = None) -> Meta:
-    """Describe a field: what it means, examples, and the unit of a number."""
-    return Meta(
-        description=text,
-        examples=list(examples) or None,
-        extra_json_schema={"x-unit": unit} if unit else None,
-    )
-
+from weft.wire.description import says
+from weft.wire.retry_documents import RetryDocument
 
 _AMOUNT: dict[str, Any] = {"type": ["number", "string"]}
 RESOURCES_SCHEMA: dict[str, Any] = {
@@ -289,6 +282,14 @@ class JobDocument(Struct, forbid_unknown_fields=True, omit_defaults=True, gc=Fal
             "large",
         ),
     ] = None
+    retry: Annotated[
+        RetryDocument | None,
+        says(
+            "How long it waits before another attempt; without it not at all. It needs "
+            "`max_attempts`.",
+            {"policy": "exponential", "first_s": 10, "longest_s": 300},
+        ),
+    ] = None
 
     @property
     def array_size(self) -> int | None:
@@ -303,6 +304,7 @@ RARE_JOB_FIELDS: Final[tuple[str, ...]] = (
     "queue",
     "preemptible",
     "machine",
+    "retry",
 )
 """Fields of `JobDocument` that few jobs have and that the document of a job shows as they were
 sent. They are None by default, and need nothing in the database.

@@ -6,7 +6,8 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from weft.wire.answers import Count
-from weft.wire.documents import BatchDocument, says
+from weft.wire.description import says
+from weft.wire.documents import BatchDocument
 
 Cron = Annotated[str, Meta(max_length=200)]
 Zone = Annotated[str, Meta(max_length=100)]

@@ -7,7 +7,8 @@ from typing import Final
 from weft.core.nearest import nearest
 
 _SYNONYMS: Final[Mapping[str, str]] = MappingProxyType({
-    "retries": "max_attempts", "retry": "max_attempts", "attempts": "max_attempts",
+    "retries": "max_attempts", "backoff": "retry", "retry_policy": "retry", "retry_delay": "retry",
+    "attempts": "max_attempts",
     "cpu": "resources.cpu", "cpus": "resources.cpu", "cores": "resources.cpu",
     "threads": "resources.cpu", "ncpus": "resources.cpu",
     "mem": "resources.memory", "memory": "resources.memory", "ram": "resources.memory",

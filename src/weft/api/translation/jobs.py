@@ -12,6 +12,7 @@ from weft.api.translation.arrays import cut_arrays
 from weft.api.translation.check import check_jobs
 from weft.api.translation.context import DocumentContext
 from weft.api.translation.functions import carriers_of
+from weft.api.translation.retries import check_retries
 from weft.api.translation.rows import (
     count_edges,
     fill_chunks,
@@ -43,11 +44,14 @@ CURABLE: Final = (
 """Failures that another attempt may cure. Lost and preempted attempts are repeated anyway, with a
 limit of their own.
 """
+RETRY_WAITS: Final = 1
+"""The bit of `retry_on` that says that its retries wait as `retry` says; no reason has it."""
 _DEFAULT_RETRY: Final = sum(1 << reason for reason in CURABLE)
 _REASONS: Final = {
     reason.word: 1 << reason
     for reason in Reason
-    if reason not in {Reason.LOST, Reason.PREEMPTED, Reason.CANCELLED, Reason.DEADLINE}
+    if reason
+    not in {Reason.LOST, Reason.PREEMPTED, Reason.CANCELLED, Reason.DEADLINE, Reason.BLOCKED}
 }
 
 
@@ -192,8 +196,10 @@ def _groups(
 
 def _retries(jobs: Sequence[JobDocument], problems: Problems) -> list[int]:
     given = [job.retry_on for job in jobs]
-    if given.count(None) == len(given):
+    policies = [job.retry for job in jobs]
+    if given.count(None) == len(given) == policies.count(None):
         return [_DEFAULT_RETRY]
+    check_retries(jobs, problems)
     masks: list[int] = []
     for index, words in enumerate(given):
         mask = _DEFAULT_RETRY if words is None else 0
@@ -205,7 +211,7 @@ def _retries(jobs: Sequence[JobDocument], problems: Problems) -> list[int]:
                     f"{word[:40]!r} is not one of {', '.join(_REASONS)}",
                 )
             mask |= _REASONS.get(word, 0)
-        masks.append(mask)
+        masks.append(mask if policies[index] is None else mask | RETRY_WAITS)
     return _one_if_same(masks)
 
 

@@ -13,10 +13,12 @@ from weft.api.translation.executors import USUAL
 from weft.api.translation.functions import FunctionCarriers, with_functions
 from weft.api.translation.gates import job_gates, licence_gates
 from weft.api.translation.rare import rare_values
+from weft.api.translation.retries import whole_policy
 from weft.core.parents import Parents, count_of
 from weft.core.positions import Positions
 from weft.ports.store import ArrayRow, JobRows
 from weft.wire.documents import JobDocument
+from weft.wire.retry_documents import RetryDocument
 from weft.wire.spec import (
     CHUNK_BYTES_MAX,
     CHUNK_JOBS_MAX,
@@ -106,7 +108,11 @@ def fill_rare_fields(
 
 
 def _as_sent(value: object) -> object:
-    """Return the value of a rare field as its document shows it: times in UTC."""
+    """Return the value of a rare field as its document shows it: times in UTC, a policy with its
+    defaults.
+    """
+    if isinstance(value, RetryDocument):
+        return whole_policy(value)
     return value.astimezone(UTC) if isinstance(value, datetime) else value
 
 

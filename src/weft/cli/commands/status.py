@@ -213,6 +213,7 @@ def _print_job(job: Document, waits: str | None) -> None:
             "Parents": one_line(parents, width=200) or None,
             "Not before": moment(job.get("not_before")) or None,
             "Deadline": moment(job.get("deadline")) or None,
+            "Next try": moment(job.get("next_try_at")) or None,
             "Concurrency key": _key_with_limit(job.get("concurrency_key")),
             "Preemptible": "yes" if job.get("preemptible") else None,
             "Machine": f"its own, {job['machine']}" if job.get("machine") else None,

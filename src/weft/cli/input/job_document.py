@@ -18,6 +18,7 @@ from weft.core.errors import Invalid
 from weft.core.resources import parse_cpu_m, parse_memory_mib
 
 NAME_CHARS_MAX = 256
+SHOWN_CHARS_MAX = 40
 
 
 class NoCommand(Invalid):
@@ -44,6 +45,9 @@ class JobOptions(LimitOptions):
         int | None, Parameter(group="Job", validator=validators.Number(gte=0, lte=99))
     ] = None
     """How often a job that failed is tried again (default 0)."""
+
+    retry_wait: Annotated[str | None, Parameter(group="Job")] = None
+    """Wait before each retry: a time, exponential, or stepwise (default: none)."""
 
     queue: Annotated[str | None, Parameter(group="Job")] = None
     """Queue in which it waits (default: the first whose guard is true)."""
@@ -97,6 +101,8 @@ def option_fields(options: JobOptions) -> dict[str, Any]:
         fields["timeout_s"] = read_option("--timeout", options.timeout, parse_seconds)
     if options.retries is not None:
         fields["max_attempts"] = options.retries + 1
+    if options.retry_wait is not None:
+        fields["retry"] = read_option("--retry-wait", options.retry_wait, parse_retry_wait)
     if options.queue is not None:
         check_text([options.queue])
         fields["queue"] = options.queue
@@ -107,6 +113,19 @@ def option_fields(options: JobOptions) -> dict[str, Any]:
     if options.env:
         fields["env"] = dict(given_variable(text) for text in options.env)
     return fields
+
+
+def parse_retry_wait(text: str) -> dict[str, Any]:
+    """Read a time, or the name of a policy. Raise `ValueError` for anything else."""
+    if text in {"exponential", "stepwise"}:
+        return {"policy": text}
+    try:
+        return {"policy": "constant", "wait_s": parse_seconds(text)}
+    except ValueError as error:
+        shown = text[:SHOWN_CHARS_MAX]
+        raise ValueError(
+            f"{shown!r} is neither a time such as 30s, nor exponential, nor stepwise"
+        ) from error
 
 
 def request_fields(options: JobOptions, home: Path | None) -> Mapping[str, Any]:

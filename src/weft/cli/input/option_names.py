@@ -18,6 +18,7 @@ _OPTIONS: Final[Mapping[str, str]] = MappingProxyType({
     "/priority": "--priority",
 })  # fmt: skip
 _WORDS: Final = (
+    (re.compile("/retry(?:/.*)?"), "--retry-wait"),
     (re.compile("/env/(.*)"), "--env {}"),
     (re.compile("/inherit_env/(.*)"), "the variable {}"),
     (re.compile("/attributes/(.*)"), "the attribute {}"),

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import TypedDict
+from typing import Any, TypedDict
 
 
 class JobKeywords(TypedDict, total=False):
@@ -35,6 +35,8 @@ class JobKeywords(TypedDict, total=False):
     """`{"key": "db-x", "n": 2}`: at most two jobs with it run at once."""
     queue: str | None
     """The queue in which it waits; default: the first whose guard is true."""
+    retry: Mapping[str, Any] | None
+    """`{"policy": "exponential"}`: how long it waits before it is tried again; default: not."""
     preemptible: bool | None
     """Whether it may be stopped while it runs and started again; default: no."""
     machine: str | None

@@ -143,6 +143,14 @@ class EndFacts(msgspec.Struct, frozen=True, kw_only=True):
     """Its last line there; empty: it wrote nothing; None: that cannot be read."""
 
 
+class BlockedFacts(msgspec.Struct, frozen=True):
+    """When a blocked job is ready again, and why its last attempt ended."""
+
+    attempt: int
+    next_at: datetime
+    reason: str | None = None
+
+
 class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
     """A job, and what may keep it from running."""
 
@@ -174,3 +182,5 @@ class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
     """It was lost so often on machines that may be taken back that it needs one that stays."""
     pool: PoolFacts | None = None
     """None: it does not wait."""
+    blocked: BlockedFacts | None = None
+    """None: it is not blocked."""

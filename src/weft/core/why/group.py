@@ -49,8 +49,8 @@ def _waiting(
         text = f"has {_jobs(group.n_pending)} waiting for their parents"
         yield Cause("parent", text, _list(group, "pending"))
     if group.n_blocked:
-        text = f"has {_jobs(group.n_blocked)} waiting for a condition"
-        yield Cause("condition", text, _list(group, "blocked"))
+        text = f"has {_jobs(group.n_blocked)} waiting to be tried again"
+        yield Cause("retry", text, _list(group, "blocked"))
 
 
 def _failed(group: GroupFacts) -> Cause:

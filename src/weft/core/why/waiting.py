@@ -3,8 +3,15 @@
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 
-from weft.core.amounts import MINUTE, size
-from weft.core.why.facts import ComingMachine, GateFacts, GrowthFacts, JobFacts, PoolFacts
+from weft.core.amounts import MINUTE, duration, size
+from weft.core.why.facts import (
+    BlockedFacts,
+    ComingMachine,
+    GateFacts,
+    GrowthFacts,
+    JobFacts,
+    PoolFacts,
+)
 from weft.core.why.sentences import Cause, GateSentence, command, group_of, name_of
 
 WORKER = "waits for a worker"
@@ -23,8 +30,8 @@ def causes_of_wait(
         return []
     found = [*_parents(job), *_holds(job)]
     found += [_gate(gate, job, sentences, now) for gate in job.gates]
-    if job.state == "blocked":
-        found.append(Cause("condition", "is blocked until a condition is over"))
+    if job.blocked is not None:
+        found.append(_blocked(job, job.blocked, now))
     if job.state == "creating":
         return [*found, _creating(job, job.pool, now)]
     if job.preempts:
@@ -60,6 +67,16 @@ def _holds(job: JobFacts) -> Iterator[Cause]:
     for path in job.held:
         held = group_of(job.batch_id, path) if path else name_of(job)
         yield Cause("hold", f"waits: {held} is held", command("release", held))
+
+
+def _blocked(job: JobFacts, blocked: BlockedFacts, now: datetime) -> Cause:
+    left_s = (blocked.next_at - now).total_seconds()
+    when = f"in {duration(left_s * 1000)}" if left_s > 0 else "now"
+    ended = {"blocked": "reported an external error"}.get(
+        blocked.reason or "", f"ended with the reason {blocked.reason}"
+    )
+    text = f"is tried again {when}: attempt {blocked.attempt} {ended}"
+    return Cause("retry", text, command("status", name_of(job)))
 
 
 def _gate(

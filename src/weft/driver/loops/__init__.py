@@ -18,6 +18,7 @@ from weft.driver.loops import (
     operate,
     preempt,
     reaper,
+    recovery,
     reserve,
     retention,
     schedules,
@@ -41,4 +42,5 @@ LOOPS: Final[tuple[Loop, ...]] = (
     black_holes.LOOP,
     preempt.LOOP,
     reserve.LOOP,
+    recovery.LOOP,
 )

@@ -87,6 +87,9 @@ class DriverStore(Protocol):
     async def deadlines_due(self, epoch: int) -> float | None:
         """Return in how many seconds a deadline needs the driver, as `gates_due`."""
 
+    async def recovery_due(self, epoch: int) -> float | None:
+        """Return in how many seconds a blocked job needs the driver, as `gates_due`."""
+
     async def schedules_due(self, epoch: int) -> float | None:
         """Return in how many seconds a schedule needs the driver, as `gates_due`. One whose runs
         wait for an api needs it when they have ended.

@@ -1,8 +1,9 @@
 -- _follow_ends: what follows from ends that were just recorded: failures of groups, places, children, ready jobs, announcements.
 -- Called by: complete_attempts_v2, with its settings.   Safe to repeat: no.
--- Locks: as _count_failures; as _free_places; as _settle_children; as _leave_spot; as _list_ready; as _pass_gates; as _announce.
--- again, failed, frees: whether one of the jobs is ready again, did not succeed, or took more than cpu and memory. at: of the report;
---   ended_at: of the latest end.
+-- Locks: as _count_failures; as _free_places; as _settle_children; as _leave_spot; as _block_jobs; as _list_ready; as _pass_gates;
+--   as _announce.
+-- again, failed, frees: whether one of the jobs is ready again or blocked, did not succeed, or took more than cpu and memory.
+--   at: of the report; ended_at: of the latest end.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._follow_ends(
     incarnation_id int, batch_ids bigint[], job_ids int[], states smallint[], again boolean, failed boolean, frees boolean,
@@ -33,6 +34,9 @@ BEGIN
         PERFORM weft._leave_spot(_follow_ends.incarnation_id, _follow_ends.batch_ids, _follow_ends.job_ids, states, _follow_ends.at);
     END IF;
     IF again THEN
+        IF STATE_BLOCKED = ANY (states) THEN
+            PERFORM weft._block_jobs(_follow_ends.batch_ids, _follow_ends.job_ids, states, _follow_ends.at);
+        END IF;
         PERFORM weft._list_ready(_follow_ends.batch_ids, _follow_ends.job_ids, states, _follow_ends.at);
     ELSE
         PERFORM weft._announce();

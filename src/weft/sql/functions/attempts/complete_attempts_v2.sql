@@ -16,31 +16,32 @@ SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SE
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_n bigint[]; v_batch bigint[]; v_job int[]; v_state smallint[];
-    v_pool int; v_at timestamptz; v_again boolean; v_failed boolean;
+    v_n bigint[]; v_batch bigint[]; v_job int[]; v_state smallint[]; v_pool int; v_at timestamptz; v_again boolean; v_failed boolean;
     v_frees boolean;  -- a job's lane takes more than cpu and memory
+    v_finals boolean[];  -- no other attempt may follow; NULL: none failed
 BEGIN
     SELECT i.pool_id INTO STRICT v_pool FROM weft.worker_incarnation i WHERE i.incarnation_id = complete_attempts_v2.incarnation_id;
     reasons := CASE WHEN REASON_CANCELLED = ANY (reasons) THEN weft._stop_reasons(batch_ids, job_ids, attempts, reasons) ELSE reasons END;
+    IF weft._has_failure(reasons) THEN
+        SELECT e.* INTO reasons, v_finals FROM weft._judge_ends(batch_ids, job_ids, reasons, exit_codes, complete_attempts_v2.at) e;
+    END IF;
     WITH report AS (  -- sorted, so that rows are locked in the order of their keys
         SELECT t.*, complete_attempts_v2.at - greatest(t.end_age_us, 0) * interval '1 microsecond' AS end_at,
                complete_attempts_v2.at - greatest(t.start_age_us, t.end_age_us, 0) * interval '1 microsecond' AS start_at
         FROM unnest(batch_ids, job_ids, attempts, start_ages_us, end_ages_us, reasons, exit_codes, signals, cpu_ms_list, memory_peaks,
-                    stdout_bytes_list, stderr_bytes_list, truncated_list, segments, offsets, messages)
+                    stdout_bytes_list, stderr_bytes_list, truncated_list, segments, offsets, messages, v_finals)
              WITH ORDINALITY AS t (batch_id, job_id, attempt, start_age_us, end_age_us, reason, exit_code, signal, cpu_ms, memory_peak,
-                                   stdout_bytes, stderr_bytes, truncated, segment, log_offset, message, n)
+                                   stdout_bytes, stderr_bytes, truncated, segment, log_offset, message, final, n)
         ORDER BY t.batch_id, t.job_id),
     upd AS (
         UPDATE weft.job j SET
             state = weft._state_after_end(r.reason, r.start_age_us IS NOT NULL, j.n_lost, j.attempt - j.n_uncounted, j.max_attempts,
-                j.retry_on, SETTING_LOSSES_MAX),  -- read only for a loss
-            n_uncounted = j.n_uncounted + (r.reason IS NOT NULL AND r.reason IN (REASON_PREEMPTED, REASON_LOST))::int,
+                j.retry_on, SETTING_LOSSES_MAX, r.final),  -- the setting is read only for a loss
+            n_uncounted = j.n_uncounted + (r.reason IS NOT NULL AND r.reason IN (REASON_PREEMPTED, REASON_LOST, REASON_BLOCKED))::int,
             n_lost = j.n_lost + (r.reason IS NOT NULL AND r.reason IN (REASON_PREEMPTED, REASON_LOST) AND r.start_age_us IS NOT NULL)::int,
-            phase = NULL, incarnation_id = NULL,
-            listed = j.listed OR coalesce(r.reason, 0) NOT IN (0, REASON_CANCELLED)
-        FROM report r
-        WHERE j.batch_id = r.batch_id AND j.job_id = r.job_id AND j.attempt = r.attempt AND j.state = STATE_RUNNING
-          AND j.incarnation_id = complete_attempts_v2.incarnation_id
+            phase = NULL, incarnation_id = NULL, listed = j.listed OR coalesce(r.reason, 0) NOT IN (0, REASON_CANCELLED)
+        FROM report r WHERE j.batch_id = r.batch_id AND j.job_id = r.job_id AND j.attempt = r.attempt AND j.state = STATE_RUNNING
+            AND j.incarnation_id = complete_attempts_v2.incarnation_id
         RETURNING r.n, j.batch_id, j.job_id, j.attempt, j.tenant_id, j.group_id, j.shape_id, j.lane_id, j.state, j.rate_card_id,
             j.claimed_at, j.billed_ms, r.reason, r.exit_code, r.signal, r.cpu_ms, r.memory_peak, r.stdout_bytes,
             coalesce(r.stderr_bytes, 0) AS stderr_bytes, coalesce(r.truncated, false) AS truncated, r.segment, r.log_offset, r.message,
@@ -52,29 +53,28 @@ BEGIN
                 CASE WHEN r.start_age_us IS NOT NULL THEN j.started_at + (r.end_at - r.start_at) END)) AS ended_at),
     ins AS (
         INSERT INTO weft.attempt (batch_id, job_id, attempt, tenant_id, incarnation_id, shape_id, rate_card_id, state, reason, exit_code,
-            signal, claimed_at, started_at, ended_at, cpu_ms, memory_peak_bytes, stdout_bytes, stderr_bytes, truncated, log_segment,
-            log_offset, message)
+            signal, claimed_at, started_at, ended_at, cpu_ms, memory_peak_bytes, stdout_bytes, stderr_bytes, truncated,
+            log_segment, log_offset, message)
         SELECT u.batch_id, u.job_id, u.attempt, u.tenant_id, complete_attempts_v2.incarnation_id, u.shape_id, u.rate_card_id, u.state,
             u.reason, u.exit_code, u.signal, u.claimed_at, u.started_at, u.ended_at, u.cpu_ms, u.memory_peak, u.stdout_bytes,
             u.stderr_bytes, u.truncated, u.segment, u.log_offset, u.message
         FROM upd u),
     del AS (
         INSERT INTO weft.job_delta (tenant_id, batch_id, group_id, shape_id, pool_id, rate_card_id, usage_on, usage_ms,
-            n_running, n_ready, n_succeeded, n_failed, n_errored, n_cancelled, last_ended_at)
+            n_running, n_ready, n_blocked, n_succeeded, n_failed, n_errored, n_cancelled, last_ended_at)
         SELECT u.tenant_id, u.batch_id, u.group_id, u.shape_id, v_pool, u.rate_card_id, (complete_attempts_v2.at AT TIME ZONE 'UTC')::date,
             sum(coalesce(weft._ms_between(u.started_at, u.ended_at), 0) - u.billed_ms), -count(*),
-            count(*) FILTER (WHERE u.state = STATE_READY), count(*) FILTER (WHERE u.state = STATE_SUCCESS),
-            count(*) FILTER (WHERE u.state = STATE_FAILED), count(*) FILTER (WHERE u.state = STATE_ERROR),
-            count(*) FILTER (WHERE u.state = STATE_CANCELLED),
+            count(*) FILTER (WHERE u.state = STATE_READY), count(*) FILTER (WHERE u.state = STATE_BLOCKED),
+            count(*) FILTER (WHERE u.state = STATE_SUCCESS), count(*) FILTER (WHERE u.state = STATE_FAILED),
+            count(*) FILTER (WHERE u.state = STATE_ERROR), count(*) FILTER (WHERE u.state = STATE_CANCELLED),
             max(u.ended_at)  -- a job that is ready again will end later
         FROM upd u GROUP BY u.tenant_id, u.batch_id, u.group_id, u.shape_id, u.rate_card_id),
     eve AS (
         INSERT INTO weft.event (at, tenant_id, batch_id, kind, from_state, to_state, jobs)
         SELECT complete_attempts_v2.at, u.tenant_id, u.batch_id, 'jobs.' || (SELECT s.word FROM weft.job_state s WHERE s.state = u.state),
-            STATE_RUNNING, u.state, array_agg(u.job_id)
-        FROM upd u GROUP BY u.tenant_id, u.batch_id, u.state)
+            STATE_RUNNING, u.state, array_agg(u.job_id) FROM upd u GROUP BY u.tenant_id, u.batch_id, u.state)
     SELECT array_agg(u.n), array_agg(u.batch_id), array_agg(u.job_id), array_agg(u.state),
-           bool_or(u.state = STATE_READY), bool_or(u.lane_id <> 0), bool_or(u.state IN (STATE_FAILED, STATE_ERROR)),
+           bool_or(u.state IN (STATE_READY, STATE_BLOCKED)), bool_or(u.lane_id <> 0), bool_or(u.state IN (STATE_FAILED, STATE_ERROR)),
            greatest(complete_attempts_v2.at, max(u.ended_at))
     INTO v_n, v_batch, v_job, v_state, v_again, v_frees, v_failed, v_at FROM upd u;
 

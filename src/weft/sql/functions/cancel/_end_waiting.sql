@@ -28,6 +28,9 @@ BEGIN
     IF v_listed IS NOT NULL THEN
         DELETE FROM weft.ready_job q WHERE q.batch_id = of_batch_id AND q.job_id = ANY (v_listed);
     END IF;
+    IF STATE_BLOCKED = ANY (v_state) THEN
+        DELETE FROM weft.blocked_job k WHERE k.batch_id = of_batch_id AND k.job_id = ANY (of_job_ids);
+    END IF;
     WITH upd AS (
         UPDATE weft.job j SET state = v_to, cancelled_at = _end_waiting.at,
             ready_at = CASE WHEN o.state > STATE_PENDING THEN j.ready_at END

@@ -23,12 +23,19 @@ BEGIN
                         u.committed_at),
                         coalesce(max(a.ended_at), j.cancelled_at, clock_timestamp())), 0)
                         - coalesce(sum(weft._ms_between(a.claimed_at,
-                            coalesce(a.ended_at, clock_timestamp()))) FILTER (WHERE a.started_at IS NOT NULL), 0), 0),
+                            coalesce(a.ended_at, clock_timestamp()))) FILTER (WHERE a.started_at IS NOT NULL), 0)
+                        - coalesce(sum(weft._ms_between(a.ended_at, k.until)) FILTER (WHERE a.to_state = STATE_BLOCKED), 0), 0),
                     'staging_ms', 0,
                     'starting_ms', coalesce(sum(weft._ms_between(a.claimed_at, a.started_at)), 0),
                     'running_ms', coalesce(sum(weft._ms_between(a.started_at, coalesce(a.ended_at, clock_timestamp()))), 0),
-                    'storing_ms', 0, 'blocked_ms', 0)
-                FROM weft._attempts(get_job.batch_id, get_job.job_id) a))
+                    'storing_ms', 0,
+                    'blocked_ms', coalesce(sum(weft._ms_between(a.ended_at, k.until)) FILTER (WHERE a.to_state = STATE_BLOCKED), 0))
+                FROM weft._attempts(get_job.batch_id, get_job.job_id) a
+                CROSS JOIN LATERAL (SELECT coalesce((SELECT min(c.at) FROM weft.job_change c WHERE c.batch_id = get_job.batch_id
+                    AND c.job_id = get_job.job_id AND c.attempt = a.attempt AND c.from_state = STATE_BLOCKED), j.cancelled_at,
+                    clock_timestamp()) AS until) k))
+            || coalesce((SELECT jsonb_build_object('next_try_at', b.next_at) FROM weft.blocked_job b
+                WHERE b.batch_id = get_job.batch_id AND b.job_id = get_job.job_id), '{}')
             || coalesce(CASE WHEN j.state = STATE_READY THEN weft._key_holders(get_job.tenant_id,
                 d.document -> 'concurrency_key' ->> 'key', get_job.batch_id, get_job.job_id) END, '{}'),
         get_job.job_id - j.spec_first, p.body

@@ -14,7 +14,7 @@ AS $$
                 'runs_s', coalesce(date_part('epoch', clock_timestamp() - j.started_at), 0),
                 'may_be_stopped', j.started_at IS NOT NULL AND weft._is_preemptible(j) AND NOT EXISTS (
                     SELECT FROM weft.preemption p
-                    WHERE p.batch_id = j.batch_id AND p.job_id = j.job_id AND p.attempt = j.attempt))), '[]')
+                    WHERE p.batch_id = j.batch_id AND p.job_id = j.job_id AND p.attempt = j.attempt)) ORDER BY j.batch_id, j.job_id), '[]')
             FROM weft._live_attempts(i.incarnation_id) j LEFT JOIN weft.lane l ON l.lane_id = j.lane_id))
     FROM weft.worker_incarnation i JOIN weft.worker w USING (worker_id)
     WHERE i.pool_id = of_pool_id AND i.ended_at IS NULL AND NOT i.cordoned AND NOT i.draining

@@ -1,6 +1,6 @@
 -- _list_ready: put jobs that are ready (again) into ready_job, before their gates if they have some. Jobs that were cancelled while
---   they ran, alone or with their group, end here; those that are late are parked and noted for the driver; jobs of held groups are
---   noted for it. Announces.
+--   they ran, alone or with their group, end here, also those that are blocked; those that are late are parked and noted for the driver;
+--   jobs of held groups are noted for it. Announces.
 -- Called by: every function that makes single jobs ready.   Safe to repeat: yes.
 -- Locks: job (by the caller); as _end_waiting; as _pass_gates; as _announce.
 -- Plan: job, batch and queue by key.
@@ -51,11 +51,12 @@ BEGIN
             s)
         CROSS JOIN LATERAL (SELECT x.batch_id, x.job_id FROM weft.job_cancel x WHERE x.batch_id = t.b AND x.job_id = t.j
             AND NOT x.late OFFSET 0) c
-        WHERE t.s = 1 GROUP BY c.batch_id ORDER BY c.batch_id
+        WHERE t.s IN (STATE_READY, STATE_BLOCKED) GROUP BY c.batch_id ORDER BY c.batch_id
     LOOP
         INSERT INTO weft.job_change (batch_id, job_id, tenant_id, at, from_state, to_state, actor, message)
-        SELECT c.batch_id, c.job_id, c.tenant_id, _list_ready.at, STATE_READY, STATE_CANCELLED, c.actor, 'cancelled by its user'
-        FROM weft.job_cancel c WHERE c.batch_id = v_cancelled.batch_id AND c.job_id = ANY (v_cancelled.jobs);
+        SELECT c.batch_id, c.job_id, c.tenant_id, _list_ready.at, j.state, STATE_CANCELLED, c.actor, 'cancelled by its user'
+        FROM weft.job_cancel c JOIN weft.job j USING (batch_id, job_id)
+        WHERE c.batch_id = v_cancelled.batch_id AND c.job_id = ANY (v_cancelled.jobs);
         PERFORM weft._end_waiting(v_cancelled.batch_id, v_cancelled.jobs, _list_ready.at);
     END LOOP;
     IF EXISTS (SELECT FROM weft.group_cancel c WHERE c.batch_id = ANY (_list_ready.batch_ids)) THEN
@@ -63,7 +64,7 @@ BEGIN
             SELECT t.b AS batch_id, array_agg(t.j) AS jobs
             FROM unnest(_list_ready.batch_ids, _list_ready.job_ids, _list_ready.states) t (b, j, s)
             JOIN weft.job j ON j.batch_id = t.b AND j.job_id = t.j
-            WHERE t.s = 1 AND weft._is_cancelled(t.b, j.group_id, j.always_run) GROUP BY t.b ORDER BY t.b
+            WHERE t.s IN (STATE_READY, STATE_BLOCKED) AND weft._is_cancelled(t.b, j.group_id, j.always_run) GROUP BY t.b ORDER BY t.b
         LOOP
             PERFORM weft._end_waiting(v_cancelled.batch_id, v_cancelled.jobs, _list_ready.at);
         END LOOP;

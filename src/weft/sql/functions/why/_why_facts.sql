@@ -29,7 +29,11 @@ AS $$
         'preempts', weft._preempted_for(o.batch_id, o.job_id, o.attempt), 'pool', n.pool,
         'kept', weft._kept_worker(o.batch_id, o.job_id),
         'machine', CASE WHEN o.state = STATE_CREATING THEN weft._own_machine(o.batch_id, o.job_id) END, 'stays', o.n_lost > 0 AND EXISTS (
-            SELECT FROM weft.job_change c WHERE c.batch_id = o.batch_id AND c.job_id = o.job_id AND c.subtype = 'spot'))
+            SELECT FROM weft.job_change c WHERE c.batch_id = o.batch_id AND c.job_id = o.job_id AND c.subtype = 'spot'),
+        'blocked', (SELECT jsonb_build_object('attempt', o.attempt, 'next_at', k.next_at,
+            'reason', (SELECT r.word FROM weft.attempt a JOIN weft.attempt_reason r USING (reason)
+                WHERE a.batch_id = o.batch_id AND a.job_id = o.job_id AND a.attempt = o.attempt))
+            FROM weft.blocked_job k WHERE o.waits AND k.batch_id = o.batch_id AND k.job_id = o.job_id))
     FROM one o
     CROSS JOIN LATERAL (SELECT x.name FROM weft.tenant_user x WHERE x.user_id = o.user_id OFFSET 0) u
     LEFT JOIN need n ON o.waits AND (n.pool_id, n.lane_id, n.cpu_m, n.memory_mib) = (o.pool_id, o.lane_id, o.cpu_m, o.memory_mib)

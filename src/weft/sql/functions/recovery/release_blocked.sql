@@ -1,0 +1,31 @@
+-- release_blocked: one bounded step: make blocked jobs ready whose date has come. Those that were cancelled meanwhile end instead.
+-- Called by: DriverStore.sweep, again and again until it returns 0.   Safe to repeat: yes.
+-- Locks: as _check_epoch; job (SKIP LOCKED, in key order); as _release_jobs. A cancel that holds a row ends its job.
+-- Plan: by date; jobs by key.
+-- Returns: how many jobs it made ready.
+-- Owner: weft_system.  Granted to: weft_driver.
+CREATE OR REPLACE FUNCTION weft.release_blocked(epoch bigint, limit_jobs int, at timestamptz DEFAULT clock_timestamp()) RETURNS bigint
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+AS $$
+#variable_conflict use_column
+DECLARE
+    v_batch bigint[]; v_job int[];
+BEGIN
+    PERFORM weft._check_epoch(release_blocked.epoch);
+    SELECT array_agg(l.batch_id), array_agg(l.job_id) INTO v_batch, v_job
+    FROM (
+        SELECT d.batch_id, d.job_id FROM (
+            SELECT k.batch_id, k.job_id FROM weft.blocked_job k WHERE k.next_at <= release_blocked.at
+            ORDER BY k.next_at LIMIT limit_jobs) d
+        ORDER BY d.batch_id, d.job_id) t
+    CROSS JOIN LATERAL (
+        SELECT j.batch_id, j.job_id, j.state FROM weft.job j WHERE j.batch_id = t.batch_id AND j.job_id = t.job_id
+        FOR UPDATE SKIP LOCKED OFFSET 0) l
+    WHERE l.state = STATE_BLOCKED;
+    IF v_job IS NULL THEN
+        RETURN 0;  -- or all rows are locked; they stay due
+    END IF;
+    PERFORM weft._release_jobs(v_batch, v_job, release_blocked.at);
+    RETURN cardinality(v_job);
+END $$;

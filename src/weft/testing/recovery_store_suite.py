@@ -1,0 +1,58 @@
+"""What every adapter of the port `DriverStore` must do with blocked jobs: a part of its suite."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+
+from weft.core.states import Reason
+from weft.ports.store import DriverStore, JobRows
+from weft.testing.builders import job_rows
+from weft.testing.store_site import StoreTests
+
+AGES_S = 1e6
+
+
+class RecoveryTests(StoreTests):
+    """A job whose retries wait."""
+
+    async def state(self, batch_id: int) -> str:
+        """Return the state of the first job."""
+        return str((await self.site.api.get_job(self.site.caller, batch_id, 1))["state"])
+
+    async def test_blocked_jobs_are_told_and_released(self) -> None:
+        """A job whose retry waits is ready again at its date, not before."""
+        driver, epoch = self.site.driver, await self.site.lead()
+        await self.site.drive()
+        before_s = await driver.recovery_due(epoch)
+        batch_id = await self.site.submit(_waiting(AGES_S))
+        (one,) = await self.site.claim()
+        await self.site.end(one, reason=Reason.EXIT)
+        due_s = await driver.recovery_due(epoch)
+        await self.site.sweep("release_blocked")
+        blocked = await self.state(batch_id)
+        soon_id = await self.site.submit(_waiting(0.001))
+        (one,) = await self.site.claim()
+        await self.site.end(one, reason=Reason.EXIT)
+        while await self.state(soon_id) == "blocked":
+            await self.site.sweep("release_blocked")
+        after = await self.state(soon_id)
+        await self.site.run()
+        await self.site.api.cancel_group(self.site.caller, batch_id, 0, force=False)
+        assert before_s is None
+        assert AGES_S / 2 < (due_s or 0) <= AGES_S
+        assert blocked == "blocked"
+        assert after == "ready"
+
+
+def _waiting(wait_s: float) -> JobRows:
+    """Return a job that waits this long before it is tried again."""
+    rows = job_rows(1, max_attempts=2, retry_on=[Reason.EXIT])
+    rows.retry_on = [rows.retry_on[0] | 1]
+    policy = {"policy": "constant", "wait_s": wait_s, "jitter": 0}
+    rows.rare_job, rows.rare_fields = [1], [{"retry": policy}]
+    return rows
+
+
+def due_calls(driver: DriverStore, epoch: int) -> Sequence[Callable[[], Awaitable[object]]]:
+    """Return the calls with which loops ask for their dates."""
+    asked = (driver.gates_due, driver.deadlines_due, driver.recovery_due)
+    return [partial(due, epoch) for due in asked]

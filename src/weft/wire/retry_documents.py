@@ -1,0 +1,61 @@
+"""The part of a job's document about the waits before its retries."""
+
+from typing import Annotated
+
+from msgspec import Struct
+
+from weft.core.retry_policy import PolicyWord
+from weft.wire.description import says
+
+
+class RetryStep(Struct, forbid_unknown_fields=True):
+    """A number of tries with the same wait before each."""
+
+    wait_s: Annotated[float, says("The wait before each of them.", 20, unit="seconds")]
+    tries: Annotated[
+        int | None, says("How many; without it, in the last step, without end.", 10)
+    ] = None
+
+
+class RetryDocument(Struct, forbid_unknown_fields=True):
+    """How long a job waits before it is tried again."""
+
+    policy: Annotated[
+        PolicyWord,
+        says(
+            "`constant`: always the same wait; `exponential`: it doubles; `stepwise`: as the "
+            "steps say."
+        ),
+    ]
+    wait_s: Annotated[
+        float | None, says("The wait if it is constant; without it 10.", 30, unit="seconds")
+    ] = None
+    first_s: Annotated[
+        float | None,
+        says("The first wait if it is exponential; without it 10.", 5, unit="seconds"),
+    ] = None
+    longest_s: Annotated[
+        float | None,
+        says("The longest wait if it is exponential; without it 300.", 600, unit="seconds"),
+    ] = None
+    steps: Annotated[
+        tuple[RetryStep, ...] | None,
+        says(
+            "Without it 2 tries after 10 s, 10 after 20 s, 10 after 60 s, 100 after 120 s, then "
+            "one every 300 s.",
+            [{"tries": 3, "wait_s": 10}, {"wait_s": 60}],
+        ),
+    ] = None
+    give_up_s: Annotated[
+        float | None,
+        says(
+            "If it is stepwise: no try is made this long after the first failure; without it "
+            "172800, two days.",
+            3600,
+            unit="seconds",
+        ),
+    ] = None
+    jitter: Annotated[
+        float | None,
+        says("The part of each wait, from 0 to 1, of which a random share is left out.", 0.5),
+    ] = None

@@ -1,0 +1,57 @@
+"""Retries that wait, with a real driver and a real worker."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from e2e.conftest import Weft
+from e2e.test_batches import as_json
+from weft import Client
+
+pytestmark = pytest.mark.slow
+
+
+def once(tmp_path: Path, code: int) -> str:
+    """Return a script that ends with this code the first time, and then well."""
+    return f"[ -e {tmp_path}/tried ] || {{ touch {tmp_path}/tried; exit {code}; }}; date +%s"
+
+
+def test_failed_job_is_tried_again_after_its_wait(weft: Weft, tmp_path: Path) -> None:
+    done = weft.run(
+        "run", "--retries", "1", "--retry-wait", "1s", "--json", "--",
+        "sh", "-c", once(tmp_path, 3),
+    )  # fmt: skip
+    job = as_json(weft, "status", f"b{json.loads(done.stdout)['batch_id']}.j1")
+
+    assert done.returncode == 0, done.stderr
+    assert (job["state"], job["attempt"]) == ("success", 2)
+    assert job["retry"] == {"policy": "constant", "wait_s": 1.0, "jitter": 0}
+    assert 1000 <= job["times"]["blocked_ms"] < 60_000
+
+
+def test_command_line_names_its_option_for_a_mistake(weft: Weft) -> None:
+    done = weft.run("run", "--retry-wait", "5s", "--", "true")
+
+    assert done.returncode != 0
+    assert b"--retry-wait: has no effect on a job that is not tried again" in done.stderr
+
+
+def test_external_error_is_explained_and_can_be_cancelled(weft: Weft, tmp_path: Path) -> None:
+    with Client(home=weft.home) as client:
+        bb = client.create_batch()
+        one = bb.create_job(
+            ["sh", "-c", "exit 75"], retry={"policy": "exponential"}, max_attempts=2
+        )
+        batch = bb.submit()
+        while (job := one.status())["state"] != "blocked":
+            pass
+    why = weft.run("why", f"b{batch.id}.j1").stdout.decode()
+    shown = weft.run("status", f"b{batch.id}.j1").stdout.decode()
+    weft.run("cancel", f"b{batch.id}.j1")
+
+    assert (job["exit_code"], job["reason"]) == (75, "blocked")
+    assert "is tried again in" in why
+    assert "attempt 1 reported an external error" in why
+    assert "Next try" in shown
+    assert as_json(weft, "status", f"b{batch.id}.j1")["state"] == "cancelled"

@@ -1,0 +1,62 @@
+"""What the driver reads when it releases blocked jobs, and who blocks them."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from plans.test_plans import Reads, reads
+from store.test_recovery import fail, retried
+from store.world import World
+from weft.core.states import Reason
+from weft.store.database import call_on
+from weft.store.worker_store import end_columns
+from weft.testing.builders import end_report
+
+pytestmark = pytest.mark.slow
+TABLES = ("job", "blocked_job", "ready_job", "job_label", "attempt", "late_job", "job_cancel")
+
+
+def scanned(found: dict[str, Reads]) -> list[str]:
+    return [table for table, read in found.items() if read.scans]
+
+
+async def test_step_reads_the_jobs_that_are_due(own_world: World) -> None:
+    """However many others wait for a later date, or are ready."""
+    batch = await own_world.submit(retried(2_000))
+    worker = await own_world.worker()
+    await fail(worker, *await worker.claim(2_000))
+    await own_world.submit(5_000)
+    await own_world.admin.execute(
+        "UPDATE weft.blocked_job SET next_at = next_at + interval '1 day' "
+        "WHERE batch_id = $1 AND job_id % 10 <> 0",
+        batch,
+    )
+    epoch = await own_world.lead()
+    connection = await own_world.connect("weft_driver")
+    async with reads(connection, *TABLES) as found:
+        (row,) = await call_on(
+            connection, "release_blocked", epoch=epoch, limit_jobs=100,
+            at=datetime.now(UTC) + timedelta(minutes=2),
+        )  # fmt: skip
+        due = await call_on(connection, "recovery_due", epoch=epoch)
+
+    assert row["release_blocked"] == 100
+    assert timedelta() < due[0]["recovery_due"] <= timedelta(minutes=1)
+    assert scanned(found) == []
+    assert found["blocked_job"].rows_by_index < 500
+    assert found["job"].rows_by_index < 1_000
+
+
+async def test_end_that_blocks_reads_its_own_job(own_world: World) -> None:
+    await own_world.submit(retried(2_000))
+    worker = await own_world.worker()
+    claimed = await worker.claim(1_000)
+    await fail(worker, *claimed[50:])
+    connection = await own_world.connect("weft_worker")
+    columns = end_columns([end_report(one, Reason.EXIT, exit_code=1) for one in claimed[:50]])
+    async with reads(connection, *TABLES) as found:
+        await call_on(connection, "complete_attempts_v2", incarnation_id=worker.id, **columns)
+
+    assert scanned(found) == []
+    assert found["job"].rows_by_index < 1_000
+    assert found["attempt"].rows_by_index < 500

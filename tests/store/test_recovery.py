@@ -1,0 +1,369 @@
+"""Blocked jobs: they wait for a date, and then are ready again."""
+
+import asyncio
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from core.test_retry_policy import TRIES, WAITS, policies
+from store.test_arrays import array_rows
+from store.test_deadlines import due, look
+from store.test_deletion import delete, remove
+from store.test_rare_fields import with_fields
+from store.world import Worker, World
+from weft.core.retry_policy import EXTERNAL, wait_s
+from weft.core.states import Reason
+from weft.ports.store import Claimed, JobRows, NewGroup
+from weft.store.database import call_on
+from weft.store.worker_store import end_columns
+from weft.testing.builders import end_report, job_rows
+
+A_MINUTE: Mapping[str, Any] = {"policy": "constant", "wait_s": 60, "jitter": 0}
+
+
+def waiting(rows: JobRows, *jobs: int, policy: Mapping[str, Any] = A_MINUTE) -> JobRows:
+    """Let the retries of jobs wait."""
+    rows.retry_on = [one | 1 for one in rows.retry_on]
+    return with_fields(rows, **{f"j{job}": {"retry": dict(policy)} for job in jobs})
+
+
+def retried(n_jobs: int = 1, *, tries: int = 3, **more: Any) -> JobRows:  # noqa: ANN401 (as job_rows)
+    rows = job_rows(n_jobs, max_attempts=tries, retry_on=[Reason.EXIT], **more)
+    return waiting(rows, *range(1, n_jobs + 1))
+
+
+async def release(world: World, *, in_s: float = 0, limit: int = 1000) -> int:
+    """Let the driver look at blocked jobs, as if some seconds later."""
+    at = datetime.now(UTC) + timedelta(seconds=in_s)
+    released, epoch = 0, await world.lead()
+    while True:
+        (row,) = await world.call("release_blocked", epoch=epoch, limit_jobs=limit, at=at)
+        if not row["release_blocked"]:
+            return released
+        released += row["release_blocked"]
+
+
+async def fail(worker: Worker, *claimed: Claimed, code: int = 1) -> None:
+    assert set(await worker.end(*claimed, reason=Reason.EXIT, exit_code=code)) == {"ok"}
+
+
+async def wait_of(world: World, batch: int, job: int = 1) -> float:
+    """Return how long a blocked job waits in all."""
+    row = await world.admin.fetchrow(
+        "SELECT next_at - blocked_at AS wait FROM weft.blocked_job "
+        "WHERE batch_id = $1 AND job_id = $2",
+        batch, job,
+    )  # fmt: skip
+    assert row is not None
+    wait: timedelta = row["wait"]
+    return wait.total_seconds()
+
+
+async def test_retry_waits_for_its_date(world: World) -> None:
+    batch = await world.submit(retried(2))
+    worker = await world.worker()
+    await fail(worker, *await worker.claim())
+    await release(world, in_s=59)
+    early = await worker.claim(), await world.states(batch)
+    blocked = await world.counts(batch)
+    await release(world, in_s=61, limit=1)
+    late = await world.states(batch)
+    claimed = await worker.claim()
+    await worker.end(*claimed)
+
+    assert early == ([], "bb")
+    assert blocked == {"blocked": 2}
+    assert late == "rr"
+    assert [one.attempt for one in claimed] == [2, 2]
+    assert await world.counts(batch) == {"succeeded": 2}
+
+
+async def test_last_failure_is_final(world: World) -> None:
+    batch = await world.submit(retried(tries=2))
+    worker = await world.worker()
+    for _ in range(2):
+        await fail(worker, *await worker.claim(), code=4)
+        await release(world, in_s=61)
+
+    job = await world.api.get_job(world.caller, batch, 1)
+    assert (job["state"], job["reason"], job["exit_code"], job["attempt"]) == (
+        "failed", "exit", 4, 2
+    )  # fmt: skip
+
+
+async def test_document_and_history_say_when_it_goes_on(world: World) -> None:
+    batch = await world.submit(retried())
+    worker = await world.worker()
+    await fail(worker, *await worker.claim())
+    blocked = await world.api.get_job(world.caller, batch, 1)
+    facts = await world.api.why_job(world.caller, batch, 1)
+    await release(world, in_s=61)
+    ready = await world.api.get_job(world.caller, batch, 1)
+    history = await world.api.job_history(world.caller, batch, 1)
+
+    wait = datetime.fromisoformat(str(blocked["next_try_at"])) - datetime.now(UTC)
+    assert timedelta(seconds=30) < wait <= timedelta(seconds=60)
+    assert (blocked["reason"], blocked["retry"]) == ("exit", A_MINUTE)
+    assert facts.blocked is not None
+    assert (facts.blocked.attempt, facts.blocked.reason) == (1, "exit")
+    assert "next_try_at" not in ready
+    assert ready["times"]["blocked_ms"] >= 60_000
+    assert [(one["from"], one["to"]) for one in history if one["to"] in {"blocked", "ready"}] == [
+        (None, "ready"), ("running", "blocked"), ("blocked", "ready")
+    ]  # fmt: skip
+
+
+async def test_jobs_of_an_array_share_a_policy(world: World) -> None:
+    rows = array_rows(None, 3, max_attempts=2, retry_on=[Reason.EXIT])
+    batch = await world.submit(waiting(rows, 2))
+    worker = await world.worker()
+    await fail(worker, *await worker.claim())
+
+    blocked = await world.states(batch)
+    await release(world, in_s=61)
+
+    assert (blocked, await world.states(batch)) == ("fbbb", "frrr")  # the first has none
+
+
+async def test_external_error_is_tried_again_and_does_not_count(world: World) -> None:
+    """Whatever the job says about retries."""
+    batch = await world.submit(1)
+    worker = await world.worker()
+    waits = []
+    for _ in range(3):
+        await fail(worker, *await worker.claim(), code=75)
+        waits.append(await wait_of(world, batch))
+        await release(world, in_s=61)
+    await fail(worker, *await worker.claim())
+
+    assert waits == [10, 10, 20]
+    assert await world.states(batch) == "f"
+    job = await world.job(batch)
+    assert (job["attempt"], job["n_uncounted"], job["n_lost"]) == (4, 3, 0)
+
+
+async def test_external_errors_are_counted_since_the_last_other_end(world: World) -> None:
+    batch = await world.submit(job_rows(1, max_attempts=3, retry_on=[Reason.EXIT]))
+    worker = await world.worker()
+    waits = []
+    for code in (75, 75, 75, 1, 75):
+        await fail(worker, *await worker.claim(), code=code)
+        if code != 1:
+            waits.append(await wait_of(world, batch))
+        await release(world, in_s=61)
+
+    assert waits == [10, 10, 20, 10]
+
+
+async def test_external_error_is_given_up_after_two_days(world: World) -> None:
+    batch = await world.submit(job_rows(2, parents={2: [1]}))
+    worker = await world.worker()
+    await fail(worker, *await worker.claim(), code=75)
+    await release(world, in_s=61)
+    await world.admin.execute(
+        "UPDATE weft.attempt SET claimed_at = claimed_at - interval '2 days', "
+        "started_at = started_at - interval '2 days', ended_at = ended_at - interval '2 days' "
+        "WHERE batch_id = $1",
+        batch,
+    )
+    await fail(worker, *await worker.claim(), code=75)
+    await world.sweep()
+
+    job = await world.api.get_job(world.caller, batch, 1)
+    assert (job["state"], job["reason"], job["exit_code"]) == ("error", "blocked", 75)
+    assert await world.states(batch) == "ec"
+
+
+async def test_repeated_report_of_an_external_error_changes_nothing(world: World) -> None:
+    batch = await world.submit(1)
+    worker = await world.worker()
+    claimed = await worker.claim()
+    await fail(worker, *claimed, code=75)
+    await fail(worker, *claimed, code=75)
+
+    assert await world.counts(batch) == {"blocked": 1}
+
+
+async def test_policy_that_gives_up_makes_the_failure_final(world: World) -> None:
+    policy = {"policy": "stepwise", "jitter": 0, "steps": [{"tries": 1, "wait_s": 5}]}
+    rows = job_rows(1, max_attempts=9, retry_on=[Reason.EXIT])
+    batch = await world.submit(waiting(rows, 1, policy=policy))
+    worker = await world.worker()
+    for _ in range(2):
+        await fail(worker, *await worker.claim())
+        await release(world, in_s=61)
+
+    assert await world.states(batch) == "f"
+    assert (await world.job(batch))["attempt"] == 2
+
+
+async def test_cancelled_jobs_are_not_released(world: World) -> None:
+    """A single one ends at once, those of a group with the sweep or, before it, when due."""
+    groups = [NewGroup(group_id=1, parent_id=0, name="a"),
+              NewGroup(group_id=2, parent_id=0, name="b")]  # fmt: skip
+    batch = await world.submit(retried(4, group=[0, 1, 2, 0]), groups=groups)
+    worker = await world.worker()
+    await fail(worker, *await worker.claim())
+    answer = await world.api.cancel_jobs(world.caller, batch, [1])
+    await world.api.cancel_group(world.caller, batch, 1, force=False)
+    await world.sweep()
+    swept = await world.states(batch)
+    await world.api.cancel_group(world.caller, batch, 2, force=False)
+    await release(world, in_s=61)
+
+    assert answer == {1: "cancelled"}
+    assert swept == "ccbb"
+    assert await world.states(batch) == "cccr"
+    assert [one.job_id for one in await worker.claim()] == [4]
+
+
+async def test_job_that_fails_while_it_is_being_cancelled_is_not_blocked(world: World) -> None:
+    groups = [NewGroup(group_id=1, parent_id=0, name="a")]
+    batch = await world.submit(retried(3, group=[0, 1, 0]), groups=groups)
+    worker = await world.worker()
+    claimed = await worker.claim()
+    await world.api.cancel_jobs(world.caller, batch, [1])
+    await world.api.cancel_group(world.caller, batch, 1, force=False)
+    await fail(worker, *claimed)
+
+    assert await world.states(batch) == "ccb"
+
+
+async def test_cancel_that_is_under_way_wins_over_a_release(world: World) -> None:
+    """The release leaves the row alone; one that it waits for it ends as well."""
+    batch = await world.submit(retried(2))
+    worker = await world.worker()
+    await fail(worker, *await worker.claim())
+    api = await world.connect("weft_api")
+    async with api.transaction():
+        await call_on(
+            api, "cancel_jobs", tenant_id=world.caller.tenant_id, batch_id=batch, job_ids=[1],
+            actor="x",
+        )  # fmt: skip
+        await release(world, in_s=61)
+        released = await world.states(batch)
+    driver = await world.connect()
+    await fail(worker, *await worker.claim())
+    async with driver.transaction():
+        await call_on(
+            driver, "release_blocked", epoch=await world.lead(), limit_jobs=9,
+            at=datetime.now(UTC) + timedelta(seconds=61),
+        )  # fmt: skip
+        cancelling = asyncio.create_task(world.api.cancel_jobs(world.caller, batch, [2]))
+        await world.until_somebody_waits()
+    answer = await cancelling
+
+    assert released == "br"
+    assert answer == {2: "cancelled"}
+    assert await world.states(batch) == "cc"
+    assert await worker.claim() == []
+
+
+@pytest.mark.parametrize("in_s", [0.0, 3600.0])
+async def test_blocked_job_ends_at_its_deadline(world: World, in_s: float) -> None:
+    """Also if it was late when it was blocked."""
+    rows = due(job_rows(1, max_attempts=2, retry_on=[Reason.EXIT]), 7200, 1, timeout_s=3600)
+    rows.rare_fields[0]["retry"] = dict(A_MINUTE)
+    rows.retry_on = [rows.retry_on[0] | 1]
+    batch = await world.submit(rows)
+    worker = await world.worker()
+    claimed = await worker.claim()
+    if not in_s:
+        await world.admin.execute(
+            "UPDATE weft.job_deadline SET latest_start = now() - interval '1 s', "
+            "due_at = deadline WHERE batch_id = $1",
+            batch,
+        )
+    await fail(worker, *claimed)
+    blocked = await world.states(batch)
+    await look(world, in_s=in_s)
+
+    job = await world.api.get_job(world.caller, batch, 1)
+    assert (blocked, job["state"], job["reason"]) == ("b", "error", "deadline")
+
+
+async def test_held_job_is_ready_but_not_claimed(world: World) -> None:
+    batch = await world.submit(retried(2))
+    worker = await world.worker()
+    await fail(worker, *await worker.claim())
+    await world.api.hold_jobs(world.caller, batch, [1])
+    await release(world, in_s=61)
+    claimed = [one.job_id for one in await worker.claim()]
+    await world.api.release_jobs(world.caller, batch, [1])
+
+    assert claimed == [2]
+    assert [one.job_id for one in await worker.claim()] == [1]
+
+
+async def test_place_at_a_gate_is_free_while_its_job_is_blocked(world: World) -> None:
+    batch = await world.submit(retried(2), max_running=1)
+    worker = await world.worker()
+    await fail(worker, *await worker.claim())
+    (second,) = await worker.claim()
+    await release(world, in_s=61)
+
+    assert second.job_id == 2
+    assert await world.states(batch) == "rR"
+    assert await worker.claim() == []
+
+
+async def test_batch_with_blocked_jobs_is_deleted(world: World) -> None:
+    batch = await world.submit(retried(2))
+    worker = await world.worker()
+    await fail(worker, *await worker.claim())
+    await remove(world, await delete(world, batch))
+    left = await world.admin.fetchval(
+        "SELECT count(*) FROM weft.blocked_job WHERE batch_id = $1", batch
+    )
+
+    assert left == 0
+
+
+async def test_notice_tells_the_driver(world: World) -> None:
+    batch = await world.submit(retried())
+    worker = await world.worker()
+    (one,) = await worker.claim()
+    listener, heard = await world.connect(), asyncio.Event()
+
+    def note(_connection: object, _pid: int, _channel: str, payload: object) -> None:
+        if payload == "recovery":
+            heard.set()
+
+    await listener.add_listener("driver", note)
+    columns = end_columns([end_report(one, Reason.EXIT, exit_code=1)])
+    await call_on(
+        await world.connect("weft_worker"), "complete_attempts_v2", incarnation_id=worker.id,
+        **columns,
+    )  # fmt: skip
+
+    async with asyncio.timeout(10):
+        await heard.wait()
+    assert await world.states(batch) == "b"
+
+
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(policy=policies(), tries=TRIES, waited=WAITS, draw=st.integers(0, 65_535))
+async def test_database_waits_as_the_pure_function(
+    world: World, policy: dict[str, Any], tries: int, waited: float, draw: int
+) -> None:
+    part = draw / 65_536
+    found = await world.admin.fetchval(
+        "SELECT weft._retry_wait($1, $2, $3, $4)", policy, tries, waited, part
+    )
+    expected = wait_s(policy, tries, waited_s=waited, draw=part)
+
+    assert found == (None if expected is None else pytest.approx(expected))
+
+
+async def test_policy_of_external_errors_is_that_of_the_program(world: World) -> None:
+    found = await world.admin.fetchval(
+        "SELECT weft._policy_of(0, 0, 0, $1::smallint)", Reason.BLOCKED
+    )
+
+    assert found == {**EXTERNAL, "steps": [*EXTERNAL["steps"]]}

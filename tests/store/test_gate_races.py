@@ -251,6 +251,32 @@ async def test_who_steps_back_in_vain_is_admitted_again(world: World) -> None:
     assert await world.findings() == {}
 
 
+@pytest.mark.parametrize("what", ["job", "group"])
+async def test_job_that_is_released_before_it_was_parked_is_admitted(
+    world: World, what: str
+) -> None:
+    """Its gate had a free place only while it was held, when nobody admits it."""
+    batch = await world.submit(with_gates(key_gate(1), key_gate(1)))
+    worker = await world.worker()
+    (first,) = await worker.claim()
+    api, caller = world.api, world.caller
+    if what == "job":
+        await api.hold_jobs(caller, batch, [2])
+    else:
+        await api.hold_group(caller, batch, 0)
+    await worker.end(first)
+    await visit(world)
+    if what == "job":
+        await api.release_jobs(caller, batch, [2])
+    else:
+        await api.release_group(caller, batch, 0)
+    await park(world)
+    await visit(world)
+
+    assert await world.findings() == {}
+    assert numbers(await worker.claim()) == [2]
+
+
 def key_gate(n: int) -> list[Gate]:
     return [JOB_GATES["concurrency_key"].gate(ConcurrencyKey("database", n))]
 

@@ -7,7 +7,7 @@ CREATE OR REPLACE FUNCTION weft._unpark_jobs(of_batch_id bigint, after_job int, 
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_first int; v_job int[]; v_free int[]; v_sets int[];
+    v_first int; v_last int; v_job int[]; v_free int[]; v_sets int[];
 BEGIN
     SELECT q.job_id INTO v_first FROM weft.ready_job q WHERE q.batch_id = of_batch_id AND q.job_id > after_job ORDER BY q.job_id LIMIT 1;
     IF v_first IS NULL THEN
@@ -22,8 +22,13 @@ BEGIN
     CROSS JOIN LATERAL (SELECT y.group_id FROM weft.job y WHERE y.batch_id = of_batch_id AND y.job_id = x OFFSET 0) j
     WHERE NOT weft._is_closed(of_batch_id, j.group_id, x);
     v_sets := weft._unpark(of_batch_id, v_free);
-    IF v_sets IS NOT NULL THEN
+    v_last := CASE WHEN cardinality(v_job) = limit_jobs THEN v_job[limit_jobs] ELSE least(v_first::bigint + 20000, 2147483647) END;
+    -- Jobs that were not parked yet: who passed their gates meanwhile left them out, and has told nobody.
+    v_sets := v_sets || ARRAY(
+        SELECT DISTINCT q.gate_set_id FROM weft.ready_job q
+        WHERE q.batch_id = of_batch_id AND q.job_id BETWEEN v_first AND v_last AND q.gate_set_id > 1);
+    IF v_sets <> '{}' THEN
         PERFORM weft._pass_gates(weft._set_gates(v_sets), true);
     END IF;
-    RETURN CASE WHEN cardinality(v_job) = limit_jobs THEN v_job[limit_jobs] ELSE least(v_first::bigint + 20000, 2147483647) END;
+    RETURN v_last;
 END $$;

@@ -3,7 +3,7 @@ import pytest
 from weft.bench.fairness import jain
 from weft.bench.figures import median_rate, percentile, ratio_of
 from weft.bench.plan import BenchPlan
-from weft.bench.runners import Run
+from weft.bench.runners import RunnersRun
 
 
 def test_ratio_is_how_many_times_the_reference() -> None:
@@ -34,7 +34,7 @@ def test_plan_scales_jobs_and_keeps_at_least_one() -> None:
 
 
 def test_rate_of_a_part_counts_the_jobs_between_its_ends() -> None:
-    run = Run(began_at=0.0, calls=[(1.0, 10), (3.0, 10), (4.0, 10), (5.0, 10)])
+    run = RunnersRun(began_at=0.0, calls=[(1.0, 10), (3.0, 10), (4.0, 10), (5.0, 10)])
 
     assert run.rate == 8.0
     assert run.rate_between(0.0, 0.25) == 10.0
@@ -42,6 +42,6 @@ def test_rate_of_a_part_counts_the_jobs_between_its_ends() -> None:
 
 
 def test_rate_of_less_than_one_call_is_that_of_its_time() -> None:
-    run = Run(began_at=0.0, calls=[(1.0, 10), (3.0, 10)])
+    run = RunnersRun(began_at=0.0, calls=[(1.0, 10), (3.0, 10)])
 
     assert run.rate_between(0.9, 1.0) == pytest.approx(5.0)

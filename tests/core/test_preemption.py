@@ -6,31 +6,31 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.core.preemption import Host, Running, Waiting, plan_preemptions, without_room
+from weft.core.preemption import Host, RunningJob, WaitingJob, plan_preemptions, without_room
 
 LOSSES_MAX = 3
 IDS = iter(range(1, 10_000_000))
 
 
-def waiting(cpu: int = 1, priority: int = 9, **more: Any) -> Waiting:  # noqa: ANN401 (fields)
-    return Waiting(
+def waiting(cpu: int = 1, priority: int = 9, **more: Any) -> WaitingJob:  # noqa: ANN401 (fields)
+    return WaitingJob(
         batch_id=1, job_id=next(IDS), cpu_m=cpu, memory_mib=1, priority=priority,
         **{"tenant_id": 1, **more},
     )  # fmt: skip
 
 
-def running(cpu: int = 1, priority: int | None = None, **more: Any) -> Running:  # noqa: ANN401 (fields)
-    return Running(
+def running(cpu: int = 1, priority: int | None = None, **more: Any) -> RunningJob:  # noqa: ANN401 (fields)
+    return RunningJob(
         batch_id=2, job_id=next(IDS), attempt=1, cpu_m=cpu, memory_mib=1, priority=priority,
         **{"tenant_id": 1, "may_be_stopped": True, **more},
     )  # fmt: skip
 
 
-def host(*jobs: Running, cpu: int = 4, name: str = "w", **more: Any) -> Host:  # noqa: ANN401 (fields)
+def host(*jobs: RunningJob, cpu: int = 4, name: str = "w", **more: Any) -> Host:  # noqa: ANN401 (fields)
     return Host(name=name, cpu_m=cpu, memory_mib=100, running=jobs, **more)
 
 
-def stopped(jobs: list[Waiting], hosts: list[Host]) -> list[Running]:
+def stopped(jobs: list[WaitingJob], hosts: list[Host]) -> list[RunningJob]:
     plans = plan_preemptions(jobs, hosts, losses_max=LOSSES_MAX)
     return [one for plan in plans for one in plan.stopped]
 
@@ -111,7 +111,7 @@ QUEUED = st.lists(
 
 @given(QUEUED, HOSTS)
 def test_each_is_stopped_once_for_a_higher_job_that_then_fits(
-    jobs: list[Waiting], hosts: list[Host]
+    jobs: list[WaitingJob], hosts: list[Host]
 ) -> None:
     plans = plan_preemptions(jobs, hosts, losses_max=LOSSES_MAX)
     names = Counter(one.job_id for plan in plans for one in plan.stopped)
@@ -132,7 +132,7 @@ def test_each_is_stopped_once_for_a_higher_job_that_then_fits(
 
 @given(QUEUED, HOSTS)
 def test_what_was_stopped_is_room_for_those_that_wait(
-    jobs: list[Waiting], hosts: list[Host]
+    jobs: list[WaitingJob], hosts: list[Host]
 ) -> None:
     """A second round, in which the stopped jobs are gone and the others run, stops nobody."""
     plans = plan_preemptions(jobs, hosts, losses_max=LOSSES_MAX)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from simulator.traces import job, pool
 from weft.core.pools import Pool
 from weft.core.swf import TraceJob
-from weft.simulator import Options, Outcome, run_easy, run_fifo, run_pool
+from weft.simulator import Options, TraceOutcome, run_easy, run_fifo, run_pool
 
 traces = st.lists(
     st.builds(
@@ -26,7 +26,7 @@ pools = st.builds(
 options = st.builds(Options, seed=st.integers(0, 9), boot_s=st.sampled_from([0.0, 7.0, 60.0]))
 
 
-def check(outcome: Outcome, jobs: Sequence[TraceJob]) -> None:
+def check(outcome: TraceOutcome, jobs: Sequence[TraceJob]) -> None:
     """Check that each job ran on a machine that was there and had room."""
     machines = {one.name: one for one in outcome.machines}
     assert len(outcome.starts) == len(outcome.placed) == len(jobs)

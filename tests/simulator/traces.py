@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from weft.core.pools import Flavour, Pool
 from weft.core.swf import TraceJob
-from weft.simulator import Outcome
+from weft.simulator import TraceOutcome
 
 
 def job(submit_s: float, run_s: float, cores: int, user: int = 1, limit_s: float = 0) -> TraceJob:
@@ -27,6 +27,6 @@ def pool(*cores: int, at_least: int = 0, at_most: int = 1, idle_s: float = 30) -
     )  # fmt: skip
 
 
-def waits(outcome: Outcome, jobs: Sequence[TraceJob]) -> list[float]:
+def waits(outcome: TraceOutcome, jobs: Sequence[TraceJob]) -> list[float]:
     """Return how long each job waited."""
     return [start - one.submit_s for start, one in zip(outcome.starts, jobs, strict=True)]

@@ -37,7 +37,7 @@ LATE_S = 0.1
 
 
 @dataclass(frozen=True)
-class Cancelled:
+class CancelTimes:
     """The measurements of one cancel."""
 
     ack_ms: float
@@ -76,7 +76,7 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
     }
 
 
-async def _cancel_one(client: Api, admin_dsn: str, count: int) -> Cancelled:
+async def _cancel_one(client: Api, admin_dsn: str, count: int) -> CancelTimes:
     batch_id = await _submit(client, count)
     other_id = await _submit(client, max(OTHER_MIN, round(count * OTHER_SHARE)))
     await until(client, batch_id, lambda batch: batch["n_completed"] >= RUNS_FIRST)
@@ -98,7 +98,7 @@ async def _cancel_one(client: Api, admin_dsn: str, count: int) -> Cancelled:
     finally:
         await connection.close()
     ack_ms = (acknowledged - begun) * 1000
-    return Cancelled(ack_ms, int(late), left / settled_s, meanwhile, alone)
+    return CancelTimes(ack_ms, int(late), left / settled_s, meanwhile, alone)
 
 
 async def _submit(client: Api, count: int) -> int:

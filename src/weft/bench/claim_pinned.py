@@ -15,7 +15,7 @@ import asyncpg
 from weft.bench.conditions import load_average, query
 from weft.bench.figures import ratio_of
 from weft.bench.plan import BenchPlan, BenchProgress
-from weft.bench.runners import Run
+from weft.bench.runners import RunnersRun
 from weft.bench.server import BenchServer, bench_server
 from weft.bench.turns import Order
 
@@ -33,8 +33,8 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
     load = load_average()
     part = max(SIZE, plan.jobs_of(JOBS) // PARTS)
     progress.begin(PARTS + 2)
-    pinned: list[Run] = []
-    free: list[Run] = []
+    pinned: list[RunnersRun] = []
+    free: list[RunnersRun] = []
     async with bench_server(plan.directory) as one, bench_server(plan.directory) as other:
         progress.step("start and warm up")
         for server in (one, other):
@@ -70,7 +70,7 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
     }
 
 
-def _rate(runs: list[Run]) -> float:
+def _rate(runs: list[RunnersRun]) -> float:
     """Return the jobs per second of all runs together."""
     jobs = sum(count for run in runs for _, count in run.calls)
     return jobs / sum(run.calls[-1][0] - run.began_at for run in runs)

@@ -10,7 +10,7 @@ from typing import Any, Self
 import msgspec
 
 from weft.api.translation.gates import JOB_GATES
-from weft.bench.layout import Layout, Nested
+from weft.bench.layout import Layout, NestedGroups
 from weft.bench.plan import BenchFailed
 from weft.ports.store import ArrayRow, Caller, JobRows, NewBatch, Shape
 from weft.store import PostgresApiStore, open_api_store
@@ -20,7 +20,7 @@ from weft.wire.spec import CHUNK_JOBS_MAX, ArrayRange, JobSpec, encode_array, en
 BUNCH_JOBS = 10_000
 ARRAY_JOBS = 1_000_000
 PARALLEL = 2
-NESTED = Nested()
+NESTED = NestedGroups()
 SHAPE = Shape(cpu_m=1000, memory_mib=512)
 TRACE_ID = "0" * 32
 KEY_PLACES = 2
@@ -59,7 +59,7 @@ class Filler:
     async def fill_small(self, caller: Caller, jobs: int, shape: Shape) -> int:
         """Submit a user's batch in one call, without groups; return its number."""
         store, _ = self.opened
-        (bunch,) = self._bunches(1, jobs, Nested(deep=0), keys=0, shape=shape)
+        (bunch,) = self._bunches(1, jobs, NestedGroups(deep=0), keys=0, shape=shape)
         new = NewBatch(name="bench", trace_id=TRACE_ID)
         batch_id, *_ = await store.submit(
             caller, new, [], bunch, idempotency_key=None, digest=b"", trace_id=TRACE_ID

@@ -27,7 +27,7 @@ class Layout(Protocol):
 
 
 @dataclass(frozen=True)
-class Nested:
+class NestedGroups:
     """All jobs in the deepest of nested tree groups."""
 
     deep: int = 3

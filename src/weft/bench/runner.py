@@ -45,7 +45,7 @@ class Logins(msgspec.Struct):
     worker: str
 
 
-class Done(msgspec.Struct):
+class RunnerDone(msgspec.Struct):
     """The result of a run."""
 
     began_at: float
@@ -87,15 +87,15 @@ async def _connect(dsn: str) -> asyncpg.Connection:
     return connection
 
 
-async def _run(turns: Sequence[Turn], order: Order) -> Done:
+async def _run(turns: Sequence[Turn], order: Order) -> RunnerDone:
     _say("ready")
     _line()
-    result = Done(time.monotonic(), [])
+    result = RunnerDone(time.monotonic(), [])
     await asyncio.gather(*(_repeat(turn, order, result) for turn in turns))
     return result
 
 
-async def _repeat(turn: Turn, order: Order, result: Done) -> None:
+async def _repeat(turn: Turn, order: Order, result: RunnerDone) -> None:
     left = math.inf if order.jobs_max is None else order.jobs_max
     found_at = result.began_at
     while left > 0:

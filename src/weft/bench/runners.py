@@ -9,7 +9,7 @@ from typing import Self
 import msgspec
 
 from weft.bench.plan import BenchFailed
-from weft.bench.runner import Done, Logins
+from weft.bench.runner import Logins, RunnerDone
 from weft.bench.turns import Order
 
 COUNT = 2
@@ -17,7 +17,7 @@ LINE_BYTES_MAX = 1 << 26
 
 
 @dataclass(frozen=True)
-class Run:
+class RunnersRun:
     """The results of all runners."""
 
     began_at: float
@@ -68,18 +68,18 @@ class Runners:
                 process.kill()  # it may be in the middle of a run
             await process.wait()
 
-    async def run(self, order: Order) -> Run:
+    async def run(self, order: Order) -> RunnersRun:
         """Let all begin at once; return when nothing is left to claim."""
         await self._tell_all(order)
         for process in self._processes:
             await self._answer_of(process)
         await self._tell_all("go")
         lines = [await self._answer_of(process) for process in self._processes]
-        done = [msgspec.json.decode(line, type=Done) for line in lines]
+        done = [msgspec.json.decode(line, type=RunnerDone) for line in lines]
         calls = sorted((at, jobs) for one in done for at, jobs in one.calls)
         if not calls:
             raise BenchFailed("the runners found nothing to claim")
-        return Run(min(one.began_at for one in done), calls)
+        return RunnersRun(min(one.began_at for one in done), calls)
 
     async def _tell_all(self, message: object) -> None:
         for process in self._processes:

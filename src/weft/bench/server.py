@@ -11,7 +11,7 @@ import asyncpg
 from weft.bench.conditions import conditions_of, query
 from weft.bench.filled_batch import Filler
 from weft.bench.plan import BenchFailed
-from weft.bench.runners import COUNT, Run, Runners
+from weft.bench.runners import COUNT, Runners, RunnersRun
 from weft.bench.statemachine import tidy
 from weft.bench.throwaway import running_database, running_driver, throwaway_home
 from weft.bench.turns import Order
@@ -28,13 +28,13 @@ class BenchServer:
     filler: Filler
     runners: Runners
 
-    async def fill_and_run(self, jobs: int, order: Order) -> Run:
+    async def fill_and_run(self, jobs: int, order: Order) -> RunnersRun:
         """Submit jobs, vacuum, and run all of them."""
         await self.filler.fill(jobs)
         await tidy(self.admin_dsn)
         return await self.run_all(jobs, order)
 
-    async def run_all(self, jobs: int, order: Order) -> Run:
+    async def run_all(self, jobs: int, order: Order) -> RunnersRun:
         """Run all jobs that wait, which are this many."""
         done = await self.runners.run(order)
         n_done = sum(count for _, count in done.calls)

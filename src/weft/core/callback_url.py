@@ -24,7 +24,7 @@ PORT_MAX = 65535
 
 
 @dataclass(frozen=True)
-class Target:
+class CallbackTarget:
     """Where a request goes: a host in lower case, without the brackets of IPv6."""
 
     scheme: str
@@ -40,7 +40,7 @@ class Target:
         return host if self.port == _PORTS[self.scheme] else f"{host}:{self.port}"
 
 
-def parse_callback_url(url: str) -> Target:
+def parse_callback_url(url: str) -> CallbackTarget:
     """Read a URL. Raise `ValueError` that says what is wrong with it."""
     if len(url) > URL_CHARS_MAX:
         raise ValueError(f"{len(url)} characters, at most {URL_CHARS_MAX}")
@@ -58,7 +58,7 @@ def parse_callback_url(url: str) -> Target:
     if not 1 <= port <= PORT_MAX:
         raise ValueError(f"a port is from 1 to {PORT_MAX}")
     path = (match["path"] or "/") + (match["query"] or "")
-    return Target(scheme, _host_of(match["host"]), port, path)
+    return CallbackTarget(scheme, _host_of(match["host"]), port, path)
 
 
 def _host_of(text: str) -> str:

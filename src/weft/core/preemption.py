@@ -11,7 +11,7 @@ import msgspec
 from weft.core.offers import Ask, Offer, serves
 
 
-class Waiting(msgspec.Struct, frozen=True, kw_only=True):
+class WaitingJob(msgspec.Struct, frozen=True, kw_only=True):
     """A ready job of a queue with a priority."""
 
     batch_id: int
@@ -26,7 +26,7 @@ class Waiting(msgspec.Struct, frozen=True, kw_only=True):
     asks: Mapping[str, Ask] = {}
 
 
-class Running(msgspec.Struct, frozen=True, kw_only=True):
+class RunningJob(msgspec.Struct, frozen=True, kw_only=True):
     """A job that a worker has."""
 
     batch_id: int
@@ -51,24 +51,24 @@ class Host(msgspec.Struct, frozen=True, kw_only=True):
     cpu_m: int
     memory_mib: int
     offers: Mapping[str, Offer] = {}
-    running: tuple[Running, ...] = ()
+    running: tuple[RunningJob, ...] = ()
 
 
 class Preemption(msgspec.Struct, frozen=True, kw_only=True):
     """Jobs to be stopped on one worker, and the job for which this is done."""
 
-    waiting: Waiting
+    waiting: WaitingJob
     worker: str
-    stopped: tuple[Running, ...]
+    stopped: tuple[RunningJob, ...]
 
 
-def without_room(waiting: Sequence[Waiting], hosts: Sequence[Host]) -> list[Waiting]:
+def without_room(waiting: Sequence[WaitingJob], hosts: Sequence[Host]) -> list[WaitingJob]:
     """Return the jobs that do not fit beside what runs, in the order of their priority."""
     return _place(waiting, [_Room(host) for host in hosts])
 
 
 def plan_preemptions(
-    waiting: Sequence[Waiting], hosts: Sequence[Host], *, losses_max: int
+    waiting: Sequence[WaitingJob], hosts: Sequence[Host], *, losses_max: int
 ) -> list[Preemption]:
     """Return which jobs to stop so that waiting ones fit, each job at most once.
 
@@ -105,15 +105,15 @@ class _Room:
         for one in host.running:
             self._change(one, -1)
 
-    def take(self, job: Waiting) -> None:
+    def take(self, job: WaitingJob) -> None:
         self._change(job, -1)
 
-    def stop(self, jobs: Sequence[Running]) -> None:
+    def stop(self, jobs: Sequence[RunningJob]) -> None:
         for one in jobs:
             self.running.remove(one)
             self._change(one, 1)
 
-    def fits(self, job: Waiting, stopped: Sequence[Running] = ()) -> bool:
+    def fits(self, job: WaitingJob, stopped: Sequence[RunningJob] = ()) -> bool:
         """Return whether the job has room once these are stopped."""
         if not serves(self.host.offers, job.asks):
             return False
@@ -123,7 +123,7 @@ class _Room:
             for name, amount in self._needs(job).items()
         )
 
-    def to_stop(self, job: Waiting, *, losses_max: int) -> list[Running]:
+    def to_stop(self, job: WaitingJob, *, losses_max: int) -> list[RunningJob]:
         """Return the jobs that have to be stopped; empty: that would not help."""
         mine = [one for one in self.running if _may_stop(one, job, losses_max)]
         mine.sort(key=lambda one: (one.priority is not None, one.priority or 0, one.runs_s))
@@ -136,7 +136,7 @@ class _Room:
                 needed = less
         return needed
 
-    def _needs(self, job: Waiting | Running) -> dict[str, int]:
+    def _needs(self, job: WaitingJob | RunningJob) -> dict[str, int]:
         amounts = {
             name: ask
             for name, ask in job.asks.items()
@@ -145,12 +145,12 @@ class _Room:
         slots = {"slots": 1} if "slots" in self.free else {}
         return {"cpu_m": job.cpu_m, "memory_mib": job.memory_mib, **amounts, **slots}
 
-    def _change(self, job: Waiting | Running, sign: int) -> None:
+    def _change(self, job: WaitingJob | RunningJob, sign: int) -> None:
         for name, amount in self._needs(job).items():
             self.free[name] += sign * amount
 
 
-def _place(waiting: Sequence[Waiting], rooms: Sequence[_Room]) -> list[Waiting]:
+def _place(waiting: Sequence[WaitingJob], rooms: Sequence[_Room]) -> list[WaitingJob]:
     """Place jobs where there is room; return the others, the highest priority first."""
     left = []
     for job in sorted(waiting, key=lambda one: -one.priority):
@@ -162,7 +162,7 @@ def _place(waiting: Sequence[Waiting], rooms: Sequence[_Room]) -> list[Waiting]:
     return left
 
 
-def _may_stop(one: Running, job: Waiting, losses_max: int) -> bool:
+def _may_stop(one: RunningJob, job: WaitingJob, losses_max: int) -> bool:
     is_lower = one.priority is None or one.priority < job.priority
     return (
         one.may_be_stopped
@@ -172,5 +172,5 @@ def _may_stop(one: Running, job: Waiting, losses_max: int) -> bool:
     )
 
 
-def _loss(stopped: Sequence[Running]) -> tuple[int, float]:
+def _loss(stopped: Sequence[RunningJob]) -> tuple[int, float]:
     return len(stopped), sum(one.runs_s for one in stopped)

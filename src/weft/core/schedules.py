@@ -149,7 +149,7 @@ def _until(now: datetime, expression: str, zone: ZoneInfo, after: datetime) -> I
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
+class DuePlan:
     """What to do with a schedule that is due."""
 
     runs: Sequence[datetime]
@@ -169,7 +169,7 @@ def plan_runs(
     now: datetime,
     late_s: float,
     runs_max: int,
-) -> Plan:
+) -> DuePlan:
     """Decide which of the due times from `next_at` to `now` get a run.
 
     One that is at most `late_s` old is not missed. Of the others `last` runs the newest, unless a
@@ -184,7 +184,7 @@ def plan_runs(
     runs = times[-count:]
     if missed == "skip" and runs[-1] < now - timedelta(seconds=late_s):
         runs = []
-    return Plan(
+    return DuePlan(
         runs=runs,
         next_at=next_due(expression, zone, times[-1]),
         n_missed=len(times) - len(runs),

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from weft.core.swf import TraceJob
-from weft.simulator.outcome import Outcome
+from weft.simulator.outcome import TraceOutcome
 
 SHORT_S: Final = 10.0
 """A job that runs for less counts as if it ran for this long: else its slowdown says nothing.
@@ -14,7 +14,9 @@ HOUR_S: Final = 3600.0
 Figures = dict[str, Any]
 
 
-def figures_of(outcome: Outcome, jobs: Sequence[TraceJob], cost: float | None = None) -> Figures:
+def figures_of(
+    outcome: TraceOutcome, jobs: Sequence[TraceJob], cost: float | None = None
+) -> Figures:
     """Return the figures; `cost`: instead of the sum over the prices of the machines."""
     waits = waits_of(outcome, jobs)
     slowdowns = [
@@ -40,22 +42,22 @@ def figures_of(outcome: Outcome, jobs: Sequence[TraceJob], cost: float | None = 
     }
 
 
-def waits_of(outcome: Outcome, jobs: Sequence[TraceJob]) -> list[float]:
+def waits_of(outcome: TraceOutcome, jobs: Sequence[TraceJob]) -> list[float]:
     """Return how long each job waited."""
     return [start - job.submit_s for start, job in zip(outcome.starts, jobs, strict=True)]
 
 
-def end_of(outcome: Outcome, jobs: Sequence[TraceJob]) -> float:
+def end_of(outcome: TraceOutcome, jobs: Sequence[TraceJob]) -> float:
     """Return when the last job ended."""
     return max(start + job.run_s for start, job in zip(outcome.starts, jobs, strict=True))
 
 
-def core_seconds(outcome: Outcome) -> float:
+def core_seconds(outcome: TraceOutcome) -> float:
     """Return for how long the machines existed, times their cores."""
     return sum(one.cpu_m / 1000 * (one.end_s - one.begin_s) for one in outcome.machines)
 
 
-def equal_cpu_m(outcome: Outcome, jobs: Sequence[TraceJob]) -> int:
+def equal_cpu_m(outcome: TraceOutcome, jobs: Sequence[TraceJob]) -> int:
     """Return the size of a cluster that has as many core hours in the same time, in whole cores;
     at least that of the largest job.
     """
@@ -64,7 +66,7 @@ def equal_cpu_m(outcome: Outcome, jobs: Sequence[TraceJob]) -> int:
     return max(cores * 1000, *(job.cpu_m for job in jobs))
 
 
-def users_of(outcomes: Iterable[Outcome], jobs: Sequence[TraceJob]) -> list[Figures]:
+def users_of(outcomes: Iterable[TraceOutcome], jobs: Sequence[TraceJob]) -> list[Figures]:
     """Return how long the jobs of each user waited, those with most core hours first."""
     indexes: dict[int, list[int]] = {}
     for index, job in enumerate(jobs):

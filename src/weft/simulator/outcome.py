@@ -16,7 +16,7 @@ class MachineTime:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Outcome:
+class TraceOutcome:
     """One way to run a trace."""
 
     name: str

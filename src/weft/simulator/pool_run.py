@@ -17,7 +17,7 @@ from weft.core.pools import Decision, Flavour, Pool, decide
 from weft.core.swf import TraceJob
 from weft.simulator.kept import KeptMachines
 from weft.simulator.machine import SimulatedMachine
-from weft.simulator.outcome import MachineTime, Outcome
+from weft.simulator.outcome import MachineTime, TraceOutcome
 from weft.simulator.ready_jobs import ReadyJobs, Shape
 
 GAP_S: Final = 2.0
@@ -71,7 +71,7 @@ def check_sizes(pool: Pool, jobs: Sequence[TraceJob], *, trace: str) -> None:
             )
 
 
-def run_pool(pool: Pool, jobs: Sequence[TraceJob], options: Options) -> Outcome:
+def run_pool(pool: Pool, jobs: Sequence[TraceJob], options: Options) -> TraceOutcome:
     """Run the jobs, in the order of their submission, on the pool.
 
     The machines that the pool keeps anyway are there when the first job comes. Raise
@@ -104,7 +104,7 @@ class _PoolRun:
         self._is_rung = self._has_decided = False
         self._n_decisions = 0
 
-    def run(self) -> Outcome:
+    def run(self) -> TraceOutcome:
         """Handle events until all jobs have ended."""
         self._begin()
         while self._n_ended < len(self._jobs):
@@ -117,7 +117,7 @@ class _PoolRun:
                 self._round()
         for machine in list(self._machines.values()):
             self._remove(machine)
-        return Outcome(
+        return TraceOutcome(
             name="weft",
             starts=self._starts,
             placed=self._placed,

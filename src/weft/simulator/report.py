@@ -8,7 +8,7 @@ from typing import Any
 from weft.core.pools import Pool
 from weft.core.swf import Trace, TraceJob
 from weft.simulator.figures import core_seconds, equal_cpu_m, figures_of, users_of
-from weft.simulator.outcome import Outcome
+from weft.simulator.outcome import TraceOutcome
 from weft.simulator.pool_run import Options, check_sizes, run_pool
 from weft.simulator.static import run_easy, run_fifo
 
@@ -18,7 +18,7 @@ class Comparison:
     """Three ways to run a trace."""
 
     jobs: Sequence[TraceJob]
-    outcomes: Sequence[Outcome]
+    outcomes: Sequence[TraceOutcome]
     """The pool, then the clusters."""
     document: dict[str, Any]
 

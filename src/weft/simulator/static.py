@@ -9,17 +9,17 @@ from collections import deque
 from collections.abc import Sequence
 
 from weft.core.swf import TraceJob
-from weft.simulator.outcome import MachineTime, Outcome
+from weft.simulator.outcome import MachineTime, TraceOutcome
 
 
-def run_fifo(jobs: Sequence[TraceJob], cpu_m: int) -> Outcome:
+def run_fifo(jobs: Sequence[TraceJob], cpu_m: int) -> TraceOutcome:
     """Start jobs strictly in the order of their submission."""
     return _Static(jobs, cpu_m).run("fifo")
 
 
 def run_easy(
     jobs: Sequence[TraceJob], cpu_m: int, promises: dict[int, float] | None = None
-) -> Outcome:
+) -> TraceOutcome:
     """Let later jobs start earlier if that does not delay the first of the queue.
 
     `promises` gets, by index, when a job that became the first was to start at the latest.
@@ -38,7 +38,7 @@ class _Static:
         self._starts = [0.0] * len(jobs)
         self._n_decisions = 0
 
-    def run(self, name: str) -> Outcome:
+    def run(self, name: str) -> TraceOutcome:
         """Handle submissions and ends in the order of their time."""
         next_job, jobs = 0, self._jobs
         while next_job < len(jobs) or self._running:
@@ -55,7 +55,7 @@ class _Static:
         whole = MachineTime(
             name=name, cpu_m=self._cpu_m, begin_s=jobs[0].submit_s, end_s=self._now
         )
-        return Outcome(
+        return TraceOutcome(
             name=name,
             starts=self._starts,
             placed=[name] * len(jobs),

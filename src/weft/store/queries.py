@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar
 import asyncpg
 
 from weft.core.errors import QueryTooSlow
-from weft.core.query.reach import Group, check_width, reach_of
+from weft.core.query.reach import OfGroup, check_width, reach_of
 from weft.ports.store import BatchQuery, Caller, JobQuery, QueryLimits, Row
 from weft.store.database import Database, call_on, fetch_on
 from weft.store.documents import batch_document, with_words
@@ -139,7 +139,7 @@ async def _job_statement(
     group = None
     if row["group_id"] is not None:
         numbers = None if row["numbers"] is None else tuple(row["numbers"])
-        group = Group(row["group_id"], numbers, row["n_jobs"])
+        group = OfGroup(row["group_id"], numbers, row["n_jobs"])
     reach = reach_of(wanted.query, group)
     check_width(reach, row["last_job"], scan_jobs_max=wanted.limits.scan_jobs_max)
     return select_jobs(

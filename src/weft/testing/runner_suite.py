@@ -39,7 +39,7 @@ def over(told: Happened) -> list[AttemptKey]:
     return [*(one.key for one in told.ended), *told.withdrawn]
 
 
-class Watch:
+class RunnerWatch:
     """Everything that one runner tells."""
 
     def __init__(self, runner: Runner, known: Known) -> None:
@@ -81,10 +81,10 @@ class RunnerSuite:
         raise NotImplementedError
 
     @asynccontextmanager
-    async def adopted(self) -> AsyncIterator[Watch]:
+    async def adopted(self) -> AsyncIterator[RunnerWatch]:
         """Be an agent: adopt, read what happens, and let go."""
         runner = self.runner()
-        watch = Watch(runner, await runner.adopt())
+        watch = RunnerWatch(runner, await runner.adopt())
         following = asyncio.ensure_future(watch.follow())
         try:
             yield watch
@@ -94,7 +94,7 @@ class RunnerSuite:
             runner.leave()
 
     @asynccontextmanager
-    async def ended(self) -> AsyncIterator[Watch]:
+    async def ended(self) -> AsyncIterator[RunnerWatch]:
         """Be an agent that ends the runner afterwards."""
         async with self.adopted() as agent:
             yield agent
@@ -236,7 +236,7 @@ class RemoteRunnerSuite(RunnerSuite):
         one = assignment(1)
         await self.die_before_submit(one)
         runner = self.runner()
-        watch = Watch(runner, await runner.adopt())
+        watch = RunnerWatch(runner, await runner.adopt())
         runner.stop(watch.known.waiting, reason=Reason.LOST, grace_ms=0)
         following = asyncio.ensure_future(watch.follow())
         ended = await watch.end_of(one)

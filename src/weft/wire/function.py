@@ -54,7 +54,7 @@ class CallBody(msgspec.Struct, frozen=True, array_like=True):
     """
 
 
-class Call(msgspec.Struct, frozen=True, array_like=True):
+class FunctionCall(msgspec.Struct, frozen=True, array_like=True):
     """Spawner to warm process: do this now."""
 
     definition_id: int
@@ -70,7 +70,7 @@ class Call(msgspec.Struct, frozen=True, array_like=True):
     """Where a long result goes."""
 
 
-class Done(msgspec.Struct, frozen=True, array_like=True):
+class CallDone(msgspec.Struct, frozen=True, array_like=True):
     """Warm process to spawner: the call has ended, and all that it wrote is in the pipes."""
 
     exit_code: int

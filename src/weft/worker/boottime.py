@@ -34,7 +34,7 @@ class _Times(ctypes.Structure):
     )
 
 
-class Timer:
+class BoottimeTimer:
     """A timer whose `fd` becomes readable when it is due: after a suspension at once.
 
     Python has no timerfd before 3.13.

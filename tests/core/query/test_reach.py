@@ -8,11 +8,11 @@ from weft.core.query.reach import (
     JOB_ID_MAX,
     Access,
     Failures,
-    Group,
     Named,
+    OfGroup,
+    OfWorkers,
     Reach,
     Ready,
-    Running,
     Union,
     check_width,
     reach_of,
@@ -51,7 +51,7 @@ def test_numbers_bound_what_is_read(text: str, bounds: tuple[int, int]) -> None:
         ("state = failed and name = x", Named("x")),
         ("state = failed", Failures()),
         ("state = bad", Failures()),
-        ("state = running", Running()),
+        ("state = running", OfWorkers()),
         ("state = running and state = failed and name = x", Named("x")),
         ("state = ready", Ready()),
         ("state = live", None),
@@ -99,13 +99,13 @@ def test_wide_query_is_refused_in_a_large_batch_only(text: str) -> None:
 @pytest.mark.parametrize(
     ("query", "n_jobs", "access"),
     [
-        ("cost > 5", 10_000_000, Group(3, (3,), 10_000_000)),
+        ("cost > 5", 10_000_000, OfGroup(3, (3,), 10_000_000)),
         ("name = x", 10_000_000, Named("x")),
-        ("name = x", 100, Group(3, (3,), 100)),
+        ("name = x", 100, OfGroup(3, (3,), 100)),
     ],
 )
 def test_small_group_is_looked_at_whole(query: str, n_jobs: int, access: Access) -> None:
-    group = Group(3, (3,), n_jobs)
+    group = OfGroup(3, (3,), n_jobs)
     found = reach_of(parse_query(query, Subject.JOBS), group)
 
     assert (found.access, found.group) == (access, group)

@@ -32,7 +32,7 @@ class FollowPosition:
     n_pieces: int = 0
 
 
-class Output(NamedTuple):
+class Written(NamedTuple):
     """Bytes that the job wrote."""
 
     position: FollowPosition
@@ -54,7 +54,7 @@ class End(NamedTuple):
     facts: Mapping[str, Any]
 
 
-Followed = Output | Gap | End
+Followed = Written | Gap | End
 
 
 class Follower:
@@ -207,7 +207,7 @@ class Follower:
         name = _NAMES[piece.kind]
         if self._stream not in {None, name}:
             return ()
-        return [Output(self._at, name, piece.data)]
+        return [Written(self._at, name, piece.data)]
 
 
 async def _end_task(task: asyncio.Future[Any]) -> None:

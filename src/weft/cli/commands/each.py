@@ -22,7 +22,7 @@ from weft.cli.each.print import Printer
 from weft.cli.each.records import Records
 from weft.cli.each.resume import ATTRIBUTE, find_earlier
 from weft.cli.each.slots import Slots
-from weft.cli.each.summary import Run, print_summary, print_summary_as_json
+from weft.cli.each.summary import EndedRun, print_summary, print_summary_as_json
 from weft.cli.input.job_document import (
     NO_OPTIONS,
     JobOptions,
@@ -249,7 +249,7 @@ class _Each:
                     pass
 
     def _sum_up(self, feed: JobFeed, *, is_interrupted: bool) -> None:
-        run = Run(
+        run = EndedRun(
             name=str(feed.batch["name"]),
             batch_id=feed.batch_id,
             seconds=monotonic() - self._began_at,

@@ -28,7 +28,7 @@ SETTLE_S = 5.0
 _JOB_POINTER = re.compile(r"/jobs/([0-9]+)(?:/.*)?")
 
 
-class Job(NamedTuple):
+class FeedJob(NamedTuple):
     """One job that is not submitted yet."""
 
     number: int
@@ -103,7 +103,7 @@ class JobFeed:
         return 1 if self.delay_s else min(PIECE_JOBS, self.ledger.n_free)
 
     async def _submit_packs(self, packs: Iterable[Pack]) -> None:
-        jobs: list[Job] = []
+        jobs: list[FeedJob] = []
         for pack in packs:
             if (job := self._job(pack)) is not None:
                 jobs.append(job)
@@ -116,7 +116,7 @@ class JobFeed:
             await asyncio.sleep(self.delay_s)
         await self._submit(jobs)
 
-    async def _submit(self, jobs: list[Job]) -> None:
+    async def _submit(self, jobs: list[FeedJob]) -> None:
         """Submit these jobs. A line that the server refuses fails; the others run."""
         while jobs:
             try:
@@ -140,7 +140,7 @@ class JobFeed:
                         self.on_submit(job.submitted.command)
                 return
 
-    async def _send(self, jobs: list[Job]) -> None:
+    async def _send(self, jobs: list[FeedJob]) -> None:
         request = {"jobs": [job.document for job in jobs], **self.request_fields}
         if self.batch_id is None:
             # Shielded: if the batch is created after a stop, it must be cancelled.
@@ -157,7 +157,7 @@ class JobFeed:
         if self._creation is not None:
             await asyncio.wait([self._creation], timeout=SETTLE_S)
 
-    def _job(self, pack: Pack) -> Job | None:
+    def _job(self, pack: Pack) -> FeedJob | None:
         """Return the job of a line or of several; `None` if it need not run."""
         shown = one_line(shown_text(pack.line), width=SHOWN_CHARS)
         if pack.wrong is not None:
@@ -171,7 +171,7 @@ class JobFeed:
         slot = 1 if self.ledger.slots is None else self.ledger.slots.take()
         command = self.template.render(pack.values, pack.number, slot)
         document = {"command": portable(command), "name": name, **self.job_fields}
-        return Job(pack.number, shown, document, Submitted(command, pack.values), slot)
+        return FeedJob(pack.number, shown, document, Submitted(command, pack.values), slot)
 
 
 def shown_text(line: str) -> str:

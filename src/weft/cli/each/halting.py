@@ -28,7 +28,7 @@ def halt_of(text: str | None) -> Halt | None:
         ) from error
 
 
-class Watch:
+class HaltWatch:
     """Looks at each end, and says when the run has to stop.
 
     `as_xargs`: also when a program cannot be started or is killed.

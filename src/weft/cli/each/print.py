@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from weft.cli.each.halting import Watch
+from weft.cli.each.halting import HaltWatch
 from weft.cli.each.ledger import Ledger
 from weft.cli.each.records import Records
 from weft.cli.terminal.progress import ProgressLine
@@ -45,7 +45,7 @@ class Printer:
         self._as_json = as_json
         self._tags = tags
         self._records = records
-        self._watch = Watch(client, ledger, halt, as_xargs=as_xargs)
+        self._watch = HaltWatch(client, ledger, halt, as_xargs=as_xargs)
         self._shares_terminal = sys.stdout.isatty()
 
     async def run(self, batch_id: int) -> None:

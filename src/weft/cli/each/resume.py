@@ -25,7 +25,7 @@ class NothingToResume(NotFound):
 
 
 @dataclass(frozen=True)
-class Earlier:
+class EarlierRuns:
     """The outcome of earlier runs."""
 
     name: str
@@ -33,7 +33,7 @@ class Earlier:
     """Names of jobs, and the number of each."""
 
 
-async def find_earlier(client: Api, text: str) -> Earlier:
+async def find_earlier(client: Api, text: str) -> EarlierRuns:
     """Return what the runs called `text`, or the run of batch `text`, have done.
 
     One that is not complete (its `weft each` was killed) is waited for: its jobs are not run
@@ -45,7 +45,7 @@ async def find_earlier(client: Api, text: str) -> Earlier:
         await _wait_until_complete(client, batch)
         async for job in client.list_jobs(batch["id"], states=["success"]):
             succeeded[job["name"]] += 1
-    return Earlier(str(batches[0]["name"]), succeeded)
+    return EarlierRuns(str(batches[0]["name"]), succeeded)
 
 
 async def _runs(client: Api, text: str) -> list[Mapping[str, Any]]:

@@ -16,7 +16,7 @@ from weft.core.ids import format_batch_id, format_job_ref
 
 
 @dataclass(frozen=True, kw_only=True)
-class Run:
+class EndedRun:
     """One run that is over."""
 
     name: str
@@ -26,7 +26,7 @@ class Run:
     interrupted: bool
 
 
-def print_summary(ledger: Ledger, run: Run) -> None:
+def print_summary(ledger: Ledger, run: EndedRun) -> None:
     """Print on standard error how many lines succeeded, which failed, and how to resume."""
     note(_counts(ledger, run))
     for failure in ledger.failures:
@@ -46,7 +46,7 @@ def print_summary(ledger: Ledger, run: Run) -> None:
         note(f"`weft each --resume {name} -- …` with the same input runs {word} again")
 
 
-def print_summary_as_json(ledger: Ledger, run: Run) -> None:
+def print_summary_as_json(ledger: Ledger, run: EndedRun) -> None:
     """Print the same as one object, on standard error: standard output has one line per job."""
     document = {
         "name": run.name,
@@ -65,7 +65,7 @@ def print_summary_as_json(ledger: Ledger, run: Run) -> None:
     print(msgspec.json.encode(document).decode(), file=sys.stderr)
 
 
-def _counts(ledger: Ledger, run: Run) -> str:
+def _counts(ledger: Ledger, run: EndedRun) -> str:
     if run.batch_id is None and not ledger.n_failed:
         if ledger.n_skipped:
             return f"nothing to do: all {ledger.n_skipped:,} lines succeeded before"

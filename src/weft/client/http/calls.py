@@ -14,7 +14,7 @@ MSGPACK = "application/msgpack"
 _decode = msgspec.json.Decoder().decode
 
 
-class Calls:
+class Requests:
     """Requests that answer with a document."""
 
     def __init__(self, session: HttpSession) -> None:

@@ -72,7 +72,9 @@ class Reply:
     the connection.
     """
 
-    def __init__(self, pool: "Pool", connection: _Connection, head: h11.Response) -> None:
+    def __init__(
+        self, pool: "ConnectionPool", connection: _Connection, head: h11.Response
+    ) -> None:
         self.status = head.status_code
         self.headers = {
             name.decode("latin-1"): value.decode("latin-1") for name, value in head.headers
@@ -113,7 +115,7 @@ class Reply:
             self._connection = None
 
 
-class Pool:
+class ConnectionPool:
     """Connections to one server."""
 
     def __init__(self, endpoint: Endpoint) -> None:

@@ -4,12 +4,12 @@ from collections import Counter
 from collections.abc import Sequence
 from urllib.parse import quote
 
-from weft.client.http.calls import Calls
+from weft.client.http.calls import Requests
 from weft.client.http.listing import Document
 from weft.core.errors import BadId
 
 
-class FleetRoutes(Calls):
+class FleetRoutes(Requests):
     """Where jobs wait, and where they run."""
 
     # ---- pools

@@ -4,14 +4,14 @@ from typing import Any
 
 import msgspec
 
-from weft.client.http.calls import Calls
+from weft.client.http.calls import Requests
 from weft.client.http.listing import Document, Listing
 from weft.client.http.session import new_key
 
 _decode = msgspec.json.Decoder().decode
 
 
-class ScheduleRoutes(Calls):
+class ScheduleRoutes(Requests):
     """`/v1/schedules`."""
 
     async def add_schedule(

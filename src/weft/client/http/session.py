@@ -16,7 +16,13 @@ from time import monotonic
 from urllib.parse import quote, urlencode
 
 from weft.client.http.address import Endpoint, Locator, NotRunning
-from weft.client.http.connection import ConnectionLost, CouldNotConnect, Headers, Pool, Reply
+from weft.client.http.connection import (
+    ConnectionLost,
+    ConnectionPool,
+    CouldNotConnect,
+    Headers,
+    Reply,
+)
 from weft.client.http.problems import to_error
 from weft.core.errors import Unavailable
 
@@ -83,7 +89,7 @@ class HttpSession:
         self._patience_s = patience_s
         self._wait_patience_s = max(patience_s, wait_patience_s)
         self._on_outage = on_outage
-        self._pool: Pool | None = None
+        self._pool: ConnectionPool | None = None
         self._was_reached = False
 
     async def request(
@@ -150,9 +156,9 @@ class HttpSession:
         """Return the server that the next request goes to."""
         return self._open_pool().endpoint
 
-    def _open_pool(self) -> Pool:
+    def _open_pool(self) -> ConnectionPool:
         if self._pool is None:
-            self._pool = Pool(self._locator.locate())
+            self._pool = ConnectionPool(self._locator.locate())
         return self._pool
 
     async def _send(
@@ -201,7 +207,7 @@ class HttpSession:
         except NotRunning:
             return False  # it is just starting; the known address is the best guess
         self.close()
-        self._pool = Pool(now)
+        self._pool = ConnectionPool(now)
         return now != before
 
 

@@ -10,18 +10,18 @@ from weft.core.pools.decide import (
     used_share,
 )
 from weft.core.pools.own import OwnJob, decide_all
-from weft.core.pools.plan import Change, plan_changes
+from weft.core.pools.plan import PoolDifference, plan_changes
 from weft.core.pools.pool import Flavour, Pool
 
 __all__ = [
     "ANYWHERE",
-    "Change",
     "Decision",
     "Demand",
     "Flavour",
     "Machine",
     "OwnJob",
     "Pool",
+    "PoolDifference",
     "decide",
     "decide_all",
     "offers_of",

@@ -9,7 +9,7 @@ from weft.core.differences import Kind, differences
 from weft.core.pools.pool import Pool
 
 
-class Change(msgspec.Struct, frozen=True, kw_only=True):
+class PoolDifference(msgspec.Struct, frozen=True, kw_only=True):
     """A pool that is created, changed or deleted."""
 
     kind: Kind
@@ -18,10 +18,10 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     """The fields that differ, before and after; each flavour is a field."""
 
 
-def plan_changes(now: Sequence[Pool], wanted: Sequence[Pool]) -> list[Change]:
+def plan_changes(now: Sequence[Pool], wanted: Sequence[Pool]) -> list[PoolDifference]:
     """Return what has to change so that the pools are as wanted, and no others."""
     return [
-        Change(kind=kind, pool=name, fields=fields)
+        PoolDifference(kind=kind, pool=name, fields=fields)
         for kind, name, fields in differences(
             {one.name: _fields(one) for one in now},
             {one.name: _fields(one) for one in wanted},

@@ -42,7 +42,7 @@ class Failures:
 
 
 @dataclass(frozen=True)
-class Running:
+class OfWorkers:
     """Jobs that workers have claimed; each job that runs is among them."""
 
 
@@ -59,7 +59,7 @@ class Union:
 
 
 @dataclass(frozen=True)
-class Group:
+class OfGroup:
     """Jobs of a group, by the bunches they came in and the spans in which they were added."""
 
     group_id: int
@@ -68,7 +68,7 @@ class Group:
     n_jobs: int
 
 
-Access = Named | Failures | Running | Ready | Union | Group
+Access = Named | Failures | OfWorkers | Ready | Union | OfGroup
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Reach:
     first: int
     last: int
     access: Access | None
-    group: Group | None
+    group: OfGroup | None
     is_narrow: bool
     """An index gives the jobs, or nothing but numbers is asked."""
 
@@ -92,12 +92,12 @@ _BY_STATES: Final[Mapping[frozenset[JobState], Access]] = {
     frozenset({JobState.FAILED}): Failures(),
     frozenset({JobState.ERROR}): Failures(),
     frozenset({JobState.FAILED, JobState.ERROR}): Failures(),
-    frozenset({JobState.RUNNING}): Running(),
+    frozenset({JobState.RUNNING}): OfWorkers(),
     frozenset({JobState.READY}): Ready(),
 }
 
 
-def reach_of(node: Node, group: Group | None = None) -> Reach:
+def reach_of(node: Node, group: OfGroup | None = None) -> Reach:
     """Return what a query must read; `group`: only of this group."""
     terms = node.terms if isinstance(node, And) else (node,)
     bounds = [_bounds(one) for one in terms]
@@ -153,7 +153,7 @@ def check_width(reach: Reach, n_jobs: int, *, scan_jobs_max: int) -> None:
 
 def _rank(access: Access) -> int:
     """Order accesses by how few jobs they give, as a rule."""
-    return (Named, Running, Failures, Ready, Union, Group).index(type(access))
+    return (Named, OfWorkers, Failures, Ready, Union, OfGroup).index(type(access))
 
 
 def _is_failure(operator: Operator, value: int) -> bool:

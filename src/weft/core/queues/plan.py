@@ -9,7 +9,7 @@ from weft.core.differences import differences
 from weft.core.queues.queue import Queue
 
 
-class Change(msgspec.Struct, frozen=True, kw_only=True):
+class QueueDifference(msgspec.Struct, frozen=True, kw_only=True):
     """A queue that is created, changed or deleted."""
 
     kind: Literal["create", "change", "delete"]
@@ -18,10 +18,10 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     """The fields that differ: before and after."""
 
 
-def plan_changes(now: Sequence[Queue], wanted: Sequence[Queue]) -> list[Change]:
+def plan_changes(now: Sequence[Queue], wanted: Sequence[Queue]) -> list[QueueDifference]:
     """Return what has to change so that the queues are as wanted, and no others."""
     return [
-        Change(kind=kind, queue=name, fields=fields)
+        QueueDifference(kind=kind, queue=name, fields=fields)
         for kind, name, fields in differences(
             {one.name: _fields(one) for one in now},
             {one.name: _fields(one) for one in sorted(wanted, key=_order)},

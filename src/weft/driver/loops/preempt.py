@@ -10,7 +10,7 @@ import time
 import msgspec
 
 from weft.core.ids import format_job_ref
-from weft.core.preemption import Host, Preemption, Waiting, plan_preemptions, without_room
+from weft.core.preemption import Host, Preemption, WaitingJob, plan_preemptions, without_room
 from weft.driver.loops.loop import Loop, LoopContext
 from weft.telemetry import metrics
 from weft.telemetry.log import get_logger
@@ -40,7 +40,7 @@ async def _look(
     found: dict[Key, float] = {}
     for row in await context.store.preemption_rounds(context.epoch):
         hosts = msgspec.convert(row["hosts"], list[Host])
-        waiting = msgspec.convert(row["waiting"], list[Waiting])
+        waiting = msgspec.convert(row["waiting"], list[WaitingJob])
         late = []
         for one in without_room(waiting, hosts):
             key = one.batch_id, one.job_id, one.attempt

@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Final, assert_never
 
 from weft.core.query.fields import JOB_STATES, REASONS
-from weft.core.query.reach import Group, Reach
+from weft.core.query.reach import OfGroup, Reach
 from weft.core.query.tree import (
     AmountTerm,
     AnyTerm,
@@ -176,7 +176,7 @@ def _of_attempt(name: Field, operator: Operator, value: int, parameters: Paramet
     return f"{column} {compared} {parameters.integer(value)}"
 
 
-def _in_group(group: Group, parameters: Parameters) -> str:
+def _in_group(group: OfGroup, parameters: Parameters) -> str:
     if group.numbers is None:
         return _BELOW.format(parameters.integer(group.group_id))
     return f"j.group_id = ANY ({parameters.bind(list(group.numbers), 'int[]')})"

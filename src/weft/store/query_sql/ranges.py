@@ -7,7 +7,7 @@ needs. Jobs between them are never read.
 from types import MappingProxyType
 from typing import Final
 
-from weft.core.query.reach import Access, Failures, Group, Named, Reach, Ready, Running
+from weft.core.query.reach import Access, Failures, Named, OfGroup, OfWorkers, Reach, Ready
 from weft.store.query_sql.fragments import Parameters
 
 COMMITTED: Final = """
@@ -91,7 +91,7 @@ _OF_GROUP: Final = f"""
         WHERE y.batch_id = g.batch_id AND y.group_id = g.group_id AND y.last_job >= {{first}}
           AND y.first_job <= {{last}}
         OFFSET 0) m)"""
-_FIXED: Final = MappingProxyType({Failures: _FAILED, Running: _RUNNING, Ready: _READY})
+_FIXED: Final = MappingProxyType({Failures: _FAILED, OfWorkers: _RUNNING, Ready: _READY})
 _CLIPPED: Final = """
     SELECT greatest(c.first_job, 1 + max(c.last_job) OVER (
         ORDER BY c.first_job ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)) AS first_job,
@@ -113,9 +113,9 @@ def ranges_of(reach: Reach, bound: dict[str, str], parameters: Parameters) -> st
 def _parts(access: Access, bound: dict[str, str], parameters: Parameters) -> list[str]:
     if isinstance(access, Named):
         return [_NAMED.format(name=parameters.text(access.name), **bound)]
-    if isinstance(access, Failures | Running | Ready):
+    if isinstance(access, Failures | OfWorkers | Ready):
         return [_FIXED[type(access)].format(**bound)]
-    if isinstance(access, Group):
+    if isinstance(access, OfGroup):
         if access.numbers is None:
             return [_OF_GROUP.format(group=parameters.integer(access.group_id), **bound)]
         return [

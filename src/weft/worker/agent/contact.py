@@ -142,7 +142,7 @@ async def _sleep(seconds: float, wake: asyncio.Event) -> None:
     """Sleep, at most until `wake`; a suspension of the host counts, because the spawner waits
     only some seconds for a heartbeat after it.
     """
-    timer = boottime.Timer()
+    timer = boottime.BoottimeTimer()
     loop = asyncio.get_running_loop()
     loop.add_reader(timer.fd, wake.set)
     try:

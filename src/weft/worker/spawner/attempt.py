@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING
 from weft.core.attempt_key import AttemptKey
 from weft.wire.spawner import StartProcess
 from weft.worker.spawner.capacity import Taken
-from weft.worker.spawner.loop import Timer
+from weft.worker.spawner.loop import LoopTimer
 from weft.worker.spawner.output import Output
 
 if TYPE_CHECKING:
     from weft.worker.spawner.launch import Prepared
 
 
-class Attempt:
+class SpawnerAttempt:
     """An attempt from its arrival until its end is acknowledged."""
 
     __slots__ = (
@@ -77,7 +77,7 @@ class Attempt:
         self.taken = Taken()
         self.gpu_variables: dict[str, str] = {}
         """They win over its own."""
-        self.time_limit: Timer | None = None
+        self.time_limit: LoopTimer | None = None
         self.cwd: str | None = None
         self.script_path: str | None = None
         self.exit_code: int | None = None

@@ -16,7 +16,7 @@ import struct
 from collections.abc import Callable
 
 from weft.wire.spawner import Renew
-from weft.worker.boottime import Timer, now_ns, suspended_ns
+from weft.worker.boottime import BoottimeTimer, now_ns, suspended_ns
 from weft.worker.spawner.loop import EventLoop
 
 _LEAD_NS = 4_000_000_000
@@ -43,7 +43,7 @@ class Fence:
         self._away_until_ns = 0
         """How long jobs may continue because the database was seen to be unavailable."""
         self._suspended_ns = suspended_ns()
-        self._timer = Timer()
+        self._timer = BoottimeTimer()
         loop.watch(self._timer.fd, self._look)
         self._question: socket.socket | None = None
         self._asked_ns = 0

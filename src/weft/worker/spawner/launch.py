@@ -12,7 +12,7 @@ from weft.core.attempt_key import AttemptKey
 from weft.core.states import Reason
 from weft.wire.function import CONTROL_FD
 from weft.worker.private_files import write_all
-from weft.worker.spawner.attempt import Attempt
+from weft.worker.spawner.attempt import SpawnerAttempt
 from weft.worker.spawner.posix_spawn import Spawn
 from weft.worker.spawner.scratch import Scratch
 
@@ -147,7 +147,7 @@ class Launcher:
         self._null = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
         self._found: dict[tuple[str, str], tuple[int, str]] = {}
 
-    def prepare(self, attempt: Attempt) -> Prepared:
+    def prepare(self, attempt: SpawnerAttempt) -> Prepared:
         """Do everything for the start except the start itself.
 
         Raises `NoRoom` or `CannotStart`, and then cleans up.
@@ -160,14 +160,14 @@ class Launcher:
             self.clean(attempt)
             raise _sorted(error) from error
 
-    def discard(self, attempt: Attempt, prepared: Prepared) -> None:
+    def discard(self, attempt: SpawnerAttempt, prepared: Prepared) -> None:
         """Undo `prepare`."""
         self._close_stdin(attempt)
         prepared.close()
         self.clean(attempt)
 
     def finish(
-        self, attempt: Attempt, prepared: Prepared, started: StartedProcess | Exception
+        self, attempt: SpawnerAttempt, prepared: Prepared, started: StartedProcess | Exception
     ) -> None:
         """Fill in `pid`, `pidfd`, the streams and `started_ns`. Raises the same as `prepare`."""
         self._close_stdin(attempt)
@@ -180,7 +180,7 @@ class Launcher:
         attempt.started_ns = started.started_ns
         attempt.pid, attempt.pidfd, attempt.stdout_fd, attempt.stderr_fd = spawned
 
-    def clean(self, attempt: Attempt) -> None:
+    def clean(self, attempt: SpawnerAttempt) -> None:
         """Remove the attempt's files, once none of its processes is alive."""
         if attempt.script_path is not None:
             self._scratch.remove_script(attempt.script_path)
@@ -190,12 +190,12 @@ class Launcher:
             attempt.cwd = None
 
     @staticmethod
-    def _close_stdin(attempt: Attempt) -> None:
+    def _close_stdin(attempt: SpawnerAttempt) -> None:
         if attempt.stdin_fd >= 0:
             os.close(attempt.stdin_fd)
             attempt.stdin_fd = -1
 
-    def _directory_of(self, attempt: Attempt) -> str:
+    def _directory_of(self, attempt: SpawnerAttempt) -> str:
         """Return the job's directory: a scratch directory, or the one that it asks for."""
         cwd = attempt.request.cwd
         if cwd is None:
@@ -214,7 +214,7 @@ class Launcher:
             raise CannotStart(Reason.BAD_SPEC, message) from error
         return cwd
 
-    def _argv_of(self, attempt: Attempt) -> tuple[str, ...]:
+    def _argv_of(self, attempt: SpawnerAttempt) -> tuple[str, ...]:
         request = attempt.request
         if request.script is None:
             return request.argv
@@ -223,7 +223,7 @@ class Launcher:
         attempt.script_path = self._scratch.write_script(name, request.script)
         return (attempt.script_path, *request.argv)
 
-    def _prepare(self, attempt: Attempt, argv: tuple[str, ...], cwd: str) -> Prepared:
+    def _prepare(self, attempt: SpawnerAttempt, argv: tuple[str, ...], cwd: str) -> Prepared:
         env = {**attempt.environment, **attempt.request.env, **attempt.gpu_variables}
         env[MARK] = self.mark_of(attempt.key)
         path = argv[0]

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 
 from weft.worker.spawner import tree
-from weft.worker.spawner.attempt import Attempt
+from weft.worker.spawner.attempt import SpawnerAttempt
 from weft.worker.spawner.launch import MARK
 from weft.worker.spawner.loop import EventLoop
 
@@ -25,7 +25,7 @@ class _Stray:
 
     __slots__ = ("due_ns", "owners", "pidfd")
 
-    def __init__(self, pidfd: int, owners: set[Attempt]) -> None:
+    def __init__(self, pidfd: int, owners: set[SpawnerAttempt]) -> None:
         self.pidfd = pidfd
         self.owners = owners
         self.due_ns: int | None = None
@@ -36,19 +36,19 @@ class Leftovers:
     """Find strays, ask them to end when their job has ended, kill them after the grace period."""
 
     def __init__(
-        self, loop: EventLoop, own_children: set[int], on_clean: Callable[[Attempt], None]
+        self, loop: EventLoop, own_children: set[int], on_clean: Callable[[SpawnerAttempt], None]
     ) -> None:
         self._loop = loop
         self._own_children = own_children
         """Processes that the spawner started for its own use."""
         self._on_clean = on_clean
         self._strays: dict[int, _Stray] = {}
-        self._running: dict[int, Attempt] = {}
+        self._running: dict[int, SpawnerAttempt] = {}
         self._children = tree.Children()
         self.must_know_all = self._children.lists_all
         """Whether a process that is being started would be mistaken for a stray."""
 
-    def look(self, running: dict[int, Attempt], ended: Iterable[Attempt]) -> None:
+    def look(self, running: dict[int, SpawnerAttempt], ended: Iterable[SpawnerAttempt]) -> None:
         """Take stock after these attempts ended; call `on_clean` for each that left nothing."""
         self._running = running
         known = (running, self._strays, self._own_children)
@@ -65,11 +65,11 @@ class Leftovers:
             if not attempt.strays:
                 self._on_clean(attempt)
 
-    def of(self, attempt: Attempt) -> set[int]:
+    def of(self, attempt: SpawnerAttempt) -> set[int]:
         """Return the strays that can only belong to this attempt."""
         return {pid for pid, stray in self._strays.items() if stray.owners == {attempt}}
 
-    def _adopt(self, pids: list[int], ended: Iterable[Attempt]) -> None:
+    def _adopt(self, pids: list[int], ended: Iterable[SpawnerAttempt]) -> None:
         suspects = {*self._running.values(), *ended}
         for stray in self._strays.values():
             suspects |= stray.owners
@@ -143,7 +143,7 @@ class Leftovers:
             self._loop.at(due_first, self._kill_due)
 
     @staticmethod
-    def _due_of(owner: Attempt, now_ns: int) -> int:
+    def _due_of(owner: SpawnerAttempt, now_ns: int) -> int:
         return now_ns if owner.grace_over else owner.ended_ns + owner.request.grace_ms * _MS
 
     def _kill_due(self) -> None:
@@ -163,6 +163,6 @@ class Leftovers:
         self._loop.at(now_ns + _AGAIN_NS, self._kill_due)
 
 
-def _mark_of(attempt: Attempt) -> bytes:
+def _mark_of(attempt: SpawnerAttempt) -> bytes:
     key = attempt.key
     return f"b{key.batch_id}.j{key.job_id}.{key.attempt}".encode()

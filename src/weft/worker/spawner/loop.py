@@ -11,7 +11,7 @@ Callback = Callable[[], None]
 _TIMERS_KEPT = 256
 
 
-class Timer:
+class LoopTimer:
     """A callback that is due once."""
 
     __slots__ = ("callback", "due_ns", "number")
@@ -21,7 +21,7 @@ class Timer:
         self.number = number
         self.callback: Callback | None = callback
 
-    def __lt__(self, other: "Timer") -> bool:
+    def __lt__(self, other: "LoopTimer") -> bool:
         """Order by time, then by age."""
         return (self.due_ns, self.number) < (other.due_ns, other.number)
 
@@ -32,7 +32,7 @@ class EventLoop:
     def __init__(self) -> None:
         self._epoll = select.epoll()
         self._callbacks: dict[int, Callback] = {}
-        self._timers: list[Timer] = []
+        self._timers: list[LoopTimer] = []
         self._timer_count = 0
         self._cancelled_count = 0
 
@@ -55,14 +55,14 @@ class EventLoop:
         self._epoll.unregister(fd)
         del self._callbacks[fd]
 
-    def at(self, due_ns: int, callback: Callback) -> Timer:
+    def at(self, due_ns: int, callback: Callback) -> LoopTimer:
         """Call back once at a time of `CLOCK_MONOTONIC`."""
         self._timer_count += 1
-        timer = Timer(due_ns, self._timer_count, callback)
+        timer = LoopTimer(due_ns, self._timer_count, callback)
         heapq.heappush(self._timers, timer)
         return timer
 
-    def cancel(self, timer: Timer) -> None:
+    def cancel(self, timer: LoopTimer) -> None:
         """Do not call back. The long time limits of short jobs must not pile up, so cancelled
         timers are removed now and then.
         """

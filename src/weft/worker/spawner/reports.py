@@ -8,7 +8,7 @@ from weft.core.states import Reason
 from weft.wire.log_format import RESULT, STDERR, STDOUT, encode_piece
 from weft.wire.spawner import LiveProcess, ProcessEnd, Report
 from weft.worker.spawner.agent_link import AgentLink
-from weft.worker.spawner.attempt import Attempt
+from weft.worker.spawner.attempt import SpawnerAttempt
 from weft.worker.spawner.segments import Segments
 
 # While more work waits here, no end has to be reported at once: send fewer, larger messages.
@@ -23,14 +23,14 @@ class Reports:
     def __init__(self, segments: Segments, link: AgentLink) -> None:
         self._segments = segments
         self._link = link
-        self._finished: list[Attempt] = []
+        self._finished: list[SpawnerAttempt] = []
         self._hold_until_ns = 0
         self._unsent: list[ProcessEnd] = []
         self._started: list[LiveProcess] = []
         self._withdrawn: list[AttemptKey] = []
         self.unacknowledged: dict[AttemptKey, ProcessEnd] = {}
 
-    def add_end(self, attempt: Attempt) -> None:
+    def add_end(self, attempt: SpawnerAttempt) -> None:
         """Note that an attempt has ended and all of its output was read."""
         if not self._finished:
             self._hold_until_ns = time.monotonic_ns() + _HOLD_NS
@@ -81,7 +81,7 @@ class Reports:
         """Drop unsent reports: the next agent receives everything once it says hello."""
         self._unsent, self._started, self._withdrawn = [], [], []
 
-    def _store_outputs(self, attempts: list[Attempt]) -> dict[AttemptKey, tuple[int, int]]:
+    def _store_outputs(self, attempts: list[SpawnerAttempt]) -> dict[AttemptKey, tuple[int, int]]:
         outputs = [(one.key, _pieces_of(one)) for one in attempts]
         if not outputs:
             return {}
@@ -91,7 +91,9 @@ class Reports:
             return self._store_one_by_one(attempts)
         return {key: position for (key, _), position in zip(outputs, positions, strict=True)}
 
-    def _store_one_by_one(self, attempts: list[Attempt]) -> dict[AttemptKey, tuple[int, int]]:
+    def _store_one_by_one(
+        self, attempts: list[SpawnerAttempt]
+    ) -> dict[AttemptKey, tuple[int, int]]:
         """Store the outputs that still fit; the others fail because the disk is full."""
         positions = {}
         for attempt in attempts:
@@ -104,21 +106,21 @@ class Reports:
         return positions
 
 
-def fail_for_disk(attempt: Attempt, error: OSError) -> None:
+def fail_for_disk(attempt: SpawnerAttempt, error: OSError) -> None:
     """Note that the output of an attempt could not be kept."""
     attempt.failure = Reason.DISK
     where = f" ({error.filename})" if error.filename else ""
     attempt.message = f"the output could not be kept: {error.strerror}{where}"
 
 
-def _in_segment(attempt: Attempt) -> bool:
+def _in_segment(attempt: SpawnerAttempt) -> bool:
     output = attempt.output
     if output is None:
         return bool(attempt.result)
     return output.is_short and not output.failed
 
 
-def _pieces_of(attempt: Attempt) -> bytes:
+def _pieces_of(attempt: SpawnerAttempt) -> bytes:
     """Return what is stored in a segment: a short output and the result of a call."""
     pieces = attempt.output.short_pieces() if attempt.output else b""
     if attempt.result:
@@ -126,7 +128,7 @@ def _pieces_of(attempt: Attempt) -> bytes:
     return pieces
 
 
-def _ended_of(attempt: Attempt, position: tuple[int, int] | None) -> ProcessEnd:
+def _ended_of(attempt: SpawnerAttempt, position: tuple[int, int] | None) -> ProcessEnd:
     failed = attempt.failure is not None
     output = attempt.output
     return ProcessEnd(

@@ -10,7 +10,7 @@ from functools import partial
 from weft.core.states import Reason
 from weft.wire.spawner import LiveProcess
 from weft.worker.spawner import tree
-from weft.worker.spawner.attempt import Attempt
+from weft.worker.spawner.attempt import SpawnerAttempt
 from weft.worker.spawner.launch import Launcher, Prepared, StartedProcess
 from weft.worker.spawner.leftovers import Leftovers
 from weft.worker.spawner.loop import EventLoop
@@ -40,9 +40,9 @@ class Running:
         reports: Reports,
         logs: str,
         *,
-        on_start_failed: Callable[[Attempt, Exception], None],
-        on_free: Callable[[Attempt], None],
-        on_end: Callable[[Attempt], None],
+        on_start_failed: Callable[[SpawnerAttempt, Exception], None],
+        on_free: Callable[[SpawnerAttempt], None],
+        on_end: Callable[[SpawnerAttempt], None],
     ) -> None:
         self._loop = loop
         self._starter: Starter[StartedProcess] = Starter(loop, threads=_START_THREADS)
@@ -52,26 +52,26 @@ class Running:
         self._on_free = on_free
         self._on_end = on_end
         self.streams = Streams(loop, logs, self._fail_for_disk)
-        self._to_watch: deque[Attempt] = deque()
-        self._to_tell: deque[Attempt] = deque()
-        self._exited: deque[Attempt] = deque()
-        self._ended: list[Attempt] = []
+        self._to_watch: deque[SpawnerAttempt] = deque()
+        self._to_tell: deque[SpawnerAttempt] = deque()
+        self._exited: deque[SpawnerAttempt] = deque()
+        self._ended: list[SpawnerAttempt] = []
         self._oom_kills = OomKills()
         self.own_children: set[int] = set()
-        self.by_pid: dict[int, Attempt] = {}
+        self.by_pid: dict[int, SpawnerAttempt] = {}
         self.leftovers = Leftovers(loop, self.own_children, self._clean)
 
-    def prepare(self, attempt: Attempt) -> None:
+    def prepare(self, attempt: SpawnerAttempt) -> None:
         """Prepare a start before there is room for it. Raises the same as `Launcher.prepare`."""
         attempt.prepared = self._launcher.prepare(attempt)
 
-    def discard(self, attempt: Attempt) -> None:
+    def discard(self, attempt: SpawnerAttempt) -> None:
         """Undo `prepare`: the attempt is not started after all."""
         if attempt.prepared is not None:
             self._launcher.discard(attempt, attempt.prepared)
             attempt.prepared = None
 
-    def start(self, attempt: Attempt) -> None:
+    def start(self, attempt: SpawnerAttempt) -> None:
         """Begin to start a process. Raises the same as `Launcher.prepare`; later failures go to
         `on_start_failed`.
         """
@@ -94,7 +94,7 @@ class Running:
         return not self.by_pid and not self._starter.count
 
     def _on_started(
-        self, attempt: Attempt, prepared: Prepared, started: StartedProcess | Exception
+        self, attempt: SpawnerAttempt, prepared: Prepared, started: StartedProcess | Exception
     ) -> None:
         attempt.starting = False
         try:
@@ -108,7 +108,7 @@ class Running:
         if attempt.kill_wanted is not None:
             self.kill(attempt, *attempt.kill_wanted)
 
-    def add(self, attempt: Attempt) -> None:
+    def add(self, attempt: SpawnerAttempt) -> None:
         """Add an attempt that runs now, in its own process or in a warm one."""
         self.by_pid[attempt.pid] = attempt
         self._to_tell.append(attempt)
@@ -116,28 +116,28 @@ class Running:
             due_ns = attempt.started_ns + attempt.request.timeout_ms * _MS
             attempt.time_limit = self._loop.at(due_ns, partial(self._time_out, attempt))
 
-    def end(self, attempt: Attempt) -> None:
+    def end(self, attempt: SpawnerAttempt) -> None:
         """Note the end of an attempt whose output is complete."""
         self._free(attempt)
         self._finish(attempt)
 
-    def _free(self, attempt: Attempt) -> None:
+    def _free(self, attempt: SpawnerAttempt) -> None:
         """Free the room of an attempt that has ended, so that another one may run."""
         attempt.ended_ns = attempt.ended_ns or time.monotonic_ns()
         del self.by_pid[attempt.pid]
         self._on_free(attempt)
 
-    def _finish(self, attempt: Attempt) -> None:
+    def _finish(self, attempt: SpawnerAttempt) -> None:
         """Report an attempt about which everything is known."""
         if attempt.time_limit is not None:
             self._loop.cancel(attempt.time_limit)
         self._on_end(attempt)
 
-    def look_behind(self, ended: list[Attempt]) -> None:
+    def look_behind(self, ended: list[SpawnerAttempt]) -> None:
         """Look soon for processes that these attempts have left, then clean up."""
         self._ended += ended
 
-    def take_status(self, attempt: Attempt, status: int) -> None:
+    def take_status(self, attempt: SpawnerAttempt, status: int) -> None:
         """Note how the attempt's process ended."""
         code = os.waitstatus_to_exitcode(status)
         if code >= 0:
@@ -147,7 +147,7 @@ class Running:
         if code in {-signal.SIGKILL, _SHELL_SAYS_KILLED}:
             self._ask_for_oom(attempt)
 
-    def kill(self, attempt: Attempt, reason: int, grace_ms: int) -> None:
+    def kill(self, attempt: SpawnerAttempt, reason: int, grace_ms: int) -> None:
         """Ask a running attempt to end; after the grace period kill all its processes.
 
         It is asked once: a repeated kill can only shorten the grace.
@@ -172,7 +172,7 @@ class Running:
         else:
             self._kill_now(attempt)
 
-    def _ask_to_end(self, attempt: Attempt) -> None:
+    def _ask_to_end(self, attempt: SpawnerAttempt) -> None:
         table = tree.read_processes()
         others = self._others_of(attempt, table)
         attempt.asked = others | {pid for pid, one in table.items() if one.group == attempt.pid}
@@ -207,7 +207,7 @@ class Running:
             ended, self._ended = self._ended, []
             self._look_for_leftovers(ended)
 
-    def _look_for_leftovers(self, ended: Sequence[Attempt]) -> None:
+    def _look_for_leftovers(self, ended: Sequence[SpawnerAttempt]) -> None:
         if self.leftovers.must_know_all:
             self.finish_starts()
         self.leftovers.look(self.by_pid, ended)
@@ -217,17 +217,17 @@ class Running:
             if attempt.strays and not attempt.watched:
                 self.streams.watch(attempt)
 
-    def _clean(self, attempt: Attempt) -> None:
+    def _clean(self, attempt: SpawnerAttempt) -> None:
         """Clean up behind an attempt that has left nothing."""
         if attempt.output_complete:
             self.streams.close(attempt)
         self._launcher.clean(attempt)
 
-    def _fail_for_disk(self, attempt: Attempt, error: OSError) -> None:
+    def _fail_for_disk(self, attempt: SpawnerAttempt, error: OSError) -> None:
         fail_for_disk(attempt, error)
         self.kill(attempt, Reason.DISK, attempt.request.grace_ms)
 
-    def _on_exit(self, attempt: Attempt) -> None:
+    def _on_exit(self, attempt: SpawnerAttempt) -> None:
         if attempt.ended_ns:
             return
         pid, status, usage = os.wait4(attempt.pid, os.WNOHANG)
@@ -254,10 +254,10 @@ class Running:
             self.look_behind([attempt])
             self._finish(attempt)
 
-    def _time_out(self, attempt: Attempt) -> None:
+    def _time_out(self, attempt: SpawnerAttempt) -> None:
         self.kill(attempt, Reason.TIMEOUT, attempt.request.grace_ms)
 
-    def _kill_now(self, attempt: Attempt) -> None:
+    def _kill_now(self, attempt: SpawnerAttempt) -> None:
         """Kill all processes of an attempt: its group, descendants, and strays."""
         attempt.grace_over = True
         if attempt.ended_ns:
@@ -268,13 +268,13 @@ class Running:
         for pid in others:
             tree.send(pid, signal.SIGKILL)
 
-    def _others_of(self, attempt: Attempt, table: Mapping[int, tree.Process]) -> set[int]:
+    def _others_of(self, attempt: SpawnerAttempt, table: Mapping[int, tree.Process]) -> set[int]:
         """Return the attempt's processes that have left its process group."""
         roots = {attempt.pid, *self.leftovers.of(attempt)}
         found = tree.descendants(table, roots) | roots
         return {pid for pid in found if pid in table and table[pid].group != attempt.pid}
 
-    def _ask_for_oom(self, attempt: Attempt) -> None:
+    def _ask_for_oom(self, attempt: SpawnerAttempt) -> None:
         """Note that the kernel killed the attempt for lack of memory, if it did."""
         if attempt.killed_for is None and self._oom_kills.take_one(time.monotonic_ns()):
             attempt.killed_for = Reason.OOM

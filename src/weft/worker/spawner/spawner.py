@@ -26,7 +26,7 @@ from weft.wire.spawner import (
     Withdraw,
 )
 from weft.worker.spawner.agent_link import AgentLink
-from weft.worker.spawner.attempt import Attempt
+from weft.worker.spawner.attempt import SpawnerAttempt
 from weft.worker.spawner.capacity import Capacity, Taken
 from weft.worker.spawner.fence import Fence
 from weft.worker.spawner.launch import CannotStart, Launcher, NoRoom
@@ -62,9 +62,9 @@ class Spawner:
         self._incarnation = incarnation
         self._pid_namespace = pid_namespace
         self._capacity = Capacity()
-        self._attempts: dict[AttemptKey, Attempt] = {}
+        self._attempts: dict[AttemptKey, SpawnerAttempt] = {}
         """The attempts that wait or run."""
-        self._queue: deque[Attempt] = deque()
+        self._queue: deque[SpawnerAttempt] = deque()
         self._queue_length = 0
         self._fence = Fence(loop, self._kill_all)
         self._room_tries = 0
@@ -154,7 +154,7 @@ class Spawner:
         if key in self._attempts or key in self._reports.unacknowledged:
             return
         environment = message.environments[request.environment] if message.environments else {}
-        attempt = Attempt(request, environment)
+        attempt = SpawnerAttempt(request, environment)
         if request.warm is not None and request.warm.definition is not None:
             attempt.definition = message.definitions[request.warm.definition]
         attempt.gpu_variables = self._capacity.variables()
@@ -183,7 +183,7 @@ class Spawner:
             self._start(attempt)
             self._warm.free(self._capacity.memory_mib_free)
 
-    def _start(self, attempt: Attempt) -> None:
+    def _start(self, attempt: SpawnerAttempt) -> None:
         request = attempt.request
         try:
             _check_gpus(attempt)
@@ -209,7 +209,7 @@ class Spawner:
                 except Exception:  # noqa: BLE001 (raised again and reported at the start)
                     return
 
-    def _on_start_failed(self, attempt: Attempt, error: Exception) -> None:
+    def _on_start_failed(self, attempt: SpawnerAttempt, error: Exception) -> None:
         """Put the attempt back at the head of the queue, or end it."""
         if attempt.kill_wanted is not None:
             attempt.killed_for = attempt.kill_wanted[0]
@@ -223,7 +223,7 @@ class Spawner:
             _note_failure(attempt, error)
         self._end_unstarted(attempt)
 
-    def _end_unstarted(self, attempt: Attempt) -> None:
+    def _end_unstarted(self, attempt: SpawnerAttempt) -> None:
         attempt.ended_ns = time.monotonic_ns()
         self._on_free(attempt)
         self._on_end(attempt)
@@ -238,10 +238,10 @@ class Spawner:
         self._loop.at(self._wait_for_room_until_ns, _wake)
         return True
 
-    def _on_free(self, attempt: Attempt) -> None:
+    def _on_free(self, attempt: SpawnerAttempt) -> None:
         self._capacity.give_back(attempt.taken)
 
-    def _on_end(self, attempt: Attempt) -> None:
+    def _on_end(self, attempt: SpawnerAttempt) -> None:
         self._attempts.pop(attempt.key, None)
         self._reports.add_end(attempt)
 
@@ -270,7 +270,7 @@ class Spawner:
         sys.stderr.write("spawner: not renewed in time, all jobs are killed\n")
         self._kill(Kill(list(self._attempts), Reason.LOST, 0))
 
-    def _unqueue(self, attempt: Attempt) -> None:
+    def _unqueue(self, attempt: SpawnerAttempt) -> None:
         self.running.discard(attempt)
         attempt.queued = False
         attempt.taken = Taken()
@@ -299,18 +299,18 @@ class Spawner:
             os.close(pidfd)
 
 
-def is_process(attempt: Attempt) -> bool:
+def is_process(attempt: SpawnerAttempt) -> bool:
     """Say whether the attempt needs its own process; one without a program ends at once."""
     request = attempt.request
     return request.warm is None and bool(request.argv or request.script is not None)
 
 
-def _check_gpus(attempt: Attempt) -> None:
+def _check_gpus(attempt: SpawnerAttempt) -> None:
     if attempt.request.gpu > len(attempt.taken.gpus):
         raise CannotStart(Reason.SYSTEM, "the worker has fewer GPUs than the job asks for")
 
 
-def _note_failure(attempt: Attempt, error: Exception) -> None:
+def _note_failure(attempt: SpawnerAttempt, error: Exception) -> None:
     """Note why the attempt could not be started."""
     if isinstance(error, CannotStart):
         attempt.failure, attempt.message = error.reason, error.message

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 from weft.wire.log_format import STDERR, STDOUT
-from weft.worker.spawner.attempt import Attempt
+from weft.worker.spawner.attempt import SpawnerAttempt
 from weft.worker.spawner.loop import EventLoop
 from weft.worker.spawner.output import Output, output_path
 from weft.worker.spawner.reports import fail_for_disk
@@ -20,7 +20,7 @@ class Streams:
     """One buffer for all reads. `on_disk_full` gets the attempts whose output cannot be kept."""
 
     def __init__(
-        self, loop: EventLoop, logs: str, on_disk_full: Callable[[Attempt, OSError], None]
+        self, loop: EventLoop, logs: str, on_disk_full: Callable[[SpawnerAttempt, OSError], None]
     ) -> None:
         self._loop = loop
         self._logs = logs
@@ -28,7 +28,7 @@ class Streams:
         self._buffer = bytearray(_READ_BYTES)
         self._view = memoryview(self._buffer)
 
-    def watch(self, attempt: Attempt) -> None:
+    def watch(self, attempt: SpawnerAttempt) -> None:
         """Read the pipes of an attempt whenever something is in them, and close them at their
         ends.
         """
@@ -36,17 +36,17 @@ class Streams:
         self._loop.watch(attempt.stdout_fd, partial(self._on_readable, attempt, STDOUT))
         self._loop.watch(attempt.stderr_fd, partial(self._on_readable, attempt, STDERR))
 
-    def close(self, attempt: Attempt) -> None:
+    def close(self, attempt: SpawnerAttempt) -> None:
         """Close those pipes of an attempt that are open."""
         self._close(attempt, STDOUT)
         self._close(attempt, STDERR)
 
-    def _on_readable(self, attempt: Attempt, kind: int) -> None:
+    def _on_readable(self, attempt: SpawnerAttempt, kind: int) -> None:
         fd = attempt.stdout_fd if kind == STDOUT else attempt.stderr_fd
         if fd >= 0 and self.read(attempt, kind, fd) == 0:
             self._close(attempt, kind)
 
-    def _close(self, attempt: Attempt, kind: int) -> None:
+    def _close(self, attempt: SpawnerAttempt, kind: int) -> None:
         fd = attempt.stdout_fd if kind == STDOUT else attempt.stderr_fd
         if fd < 0:
             return
@@ -58,7 +58,7 @@ class Streams:
         else:
             attempt.stderr_fd = -1
 
-    def read(self, attempt: Attempt | None, kind: int, fd: int) -> int | None:
+    def read(self, attempt: SpawnerAttempt | None, kind: int, fd: int) -> int | None:
         """Read once. Return the number of bytes, 0 at the end of the stream, None if none wait.
 
         Without an attempt, or after its end, the bytes are dropped.
@@ -71,7 +71,7 @@ class Streams:
             self._keep(attempt, kind, bytes(self._view[:count]))
         return count
 
-    def read_rest(self, attempt: Attempt, stdout_fd: int, stderr_fd: int) -> None:
+    def read_rest(self, attempt: SpawnerAttempt, stdout_fd: int, stderr_fd: int) -> None:
         """Read what is in the pipes now, without waiting for other processes that hold them."""
         for kind, fd in ((STDOUT, stdout_fd), (STDERR, stderr_fd)):
             if fd >= 0:
@@ -81,7 +81,7 @@ class Streams:
                         break
 
     @staticmethod
-    def finish(attempt: Attempt) -> None:
+    def finish(attempt: SpawnerAttempt) -> None:
         """Complete the output: what comes later is dropped."""
         attempt.output_complete = True
         if attempt.output is not None and not attempt.output.is_short:
@@ -90,7 +90,7 @@ class Streams:
             except OSError as error:
                 fail_for_disk(attempt, error)
 
-    def _keep(self, attempt: Attempt, kind: int, data: bytes) -> None:
+    def _keep(self, attempt: SpawnerAttempt, kind: int, data: bytes) -> None:
         output = attempt.output
         request = attempt.request
         if output is None:
@@ -110,7 +110,7 @@ class Streams:
         if output.flush_due_ns is not None and was_due is None:
             self._loop.at(output.flush_due_ns, partial(self._flush, attempt))
 
-    def _flush(self, attempt: Attempt) -> None:
+    def _flush(self, attempt: SpawnerAttempt) -> None:
         """Store output that is 200 ms old. `Reports` stores the output of ended attempts."""
         output = attempt.output
         if output is None or output.flush_due_ns is None or attempt.ended_ns:

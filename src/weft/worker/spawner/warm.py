@@ -14,14 +14,14 @@ from collections.abc import Iterator
 from functools import partial
 
 from weft.core.states import Reason
-from weft.wire.function import Call, Done
+from weft.wire.function import CallDone, FunctionCall
 from weft.wire.log_format import STDERR, STDOUT
 from weft.wire.spawner import WarmLimits
 from weft.worker.private_files import write_all
 from weft.worker.spawner import tree
-from weft.worker.spawner.attempt import Attempt
+from weft.worker.spawner.attempt import SpawnerAttempt
 from weft.worker.spawner.launch import MARK, Launcher
-from weft.worker.spawner.loop import EventLoop, Timer
+from weft.worker.spawner.loop import EventLoop, LoopTimer
 from weft.worker.spawner.output import output_path
 from weft.worker.spawner.reports import fail_for_disk
 from weft.worker.spawner.running import Running
@@ -48,14 +48,14 @@ class Warm:
         self._scratch = scratch
         self._logs = logs
         self._idle: dict[Key, list[WarmProcess]] = {}
-        self._idle_timer: Timer | None = None
+        self._idle_timer: LoopTimer | None = None
         self._idle_count = 0
         self._last_environment: tuple[dict[str, str], tuple[tuple[str, str], ...]] = ({}, ())
         self.limits = WarmLimits()
         self.idle_mib = 0
         """The memory that idle processes hold."""
 
-    def start(self, attempt: Attempt) -> None:
+    def start(self, attempt: SpawnerAttempt) -> None:
         """Call a function in a warm process. Raises what `Launcher.start` raises."""
         request = attempt.request
         assert request.warm is not None
@@ -79,7 +79,7 @@ class Warm:
         while self.idle_mib > mib and self._idle_count:
             self._retire_oldest()
 
-    def _hand_over(self, attempt: Attempt) -> WarmProcess:
+    def _hand_over(self, attempt: SpawnerAttempt) -> WarmProcess:
         """Send the call to an idle process, else to a new one."""
         key = self._key_of(attempt)
         definition_id, definition = attempt.definition or (0, None)
@@ -92,7 +92,7 @@ class Warm:
                 process.definitions.add(definition_id)
                 return process
 
-    def _key_of(self, attempt: Attempt) -> Key:
+    def _key_of(self, attempt: SpawnerAttempt) -> Key:
         """Return the key of its process. Jobs of one message share one environment object."""
         last, environment = self._last_environment
         if last is not attempt.environment:
@@ -102,11 +102,13 @@ class Warm:
             environment = (*environment, *attempt.gpu_variables.items())
         return attempt.key.batch_id, attempt.request.argv, environment
 
-    def _call_of(self, attempt: Attempt, definition_id: int, definition: bytes | None) -> Call:
+    def _call_of(
+        self, attempt: SpawnerAttempt, definition_id: int, definition: bytes | None
+    ) -> FunctionCall:
         request, key = attempt.request, attempt.key
         assert request.warm is not None
         path = output_path(self._logs, key.batch_id, key.job_id, key.attempt)
-        return Call(
+        return FunctionCall(
             definition_id,
             definition,
             request.warm.body,
@@ -170,7 +172,7 @@ class Warm:
             self._drop_idle(process)
             self._kill(process)
 
-    def _on_done(self, process: WarmProcess, done: Done) -> None:
+    def _on_done(self, process: WarmProcess, done: CallDone) -> None:
         attempt, process.attempt = process.attempt, None
         if attempt is None:
             raise Unreadable("an end of no call")
@@ -197,7 +199,7 @@ class Warm:
         else:
             self._launcher.clean(attempt)
 
-    def _keep_result(self, attempt: Attempt) -> None:
+    def _keep_result(self, attempt: SpawnerAttempt) -> None:
         """Write a short result to its own file if the output, stored beside it, is long."""
         if not attempt.result or attempt.output is None or attempt.output.is_short:
             return
@@ -299,7 +301,7 @@ class Warm:
         process.pid = 0
         self._running.look_behind(process.left)
 
-    def _fail(self, process: WarmProcess, attempt: Attempt, status: int) -> None:
+    def _fail(self, process: WarmProcess, attempt: SpawnerAttempt, status: int) -> None:
         """End an attempt whose process ended during the call."""
         attempt.ended_ns = time.monotonic_ns()
         self._running.take_status(attempt, status)

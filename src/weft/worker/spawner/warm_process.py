@@ -5,8 +5,8 @@ import socket
 
 import msgspec
 
-from weft.wire.function import DONE_BYTES_MAX, HEADER, Call, Done
-from weft.worker.spawner.attempt import Attempt
+from weft.wire.function import DONE_BYTES_MAX, HEADER, CallDone, FunctionCall
+from weft.worker.spawner.attempt import SpawnerAttempt
 from weft.worker.spawner.launch import Spawned
 from weft.worker.spawner.loop import EventLoop
 
@@ -15,7 +15,7 @@ Key = tuple[int, tuple[str, ...], tuple[tuple[str, str], ...]]
 
 _READ_BYTES = 1 << 16
 _ENCODER = msgspec.msgpack.Encoder()
-_DECODER = msgspec.msgpack.Decoder(Done)
+_DECODER = msgspec.msgpack.Decoder(CallDone)
 
 
 class Unreadable(Exception):
@@ -55,8 +55,8 @@ class WarmProcess:
         self.key = key
         self.pid, self.pidfd, self.stdout_fd, self.stderr_fd = spawned
         self.control = control
-        self.attempt: Attempt | None = None
-        self.left: list[Attempt] = []
+        self.attempt: SpawnerAttempt | None = None
+        self.left: list[SpawnerAttempt] = []
         """Ended attempts that left processes behind, which end with this process."""
         self.definitions: set[int] = set()
         """The definitions that it was sent."""
@@ -66,7 +66,7 @@ class WarmProcess:
         self.is_worn = False
         """True: the process serves no further attempt."""
 
-    def send(self, call: Call) -> bool:
+    def send(self, call: FunctionCall) -> bool:
         """Send a call; the socket may take the rest later. False: the process is gone."""
         body = _ENCODER.encode(call)
         self._waiting = HEADER.pack(len(body)) + body
@@ -89,7 +89,7 @@ class WarmProcess:
             self._loop.watch_writes(self.control.fileno(), wanted=self._waits_for_room)
         return True
 
-    def receive(self) -> list[Done]:
+    def receive(self) -> list[CallDone]:
         """Return its messages. Raise `Unreadable` if one is invalid."""
         while True:
             try:
@@ -99,7 +99,7 @@ class WarmProcess:
             self._buffer += data
             if len(data) < _READ_BYTES:
                 break
-        found: list[Done] = []
+        found: list[CallDone] = []
         while len(self._buffer) >= HEADER.size:
             (length,) = HEADER.unpack_from(self._buffer)
             if length > DONE_BYTES_MAX:

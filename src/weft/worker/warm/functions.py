@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from weft.core.states import Reason
-from weft.wire.function import Call, CallBody, Definition
+from weft.wire.function import CallBody, Definition, FunctionCall
 
 AnyFunction = Callable[..., Any]  # whatever the user has written
 PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
@@ -34,7 +34,7 @@ class Functions:
         self._definitions: dict[int, Definition] = {}
         self._loaded: dict[int | str, AnyFunction] = {}
 
-    def add(self, call: Call) -> None:
+    def add(self, call: FunctionCall) -> None:
         """Keep the definition that came with a call, if any."""
         if call.definition is not None:
             self._definitions[call.definition_id] = _DEFINITION.decode(call.definition)

@@ -19,7 +19,7 @@ _PROTOCOL = 5
 
 
 @dataclass(frozen=True, kw_only=True)
-class Outcome:
+class CallOutcome:
     """The outcome of a call."""
 
     form: str = PICKLE
@@ -45,7 +45,7 @@ class Outcome:
         return [encode_head(head), self.value, self.error]
 
 
-def make_call(find: Callable[[], AnyFunction], body: CallBody, bytes_max: int) -> Outcome:
+def make_call(find: Callable[[], AnyFunction], body: CallBody, bytes_max: int) -> CallOutcome:
     """Find the function and call it; with `each`, once per argument until a call raises.
 
     Any exception is part of the outcome, including `SystemExit`.
@@ -66,16 +66,16 @@ def make_call(find: Callable[[], AnyFunction], body: CallBody, bytes_max: int) -
         else:
             value = function(*body.args, **body.kwargs)
         seconds = time.perf_counter() - begun
-        return Outcome(form=form, value=_encode(value, form, bytes_max), seconds=seconds)
+        return CallOutcome(form=form, value=_encode(value, form, bytes_max), seconds=seconds)
     except CannotCall as error:
-        return Outcome(failure=error.reason, message=error.message)
+        return CallOutcome(failure=error.reason, message=error.message)
     except BaseException as error:  # noqa: BLE001 (the outermost handler of a call)
         seconds = time.perf_counter() - begun
         kept = _kept(values, bytes_max) if body.each else b""
         return _raised(error, kept, seconds, bytes_max)
 
 
-def _raised(error: BaseException, value: bytes, seconds: float, bytes_max: int) -> Outcome:
+def _raised(error: BaseException, value: bytes, seconds: float, bytes_max: int) -> CallOutcome:
     # Without our own frame at the top.
     below = error.__traceback__.tb_next if error.__traceback__ else None
     lines = traceback.format_exception(type(error), error, below)
@@ -84,7 +84,7 @@ def _raised(error: BaseException, value: bytes, seconds: float, bytes_max: int) 
         pickled = _dumps(error, bytes_max)
     except Exception:  # noqa: BLE001 (any class can refuse to be pickled, in any way)
         pickled = b""
-    return Outcome(
+    return CallOutcome(
         value=value, error=pickled, traceback=text[-TRACEBACK_CHARS_MAX:], seconds=seconds
     )
 

@@ -11,14 +11,21 @@ from collections.abc import Iterator
 import msgspec
 
 from weft.core.states import Reason
-from weft.wire.function import CONTROL_FD, HEADER, RESULT_INLINE_BYTES_MAX, Call, CallBody, Done
+from weft.wire.function import (
+    CONTROL_FD,
+    HEADER,
+    RESULT_INLINE_BYTES_MAX,
+    CallBody,
+    CallDone,
+    FunctionCall,
+)
 from weft.worker.private_files import make_private, write_all
 from weft.worker.warm.functions import AnyFunction, CannotCall, Functions
-from weft.worker.warm.outcome import Outcome, make_call
+from weft.worker.warm.outcome import CallOutcome, make_call
 from weft.worker.warm.usage import Usage
 
 _READ_BYTES = 1 << 16
-_CALL = msgspec.msgpack.Decoder(Call)
+_CALL = msgspec.msgpack.Decoder(FunctionCall)
 _BODY = msgspec.msgpack.Decoder(CallBody)
 _DONE = msgspec.msgpack.Encoder()
 _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
@@ -75,12 +82,12 @@ def _messages(control: socket.socket) -> Iterator[bytes]:
 
 
 def _make(
-    call: Call,
+    call: FunctionCall,
     functions: Functions,
     usage: Usage,
     entered: dict[str, str],
     result_bytes_max: int,
-) -> Done:
+) -> CallDone:
     """Make one call; return an answer whatever it does."""
     usage.begin()
     body = _BODY.decode(call.body)
@@ -102,7 +109,7 @@ def _make(
     return _done(outcome, call.result_path, usage)
 
 
-def _enter(call: Call, entered: dict[str, str]) -> None:
+def _enter(call: FunctionCall, entered: dict[str, str]) -> None:
     """`entered`: the variables of earlier calls; most jobs of a batch have the same."""
     for name, value in call.env.items():
         if entered.get(name) != value:
@@ -115,7 +122,7 @@ def _enter(call: Call, entered: dict[str, str]) -> None:
         raise CannotCall(Reason.BAD_SPEC, message) from error
 
 
-def _done(outcome: Outcome, path: str, usage: Usage) -> Done:
+def _done(outcome: CallOutcome, path: str, usage: Usage) -> CallDone:
     parts = outcome.parts()
     failure: int | None = outcome.failure
     message, result = outcome.message, b""
@@ -128,7 +135,7 @@ def _done(outcome: Outcome, path: str, usage: Usage) -> Done:
             where = f" ({error.filename})" if error.filename else ""
             message = f"the result could not be kept: {error.strerror}{where}"
             failure = Reason.DISK
-    return Done(outcome.exit_code, result, failure, message, *usage.end())
+    return CallDone(outcome.exit_code, result, failure, message, *usage.end())
 
 
 def _write(path: str, parts: list[bytes]) -> None:

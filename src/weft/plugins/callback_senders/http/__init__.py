@@ -16,7 +16,7 @@ from functools import cache
 import h11
 
 from weft.core.addresses import Address, AllowedHosts
-from weft.core.callback_url import Target, parse_callback_url
+from weft.core.callback_url import CallbackTarget, parse_callback_url
 from weft.plugins.callback_senders.http.resolve import resolve
 from weft.ports.callback_sender import Answered
 
@@ -55,7 +55,7 @@ class HttpCallbackSender:
         except (_NotSent, ValueError) as error:
             return Answered(error=str(error))
 
-    async def _send(self, target: Target, headers: Mapping[str, str], body: bytes) -> int:
+    async def _send(self, target: CallbackTarget, headers: Mapping[str, str], body: bytes) -> int:
         reader, writer = await self._connect(target)
         try:
             return await _exchange(reader, writer, _request(target, headers, body), body)
@@ -66,7 +66,9 @@ class HttpCallbackSender:
         finally:
             writer.transport.abort()  # drops the rest of the answer
 
-    async def _connect(self, target: Target) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    async def _connect(
+        self, target: CallbackTarget
+    ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         tls = (self.tls or _system_tls()) if target.scheme == "https" else None
         why: Exception | None = None
         for address in await self._addresses(target):
@@ -82,7 +84,7 @@ class HttpCallbackSender:
                 why = error
         raise _NotSent(f"could not connect: {_reason(why)}") from why
 
-    async def _addresses(self, target: Target) -> Sequence[Address]:
+    async def _addresses(self, target: CallbackTarget) -> Sequence[Address]:
         """Return the addresses of the target that may be called."""
         try:
             found = await self.resolve(target.host, target.port)
@@ -101,7 +103,7 @@ def _system_tls() -> ssl.SSLContext:
     return ssl.create_default_context()
 
 
-def _request(target: Target, headers: Mapping[str, str], body: bytes) -> h11.Request:
+def _request(target: CallbackTarget, headers: Mapping[str, str], body: bytes) -> h11.Request:
     return h11.Request(
         method="POST",
         target=target.path,

@@ -108,6 +108,21 @@ async def test_job_of_a_range_is_claimed_whatever_its_number(world: World) -> No
     assert [one.job_id for one in await worker.claim()] == [1, 2, 3, 4]
 
 
+async def test_worker_that_tries_one_job_is_kept_for_no_other(world: World) -> None:
+    worker, other = await world.worker(cpu_m=4000), await world.worker("other", cpu_m=2000)
+    batch = await world.submit(job_rows(1, shapes=[LARGE]))
+    await look(world, worker)
+    await world.admin.execute(
+        "UPDATE weft.worker_incarnation SET trying = true WHERE incarnation_id = $1", worker.id
+    )
+
+    assert await worker.claim_kept() == []
+    assert [
+        one["incarnation_id"] for row in await rounds(world, other) for one in row["workers"]
+    ] == [other.id]
+    assert await world.states(batch) == "r"
+
+
 async def test_a_held_job_is_not_claimed_and_keeps_no_worker(world: World) -> None:
     worker = await world.worker(cpu_m=4000)
     batch = await world.submit(job_rows(1, shapes=[LARGE]))

@@ -23,7 +23,8 @@ BEGIN
         RETURN;
     END IF;
     SELECT i.* INTO v_worker FROM weft.worker_incarnation i
-    WHERE i.incarnation_id = claim_reserved.incarnation_id AND i.ended_at IS NULL AND NOT i.draining AND NOT i.cordoned;
+    WHERE i.incarnation_id = claim_reserved.incarnation_id AND i.ended_at IS NULL AND NOT i.draining AND NOT i.cordoned
+        AND NOT i.trying;
     SELECT r.* INTO v_kept FROM weft.reservation r WHERE r.incarnation_id = v_worker.incarnation_id;
     IF v_kept.batch_id IS NULL THEN
         RETURN;

@@ -27,7 +27,7 @@ BEGIN
         FROM weft.worker_incarnation i LEFT JOIN weft.reservation r USING (incarnation_id)
         CROSS JOIN LATERAL (SELECT coalesce(sum(cardinality(c.jobs)), 0) AS n FROM weft.claim c
             WHERE c.incarnation_id = i.incarnation_id) k
-        WHERE i.pool_id = p.pool_id AND i.ended_at IS NULL AND NOT i.draining AND NOT i.cordoned AND k.n <= 10000
+        WHERE i.pool_id = p.pool_id AND i.ended_at IS NULL AND NOT i.draining AND NOT i.cordoned AND NOT i.trying AND k.n <= 10000
           AND NOT coalesce(i.offers ? 'slots', false)))
     FROM weft.pool p
     CROSS JOIN LATERAL (

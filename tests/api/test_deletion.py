@@ -62,7 +62,7 @@ async def test_deleted_batch_is_found_on_no_route(
     assert found == [[], [], []]
     operation = (await http.get(f"/v1/operations/{accepted.json()['id']}")).json()
     listed = (await http.get(f"/v1/operations?batch={b}")).json()["items"]
-    assert (operation["state"], operation["total"], operation["batch_id"]) == ("running", 7, b)
+    assert (operation["state"], operation["total"], operation["batch_id"]) == ("running", 8, b)
     assert listed == [operation]
 
 

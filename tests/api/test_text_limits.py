@@ -33,7 +33,10 @@ BODIES: Final = {
     "/v1/batches/1/groups?q=pca": QuerySetDocument,
     "/v1/batches/1": EditDocument,
 }
-REQUIRED: Final = {"first": 1, "name": "n", "key": "k", "jobs": [{}], "groups": [{"name": "n"}]}
+REQUIRED: Final = {
+    "first": 1, "name": "n", "key": "k", "jobs": [{}], "groups": [{"name": "n"}],
+    "policy": "stepwise", "wait_s": 1,
+}  # fmt: skip
 DATA: Final = {"args", "kwargs", "stdin"}
 """Fields that only the job reads: it may get a NUL in them."""
 LONG: Final = "x" * (2 << 20)

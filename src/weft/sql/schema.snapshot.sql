@@ -5588,6 +5588,9 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_cancel TO weft_system;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_change TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_change TO weft_system;
 
+GRANT SELECT(change_id) ON TABLE weft.job_change TO weft_api;
+GRANT SELECT(change_id) ON TABLE weft.job_change TO weft_driver;
+
 GRANT SELECT(batch_id) ON TABLE weft.job_change TO weft_api;
 GRANT SELECT(batch_id) ON TABLE weft.job_change TO weft_driver;
 
@@ -5599,6 +5602,9 @@ GRANT SELECT(tenant_id) ON TABLE weft.job_change TO weft_driver;
 
 GRANT SELECT(to_state) ON TABLE weft.job_change TO weft_api;
 GRANT SELECT(to_state) ON TABLE weft.job_change TO weft_driver;
+
+GRANT SELECT(subtype) ON TABLE weft.job_change TO weft_api;
+GRANT SELECT(subtype) ON TABLE weft.job_change TO weft_driver;
 
 GRANT USAGE ON SEQUENCE weft.job_change_change_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.job_change_change_id_seq TO weft_system;

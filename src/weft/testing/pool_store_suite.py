@@ -58,7 +58,9 @@ class PoolStoreSuite(StoreTests):
         )
         await api.save_pools(caller, [*others, pool])
         (offered,) = [
-            one for one in await api.pool_offers(caller) if one["offers"]["pool"] == pool.name
+            one
+            for one in await api.pool_offers(caller)
+            if one["offers"]["pool"] == pool.name and "machine" not in one["offers"]
         ]
         await api.save_pools(caller, others)
         offers = offered["offers"]

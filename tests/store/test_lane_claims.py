@@ -225,7 +225,7 @@ async def test_a_little_work_wakes_a_few_of_many_workers_and_they_the_next(world
         assert not await notices(), "it leaves nothing"
 
     assert len(set(called.split(","))) == 16
-    assert len(set(passed_on.split(","))) == 16
+    assert len(set(passed_on.split(","))) == 2
     assert str(first.id) not in passed_on.split(",")
 
 

@@ -1360,9 +1360,9 @@ CREATE FUNCTION weft._waiting_sets() RETURNS SETOF integer
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._waiting_sets() OWNER TO weft_system;
 
-CREATE FUNCTION weft._wake_workers(pool_ids integer[], lane_ids integer[]) RETURNS void
+CREATE FUNCTION weft._wake_workers(pool_ids integer[], lane_ids integer[], at_most integer) RETURNS void
     LANGUAGE plpgsql;
-ALTER FUNCTION weft._wake_workers(pool_ids integer[], lane_ids integer[]) OWNER TO weft_system;
+ALTER FUNCTION weft._wake_workers(pool_ids integer[], lane_ids integer[], at_most integer) OWNER TO weft_system;
 
 CREATE FUNCTION weft._why_facts(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(job_id integer, facts jsonb)
     LANGUAGE sql STABLE;
@@ -4935,7 +4935,7 @@ REVOKE ALL ON FUNCTION weft._waiting_long(of_pool_id integer, lanes integer[], a
 
 REVOKE ALL ON FUNCTION weft._waiting_sets() FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION weft._wake_workers(pool_ids integer[], lane_ids integer[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION weft._wake_workers(pool_ids integer[], lane_ids integer[], at_most integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._why_facts(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone) FROM PUBLIC;
 

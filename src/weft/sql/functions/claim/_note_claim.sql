@@ -1,5 +1,5 @@
 -- _note_claim: note that a worker which slept, or tries one job, has claimed. After the job of its try it is cordoned again. If it leaves
---   work behind, it wakes others, since a little work wakes a few workers only (_wake_workers).
+--   work behind, it wakes two others, since a little work wakes a few workers only (_wake_workers).
 -- Called by: claim_jobs.   Safe to repeat: yes.
 -- Locks: incarnation (its row, SKIP LOCKED); black_hole (SKIP LOCKED).   Plan: by key.
 -- The heartbeat may wait for locks held here, so a row that it has is skipped: that costs one notice, until the next claim. If the try is
@@ -20,6 +20,6 @@ BEGIN
             SELECT x.ctid FROM weft.black_hole x JOIN weft.worker_incarnation i USING (worker_id)
             WHERE i.incarnation_id = of_incarnation_id FOR NO KEY UPDATE OF x SKIP LOCKED);
     ELSIF stopped_at.batch_id IS NOT NULL THEN
-        PERFORM weft._wake_workers(ARRAY[of_pool_id], ARRAY[stopped_at.lane_id]);
+        PERFORM weft._wake_workers(ARRAY[of_pool_id], ARRAY[stopped_at.lane_id], 2);
     END IF;
 END $$;

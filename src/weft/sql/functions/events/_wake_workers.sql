@@ -1,11 +1,11 @@
--- _wake_workers: wake workers that sleep and serve the lanes in which there is new work: at most 16 for each lane, taken at random. Whoever
---   was woken and leaves work behind wakes the next ones, so a little work wakes a few of a thousand workers, and much work wakes all. A
+-- _wake_workers: wake workers that sleep and serve the lanes in which there is new work: at most `at_most` for each lane, taken at random.
+--   Whoever was woken and leaves work behind wakes two more, so a little work wakes a few of a thousand workers, and much work wakes all. A
 --   NULL lane wakes all of its pool that sleep. The notice names the pool and, unless it is for all of them, the incarnations; older
 --   programs read the pool only.
 -- Called by: _announce, _note_claim.   Safe to repeat: yes.
--- Plan: the incarnations of a pool that are alive, once; for each lane their lanes by key, until 16 are found.
+-- Plan: the incarnations of a pool that are alive, once; for each lane their lanes by key, until enough are found.
 -- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft._wake_workers(pool_ids int[], lane_ids int[]) RETURNS void LANGUAGE plpgsql
+CREATE OR REPLACE FUNCTION weft._wake_workers(pool_ids int[], lane_ids int[], at_most int) RETURNS void LANGUAGE plpgsql
 AS $$
 DECLARE
     v_payload text;
@@ -27,7 +27,7 @@ BEGIN
                     SELECT t.incarnation_id FROM unnest(s.ids) t (incarnation_id)
                     WHERE n.lane_id IS NULL OR EXISTS (
                         SELECT FROM weft.worker_lane l WHERE l.incarnation_id = t.incarnation_id AND l.lane_id = n.lane_id)
-                    LIMIT CASE WHEN n.lane_id IS NULL THEN 500 ELSE 16 END) y
+                    LIMIT CASE WHEN n.lane_id IS NULL THEN 500 ELSE at_most END) y
                 LIMIT 500) x) w
         WHERE w.ids IS NOT NULL
     LOOP

@@ -1,6 +1,12 @@
 """A flag that wakes one loop: notices and other loops ring it, as often as they like."""
 
 import asyncio
+from typing import Final
+
+LATE_S: Final = 0.01
+"""The bell rings this long after a date, so that the database agrees that it has passed."""
+RETRY_S: Final = 0.25
+"""The pause if a date has passed and its work is still there, because rows are locked."""
 
 
 class Bell:
@@ -31,3 +37,10 @@ class Bell:
             return False
         self._rung.clear()
         return True
+
+    async def heard_by(self, due_in_s: float | None) -> None:
+        """Wait until it is rung, or until the next date of a loop, as the database told it."""
+        if due_in_s is not None:
+            due_in_s = due_in_s + LATE_S if due_in_s > 0 else RETRY_S
+        self.ring_in(due_in_s)
+        await self.heard()

@@ -8,7 +8,6 @@ import asyncio
 
 from weft.core.black_holes import Ends, Outcome, find_black_holes, retry_s
 from weft.core.errors import WorkerEnded
-from weft.driver.loops.gates import LATE_S, RETRY_S
 from weft.driver.loops.loop import Loop, LoopContext
 from weft.telemetry import metrics
 from weft.telemetry.log import get_logger
@@ -26,11 +25,7 @@ EVENTS_MAX = 2_000
 async def _run(context: LoopContext) -> None:
     while True:
         await _find(context)
-        due_in_s = await _follow_tries(context)
-        if due_in_s is not None:
-            due_in_s = due_in_s + LATE_S if due_in_s > 0 else RETRY_S
-        context.bell.ring_in(due_in_s)
-        await context.bell.heard()
+        await context.bell.heard_by(await _follow_tries(context))
         await asyncio.sleep(GAP_S)
 
 

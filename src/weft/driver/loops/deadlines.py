@@ -4,7 +4,6 @@ It waits for its bell: a commit rings it, and the next of the dates, which it as
 pass.
 """
 
-from weft.driver.loops.gates import LATE_S, RETRY_S
 from weft.driver.loops.loop import Loop, LoopContext
 from weft.telemetry.log import get_logger
 
@@ -16,19 +15,10 @@ PASS_JOBS_MAX = 1_000
 
 async def _run(context: LoopContext) -> None:
     while True:
-        examined = 0
-        while count := await context.store.sweep(
-            "sweep_deadlines", context.epoch, limit_jobs=PASS_JOBS_MAX
-        ):
-            examined += count
-        if examined:
+        if examined := await context.sweep_all("sweep_deadlines", limit_jobs=PASS_JOBS_MAX):
             context.moved()
             log.debug("deadlines.passed", jobs=examined)
-        due_in_s = await context.store.deadlines_due(context.epoch)
-        if due_in_s is not None:
-            due_in_s = due_in_s + LATE_S if due_in_s > 0 else RETRY_S
-        context.bell.ring_in(due_in_s)
-        await context.bell.heard()
+        await context.bell.heard_by(await context.store.deadlines_due(context.epoch))
 
 
 LOOP = Loop("deadlines", _run)

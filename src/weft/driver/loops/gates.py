@@ -12,26 +12,13 @@ log = get_logger()
 
 PASS_JOBS_MAX = 1_000
 """Jobs per call: some ten milliseconds, so that a gate is never busy for long."""
-LATE_S = 0.01
-"""The bell rings this long after the date, so that the database agrees that it has passed."""
-RETRY_S = 0.25
-"""The pause before another pass if work is left because rows are locked."""
 
 
 async def _run(context: LoopContext) -> None:
     while True:
-        moved = 0
-        while count := await context.store.sweep(
-            "pass_gates", context.epoch, limit_jobs=PASS_JOBS_MAX
-        ):
-            moved += count
-        if moved:
+        if moved := await context.sweep_all("pass_gates", limit_jobs=PASS_JOBS_MAX):
             log.debug("gates.passed", jobs=moved)
-        due_in_s = await context.store.gates_due(context.epoch)
-        if due_in_s is not None:
-            due_in_s = due_in_s + LATE_S if due_in_s > 0 else RETRY_S
-        context.bell.ring_in(due_in_s)
-        await context.bell.heard()
+        await context.bell.heard_by(await context.store.gates_due(context.epoch))
 
 
 LOOP = Loop("gates", _run)

@@ -11,12 +11,7 @@ SWEEP_JOBS_MAX = 2_000
 
 async def _run(context: LoopContext) -> None:
     while True:
-        swept = 0
-        while count := await context.store.sweep(
-            "sweep_holds", context.epoch, limit_jobs=SWEEP_JOBS_MAX
-        ):
-            swept += count
-        if swept:
+        if swept := await context.sweep_all("sweep_holds", limit_jobs=SWEEP_JOBS_MAX):
             log.info("holds.swept", jobs=swept)
         await context.bell.heard()
 

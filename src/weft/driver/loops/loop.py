@@ -53,6 +53,13 @@ class LoopContext:
     providers: Providers | None = None
     """None: this driver makes no machines."""
 
+    async def sweep_all(self, function: str, *, limit_jobs: int) -> int:
+        """Repeat a sweep in bounded calls until nothing is left; return how many jobs it met."""
+        n_jobs = 0
+        while count := await self.store.sweep(function, self.epoch, limit_jobs=limit_jobs):
+            n_jobs += count
+        return n_jobs
+
 
 @dataclass(frozen=True)
 class Loop:

@@ -4,7 +4,6 @@ It waits for its bell: a transaction that blocks jobs rings it, and the next of 
 asks for after each pass.
 """
 
-from weft.driver.loops.gates import LATE_S, RETRY_S
 from weft.driver.loops.loop import Loop, LoopContext
 from weft.telemetry.log import get_logger
 
@@ -16,19 +15,10 @@ PASS_JOBS_MAX = 1_000
 
 async def _run(context: LoopContext) -> None:
     while True:
-        released = 0
-        while count := await context.store.sweep(
-            "release_blocked", context.epoch, limit_jobs=PASS_JOBS_MAX
-        ):
-            released += count
-        if released:
+        if released := await context.sweep_all("release_blocked", limit_jobs=PASS_JOBS_MAX):
             context.moved()
             log.debug("jobs.released", jobs=released)
-        due_in_s = await context.store.recovery_due(context.epoch)
-        if due_in_s is not None:
-            due_in_s = due_in_s + LATE_S if due_in_s > 0 else RETRY_S
-        context.bell.ring_in(due_in_s)
-        await context.bell.heard()
+        await context.bell.heard_by(await context.store.recovery_due(context.epoch))
 
 
 LOOP = Loop("recovery", _run)

@@ -5,7 +5,6 @@ waits for, and the next of the dates, which it asks for after each pass.
 """
 
 from weft.core.schedules import plan_runs, zone_of
-from weft.driver.loops.gates import LATE_S, RETRY_S
 from weft.driver.loops.loop import Loop, LoopContext
 from weft.ports.store import DueSchedule, ScheduleMove
 from weft.settings import Settings
@@ -26,11 +25,7 @@ async def _run(context: LoopContext) -> None:
             missed = sum(one.n_missed for one in moves)
             metrics.SCHEDULES_MISSED.inc(missed)
             log.info("schedules.moved", schedules=len(moves), runs=runs, missed=missed)
-        due_in_s = await context.store.schedules_due(context.epoch)
-        if due_in_s is not None:
-            due_in_s = due_in_s + LATE_S if due_in_s > 0 else RETRY_S
-        context.bell.ring_in(due_in_s)
-        await context.bell.heard()
+        await context.bell.heard_by(await context.store.schedules_due(context.epoch))
 
 
 def move_of(one: DueSchedule, settings: Settings) -> ScheduleMove:

@@ -192,3 +192,25 @@ async def test_a_machine_that_is_too_small_does_not_get_its_job(site: OwnSite) -
 
     assert await taken(worker) == []
     assert await site.world.states(batch) == "n"
+
+
+@pytest.mark.parametrize("has_ended", [False, True])
+async def test_the_audit_finds_another_job_on_such_a_machine(
+    site: OwnSite,
+    has_ended: bool,  # noqa: FBT001
+) -> None:
+    batch = await site.own()
+    await site.rounds()
+    (name,) = await site.machines("creating")
+    worker = await site.come(name)
+    claimed = await taken(worker)
+    if has_ended:
+        await worker.start(*claimed)
+        await worker.end(*claimed)
+    move = "UPDATE weft.machine SET for_job_id = for_job_id + $2 WHERE name = $1"
+    await site.world.admin.execute(move, name, 1)
+    found = await site.world.findings()
+    await site.world.admin.execute(move, name, -1)
+
+    (row,) = found["own_machines_have_jobs"]
+    assert (row["batch_id"], row["job_id"], row["machine"]) == (batch, 1, name)

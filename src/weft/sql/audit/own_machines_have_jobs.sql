@@ -3,10 +3,10 @@ SELECT j.batch_id, j.job_id, NULL AS machine FROM weft.job j
 WHERE j.state = STATE_CREATING AND NOT EXISTS (
     SELECT FROM weft.machine m WHERE m.for_batch_id = j.batch_id AND m.for_job_id = j.job_id AND m.released_at IS NULL)
 UNION ALL
-SELECT a.batch_id, a.job_id, m.name FROM weft.machine m
-JOIN weft.worker w ON w.pool_id = m.pool_id AND w.name = m.name JOIN weft.worker_incarnation i USING (worker_id)
-CROSS JOIN LATERAL (
-    SELECT y.batch_id, y.job_id FROM weft.attempt y WHERE y.incarnation_id = i.incarnation_id
+SELECT a.batch_id, a.job_id, m.name FROM (
+    SELECT y.batch_id, y.job_id, y.incarnation_id FROM weft.attempt y
     UNION ALL
-    SELECT y.batch_id, y.job_id FROM weft.job y WHERE y.incarnation_id = i.incarnation_id) a
+    SELECT y.batch_id, y.job_id, y.incarnation_id FROM weft.job y WHERE y.state = STATE_RUNNING) a
+JOIN weft.worker_incarnation i USING (incarnation_id) JOIN weft.worker w USING (worker_id)
+JOIN weft.machine m ON m.pool_id = w.pool_id AND m.name = w.name
 WHERE m.for_batch_id IS NOT NULL AND (a.batch_id, a.job_id) <> (m.for_batch_id, m.for_job_id)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from e2e.conftest import Weft
+from e2e.conftest import Weft, until
 from e2e.test_batches import as_json
 from weft import Client
 
@@ -28,6 +28,17 @@ def test_failed_job_is_tried_again_after_its_wait(weft: Weft, tmp_path: Path) ->
     assert (job["state"], job["attempt"]) == ("success", 2)
     assert job["retry"] == {"policy": "constant", "wait_s": 1.0, "jitter": 0}
     assert 1000 <= job["times"]["blocked_ms"] < 60_000
+
+
+def test_next_attempt_finds_the_checkpoint_of_the_last(weft: Weft) -> None:
+    file = '"$WEFT_CHECKPOINT_DIR/n"'
+    script = f"cat {file} || {{ echo kept > {file}; exit 3; }}"
+    done = weft.run("run", "--retries", "1", "--", "sh", "-c", script)
+
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == b"kept\n"
+    (directory,) = (weft.home / "checkpoints").glob("*/kept")
+    until(lambda: not list(directory.iterdir()))
 
 
 def test_command_line_names_its_option_for_a_mistake(weft: Weft) -> None:

@@ -22,8 +22,9 @@ class TestSpawnerRunner(RunnerSuite):
     def _at(self, tmp_path: Path) -> None:
         root = tmp_path
         self.files = SpawnerFiles(
-            root / "s.sock", root / "s.lock", root / "logs", root / "scratch", root / "own.log"
-        )
+            root / "s.sock", root / "s.lock", root / "logs", root / "scratch",
+            root / "checkpoints", root / "own.log",
+        )  # fmt: skip
 
     def runner(self) -> SpawnerRunner:
         return SpawnerRunner(self.files, {"process": ProcessExecutor()}, LIMITS, Hello(2000, 1000))

@@ -15,6 +15,7 @@ from weft.testing.builders import job_rows
 from weft.testing.directory_engine import DirectoryEngine
 from weft.wire.spec import JobSpec, encode_chunk
 from weft.worker.agent.agent import Agent
+from weft.worker.agent.checkpoint_removal import CheckpointRemoval
 from weft.worker.agent.session import FenceTerms, WorkerFacts
 
 WITHIN_S = 60.0
@@ -30,6 +31,7 @@ def agent_of(world: World, runner: RemoteRunner, scratch: Path) -> Agent:
     return Agent(
         store, store.notices, runner, facts=facts, grace_ms=100, heartbeat_s=60.0,
         fence=FenceTerms(), scratch=scratch, log_keeper=FileLogKeeper(Path("/nowhere")),
+        checkpoint_removal=CheckpointRemoval(store, scratch / "checkpoints", again_s=600.0),
         on_ready=lambda: None,
     )  # fmt: skip
 

@@ -256,6 +256,10 @@ class FakeStore:
         self._check()
         return [one for one in batch_ids if one in self.removed]
 
+    async def list_ended_jobs(self, jobs: Sequence[tuple[int, int]]) -> Sequence[tuple[int, int]]:
+        self._check()
+        return [one for one in jobs if self.jobs[one[1] - 1].is_over]
+
     async def heartbeat(
         self, incarnation_id: int, attempts: Sequence[tuple[int, int, int]], *, draining: bool,
         claiming: bool = False, heard: Sequence[int] = (),

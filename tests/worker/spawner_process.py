@@ -115,7 +115,9 @@ class SpawnerProcess:
         self.scratch = root / "scratch"
         self._agents: list[Agent] = []
         ready, ready_of_spawner = os.pipe()
-        words = (root / "s.sock", root / "s.lock", self.logs, self.scratch, ready_of_spawner)
+        self.checkpoints = root / "checkpoints"
+        places = (self.logs, self.scratch, self.checkpoints)
+        words = (root / "s.sock", root / "s.lock", *places, ready_of_spawner)
         self.process = subprocess.Popen(
             [
                 *(AFTER_SUSPENSION if after_suspension else ()),

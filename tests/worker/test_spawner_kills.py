@@ -186,7 +186,7 @@ async def test_next_agent_kills_what_a_dead_spawner_left(plain_spawner: SpawnerP
     alive = {pid for pid in left if Path(f"/proc/{pid}").exists()}
 
     root = plain_spawner.root
-    files = SpawnerFiles(root / "s.sock", root / "s.lock", root, root, root / "own.log")
+    files = SpawnerFiles(root / "s.sock", root / "s.lock", root, root, root, root / "own.log")
     await clear_away(files)
 
     assert alive == left
@@ -216,7 +216,7 @@ def _started_ticks(pid: int) -> int:
 
 
 def _files_with_lock(root: Path, lock: SpawnerLock) -> SpawnerFiles:
-    files = SpawnerFiles(root / "s.sock", root / "s.lock", root, root, root / "own.log")
+    files = SpawnerFiles(root / "s.sock", root / "s.lock", root, root, root, root / "own.log")
     files.lock.write_bytes(msgspec.json.encode(lock))
     return files
 

@@ -108,7 +108,8 @@ def test_agent_that_does_not_read_stops_nothing(spawner: SpawnerProcess) -> None
 
 
 def test_second_spawner_is_refused(spawner: SpawnerProcess) -> None:
-    words = [str(spawner.root / word) for word in ("s.sock", "s.lock", "logs", "scratch")]
+    names = ("s.sock", "s.lock", "logs", "scratch", "checkpoints")
+    words = [str(spawner.root / word) for word in names]
     second = subprocess.run(
         [sys.executable, "-m", "weft.worker.spawner", *words, "1"],
         check=False,

@@ -15,6 +15,7 @@ from weft.ports.store import EndReport
 from weft.wire.log_format import STDOUT
 from weft.wire.spawner import Hello
 from weft.worker.agent.agent import Agent
+from weft.worker.agent.checkpoint_removal import CheckpointRemoval
 from weft.worker.agent.session import FenceTerms, WorkerFacts
 from worker.fake_store import FakeStore
 
@@ -31,13 +32,14 @@ class Worker:
         self.logs = root / "logs"
         self.files = SpawnerFiles(
             socket=root / "s.sock", lock=root / "s.lock", logs=self.logs, scratch=root / "scratch",
-            own_log=root / "spawner.log",
+            checkpoints=root / "checkpoints", own_log=root / "spawner.log",
         )  # fmt: skip
         self.facts = WorkerFacts(
             name="w", host="h", pool="default", version="0", cpu_m=cpu_m, memory_mib=memory_mib,
             storage_mib=1, gpu=0, offers={},
         )  # fmt: skip
         self.heartbeat_s = 10.0
+        self.again_s = 600.0
         self.fence_s: float | None = None
         self.agent: Agent | None = None
         self.task: asyncio.Task[None] | None = None
@@ -60,6 +62,9 @@ class Worker:
             fence=FenceTerms(after_s=self.fence_s),
             scratch=self.files.scratch,
             log_keeper=FileLogKeeper(self.logs),
+            checkpoint_removal=CheckpointRemoval(
+                self.store, self.files.checkpoints, again_s=self.again_s
+            ),
             on_ready=ready.set,
         )
         self.task = asyncio.create_task(self.agent.run())

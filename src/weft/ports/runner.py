@@ -127,6 +127,8 @@ class RunnerSite:
     state: Path
     """For data that must survive the agent and a reboot of the host: handles, the incarnation."""
     scratch: Path
+    checkpoints: Path
+    """For what jobs keep between attempts; all workers of the home share it."""
     logs: Path
     log_writer: LogWriter
     """For output that is collected from elsewhere."""

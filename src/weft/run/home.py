@@ -6,6 +6,7 @@
     callback.json   the key with which callbacks are signed (0600)
     pg/             data of the embedded server
     logs/           output of jobs
+    checkpoints/    what jobs keep between their attempts
     log/            what the roles say, one file each
     run/            what lives with the processes:
       up.lock       locked while a `weft up` lives, names its pid
@@ -85,6 +86,12 @@ class Home:
         self.client_file = self.path / "client.json"
         self.callback_file = self.path / "callback.json"
         self.lock_file = self.run / "up.lock"
+
+    def checkpoints_of(self, logs: Path) -> Path:
+        """Return where jobs of a database keep something between their attempts, beside the
+        directory of its logs.
+        """
+        return self.path / "checkpoints" / logs.name
 
     def prepare(self) -> None:
         """Make the directories, or raise `HomeNotUsable` with the reason."""

@@ -35,6 +35,7 @@ from weft.store import open_worker_store
 from weft.telemetry.log import get_logger
 from weft.wire.spawner import WarmLimits
 from weft.worker.agent.agent import Agent
+from weft.worker.agent.checkpoint_removal import CheckpointRemoval
 from weft.worker.agent.session import FenceTerms, WorkerFacts
 
 log = get_logger()
@@ -94,6 +95,9 @@ async def _work(settings: Settings, name: str) -> int:
                 fence=fence_of(settings, dsn),
                 scratch=_scratch(settings, home),
                 log_keeper=FileLogKeeper(logs),
+                checkpoint_removal=CheckpointRemoval(
+                    store, home.checkpoints_of(logs), again_s=settings.checkpoint_look_s
+                ),
                 on_ready=say_ready,
             )
             running = asyncio.create_task(agent.run())
@@ -119,6 +123,7 @@ def make_runner(settings: Settings, home: Home, logs: Path) -> Runner:
             run=home.run,
             state=home.path / "runners" / f"{settings.runner}-{file_name}",
             scratch=_scratch(settings, home),
+            checkpoints=home.checkpoints_of(logs),
             logs=logs,
             log_writer=FileLogWriter(logs),
             role_logs=home.role_logs,

@@ -63,4 +63,10 @@ class WorkerSettings:
         "auto",
         "PID namespace for jobs; auto: where the kernel permits one that leaves them all groups",
     )
+    checkpoint_look_s: float = setting(
+        600.0,
+        "seconds between looks whether jobs with kept checkpoints have ended elsewhere",
+        minimum=1,
+        maximum=86_400,
+    )
     grace_s: float = setting(10.0, "seconds from SIGTERM to SIGKILL", minimum=0, maximum=3600)

@@ -1869,6 +1869,11 @@ CREATE FUNCTION weft.list_cancelled(incarnation_id integer, batch_ids bigint[], 
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.list_cancelled(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[]) OWNER TO weft_system;
 
+CREATE FUNCTION weft.list_ended_jobs(batch_ids bigint[], job_ids integer[]) RETURNS TABLE(batch_id bigint, job_id integer)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.list_ended_jobs(batch_ids bigint[], job_ids integer[]) OWNER TO weft_system;
+
 CREATE FUNCTION weft.list_events(tenant_id integer, after_xid bigint, after_event bigint, of_batch_id bigint, limit_rows integer) RETURNS TABLE(xid bigint, event_id bigint, at timestamp with time zone, kind text, batch_id bigint, from_state smallint, to_state smallint, jobs integer[], groups integer[], trace_id text)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -5200,6 +5205,9 @@ GRANT ALL ON FUNCTION weft.list_callbacks(tenant_id integer, batch_id bigint, af
 
 REVOKE ALL ON FUNCTION weft.list_cancelled(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_cancelled(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[]) TO weft_worker;
+
+REVOKE ALL ON FUNCTION weft.list_ended_jobs(batch_ids bigint[], job_ids integer[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_ended_jobs(batch_ids bigint[], job_ids integer[]) TO weft_worker;
 
 REVOKE ALL ON FUNCTION weft.list_events(tenant_id integer, after_xid bigint, after_event bigint, of_batch_id bigint, limit_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_events(tenant_id integer, after_xid bigint, after_event bigint, of_batch_id bigint, limit_rows integer) TO weft_api;

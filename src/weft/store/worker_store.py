@@ -53,6 +53,15 @@ class PostgresWorkerStore:
         rows = await self._database.call("list_removed", batch_ids=list(batch_ids))
         return [row[0] for row in rows]
 
+    async def list_ended_jobs(self, jobs: Sequence[tuple[int, int]]) -> Sequence[tuple[int, int]]:
+        """Return which of these have ended."""
+        rows = await self._database.call(
+            "list_ended_jobs",
+            batch_ids=[one[0] for one in jobs],
+            job_ids=[one[1] for one in jobs],
+        )
+        return [(row["batch_id"], row["job_id"]) for row in rows]
+
     async def register_worker(
         self,
         *,

@@ -87,6 +87,8 @@ EVENTS = MappingProxyType(
         "worker.declared_lost": "the database declared this worker lost; killing its jobs",
         "logs.removed": "the output of deleted batches was removed · batches, first",
         "logs.not_removed": "the output of deleted batches could not be removed · error",
+        "checkpoints.removed": "what jobs that have ended had kept was removed · count, first",
+        "checkpoints.not_removed": "what jobs had kept could not be removed · error",
         "worker.reserved": "this worker has claimed the job that it is kept for · key",
         "worker.filled": "this worker is kept for a job and starts a shorter one before it · key",
         "worker.drained": "this worker was told to drain and nothing runs; it ends",

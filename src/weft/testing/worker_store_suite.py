@@ -80,6 +80,15 @@ class WorkerStoreSuite:
         store, _incarnation_id, (one,) = await self.claim(1)
         assert list(await store.list_removed([one.batch_id, 1 << 40])) == []
 
+    async def test_jobs_that_ended_or_are_gone_are_listed(self) -> None:
+        """One that is tried again has not ended."""
+        store, worker, (one, other) = await self.claim(2)
+        asked = [(one.batch_id, one.job_id), (other.batch_id, other.job_id), (1 << 40, 1)]
+        assert list(await store.list_ended_jobs(asked)) == [(1 << 40, 1)]
+        returned = end_report(other, Reason.PREEMPTED, start_age_us=None)
+        await store.complete_attempts(worker, [end_report(one), returned])
+        assert sorted(await store.list_ended_jobs(asked)) == [asked[0], (1 << 40, 1)]
+
     async def test_reports_are_repeated_without_harm_and_stale_ones_refused(self) -> None:
         """One verdict per report, in their order."""
         store, worker, (one, other) = await self.claim(2)

@@ -4,6 +4,7 @@ import os
 import pwd
 
 from weft.core.attempt_key import AttemptKey
+from weft.ports.executor import ExecutorLimits
 from weft.telemetry.trace import format_traceparent
 from weft.wire.spec import JobSpec
 
@@ -34,12 +35,13 @@ def name_and_home(uid: int) -> tuple[str, str]:
     return user.pw_name, user.pw_dir
 
 
-def variables_of(key: AttemptKey, spec: JobSpec) -> dict[str, str]:
+def variables_of(key: AttemptKey, spec: JobSpec, limits: ExecutorLimits) -> dict[str, str]:
     """Return the variables that identify an attempt to itself."""
     variables = {
         "WEFT_BATCH": f"b{key.batch_id}",
         "WEFT_JOB": f"b{key.batch_id}.j{key.job_id}",
         "WEFT_ATTEMPT_NO": str(key.attempt),
+        "WEFT_GRACE_S": f"{limits.grace_ms / 1000:g}",
     }
     if spec.trace_id is not None:
         variables["WEFT_TRACE_ID"] = spec.trace_id

@@ -215,6 +215,11 @@ class WorkerStore(Protocol):
         Called after each gap in the notices, and on each notice on `removed`.
         """
 
+    async def list_ended_jobs(self, jobs: Sequence[tuple[int, int]]) -> Sequence[tuple[int, int]]:
+        """Return which of these (batch, job) have ended or are gone: no attempt will follow,
+        unless somebody retries them.
+        """
+
     async def heartbeat(
         self,
         incarnation_id: int,

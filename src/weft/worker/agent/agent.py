@@ -10,6 +10,7 @@ from weft.ports.runner import Known, Runner, RunnerGone
 from weft.ports.store import Notices, Registered, WorkerStore
 from weft.telemetry.log import get_logger
 from weft.worker import boottime
+from weft.worker.agent.checkpoint_removal import CheckpointRemoval
 from weft.worker.agent.contact import DeclaredLost
 from weft.worker.agent.patience import until_answered
 from weft.worker.agent.session import Drained, FenceTerms, Session, WorkerFacts
@@ -37,6 +38,7 @@ class Agent:
         fence: FenceTerms,
         scratch: Path,
         log_keeper: LogKeeper,
+        checkpoint_removal: CheckpointRemoval,
         on_ready: Callable[[], None],
     ) -> None:
         self._store = store
@@ -50,6 +52,7 @@ class Agent:
         self._scratch = scratch
         """Where large arguments wait for the processes that read them."""
         self._log_keeper = log_keeper
+        self._checkpoint_removal = checkpoint_removal
         self._on_ready = on_ready
         self._asked_ns = 0
         self._session: Session | None = None
@@ -87,7 +90,7 @@ class Agent:
         session = self._session = Session(
             self._store, self._notices, self._runner, registered, facts=facts,
             grace_ms=self._grace_ms, fence=self._fence, scratch=self._scratch,
-            log_keeper=self._log_keeper,
+            log_keeper=self._log_keeper, checkpoint_removal=self._checkpoint_removal,
         )  # fmt: skip
         session.reconcile(registered, known)
         session.renew(self._asked_ns)

@@ -14,6 +14,7 @@ from weft.ports.runner import Ended, Entered, Known, Runner, Started, never_star
 from weft.ports.store import Notices, Registered, WorkerStore
 from weft.telemetry.log import get_logger
 from weft.worker.agent.arguments import ArgumentFiles
+from weft.worker.agent.checkpoint_removal import CheckpointRemoval
 from weft.worker.agent.claim_memory import ClaimMemory
 from weft.worker.agent.claiming import Claiming
 from weft.worker.agent.contact import Contact
@@ -77,6 +78,7 @@ class Session:
         fence: FenceTerms,
         scratch: Path,
         log_keeper: LogKeeper,
+        checkpoint_removal: CheckpointRemoval,
     ) -> None:
         self._store = store
         self._runner = runner
@@ -92,11 +94,12 @@ class Session:
             reporting=self.reporting, arguments=self._arguments, on_end=self._on_end,
         )  # fmt: skip
         self.log_removal = LogRemoval(store, log_keeper)
+        self._checkpoint_removal = checkpoint_removal
         self.contact = Contact(
             store, notices, self.incarnation_id, pool_id=registered.pool_id, memory=memory,
             held=self.held, on_work=self.claiming.on_work, on_kept=self.claiming.on_kept,
             on_stop=self._stop,
-            on_removed=self.log_removal.look,
+            on_removed=self._on_removed,
         )  # fmt: skip
         self.reporting.expected = lambda: self.held.live_count
         self._fence = fence
@@ -154,6 +157,7 @@ class Session:
             asyncio.create_task(self.contact.beat(heartbeat_s)),
             asyncio.create_task(self.contact.listen()),
             asyncio.create_task(self.log_removal.run()),
+            asyncio.create_task(self._checkpoint_removal.run()),
             asyncio.create_task(self._end_when_drained()),
         ]
         try:
@@ -218,8 +222,13 @@ class Session:
 
     def _on_recorded(self, keys: Sequence[AttemptKey]) -> None:
         self._runner.acknowledge(keys)
+        self._checkpoint_removal.on_recorded(keys)
         for key in keys:
             self.held.forget(key)
+
+    def _on_removed(self, batch_id: int | None) -> None:
+        self.log_removal.look(batch_id)
+        self._checkpoint_removal.look()
 
     def _stop(self, keys: Sequence[AttemptKey]) -> None:
         """Stop these attempts: they are cancelled, or this worker no longer owns them."""

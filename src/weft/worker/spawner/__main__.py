@@ -1,4 +1,4 @@
-"""Run a spawner: `python -m weft.worker.spawner SOCKET LOCK LOGS SCRATCH READY_FD`.
+"""Run a spawner: `python -m weft.worker.spawner SOCKET LOCK LOGS SCRATCH CHECKPOINTS READY_FD`.
 
 It writes one byte to READY_FD when an agent can connect. Exit code 3: another one holds the lock.
 """
@@ -12,6 +12,7 @@ import sys
 from types import FrameType
 
 from weft.worker.spawner.agent_link import AgentLink
+from weft.worker.spawner.checkpoints import Checkpoints
 from weft.worker.spawner.guard import AlreadyRuns, become_reaper, kill_everything, take_lock
 from weft.worker.spawner.loop import EventLoop
 from weft.worker.spawner.scratch import Scratch
@@ -22,7 +23,7 @@ ALREADY_RUNS = 3
 
 def main(argv: list[str]) -> int:
     """Serve until told to quit, then kill everything that runs."""
-    socket_path, lock_path, logs, scratch, ready_fd = argv
+    socket_path, lock_path, logs, scratch, checkpoints, ready_fd = argv
     os.chdir("/")
     incarnation = os.urandom(12).hex()
     try:
@@ -37,6 +38,7 @@ def main(argv: list[str]) -> int:
         link,
         logs=logs,
         scratch=Scratch(scratch),
+        checkpoints=Checkpoints(checkpoints, os.path.basename(scratch)),
         incarnation=incarnation,
         pid_namespace=pid_namespace,
     )

@@ -17,6 +17,7 @@ class SpawnerAttempt:
 
     __slots__ = (
         "asked",
+        "checkpoint",
         "cpu_ms",
         "cwd",
         "definition",
@@ -79,6 +80,8 @@ class SpawnerAttempt:
         """They win over its own."""
         self.time_limit: LoopTimer | None = None
         self.cwd: str | None = None
+        self.checkpoint: str | None = None
+        """The directory for what its job keeps between attempts."""
         self.script_path: str | None = None
         self.exit_code: int | None = None
         self.signal: int | None = None

@@ -13,6 +13,7 @@ from weft.core.states import Reason
 from weft.wire.function import CONTROL_FD
 from weft.worker.private_files import write_all
 from weft.worker.spawner.attempt import SpawnerAttempt
+from weft.worker.spawner.checkpoints import Checkpoints
 from weft.worker.spawner.posix_spawn import Spawn
 from weft.worker.spawner.scratch import Scratch
 
@@ -23,6 +24,7 @@ _FOUND_MAX = 4096
 _FOUND_NS = 1_000_000_000
 _BUSY_TRIES = 50
 MARK = "WEFT_ATTEMPT"
+CHECKPOINT = "WEFT_CHECKPOINT_DIR"
 
 
 class StartedProcess(NamedTuple):
@@ -141,8 +143,9 @@ class Prepared:
 class Launcher:
     """Start processes. The environment of each carries a mark by which it can be found again."""
 
-    def __init__(self, scratch: Scratch, incarnation: str) -> None:
+    def __init__(self, scratch: Scratch, checkpoints: Checkpoints, incarnation: str) -> None:
         self._scratch = scratch
+        self._checkpoints = checkpoints
         self._incarnation = incarnation
         self._null = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
         self._found: dict[tuple[str, str], tuple[int, str]] = {}
@@ -188,6 +191,27 @@ class Launcher:
         if attempt.cwd is not None:
             self._scratch.give_back(attempt.cwd)
             attempt.cwd = None
+        if attempt.checkpoint is not None:
+            self._checkpoints.give_back(attempt.key, attempt.checkpoint)
+            attempt.checkpoint = None
+
+    def variables_of(self, attempt: SpawnerAttempt) -> dict[str, str]:
+        """Return the variables that only the spawner knows; they win over all others."""
+        if attempt.checkpoint is None:
+            attempt.checkpoint = self._checkpoints.take(attempt.key)
+        mark = self.mark_of(attempt.key)
+        return {**attempt.gpu_variables, CHECKPOINT: attempt.checkpoint, MARK: mark}
+
+    def note_checkpoint(self, attempt: SpawnerAttempt) -> None:
+        """Note to whom the directory belongs, of an attempt that runs longer than most."""
+        if attempt.checkpoint is not None:
+            self._checkpoints.note(attempt.key, attempt.checkpoint)
+
+    def keep_checkpoint(self, attempt: SpawnerAttempt) -> None:
+        """Keep what an attempt that has ended leaves to the next one."""
+        path = attempt.checkpoint
+        if path is not None and self._checkpoints.keep(attempt.key, path):
+            attempt.checkpoint = None
 
     @staticmethod
     def _close_stdin(attempt: SpawnerAttempt) -> None:
@@ -224,8 +248,7 @@ class Launcher:
         return (attempt.script_path, *request.argv)
 
     def _prepare(self, attempt: SpawnerAttempt, argv: tuple[str, ...], cwd: str) -> Prepared:
-        env = {**attempt.environment, **attempt.request.env, **attempt.gpu_variables}
-        env[MARK] = self.mark_of(attempt.key)
+        env = {**attempt.environment, **attempt.request.env, **self.variables_of(attempt)}
         path = argv[0]
         if "/" not in path:
             path = self._find(path, env.get("PATH", _DEFAULT_PATH), cwd)

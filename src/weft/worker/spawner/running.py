@@ -131,6 +131,7 @@ class Running:
         """Report an attempt about which everything is known."""
         if attempt.time_limit is not None:
             self._loop.cancel(attempt.time_limit)
+        self._launcher.keep_checkpoint(attempt)
         self._on_end(attempt)
 
     def look_behind(self, ended: list[SpawnerAttempt]) -> None:
@@ -202,6 +203,7 @@ class Running:
         while self._to_tell and self._to_tell[0].started_ns + _TELL_AFTER_NS <= now_ns:
             attempt = self._to_tell.popleft()
             if not attempt.ended_ns:
+                self._launcher.note_checkpoint(attempt)
                 self._reports.add_start(LiveProcess(attempt.key, attempt.pid, attempt.started_ns))
         if self._ended:
             ended, self._ended = self._ended, []

@@ -1,9 +1,9 @@
 """Empty directories and script files for attempts, made and removed by the spawner."""
 
 import os
-import stat
 
-_FREE_MAX = 64
+from weft.worker.spawner.empty_directories import EmptyDirectories
+
 _SIMPLE_ENTRIES_MAX = 32
 _MODE = 0o700
 
@@ -15,8 +15,7 @@ class Scratch:
         self._work = os.path.join(root, "work")
         self._scripts = os.path.join(root, "scripts")
         self.trash = os.path.join(root, "trash")
-        self._free: list[str] = []
-        self._count = 0
+        self._empty = EmptyDirectories(self._work)
         self.trash_count = 0
         """How many things were moved to `trash` so far."""
         for path in (root, self._work, self._scripts, self.trash):
@@ -25,28 +24,11 @@ class Scratch:
 
     def take_directory(self) -> str:
         """Return an empty directory."""
-        if self._free:
-            return self._free.pop()
-        self._count += 1
-        path = os.path.join(self._work, str(self._count))
-        os.mkdir(path, _MODE)
-        os.utime(path, ns=(0, 0))
-        return path
+        return self._empty.take()
 
     def give_back(self, path: str) -> None:
-        """Take back a directory that is no longer in use.
-
-        Most jobs leave nothing in it; then its modification time is still the one that
-        `take_directory` set, and it is reused, which is cheaper than making a new one.
-        """
-        try:
-            status = os.lstat(path)
-        except OSError:
-            return
-        untouched = status.st_mtime_ns == 0 and status.st_mode == stat.S_IFDIR | _MODE
-        if untouched and len(self._free) < _FREE_MAX:
-            self._free.append(path)
-        else:
+        """Take back a directory that is no longer in use."""
+        if not self._empty.take_back(path):
             self._remove(path)
 
     def write_script(self, name: str, text: str) -> str:

@@ -28,6 +28,7 @@ from weft.wire.spawner import (
 from weft.worker.spawner.agent_link import AgentLink
 from weft.worker.spawner.attempt import SpawnerAttempt
 from weft.worker.spawner.capacity import Capacity, Taken
+from weft.worker.spawner.checkpoints import Checkpoints
 from weft.worker.spawner.fence import Fence
 from weft.worker.spawner.launch import CannotStart, Launcher, NoRoom
 from weft.worker.spawner.loop import EventLoop
@@ -53,6 +54,7 @@ class Spawner:
         *,
         logs: str,
         scratch: Scratch,
+        checkpoints: Checkpoints,
         incarnation: str,
         pid_namespace: bool,
     ) -> None:
@@ -71,7 +73,7 @@ class Spawner:
         self._wait_for_room_until_ns = 0
         self._trash_emptied = 0
         self._reports = Reports(Segments(logs), link)
-        self._launcher = Launcher(scratch, incarnation)
+        self._launcher = Launcher(scratch, checkpoints, incarnation)
         self.running = Running(
             loop, self._launcher, self._reports, logs,
             on_start_failed=self._on_start_failed, on_free=self._on_free, on_end=self._on_end,

@@ -20,7 +20,7 @@ from weft.wire.spawner import WarmLimits
 from weft.worker.private_files import write_all
 from weft.worker.spawner import tree
 from weft.worker.spawner.attempt import SpawnerAttempt
-from weft.worker.spawner.launch import MARK, Launcher
+from weft.worker.spawner.launch import Launcher
 from weft.worker.spawner.loop import EventLoop, LoopTimer
 from weft.worker.spawner.output import output_path
 from weft.worker.spawner.reports import fail_for_disk
@@ -112,7 +112,7 @@ class Warm:
             definition_id,
             definition,
             request.warm.body,
-            {**request.env, **attempt.gpu_variables, MARK: self._launcher.mark_of(key)},
+            {**request.env, **self._launcher.variables_of(attempt)},
             request.cwd or attempt.cwd or "/",
             f"{path}.result",
         )

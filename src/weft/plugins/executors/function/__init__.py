@@ -86,7 +86,7 @@ class FunctionExecutor:
         return StartProcess(
             key,
             (_interpreter_of(function), *_PROGRAM, str(limits.result_bytes_max)),
-            _variables_of(key, spec),
+            _variables_of(key, spec, limits),
             spec.cwd,
             None,
             timeout_ms_of(spec),
@@ -107,7 +107,7 @@ def _interpreter_of(function: FunctionSpec) -> str:
     return wanted if wanted is not None and os.access(wanted, os.X_OK) else sys.executable
 
 
-def _variables_of(key: AttemptKey, spec: JobSpec) -> dict[str, str]:
-    variables = variables_of(key, spec)
+def _variables_of(key: AttemptKey, spec: JobSpec, limits: ExecutorLimits) -> dict[str, str]:
+    variables = variables_of(key, spec, limits)
     own = spec.env or {}
     return {**variables, **{name: own[name] for name in _OF_ARRAYS if name in own}}

@@ -43,7 +43,7 @@ class ProcessExecutor:
     ) -> StartProcess:
         """Return the process: the command, or the script run by its own interpreter or sh."""
         argv, script = _program_of(spec)
-        variables = variables_of(key, spec)
+        variables = variables_of(key, spec, limits)
         return StartProcess(
             key,
             argv,

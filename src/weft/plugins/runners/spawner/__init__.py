@@ -42,6 +42,7 @@ def open_spawner(site: RunnerSite) -> "SpawnerRunner":
         lock=lock_path(site.run, site.file_name),
         logs=site.logs,
         scratch=site.scratch,
+        checkpoints=site.checkpoints,
         own_log=site.role_logs / f"spawner-{site.file_name}.log",
         namespace=site.job_namespace,
     )

@@ -44,6 +44,7 @@ class SpawnerFiles:
     lock: Path
     logs: Path
     scratch: Path
+    checkpoints: Path
     own_log: Path
     namespace: Wanted = "auto"
     """Whether the spawner gets a PID namespace."""
@@ -112,7 +113,8 @@ async def wait_gone(files: SpawnerFiles) -> None:
 
 async def _start(files: SpawnerFiles) -> None:
     scratch = (files.scratch.parent, files.scratch)
-    for directory in (files.socket.parent, files.logs, *scratch, files.own_log.parent):
+    others = (files.logs, *scratch, files.checkpoints, files.own_log.parent)
+    for directory in (files.socket.parent, *others):
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     ready, ready_of_spawner = os.pipe2(os.O_CLOEXEC)
     try:
@@ -141,7 +143,8 @@ def _spawn(files: SpawnerFiles, ready_fd: int) -> int:
     words = [
         *namespace_words(files.namespace),
         sys.executable, "-X", "utf8", "-P", "-m", "weft.worker.spawner",
-        str(files.socket), str(files.lock), str(files.logs), str(files.scratch), str(_READY_FD),
+        str(files.socket), str(files.lock), str(files.logs), str(files.scratch),
+        str(files.checkpoints), str(_READY_FD),
     ]  # fmt: skip
     appending = os.O_WRONLY | os.O_CREAT | os.O_APPEND
     actions = [

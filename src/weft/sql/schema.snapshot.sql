@@ -144,10 +144,10 @@ CREATE FUNCTION weft._add_tree_group(of_tenant_id integer, of_batch_id bigint, o
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._add_tree_group(of_tenant_id integer, of_batch_id bigint, of_update_id integer, of_group_id integer, of_parent_id integer, new_name text, new_attributes jsonb, cancel_after integer, new_callback text, depth_max integer, at timestamp with time zone) OWNER TO weft_tenant;
 
-CREATE FUNCTION weft._add_update_ranges(of_batch_id bigint, of_update_id integer, pool_id integer, user_id integer) RETURNS void
-    LANGUAGE sql
+CREATE FUNCTION weft._add_update_ranges(of_batch_id bigint, of_update_id integer, pool_id integer, user_id integer, lane_ids integer[]) RETURNS void
+    LANGUAGE plpgsql
     SET enable_seqscan TO 'off';
-ALTER FUNCTION weft._add_update_ranges(of_batch_id bigint, of_update_id integer, pool_id integer, user_id integer) OWNER TO weft_tenant;
+ALTER FUNCTION weft._add_update_ranges(of_batch_id bigint, of_update_id integer, pool_id integer, user_id integer, lane_ids integer[]) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft._admit_head(of_gate_set_ids integer[], of_pool_id integer, of_user_id integer, locked_gate_ids integer[], limit_jobs integer, with_paused boolean, at timestamp with time zone, apart boolean, OUT n integer, OUT is_left boolean, OUT kept integer[]) RETURNS record
     LANGUAGE plpgsql;
@@ -795,7 +795,7 @@ CREATE FUNCTION weft._loops_due(grace_s double precision) RETURNS TABLE(loop tex
 ALTER FUNCTION weft._loops_due(grace_s double precision) OWNER TO weft_system;
 
 CREATE FUNCTION weft._loops_with_work() RETURNS text[]
-    LANGUAGE sql STABLE;
+    LANGUAGE plpgsql STABLE;
 ALTER FUNCTION weft._loops_with_work() OWNER TO weft_system;
 
 CREATE FUNCTION weft._lose_incarnation(of_incarnation_id integer, at timestamp with time zone) RETURNS bigint
@@ -2242,7 +2242,8 @@ ALTER FUNCTION weft.submit(tenant_id integer, user_id integer, of_batch_id bigin
 
 CREATE FUNCTION weft.submit_v2(tenant_id integer, user_id integer, of_batch_id bigint, batch jsonb, groups weft.group_columns, new_jobs integer, jobs weft.job_columns, depth_max integer, groups_max integer, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(batch_id bigint, update_id integer, first_job integer, first_group integer, n_jobs integer, n_groups integer, committed boolean, is_new boolean)
     LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp';
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan';
 ALTER FUNCTION weft.submit_v2(tenant_id integer, user_id integer, of_batch_id bigint, batch jsonb, groups weft.group_columns, new_jobs integer, jobs weft.job_columns, depth_max integer, groups_max integer, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.sweep_cancelled(epoch bigint, limit_jobs integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS bigint
@@ -4392,7 +4393,7 @@ REVOKE ALL ON FUNCTION weft._add_to_shares(pool_ids integer[], user_ids integer[
 
 REVOKE ALL ON FUNCTION weft._add_tree_group(of_tenant_id integer, of_batch_id bigint, of_update_id integer, of_group_id integer, of_parent_id integer, new_name text, new_attributes jsonb, cancel_after integer, new_callback text, depth_max integer, at timestamp with time zone) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION weft._add_update_ranges(of_batch_id bigint, of_update_id integer, pool_id integer, user_id integer) FROM PUBLIC;
+REVOKE ALL ON FUNCTION weft._add_update_ranges(of_batch_id bigint, of_update_id integer, pool_id integer, user_id integer, lane_ids integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._admit_head(of_gate_set_ids integer[], of_pool_id integer, of_user_id integer, locked_gate_ids integer[], limit_jobs integer, with_paused boolean, at timestamp with time zone, apart boolean, OUT n integer, OUT is_left boolean, OUT kept integer[]) FROM PUBLIC;
 

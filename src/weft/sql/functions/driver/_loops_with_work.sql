@@ -2,9 +2,10 @@
 -- Called by: fold_deltas, idle_driver.   Safe to repeat: yes, it only reads.
 -- Plan: partial indexes and tables that are empty as a rule.
 -- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft._loops_with_work() RETURNS text[] LANGUAGE sql STABLE
+CREATE OR REPLACE FUNCTION weft._loops_with_work() RETURNS text[] LANGUAGE plpgsql STABLE
 AS $$
-    SELECT array_remove(ARRAY[
+BEGIN
+    RETURN array_remove(ARRAY[
         CASE WHEN EXISTS (SELECT FROM weft.group_cancel WHERE NOT swept) THEN 'cancel' END,
         CASE WHEN EXISTS (SELECT FROM weft.cascade) OR EXISTS (SELECT FROM weft.parent_end) THEN 'settle' END,
         CASE WHEN EXISTS (SELECT FROM weft.group_hold WHERE NOT swept) OR EXISTS (SELECT FROM weft.held_ready) THEN 'hold' END,
@@ -13,5 +14,5 @@ AS $$
             SELECT FROM weft._black_holes() b WHERE b.outcome <> 'none' AND b.due_at IS NOT NULL) THEN 'black_holes' END,
         CASE WHEN EXISTS (SELECT FROM weft.gate_note) THEN 'gates' END,
         CASE WHEN EXISTS (SELECT FROM weft.operation WHERE state = 'running') THEN 'operate' END
-    ], NULL)
-$$;
+    ], NULL);
+END $$;

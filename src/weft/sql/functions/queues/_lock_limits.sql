@@ -10,6 +10,11 @@ AS $$
 DECLARE
     v_names text[];
 BEGIN
+    IF NOT EXISTS (
+        SELECT FROM weft.queue q WHERE q.tenant_id = of_tenant_id
+            AND (q.max_running IS NOT NULL OR q.max_running_per_user IS NOT NULL OR q.max_waiting IS NOT NULL)) THEN
+        RETURN '{}';
+    END IF;
     v_names := ARRAY(SELECT DISTINCT coalesce(a ->> 'queue', 'default') FROM unnest(asked) a);
     IF NOT EXISTS (
         SELECT FROM weft.queue q WHERE q.tenant_id = of_tenant_id AND q.name = ANY (v_names)

@@ -12,11 +12,12 @@ AS $$
 #variable_conflict use_column
 DECLARE
     v_update record; v_batch record; v_bunch record; v_n bigint; v_group int;
-    v_sets int[]; v_lane int[];
+    v_sets int[]; v_lane int[]; v_has_limit boolean;
 BEGIN
     PERFORM weft._as_tenant(commit_update.tenant_id);
     PERFORM weft._check_batch(commit_update.batch_id);
-    IF EXISTS (SELECT FROM weft.queue q WHERE q.tenant_id = commit_update.tenant_id AND q.max_waiting IS NOT NULL) THEN
+    v_has_limit := EXISTS (SELECT FROM weft.queue q WHERE q.tenant_id = commit_update.tenant_id AND q.max_waiting IS NOT NULL);
+    IF v_has_limit THEN
         PERFORM weft._lock_limits(commit_update.tenant_id, ARRAY(
             SELECT DISTINCT s.countables FROM weft.bunch_count c JOIN weft.shape s USING (shape_id)
             WHERE c.batch_id = commit_update.batch_id AND c.update_id = of_update_id), true);
@@ -28,7 +29,9 @@ BEGIN
     WHERE u.batch_id = commit_update.batch_id AND u.update_id = of_update_id FOR UPDATE;
     IF v_update.committed_at IS NULL THEN
         PERFORM weft._check_complete(commit_update.batch_id, of_update_id);
-        PERFORM weft._check_waiting(commit_update.tenant_id, commit_update.batch_id, of_update_id);
+        IF v_has_limit THEN
+            PERFORM weft._check_waiting(commit_update.tenant_id, commit_update.batch_id, of_update_id);
+        END IF;
         FOR v_group IN
             SELECT DISTINCT c.group_id FROM weft.bunch_count c WHERE c.batch_id = commit_update.batch_id AND c.update_id = of_update_id
             UNION SELECT 0
@@ -58,7 +61,10 @@ BEGIN
             v_sets := v_sets || weft._unstage(commit_update.batch_id, v_bunch.first_job, v_bunch.first_job + v_bunch.n_jobs - 1,
                 v_batch.pool_id, commit_update.at);
         END LOOP;
-        PERFORM weft._add_update_ranges(commit_update.batch_id, of_update_id, v_batch.pool_id, v_batch.user_id);
+        v_lane := ARRAY(
+            SELECT DISTINCT s.lane_id FROM weft.bunch_count c JOIN weft.shape s USING (shape_id)
+            WHERE c.batch_id = commit_update.batch_id AND c.update_id = of_update_id);
+        PERFORM weft._add_update_ranges(commit_update.batch_id, of_update_id, v_batch.pool_id, v_batch.user_id, v_lane);
         -- Held jobs are not claimed; the sweep parks the new jobs of held groups.
         UPDATE weft.group_hold h SET swept = false, sweep_job = least(h.sweep_job, v_update.first_job - 1)
         WHERE h.batch_id = commit_update.batch_id AND h.released_at IS NULL;
@@ -70,9 +76,6 @@ BEGIN
             -- Fill the first places here, so that small limits start at once; the driver does the rest.
             PERFORM weft._pass_gates(weft._set_gates(v_sets || v_batch.gate_set_id), true, false, 200);
         END IF;
-        v_lane := ARRAY(
-            SELECT DISTINCT s.lane_id FROM weft.bunch_count c JOIN weft.shape s USING (shape_id)
-            WHERE c.batch_id = commit_update.batch_id AND c.update_id = of_update_id);
         v_n := greatest(cardinality(v_lane), 1);
         PERFORM weft._announce(ARRAY(SELECT weft._lane_pool(v_lane[n], v_batch.pool_id) FROM generate_series(1, v_n) n ORDER BY n),
             array_fill(v_batch.user_id, ARRAY[v_n::int]), v_lane);

@@ -1,10 +1,13 @@
 """Options of a job with impossible values: the message names the option."""
 
+import json
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from weft.cli.app import run_command
 from weft.cli.input.job_document import JobOptions, option_fields
 from weft.cli.input.limit_options import parse_moment
 from weft.cli.input.values import WrongOption
@@ -60,6 +63,19 @@ def test_wait_before_a_retry_is_a_time_or_a_policy(text: str, policy: dict[str, 
     fields = option_fields(JobOptions(retries=2, retry_wait=text))
 
     assert fields == {"max_attempts": 3, "retry": policy}
+
+
+def test_jobs_of_a_file_are_tried_again_as_the_command_says(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "jobs.yaml"
+    file.write_text("jobs: [{command: ['true']}, {command: ['true'], max_attempts: 9}]")
+    options = ("--retries", "2", "--retry-wait", "30s", "--dry-run", "--json")
+
+    assert run_command(["submit", str(file), *options]) == 0
+    first, second = json.loads(capsys.readouterr().out)["jobs"]
+    assert (first["max_attempts"], second["max_attempts"]) == (3, 9)
+    assert first["retry"] == second["retry"] == {"policy": "constant", "wait_s": 30}
 
 
 def test_times_have_a_zone_or_count_from_now() -> None:

@@ -52,7 +52,7 @@ def submit(
         name: Name of the batch, instead of the name in the file.
         wait: Wait until the batch is complete; exit code 1 if it did not succeed.
         dry_run: Only check the file and say what would be submitted; --json prints the document.
-        options: When jobs may run that do not say it themselves.
+        options: When jobs may run and are tried again that do not say it themselves.
         shared: Options of every command.
     """
     body, chosen = _read(file, form)

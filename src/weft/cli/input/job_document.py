@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from cyclopts import Parameter, validators
+from cyclopts import Parameter
 
 from weft.cli.input.environment import given_variable, inherited_environment
 from weft.cli.input.limit_options import LimitOptions, limit_fields
@@ -18,7 +18,6 @@ from weft.core.errors import Invalid
 from weft.core.resources import parse_cpu_m, parse_memory_mib
 
 NAME_CHARS_MAX = 256
-SHOWN_CHARS_MAX = 40
 
 
 class NoCommand(Invalid):
@@ -40,14 +39,6 @@ class JobOptions(LimitOptions):
 
     timeout: Annotated[str | None, Parameter(group="Job")] = None
     """Stop the job after this time: seconds, or 10m, 1h30m, 1-12:00:00."""
-
-    retries: Annotated[
-        int | None, Parameter(group="Job", validator=validators.Number(gte=0, lte=99))
-    ] = None
-    """How often a job that failed is tried again (default 0)."""
-
-    retry_wait: Annotated[str | None, Parameter(group="Job")] = None
-    """Wait before each retry: a time, exponential, or stepwise (default: none)."""
 
     queue: Annotated[str | None, Parameter(group="Job")] = None
     """Queue in which it waits (default: the first whose guard is true)."""
@@ -99,10 +90,6 @@ def option_fields(options: JobOptions) -> dict[str, Any]:
         fields["resources"] = given
     if options.timeout is not None:
         fields["timeout_s"] = read_option("--timeout", options.timeout, parse_seconds)
-    if options.retries is not None:
-        fields["max_attempts"] = options.retries + 1
-    if options.retry_wait is not None:
-        fields["retry"] = read_option("--retry-wait", options.retry_wait, parse_retry_wait)
     if options.queue is not None:
         check_text([options.queue])
         fields["queue"] = options.queue
@@ -113,19 +100,6 @@ def option_fields(options: JobOptions) -> dict[str, Any]:
     if options.env:
         fields["env"] = dict(given_variable(text) for text in options.env)
     return fields
-
-
-def parse_retry_wait(text: str) -> dict[str, Any]:
-    """Read a time, or the name of a policy. Raise `ValueError` for anything else."""
-    if text in {"exponential", "stepwise"}:
-        return {"policy": text}
-    try:
-        return {"policy": "constant", "wait_s": parse_seconds(text)}
-    except ValueError as error:
-        shown = text[:SHOWN_CHARS_MAX]
-        raise ValueError(
-            f"{shown!r} is neither a time such as 30s, nor exponential, nor stepwise"
-        ) from error
 
 
 def request_fields(options: JobOptions, home: Path | None) -> Mapping[str, Any]:

@@ -1,11 +1,11 @@
-"""Options that say when a job may run, for commands that make jobs."""
+"""Options that say when a job may run and is tried again, for commands that make jobs."""
 
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 from typing import Annotated, Any
 
-from cyclopts import Parameter
+from cyclopts import Parameter, validators
 
 from weft.cli.input.text import check_text
 from weft.cli.input.values import read_option
@@ -21,7 +21,7 @@ N_MAX = 2_000_000_000
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
 class LimitOptions:
-    """When a job may run, on which machine, and whether it may be stopped for others."""
+    """When a job may run and is tried again, on which machine, and whether it may be stopped."""
 
     not_before: Annotated[str | None, Parameter(group="Job")] = None
     """Start no earlier than this: 18:00, 2h (from now) or 2027-01-01T02:00:00Z."""
@@ -37,6 +37,14 @@ class LimitOptions:
 
     machine: Annotated[str | None, Parameter(group="Job")] = None
     """Run alone on a machine that is made for it: the name of a flavour of its pool."""
+
+    retries: Annotated[
+        int | None, Parameter(group="Job", validator=validators.Number(gte=0, lte=99))
+    ] = None
+    """How often a job that failed is tried again (default 0)."""
+
+    retry_wait: Annotated[str | None, Parameter(group="Job")] = None
+    """Wait before each retry: a time, exponential, or stepwise (default: none)."""
 
 
 NO_LIMITS = LimitOptions()
@@ -58,6 +66,10 @@ def limit_fields(options: LimitOptions) -> dict[str, Any]:
     if options.machine is not None:
         check_text([options.machine])
         fields["machine"] = options.machine
+    if options.retries is not None:
+        fields["max_attempts"] = options.retries + 1
+    if options.retry_wait is not None:
+        fields["retry"] = read_option("--retry-wait", options.retry_wait, parse_retry_wait)
     return fields
 
 
@@ -76,6 +88,19 @@ def parse_concurrency_key(text: str) -> dict[str, Any]:
         )
     check_text([key])
     return {"key": key, "n": int(n)}
+
+
+def parse_retry_wait(text: str) -> dict[str, Any]:
+    """Read a time, or the name of a policy. Raise `ValueError` for anything else."""
+    if text in {"exponential", "stepwise"}:
+        return {"policy": text}
+    try:
+        return {"policy": "constant", "wait_s": parse_seconds(text)}
+    except ValueError as error:
+        shown = text[:_CHARS_MAX]
+        raise ValueError(
+            f"{shown!r} is neither a time such as 30s, nor exponential, nor stepwise"
+        ) from error
 
 
 def parse_moment(text: str, now: datetime | None = None) -> str:

@@ -11,6 +11,7 @@ from weft.settings.driver import DriverSettings
 from weft.settings.general import GeneralSettings
 from weft.settings.schedules import ScheduleSettings
 from weft.settings.submission import SubmissionSettings
+from weft.settings.testers import TesterSettings
 from weft.settings.worker import WorkerSettings
 
 Section = TypeVar("Section")
@@ -19,6 +20,7 @@ Section = TypeVar("Section")
 # Fields come in the reverse order of the bases: `weft config` begins with the general ones.
 @dataclass(frozen=True, kw_only=True)
 class Settings(
+    TesterSettings,
     CallbackSettings,
     ScheduleSettings,
     SubmissionSettings,

@@ -1,0 +1,20 @@
+"""The tester `tcp`: passed when a connection to host and port can be made."""
+
+from collections.abc import Mapping
+
+from weft.core.conditions import Tested
+from weft.plugins.testers.connect import connect
+from weft.ports.tester import TesterSite
+
+
+class TcpTester:
+    """Connects, and hangs up."""
+
+    parameters = ("host", "port")
+    optional = ()
+
+    def test(self, parameters: Mapping[str, str], site: TesterSite) -> Tested:
+        """Try the first address that may be reached."""
+        host, port = parameters["host"], parameters["port"]
+        with connect(host, port, site):
+            return Tested(passed=True, message=f"{host}:{port} answers")

@@ -1,0 +1,119 @@
+"""The tests of one tester, in a process of its own: `python -m weft.run.tester`.
+
+The driver starts it with an environment without settings or secrets. The first line of standard
+input says which tester and what it may do, each other line is one test; each answer is a line on
+standard output. What a tester prints goes nowhere. The process ends when its input does.
+"""
+
+import json
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from importlib.metadata import entry_points
+from typing import IO, Any, Final
+
+from weft.core.addresses import parse_allowed_hosts
+from weft.core.conditions import (
+    MESSAGE_CHARS_MAX,
+    Tested,
+    parse_tester_commands,
+    parse_tester_paths,
+)
+from weft.ports.tester import ENTRY_POINTS, StillBlocked, Tester, TesterSite
+
+_STACK_BYTES: Final = 512 << 10
+
+
+def main() -> None:
+    """Read tests, answer each as soon as it is done."""
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "w")
+    null = os.open(os.devnull, os.O_RDWR)
+    os.dup2(null, sys.stdout.fileno())
+    asked = os.fdopen(os.dup(sys.stdin.fileno()))
+    os.dup2(null, sys.stdin.fileno())
+    serve(asked, answers)
+
+
+def serve(asked: IO[str], answers: IO[str]) -> None:
+    """Answer until the input ends. Each test has a thread: the driver bounds their number."""
+    first = json.loads(asked.readline())
+    site = first["asked"]
+    test = make_test(
+        str(site["tester"]),
+        TesterSite(
+            allowed=parse_allowed_hosts(site["private_hosts"]),
+            timeout_s=site["timeout_s"],
+            paths=parse_tester_paths(site["paths"]),
+            commands=parse_tester_commands(site["commands"]),
+        ),
+    )
+    one_at_a_time = threading.Lock()
+    threading.stack_size(_STACK_BYTES)
+
+    def say(number: int, tested: Tested) -> None:
+        line = json.dumps({
+            "id": number, "passed": tested.passed, "message": tested.message[:MESSAGE_CHARS_MAX],
+        })  # fmt: skip
+        with one_at_a_time:
+            print(line, file=answers, flush=True)
+
+    def answer(number: int, parameters: Mapping[str, str]) -> None:
+        say(number, test(parameters))
+
+    say(first["id"], Tested(passed=True, message=""))
+    for line in asked:
+        one = json.loads(line)
+        threading.Thread(target=answer, args=(one["id"], one["asked"]), daemon=True).start()
+
+
+def make_test(name: str, site: TesterSite) -> Callable[[Mapping[str, str]], Tested]:
+    """Return what makes one test; whatever goes wrong, it has not passed."""
+    try:
+        tester = _load(name)
+    except Exception as error:  # noqa: BLE001 (a plug-in may raise anything)
+        tester, why = None, str(error) or type(error).__name__
+    else:
+        why = ""
+
+    def test(parameters: Mapping[str, str]) -> Tested:
+        if tester is None:
+            return Tested(passed=False, message=why)
+        try:
+            _check(tester, name, parameters)
+            found = tester.test(parameters, site)
+            return Tested(passed=found.passed is True, message=str(found.message))
+        except StillBlocked as error:
+            return Tested(passed=False, message=str(error))
+        except Exception as error:  # noqa: BLE001 (same)
+            return Tested(passed=False, message=f"{type(error).__name__}: {error}")
+
+    return test
+
+
+def _load(name: str) -> Tester:
+    (entry,) = entry_points(group=ENTRY_POINTS, name=name) or (None,)
+    if entry is None:
+        raise StillBlocked(f"there is no tester {name!r}")
+    found: Any = entry.load()  # a class of some package
+    tester: Tester = found()
+    return tester
+
+
+def _check(tester: Tester, name: str, parameters: Mapping[str, str]) -> None:
+    """Raise `StillBlocked` for parameters that are missing or unknown."""
+    known = (*tester.parameters, *tester.optional)
+    for one in parameters:
+        if one not in known:
+            raise StillBlocked(f"the tester {name} has no parameter {one!r}")
+    for one in tester.parameters:
+        if one not in parameters:
+            raise StillBlocked(f"the tester {name} needs the parameter {one!r}")
+
+
+if __name__ == "__main__":
+    main()
+    if os.getpgrp() == os.getpid():  # as the driver starts it: end what tests have started, too
+        os.killpg(0, signal.SIGKILL)
+    os._exit(0)  # threads of tests that hang must not keep it

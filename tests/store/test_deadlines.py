@@ -215,3 +215,27 @@ async def test_job_that_is_claimed_at_its_deadline_is_stopped(world: World) -> N
     key = (batch, 1, one["attempt"])
 
     assert list(await worker.store.list_to_stop(worker.id, [key])) == [key]
+
+
+async def test_two_drivers_end_the_same_late_jobs_once(world: World) -> None:
+    """The second one waits for the rows that the first one has deleted."""
+    batch = await world.submit(due(job_rows(2, parents={2: [1]}), 100, 2, timeout_s=60))
+    (first,) = await (worker := await world.worker()).claim()
+    await world.api.hold_jobs(world.caller, batch, [2])
+    await world.admin.execute(
+        "UPDATE weft.job_deadline SET latest_start = now() - interval '1 s' WHERE batch_id = $1",
+        batch,
+    )
+    await worker.end(first)
+    await world.api.release_jobs(world.caller, batch, [2])
+    epoch = await world.lead()
+    connection = await world.connect("weft_driver")
+    async with connection.transaction():
+        (ended,) = await call_on(connection, "sweep_deadlines", epoch=epoch, limit_jobs=9)
+        looking = asyncio.create_task(world.driver.sweep("sweep_deadlines", epoch, limit_jobs=9))
+        await world.until_somebody_waits()
+    looked = await looking
+    await look(world)
+
+    assert (ended["sweep_deadlines"], looked) == (1, 1)
+    assert await world.states(batch) == "se"

@@ -22,9 +22,9 @@ BEGIN
             DELETE FROM weft.late_job l WHERE l.batch_id = v_batch AND l.job_id IN (
                 SELECT x.job_id FROM weft.late_job x WHERE x.batch_id = v_batch ORDER BY x.job_id LIMIT limit_jobs)
             RETURNING l.job_id)
-        SELECT array_agg(g.job_id) INTO v_waiting FROM gone g;
+        SELECT coalesce(array_agg(g.job_id), '{}') INTO v_waiting FROM gone g;
         PERFORM weft._end_late(v_batch, v_waiting, sweep_deadlines.at);
-        RETURN cardinality(v_waiting);
+        RETURN greatest(cardinality(v_waiting), 1);  -- none: another driver has taken them; there may be more
     END IF;
     SELECT d.batch_id INTO v_batch FROM weft.job_deadline d WHERE d.due_at <= sweep_deadlines.at ORDER BY d.due_at LIMIT 1;
     IF v_batch IS NULL THEN

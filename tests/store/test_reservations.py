@@ -4,10 +4,13 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 import msgspec
+import pytest
 
 from store.test_holds import hold
+from store.test_recovery import fail, release, waiting
 from store.world import MUCH_CPU_M, MUCH_MEMORY_MIB, Worker, World
 from weft.core.pools.keep import Keep, LongWaiting, Room, fill_gaps, keep_workers
+from weft.core.states import Reason
 from weft.core.time_limits import limit_class
 from weft.ports.store import Claimed, JobRows, Row, Shape
 from weft.store.database import call_on
@@ -163,6 +166,43 @@ async def test_jobs_that_wait_shortly_or_are_small_keep_nothing(world: World) ->
 
     assert await look(world, worker) == []
     assert await rounds(world, worker, after_s=60) == []
+
+
+@pytest.mark.parametrize(("started", "waits_s"), [(True, 0), (False, 3600)])
+async def test_a_job_that_has_run_waits_since_then(
+    world: World,
+    started: bool,  # noqa: FBT001 (parametrized)
+    waits_s: int,
+) -> None:
+    """One that was only handed back has waited all the time."""
+    worker = await world.worker(cpu_m=4000)
+    batch = await world.submit(job_rows(1, shapes=[LARGE], max_attempts=3))
+    await world.admin.execute(
+        "UPDATE weft.batch_update SET committed_at = committed_at - interval '1 h' "
+        "WHERE batch_id = $1", batch,
+    )  # fmt: skip
+    claimed = await worker.claim()
+    if started:
+        await worker.start(*claimed)
+        await worker.end(*claimed, reason=Reason.LOST)
+    else:
+        await worker.end(*claimed, reason=Reason.PREEMPTED, start_age_us=None)
+    (found,) = [job for row in await rounds(world, worker) for job in row["jobs"]]
+
+    assert await world.states(batch) == "r"
+    assert found["waited_s"] // 3600 * 3600 == waits_s
+
+
+async def test_a_job_that_was_blocked_waits_since_it_is_not(world: World) -> None:
+    worker = await world.worker(cpu_m=4000)
+    rows = job_rows(1, shapes=[LARGE], max_attempts=3, retry_on=[Reason.EXIT])
+    batch = await world.submit(waiting(rows, 1))
+    await fail(worker, *await worker.claim())
+    await release(world, in_s=61)
+    found = [job for row in await rounds(world, worker) for job in row["jobs"]]
+
+    assert await world.states(batch) == "r"
+    assert found == [], "not before a minute has passed"
 
 
 async def test_a_worker_with_slots_is_never_kept(world: World) -> None:

@@ -1,8 +1,9 @@
 -- _waiting_long: ready jobs of a pool that have waited for at least so long, the first ones of each priority of each user and lane. Others
---   come after one of these, whatever their size.
+--   come after one of these, whatever their size. A job that has run, or was blocked, waits since then; one that a worker handed back before
+--   its start has waited all the time.
 -- Called by: reserve_rounds.   Safe to repeat: yes, it only reads. Jobs that wait at gates or are parked are left out.
 -- Plan: the 64 users of the highest load, because others come before them; from one priority to the next by ready_job_pkey, at most 8; 20
---   jobs of each; the first 20 ranges; jobs by key.
+--   jobs of each; the first 20 ranges; jobs, and of those tried before their attempts and changes, by key.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._waiting_long(of_pool_id int, lanes int[], after_s double precision)
 RETURNS TABLE (batch_id bigint, job_id int, user_id int, lane_id int, cpu_m int, memory_mib int, waited_s double precision)
@@ -42,8 +43,13 @@ AS $$
     CROSS JOIN LATERAL (
         SELECT y.* FROM weft.job y WHERE y.batch_id = x.batch_id AND y.job_id = x.job_id AND y.state = STATE_READY OFFSET 0) j
     CROSS JOIN LATERAL (
-        SELECT coalesce(j.ready_at, (SELECT u.committed_at FROM weft.batch_update u
-            WHERE u.batch_id = j.batch_id AND u.update_id = j.update_id)) AS at) r
+        SELECT CASE WHEN j.attempt = 0 THEN f.at ELSE greatest(f.at,
+            (SELECT max(a.ended_at) FROM weft.attempt a
+             WHERE a.batch_id = j.batch_id AND a.job_id = j.job_id AND a.started_at IS NOT NULL),
+            (SELECT max(c.at) FROM weft.job_change c
+             WHERE c.batch_id = j.batch_id AND c.job_id = j.job_id AND c.from_state = STATE_BLOCKED)) END AS at
+        FROM (SELECT coalesce(j.ready_at, (SELECT u.committed_at FROM weft.batch_update u
+            WHERE u.batch_id = j.batch_id AND u.update_id = j.update_id)) AS at) f) r
     WHERE r.at <= clock_timestamp() - after_s * interval '1 second'
       AND weft._may_pass(j.batch_id, j.group_id, j.job_id, j.always_run)
     ORDER BY r.at, j.batch_id, j.job_id LIMIT 1000

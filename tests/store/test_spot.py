@@ -46,6 +46,25 @@ async def test_a_job_that_was_lost_too_often_goes_to_a_machine_that_stays(world:
     await world.fold()
 
 
+async def test_the_audit_finds_a_job_that_goes_back_to_a_machine_that_may_be_taken(
+    world: World,
+) -> None:
+    stays = await world.worker("stays")
+    spot = await world.worker("spot", preemptible=["yes"])
+    batch = await world.submit(job_rows(1, shapes=[bears_it(world)]))
+    assert [await lose(spot) for _ in range(2)] == [[1]] * 2
+    sound = await world.findings()
+    moved = "UPDATE weft.job_change SET at = at {} interval '1 h' WHERE batch_id = $1"
+    await world.admin.execute(moved.format("-"), batch)  # before it was lost there
+    broken = await world.findings()
+    await world.admin.execute(moved.format("+"), batch)
+
+    assert sound == {}
+    assert broken.keys() == {"lost_jobs_stay"}
+    assert [one["attempt"] for one in broken["lost_jobs_stay"]] == [1, 2]
+    assert await stays.run() == [1]
+
+
 async def test_losses_elsewhere_and_leases_do_not_count(world: World) -> None:
     stays = await world.worker("stays")
     await world.submit(job_rows(1, shapes=[bears_it(world)]))

@@ -19,7 +19,14 @@ from cronsim import CronSim, CronSimError
 from weft.core.nearest import nearest
 
 Missed = Literal["skip", "last", "all"]
-FIELDS: Final = ("minute", "hour", "day of the month", "month", "day of the week")
+FIELDS: Final = {
+    "minute": "0 to 59",
+    "hour": "0 to 23",
+    "day of the month": "1 to 31, L for the last one",
+    "month": "1 to 12 or JAN to DEC",
+    "day of the week": "0 to 7 or SUN to SAT",
+}
+"""What each may be."""
 LOOKED_MAX: Final = 1000
 """Due times that are looked at: for the shortest interval, and after a long outage."""
 DAY: Final = timedelta(days=1)
@@ -63,11 +70,14 @@ def check_cron(expression: str) -> None:
     parts = expression.split()
     if len(parts) != len(FIELDS):
         raise WrongCron(f"it has {len(parts)} fields instead of five: {', '.join(FIELDS)}")
-    for position, (part, field) in enumerate(zip(parts, FIELDS, strict=True)):
+    for position, (part, (field, allowed)) in enumerate(zip(parts, FIELDS.items(), strict=True)):
         alone = ["*"] * len(FIELDS)
         alone[position] = part
         if not _is_readable(alone):
-            raise WrongCron(f"the field for the {field}, {part[:40]!r}, cannot be read")
+            raise WrongCron(
+                f"the {field} cannot be {part[:40]!r}; allowed are {allowed}, and lists, ranges "
+                "and steps of them"
+            )
     if not _is_readable(parts) or next(_wall_times(expression, _ANY_WALL_TIME), None) is None:
         raise WrongCron("no date matches it, so it never comes true")
 

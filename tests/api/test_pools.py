@@ -192,6 +192,34 @@ async def test_a_job_may_name_several_words_of_which_one_is_offered(
     ]
 
 
+async def test_wrong_options_of_a_provider_are_refused(http: httpx.AsyncClient) -> None:
+    options = {"slot": 2, "slots": 0, "gpus": "0,0"}
+    refused = await http.put("/v1/pools", json={"pools": [{**BURST, "options": options}]})
+    wrong = [
+        (await http.put("/v1/pools", json={"pools": [{**BURST, "options": {"slots": slots}}]}))
+        for slots in ("two", True, 1.5, 1_000_001)
+    ]
+    await save(http, {**BURST, "options": {"slots": 2, "gpus": 0}})
+
+    assert [(one["pointer"], one["message"]) for one in refused.json()["errors"]] == [
+        ("/pools/0/options/gpus", "the GPU '0' is named twice"),
+        ("/pools/0/options/slot", "the provider process has no such option; known: gpus, slots"),
+        ("/pools/0/options/slots", "expected a whole number from 1 to 1,000,000"),
+    ]
+    assert [one.json()["errors"][0]["pointer"] for one in wrong] == ["/pools/0/options/slots"] * 4
+
+
+async def test_a_flavour_cannot_have_the_label_of_machines_for_one_job(
+    http: httpx.AsyncClient,
+) -> None:
+    flavour = {**SMALL, "labels": {"machine": "a"}}
+    refused = await http.put("/v1/pools", json={"pools": [{**BURST, "flavours": [flavour]}]})
+
+    assert [(one["pointer"], one["message"]) for one in refused.json()["errors"]] == [
+        ("/pools/0/flavours/0/labels/machine", "this name is reserved")
+    ]
+
+
 async def test_a_job_names_the_flavour_of_a_machine_of_its_own(http: httpx.AsyncClient) -> None:
     """It is refused if its pool makes none of this name, or if the job does not fit there."""
     await save(http, {**BURST, "name": "default"})

@@ -116,7 +116,7 @@ def test_a_wrong_field_of_a_pool_is_named_with_its_line(
     (place / "wrong.toml").write_text(POOL.replace('memory = "4Gi"', 'memory = "4 apples"'))
 
     assert run_command(["simulate", "t.swf", "--pool", "wrong.toml"]) == 2
-    assert "pool 'four', flavours.0.memory" in capsys.readouterr().err
+    assert "pool 'four', flavour 'four', memory" in capsys.readouterr().err
 
 
 def test_figures_are_drawn(place: Path) -> None:

@@ -30,6 +30,9 @@ limits.running = 3
 cpu = 1
 [queue.flavours.labels]
 rack = "12"
+[[queue.flavours]]
+name = "large"
+cpu = "x"
 """
 
 
@@ -41,6 +44,7 @@ def test_each_key_and_table_has_its_line() -> None:
         "queue/1/name": 10, "queue/1/pools": 11, "queue/1/limits": 14,
         "queue/1/limits/running": 14, "queue/1/flavours/0": 16, "queue/1/flavours/0/cpu": 17,
         "queue/1/flavours/0/labels": 18, "queue/1/flavours/0/labels/rack": 19,
+        "queue/1/flavours/1": 20, "queue/1/flavours/1/name": 21, "queue/1/flavours/1/cpu": 22,
     }  # fmt: skip
 
 
@@ -48,7 +52,8 @@ def test_each_key_and_table_has_its_line() -> None:
     ("pointer", "place"),
     [
         ("/queues/1/pools/0", "q.toml:11: queue 'b', pools.0"),
-        ("/queues/1/flavours/0/labels/rack", "q.toml:19: queue 'b', flavours.0.labels.rack"),
+        ("/queues/1/flavours/0/labels/rack", "q.toml:19: queue 'b', flavour 1, labels.rack"),
+        ("/queues/1/flavours/1/cpu", "q.toml:22: queue 'b', flavour 'large', cpu"),
         ("/queues/0/priority", "q.toml:2: queue 'a', priority"),
     ],
 )

@@ -69,6 +69,19 @@ def test_short_jobs_follow_each_other_within_the_window() -> None:
     assert len(decide(POOL, [replace(short, n_jobs=1, runs_s=0.0)], [])) == 1
 
 
+def test_a_new_machine_says_for_how_many_jobs_it_is_made() -> None:
+    """Of all that had no room, also of those that follow each other there."""
+    short, long = replace(JOB, n_jobs=300, runs_s=1.0), replace(JOB, n_jobs=300)
+    few = replace(POOL, max_workers=2, flavours=(SMALL,))
+
+    assert [one.reason for one in decide(POOL, [short], [])] == ["no room elsewhere for 300 jobs"]
+    assert [one.reason for one in decide(few, [long], [])] == [
+        "no room elsewhere for 2 of 300 jobs"
+    ] * 2
+    (back, *_) = decide(POOL, [short], [machine("a", state="cordoned")])
+    assert (back.kind, back.reason) == ("uncordon", "300 jobs can start on it")
+
+
 def test_slots_and_amounts_are_used_up() -> None:
     licensed = machine("a", offers={**offers_of("p", SMALL, ""), "matlab": 1})
     slots = machine("a", offers={**offers_of("p", SMALL, ""), "slots": 1})

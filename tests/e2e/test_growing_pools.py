@@ -1,5 +1,6 @@
 """A pool of workers on this host grows under load and shrinks when it is idle."""
 
+import asyncio
 import json
 import os
 import re
@@ -9,6 +10,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import asyncpg
 import pytest
 
 from e2e.conftest import Weft
@@ -48,6 +50,21 @@ def own(tmp_path: Path) -> Iterator[Weft]:
         yield found
     finally:
         found.run("down")
+
+
+def break_workers(weft: Weft, *pools: str) -> None:
+    """Give pools an option with which no worker starts; `weft pool apply` refuses it."""
+
+    async def change() -> None:
+        secret = json.loads((weft.home / "secrets.json").read_bytes())["admin"]
+        connection = await asyncpg.connect(secret)
+        await connection.execute(
+            """UPDATE weft.pool SET plan = jsonb_set(plan, '{options}', '{"slots": "none"}')
+            WHERE name = ANY ($1)""", pools,
+        )  # fmt: skip
+        await connection.close()
+
+    asyncio.run(change())
 
 
 def workers_of(home: Path) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from e2e.conftest import Weft, until
-from e2e.test_growing_pools import WITHIN_S, workers_of
+from e2e.test_growing_pools import WITHIN_S, break_workers, workers_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.heavy]
 POOL = """
@@ -17,7 +17,6 @@ name = "{name}"
 provider = "process"
 max_workers = 1
 stale_s = {stale_s}
-options = {options}
 
 [[pool.flavours]]
 name = "small"
@@ -30,8 +29,6 @@ name = "{name}"
 priority = {priority}
 pools = ["{name}"]
 """
-NEVER = "{ slots = 0 }"
-"""No worker starts with this."""
 
 
 class Site:
@@ -71,15 +68,16 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     up = ("up", "--detach", "--port", "0")
     assert weft.run(*up, env={"WEFT_AUTOSCALE_S": "1"}, timeout_s=WITHIN_S).returncode == 0
     try:
-        kinds = [("own", 900, "{}"), ("late", 900, NEVER), ("never", 0.5, NEVER)]
+        kinds = [("own", 900), ("late", 900), ("never", 0.5)]
         for kind, text in (("pool", POOL), ("queue", QUEUE)):
             file = path / f"{kind}s.toml"
             file.write_text("".join(
-                text.format(name=name, stale_s=stale_s, options=options, priority=priority)
-                for priority, (name, stale_s, options) in enumerate(kinds, 1)
+                text.format(name=name, stale_s=stale_s, priority=priority)
+                for priority, (name, stale_s) in enumerate(kinds, 1)
             ))  # fmt: skip
             applied = weft.run(kind, "apply", str(file), "--yes")
             assert applied.returncode == 0, applied.stderr.decode()
+        break_workers(weft, "late", "never")
         yield Site(weft)
     finally:
         weft.run("down")

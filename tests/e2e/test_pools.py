@@ -63,7 +63,7 @@ def test_a_mistake_is_named_with_its_place_in_the_file(weft: Weft, file: Path) -
     file.write_text("")
     empty = weft.run("pool", "apply", str(file), "--yes")
 
-    assert f"{file.name}:9: pool 'burst', flavours.0.cpu" in " ".join(
+    assert f"{file.name}:9: pool 'burst', flavour 'small', cpu" in " ".join(
         refused.stderr.decode().split()
     )
     assert "does not describe pools" in other.stderr.decode()

@@ -17,6 +17,7 @@ import asyncpg
 import pytest
 
 from e2e.conftest import Weft, until
+from e2e.test_growing_pools import break_workers
 from up.weft_up import get, post
 from weft import Client
 from weft.store import open_admin
@@ -218,14 +219,12 @@ GROWS = """
 name = "grow"
 provider = "process"
 max_workers = 3
-options = { slots = "none" }
 
 [[pool.flavours]]
 name = "small"
 cpu = 1
 memory = "1Gi"
 """
-"""A pool whose workers do not come, because their settings are wrong."""
 HISTORY = """
     INSERT INTO weft.machine (pool_id, name, provider, flavour, region, cpu_m, price_per_hour,
         pool_max, state, reason, created_at, changed_at, came_at)
@@ -244,6 +243,8 @@ def test_a_pool_grows_and_when_its_machine_comes(own: Weft, tmp_path: Path) -> N
         tmp_path / "q.toml",
         '[[queue]]\nname = "g"\npriority = 5\npools = ["grow"]\n',
     )
+
+    break_workers(own, "grow")
 
     async def has_a_history() -> None:
         secret = json.loads((own.home / "secrets.json").read_bytes())["admin"]

@@ -104,3 +104,8 @@ class Provider(Protocol):
 
 
 ProviderFactory = Callable[[ProviderSite], Provider]
+"""It may have a static method `wrong_options` as below; the api asks it before a pool is saved."""
+WrongOptions = Callable[[Mapping[str, Option]], Mapping[str, str]]
+"""Returns what is wrong with the options of a pool, by their names. It only looks at them: the api
+has no `ProviderSite`, and may run on another host than the driver.
+"""

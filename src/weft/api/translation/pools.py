@@ -5,12 +5,12 @@ from functools import cache
 from typing import Any
 
 from weft.core.errors import InvalidValue
-from weft.core.offers import parse_labels, parse_offers
+from weft.core.offers import MACHINE, parse_labels, parse_offers
 from weft.core.pools import Flavour, Pool
 from weft.core.problems import Problems, pointer_of
 from weft.core.rates import exact_price
 from weft.core.resources import parse_cpu_m, parse_mebibytes, parse_memory_mib
-from weft.ports.provider import ENTRY_POINTS
+from weft.ports.provider import ENTRY_POINTS, WrongOptions
 from weft.wire.pool_documents import FlavourDocument, PoolDocument
 
 POOLS_MAX = 100
@@ -23,6 +23,18 @@ def installed_providers() -> tuple[str, ...]:
     from importlib.metadata import entry_points  # noqa: PLC0415 (30 ms)
 
     return tuple(sorted(entry_points(group=ENTRY_POINTS).names))
+
+
+@cache
+def _wrong_options(provider: str) -> WrongOptions | None:
+    """Return what checks the options of an installed provider; None: only the provider will."""
+    from importlib.metadata import entry_points  # noqa: PLC0415 (30 ms)
+
+    (entry,) = entry_points(group=ENTRY_POINTS, name=provider)
+    try:
+        return getattr(entry.load(), "wrong_options", None)
+    except ImportError:  # what it needs is installed where the driver runs
+        return None
 
 
 def pools_of(
@@ -54,6 +66,9 @@ def _check(one: PoolDocument, at: str, problems: Problems) -> None:
     if one.provider is not None and one.provider not in installed_providers():
         message = f"there is no such provider; known: {', '.join(installed_providers())}"
         problems.add(InvalidValue, f"{at}/provider", message)
+    elif one.provider is not None and (check := _wrong_options(one.provider)):
+        for name, why in sorted(check(one.options).items()):
+            problems.add(InvalidValue, f"{at}/options/{name}", why)
     if one.max_workers and one.provider is None:
         problems.add(InvalidValue, f"{at}/max_workers", "name a provider that makes machines")
     if one.max_workers and not one.flavours:
@@ -106,6 +121,9 @@ def _pool_of(
 def _flavour_of(one: FlavourDocument, price: str, at: str, problems: Problems) -> Flavour:
     for name, word in one.labels.items():
         _read(f"{name}={word}", parse_labels, f"{at}/labels{pointer_of(name)}", problems)
+    for kind in ("labels", "countables"):
+        if MACHINE in getattr(one, kind):
+            problems.add(InvalidValue, f"{at}/{kind}/{MACHINE}", "this name is reserved")
     for name, count in one.countables.items():
         where = f"{at}/countables{pointer_of(name)}"
         _read(f"{name}={count}", parse_offers, where, problems)

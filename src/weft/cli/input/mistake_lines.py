@@ -10,7 +10,7 @@ from weft.core.errors import FieldError, WeftError
 
 Node = Any  # of yaml, whose types know no `id`
 SHOWN_CHARS_MAX = 60
-_LISTS = {"jobs", "groups", "queues", "pools"}
+_LISTS = {"jobs", "groups", "queues", "pools", "flavours"}
 _KINDS = {bool: "true or false", int: "a number", float: "a number", type(None): "nothing"}
 _SCALAR_EXPECTED = re.compile("expected (text|a time), got ")
 
@@ -54,13 +54,24 @@ def _said_at(parts: list[str], document: Mapping[str, Any]) -> list[str]:
 
 def _where(parts: Sequence[str], line: int | None, file: str, document: Mapping[str, Any]) -> str:
     where = file if line is None else f"{file}:{line}"
-    if len(parts) < 2 or parts[0] not in _LISTS or not parts[1].isdecimal():  # noqa: PLR2004 (a list and an index)
-        return f"{where}: {'.'.join(parts)}" if parts else where
-    one, field = _value(document, parts[:2]), ".".join(parts[2:])
-    name = one.get("name") or one.get("path") if isinstance(one, Mapping) else None
-    shown = repr(name) if isinstance(name, str) else f"{int(parts[1]) + 1}"
-    text = f"{where}: {parts[0][:-1]} {shown}"
-    return f"{text}, {field}" if field else text
+    names, field = _named(parts, document)
+    place = ", ".join([*names, *([".".join(field)] if field else [])])
+    return f"{where}: {place}" if place else where
+
+
+def _named(parts: Sequence[str], document: Mapping[str, Any]) -> tuple[list[str], list[str]]:
+    """Return what of a place has a name, outermost first, as `pool 'burst'`, and the rest."""
+    names: list[str] = []
+    one: object = document
+    while len(parts) > 1 and parts[0] in _LISTS and parts[1].isdecimal():
+        one = _value(one, parts[:2])
+        if names and not isinstance(one, Mapping):
+            break  # a name of another table
+        name = one.get("name") or one.get("path") if isinstance(one, Mapping) else None
+        shown = repr(name) if isinstance(name, str) else f"{int(parts[1]) + 1}"
+        names.append(f"{parts[0][:-1]} {shown}")
+        parts = parts[2:]
+    return names, list(parts)
 
 
 def _value(document: object, parts: Sequence[str]) -> Any:  # noqa: ANN401 (any value of a document)

@@ -11,7 +11,7 @@ from typing import Literal
 
 import msgspec
 
-from weft.core.offers import PREEMPTIBLE, Ask, Offer, serves
+from weft.core.offers import MACHINE, PREEMPTIBLE, Ask, Offer, serves
 from weft.core.pools.pool import Flavour, Pool
 
 MachineState = Literal["creating", "active", "cordoned", "deleting"]
@@ -28,6 +28,8 @@ class Demand(msgspec.Struct, frozen=True, kw_only=True):
     n_jobs: int = 1
     runs_s: float | None = None
     """How long one of them runs, as far as is known."""
+    in_a_row: float = 1.0
+    """How many jobs each of them stands for: short ones follow each other."""
 
 
 class Machine(msgspec.Struct, frozen=True, kw_only=True):
@@ -136,6 +138,8 @@ class _Room:
         if "slots" in self.amounts:
             self.amounts["slots"] -= machine.n_running
         self.taken = 0
+        self.jobs = 0.0
+        """Of those taken and those that follow them."""
 
     def take(self, wanted: Demand, count: int) -> int:
         """Place jobs, and return how many."""
@@ -157,6 +161,7 @@ class _Room:
         for name, ask in asked.items():
             self.amounts[name] -= fits * ask
         self.taken += fits
+        self.jobs += fits * wanted.in_a_row
         return fits
 
 
@@ -184,7 +189,7 @@ def _in_window(wanted: Demand, window_s: float) -> Demand:
     if wanted.runs_s is None or wanted.runs_s >= window_s:
         return wanted
     count = max(math.ceil(wanted.n_jobs * wanted.runs_s / window_s), 1)
-    return msgspec.structs.replace(wanted, n_jobs=count)
+    return msgspec.structs.replace(wanted, n_jobs=count, in_a_row=wanted.n_jobs / count)
 
 
 def _place(demand: Iterable[Demand], rooms: Sequence[_Room]) -> list[Demand]:
@@ -265,7 +270,7 @@ def _uncordoned(back: Sequence[_Room]) -> list[Decision]:
         Decision(
             kind="uncordon",
             machine=room.machine.name,
-            reason=f"{_jobs(room.taken)} can start on it",
+            reason=f"{_jobs(room.jobs)} can start on it",
         )
         for room in back
         if room.taken
@@ -283,6 +288,7 @@ def _created(
     all_ours = [*ours, *own]
     most = min(pool.creates_per_round, pool.max_workers - len(all_ours))
     regions = [one for one in pool.regions or (ANYWHERE,) if one not in closed]
+    wanted_jobs = sum(one.n_jobs * one.in_a_row for one in left if MACHINE not in one.asks)
     new = _New(pool, regions, all_ours, most, quota_left_m(pool, all_ours))
     for wanted in left:
         new.add_for(wanted)
@@ -291,7 +297,7 @@ def _created(
         pass
     while 0 < len(new.rooms) < pool.create_batch and new.add_any():
         pass
-    return new.decisions()
+    return new.decisions(wanted_jobs)
 
 
 def quota_left_m(pool: Pool, ours: Iterable[Machine]) -> int | None:
@@ -376,14 +382,14 @@ class _New:
             )
         )
 
-    def decisions(self) -> list[Decision]:
-        """Return them with their reasons."""
+    def decisions(self, wanted_jobs: float) -> list[Decision]:
+        """Return them with their reasons. `wanted_jobs`: how many had no room."""
         return [
             Decision(
                 kind="create",
                 flavour=flavour.name,
                 region=region,
-                reason=f"no room elsewhere for {_jobs(room.taken)}"
+                reason=f"no room elsewhere for {_jobs(room.jobs, wanted_jobs)}"
                 if room.taken
                 else "the pool keeps, or makes at a time, more machines than jobs need",
             )
@@ -442,5 +448,8 @@ def _cordoned(pool: Pool, rooms: Sequence[_Room], n_old: int, n_own: int) -> lis
     return decisions
 
 
-def _jobs(count: int) -> str:
+def _jobs(count: float, of_all: float = 0) -> str:
+    count, of_all = round(count), round(of_all)
+    if count < of_all:
+        return f"{count:,} of {of_all:,} jobs"
     return "1 job" if count == 1 else f"{count:,} jobs"

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from weft.core.offers import parse_gpus
+from weft.core.pools.pool import Option
 from weft.core.resources import MIB
 from weft.ports.provider import FoundMachine, ProviderError, ProviderSite, WantedMachine
 from weft.settings import variable_of
@@ -31,6 +32,8 @@ STOP_S: Final = 20.0
 KILL_S: Final = 2.0
 SHOWN_S: Final = 10.0
 OPTIONS: Final = frozenset({"slots", "gpus"})
+SLOTS_MAX: Final = 1_000_000
+"""As of a worker."""
 GPUS: Final = variable_of("worker_gpus")
 
 
@@ -41,6 +44,20 @@ class ProcessProvider:
         self._site = site
         self._creating = asyncio.Lock()
         self._children: set[int] = set()
+
+    @staticmethod
+    def wrong_options(options: Mapping[str, Option]) -> Mapping[str, str]:
+        """Return what is wrong with the options of a pool."""
+        none = f"the provider process has no such option; known: {', '.join(sorted(OPTIONS))}"
+        wrong = dict.fromkeys(options.keys() - OPTIONS, none)
+        slots = options.get("slots", 1)
+        if isinstance(slots, bool) or not isinstance(slots, int) or not 1 <= slots <= SLOTS_MAX:
+            wrong["slots"] = f"expected a whole number from 1 to {SLOTS_MAX:,}"
+        try:
+            parse_gpus(str(options.get("gpus", "none")))
+        except ValueError as error:
+            wrong["gpus"] = str(error)
+        return wrong
 
     async def list(self) -> Sequence[FoundMachine]:
         """Return the machines whose processes live."""

@@ -133,6 +133,7 @@ SHOWN: dict[str, Callable[[int, int], list[Cause]]] = {
         state="creating",
         machine=ComingMachine("burst-9", NOW - timedelta(seconds=10), 50),
     ),
+    "b23.j8": waits({"pool": "burst", **NOBODY}, asks={"machine": "small"}),
     "b24.j1": ended("running", timeout_s=90),
     "b24.j2": ended("failed", reason="exit", exit_code=3, stderr="no such file"),
     "b24.j3": ended(

@@ -334,6 +334,24 @@ def test_one_line_has_the_command_if_that_alone_helps() -> None:
 
 
 @pytest.mark.parametrize(
+    ("growth", "expected"),
+    [
+        (None, "pool big makes none of flavour small that can hold it; `weft pool show big`"),
+        (GrowthFacts(4, 4), "pool big has 4 of 4 machines; `weft pool show big`"),
+        (GrowthFacts(1, 4, has_room=True),
+         "one is made soon, pool big has 1 of 4 machines; `weft pool show big`"),
+        (GrowthFacts(1, 4, has_room=True, problem="no quota"),
+         "the provider of pool big could not make one: no quota; `weft pool log big`"),
+    ],
+)  # fmt: skip
+def test_a_job_that_no_machine_is_made_for(growth: GrowthFacts | None, expected: str) -> None:
+    """No worker that somebody could start would get it."""
+    assert told({**NONE, "growth": growth}, asks={"machine": "small"}) == [
+        f"waits for a machine of its own: {expected}"
+    ]
+
+
+@pytest.mark.parametrize(
     ("machine", "expected"),
     [
         (None, "another one is made soon"),

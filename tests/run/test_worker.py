@@ -53,6 +53,17 @@ def test_wrong_label_is_told(tmp_path: Path, label: str) -> None:
         settings_of(Shared(home=tmp_path), WorkerOptions(label=(label,)))
 
 
+@pytest.mark.parametrize("field", ["worker_labels", "worker_offers"])
+def test_label_of_machines_for_one_job_is_refused(tmp_path: Path, field: str) -> None:
+    """Except that of the worker's own machine, with which its provider starts it."""
+    settings = Settings(home=tmp_path, worker_name="p-1", **{field: "machine=p-2"})  # type: ignore[arg-type]
+    own = Settings(home=tmp_path, worker_name="p-1", worker_labels="machine=p-1")
+
+    with pytest.raises(InvalidSetting, match="the label machine is reserved"):
+        worker.facts_of(settings, Home(tmp_path), tmp_path)
+    assert worker.facts_of(own, Home(tmp_path), tmp_path).offers["machine"] == ["p-1"]
+
+
 def test_label_that_is_offered_already_is_refused(tmp_path: Path) -> None:
     settings = Settings(home=tmp_path, worker_offers="zone=a", worker_labels="zone=b")
 

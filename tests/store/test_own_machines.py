@@ -170,6 +170,58 @@ async def test_a_job_whose_machines_do_not_come_ends_as_an_error(site: OwnSite) 
     assert "machines of its own did not come; of the last one: " in job["message"]
 
 
+async def test_how_many_machines_may_not_come_is_a_setting(site: OwnSite) -> None:
+    epoch = await site.world.lead()
+    await site.world.driver.configure(epoch, {"own_machine_tries": 1})
+    try:
+        batch = await site.own()
+        await site.rounds()
+        await site.age(901)
+        await site.rounds(2)
+
+        assert await site.world.states(batch) == "e"
+    finally:
+        await site.world.driver.configure(await site.world.lead(), {"own_machine_tries": 3})
+
+
+async def test_a_job_whose_machine_is_being_made_counts_in_the_load_of_its_user(
+    site: OwnSite,
+) -> None:
+    """As one that runs: before the fold, after it, and when it waits no longer."""
+    world = site.world
+
+    async def load() -> int | None:
+        found: int | None = await world.admin.fetchval(
+            "SELECT s.running_m FROM weft.user_share s JOIN weft.pool p USING (pool_id) "
+            "WHERE p.name = $1 AND s.user_id = $2", world.pool, world.caller.user_id,
+        )  # fmt: skip
+        return found
+
+    async def share() -> list[int]:
+        found: list[int] = await world.admin.fetchval(
+            "SELECT (weft._fair_shares(p.pool_id, 1500, 9)).user_ids FROM weft.pool p "
+            "WHERE p.name = $1", world.pool,
+        )  # fmt: skip
+        return found
+
+    other = await world.user("bob")
+    await site.own()
+    await world.submit(3)
+    await world.submit(3, caller=other)
+    await world.fold()
+    await site.rounds()
+    before = await share()
+    await world.fold()
+    loads = [await load()]
+    after = await share()
+    await site.cancel()
+    await world.fold()
+    loads.append(await load())
+
+    assert before == after == [other.user_id, world.caller.user_id]
+    assert loads == [1000, 0]
+
+
 async def test_a_held_job_does_not_start_on_its_machine(site: OwnSite) -> None:
     batch = await site.own()
     await site.rounds()

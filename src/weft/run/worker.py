@@ -12,7 +12,7 @@ from pathlib import Path
 
 from weft import __version__
 from weft.core.errors import Invalid
-from weft.core.offers import Offer, parse_labels, parse_offers, parse_queues
+from weft.core.offers import MACHINE, Offer, parse_labels, parse_offers, parse_queues
 from weft.core.reaper_timer import first_look_s
 from weft.plugins.executors.function.settings import FunctionSettings
 from weft.plugins.log_stores.files.directory import directory_name
@@ -182,6 +182,13 @@ def _offers_of(settings: Settings) -> dict[str, Offer]:
             f"worker_offers and worker_labels both name {name!r}",
             detail="A worker offers a name once.",
             hint="Leave it out of one of the two; `weft config` shows where each comes from.",
+        )
+    words = {**offers, **labels}.get(MACHINE)
+    if words not in (None, [worker_name(settings)]):
+        raise InvalidSetting(
+            f"the label {MACHINE} is reserved",
+            detail="Workers of machines that are made for one job have it; they get no other job.",
+            hint="Give the label another name. A job that wants a machine names its flavour.",
         )
     slots = {} if settings.worker_slots is None else {"slots": settings.worker_slots}
     names = parse_queues(settings.worker_queues)

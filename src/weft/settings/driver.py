@@ -26,6 +26,14 @@ class DriverSettings:
         maximum=1000,
         in_sql=True,
     )
+    own_machine_tries: int = setting(
+        3,
+        "how many machines are asked for in vain for a job that wants one of its own before it "
+        "ends as an error, which it does not before one of them could have come",
+        minimum=1,
+        maximum=1000,
+        in_sql=True,
+    )
     preempt_after_s: float = setting(
         10.0,
         "seconds for which a job of a queue with a priority finds no room before preemptible jobs "

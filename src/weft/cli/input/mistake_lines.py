@@ -55,8 +55,8 @@ def _said_at(parts: list[str], document: Mapping[str, Any]) -> list[str]:
 def _where(parts: Sequence[str], line: int | None, file: str, document: Mapping[str, Any]) -> str:
     where = file if line is None else f"{file}:{line}"
     names, field = _named(parts, document)
-    place = ", ".join([*names, *([".".join(field)] if field else [])])
-    return f"{where}: {place}" if place else where
+    text = ", ".join([*names, *([".".join(field)] if field else [])])
+    return f"{where}: {text}" if text else where
 
 
 def _named(parts: Sequence[str], document: Mapping[str, Any]) -> tuple[list[str], list[str]]:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 
 from weft.core.amounts import MINUTE, duration, size
+from weft.core.offers import MACHINE
 from weft.core.why.facts import (
     BlockedFacts,
     ComingMachine,
@@ -89,6 +90,9 @@ def _gate(
 
 
 def _workers(job: JobFacts, pool: PoolFacts, now: datetime, *, with_room: bool) -> Iterator[Cause]:
+    if MACHINE in job.asks:
+        yield _no_machine(str(job.asks[MACHINE]), pool)
+        return
     of_pool = "" if pool.pool == "default" else f" of pool {pool.pool}"
     growth = pool.growth
     if growth and (growth.coming or (growth.has_room and (growth.problem or not pool.active))):
@@ -117,6 +121,20 @@ def _growing(pool: PoolFacts, growth: GrowthFacts, of_pool: str, now: datetime) 
         return Cause("grows", f"{WORKER}{of_pool}: {text}", show)
     text = f"{WORKER}{of_pool}: the pool grows, machine {_comes(growth.coming, now)}"
     return Cause("grows", text, show)
+
+
+def _no_machine(flavour: str, pool: PoolFacts) -> Cause:
+    """Say why no machine is being made for a job that wants one of its own."""
+    growth, show = pool.growth, command("pool", "show", pool.pool)
+    text = "waits for a machine of its own: "
+    if growth is None:
+        text += f"pool {pool.pool} makes none of flavour {flavour} that can hold it"
+        return Cause("machine", text, show)
+    if growth.problem:
+        text += f"the provider of pool {pool.pool} could not make one: {growth.problem}"
+        return Cause("machine", text, command("pool", "log", pool.pool))
+    has = f"pool {pool.pool} has {growth.machines} of {growth.max_workers} machines"
+    return Cause("machine", text + (f"one is made soon, {has}" if growth.has_room else has), show)
 
 
 def _creating(job: JobFacts, pool: PoolFacts, now: datetime) -> Cause:

@@ -9,7 +9,8 @@
 CREATE OR REPLACE FUNCTION weft._fair_shares(of_pool_id int, budget_cpu_m bigint, users_max int) RETURNS weft.shares LANGUAGE sql STABLE
 AS $$
     WITH recent AS MATERIALIZED (
-        SELECT b.user_id, sum(d.n_ready) AS n_ready, sum(d.n_ready * h.cpu_m) AS ready_m, sum(d.n_running * h.cpu_m) AS running_m
+        SELECT b.user_id, sum(d.n_ready) AS n_ready, sum(d.n_ready * h.cpu_m) AS ready_m,
+               sum((d.n_running + d.n_creating) * h.cpu_m) AS running_m
         FROM weft.fold f
         JOIN weft.job_delta d ON d.xid >= pg_snapshot_xmin(f.upto) AND NOT pg_visible_in_snapshot(d.xid, f.upto)
         JOIN weft.batch b ON b.batch_id = d.batch_id JOIN weft.shape h ON h.shape_id = d.shape_id

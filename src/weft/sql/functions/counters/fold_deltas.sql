@@ -4,6 +4,7 @@
 -- Plan: deltas by xid range.
 -- Each delta counts exactly once, as with PgQ's ticks: if it is visible in the new snapshot and was not in the old one, whatever the
 --   order of commits. A reader adds the deltas that the stored snapshot does not see.
+-- A job whose machine is being made counts in its user's load like one that runs.
 -- Returns: how many deltas were folded, and the names of other loops that have work, because a driver that is awake gets no notices;
 --   black_holes whenever attempts failed.
 -- Owner: weft_system.  Granted to: weft_driver.
@@ -33,7 +34,7 @@ BEGIN
         FROM delta d JOIN weft.group_ancestor a ON a.batch_id = d.batch_id AND a.group_id = d.group_id GROUP BY 1, 2, 3),
     of_user AS MATERIALIZED (
         SELECT d.pool_id, b.user_id, d.batch_id, d.tenant_id, sum(d.n_ready) AS n_ready, sum(d.n_running) AS n_running,
-               sum(d.n_ready * s.cpu_m) AS ready_m, sum(d.n_running * s.cpu_m) AS running_m
+               sum(d.n_ready * s.cpu_m) AS ready_m, sum((d.n_running + d.n_creating) * s.cpu_m) AS running_m
         FROM delta d JOIN weft.batch b ON b.batch_id = d.batch_id JOIN weft.shape s ON s.shape_id = d.shape_id GROUP BY 1, 2, 3, 4),
     queues AS (
         INSERT INTO weft.queue_count AS q (tenant_id, queue, n_waiting, n_running)

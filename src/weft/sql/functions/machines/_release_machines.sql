@@ -1,5 +1,5 @@
 -- _release_machines: machines that go are no longer their jobs'. A job that still waits for one is ready again, so another one is made; it
---   ends as an error when 3 of them did not come, and as much time has passed as one may take.
+--   ends as an error when SETTING_OWN_MACHINE_TRIES of them did not come, and as much time has passed as one may take.
 -- Called by: pool_rounds.   Safe to repeat: yes.
 -- Locks: machine (SKIP LOCKED); reservation; job (in key order); as _follow_ends; as _end_as_errors.
 -- Plan: machines that are some job's by machine_job_idx, those of one job by machine_jobs_idx; jobs by key.
@@ -24,7 +24,7 @@ BEGIN
     UPDATE weft.machine m SET released_at = v_at, missed = m.machine_id = ANY (coalesce(v_waiting, '{}')) WHERE m.machine_id = ANY (v_ids);
     FOR v_one IN
         SELECT m.for_batch_id AS batch_id, m.for_job_id AS job_id, m.reason, t.n,
-            t.n >= 3 AND t.first_at <= v_at - (p.plan ->> 'stale_s')::float8 * interval '1 second' AS ends
+            t.n >= SETTING_OWN_MACHINE_TRIES AND t.first_at <= v_at - (p.plan ->> 'stale_s')::float8 * interval '1 second' AS ends
         FROM weft.machine m JOIN weft.pool p USING (pool_id)
         CROSS JOIN LATERAL (
             SELECT count(*) AS n, min(o.created_at) AS first_at FROM weft.machine o

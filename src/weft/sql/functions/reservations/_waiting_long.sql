@@ -1,6 +1,6 @@
 -- _waiting_long: ready jobs of a pool that have waited for at least so long, the first ones of each priority of each user and lane. Others
---   come after one of these, whatever their size. A job that has run, or was blocked, waits since then; one that a worker handed back before
---   its start has waited all the time.
+--   come after one of these, whatever their size. A job that has run, or was blocked, waits since then; one that a worker handed
+--   back before its start has waited all the time.
 -- Called by: reserve_rounds.   Safe to repeat: yes, it only reads. Jobs that wait at gates or are parked are left out.
 -- Plan: the 64 users of the highest load, because others come before them; from one priority to the next by ready_job_pkey, at most 8; 20
 --   jobs of each; the first 20 ranges; jobs, and of those tried before their attempts and changes, by key.

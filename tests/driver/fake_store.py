@@ -6,12 +6,14 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from weft.core.conditions import Tested
 from weft.core.errors import EpochStale, Unavailable, WeftError
 from weft.core.pools.keep import Keep
 from weft.ports.store import (
     Beat,
     DeliveryReport,
     DueCallback,
+    DueCondition,
     DueSchedule,
     Folded,
     JobQuery,
@@ -39,6 +41,10 @@ class FakeDriverStore:
         self.next_gates: deque[float | None] = deque()
         self.next_deadlines: deque[float | None] = deque()
         self.next_recoveries: deque[float | None] = deque()
+        self.next_conditions: deque[float | None] = deque()
+        self.conditions: deque[list[DueCondition]] = deque()
+        self.busy: list[list[int]] = []
+        self.tested: dict[int, Tested] = {}
         self.gates_due_at: datetime | None = None
         self.idle: deque[bool] = deque()
         self.due: deque[datetime | None] = deque()
@@ -169,6 +175,28 @@ class FakeDriverStore:
     async def recovery_due(self, epoch: int) -> float | None:
         await self._ask("recovery_due", epoch)
         return self.next_recoveries.popleft() if self.next_recoveries else None
+
+    async def conditions_due(self, epoch: int, busy: Sequence[int]) -> float | None:  # noqa: ARG002
+        await self._ask("conditions_due", epoch)
+        return self.next_conditions.popleft() if self.next_conditions else None
+
+    async def due_conditions(
+        self, epoch: int, busy: Sequence[int], *, limit: int
+    ) -> Sequence[DueCondition]:
+        self.busy.append(list(busy))
+        await self._ask("due_conditions", epoch)
+        due = self.conditions.popleft() if self.conditions else []
+        assert len(due) <= limit
+        return due
+
+    async def postpone_blocked(self, epoch: int, condition_id: int, *, limit_jobs: int) -> int:
+        assert min(condition_id, limit_jobs) > 0
+        await self._ask("postpone_blocked", epoch)
+        return 0
+
+    async def record_test(self, epoch: int, condition_id: int, tested: Tested) -> None:
+        self.tested[condition_id] = tested
+        await self._ask("record_test", epoch)
 
     async def schedules_due(self, epoch: int) -> float | None:
         await self._ask("schedules_due", epoch)

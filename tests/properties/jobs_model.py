@@ -27,6 +27,8 @@ class Job:
     retry_on: frozenset[Reason]
     waits: bool = False
     """Its retries wait."""
+    waits_for: int | None = None
+    """What it asked to wait for at last; None: when it is blocked, it waits for a date."""
     lane: int = 0
     key: int = 0
     """How many may run with its concurrency key, which all batches share; 0: it has none."""
@@ -242,7 +244,10 @@ class Batch:
             state = state_of_end(Reason.SYSTEM if started and job.lost >= LOSSES_MAX else reason)
             job.uncounted += 1
             job.lost += started
+        elif reason is Reason.BLOCKED:
+            job.uncounted += 1
         elif job.attempt - job.uncounted < job.max_attempts and reason in job.retry_on:
+            job.waits_for = None
             state = state_of_end(Reason.BLOCKED if job.waits else Reason.LOST)
         job.state, job.owner, job.started = int(state), None, False
         if job.state == R:
@@ -255,10 +260,18 @@ class Batch:
     def unblock(self) -> None:
         """Make blocked jobs ready, as when their dates have come."""
         for job in self.jobs.values():
-            if job.state == B and self.is_cancelled(job):
-                self._end(job, C)
-            elif job.state == B:
-                self._ready(job)
+            if job.state == B and job.waits_for is None:
+                self.go_on(job.number)
+
+    def go_on(self, number: int, *, ends: bool = False) -> None:
+        """Make a blocked job ready, or end it as an error; one of a cancelled group ends so."""
+        job = self.jobs[number]
+        if ends:
+            self._end(job, E)
+        elif self.is_cancelled(job):
+            self._end(job, C)
+        else:
+            self._ready(job)
 
     def lose(self, owner: int) -> None:
         """End all that a worker has."""

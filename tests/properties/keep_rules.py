@@ -25,6 +25,8 @@ class KeepRules(WorkerRules):
 
     def _holds(self, incarnation: int) -> bool:
         batch, number = self.kept[incarnation]
+        if batch not in self.ids:  # it was deleted
+            return False
         model = self.models[self.ids.index(batch)]
         job = model.jobs[number]
         is_here = job.owner is not None and self.workers[job.owner].id == incarnation

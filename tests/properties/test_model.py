@@ -20,6 +20,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )  # fmt: skip
 
+from properties.condition_rules import ASKS, ConditionRules
 from properties.delete_rules import DELETIONS_MAX, DeleteRules
 from properties.drawn_jobs import JOBS, cut_rows, sets_of
 from properties.gate_rules import GATES, REGIONS, WORKERS, Gates, shapes_of
@@ -27,7 +28,7 @@ from properties.hold_rules import BATCHES, SETS, WORDS
 from properties.jobs_model import RUN, B, Batch, Job, R, S
 from properties.keep_rules import KeepRules
 from properties.priority_rules import PriorityRules
-from properties.recovery_rules import WAIT, RecoveryRules
+from properties.recovery_rules import WAIT
 from properties.stop_rules import StopRules
 from store.world import Backend, Worker, World, open_backend, open_world
 from weft.core import errors
@@ -49,7 +50,7 @@ NAMES = ("pending", "ready", "queued", "creating", "running", "blocked", "succee
          "errored", "cancelled")  # fmt: skip
 
 
-class Machine(DeleteRules, PriorityRules, RecoveryRules, StopRules, KeepRules):
+class Machine(DeleteRules, PriorityRules, ConditionRules, StopRules, KeepRules):
     """Calls functions of the core and does the same to the model."""
 
     runner: asyncio.Runner
@@ -433,6 +434,8 @@ class Machine(DeleteRules, PriorityRules, RecoveryRules, StopRules, KeepRules):
                 if any(model.is_late for model in self.models):
                     self.look_at_deadlines(1000)
                 self.release_blocked()
+                for ask in ASKS:
+                    self.test_condition(ask, passed=True)
                 self.settle_gates()
                 self.states_are_as_in_the_model()
             assert all(job.state >= S for model in self.models for job in model.jobs.values())

@@ -7,6 +7,8 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from weft.core.attempt_key import AttemptKey
+from weft.core.conditions import Ask
 from weft.core.errors import IncarnationEnded, Unavailable
 from weft.core.offers import Offer
 from weft.core.states import Reason
@@ -230,6 +232,10 @@ class FakeStore:
                 job.is_over = report.reason is None or report.reason not in _AGAIN
         self._changed.set()
         return verdicts
+
+    async def ask_block(self, incarnation_id: int, key: AttemptKey, ask: Ask) -> bool:
+        del incarnation_id, key, ask
+        return True
 
     async def claim_reserved(
         self, incarnation_id: int, request: ClaimRequest

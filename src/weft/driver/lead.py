@@ -16,7 +16,7 @@ from collections.abc import Callable
 from weft.core.backoff import backoff_s
 from weft.core.errors import EpochStale, Unavailable
 from weft.driver.loops.bell import Bell
-from weft.driver.loops.loop import Post, Providers
+from weft.driver.loops.loop import Post, Providers, TestConditions
 from weft.driver.term import FIRST, Term
 from weft.ports.store import DriverStore, Notices
 from weft.settings import Settings, sql_settings
@@ -39,7 +39,7 @@ class Driver:
     def __init__(
         self, store: DriverStore, notices: Notices, settings: Settings,
         *, on_state: Callable[[str], None], post: Post | None = None,
-        providers: Providers | None = None,
+        providers: Providers | None = None, test: TestConditions | None = None,
     ) -> None:  # fmt: skip
         self._store = store
         self._notices = notices
@@ -47,6 +47,7 @@ class Driver:
         self._on_state = on_state
         self._post = post
         self._providers = providers
+        self._test = test
         self._succession = Bell()
         self._term: Term | None = None
 
@@ -112,7 +113,12 @@ class Driver:
         followed = {name: getattr(self._settings, name) for name in sql_settings()}
         await self._store.configure(epoch, followed)
         self._term = Term(
-            self._store, epoch, self._settings, self._post, providers=self._providers
+            self._store,
+            epoch,
+            self._settings,
+            self._post,
+            providers=self._providers,
+            test=self._test,
         )
         self._enter("leader", epoch=epoch)
         metrics.LEADER.set(1)

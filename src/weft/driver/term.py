@@ -10,7 +10,14 @@ from weft.core.errors import Unavailable
 from weft.driver.loops import LOOPS
 from weft.driver.loops.bell import Bell
 from weft.driver.loops.due_date import DueDate
-from weft.driver.loops.loop import Loop, LoopContext, Post, Providers, Rest
+from weft.driver.loops.loop import (
+    Loop,
+    LoopContext,
+    Post,
+    Providers,
+    Rest,
+    TestConditions,
+)
 from weft.ports.store import DriverStore
 from weft.settings import Settings
 
@@ -37,6 +44,7 @@ class Term:
         post: Post | None = None,
         loops: Sequence[Loop] = LOOPS,
         providers: Providers | None = None,
+        test: TestConditions | None = None,
     ) -> None:
         self._store = store
         self._epoch = epoch
@@ -44,6 +52,7 @@ class Term:
         self._post = post
         self._loops = loops
         self._providers = providers
+        self._test = test
         self._bells = {loop.name: Bell() for loop in loops}
         self._due_dates = {loop.name: DueDate() for loop in loops}
         self._rest = Rest()
@@ -97,6 +106,7 @@ class Term:
             rest=self._rest,
             post=self._post,
             providers=self._providers,
+            test=self._test,
         )
 
     def _followers_of(self, loop: Loop) -> Sequence[str]:

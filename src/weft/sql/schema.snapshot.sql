@@ -340,6 +340,39 @@ CREATE FUNCTION weft._completed_at(created_at timestamp with time zone, last_end
     LANGUAGE sql IMMUTABLE;
 ALTER FUNCTION weft._completed_at(created_at timestamp with time zone, last_ended_at timestamp with time zone, recorded timestamp with time zone) OWNER TO weft_system;
 
+CREATE TABLE weft.condition (
+    condition_id bigint NOT NULL,
+    tenant_id integer NOT NULL,
+    kind text NOT NULL,
+    tester text NOT NULL,
+    parameters jsonb NOT NULL,
+    digest text NOT NULL,
+    since timestamp with time zone NOT NULL,
+    next_test_at timestamp with time zone NOT NULL,
+    tested_at timestamp with time zone,
+    passed boolean,
+    message text,
+    n_jobs bigint DEFAULT 0 NOT NULL,
+    allowance integer DEFAULT 10 NOT NULL,
+    n_going bigint DEFAULT 0 NOT NULL,
+    rising boolean DEFAULT false NOT NULL,
+    found_out_ms integer DEFAULT 0 NOT NULL,
+    failed_by text,
+    CONSTRAINT condition_allowance_check CHECK ((allowance > 0)),
+    CONSTRAINT condition_kind_check CHECK (((length(kind) >= 1) AND (length(kind) <= 64))),
+    CONSTRAINT condition_n_going_check CHECK ((n_going >= 0)),
+    CONSTRAINT condition_tester_check CHECK (((length(tester) >= 1) AND (length(tester) <= 64)))
+);
+ALTER TABLE weft.condition OWNER TO postgres;
+
+CREATE FUNCTION weft._condition_document(c weft.condition) RETURNS jsonb
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._condition_document(c weft.condition) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._conditions_due(busy bigint[]) RETURNS interval
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._conditions_due(busy bigint[]) OWNER TO weft_system;
+
 CREATE FUNCTION weft._cordon(of_name text, of_pool text, actor text, reason text, drains boolean) RETURNS boolean
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._cordon(of_name text, of_pool text, actor text, reason text, drains boolean) OWNER TO weft_system;
@@ -681,6 +714,10 @@ CREATE FUNCTION weft._job_gates(of_batch_set integer, of_job_set integer) RETURN
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft._job_gates(of_batch_set integer, of_job_set integer) OWNER TO weft_system;
 
+CREATE FUNCTION weft._join_conditions(batch_ids bigint[], job_ids integer[], at timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._join_conditions(batch_ids bigint[], job_ids integer[], at timestamp with time zone) OWNER TO weft_system;
+
 CREATE FUNCTION weft._judge_ends(batch_ids bigint[], job_ids integer[], reported smallint[], exit_codes integer[], at timestamp with time zone, OUT reasons smallint[], OUT finals boolean[]) RETURNS record
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._judge_ends(batch_ids bigint[], job_ids integer[], reported smallint[], exit_codes integer[], at timestamp with time zone, OUT reasons smallint[], OUT finals boolean[]) OWNER TO weft_system;
@@ -885,9 +922,13 @@ CREATE FUNCTION weft._next_span(of_batch_id bigint, of_group_id integer, after i
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._next_span(of_batch_id bigint, of_group_id integer, after integer) OWNER TO weft_system;
 
-CREATE FUNCTION weft._next_wait(of_batch_id bigint, of_job_id integer, of_spec_first integer, of_attempt smallint, of_reason smallint, counted integer, at timestamp with time zone) RETURNS double precision
+CREATE FUNCTION weft._next_wait(of_batch_id bigint, of_job_id integer, of_spec_first integer, of_attempt smallint, of_reason smallint, counted integer, at timestamp with time zone, n_tests integer DEFAULT 0) RETURNS double precision
     LANGUAGE sql STABLE;
-ALTER FUNCTION weft._next_wait(of_batch_id bigint, of_job_id integer, of_spec_first integer, of_attempt smallint, of_reason smallint, counted integer, at timestamp with time zone) OWNER TO weft_system;
+ALTER FUNCTION weft._next_wait(of_batch_id bigint, of_job_id integer, of_spec_first integer, of_attempt smallint, of_reason smallint, counted integer, at timestamp with time zone, n_tests integer) OWNER TO weft_system;
+
+CREATE FUNCTION weft._no_condition(of_condition_id bigint) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._no_condition(of_condition_id bigint) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft._no_schedule(of_schedule_id bigint) RETURNS void
     LANGUAGE plpgsql;
@@ -1450,6 +1491,11 @@ CREATE FUNCTION weft.add_schedule(tenant_id integer, user_id integer, new jsonb,
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.add_schedule(tenant_id integer, user_id integer, new jsonb, schedules_max integer, idempotency_key text, digest bytea, at timestamp with time zone) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft.ask_block(incarnation_id integer, batch_id bigint, job_id integer, attempt integer, kind text, tester text, parameters jsonb) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.ask_block(incarnation_id integer, batch_id bigint, job_id integer, attempt integer, kind text, tester text, parameters jsonb) OWNER TO weft_system;
+
 CREATE FUNCTION weft.authenticate(token_hash bytea, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(tenant_id integer, user_id integer, user_name text, is_admin boolean)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -1550,6 +1596,13 @@ CREATE FUNCTION weft.complete_attempts_v2(incarnation_id integer, batch_ids bigi
     SET enable_mergejoin TO 'off'
     SET enable_bitmapscan TO 'off';
 ALTER FUNCTION weft.complete_attempts_v2(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_ms_list bigint[], memory_peaks bigint[], stdout_bytes_list bigint[], stderr_bytes_list bigint[], truncated_list boolean[], segments integer[], offsets bigint[], messages text[], at timestamp with time zone) OWNER TO weft_system;
+
+CREATE FUNCTION weft.conditions_due(epoch bigint, busy bigint[]) RETURNS interval
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off';
+ALTER FUNCTION weft.conditions_due(epoch bigint, busy bigint[]) OWNER TO weft_system;
 
 CREATE FUNCTION weft.configure_term(epoch bigint, settings jsonb) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -1652,6 +1705,13 @@ CREATE FUNCTION weft.due_callbacks(epoch bigint, busy bigint[], limit_all intege
     SET enable_mergejoin TO 'off';
 ALTER FUNCTION weft.due_callbacks(epoch bigint, busy bigint[], limit_all integer, limit_tenant integer, limit_host integer, at timestamp with time zone) OWNER TO weft_system;
 
+CREATE FUNCTION weft.due_conditions(epoch bigint, busy bigint[], limit_rows integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(condition_id bigint, tester text, parameters jsonb)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off';
+ALTER FUNCTION weft.due_conditions(epoch bigint, busy bigint[], limit_rows integer, at timestamp with time zone) OWNER TO weft_system;
+
 CREATE FUNCTION weft.due_schedules(epoch bigint, limit_rows integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(schedule_id bigint, cron text, time_zone text, missed text, next_at timestamp with time zone, now timestamp with time zone)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1683,6 +1743,20 @@ CREATE FUNCTION weft.events_now() RETURNS TABLE(xid bigint, event_id bigint)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.events_now() OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.fail_condition(tenant_id integer, of_condition_id bigint, actor text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.fail_condition(tenant_id integer, of_condition_id bigint, actor text) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.fail_conditions(epoch bigint, limit_jobs integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off';
+ALTER FUNCTION weft.fail_conditions(epoch bigint, limit_jobs integer, at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft.fail_operation(epoch bigint, of_operation_id bigint, error jsonb, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -1742,6 +1816,13 @@ CREATE FUNCTION weft.get_chunks(batch_ids bigint[], first_jobs integer[]) RETURN
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.get_chunks(batch_ids bigint[], first_jobs integer[]) OWNER TO weft_system;
+
+CREATE FUNCTION weft.get_condition(tenant_id integer, of_condition_id bigint, limit_jobs integer) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off';
+ALTER FUNCTION weft.get_condition(tenant_id integer, of_condition_id bigint, limit_jobs integer) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.get_group(tenant_id integer, batch_id bigint, group_id integer, path text) RETURNS jsonb
     LANGUAGE plpgsql SECURITY DEFINER
@@ -1868,6 +1949,14 @@ CREATE FUNCTION weft.list_cancelled(incarnation_id integer, batch_ids bigint[], 
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.list_cancelled(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[]) OWNER TO weft_system;
+
+CREATE FUNCTION weft.list_conditions(tenant_id integer, after_id bigint, limit_rows integer) RETURNS SETOF jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_sort TO 'off';
+ALTER FUNCTION weft.list_conditions(tenant_id integer, after_id bigint, limit_rows integer) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.list_ended_jobs(batch_ids bigint[], job_ids integer[]) RETURNS TABLE(batch_id bigint, job_id integer)
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -2065,6 +2154,15 @@ CREATE FUNCTION weft.pool_rounds(epoch bigint, limit_jobs integer) RETURNS SETOF
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.pool_rounds(epoch bigint, limit_jobs integer) OWNER TO weft_system;
 
+CREATE FUNCTION weft.postpone_blocked(epoch bigint, of_condition_id bigint, limit_jobs integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off';
+ALTER FUNCTION weft.postpone_blocked(epoch bigint, of_condition_id bigint, limit_jobs integer, at timestamp with time zone) OWNER TO weft_system;
+
 CREATE FUNCTION weft.preempt_jobs(epoch bigint, waiting_batch_id bigint, waiting_job_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], wait_s double precision) RETURNS integer
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -2114,6 +2212,13 @@ CREATE FUNCTION weft.record_phases(incarnation_id integer, batch_ids bigint[], j
     SET enable_bitmapscan TO 'off';
 ALTER FUNCTION weft.record_phases(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], phases smallint[]) OWNER TO weft_system;
 
+CREATE FUNCTION weft.record_test(epoch bigint, of_condition_id bigint, has_passed boolean, said text, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off';
+ALTER FUNCTION weft.record_test(epoch bigint, of_condition_id bigint, has_passed boolean, said text, at timestamp with time zone) OWNER TO weft_system;
+
 CREATE FUNCTION weft.recovery_due(epoch bigint) RETURNS interval
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -2141,6 +2246,20 @@ CREATE FUNCTION weft.release_blocked(epoch bigint, limit_jobs integer, at timest
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off';
 ALTER FUNCTION weft.release_blocked(epoch bigint, limit_jobs integer, at timestamp with time zone) OWNER TO weft_system;
+
+CREATE FUNCTION weft.release_condition(tenant_id integer, of_condition_id bigint, n_more integer) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.release_condition(tenant_id integer, of_condition_id bigint, n_more integer) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.release_conditions(epoch bigint, limit_jobs integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off';
+ALTER FUNCTION weft.release_conditions(epoch bigint, limit_jobs integer, at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft.release_group(tenant_id integer, batch_id bigint, group_id integer, actor text, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
@@ -2276,6 +2395,11 @@ CREATE FUNCTION weft.take_schedule_runs(limit_rows integer, lease_s double preci
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off';
 ALTER FUNCTION weft.take_schedule_runs(limit_rows integer, lease_s double precision, at timestamp with time zone) OWNER TO weft_system;
+
+CREATE FUNCTION weft.test_condition(tenant_id integer, of_condition_id bigint, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.test_condition(tenant_id integer, of_condition_id bigint, at timestamp with time zone) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.try_lead() RETURNS bigint
     LANGUAGE sql IMMUTABLE SECURITY DEFINER
@@ -2445,12 +2569,25 @@ CREATE TABLE weft.black_hole (
 );
 ALTER TABLE weft.black_hole OWNER TO postgres;
 
+CREATE TABLE weft.block_request (
+    batch_id bigint NOT NULL,
+    job_id integer NOT NULL,
+    attempt smallint NOT NULL,
+    tenant_id integer NOT NULL,
+    kind text NOT NULL,
+    tester text NOT NULL,
+    parameters jsonb NOT NULL
+);
+ALTER TABLE weft.block_request OWNER TO postgres;
+
 CREATE TABLE weft.blocked_job (
     batch_id bigint NOT NULL,
     job_id integer NOT NULL,
     tenant_id integer NOT NULL,
     blocked_at timestamp with time zone NOT NULL,
-    next_at timestamp with time zone NOT NULL
+    next_at timestamp with time zone NOT NULL,
+    condition_id bigint,
+    n_tests integer DEFAULT 0 NOT NULL
 );
 ALTER TABLE weft.blocked_job OWNER TO postgres;
 
@@ -2502,6 +2639,22 @@ ALTER TABLE weft.claim ALTER COLUMN claim_id ADD GENERATED ALWAYS AS IDENTITY (
     NO MAXVALUE
     CACHE 1
 );
+
+ALTER TABLE weft.condition ALTER COLUMN condition_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME weft.condition_condition_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE weft.condition_delta (
+    condition_id bigint NOT NULL,
+    tenant_id integer NOT NULL,
+    n integer NOT NULL
+);
+ALTER TABLE weft.condition_delta OWNER TO postgres;
 
 CREATE TABLE weft.driver_state (
     one_row boolean DEFAULT true NOT NULL,
@@ -3420,6 +3573,9 @@ ALTER TABLE ONLY weft.billing_project
 ALTER TABLE ONLY weft.black_hole
     ADD CONSTRAINT black_hole_pkey PRIMARY KEY (worker_id);
 
+ALTER TABLE ONLY weft.block_request
+    ADD CONSTRAINT block_request_pkey PRIMARY KEY (batch_id, job_id);
+
 ALTER TABLE ONLY weft.blocked_job
     ADD CONSTRAINT blocked_job_pkey PRIMARY KEY (batch_id, job_id);
 
@@ -3440,6 +3596,12 @@ ALTER TABLE ONLY weft.cascade
 
 ALTER TABLE ONLY weft.claim
     ADD CONSTRAINT claim_pkey PRIMARY KEY (incarnation_id, claim_id);
+
+ALTER TABLE ONLY weft.condition
+    ADD CONSTRAINT condition_pkey PRIMARY KEY (condition_id);
+
+ALTER TABLE ONLY weft.condition
+    ADD CONSTRAINT condition_tenant_id_digest_key UNIQUE (tenant_id, digest);
 
 ALTER TABLE ONLY weft.driver_state
     ADD CONSTRAINT driver_state_pkey PRIMARY KEY (one_row);
@@ -3710,7 +3872,9 @@ CREATE UNIQUE INDEX batch_update_idempotency_key_idx ON weft.batch_update USING 
 
 CREATE INDEX batch_update_open_idx ON weft.batch_update USING btree (created_at) WHERE (committed_at IS NULL);
 
-CREATE INDEX blocked_job_next_at_idx ON weft.blocked_job USING btree (next_at);
+CREATE INDEX blocked_job_condition_idx ON weft.blocked_job USING btree (condition_id, next_at) WHERE (condition_id IS NOT NULL);
+
+CREATE INDEX blocked_job_own_date_idx ON weft.blocked_job USING btree (next_at) WHERE (condition_id IS NULL);
 
 CREATE INDEX bunch_count_group_idx ON weft.bunch_count USING btree (batch_id, group_id, first_job);
 
@@ -3721,6 +3885,16 @@ CREATE INDEX callback_delivery_batch_idx ON weft.callback_delivery USING btree (
 CREATE INDEX callback_delivery_due_idx ON weft.callback_delivery USING btree (next_at) WHERE (next_at IS NOT NULL);
 
 CREATE INDEX callback_delivery_host_idx ON weft.callback_delivery USING btree (tenant_id, host, next_at) WHERE (next_at IS NOT NULL);
+
+CREATE INDEX condition_delta_condition_id_idx ON weft.condition_delta USING btree (condition_id);
+
+CREATE INDEX condition_failed_idx ON weft.condition USING btree (condition_id) WHERE (failed_by IS NOT NULL);
+
+CREATE INDEX condition_going_idx ON weft.condition USING btree (condition_id) WHERE (n_going > 0);
+
+CREATE INDEX condition_next_test_at_idx ON weft.condition USING btree (next_test_at);
+
+CREATE INDEX condition_page_idx ON weft.condition USING btree (tenant_id, condition_id);
 
 CREATE INDEX edge_child_idx ON weft.edge USING btree (batch_id, child_id, parent_id);
 
@@ -3844,8 +4018,14 @@ ALTER TABLE ONLY weft.billing_project
 ALTER TABLE ONLY weft.black_hole
     ADD CONSTRAINT black_hole_worker_id_fkey FOREIGN KEY (worker_id) REFERENCES weft.worker(worker_id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY weft.block_request
+    ADD CONSTRAINT block_request_batch_id_fkey FOREIGN KEY (batch_id) REFERENCES weft.batch(batch_id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY weft.blocked_job
     ADD CONSTRAINT blocked_job_batch_id_fkey FOREIGN KEY (batch_id) REFERENCES weft.batch(batch_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY weft.blocked_job
+    ADD CONSTRAINT blocked_job_condition_id_fkey FOREIGN KEY (condition_id) REFERENCES weft.condition(condition_id);
 
 ALTER TABLE ONLY weft.callback_delivery
     ADD CONSTRAINT callback_delivery_batch_id_fkey FOREIGN KEY (batch_id) REFERENCES weft.batch(batch_id) ON DELETE CASCADE;
@@ -3969,6 +4149,8 @@ ALTER TABLE weft.billing_project ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.black_hole ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE weft.block_request ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE weft.blocked_job ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.bunch ENABLE ROW LEVEL SECURITY;
@@ -3978,6 +4160,10 @@ ALTER TABLE weft.bunch_count ENABLE ROW LEVEL SECURITY;
 ALTER TABLE weft.callback_delivery ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.cascade ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.condition ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.condition_delta ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.edge ENABLE ROW LEVEL SECURITY;
 
@@ -4129,6 +4315,8 @@ CREATE POLICY system_rows ON weft.billing_project TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.black_hole TO weft_system USING (true);
 
+CREATE POLICY system_rows ON weft.block_request TO weft_system USING (true);
+
 CREATE POLICY system_rows ON weft.blocked_job TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.bunch TO weft_system USING (true);
@@ -4138,6 +4326,10 @@ CREATE POLICY system_rows ON weft.bunch_count TO weft_system USING (true);
 CREATE POLICY system_rows ON weft.callback_delivery TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.cascade TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.condition TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.condition_delta TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.edge TO weft_system USING (true);
 
@@ -4266,6 +4458,10 @@ CREATE POLICY tenant_rows ON weft.bunch_count TO weft_tenant USING ((tenant_id =
 CREATE POLICY tenant_rows ON weft.callback_delivery TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.cascade TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.condition TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.condition_delta TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.edge TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
@@ -4478,6 +4674,13 @@ GRANT ALL ON FUNCTION weft._closed_gates(of_batch_id bigint, of_job_id integer, 
 REVOKE ALL ON FUNCTION weft._completed_at(created_at timestamp with time zone, last_ended_at timestamp with time zone, recorded timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._completed_at(created_at timestamp with time zone, last_ended_at timestamp with time zone, recorded timestamp with time zone) TO weft_tenant;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.condition TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.condition TO weft_system;
+
+REVOKE ALL ON FUNCTION weft._condition_document(c weft.condition) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._conditions_due(busy bigint[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._cordon(of_name text, of_pool text, actor text, reason text, drains boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._costs_of_usage(owners bigint[], rate_card_ids smallint[], shape_ids integer[], usage_ms_list numeric[]) FROM PUBLIC;
@@ -4624,6 +4827,8 @@ REVOKE ALL ON FUNCTION weft._job_gate_sets(bunch weft.bunch, base integer, jobs 
 REVOKE ALL ON FUNCTION weft._job_gates(of_batch_set integer, of_job_set integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._job_gates(of_batch_set integer, of_job_set integer) TO weft_tenant;
 
+REVOKE ALL ON FUNCTION weft._join_conditions(batch_ids bigint[], job_ids integer[], at timestamp with time zone) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._judge_ends(batch_ids bigint[], job_ids integer[], reported smallint[], exit_codes integer[], at timestamp with time zone, OUT reasons smallint[], OUT finals boolean[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._keep_for_job(of_incarnation_id integer, of_pool_id integer, of_name text) FROM PUBLIC;
@@ -4728,7 +4933,9 @@ GRANT ALL ON FUNCTION weft._next_open_batch(of_tenant_id integer, from_batch_id 
 
 REVOKE ALL ON FUNCTION weft._next_span(of_batch_id bigint, of_group_id integer, after integer) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION weft._next_wait(of_batch_id bigint, of_job_id integer, of_spec_first integer, of_attempt smallint, of_reason smallint, counted integer, at timestamp with time zone) FROM PUBLIC;
+REVOKE ALL ON FUNCTION weft._next_wait(of_batch_id bigint, of_job_id integer, of_spec_first integer, of_attempt smallint, of_reason smallint, counted integer, at timestamp with time zone, n_tests integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._no_condition(of_condition_id bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._no_schedule(of_schedule_id bigint) FROM PUBLIC;
 
@@ -4987,6 +5194,9 @@ GRANT ALL ON FUNCTION weft.add_reservations(epoch bigint, incarnation_ids intege
 REVOKE ALL ON FUNCTION weft.add_schedule(tenant_id integer, user_id integer, new jsonb, schedules_max integer, idempotency_key text, digest bytea, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.add_schedule(tenant_id integer, user_id integer, new jsonb, schedules_max integer, idempotency_key text, digest bytea, at timestamp with time zone) TO weft_api;
 
+REVOKE ALL ON FUNCTION weft.ask_block(incarnation_id integer, batch_id bigint, job_id integer, attempt integer, kind text, tester text, parameters jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.ask_block(incarnation_id integer, batch_id bigint, job_id integer, attempt integer, kind text, tester text, parameters jsonb) TO weft_worker;
+
 REVOKE ALL ON FUNCTION weft.authenticate(token_hash bytea, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.authenticate(token_hash bytea, at timestamp with time zone) TO weft_api;
 
@@ -5041,6 +5251,9 @@ GRANT ALL ON FUNCTION weft.complete_attempts(incarnation_id integer, batch_ids b
 REVOKE ALL ON FUNCTION weft.complete_attempts_v2(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_ms_list bigint[], memory_peaks bigint[], stdout_bytes_list bigint[], stderr_bytes_list bigint[], truncated_list boolean[], segments integer[], offsets bigint[], messages text[], at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.complete_attempts_v2(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_ms_list bigint[], memory_peaks bigint[], stdout_bytes_list bigint[], stderr_bytes_list bigint[], truncated_list boolean[], segments integer[], offsets bigint[], messages text[], at timestamp with time zone) TO weft_worker;
 
+REVOKE ALL ON FUNCTION weft.conditions_due(epoch bigint, busy bigint[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.conditions_due(epoch bigint, busy bigint[]) TO weft_driver;
+
 REVOKE ALL ON FUNCTION weft.configure_term(epoch bigint, settings jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.configure_term(epoch bigint, settings jsonb) TO weft_driver;
 
@@ -5094,6 +5307,9 @@ GRANT ALL ON FUNCTION weft.drain_worker(of_name text, of_pool text, actor text, 
 REVOKE ALL ON FUNCTION weft.due_callbacks(epoch bigint, busy bigint[], limit_all integer, limit_tenant integer, limit_host integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.due_callbacks(epoch bigint, busy bigint[], limit_all integer, limit_tenant integer, limit_host integer, at timestamp with time zone) TO weft_driver;
 
+REVOKE ALL ON FUNCTION weft.due_conditions(epoch bigint, busy bigint[], limit_rows integer, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.due_conditions(epoch bigint, busy bigint[], limit_rows integer, at timestamp with time zone) TO weft_driver;
+
 REVOKE ALL ON FUNCTION weft.due_schedules(epoch bigint, limit_rows integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.due_schedules(epoch bigint, limit_rows integer, at timestamp with time zone) TO weft_driver;
 
@@ -5110,6 +5326,12 @@ REVOKE ALL ON FUNCTION weft.ensure_local_user(tenant text, user_name text, token
 
 REVOKE ALL ON FUNCTION weft.events_now() FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.events_now() TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.fail_condition(tenant_id integer, of_condition_id bigint, actor text) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.fail_condition(tenant_id integer, of_condition_id bigint, actor text) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.fail_conditions(epoch bigint, limit_jobs integer, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.fail_conditions(epoch bigint, limit_jobs integer, at timestamp with time zone) TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft.fail_operation(epoch bigint, of_operation_id bigint, error jsonb, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.fail_operation(epoch bigint, of_operation_id bigint, error jsonb, at timestamp with time zone) TO weft_driver;
@@ -5140,6 +5362,9 @@ GRANT ALL ON FUNCTION weft.get_bunch_v2(tenant_id integer, of_batch_id bigint, o
 
 REVOKE ALL ON FUNCTION weft.get_chunks(batch_ids bigint[], first_jobs integer[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.get_chunks(batch_ids bigint[], first_jobs integer[]) TO weft_worker;
+
+REVOKE ALL ON FUNCTION weft.get_condition(tenant_id integer, of_condition_id bigint, limit_jobs integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.get_condition(tenant_id integer, of_condition_id bigint, limit_jobs integer) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.get_group(tenant_id integer, batch_id bigint, group_id integer, path text) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.get_group(tenant_id integer, batch_id bigint, group_id integer, path text) TO weft_api;
@@ -5206,6 +5431,9 @@ GRANT ALL ON FUNCTION weft.list_callbacks(tenant_id integer, batch_id bigint, af
 
 REVOKE ALL ON FUNCTION weft.list_cancelled(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_cancelled(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[]) TO weft_worker;
+
+REVOKE ALL ON FUNCTION weft.list_conditions(tenant_id integer, after_id bigint, limit_rows integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_conditions(tenant_id integer, after_id bigint, limit_rows integer) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.list_ended_jobs(batch_ids bigint[], job_ids integer[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_ended_jobs(batch_ids bigint[], job_ids integer[]) TO weft_worker;
@@ -5316,6 +5544,9 @@ GRANT ALL ON FUNCTION weft.pool_offers() TO weft_api;
 REVOKE ALL ON FUNCTION weft.pool_rounds(epoch bigint, limit_jobs integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.pool_rounds(epoch bigint, limit_jobs integer) TO weft_driver;
 
+REVOKE ALL ON FUNCTION weft.postpone_blocked(epoch bigint, of_condition_id bigint, limit_jobs integer, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.postpone_blocked(epoch bigint, of_condition_id bigint, limit_jobs integer, at timestamp with time zone) TO weft_driver;
+
 REVOKE ALL ON FUNCTION weft.preempt_jobs(epoch bigint, waiting_batch_id bigint, waiting_job_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], wait_s double precision) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.preempt_jobs(epoch bigint, waiting_batch_id bigint, waiting_job_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], wait_s double precision) TO weft_driver;
 
@@ -5340,6 +5571,9 @@ GRANT ALL ON FUNCTION weft.record_machine(epoch bigint, machine text, kind text,
 REVOKE ALL ON FUNCTION weft.record_phases(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], phases smallint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.record_phases(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], phases smallint[]) TO weft_worker;
 
+REVOKE ALL ON FUNCTION weft.record_test(epoch bigint, of_condition_id bigint, has_passed boolean, said text, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.record_test(epoch bigint, of_condition_id bigint, has_passed boolean, said text, at timestamp with time zone) TO weft_driver;
+
 REVOKE ALL ON FUNCTION weft.recovery_due(epoch bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.recovery_due(epoch bigint) TO weft_driver;
 
@@ -5354,6 +5588,12 @@ GRANT ALL ON FUNCTION weft.register_worker_v2(name text, host text, pool text, i
 
 REVOKE ALL ON FUNCTION weft.release_blocked(epoch bigint, limit_jobs integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.release_blocked(epoch bigint, limit_jobs integer, at timestamp with time zone) TO weft_driver;
+
+REVOKE ALL ON FUNCTION weft.release_condition(tenant_id integer, of_condition_id bigint, n_more integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.release_condition(tenant_id integer, of_condition_id bigint, n_more integer) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.release_conditions(epoch bigint, limit_jobs integer, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.release_conditions(epoch bigint, limit_jobs integer, at timestamp with time zone) TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft.release_group(tenant_id integer, batch_id bigint, group_id integer, actor text, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.release_group(tenant_id integer, batch_id bigint, group_id integer, actor text, at timestamp with time zone) TO weft_api;
@@ -5422,6 +5662,9 @@ GRANT ALL ON FUNCTION weft.sweep_holds(epoch bigint, limit_jobs integer) TO weft
 REVOKE ALL ON FUNCTION weft.take_schedule_runs(limit_rows integer, lease_s double precision, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.take_schedule_runs(limit_rows integer, lease_s double precision, at timestamp with time zone) TO weft_api;
 
+REVOKE ALL ON FUNCTION weft.test_condition(tenant_id integer, of_condition_id bigint, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.test_condition(tenant_id integer, of_condition_id bigint, at timestamp with time zone) TO weft_api;
+
 REVOKE ALL ON FUNCTION weft.try_lead() FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.try_lead() TO weft_driver;
 
@@ -5476,6 +5719,9 @@ GRANT USAGE ON SEQUENCE weft.billing_project_project_id_seq TO weft_system;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.black_hole TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.black_hole TO weft_system;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.block_request TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.block_request TO weft_system;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.blocked_job TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.blocked_job TO weft_system;
 
@@ -5495,6 +5741,12 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.claim TO weft_system;
 
 GRANT USAGE ON SEQUENCE weft.claim_claim_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.claim_claim_id_seq TO weft_system;
+
+GRANT USAGE ON SEQUENCE weft.condition_condition_id_seq TO weft_tenant;
+GRANT USAGE ON SEQUENCE weft.condition_condition_id_seq TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.condition_delta TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.condition_delta TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.driver_state TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.driver_state TO weft_system;

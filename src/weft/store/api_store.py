@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from weft.ports.log_store import AttemptLog, LogDirectory
 from weft.ports.store import Caller, GroupLimits, Row
 from weft.store.billing import Billing
+from weft.store.conditions import Conditions
 from weft.store.database import open_database
 from weft.store.documents import batch_document, reason_word, with_words
 from weft.store.edits import Edits
@@ -40,6 +41,7 @@ class PostgresApiStore(
     Fleet,
     Pools,
     Licences,
+    Conditions,
     Why,
 ):
     """The api's calls to its database. The methods are documented at the port."""

@@ -24,6 +24,7 @@ from weft.store.database import (
     open_database,
     session_name,
 )
+from weft.store.due_conditions import DueConditions
 from weft.store.errors import AWAY
 from weft.store.machines import Machines
 from weft.store.notices import PostgresNotices
@@ -35,7 +36,7 @@ DRIVER_TIMEOUT_S = 120.0
 HEARTBEAT_TIMEOUT_S = 10.0
 
 
-class PostgresDriverStore(Operations, Machines, Reservations):
+class PostgresDriverStore(Operations, Machines, Reservations, DueConditions):
     """A driver's calls to its database. The methods are documented at the port."""
 
     def __init__(self, database: Database, notices: PostgresNotices, dsn: str) -> None:

@@ -9,6 +9,8 @@ from uuid import UUID
 
 import asyncpg
 
+from weft.core.attempt_key import AttemptKey
+from weft.core.conditions import Ask
 from weft.core.offers import Offer
 from weft.ports.store import (
     Claimed,
@@ -176,6 +178,16 @@ class PostgresWorkerStore:
             "complete_attempts_v2", incarnation_id=incarnation_id, **_ends(reports)
         )
         return verdicts
+
+    async def ask_block(self, incarnation_id: int, key: AttemptKey, ask: Ask) -> bool:
+        """Note what an attempt asks to wait for."""
+        return bool(
+            await self._database.value(
+                "ask_block", incarnation_id=incarnation_id, batch_id=key.batch_id,
+                job_id=key.job_id, attempt=key.attempt, kind=ask.condition, tester=ask.tester,
+                parameters=ask.parameters,
+            )
+        )  # fmt: skip
 
     async def claim_reserved(
         self, incarnation_id: int, request: ClaimRequest

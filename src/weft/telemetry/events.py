@@ -49,6 +49,10 @@ EVENTS = MappingProxyType(
         "deadlines.passed": "jobs reached their deadlines · jobs",
         "gates.passed": "jobs were admitted by the driver, or gave their places back · jobs",
         "jobs.released": "blocked jobs are ready again · jobs",
+        "condition.tested": "a test said whether what jobs wait for is over · condition, "
+        "tester, passed, message",
+        "conditions.released": "jobs that waited for conditions are ready again, or were given "
+        "up · jobs, failed",
         "holds.swept": "held jobs were parked, or released ones listed again · jobs",
         "worker.lost": "a worker fell silent; its jobs are ready again · worker, attempts, "
         "silent_s",

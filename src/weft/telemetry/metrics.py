@@ -75,6 +75,10 @@ RUNNING_JOBS: Final = Gauge(
 LEASED_JOBS: Final = Gauge(
     "weft_leased_jobs", "attempts claimed ahead and not started yet", registry=REGISTRY
 )
+CONDITION_TESTS: Final = Counter(
+    "weft_condition_tests", "tests of what blocked jobs wait for", ["outcome"],
+    registry=REGISTRY,
+)  # fmt: skip
 POOL_DECISIONS: Final = Counter(
     "weft_pool_decisions", "decisions about machines of pools", ["kind"], registry=REGISTRY
 )

@@ -29,6 +29,7 @@ from weft.ports.store import (
 )
 from weft.testing.billing_store_suite import BillingStoreSuite
 from weft.testing.builders import job_rows, start_report
+from weft.testing.condition_store_suite import ConditionStoreSuite
 from weft.testing.edit_store_suite import EditStoreSuite
 from weft.testing.fleet_store_suite import FleetStoreSuite
 from weft.testing.licence_store_suite import LicenceStoreSuite
@@ -365,6 +366,7 @@ class ApiStoreSuite(
     CallerTests, ReadingTests, CancelTests, EventTests, CallbackTests, SubmissionSuite,
     SetGroupStoreSuite, EditStoreSuite, QueryStoreSuite, QueueStoreSuite, ScheduleStoreSuite,
     BillingStoreSuite, FleetStoreSuite, PoolStoreSuite, LicenceStoreSuite, WhyStoreSuite,
+    ConditionStoreSuite,
 ):  # fmt: skip
     """Tests of the port; see `StoreTests`."""
 

@@ -23,9 +23,9 @@ from weft.ports.store import (
 from weft.settings import Settings, sql_settings
 from weft.testing.black_hole_store_suite import BlackHoleStoreSuite
 from weft.testing.builders import job_rows
+from weft.testing.condition_store_suite import ConditionTests, recovery_calls
 from weft.testing.machine_store_suite import MachineStoreSuite
 from weft.testing.preemption_store_suite import PreemptionStoreSuite
-from weft.testing.recovery_store_suite import RecoveryTests, due_calls
 from weft.testing.schedule_store_suite import DueScheduleTests, schedule_calls
 from weft.testing.store_site import (
     SWEEPS,
@@ -458,7 +458,7 @@ class CallbackTests(_DriverTests):
 
 class DriverStoreSuite(
     TermTests, SumTests, SweepTests, WorkerTests, SleepTests, RetentionTests, OperationTests,
-    CallbackTests, DueScheduleTests, RecoveryTests,
+    CallbackTests, DueScheduleTests, ConditionTests,
     MachineStoreSuite, BlackHoleStoreSuite, PreemptionStoreSuite,
 ):  # fmt: skip
     """Tests of the port; see `StoreTests`."""
@@ -486,7 +486,7 @@ def calls_of_term(
         partial(driver.fold_deltas, epoch),
         partial(driver.lose_workers, epoch, 0),
         partial(driver.next_due, epoch, 0),
-        *due_calls(driver, epoch),
+        *recovery_calls(driver, epoch),
         *schedule_calls(driver, epoch),
         partial(driver.beat, epoch, 0),
         partial(driver.idle_driver, epoch),

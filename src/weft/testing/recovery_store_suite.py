@@ -1,10 +1,7 @@
 """What every adapter of the port `DriverStore` must do with blocked jobs: a part of its suite."""
 
-from collections.abc import Awaitable, Callable, Sequence
-from functools import partial
-
 from weft.core.states import Reason
-from weft.ports.store import DriverStore, JobRows
+from weft.ports.store import JobRows
 from weft.testing.builders import job_rows
 from weft.testing.store_site import StoreTests
 
@@ -50,9 +47,3 @@ def _waiting(wait_s: float) -> JobRows:
     policy = {"policy": "constant", "wait_s": wait_s, "jitter": 0}
     rows.rare_job, rows.rare_fields = [1], [{"retry": policy}]
     return rows
-
-
-def due_calls(driver: DriverStore, epoch: int) -> Sequence[Callable[[], Awaitable[object]]]:
-    """Return the calls with which loops ask for their dates."""
-    asked = (driver.gates_due, driver.deadlines_due, driver.recovery_due)
-    return [partial(due, epoch) for due in asked]

@@ -38,6 +38,8 @@ SWEEPS: Final = (
     "pass_gates",
     "sweep_deadlines",
     "release_blocked",
+    "release_conditions",
+    "fail_conditions",
 )
 """What the loops of a driver ask of `DriverStore.sweep`."""
 MUCH: Final = 10**8

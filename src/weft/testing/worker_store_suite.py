@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from weft.core.attempt_key import AttemptKey
+from weft.core.conditions import Ask
 from weft.core.states import Phase, Reason
 from weft.ports.store import (
     Claimed,
@@ -115,6 +117,17 @@ class WorkerStoreSuite:
         assert await store.complete_attempts(worker, [returned]) == ["ok"]
         (again,) = await store.claim_jobs(worker, request(call=2))
         assert key_of(again) == (one.batch_id, one.job_id, one.attempt + 1)
+
+    async def test_what_an_attempt_waits_for_is_noted(self) -> None:
+        """While the worker has it; a repeat changes nothing."""
+        store, worker, (one,) = await self.claim(1)
+        key, ask = AttemptKey(*key_of(one)), Ask("custom", "tcp", {"host": "h", "port": "1"})
+        later = AttemptKey(one.batch_id, one.job_id, one.attempt + 1)
+        assert not await store.ask_block(worker, later, ask)
+        for _ in range(2):
+            assert await store.ask_block(worker, key, ask)
+        assert await store.complete_attempts(worker, [end_report(one, Reason.BLOCKED)]) == ["ok"]
+        assert not await store.ask_block(worker, key, ask)
 
     async def test_phases_are_recorded(self) -> None:
         """In sets, each with a verdict."""

@@ -11,6 +11,7 @@ from weft.driver.loops import (
     black_holes,
     callbacks,
     cancel,
+    conditions,
     deadlines,
     fold,
     gates,
@@ -43,4 +44,5 @@ LOOPS: Final[tuple[Loop, ...]] = (
     preempt.LOOP,
     reserve.LOOP,
     recovery.LOOP,
+    conditions.LOOP,
 )

@@ -1,13 +1,14 @@
 """The description of a driver's loop, and the context in which it works."""
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from weft.core.conditions import Tested
 from weft.driver.loops.bell import Bell
 from weft.driver.loops.due_date import DueDate
 from weft.ports.callback_sender import CallbackSender
 from weft.ports.provider import Provider
-from weft.ports.store import DriverStore
+from weft.ports.store import DriverStore, DueCondition
 from weft.settings import Settings
 
 
@@ -23,6 +24,10 @@ Providers = Callable[[str, str], Provider]
 """Returns a provider by its name, for a deployment with this tag, always the same one. Raises what
 it likes for one that cannot be used.
 """
+
+
+TestConditions = Callable[[Sequence[DueCondition]], Awaitable[Mapping[int, Tested]]]
+"""Tests conditions, away from this process; those that do not answer in time are missing."""
 
 
 @dataclass
@@ -52,6 +57,8 @@ class LoopContext:
     """None: this driver sends no callbacks; they stay due."""
     providers: Providers | None = None
     """None: this driver makes no machines."""
+    test: TestConditions | None = None
+    """None: this driver tests no conditions; what jobs wait for is never over."""
 
     async def sweep_all(self, function: str, *, limit_jobs: int) -> int:
         """Repeat a sweep in bounded calls until nothing is left; return how many jobs it met."""

@@ -11,6 +11,7 @@ from weft.ports.store.api import ApiStore
 from weft.ports.store.billing import BillingStore
 from weft.ports.store.callbacks import DeliveryReport, DueCallback
 from weft.ports.store.callers import Caller, Row
+from weft.ports.store.conditions import ConditionStore, DueCondition
 from weft.ports.store.driver import Beat, DriverStore, Folded
 from weft.ports.store.edits import EditLimits, EditStore, Patch
 from weft.ports.store.fleet import FleetStore
@@ -58,9 +59,11 @@ __all__ = [
     "Caller",
     "ClaimRequest",
     "Claimed",
+    "ConditionStore",
     "DeliveryReport",
     "DriverStore",
     "DueCallback",
+    "DueCondition",
     "DueSchedule",
     "EditLimits",
     "EditStore",

@@ -7,6 +7,7 @@ from uuid import UUID
 from weft.ports.log_store import AttemptLog
 from weft.ports.store.billing import BillingStore
 from weft.ports.store.callers import Caller, Row
+from weft.ports.store.conditions import ConditionStore
 from weft.ports.store.edits import EditStore
 from weft.ports.store.fleet import FleetStore
 from weft.ports.store.groups import SetGroupStore
@@ -29,6 +30,7 @@ class ApiStore(
     FleetStore,
     PoolStore,
     LicenceStore,
+    ConditionStore,
     WhyStore,
     Protocol,
 ):

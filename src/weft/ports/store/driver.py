@@ -4,9 +4,11 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple, Protocol
 
+from weft.core.conditions import Tested
 from weft.core.pools.keep import Keep
 from weft.ports.store.callbacks import DeliveryReport, DueCallback
 from weft.ports.store.callers import Row
+from weft.ports.store.conditions import DueCondition
 from weft.ports.store.operations import Operation
 from weft.ports.store.queries import JobQuery
 from weft.ports.store.schedules import DueSchedule, ScheduleMove
@@ -89,6 +91,31 @@ class DriverStore(Protocol):
 
     async def recovery_due(self, epoch: int) -> float | None:
         """Return in how many seconds a blocked job needs the driver, as `gates_due`."""
+
+    async def conditions_due(self, epoch: int, busy: Sequence[int]) -> float | None:
+        """Return in how many seconds a condition needs the driver, as `gates_due`; without those
+        that are `busy`.
+        """
+
+    async def due_conditions(
+        self, epoch: int, busy: Sequence[int], *, limit: int
+    ) -> Sequence[DueCondition]:
+        """Return the conditions that are to be tested, the longest due first, until `record_test`
+        says how it went. `busy`: those whose tests are under way; they are not returned again.
+
+        A condition without jobs is over: it is removed instead.
+        """
+
+    async def postpone_blocked(self, epoch: int, condition_id: int, *, limit_jobs: int) -> int:
+        """Let jobs of a condition that are due wait on, each by its own policy, as its test has
+        not passed; give up those that have waited too long. Return how many; 0: nothing is left.
+        """
+
+    async def record_test(self, epoch: int, condition_id: int, tested: Tested) -> None:
+        """Note what a test said, and when the condition is tested next. If it passed, the sweep
+        `release_conditions` lets a few of its jobs go on; after the next test that passes twice
+        as many, unless a job has come to the condition meanwhile.
+        """
 
     async def schedules_due(self, epoch: int) -> float | None:
         """Return in how many seconds a schedule needs the driver, as `gates_due`. One whose runs

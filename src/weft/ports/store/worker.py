@@ -6,6 +6,8 @@ from typing import Protocol
 
 import msgspec
 
+from weft.core.attempt_key import AttemptKey
+from weft.core.conditions import Ask
 from weft.core.log_location import LogLocation
 from weft.core.offers import Offer
 
@@ -185,6 +187,11 @@ class WorkerStore(Protocol):
         """Record ends.
 
         Return per row `ok` (also for a repeat) or `stale` (no longer the owner: forget it).
+        """
+
+    async def ask_block(self, incarnation_id: int, key: AttemptKey, ask: Ask) -> bool:
+        """Note what a running attempt asks to wait for, before its end is reported as an exit with
+        75: then the job is blocked on that condition. Return whether this worker has the attempt.
         """
 
     async def claim_reserved(

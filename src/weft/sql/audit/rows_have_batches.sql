@@ -14,6 +14,8 @@ SELECT x.batch_id, x.kind FROM (
     UNION ALL
     SELECT DISTINCT t.batch_id, 'blocked_job' AS kind FROM weft.blocked_job t
     UNION ALL
+    SELECT DISTINCT t.batch_id, 'block_request' AS kind FROM weft.block_request t
+    UNION ALL
     SELECT DISTINCT t.batch_id, 'late_job' AS kind FROM weft.late_job t
     UNION ALL
     SELECT DISTINCT t.batch_id, 'job_deadline' AS kind FROM weft.job_deadline t

@@ -55,12 +55,13 @@ _LAST_ATTEMPT: Final = """
         WHERE y.batch_id = j.batch_id AND y.job_id = j.job_id AND y.attempt = j.attempt
           AND j.state <> STATE_RUNNING OFFSET 0) a ON true"""
 _REASON: Final = """(CASE WHEN j.state = STATE_ERROR AND a.state IS DISTINCT FROM STATE_ERROR
-    THEN (SELECT CASE c.subtype WHEN 'machine' THEN REASON_SYSTEM ELSE REASON_DEADLINE END
+    THEN (SELECT CASE c.subtype WHEN 'machine' THEN REASON_SYSTEM
+              WHEN 'blocked' THEN REASON_BLOCKED ELSE REASON_DEADLINE END
           FROM weft.job_change c
           WHERE c.batch_id = j.batch_id AND c.job_id = j.job_id AND c.to_state = STATE_ERROR
           ORDER BY c.change_id DESC LIMIT 1)
     ELSE a.reason END)"""
-"""A job that ended while it waited, late or without its machine, has no attempt that says so."""
+"""A job that ended while it waited, late or without what it needs, has no attempt that says so."""
 _DURATION: Final = milliseconds(
     "coalesce(a.started_at, j.started_at)", "coalesce(a.ended_at, clock_timestamp())"
 )

@@ -1,6 +1,6 @@
 -- _follow_ends: what follows from ends that were just recorded: failures of groups, places, children, ready jobs, announcements.
 -- Called by: complete_attempts_v2, with its settings.   Safe to repeat: no.
--- Locks: as _count_failures; as _free_places; as _settle_children; as _leave_spot; as _block_jobs; as _list_ready; as _pass_gates;
+-- Locks: as _count_failures; as _free_places; as _block_jobs; as _settle_children; as _leave_spot; as _list_ready; as _pass_gates;
 --   as _announce.
 -- again, failed, frees: whether one of the jobs is ready again or blocked, did not succeed, or took more than cpu and memory.
 --   at: of the report; ended_at: of the latest end.
@@ -27,6 +27,9 @@ BEGIN
     IF v_gated THEN
         v_gates := weft._free_places(_follow_ends.batch_ids, _follow_ends.job_ids);
     END IF;
+    IF again AND STATE_BLOCKED = ANY (states) THEN
+        PERFORM weft._block_jobs(_follow_ends.batch_ids, _follow_ends.job_ids, states, _follow_ends.at);
+    END IF;
     IF v_edges THEN
         PERFORM weft._settle_children(_follow_ends.batch_ids, _follow_ends.job_ids, states, _follow_ends.ended_at);
     END IF;
@@ -34,9 +37,6 @@ BEGIN
         PERFORM weft._leave_spot(_follow_ends.incarnation_id, _follow_ends.batch_ids, _follow_ends.job_ids, states, _follow_ends.at);
     END IF;
     IF again THEN
-        IF STATE_BLOCKED = ANY (states) THEN
-            PERFORM weft._block_jobs(_follow_ends.batch_ids, _follow_ends.job_ids, states, _follow_ends.at);
-        END IF;
         PERFORM weft._list_ready(_follow_ends.batch_ids, _follow_ends.job_ids, states, _follow_ends.at);
     ELSE
         PERFORM weft._announce();

@@ -29,7 +29,10 @@ BEGIN
         DELETE FROM weft.ready_job q WHERE q.batch_id = of_batch_id AND q.job_id = ANY (v_listed);
     END IF;
     IF STATE_BLOCKED = ANY (v_state) THEN
-        DELETE FROM weft.blocked_job k WHERE k.batch_id = of_batch_id AND k.job_id = ANY (of_job_ids);
+        WITH gone AS (
+            DELETE FROM weft.blocked_job k WHERE k.batch_id = of_batch_id AND k.job_id = ANY (of_job_ids) RETURNING k.condition_id)
+        INSERT INTO weft.condition_delta (condition_id, tenant_id, n)
+        SELECT g.condition_id, v_tenant, -count(*) FROM gone g WHERE g.condition_id IS NOT NULL GROUP BY g.condition_id;
     END IF;
     WITH upd AS (
         UPDATE weft.job j SET state = v_to, cancelled_at = _end_waiting.at,

@@ -1,13 +1,16 @@
 -- _release_jobs: make blocked jobs ready. Those that were cancelled meanwhile end instead.
--- Called by: release_blocked, which has locked the jobs.   Safe to repeat: no.
+-- Called by: release_blocked, release_conditions, which have locked the jobs.   Safe to repeat: no.
 -- Locks: job (by the caller); as _list_ready.   Plan: jobs by key.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._release_jobs(batch_ids bigint[], job_ids int[], at timestamptz) RETURNS void LANGUAGE plpgsql
 AS $$
 #variable_conflict use_column
 BEGIN
-    DELETE FROM weft.blocked_job k USING unnest(_release_jobs.batch_ids, _release_jobs.job_ids) t (b, j)
-    WHERE k.batch_id = t.b AND k.job_id = t.j;
+    WITH gone AS (
+        DELETE FROM weft.blocked_job k USING unnest(_release_jobs.batch_ids, _release_jobs.job_ids) t (b, j)
+        WHERE k.batch_id = t.b AND k.job_id = t.j RETURNING k.condition_id, k.tenant_id)
+    INSERT INTO weft.condition_delta (condition_id, tenant_id, n)
+    SELECT g.condition_id, g.tenant_id, -count(*) FROM gone g WHERE g.condition_id IS NOT NULL GROUP BY g.condition_id, g.tenant_id;
     WITH upd AS (
         UPDATE weft.job j SET state = STATE_READY FROM unnest(_release_jobs.batch_ids, _release_jobs.job_ids) t (b, j)
         WHERE j.batch_id = t.b AND j.job_id = t.j

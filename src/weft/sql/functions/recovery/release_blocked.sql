@@ -1,4 +1,5 @@
--- release_blocked: one bounded step: make blocked jobs ready whose date has come. Those that were cancelled meanwhile end instead.
+-- release_blocked: one bounded step: make blocked jobs ready that wait for their dates alone, which have come. Those
+--   that were cancelled meanwhile end instead.
 -- Called by: DriverStore.sweep, again and again until it returns 0.   Safe to repeat: yes.
 -- Locks: as _check_epoch; job (SKIP LOCKED, in key order); as _release_jobs. A cancel that holds a row ends its job.
 -- Plan: by date; jobs by key.
@@ -16,7 +17,7 @@ BEGIN
     SELECT array_agg(l.batch_id), array_agg(l.job_id) INTO v_batch, v_job
     FROM (
         SELECT d.batch_id, d.job_id FROM (
-            SELECT k.batch_id, k.job_id FROM weft.blocked_job k WHERE k.next_at <= release_blocked.at
+            SELECT k.batch_id, k.job_id FROM weft.blocked_job k WHERE k.condition_id IS NULL AND k.next_at <= release_blocked.at
             ORDER BY k.next_at LIMIT limit_jobs) d
         ORDER BY d.batch_id, d.job_id) t
     CROSS JOIN LATERAL (

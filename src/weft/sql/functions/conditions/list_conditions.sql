@@ -1,0 +1,16 @@
+-- list_conditions: what blocked jobs of a tenant wait for together, oldest first, from a number on.
+-- Called by: Store.list_conditions (api).   Safe to repeat: yes, it only reads.
+-- Plan: conditions by key, a page; jobs are counted already, whatever their number.
+-- Owner: weft_tenant.  Granted to: weft_api.
+CREATE OR REPLACE FUNCTION weft.list_conditions(tenant_id int, after_id bigint, limit_rows int) RETURNS SETOF jsonb
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+    SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off
+AS $$
+#variable_conflict use_column
+BEGIN
+    PERFORM weft._as_tenant(list_conditions.tenant_id);
+    RETURN QUERY SELECT weft._condition_document(c) FROM (
+        SELECT x.* FROM weft.condition x WHERE x.tenant_id = list_conditions.tenant_id AND x.condition_id > after_id
+        ORDER BY x.condition_id LIMIT limit_rows) c
+    ORDER BY c.condition_id;
+END $$;

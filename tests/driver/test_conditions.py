@@ -1,0 +1,95 @@
+"""The loop that tests conditions: what it asks, and that no test waits for another."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+
+from driver.fake_store import FakeDriverStore, FakeNotices
+from driver.test_loops import SETTINGS
+from weft.core import conditions
+from weft.driver.lead import Driver
+from weft.ports.store import DueCondition
+
+YES = conditions.Tested(passed=True, message="yes")
+
+
+def some(*numbers: int) -> list[DueCondition]:
+    return [DueCondition(number, "tcp", {"host": "h"}) for number in numbers]
+
+
+class Answers:
+    """Answers for some conditions when it is told to."""
+
+    def __init__(self, *slow: int) -> None:
+        self.asked: list[list[int]] = []
+        self.slow = set(slow)
+        self.go_on = asyncio.Event()
+
+    async def test(self, due: Sequence[DueCondition]) -> Mapping[int, conditions.Tested]:
+        numbers = [one.condition_id for one in due]
+        self.asked.append(numbers)
+        if self.slow & {*numbers}:
+            await self.go_on.wait()
+            return {}
+        return dict.fromkeys(numbers, YES)
+
+
+@asynccontextmanager
+async def driving(store: FakeDriverStore, tests: Answers | None) -> AsyncIterator[None]:
+    driver = Driver(
+        store, FakeNotices(), SETTINGS, on_state=lambda _: None,
+        test=None if tests is None else tests.test,
+    )  # fmt: skip
+    task = asyncio.create_task(driver.run())
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+async def test_what_has_passed_is_recorded_before_jobs_are_released() -> None:
+    store, tests = FakeDriverStore(), Answers()
+    store.conditions.append(some(1))
+    async with driving(store, tests):
+        await store.until("record_test", 1)
+        looked = store.calls["release_conditions"]
+        await store.until("release_conditions", looked + 1)
+
+    assert store.tested == {1: YES}
+    assert store.calls["postpone_blocked"] == 0
+
+
+async def test_test_that_takes_long_delays_no_other() -> None:
+    """It is not begun again meanwhile; and when it says nothing, it has not passed."""
+    store, tests = FakeDriverStore(), Answers(1)
+    store.conditions.extend([some(1, 2), some(3)])
+    async with driving(store, tests):
+        await store.until("record_test", 2)
+        others = set(store.tested)
+        tests.go_on.set()
+        await store.until("record_test", 3)
+
+    assert others == {2, 3}
+    assert sorted(tests.asked) == [[1], [2], [3]]
+    assert [1] in store.busy
+    assert not store.tested[1].passed
+    assert store.calls["postpone_blocked"] == 1
+
+
+async def test_driver_without_tests_lets_jobs_wait() -> None:
+    store = FakeDriverStore()
+    store.conditions.append(some(1))
+    async with driving(store, None):
+        await store.until("record_test", 1)
+
+    assert not store.tested[1].passed
+
+
+async def test_next_date_wakes_it_and_nothing_else() -> None:
+    store = FakeDriverStore()
+    store.next_conditions.extend([0.01, None])
+    async with driving(store, Answers()):
+        await store.until("conditions_due", 2)
+        await store.until("due_conditions", 2)
+    assert store.calls["due_conditions"] == 2

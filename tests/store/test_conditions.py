@@ -1,0 +1,347 @@
+"""Conditions: jobs that wait for the same thing share one test, and go on together."""
+
+import asyncio
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from store.test_deletion import delete, remove
+from store.test_recovery import release, retried
+from store.world import Worker, World, open_world
+from weft.core import errors
+from weft.core.attempt_key import AttemptKey
+from weft.core.conditions import Ask
+from weft.core.states import Reason
+from weft.ports.store import Claimed, NewGroup
+from weft.store.database import call_on
+
+ASK = Ask("connection_failed", "tcp", {"host": "h", "port": "80"})
+
+
+async def block(worker: Worker, *claimed: Claimed, ask: Ask = ASK) -> None:
+    """Let attempts ask for something and end with 75, as an agent reports it."""
+    for one in claimed:
+        key = AttemptKey(one.batch_id, one.job_id, one.attempt)
+        assert await worker.store.ask_block(worker.id, key, ask)
+    assert set(await worker.end(*claimed, reason=Reason.EXIT, exit_code=75)) == {"ok"}
+
+
+async def conditions(world: World) -> list[Any]:
+    return list(await world.api.list_conditions(world.caller, after_id=0, limit=100))
+
+
+def soon(in_s: float) -> datetime:
+    return datetime.now(UTC) + timedelta(seconds=in_s)
+
+
+async def due(world: World, at: datetime) -> list[int]:
+    """Return which conditions of this world are due at a time."""
+    rows = await world.call(
+        "due_conditions", epoch=await world.lead(), busy=[], limit_rows=1000, at=at
+    )
+    ours = {one["condition_id"] for one in await conditions(world)}
+    return [row["condition_id"] for row in rows if row["condition_id"] in ours]
+
+
+async def look(world: World, at: datetime, *, passed: bool = True, jobs: int = 1000) -> list[int]:
+    """Test what is due at a time, as the driver does; return the conditions."""
+    epoch, found = await world.lead(), await due(world, at)
+    for one in found:
+        while (
+            not passed
+            and (
+                await world.call(
+                    "postpone_blocked", epoch=epoch, of_condition_id=one, limit_jobs=jobs, at=at
+                )
+            )[0][0]
+        ):
+            pass
+        await world.call(
+            "record_test", epoch=epoch, of_condition_id=one, has_passed=passed, said="so", at=at
+        )
+    while (await world.call("release_conditions", epoch=epoch, limit_jobs=jobs, at=at))[0][0]:
+        pass
+    return found
+
+
+async def dates(world: World, batch: int) -> Sequence[float]:
+    """Return in how many seconds each blocked job is due, in whole seconds."""
+    rows = await world.admin.fetch(
+        "SELECT extract(epoch FROM next_at - blocked_at)::float8 AS s FROM weft.blocked_job "
+        "WHERE batch_id = $1 ORDER BY job_id", batch,
+    )  # fmt: skip
+    return [round(row["s"]) for row in rows]
+
+
+async def test_jobs_that_ask_the_same_share_a_condition(world: World) -> None:
+    batch = await world.submit(4)
+    worker = await world.worker()
+    first, second, third, fourth = await worker.claim()
+    await block(worker, first, second)
+    await block(worker, third, ask=Ask("quota", ASK.tester, ASK.parameters))
+    await block(worker, fourth, ask=Ask("quota", "tcp", {"host": "other", "port": "80"}))
+    found = await conditions(world)
+
+    assert [(one["condition"], one["n_jobs"]) for one in found] == [
+        ("connection_failed", 3), ("quota", 1)
+    ]  # fmt: skip
+    assert found[0]["parameters"] == ASK.parameters
+    assert await world.counts(batch) == {"blocked": 4}
+    assert await release(world, in_s=1000) == 0  # their dates alone release none
+
+
+async def test_conditions_of_tenants_are_apart(world: World) -> None:
+    async with open_world(world.backend) as other:
+        for one in (world, other):
+            await one.submit(1)
+            worker = await one.worker()
+            await block(worker, *await worker.claim())
+        found = [await conditions(one) for one in (world, other)]
+
+    assert [[one["n_jobs"] for one in page] for page in found] == [[1], [1]]
+
+
+async def test_a_request_without_an_external_error_is_forgotten(world: World) -> None:
+    batch = await world.submit(retried(2))
+    worker = await world.worker()
+    one, two = await worker.claim()
+    for attempt in (one, two):
+        key = AttemptKey(attempt.batch_id, attempt.job_id, attempt.attempt)
+        assert await worker.store.ask_block(worker.id, key, ASK)
+    await worker.end(one, reason=Reason.EXIT, exit_code=1)
+    await worker.end(two)
+    await release(world, in_s=61)
+    (again,) = await worker.claim()
+    await worker.end(again, reason=Reason.EXIT, exit_code=75)
+
+    assert await conditions(world) == []
+    assert await world.states(batch) == "bs"
+
+
+async def test_test_is_made_at_the_earliest_date(world: World) -> None:
+    """Each job keeps its own steps: one that came later does not inherit those of the others."""
+    batch = await world.submit(2)
+    worker = await world.worker()
+    first, second = await worker.claim()
+    await block(worker, first)
+    early = await due(world, soon(9))
+    for in_s in (11, 22, 43):
+        assert len(await look(world, soon(in_s), passed=False)) == 1
+    waited = await dates(world, batch)
+    await block(worker, second)
+
+    assert early == []
+    assert await dates(world, batch) == [*waited, 10]
+    assert [one >= 63 for one in waited] == [True]  # after 10, 10 and 20 s then 20 s more
+    assert len(await due(world, soon(12))) == 1
+    (one,) = await conditions(world)
+    assert (one["passed"], one["message"], one["n_jobs"]) == (False, "so", 2)
+
+
+async def test_few_go_at_first_then_twice_as_many(world: World) -> None:
+    batch = await world.submit(75)
+    worker = await world.worker()
+    await block(worker, *await worker.claim())
+    released = []
+    for in_s in (11, 72, 133):
+        at = soon(in_s)
+        assert len(await look(world, at, jobs=7)) == 1
+        released.append((await world.counts(batch)).get("ready", 0))
+        assert await look(world, at) == []  # not before the next date
+    (one,) = await conditions(world)
+
+    assert released == [10, 30, 70]
+    assert (one["n_jobs"], one["n_next"]) == (5, 80)
+
+
+async def test_job_that_comes_back_stops_the_others(world: World) -> None:
+    """What let them go was wrong: nobody goes before the date of the one that came back."""
+    batch = await world.submit(40)
+    worker = await world.worker()
+    await block(worker, *await worker.claim())
+    await look(world, soon(11))
+    await look(world, soon(72))
+    back, *others = await worker.claim()
+    await worker.end(*others)
+    await block(worker, back)
+    (one,) = await conditions(world)
+    next_at = await world.admin.fetchval(
+        "SELECT next_at FROM weft.blocked_job WHERE batch_id = $1 AND job_id = $2",
+        batch, back.job_id,
+    )  # fmt: skip
+    await look(world, soon(11))
+
+    assert (one["n_jobs"], one["n_next"]) == (11, 10)
+    assert datetime.fromisoformat(one["next_test_at"]) == next_at
+    assert await world.counts(batch) == {"ready": 10, "blocked": 1, "succeeded": 29}
+
+
+async def test_job_that_comes_back_during_a_release_stops_it(world: World) -> None:
+    batch = await world.submit(10)
+    worker = await world.worker()
+    await block(worker, *await worker.claim())
+    epoch, at = await world.lead(), soon(11)
+    (one,) = await due(world, at)
+    await world.call(
+        "record_test", epoch=epoch, of_condition_id=one, has_passed=True, said="so", at=at
+    )
+    await world.call("release_conditions", epoch=epoch, limit_jobs=3, at=at)
+    await block(worker, *await worker.claim(1))
+    while (await world.call("release_conditions", epoch=epoch, limit_jobs=3, at=at))[0][0]:
+        pass
+
+    assert await world.counts(batch) == {"ready": 2, "blocked": 8}
+
+
+async def test_condition_is_over_when_no_job_waits(world: World) -> None:
+    """The same incident goes on if a job comes back at once."""
+    batch = await world.submit(2)
+    worker = await world.worker()
+    await block(worker, *await worker.claim())
+    (before,) = await conditions(world)
+    await look(world, soon(11))
+    (kept,) = await conditions(world)
+    one, two = await worker.claim()
+    await worker.end(one)
+    await block(worker, two)
+    (same,) = await conditions(world)
+    await look(world, soon(11))
+    await worker.run()
+    await due(world, soon(100))
+
+    assert kept["n_jobs"] == 0
+    assert same["condition_id"] == before["condition_id"]
+    assert same["n_jobs"] == 1
+    assert await conditions(world) == []
+    assert await world.states(batch) == "ss"
+    assert (await world.job(batch, 2))["attempt"] == 3
+
+
+async def test_blocked_attempts_do_not_count(world: World) -> None:
+    batch = await world.submit(1)
+    worker = await world.worker()
+    for _ in range(3):
+        await block(worker, *await worker.claim())
+        await look(world, soon(100))
+    await worker.run(reason=Reason.EXIT)
+
+    job = await world.job(batch)
+    assert await world.states(batch) == "f"
+    assert (job["attempt"], job["n_uncounted"], job["max_attempts"]) == (4, 3, 1)
+
+
+async def test_job_that_waits_too_long_is_given_up(world: World) -> None:
+    """48 hours after the first external error, whatever was tested since."""
+    batch = await world.submit(3)
+    worker = await world.worker()
+    first, *others = await worker.claim()
+    await block(worker, first)
+    await world.admin.execute(
+        "UPDATE weft.attempt SET claimed_at = claimed_at - interval '2 days', "
+        "started_at = started_at - interval '2 days', ended_at = ended_at - interval '2 days' "
+        "WHERE batch_id = $1",
+        batch,
+    )
+    await block(worker, *others)
+    await look(world, soon(11), passed=False)
+    job = await world.api.get_job(world.caller, batch, 1)
+    (one,) = await conditions(world)
+
+    assert await world.states(batch) == "ebb"
+    assert (job["state"], job["reason"], job["exit_code"]) == ("error", "blocked", 75)
+    assert one["n_jobs"] == 2
+
+
+async def test_cancel_that_is_under_way_wins_over_a_release(world: World) -> None:
+    """Whichever began first."""
+    batch = await world.submit(3)
+    worker = await world.worker()
+    await block(worker, *await worker.claim())
+    api = await world.connect("weft_api")
+    async with api.transaction():
+        await call_on(
+            api, "cancel_jobs", tenant_id=world.caller.tenant_id, batch_id=batch, job_ids=[1],
+            actor="x",
+        )  # fmt: skip
+        await look(world, soon(11))
+        released = await world.states(batch)
+    await block(worker, *await worker.claim())
+    (one,) = await conditions(world)
+    await world.api.release_condition(world.caller, one["condition_id"], 9)
+    driver = await world.connect()
+    async with driver.transaction():
+        await call_on(
+            driver, "release_conditions", epoch=await world.lead(), limit_jobs=1,
+            at=datetime.now(UTC),
+        )  # fmt: skip
+        cancelling = asyncio.create_task(world.api.cancel_jobs(world.caller, batch, [2, 3]))
+        await world.until_somebody_waits()
+    answer = await cancelling
+
+    assert released == "brr"
+    assert answer == {2: "cancelled", 3: "cancelled"}
+    assert await world.states(batch) == "ccc"
+    assert await worker.claim() == []
+
+
+async def test_cancelled_group_is_not_released(world: World) -> None:
+    groups = [NewGroup(group_id=1, parent_id=0, name="a")]
+    batch = await world.submit(retried(3, group=[0, 1, 0]), groups=groups)
+    worker = await world.worker()
+    await block(worker, *await worker.claim())
+    await world.api.cancel_group(world.caller, batch, 1, force=False)
+    await look(world, soon(11))
+
+    assert await world.states(batch) == "rcr"
+
+
+async def test_batch_with_jobs_at_a_condition_is_deleted(world: World) -> None:
+    batch = await world.submit(2)
+    worker = await world.worker()
+    one, two = await worker.claim()
+    await block(worker, one)
+    assert await worker.store.ask_block(worker.id, AttemptKey(batch, 2, two.attempt), ASK)
+    await worker.end(two)
+    await remove(world, await delete(world, batch))
+    left = await world.admin.fetchval(
+        "SELECT (SELECT count(*) FROM weft.blocked_job WHERE batch_id = $1) + "
+        "(SELECT count(*) FROM weft.block_request WHERE batch_id = $1)", batch,
+    )  # fmt: skip
+    (empty,) = await conditions(world)
+
+    assert (left, empty["n_jobs"]) == (0, 0)
+
+
+@pytest.mark.parametrize("asked", ["blocked", "released", "failed", "tested"])
+async def test_notice_tells_the_driver(world: World, asked: str) -> None:
+    await world.submit(2)
+    worker = await world.worker()
+    first, second = await worker.claim()
+    await block(worker, first)
+    number = (await conditions(world))[0]["condition_id"]
+    listener, heard = await world.connect(), asyncio.Event()
+
+    def note(_connection: object, _pid: int, _channel: str, payload: object) -> None:
+        if payload == "conditions":
+            heard.set()
+
+    await listener.add_listener("driver", note)
+    await {
+        "blocked": lambda: block(worker, second),
+        "released": lambda: world.api.release_condition(world.caller, number, 1),
+        "failed": lambda: world.api.fail_condition(world.caller, number),
+        "tested": lambda: world.api.test_condition(world.caller, number),
+    }[asked]()
+
+    async with asyncio.timeout(10):
+        await heard.wait()
+
+
+async def test_condition_that_is_over_is_not_found(world: World) -> None:
+    with pytest.raises(errors.ConditionNotFound) as caught:
+        await world.api.get_condition(world.caller, 10**9, limit_jobs=1)
+
+    assert caught.value.code == "API.CONDITION_NOT_FOUND"
+    assert "weft condition ls" in (caught.value.hint or "")

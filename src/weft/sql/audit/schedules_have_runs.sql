@@ -5,4 +5,6 @@ WHERE (s.next_at IS NULL) <> (s.paused_at IS NOT NULL)
     OR r.tenant_id <> s.tenant_id
     OR (r.ended_at IS NULL AND s.pause_reason <> 'over')
     OR (r.ended_at IS NULL AND s.next_at <= r.due_at)
-    OR EXISTS (SELECT FROM weft.schedule_run x WHERE x.batch_id = r.batch_id AND (x.schedule_id, x.due_at) <> (r.schedule_id, r.due_at))
+UNION ALL
+SELECT min(r.schedule_id), min(r.due_at), NULL, NULL, r.batch_id FROM weft.schedule_run r
+WHERE r.batch_id IS NOT NULL GROUP BY r.batch_id HAVING count(*) > 1

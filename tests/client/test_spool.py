@@ -59,6 +59,7 @@ def test_arrays_count_as_their_jobs_and_may_be_cut() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.heavy
 def test_many_jobs_take_little_memory() -> None:
     """Here 40 MiB of jobs: what is beyond the spool's own memory is on disk."""
     tracemalloc.start()

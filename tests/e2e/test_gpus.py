@@ -12,6 +12,7 @@ from e2e.conftest import Weft, until
 pytestmark = pytest.mark.slow
 
 
+@pytest.mark.heavy
 def test_each_id_is_held_by_one_attempt_at_a_time(tmp_path: Path) -> None:
     weft, go, held = Weft(tmp_path / "home"), tmp_path / "go", tmp_path / "held"
     held.mkdir()

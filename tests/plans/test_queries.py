@@ -10,7 +10,7 @@ from weft.ports.store import JobQuery, JobRows, NewGroup, NewSet, QueryLimits
 from weft.store.queries import job_ids
 from weft.testing.builders import job_rows
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.heavy]
 N_JOBS = 40_000
 N_UPDATES = 200
 LIMITS = QueryLimits(timeout_s=60, scan_jobs_max=10)

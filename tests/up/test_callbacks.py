@@ -100,6 +100,7 @@ def _rows(home: Path, batch: int) -> list[dict[str, Any]]:
     return rows
 
 
+@pytest.mark.heavy
 def test_what_was_given_up_is_sent_again_at_once_when_somebody_asks(home: Path) -> None:
     with (
         receiving(first_status=410) as receiver,

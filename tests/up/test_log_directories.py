@@ -41,6 +41,7 @@ def finish(server: Up) -> None:
     server.finish()
 
 
+@pytest.mark.heavy
 def test_files_of_a_deleted_batch_go(home: Path) -> None:
     with up(home) as server:
         server.until_ready()

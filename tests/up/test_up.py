@@ -183,6 +183,7 @@ def test_closed_terminal_stops_it_in_order(home: Path) -> None:
         assert processes_of(home) == {}
 
 
+@pytest.mark.heavy
 def test_long_home_gets_a_short_socket_path(home: Path) -> None:
     deep = home / ("deep" * 20) / ("deeper" * 10)
     deep.mkdir(parents=True)
@@ -193,6 +194,7 @@ def test_long_home_gets_a_short_socket_path(home: Path) -> None:
         assert (deep / "run" / "pg.json").exists()
 
 
+@pytest.mark.heavy
 def test_up_and_down_tell_machines_what_they_did(home: Path) -> None:
     started = run_weft("up", "--home", str(home), "--port", "0", "--detach", "--json")
     stopped = [run_weft("down", "--home", str(home), "--json") for _ in range(2)]

@@ -84,6 +84,7 @@ def killed_after_s(agent: Agent, since: float) -> float:
     return time.monotonic() - since
 
 
+@pytest.mark.heavy
 def test_jobs_go_on_while_a_database_of_this_host_is_gone(agent: Agent, tmp_path: Path) -> None:
     started_ns(agent)
     renew(agent, after_s=0.2, database=tmp_path / "s")

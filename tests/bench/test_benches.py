@@ -85,6 +85,16 @@ def test_jobs_with_concurrency_keys_are_compared_with_jobs_without(tmp_path: Pat
 
 
 @pytest.mark.heavy
+def test_jobs_go_on_when_their_condition_is_over(tmp_path: Path) -> None:
+    result = measured(tmp_path, "release", "--jobs", "50")
+
+    assert result["release_per_s"] > 0
+    assert result["first_ms"] > 0
+    assert result["tests"] == 3  # 10, 20 and 40 jobs
+    assert result["audit_findings"] == 0
+
+
+@pytest.mark.heavy
 def test_many_users_and_queues_are_compared_with_one(tmp_path: Path) -> None:
     result = measured(tmp_path, "claim-many", "--jobs", "100", "--rounds", "1")
 

@@ -1,0 +1,215 @@
+"""How fast jobs go on when what they wait for is there again.
+
+A worker blocks all jobs on one condition. A driver in this process tests it, by a function that
+says when it was asked; for a while it is asked nothing, and the calls of the driver are counted.
+Then the test passes: a worker takes the first job as soon as it may, and the others go on as the
+slow start lets them, until none is blocked. There is nothing to compare it with.
+"""
+
+import asyncio
+import time
+import uuid
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+import asyncpg
+
+from weft import __version__
+from weft.bench.conditions import conditions_of, load_average, query
+from weft.bench.filled_batch import Filler
+from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
+from weft.bench.statemachine import tidy
+from weft.bench.throwaway import running_database, throwaway_home
+from weft.bench.turns import CPU_M, CPU_MS, MEMORY_MIB, PEAK_BYTES, RAN_US, SINCE_US, STDOUT_BYTES
+from weft.core.conditions import Tested
+from weft.core.states import Reason
+from weft.driver.lead import Driver
+from weft.ports.store import Claimed, ClaimRequest, DueCondition, EndReport
+from weft.settings import Settings
+from weft.store import PostgresWorkerStore, open_admin, open_driver_store, open_worker_store
+from weft.telemetry import metrics
+
+JOBS = 100_000
+SET = 1_000
+"""Jobs that are claimed and blocked in a call."""
+QUIET_S = 4.0
+"""How long the driver is left alone with blocked jobs; no test is due in that time."""
+LOOK_S = 0.02
+LONGEST_S = 300.0
+HEARTBEAT = "beat_driver"
+
+
+class _Service:
+    """What the jobs wait for."""
+
+    def __init__(self) -> None:
+        self.is_there = False
+        self.passed_at: list[float] = []
+
+    async def test(self, due: Sequence[DueCondition]) -> Mapping[int, Tested]:
+        """Say whether it is there."""
+        if self.is_there:
+            self.passed_at.append(time.monotonic())
+        tested = Tested(passed=self.is_there, message="it is there" if self.is_there else "no")
+        return dict.fromkeys((one.condition_id for one in due), tested)
+
+
+async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
+    """Return the rate of the release, the milliseconds to the first job, and the tests."""
+    load, jobs = load_average(), plan.jobs_of(JOBS)
+    progress.begin(5)
+    with throwaway_home(plan.directory) as home:
+        progress.step("start")
+        async with running_database(home) as (logins, token):
+            filler, service = Filler(logins["weft_api"], token), _Service()
+            async with filler, open_worker_store(logins["weft_worker"]) as store:
+                progress.step(f"block {jobs:,} jobs")
+                await filler.fill(jobs)
+                worker = await _register(store)
+                await _block(store, worker, logins["admin"], jobs)
+                await tidy(logins["admin"])
+                async with _driving(logins["weft_driver"], service):
+                    progress.step("leave them alone")
+                    await _test_once(filler, service)
+                    calls = await _calls_in(min(QUIET_S, QUIET_S * plan.scale))
+                    progress.step("let them go on")
+                    service.is_there = True
+                    first_ms, release_s = await _release(filler, service, store, worker)
+            progress.step("audit")
+            async with open_admin(logins["admin"]) as admin:
+                findings = sum(bool(finding.rows) for finding in await admin.audit())
+            conditions = await conditions_of(
+                logins["admin"], home.path, load_before=load, sizes={"jobs": jobs}
+            )
+    figures = {
+        "release_per_s": round(jobs / release_s),
+        "first_ms": round(first_ms, 1),
+        "tests": len(service.passed_at),
+        "idle_calls": calls,
+    }
+    return {
+        "unit": "jobs/s, ms",
+        "weft": figures,
+        "reference": None,
+        "ratio": None,
+        **figures,
+        "audit_findings": findings,
+        "conditions": conditions,
+    }
+
+
+async def _register(store: PostgresWorkerStore) -> int:
+    registered = await store.register_worker(
+        name="bench", host="bench", pool="default", incarnation=str(uuid.uuid4()),
+        cpu_m=CPU_M * SET, memory_mib=MEMORY_MIB * SET, storage_mib=0, gpu=0,
+        offers={"executor": ["process", "function"]},
+        version=__version__, same_host_proved_gone=True,
+    )  # fmt: skip
+    return registered.incarnation_id
+
+
+async def _claim(store: PostgresWorkerStore, worker: int, limit_jobs: int) -> Sequence[Claimed]:
+    request = ClaimRequest(
+        budget_cpu_m=CPU_M * SET, budget_memory_mib=MEMORY_MIB * SET, limit_jobs=limit_jobs
+    )
+    return await store.claim_jobs(worker, request)
+
+
+async def _block(store: PostgresWorkerStore, worker: int, dsn: str, jobs: int) -> None:
+    """Run each job once, until it asks for the service and exits."""
+    connection, left = await asyncpg.connect(dsn), jobs
+    try:
+        while left and (claimed := await _claim(store, worker, SET)):
+            await connection.execute(query("ask_blocks"))
+            await store.complete_attempts(worker, [_exit(one) for one in claimed])
+            left -= len(claimed)
+    finally:
+        await connection.close()
+    if left:
+        raise BenchFailed(f"only {jobs - left:,} of {jobs:,} jobs could be blocked")
+
+
+def _exit(one: Claimed) -> EndReport:
+    """Return the report that a job has exited with 75."""
+    return EndReport(
+        batch_id=one.batch_id, job_id=one.job_id, attempt=one.attempt, start_age_us=RAN_US,
+        end_age_us=SINCE_US, reason=Reason.EXIT, exit_code=75, signal=None, cpu_ms=CPU_MS,
+        memory_peak_bytes=PEAK_BYTES, stdout_bytes=STDOUT_BYTES, stderr_bytes=0,
+        truncated=False, location=None, message="",
+    )  # fmt: skip
+
+
+@asynccontextmanager
+async def _driving(dsn: str, service: _Service) -> AsyncIterator[None]:
+    async with open_driver_store(dsn) as store:
+        driver = Driver(
+            store, store.notices, Settings(), on_state=lambda _: None, test=service.test
+        )
+        task = asyncio.create_task(driver.run())
+        try:
+            yield
+        finally:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+
+
+async def _condition(filler: Filler) -> Mapping[str, Any] | None:
+    """Return the condition, as a person sees it; None: it is over."""
+    store, caller = filler.opened
+    return next(iter(await store.list_conditions(caller, after_id=0, limit=1)), None)
+
+
+async def _until(filler: Filler, is_so: Callable[[Mapping[str, Any]], bool]) -> None:
+    """Look at the condition until something is so, or it is over."""
+    while True:
+        found = await _condition(filler)
+        if found is None or is_so(found):
+            return
+        await asyncio.sleep(LOOK_S)
+
+
+async def _test_once(filler: Filler, service: _Service) -> None:
+    """Let a test fail, so that the next one is not due for a while, and the sums are folded."""
+    store, caller = filler.opened
+    async with asyncio.timeout(LONGEST_S):
+        found = await _condition(filler)
+        assert found is not None
+        await store.test_condition(caller, found["condition_id"])
+        await _until(filler, lambda found: found["tested_at"] is not None)
+        await asyncio.sleep(1)  # and all else that the driver has to do
+    assert not service.passed_at
+
+
+async def _calls_in(window_s: float) -> int:
+    """Return how many functions the driver calls in this time, heartbeats excepted."""
+    before = _n_calls()
+    await asyncio.sleep(window_s)
+    return _n_calls() - before
+
+
+def _n_calls() -> int:
+    (family,) = metrics.STORE_CALL_SECONDS.collect()
+    return sum(
+        int(one.value) for one in family.samples
+        if one.name.endswith("_count") and one.labels["function"] != HEARTBEAT
+    )  # fmt: skip
+
+
+async def _release(
+    filler: Filler, service: _Service, store: PostgresWorkerStore, worker: int
+) -> tuple[float, float]:
+    """Return how long after the test the first job was there, and the last one."""
+    api, caller = filler.opened
+    found = await _condition(filler)
+    assert found is not None
+    await api.test_condition(caller, found["condition_id"])
+    async with asyncio.timeout(LONGEST_S):
+        claimed: Sequence[Claimed] = ()
+        while not claimed:
+            claimed = await _claim(store, worker, 1)
+        first_at = time.monotonic()
+        await _until(filler, lambda found: not found["n_jobs"])
+    begun = service.passed_at[0]
+    return (first_at - begun) * 1000, time.monotonic() - begun

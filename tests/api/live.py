@@ -12,6 +12,8 @@ import msgspec
 from litestar.types import ControllerRouterHandler
 
 from weft.api.app import create_app
+from weft.core.attempt_key import AttemptKey
+from weft.core.conditions import Ask
 from weft.core.states import Reason
 from weft.plugins.log_stores.files import FileLogStore
 from weft.ports.store import Claimed, ClaimRequest, EndReport, StartReport, WorkerStore
@@ -107,6 +109,10 @@ class LiveWorker:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("ab") as file:
             file.write(b"".join(encode_piece(kind, 0, data) for kind, data in pieces))
+
+    async def ask(self, key: AttemptKey, ask: Ask) -> None:
+        """Say what an attempt waits for, as an agent does before its end."""
+        assert await self.store.ask_block(self._incarnation_id, key, ask)
 
     async def end(
         self, claimed: Sequence[Claimed], *, exit_code: int = 0, output: tuple[int, int] = (0, 0)

@@ -7,10 +7,13 @@ import msgspec
 import pytest
 
 from api.live import EventReader, LiveWorker, fold
+from weft.core.attempt_key import AttemptKey
+from weft.core.conditions import Ask
 from weft.core.states import JobState, Phase, Reason
 from weft.wire import (
     answers,
     billing_answers,
+    condition_answers,
     licence_answers,
     pool_answers,
     queue_answers,
@@ -63,6 +66,7 @@ def check(document: Any, schema: dict[str, Any]) -> None:  # noqa: ANN401
         places = (
             answers,
             billing_answers,
+            condition_answers,
             licence_answers,
             pool_answers,
             queue_answers,
@@ -106,6 +110,21 @@ async def ask(http: httpx.AsyncClient) -> Described:
     return Described(http, (await http.get("/openapi.json")).json()["paths"])
 
 
+async def ask_conditions(ask: Described, worker: LiveWorker) -> None:
+    await ask("POST", "/v1/batches", body={"jobs": [{"command": ["false"]}]})
+    (one,) = await worker.claim(1)
+    await worker.start([one])
+    key = AttemptKey(one.batch_id, one.job_id, one.attempt)
+    await worker.ask(key, Ask("quota", "tcp", {"host": "db", "port": "1"}))
+    await worker.end([one], exit_code=75)
+    (found,) = (await ask("GET", "/v1/conditions"))["items"]
+    c = found["condition_id"]
+    await ask("GET", "/v1/conditions/{c}", c=c)
+    await ask("POST", "/v1/conditions/{c}/test", c=c, body={})
+    await ask("POST", "/v1/conditions/{c}/release", c=c, body={"n": 1})
+    await ask("POST", "/v1/conditions/{c}/fail", c=c, body={})
+
+
 @pytest.mark.slow
 async def test_every_answer_is_the_one_described(
     database: dict[str, str], ask: Described, worker: LiveWorker
@@ -142,6 +161,7 @@ async def test_every_answer_is_the_one_described(
     await ask("PUT", "/v1/licences/{l}", l="l1", body={"n": 2})
     await ask("GET", "/v1/licences")
     await ask("DELETE", "/v1/licences/{l}", l="l1", body={})
+    await ask_conditions(ask, worker)
     await ask_schedules(ask)
     await ask("GET", "/v1/rates")
     await ask("GET", "/v1/overview")

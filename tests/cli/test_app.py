@@ -33,7 +33,7 @@ def test_version_is_said_before_anything_slow_is_imported() -> None:
     assert done.stdout.splitlines() == ["weft 0.1.0", "[]"]
 
 
-GROUPS = {"db", "callback", "convert", "licence", "pool", "queue", "schedule"}
+GROUPS = {"db", "callback", "condition", "convert", "licence", "pool", "queue", "schedule"}
 """Commands that only hold others."""
 
 
@@ -51,6 +51,7 @@ PAGES = [
     *([name] for name in COMMANDS if name not in GROUPS),
     *(["billing", name] for name in ("correct-rates", "days", "rates", "set-rates")),
     *(["callback", name] for name in ("ls", "redeliver", "secret")),
+    *(["condition", name] for name in ("fail", "ls", "release", "show", "test")),
     *(["db", name] for name in ("migrate", "status")),
     *(["licence", name] for name in ("ls", "rm", "set")),
     *(["queue", name] for name in ("apply", "drain", "ls", "show", "test")),

@@ -22,6 +22,7 @@ from weft.core.why import (
 from weft.core.why.facts import (
     BlockedFacts,
     ComingMachine,
+    ConditionFacts,
     GrowthFacts,
     JobName,
     StoppedWorker,
@@ -34,6 +35,14 @@ GOOD: dict[str, Any] = {
     "memory": 8 * GIB, "free": True, "cpu_active": 8,
 }  # fmt: skip
 HOLDER = JobName(3, 1)
+TESTED = (
+    "tcp host=db port=5432 (connection failed): the test 3.0 s ago failed "
+    "(db:5432: Connection refused), the next is in 7.0 s"
+)
+INCIDENT = ConditionFacts(
+    3, "connection_failed", "tcp", {"port": "5432", "host": "db"}, NOW, NOW + timedelta(seconds=7),
+    42, NOW - timedelta(seconds=3), False, "db:5432: Connection refused",  # noqa: FBT003
+)  # fmt: skip
 
 
 def full(cause: Cause) -> str:
@@ -163,6 +172,8 @@ def test_gates(gate: GateFacts, expected: str) -> None:
          ["is tried again in 42.0 s: attempt 2 ended with the reason exit; `weft status b7.j2`"]),
         ({"state": "blocked", "blocked": BlockedFacts(1, NOW, "blocked")},
          ["is tried again now: attempt 1 reported an external error; `weft status b7.j2`"]),
+        ({"state": "blocked", "blocked": BlockedFacts(1, NOW, "blocked", INCIDENT)},
+         [f"waits with 41 others for {TESTED}; `weft condition test c3`"]),
         ({"state": "running", "pool": None}, []),
     ],
 )  # fmt: skip

@@ -50,6 +50,8 @@ class FakeStore:
         self.claim_sizes: list[int] = []
         self.sets_with_claim: list[int] = []
         """Ends that were reported together with a claim."""
+        self.asks: dict[int, Ask] = {}
+        """What jobs wait for, as it was told before their ends."""
         self.cancelled: set[int] = set()
         self.removed: set[int] = set()
         self.incarnations: list[str] = []
@@ -217,6 +219,13 @@ class FakeStore:
         self._changed.set()
         return ["ok" for _ in reports]
 
+    async def ask_block(self, incarnation_id: int, key: AttemptKey, ask: Ask) -> bool:
+        self._check()
+        job = self.jobs[key.job_id - 1]
+        assert (job.attempt, job.owner) == (key.attempt, incarnation_id)
+        self.asks[key.job_id] = ask
+        return True
+
     async def complete_attempts(
         self, incarnation_id: int, reports: Sequence[EndReport]
     ) -> Sequence[str]:
@@ -232,10 +241,6 @@ class FakeStore:
                 job.is_over = report.reason is None or report.reason not in _AGAIN
         self._changed.set()
         return verdicts
-
-    async def ask_block(self, incarnation_id: int, key: AttemptKey, ask: Ask) -> bool:
-        del incarnation_id, key, ask
-        return True
 
     async def claim_reserved(
         self, incarnation_id: int, request: ClaimRequest

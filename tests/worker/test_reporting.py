@@ -2,11 +2,13 @@
 
 import asyncio
 from collections.abc import Sequence
+from pathlib import Path
 from typing import cast
 
 from weft.core.attempt_key import AttemptKey
 from weft.ports.runner import Ended, Started
 from weft.ports.store import EndReport, StartReport, WorkerStore
+from weft.worker.agent.block_files import BlockFiles
 from weft.worker.agent.reporting import Reporting
 
 
@@ -41,10 +43,11 @@ def key(job_id: int) -> AttemptKey:
     return AttemptKey(1, job_id, 1)
 
 
-async def test_start_waits_for_the_end_whose_place_it_took() -> None:
+async def test_start_waits_for_the_end_whose_place_it_took(tmp_path: Path) -> None:
     """Else all would be lost as if they had run at once, when this host dies between the two."""
     store = OrderedStore()
-    reporting = Reporting(cast("WorkerStore", store), 1, lambda _: None)
+    block_files = BlockFiles(tmp_path)
+    reporting = Reporting(cast("WorkerStore", store), 1, lambda _: None, block_files=block_files)
     running = asyncio.create_task(reporting.run())
     reporting.add_end(Ended(key(1), 10, 100))
     with_a_claim = reporting.take()

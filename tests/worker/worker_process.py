@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+from dataclasses import replace
 from pathlib import Path
 
 from weft.plugins.executors.process import ProcessExecutor
@@ -15,6 +16,7 @@ from weft.ports.store import EndReport
 from weft.wire.log_format import STDOUT
 from weft.wire.spawner import Hello
 from weft.worker.agent.agent import Agent
+from weft.worker.agent.block_files import BLOCKS
 from weft.worker.agent.checkpoint_removal import CheckpointRemoval
 from weft.worker.agent.session import FenceTerms, WorkerFacts
 from worker.fake_store import FakeStore
@@ -53,7 +55,7 @@ class Worker:
             SpawnerRunner(
                 self.files,
                 {"process": ProcessExecutor()},
-                LIMITS,
+                replace(LIMITS, block_files=str(self.files.scratch / BLOCKS)),
                 Hello(self.facts.cpu_m, self.facts.memory_mib),
             ),
             facts=self.facts,

@@ -22,6 +22,7 @@ from weft.api.routes.v1 import (
     batches,
     billing,
     callbacks,
+    conditions,
     events,
     groups,
     jobs,
@@ -63,6 +64,7 @@ ROUTES: Final[Sequence[ControllerRouterHandler]] = (
     *workers.ROUTES,
     *pools.ROUTES,
     *licences.ROUTES,
+    *conditions.ROUTES,
     *why.ROUTES,
     *system.ROUTES,
 )

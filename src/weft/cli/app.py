@@ -59,6 +59,14 @@ COMMANDS = {
         "weft.cli.commands.callback:app",
         "List callbacks, and send them again.",
     ),
+    "condition": (
+        "weft.cli.commands.condition:app",
+        "Show what blocked jobs wait for, and let them go on.",
+    ),
+    "block": (
+        "weft.cli.commands.block:block",
+        "Inside a job: say what it waits for, and exit with 75.",
+    ),
     "top": ("weft.cli.commands.top:top", "Show workers and batches, live."),
     "check-order": (
         "weft.cli.commands.check_order:check_order",

@@ -250,6 +250,39 @@ class Client(BuilderSource[BatchBuilder]):
         """Forget a licence. Only for administrators. Raise `LicenceNotFound`."""
         await self.api.remove_licence(name)
 
+    def list_conditions(self) -> Listing:
+        """Yield what blocked jobs of all users wait for together, the oldest first."""
+        return self.api.list_conditions()
+
+    async def get_condition(self, condition_id: int) -> Document:
+        """Return a condition with the jobs that are due first. Raise `ConditionNotFound`."""
+        return await self.api.get_condition(condition_id)
+
+    async def test_condition(self, condition_id: int) -> Document:
+        """Let a condition be tested now, instead of at its next date; return it.
+
+        If the test passes, its jobs go on, few at first. Raise `ConditionNotFound`.
+        """
+        return await self.api.test_condition(condition_id)
+
+    async def release_condition(self, condition_id: int, n: int) -> Document:
+        """Let jobs of a condition go on without a test, those that are due first; return it.
+
+        Only for administrators. Raise `ConditionNotFound`.
+
+        Args:
+            condition_id: The condition.
+            n: How many.
+        """
+        return await self.api.release_condition(condition_id, n)
+
+    async def fail_condition(self, condition_id: int) -> Document:
+        """End the jobs of a condition as errors; return it.
+
+        Only for administrators. Raise `ConditionNotFound`.
+        """
+        return await self.api.fail_condition(condition_id)
+
     async def list_queues(self) -> list[Document]:
         """Return the queues in the order in which their guards are asked, with their jobs."""
         return await self.api.list_queues()

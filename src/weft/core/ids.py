@@ -11,6 +11,7 @@ JobId = NewType("JobId", int)
 
 BATCH = re.compile(r"b?([1-9][0-9]{0,17})")
 SCHEDULE = re.compile(r"s?([1-9][0-9]{0,17})")
+CONDITION = re.compile(r"c?([1-9][0-9]{0,17})")
 JOB = re.compile(r"(?:b?([1-9][0-9]{0,17})\.)?j?([1-9][0-9]{0,8})")
 
 
@@ -53,6 +54,23 @@ def parse_schedule_id(text: str) -> int:
 def format_schedule_id(schedule_id: int) -> str:
     """Write `s3`."""
     return f"s{schedule_id}"
+
+
+def parse_condition_id(text: str) -> int:
+    """Read `c3` or `3`. Raise `BadId` for anything else."""
+    match = CONDITION.fullmatch(text)
+    if match is None:
+        raise BadId(
+            text,
+            expected="a condition is written c3 or 3",
+            hint="List what jobs wait for with `weft condition ls`.",
+        )
+    return int(match[1])
+
+
+def format_condition_id(condition_id: int) -> str:
+    """Write `c3`."""
+    return f"c{condition_id}"
 
 
 def format_batch_id(batch_id: int) -> str:

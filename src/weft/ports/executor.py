@@ -22,6 +22,8 @@ class ExecutorLimits:
     stream_bytes_max: int
     stream_head_bytes: int
     result_bytes_max: int = 256 << 20
+    block_files: str = ""
+    """The directory in which attempts say what they wait for; empty: they cannot."""
 
 
 @dataclass(frozen=True, kw_only=True)

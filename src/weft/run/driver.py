@@ -22,6 +22,7 @@ from weft.ports.provider import (
     ProviderSite,
 )
 from weft.run.child import ROLE_VARIABLE, SUPERVISOR_VARIABLE
+from weft.run.condition_tests import ConditionTests
 from weft.run.home import Home
 from weft.run.login import login_dsn
 from weft.run.metrics_file import leaving_metrics
@@ -57,6 +58,7 @@ async def _drive(settings: Settings, name: str) -> int:
             open_driver_store(login_dsn(settings, "weft_driver")) as store,
         ):
             schema_check = await begin_schema_check(store)
+            tests = ConditionTests(settings)
             driver = Driver(
                 store,
                 store.notices,
@@ -64,6 +66,7 @@ async def _drive(settings: Settings, name: str) -> int:
                 on_state=say_ready,
                 post=_post(settings, home),
                 providers=_providers(settings, home),
+                test=tests.test,
             )
             loop.add_signal_handler(signal.SIGUSR1, driver.succeed)
             running = asyncio.create_task(driver.run())
@@ -71,6 +74,7 @@ async def _drive(settings: Settings, name: str) -> int:
             begun = time.monotonic()
             running.cancel()
             await asyncio.gather(running, return_exceptions=True)
+            await tests.close()
     log.info("role.stopped", ms=round((time.monotonic() - begun) * 1000))
     return 0
 

@@ -7,6 +7,7 @@ import socket
 import sys
 import time
 from contextlib import ExitStack
+from dataclasses import replace
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
@@ -35,6 +36,7 @@ from weft.store import open_worker_store
 from weft.telemetry.log import get_logger
 from weft.wire.spawner import WarmLimits
 from weft.worker.agent.agent import Agent
+from weft.worker.agent.block_files import BLOCKS
 from weft.worker.agent.checkpoint_removal import CheckpointRemoval
 from weft.worker.agent.session import FenceTerms, WorkerFacts
 
@@ -129,7 +131,9 @@ def make_runner(settings: Settings, home: Home, logs: Path) -> Runner:
             role_logs=home.role_logs,
             cpu_m=facts.cpu_m,
             memory_mib=facts.memory_mib,
-            limits=limits_of(settings),
+            limits=replace(
+                limits_of(settings), block_files=str(_scratch(settings, home) / BLOCKS)
+            ),
             executors=executors_of(settings),
             warm=warm_limits_of(settings),
             job_namespace=settings.job_namespace,

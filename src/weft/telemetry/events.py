@@ -104,6 +104,8 @@ EVENTS = MappingProxyType(
         "request.failed": "a request hit a defect of weft · path",
         "feed.failed": "events of a user could not be read; trying again · exc_info",
         "pools.saved": "an operator changed the pools · user, changed",
+        "condition.changed": "a person tested, released or gave up what jobs wait for "
+        "· condition, user, change",
         "licence.set": "an operator set how many licences there are · licence, n, user",
         "licence.removed": "an operator removed a licence · licence, user",
         "queues.saved": "an operator changed the queues of a tenant · user, changed",

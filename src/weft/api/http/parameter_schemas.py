@@ -8,7 +8,7 @@ from weft.api.http.log_stream import LOG_POSITION
 from weft.api.http.paging import CURSOR_CHARS_MAX, LIMIT_MAX
 from weft.api.http.path_ids import NUMBER, PART, QUEUE, UPDATE
 from weft.api.http.requests import KEY
-from weft.core.ids import BATCH
+from weft.core.ids import BATCH, CONDITION
 from weft.core.query.reach import JOB_ID_MAX
 from weft.core.states import JobState
 from weft.wire.payload import DIGEST
@@ -46,6 +46,7 @@ PATH: Final[Mapping[str, tuple[str, Schema]]] = {
         "A delivery: its number, or its name in the Weft-Delivery header.",
         _whole(f"{NUMBER.pattern}|{_UUID}"),
     ),
+    "c": ("A condition: 3 or c3.", _whole(CONDITION.pattern)),
     "s": ("A payload: its SHA-256 in hex.", _whole(DIGEST.pattern)),
     "n": ("A part of it, from 1 on: 4 MiB each, the last one shorter.", _whole(PART.pattern)),
     "p": ("The name of a billing project.", _whole(r"[^\x00]+")),

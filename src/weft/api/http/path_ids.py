@@ -13,6 +13,7 @@ from weft.core.ids import (
     JobId,
     UpdateId,
     parse_batch_id,
+    parse_condition_id,
     parse_job_id,
     parse_schedule_id,
 )
@@ -56,6 +57,11 @@ def operation_id_of(request: AnyRequest) -> int:
 def schedule_id_of(request: AnyRequest) -> int:
     """Return the number of a schedule. Raise `BadId` for anything else."""
     return parse_schedule_id(_segment(request, "s"))
+
+
+def condition_id_of(request: AnyRequest) -> int:
+    """Return the number of a condition. Raise `BadId` for anything else."""
+    return parse_condition_id(_segment(request, "c"))
 
 
 def digest_of(request: AnyRequest) -> str:

@@ -4,10 +4,12 @@ import asyncio
 import contextlib
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing, contextmanager
 from typing import TYPE_CHECKING, Any
 
+from weft.cli.commands.condition import HEADER as INCIDENT_HEADER
+from weft.cli.commands.condition import condition_row
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.terminal.amounts import money
 from weft.cli.terminal.columns import fit_columns
@@ -32,8 +34,9 @@ WORKER_HEADER = ("Worker", "Pool", "Host", "CPU", "Memory", "State")
 JOB_HEADER = ("Job", "Name", "By", "Worker")
 JOBS_SHOWN = 10
 BATCH_HEADER = ("Batch", "Name", "User", "State", "Progress", "Running", "Failed", "Cost", "Took")
-RIGHT = frozenset({"CPU", "Memory", "Running", "Failed", "Cost", "Took"})
-SPARE = ("User", "Cost", "Host", "Pool")
+INCIDENTS_SHOWN = 5
+RIGHT = frozenset({"CPU", "Memory", "Running", "Failed", "Cost", "Took", "Jobs"})
+SPARE = ("User", "Cost", "Host", "Pool", "Last test", "Condition")
 """Columns that a narrow terminal leaves out, in this order."""
 
 
@@ -51,8 +54,8 @@ def top(*, shared: Shared = SHARED) -> int:
 async def _top(shared: Shared) -> int:
     async with shared.client(patience_s=3600) as client:
         if shared.json:
-            overview, batches = await _look(client, BATCHES_MAX)
-            print_json({**overview, "batches": batches})
+            overview, batches, incidents = await _look(client, BATCHES_MAX)
+            print_json({**overview, "batches": batches, "conditions": incidents})
         elif sys.stdout.isatty():
             await _live(client)
         else:
@@ -103,14 +106,22 @@ async def _listen(client: Api, changed: asyncio.Event) -> None:
             changed.set()
 
 
-async def _look(client: Api, count: int) -> tuple[Document, list[Document]]:
+async def _look(client: Api, count: int) -> tuple[Document, list[Document], list[Document]]:
     overview = await client.overview()
-    batches: list[Document] = []
-    async for batch in client.list_batches(page_rows=min(count, BATCHES_MAX)):
-        if len(batches) >= min(count, BATCHES_MAX):
+    n_rows = min(count, BATCHES_MAX)
+    batches = await _first(client.list_batches(page_rows=n_rows), n_rows)
+    if not overview.get("blocked"):
+        return overview, batches, []
+    return overview, batches, await _first(client.list_conditions(), n_rows)
+
+
+async def _first(rows: AsyncIterator[Document], count: int) -> list[Document]:
+    found: list[Document] = []
+    async for row in rows:
+        if len(found) >= count:
             break
-        batches.append(batch)
-    return overview, batches
+        found.append(row)
+    return found
 
 
 @contextmanager
@@ -139,7 +150,12 @@ def _keys(on_quit: Callable[[], None]) -> Iterator[None]:
 
 
 def _render(
-    url: str, overview: Document, batches: Sequence[Document], *, width: int
+    url: str,
+    overview: Document,
+    batches: Sequence[Document],
+    incidents: Sequence[Document] = (),
+    *,
+    width: int,
 ) -> "RenderableType":
     from rich.console import Group  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
@@ -148,15 +164,19 @@ def _render(
     head = Text.assemble(
         ("weft ", "bold"), plain(url), "   jobs: ", (counts or "none", "bold cyan")
     )
+    top: list[RenderableType] = [head, Text()]
+    if incidents:
+        shown = [condition_row(one) for one in incidents[:INCIDENTS_SHOWN]]
+        top += [_table(INCIDENT_HEADER, shown, width), Text()]
     workers = _table(WORKER_HEADER, [_worker_row(worker) for worker in overview["workers"]], width)
     rows = _table(BATCH_HEADER, [_batch_row(batch) for batch in batches], width)
     running = [_job_row(worker, job) for worker in overview["workers"] for job in worker["jobs"]]
     if not running:
-        return Group(head, Text(), workers, Text(), rows)
+        return Group(*top, workers, Text(), rows)
     jobs = _table(JOB_HEADER, running[:JOBS_SHOWN], width)
     more = overview["running"] - len(running[:JOBS_SHOWN])
     rest = Text(f"… and {more:,} more") if more > 0 else Text()
-    return Group(head, Text(), workers, Text(), jobs, rest, rows)
+    return Group(*top, workers, Text(), jobs, rest, rows)
 
 
 def _table(header: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> "Table":

@@ -9,6 +9,7 @@ from urllib.parse import quote
 import msgspec
 
 from weft.client.http.calls import PAGE_ROWS
+from weft.client.http.condition_routes import ConditionRoutes
 from weft.client.http.fleet_routes import FleetRoutes
 from weft.client.http.listing import Document, Listing
 from weft.client.http.schedule_routes import ScheduleRoutes
@@ -21,7 +22,7 @@ BYTES = "application/octet-stream"
 _decode = msgspec.json.Decoder().decode
 
 
-class Routes(FleetRoutes, ScheduleRoutes):
+class Routes(FleetRoutes, ScheduleRoutes, ConditionRoutes):
     """The HTTP api, one method per route."""
 
     # ---- batches and updates

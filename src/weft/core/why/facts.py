@@ -143,12 +143,29 @@ class EndFacts(msgspec.Struct, frozen=True, kw_only=True):
     """Its last line there; empty: it wrote nothing; None: that cannot be read."""
 
 
+class ConditionFacts(msgspec.Struct, frozen=True):
+    """What a blocked job waits for together with others."""
+
+    condition_id: int
+    condition: str
+    tester: str
+    parameters: dict[str, str]
+    since: datetime
+    next_test_at: datetime
+    n_jobs: int = 1
+    tested_at: datetime | None = None
+    passed: bool | None = None
+    message: str | None = None
+
+
 class BlockedFacts(msgspec.Struct, frozen=True):
     """When a blocked job is ready again, and why its last attempt ended."""
 
     attempt: int
     next_at: datetime
     reason: str | None = None
+    condition: ConditionFacts | None = None
+    """None: it waits for its date alone."""
 
 
 class JobFacts(msgspec.Struct, frozen=True, kw_only=True):

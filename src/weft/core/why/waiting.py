@@ -4,10 +4,12 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 
 from weft.core.amounts import MINUTE, duration, size
+from weft.core.ids import format_condition_id
 from weft.core.offers import MACHINE
 from weft.core.why.facts import (
     BlockedFacts,
     ComingMachine,
+    ConditionFacts,
     GateFacts,
     GrowthFacts,
     JobFacts,
@@ -71,6 +73,8 @@ def _holds(job: JobFacts) -> Iterator[Cause]:
 
 
 def _blocked(job: JobFacts, blocked: BlockedFacts, now: datetime) -> Cause:
+    if blocked.condition is not None:
+        return _at_condition(blocked.condition, now)
     left_s = (blocked.next_at - now).total_seconds()
     when = f"in {duration(left_s * 1000)}" if left_s > 0 else "now"
     ended = {"blocked": "reported an external error"}.get(
@@ -78,6 +82,24 @@ def _blocked(job: JobFacts, blocked: BlockedFacts, now: datetime) -> Cause:
     )
     text = f"is tried again {when}: attempt {blocked.attempt} {ended}"
     return Cause("retry", text, command("status", name_of(job)))
+
+
+def _at_condition(one: ConditionFacts, now: datetime) -> Cause:
+    """Say what it waits for, what the last test said, and when the next one is."""
+    given = "".join(f" {name}={value}" for name, value in sorted(one.parameters.items()))
+    n = one.n_jobs - 1
+    others = f" with {n:,} other{'s' * (n != 1)}" if n > 0 else ""
+    what = one.condition.replace("_", " ")
+    last = "not tested yet"
+    if one.tested_at is not None:
+        ago = duration(max(0.0, (now - one.tested_at).total_seconds()) * 1000)
+        last = f"the test {ago} ago {'passed' if one.passed else 'failed'}"
+        last += f" ({one.message})" if one.message else ""
+    left_s = (one.next_test_at - now).total_seconds()
+    following = f"the next is in {duration(left_s * 1000)}" if left_s > 0 else "the next is now"
+    text = f"waits{others} for {one.tester}{given} ({what}): {last}, {following}"
+    name = format_condition_id(one.condition_id)
+    return Cause("condition", text, command("condition", "test", name))
 
 
 def _gate(

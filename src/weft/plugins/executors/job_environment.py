@@ -4,6 +4,7 @@ import os
 import pwd
 
 from weft.core.attempt_key import AttemptKey
+from weft.core.conditions import BLOCK_FILE_VARIABLE
 from weft.ports.executor import ExecutorLimits
 from weft.telemetry.trace import format_traceparent
 from weft.wire.spec import JobSpec
@@ -36,13 +37,15 @@ def name_and_home(uid: int) -> tuple[str, str]:
 
 
 def variables_of(key: AttemptKey, spec: JobSpec, limits: ExecutorLimits) -> dict[str, str]:
-    """Return the variables that identify an attempt to itself."""
+    """Return the variables that tell an attempt who it is and what it may do."""
     variables = {
         "WEFT_BATCH": f"b{key.batch_id}",
         "WEFT_JOB": f"b{key.batch_id}.j{key.job_id}",
         "WEFT_ATTEMPT_NO": str(key.attempt),
         "WEFT_GRACE_S": f"{limits.grace_ms / 1000:g}",
     }
+    if limits.block_files:
+        variables[BLOCK_FILE_VARIABLE] = f"{limits.block_files}/{key.name}"
     if spec.trace_id is not None:
         variables["WEFT_TRACE_ID"] = spec.trace_id
         variables["TRACEPARENT"] = format_traceparent(spec.trace_id)

@@ -180,6 +180,7 @@ class Claiming:
     async def _claim(self, budget: Budget) -> Sequence[Claimed]:
         """Claim; waiting ends are reported in the same transaction."""
         ends = self._reporting.take()
+        await self._reporting.ask_blocks(ends)
         verdicts, claimed = await until_answered(lambda: self._ask(budget, ends))
         if ends:
             self._reporting.told(ends, verdicts)

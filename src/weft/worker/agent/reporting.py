@@ -6,13 +6,18 @@ A claim also carries the ends that are waiting: see `Claiming`.
 import asyncio
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import chain
 
+import msgspec
+
 from weft.core.attempt_key import AttemptKey
+from weft.core.conditions import ALWAYS, BLOCKS_EXIT_CODE, Ask, WrongAsk
 from weft.ports.runner import Ended, Entered, Started
 from weft.ports.store import EndReport, PhaseReport, StartReport, WorkerStore
 from weft.telemetry import metrics
 from weft.telemetry.log import get_logger
+from weft.worker.agent.block_files import BlockFiles
 from weft.worker.agent.patience import until_answered
 
 log = get_logger()
@@ -34,14 +39,19 @@ class Reporting:
         store: WorkerStore,
         incarnation_id: int,
         on_recorded: Callable[[Sequence[AttemptKey]], None],
+        *,
+        block_files: BlockFiles,
     ) -> None:
         self._store = store
         self._incarnation_id = incarnation_id
         self._on_recorded = on_recorded
+        self._block_files = block_files
         self._starts: dict[AttemptKey, Started] = {}
         self._phases: dict[AttemptKey, Entered] = {}
         self._ends: dict[AttemptKey, Ended] = {}
         self._sending: dict[AttemptKey, Ended] = {}
+        self._asks: dict[AttemptKey, Ask] = {}
+        """What attempts that are about to be reported wait for."""
         self._something = asyncio.Event()
         self._enough = asyncio.Event()
         self._settled = asyncio.Event()
@@ -66,7 +76,7 @@ class Reporting:
             return
         self._starts.pop(ended.key, None)
         self._phases.pop(ended.key, None)
-        self._ends[ended.key] = ended
+        self._ends[ended.key] = self._with_ask(ended)
         self._settled.clear()
         self._something.set()
         if len(self._ends) >= _SET_WANTED:
@@ -162,7 +172,31 @@ class Reporting:
             )
         )
 
+    def _with_ask(self, ended: Ended) -> Ended:
+        """Note what an attempt asks to wait for; what is wrong with that becomes its message."""
+        if ended.exit_code != BLOCKS_EXIT_CODE:
+            return ended
+        try:
+            ask = self._block_files.read(ended.key)
+        except WrongAsk as error:
+            message = f"the block file is ignored: {error}"
+            return msgspec.structs.replace(ended, message=ended.message or message)
+        if ask is not None and ask.tester != ALWAYS:
+            self._asks[ended.key] = ask
+        return ended
+
+    async def ask_blocks(self, ends: Sequence[Ended]) -> None:
+        """Tell what these attempts wait for. Call it before their ends are reported."""
+        for one in ends:
+            if self._asks and (ask := self._asks.get(one.key)) is not None:
+                await until_answered(partial(self._ask_block, one.key, ask))
+                del self._asks[one.key]
+
+    async def _ask_block(self, key: AttemptKey, ask: Ask) -> bool:
+        return await self._store.ask_block(self._incarnation_id, key, ask)
+
     async def _report_ends(self, ends: Sequence[Ended]) -> None:
+        await self.ask_blocks(ends)
         verdicts = await until_answered(
             lambda: self._store.complete_attempts(self._incarnation_id, end_reports(ends))
         )

@@ -14,6 +14,7 @@ from weft.ports.runner import Ended, Entered, Known, Runner, Started, never_star
 from weft.ports.store import Notices, Registered, WorkerStore
 from weft.telemetry.log import get_logger
 from weft.worker.agent.arguments import ArgumentFiles
+from weft.worker.agent.block_files import BLOCKS, BlockFiles
 from weft.worker.agent.checkpoint_removal import CheckpointRemoval
 from weft.worker.agent.claim_memory import ClaimMemory
 from weft.worker.agent.claiming import Claiming
@@ -86,7 +87,10 @@ class Session:
         self._an_end = asyncio.Event()
         self.incarnation_id = registered.incarnation_id
         self.held = HeldAttempts(cpu_m=facts.cpu_m, memory_mib=facts.memory_mib, slots=facts.slots)
-        self.reporting = Reporting(store, self.incarnation_id, self._on_recorded)
+        self._block_files = BlockFiles(scratch / BLOCKS)
+        self.reporting = Reporting(
+            store, self.incarnation_id, self._on_recorded, block_files=self._block_files
+        )
         memory = ClaimMemory()
         self._arguments = ArgumentFiles(store, scratch / "arguments")
         self.claiming = Claiming(
@@ -116,6 +120,9 @@ class Session:
         for key, one in owned.items():
             self.held.add(key, cpu_m=one.cpu_m, memory_mib=one.memory_mib).is_sent = True
         self._arguments.adopt([*known.waiting, *(one.key for one in known.live)])
+        self._block_files.prepare(
+            [*(one.key for one in known.live), *(one.key for one in known.ended)]
+        )
         ended_keys = {one.key for one in known.ended}
         has = {*known.waiting, *(one.key for one in known.live), *ended_keys}
         strangers = has - owned.keys() - ended_keys
@@ -225,6 +232,7 @@ class Session:
         self._checkpoint_removal.on_recorded(keys)
         for key in keys:
             self.held.forget(key)
+            self._block_files.remove(key)
 
     def _on_removed(self, batch_id: int | None) -> None:
         self.log_removal.look(batch_id)

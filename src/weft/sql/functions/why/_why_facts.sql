@@ -32,7 +32,8 @@ AS $$
             SELECT FROM weft.job_change c WHERE c.batch_id = o.batch_id AND c.job_id = o.job_id AND c.subtype = 'spot'),
         'blocked', (SELECT jsonb_build_object('attempt', o.attempt, 'next_at', k.next_at,
             'reason', (SELECT r.word FROM weft.attempt a JOIN weft.attempt_reason r USING (reason)
-                WHERE a.batch_id = o.batch_id AND a.job_id = o.job_id AND a.attempt = o.attempt))
+                WHERE a.batch_id = o.batch_id AND a.job_id = o.job_id AND a.attempt = o.attempt),
+            'condition', (SELECT weft._condition_document(c) FROM weft.condition c WHERE c.condition_id = k.condition_id))
             FROM weft.blocked_job k WHERE o.waits AND k.batch_id = o.batch_id AND k.job_id = o.job_id))
     FROM one o
     CROSS JOIN LATERAL (SELECT x.name FROM weft.tenant_user x WHERE x.user_id = o.user_id OFFSET 0) u

@@ -1,0 +1,188 @@
+"""`weft condition`: what blocked jobs wait for together."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Annotated, Any
+
+from cyclopts import App, Parameter, validators
+
+from weft.cli.input.options import SHARED, Shared
+from weft.cli.terminal.amounts import moment
+from weft.cli.terminal.plain import one_line
+from weft.cli.terminal.report import note
+from weft.cli.terminal.screen import print_facts, print_json, print_table
+from weft.client.api import Api
+from weft.core.ids import format_condition_id, format_job_ref, parse_condition_id
+
+app = App(
+    name="condition",
+    help="Show what blocked jobs wait for together, and let them go on.\n\n    weft condition ls",
+)
+
+Document = Mapping[str, Any]
+HEADER = ("Id", "Condition", "Test", "Since", "Jobs", "Last test", "Next test")
+
+
+@app.command(name="ls")
+def list_all(*, shared: Shared = SHARED) -> int:
+    """List what blocked jobs of all users wait for together, the oldest first.
+
+        weft condition ls
+
+    Each is one incident, tested once for all its jobs. One that is over is not listed any more.
+
+    Args:
+        shared: Options of every command.
+    """
+    found = asyncio.run(_list(shared))
+    if shared.json:
+        print_json(found)
+    elif found:
+        print_table(HEADER, [condition_row(one) for one in found], right=("Jobs",))
+    else:
+        note("no job waits for a condition")
+    return 0
+
+
+@app.command
+def show(condition: str, /, *, shared: Shared = SHARED) -> int:
+    """Show a condition with the jobs that are due first.
+
+        weft condition show c3
+
+    Args:
+        condition: Id of the condition.
+        shared: Options of every command.
+    """
+    found = _ask(shared, condition, Api.get_condition)
+    if shared.json:
+        print_json(found)
+        return 0
+    print_facts({
+        "condition": format_condition_id(found["condition_id"]),
+        "kind": found["condition"],
+        "test": test_of(found),
+        "since": moment(found["since"]),
+        "jobs": f"{found['n_jobs']:,}",
+        "last test": _last_test(found, width=200),
+        "next test": moment(found["next_test_at"]),
+        "then go on": f"{found['n_next']:,} jobs",
+        "given up by": found["failed_by"],
+    })  # fmt: skip
+    if found["jobs"]:
+        print()
+        rows = [
+            (
+                format_job_ref(one["batch_id"], one["job_id"]),
+                moment(one["blocked_at"]),
+                moment(one["next_at"]),
+            )
+            for one in found["jobs"]
+        ]
+        print_table(("Job", "Waits since", "Next try"), rows)
+    return 0
+
+
+@app.command(name="test")
+def look_now(condition: str, /, *, shared: Shared = SHARED) -> int:
+    """Test a condition now, instead of at its next date. If it passes, its jobs go on.
+
+        weft condition test c3
+
+    Args:
+        condition: Id of the condition.
+        shared: Options of every command.
+    """
+    found = _ask(shared, condition, Api.test_condition)
+    _say(shared, found, "is tested now; `weft condition ls` shows what the test says")
+    return 0
+
+
+@app.command
+def release(
+    condition: str,
+    n: Annotated[int, Parameter(name="N", validator=validators.Number(gte=1))],
+    /,
+    *,
+    shared: Shared = SHARED,
+) -> int:
+    """Let jobs of a condition go on without a test, those that are due first.
+
+        weft condition release c3 10
+
+    Only for administrators.
+
+    Args:
+        condition: Id of the condition.
+        n: How many.
+        shared: Options of every command.
+    """
+    found = _ask(shared, condition, lambda client, number: client.release_condition(number, n))
+    _say(shared, found, f"lets {n:,} job{'s' * (n != 1)} go on")
+    return 0
+
+
+@app.command
+def fail(condition: str, /, *, shared: Shared = SHARED) -> int:
+    """Give up a condition: its jobs end as errors.
+
+        weft condition fail c3
+
+    Only for administrators. `weft cancel` ends single jobs.
+
+    Args:
+        condition: Id of the condition.
+        shared: Options of every command.
+    """
+    found = _ask(shared, condition, Api.fail_condition)
+    _say(shared, found, "is given up: its jobs end")
+    return 0
+
+
+def condition_row(one: Document) -> tuple[str, ...]:
+    """Return an incident as a line of a table."""
+    return (
+        format_condition_id(one["condition_id"]),
+        one["condition"],
+        one_line(test_of(one), width=48),
+        moment(one["since"]),
+        f"{one['n_jobs']:,}",
+        _last_test(one, width=48),
+        moment(one["next_test_at"]),
+    )
+
+
+def test_of(one: Document) -> str:
+    """Return how a condition is tested, as `tcp host=db port=5432`."""
+    given = (f"{name}={value}" for name, value in sorted(one["parameters"].items()))
+    return " ".join((one["tester"], *given))
+
+
+def _last_test(one: Document, *, width: int) -> str:
+    if one["tested_at"] is None:
+        return "none yet"
+    return one_line(one["message"] or ("passed" if one["passed"] else "failed"), width=width)
+
+
+def _say(shared: Shared, found: Document, what: str) -> None:
+    if shared.json:
+        print_json(found)
+    else:
+        note(f"condition {format_condition_id(found['condition_id'])} {what}")
+
+
+def _ask(
+    shared: Shared, condition: str, ask: Callable[[Api, int], Awaitable[Document]]
+) -> Document:
+    condition_id = parse_condition_id(condition)
+
+    async def asking() -> Document:
+        async with shared.client() as client:
+            return await ask(client, condition_id)
+
+    return asyncio.run(asking())
+
+
+async def _list(shared: Shared) -> list[Document]:
+    async with shared.client() as client:
+        return [one async for one in client.list_conditions()]

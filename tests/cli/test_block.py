@@ -1,0 +1,52 @@
+"""`weft block`: the file that it leaves, and when it refuses."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from weft.cli.app import run_command
+from weft.core.conditions import Ask, read_ask
+
+
+def test_it_writes_what_is_missing_and_ends_with_75(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "b"
+    monkeypatch.setenv("WEFT_BLOCK_FILE", str(file))
+    code = run_command([
+        "block", "--condition", "quota", "--tester", "tcp", "--param", "host=db",
+        "--param", "port=5432",
+    ])  # fmt: skip
+
+    assert code == 75
+    assert read_ask(file.read_bytes()) == Ask("quota", "tcp", {"host": "db", "port": "5432"})
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (["--param", "host"], "is not NAME=VALUE"),
+        (["--tester", "no such"], "its tester is not the name of one"),
+        (["--param", "a b=1"], "a parameter is a name"),
+        (["--condition", "bad"], "--condition"),
+    ],
+)
+def test_what_is_wrong_is_told_and_nothing_is_written(
+    options: list[str], why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    monkeypatch.setenv("WEFT_BLOCK_FILE", str(tmp_path / "b"))
+
+    assert run_command(["block", *options]) == 2
+    assert why in capsys.readouterr().err.replace("\n", " ")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_outside_of_a_job_it_says_so(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("WEFT_BLOCK_FILE", raising=False)
+
+    assert run_command(["block", "--json"]) == 2
+    assert json.loads(capsys.readouterr().err)["code"] == "CLI.NOT_IN_JOB"
